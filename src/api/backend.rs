@@ -1,0 +1,43 @@
+use std::fmt;
+use std::sync::Arc;
+
+use protocol::ids::UserName;
+use serde::{Deserialize, Serialize};
+
+use crate::changes::Changes;
+use crate::cluster::{Nodes, VirtualClusters};
+use crate::jobs::Jobs;
+use crate::logs::Logs;
+use crate::users::Users;
+
+/// Who asks. Every operation has it as its first argument and decides by it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Actor {
+    /// The signed-in user.
+    pub user: UserName,
+    /// Whether it is an administrator.
+    pub admin: bool,
+}
+
+/// All operations. Pages, server functions and REST handlers get the same one.
+#[derive(Clone)]
+pub struct Backend {
+    /// Jobs.
+    pub jobs: Arc<dyn Jobs>,
+    /// Logs of tasks.
+    pub logs: Arc<dyn Logs>,
+    /// Nodes.
+    pub nodes: Arc<dyn Nodes>,
+    /// Virtual clusters.
+    pub virtual_clusters: Arc<dyn VirtualClusters>,
+    /// Users, passwords, tokens.
+    pub users: Arc<dyn Users>,
+    /// What changes, as it changes.
+    pub changes: Arc<dyn Changes>,
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Backend").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,123 @@
+//! Nodes and virtual clusters.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use protocol::cluster::{NodeCondition, NodeSettings, VirtualClusterSettings};
+use protocol::ids::{GpuType, JobKey, NodeName, VirtualClusterName};
+use protocol::resources::{Capacity, Gpu, PortRange};
+use protocol::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{Actor, Result};
+
+/// What people do with nodes. Everybody sees them; only administrators change them.
+#[async_trait]
+pub trait Nodes: Send + Sync {
+    /// All nodes by name.
+    async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>>;
+    /// One node.
+    async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView>;
+    /// Adds a node, or changes one of that name.
+    async fn save(&self, actor: &Actor, node: NodeSettings) -> Result<()>;
+    /// Takes nothing new any more (`true`), or does again (`false`).
+    async fn drain(&self, actor: &Actor, name: &NodeName, drain: bool) -> Result<()>;
+    /// Forgets a node that runs nothing.
+    async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()>;
+}
+
+/// What people do with virtual clusters.
+#[async_trait]
+pub trait VirtualClusters: Send + Sync {
+    /// All of them by name; each says whether the actor may use it.
+    async fn list(&self, actor: &Actor) -> Result<Vec<VirtualClusterView>>;
+    /// One of them.
+    async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView>;
+    /// Adds one, or changes one of that name (administrators).
+    async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()>;
+    /// Removes one that no active job uses (administrators). `default` stays.
+    async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()>;
+}
+
+/// Everything the pages show of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeView {
+    /// Name.
+    pub name: NodeName,
+    /// Address.
+    pub address: String,
+    /// Endpoint, without anything secret.
+    pub endpoint: String,
+    /// Whether it is simulated.
+    pub simulated: bool,
+    /// Whether it takes tasks.
+    pub condition: NodeCondition,
+    /// Why it does not answer, when it does not.
+    pub problem: Option<String>,
+    /// When it last answered.
+    pub last_seen: Option<Timestamp>,
+    /// The engine's kind and version.
+    pub engine: Option<String>,
+    /// What it has.
+    pub capacity: Capacity,
+    /// What is given away.
+    pub used: Usage,
+    /// Each GPU and who holds it.
+    pub gpus: Vec<GpuView>,
+    /// Ports given to tasks.
+    pub ports: PortRange,
+    /// Labels.
+    pub labels: BTreeMap<String, String>,
+    /// Tasks on it.
+    pub tasks: Vec<NodeTask>,
+}
+
+/// A GPU and its holder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuView {
+    /// The GPU.
+    pub gpu: Gpu,
+    /// The job that holds it.
+    pub job: Option<JobKey>,
+}
+
+/// A task on a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeTask {
+    /// Its job.
+    pub job: JobKey,
+    /// `role-index`.
+    pub task: String,
+    /// GPU indices it holds.
+    pub gpus: Vec<u32>,
+}
+
+/// Amounts of what nodes have.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// CPU cores.
+    pub cpus: u64,
+    /// Memory in MiB.
+    pub memory_mb: u64,
+    /// Disk in GiB.
+    pub disk_gb: u64,
+    /// GPUs by type.
+    pub gpus: BTreeMap<GpuType, u64>,
+}
+
+/// Everything the pages show of a virtual cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VirtualClusterView {
+    /// Share and users as set.
+    pub settings: VirtualClusterSettings,
+    /// Whether the actor may use it.
+    pub usable: bool,
+    /// What its jobs hold.
+    pub used: Usage,
+    /// What its jobs could hold: the share where it is bounded, else what the ready nodes have.
+    pub total: Usage,
+    /// Jobs that are preparing or running.
+    pub running_jobs: u64,
+    /// Jobs that wait.
+    pub waiting_jobs: u64,
+}

@@ -1,0 +1,128 @@
+use std::fmt;
+
+use protocol::problem::Problem;
+use serde::{Deserialize, Serialize};
+
+/// The one problem type at the edge: it tells the user what to do and leaks nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// A stable word for programs.
+    pub code: ErrorCode,
+    /// One sentence for people.
+    pub message: String,
+    /// What is wrong in the text that was sent, all of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+}
+
+impl Error {
+    /// An error without problems.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), problems: Vec::new() }
+    }
+
+    /// A job file with mistakes; the message says how many and names the first.
+    #[must_use]
+    pub fn invalid_job(problems: Vec<Problem>) -> Self {
+        let message = match problems.as_slice() {
+            [] => "the job file is not valid".to_owned(),
+            [only] => only.to_string(),
+            [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
+        };
+        Self { code: ErrorCode::InvalidJob, message, problems }
+    }
+
+    /// Something of ours failed; the details are in the log.
+    #[must_use]
+    pub fn internal() -> Self {
+        Self::new(
+            ErrorCode::UnknownError,
+            "something went wrong on the server; the request id finds it in the log",
+        )
+    }
+}
+
+/// Stable error words. Those of OpenPAI keep its spelling, so that its clients go on working.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ErrorCode {
+    /// 400: a job file with mistakes.
+    #[serde(rename = "InvalidProtocolError")]
+    InvalidJob,
+    /// 400: another value is not allowed.
+    InvalidParametersError,
+    /// 400: the request can never be met.
+    ImpossibleRequestError,
+    /// 401: nobody is signed in.
+    UnauthorizedUserError,
+    /// 400 as OpenPAI answers: the password is wrong.
+    IncorrectPasswordError,
+    /// 403: this user may not.
+    ForbiddenUserError,
+    /// 404.
+    NoJobError,
+    /// 404.
+    NoJobConfigError,
+    /// 404.
+    NoTaskLogError,
+    /// 404.
+    NoVirtualClusterError,
+    /// 404.
+    NoUserError,
+    /// 404.
+    NoNodeError,
+    /// 404: no such path.
+    NoApiError,
+    /// 409: the name is taken.
+    ConflictJobError,
+    /// 409: the name is taken.
+    ConflictUserError,
+    /// 409: the name is taken, or it is still in use.
+    ConflictVcError,
+    /// 409: the name is taken, or it is still in use.
+    ConflictNodeError,
+    /// 413.
+    TooLargeError,
+    /// 429.
+    TooManyRequestsError,
+    /// 503: not ready; try again.
+    UnavailableError,
+    /// 500.
+    UnknownError,
+}
+
+impl ErrorCode {
+    /// The HTTP status that goes with it.
+    #[must_use]
+    pub fn status(self) -> u16 {
+        match self {
+            ErrorCode::InvalidJob
+            | ErrorCode::InvalidParametersError
+            | ErrorCode::ImpossibleRequestError
+            | ErrorCode::IncorrectPasswordError => 400,
+            ErrorCode::UnauthorizedUserError => 401,
+            ErrorCode::ForbiddenUserError => 403,
+            ErrorCode::NoJobError
+            | ErrorCode::NoJobConfigError
+            | ErrorCode::NoTaskLogError
+            | ErrorCode::NoVirtualClusterError
+            | ErrorCode::NoUserError
+            | ErrorCode::NoNodeError
+            | ErrorCode::NoApiError => 404,
+            ErrorCode::ConflictJobError
+            | ErrorCode::ConflictUserError
+            | ErrorCode::ConflictVcError
+            | ErrorCode::ConflictNodeError => 409,
+            ErrorCode::TooLargeError => 413,
+            ErrorCode::TooManyRequestsError => 429,
+            ErrorCode::UnavailableError => 503,
+            ErrorCode::UnknownError => 500,
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}

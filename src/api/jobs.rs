@@ -1,0 +1,327 @@
+//! Jobs: what can be asked of them and what the answers look like.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use protocol::exit::Exit;
+use protocol::ids::{
+    GpuType, JobId, JobKey, JobName, NodeName, PortLabel, RoleName, UserName, VirtualClusterName,
+};
+use protocol::problem::Problem;
+use protocol::resources::Resources;
+use protocol::spec::{Completion, Dialect, Priority, RetryLimit};
+use protocol::state::State;
+use protocol::time::Timestamp;
+use protocol::wait::{WaitReason, Waiting};
+use serde::{Deserialize, Serialize};
+
+use crate::{Actor, Result};
+
+/// What people do with jobs. Jobs are visible to every signed-in user; only the owner and
+/// administrators may change them.
+#[async_trait]
+pub trait Jobs: Send + Sync {
+    /// Parses, checks and stores a job; nothing is stored when anything is wrong.
+    async fn submit(&self, actor: &Actor, request: Submission) -> Result<Submitted>;
+    /// All that `submit` would check, and what the scheduler would do with it now. Stores nothing.
+    async fn check(&self, actor: &Actor, text: &str) -> Result<CheckReport>;
+    /// One page of jobs.
+    async fn list(&self, actor: &Actor, query: &JobQuery) -> Result<JobPage>;
+    /// One job with its tasks and attempts.
+    async fn get(&self, actor: &Actor, key: &JobKey) -> Result<JobDetail>;
+    /// The job file: as it was written, or rendered in another notation. Secrets are `******`.
+    async fn config(&self, actor: &Actor, key: &JobKey, form: ConfigForm) -> Result<JobConfig>;
+    /// Asks the job to stop. Stopping a job that has ended changes nothing and is no error.
+    async fn stop(&self, actor: &Actor, key: &JobKey) -> Result<()>;
+    /// What happened to the job, newest first.
+    async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>>;
+    /// How many of the jobs of `query` are in each state (its own state filter left out).
+    async fn counts(&self, actor: &Actor, query: &JobQuery) -> Result<BTreeMap<State, u64>>;
+}
+
+/// A job file to be submitted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submission {
+    /// The text, in any of the five dialects.
+    pub text: String,
+    /// The job this one was cloned from: its secrets are used where the text has `******`.
+    pub cloned_from: Option<JobKey>,
+    /// The name in the address of a `PUT`; it must be the file's.
+    pub expected_name: Option<JobName>,
+}
+
+/// A stored job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submitted {
+    /// Its database key.
+    pub id: JobId,
+    /// Its name.
+    pub key: JobKey,
+    /// What was accepted but is worth knowing.
+    pub warnings: Vec<String>,
+}
+
+/// What a submission would meet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckReport {
+    /// All mistakes, in the text's order; empty: it would be accepted.
+    pub problems: Vec<Problem>,
+    /// What was accepted but is worth knowing.
+    pub warnings: Vec<String>,
+    /// What the scheduler would do, when the text is valid.
+    pub dry_run: Option<DryRun>,
+}
+
+/// What the scheduler would do with a job submitted now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum DryRun {
+    /// It would start at once.
+    FitsNow {
+        /// On these nodes.
+        nodes: Vec<NodeName>,
+    },
+    /// It would wait.
+    Waits(Waiting),
+    /// It could never start and would be refused.
+    Never {
+        /// Why.
+        reason: WaitReason,
+    },
+}
+
+/// Which jobs, in which order, which page. All of it is in the page's URL.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JobQuery {
+    /// Owners; empty: all.
+    pub users: Vec<UserName>,
+    /// States; empty: all.
+    pub states: Vec<State>,
+    /// Virtual clusters; empty: all.
+    pub virtual_clusters: Vec<VirtualClusterName>,
+    /// Part of the name, the owner or the virtual cluster.
+    pub keyword: String,
+    /// Order.
+    pub order: JobOrder,
+    /// Ascending instead of descending.
+    pub ascending: bool,
+    /// How many jobs to leave out.
+    pub offset: u64,
+    /// How many jobs at most; 0: the default of 50. At most 50 000.
+    pub limit: u64,
+}
+
+/// Columns a list can be ordered by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobOrder {
+    /// When it was submitted.
+    #[default]
+    Submitted,
+    /// When it ended; jobs that have not come last ascending, first descending.
+    Completed,
+    /// Name.
+    Name,
+    /// Owner.
+    User,
+    /// Virtual cluster.
+    VirtualCluster,
+    /// State.
+    State,
+    /// GPUs.
+    Gpus,
+    /// Tasks.
+    Tasks,
+    /// Retries.
+    Retries,
+}
+
+/// One page of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobPage {
+    /// The jobs.
+    pub jobs: Vec<JobSummary>,
+    /// How many there are on all pages.
+    pub total: u64,
+}
+
+/// A row of the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobSummary {
+    /// Database key.
+    pub id: JobId,
+    /// Owner and name.
+    pub key: JobKey,
+    /// State.
+    pub state: State,
+    /// Whether somebody asked to stop it.
+    pub stop_requested: bool,
+    /// Virtual cluster.
+    pub virtual_cluster: VirtualClusterName,
+    /// Priority.
+    pub priority: Priority,
+    /// Tasks in all.
+    pub tasks: u32,
+    /// Task roles.
+    pub roles: u32,
+    /// GPUs in all.
+    pub gpus: u64,
+    /// GPU types asked for; empty: any.
+    pub gpu_types: Vec<GpuType>,
+    /// Attempts begun so far minus one: counted ones and those of the platform.
+    pub retries: Retries,
+    /// When it was submitted.
+    pub submitted_at: Timestamp,
+    /// When its first container ran.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// Why it waits, while it waits.
+    pub waiting: Option<Waiting>,
+    /// How it ended, when it has.
+    pub exit: Option<Exit>,
+}
+
+/// Further attempts by what made them necessary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Retries {
+    /// After failures that are the user's: they count against `retryCount`.
+    pub user: u32,
+    /// After failures of the platform: never counted.
+    pub platform: u32,
+}
+
+/// Everything the job page shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobDetail {
+    /// As in the list.
+    pub summary: JobSummary,
+    /// Free text of the file.
+    pub description: Option<String>,
+    /// Which document's rules the file follows.
+    pub dialect: Dialect,
+    /// How many more attempts follow a failure that is the user's.
+    pub retry_limit: RetryLimit,
+    /// The task roles.
+    pub roles: Vec<RoleView>,
+    /// The attempts, oldest first; the last is the current one.
+    pub attempts: Vec<AttemptView>,
+    /// Whether the actor may stop it and read its logs.
+    pub may_manage: bool,
+}
+
+/// A task role as submitted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleView {
+    /// Name.
+    pub name: RoleName,
+    /// Number of tasks.
+    pub count: u32,
+    /// What each gets.
+    pub resources: Resources,
+    /// `/dev/shm` in MiB.
+    pub shm_mb: u64,
+    /// Image.
+    pub image: String,
+    /// Command.
+    pub command: String,
+    /// When its tasks end the job.
+    pub completion: Completion,
+}
+
+/// One attempt of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptView {
+    /// Its number, from 0.
+    pub number: u32,
+    /// State.
+    pub state: State,
+    /// When it was placed.
+    pub placed_at: Timestamp,
+    /// When its first container ran.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// How it ended.
+    pub exit: Option<Exit>,
+    /// Its tasks, by role and index; of a task that was started again, the latest run.
+    pub tasks: Vec<TaskView>,
+}
+
+/// One task of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskView {
+    /// Role.
+    pub role: RoleName,
+    /// Index in the role.
+    pub index: u32,
+    /// How often it was started again inside the attempt.
+    pub retry: u32,
+    /// State.
+    pub state: State,
+    /// What it is doing while it prepares (`pulling the image`), in English.
+    pub progress: Option<String>,
+    /// Node.
+    pub node: NodeName,
+    /// The node's address.
+    pub address: String,
+    /// GPU indices.
+    pub gpus: Vec<u32>,
+    /// Ports by label.
+    pub ports: BTreeMap<PortLabel, Vec<u16>>,
+    /// The engine's id of the container.
+    pub container: Option<String>,
+    /// When its container ran.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// How it ended.
+    pub exit: Option<Exit>,
+}
+
+/// In which form a job file is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConfigForm {
+    /// As it was written.
+    Written,
+    /// JSON of version 1.
+    Json,
+    /// YAML of version 2.
+    Yaml,
+}
+
+/// A job file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobConfig {
+    /// The text.
+    pub text: String,
+    /// Its notation.
+    pub syntax: Syntax,
+}
+
+/// How a text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Syntax {
+    /// JSON, comments and trailing commas allowed.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+/// Something that happened to a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventView {
+    /// When.
+    pub at: Timestamp,
+    /// `submitted`, `placed`, `started`, `completed`, `stop requested`, … : a stable word.
+    pub kind: String,
+    /// In words, English.
+    pub message: String,
+    /// The attempt it belongs to.
+    pub attempt: Option<u32>,
+    /// Whether it is worth a second look.
+    pub warning: bool,
+}

@@ -1,0 +1,18 @@
+//! The contract of the product: what the pages and the REST doors can ask, and what they get.
+//!
+//! Views and requests are plain values that travel to the browser as they are; the operations are
+//! small traits, gathered in [`Backend`], with the actor as the first argument of each.
+
+mod backend;
+pub mod changes;
+pub mod cluster;
+mod error;
+pub mod jobs;
+pub mod logs;
+pub mod users;
+
+pub use backend::{Actor, Backend};
+pub use error::{Error, ErrorCode};
+
+/// What every operation answers.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,71 @@
+//! The container engines of the nodes, in our words: one small trait, [`Engine`], with a real twin
+//! ([`docker`]) and a simulated one ([`simulated`]).
+//!
+//! Every call is safe to repeat: creating what exists, starting what runs, stopping what has ended
+//! and removing what is gone all succeed.
+
+mod model;
+
+pub use model::{
+    Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, GpuDevice, LogChunk,
+    LogRequest, Stats, Stream,
+};
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use protocol::spec::RegistryAuth;
+
+/// What every call answers.
+pub type Result<T> = std::result::Result<T, EngineError>;
+
+/// A node's container engine. Containers are named by [`protocol::ids::TaskKey::container_name`].
+#[async_trait]
+pub trait Engine: Send + Sync + std::fmt::Debug {
+    /// What the engine is and what its machine has. Also the heartbeat: it answers within
+    /// seconds or fails.
+    async fn info(&self) -> Result<EngineInfo>;
+    /// All containers of this cluster (label `berth.cluster`), running or not.
+    async fn list(&self, cluster: &str) -> Result<Vec<Container>>;
+    /// One container; `None`: there is none of that name.
+    async fn inspect(&self, name: &str) -> Result<Option<Container>>;
+    /// Whether the image is there, so that nothing need be pulled.
+    async fn has_image(&self, image: &str) -> Result<bool>;
+    /// Pulls an image; each item is a line of progress. Ends when the image is there.
+    async fn pull(
+        &self,
+        image: &str,
+        auth: Option<&RegistryAuth>,
+    ) -> Result<BoxStream<'static, Result<String>>>;
+    /// Makes a container and gives the engine's id; one of the same name is taken as it is.
+    async fn create(&self, spec: &ContainerSpec) -> Result<String>;
+    /// Starts a container.
+    async fn start(&self, name: &str) -> Result<()>;
+    /// Asks the container to end (SIGTERM) and kills it after `grace`. Returns when it has ended.
+    async fn stop(&self, name: &str, grace: Duration) -> Result<()>;
+    /// Removes a container, running or not.
+    async fn remove(&self, name: &str) -> Result<()>;
+    /// Wakes the caller when a container of this cluster changed. It says nothing more: look.
+    /// The stream ends or fails when the engine is gone; subscribe again and look once.
+    async fn changes(&self, cluster: &str) -> Result<BoxStream<'static, Result<()>>>;
+    /// What the container wrote. The end of a followed stream is not the end of the container.
+    async fn logs(
+        &self,
+        name: &str,
+        request: LogRequest,
+    ) -> Result<BoxStream<'static, Result<LogChunk>>>;
+    /// What the container uses right now.
+    async fn stats(&self, name: &str) -> Result<Stats>;
+    /// Runs a command in a running container.
+    async fn exec(&self, name: &str, command: Vec<String>, tty: bool) -> Result<Exec>;
+    /// Unpacks a tar into a folder of a container, running or not.
+    async fn put_archive(&self, name: &str, folder: &str, tar: Bytes) -> Result<()>;
+    /// A path of a container as a tar.
+    async fn get_archive(
+        &self,
+        name: &str,
+        path: &str,
+    ) -> Result<BoxStream<'static, Result<Bytes>>>;
+}

@@ -1,0 +1,206 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use protocol::cluster::GpuRuntime;
+use protocol::ids::TaskKey;
+use protocol::resources::Gpu;
+use protocol::time::Timestamp;
+use tokio::io::AsyncWrite;
+
+/// Why a call to an engine failed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum EngineError {
+    /// The engine does not answer: not started, cut off, or it hangs.
+    #[error("the engine does not answer: {0}")]
+    Unreachable(String),
+    /// There is no such container.
+    #[error("no container {0}")]
+    NoContainer(String),
+    /// There is no such image, or it may not be pulled without credentials.
+    #[error("image {image} not found: {message}")]
+    NoImage {
+        /// The image.
+        image: String,
+        /// The engine's words.
+        message: String,
+    },
+    /// The registry refused the credentials.
+    #[error("the registry of {0} refused the credentials")]
+    Denied(String),
+    /// The engine refuses what is asked for: asking again will not help.
+    #[error("{0}")]
+    Refused(String),
+    /// The engine failed; asking again may help.
+    #[error("the engine failed: {0}")]
+    Failed(String),
+    /// The endpoint is not understood, or its certificates cannot be read.
+    #[error("endpoint {endpoint}: {message}")]
+    Endpoint {
+        /// As configured.
+        endpoint: String,
+        /// What is wrong and what is allowed.
+        message: String,
+    },
+}
+
+/// What an engine is and what its machine has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineInfo {
+    /// Kind and version, as `Docker 28.2.2`.
+    pub version: String,
+    /// CPU cores.
+    pub cpus: u32,
+    /// Memory in MiB.
+    pub memory_mb: u64,
+    /// Disk of the engine's data folder in GiB, where it can be told.
+    pub disk_gb: Option<u64>,
+    /// GPUs through the NVIDIA runtime, where there is one.
+    pub gpus: Vec<Gpu>,
+}
+
+/// A container to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContainerSpec {
+    /// Installation it belongs to, label `berth.cluster`.
+    pub cluster: String,
+    /// The task; gives the name and the labels `berth.job`, `berth.attempt`, `berth.role`,
+    /// `berth.index`, `berth.retry`.
+    pub key: TaskKey,
+    /// Further labels, `berth.user` and `berth.name` among them.
+    pub labels: BTreeMap<String, String>,
+    /// The image.
+    pub image: String,
+    /// The command, a shell text: run by `bash` where the image has it, else by `sh`, in the
+    /// image's working directory.
+    pub command: String,
+    /// The environment, `NAME` and value.
+    pub env: Vec<(String, String)>,
+    /// CPU cores, a hard limit.
+    pub cpus: u32,
+    /// Memory in MiB, a hard limit, swap included.
+    pub memory_mb: u64,
+    /// `/dev/shm` in MiB.
+    pub shm_mb: u64,
+    /// Exactly these GPUs.
+    pub gpus: Vec<GpuDevice>,
+    /// How the GPUs get in.
+    pub gpu_runtime: GpuRuntime,
+    /// InfiniBand devices are wanted.
+    pub infiniband: bool,
+}
+
+impl ContainerSpec {
+    /// The container's name.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.key.container_name(&self.cluster)
+    }
+}
+
+/// A GPU to be given to a container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GpuDevice {
+    /// Index on the node.
+    pub index: u32,
+    /// UUID, where known: it is preferred to the index.
+    pub uuid: Option<String>,
+}
+
+/// A container as the engine has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Container {
+    /// The task it runs.
+    pub key: TaskKey,
+    /// Its name.
+    pub name: String,
+    /// The engine's id.
+    pub id: String,
+    /// What it does.
+    pub status: ContainerStatus,
+}
+
+/// What a container does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContainerStatus {
+    /// Made, never started.
+    Created,
+    /// It runs (or is paused by somebody).
+    Running {
+        /// Since when, by the engine's clock.
+        started_at: Timestamp,
+    },
+    /// It has ended.
+    Exited {
+        /// Since when it ran; `None`: it never did, the engine could not start it.
+        started_at: Option<Timestamp>,
+        /// When it ended.
+        finished_at: Timestamp,
+        /// Exit code; a signal N is 128 + N.
+        code: i32,
+        /// The kernel killed it for its memory.
+        oom_killed: bool,
+        /// What the engine says when it could not be started.
+        error: Option<String>,
+    },
+}
+
+/// Which part of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LogRequest {
+    /// Go on until the container ends.
+    pub follow: bool,
+    /// Only what was written since then.
+    pub since: Option<Timestamp>,
+    /// Only so many last lines.
+    pub tail_lines: Option<u32>,
+}
+
+/// A piece of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogChunk {
+    /// Where the program wrote it.
+    pub stream: Stream,
+    /// What it wrote.
+    pub bytes: Bytes,
+}
+
+/// Standard output or standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// What a container uses.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Stats {
+    /// Cores in use, averaged since the last sample.
+    pub cpus: f64,
+    /// Memory in bytes, caches left out.
+    pub memory_bytes: u64,
+    /// Bytes received.
+    pub network_in: u64,
+    /// Bytes sent.
+    pub network_out: u64,
+}
+
+/// A command running in a container.
+pub struct Exec {
+    /// Its standard input.
+    pub input: Pin<Box<dyn AsyncWrite + Send>>,
+    /// What it writes.
+    pub output: BoxStream<'static, super::Result<LogChunk>>,
+    /// The engine's id of it, to resize its terminal and ask its exit code.
+    pub id: String,
+}
+
+impl fmt::Debug for Exec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exec").field("id", &self.id).finish_non_exhaustive()
+    }
+}

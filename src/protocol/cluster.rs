@@ -1,0 +1,101 @@
+//! How nodes and virtual clusters are described: what an administrator writes and everyone reads.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{GpuType, NodeName, UserName, VirtualClusterName};
+use crate::resources::PortRange;
+
+/// How a node is reached and what is said of it; what is left out is asked of its engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeSettings {
+    /// Its name.
+    pub name: NodeName,
+    /// What containers and users reach.
+    pub address: String,
+    /// `unix://…`, `tcp://…`, `ssh://…` or `sim://`.
+    pub endpoint: String,
+    /// CPU cores.
+    #[serde(default)]
+    pub cpus: Option<u32>,
+    /// Memory in MiB.
+    #[serde(default)]
+    pub memory_mb: Option<u64>,
+    /// Disk in GiB.
+    #[serde(default)]
+    pub disk_gb: Option<u64>,
+    /// GPUs by type, in the order of their indices.
+    #[serde(default)]
+    pub gpus: Option<Vec<GpuCount>>,
+    /// How containers get GPUs.
+    #[serde(default)]
+    pub gpu_runtime: GpuRuntime,
+    /// Ports given to tasks, as `20000-39999`.
+    #[serde(default)]
+    pub ports: PortRange,
+    /// Labels.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+}
+
+/// So many GPUs of one type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GpuCount {
+    /// The type.
+    #[serde(rename = "type")]
+    pub gpu_type: GpuType,
+    /// How many.
+    pub count: u32,
+}
+
+/// How containers get their GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GpuRuntime {
+    /// Through the NVIDIA runtime, by UUID or index.
+    #[default]
+    Nvidia,
+    /// Not at all: the environment says which, the devices are not there.
+    None,
+}
+
+/// Whether a node takes tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeCondition {
+    /// It answers and takes tasks.
+    Ready,
+    /// It answers; an administrator wants it empty.
+    Draining,
+    /// It does not answer.
+    Unreachable,
+}
+
+/// A virtual cluster's share and users.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VirtualClusterSettings {
+    /// Its name.
+    pub name: VirtualClusterName,
+    /// Its share; what is not named has no bound.
+    #[serde(default)]
+    pub share: Share,
+    /// Who may use it; empty: everybody.
+    #[serde(default)]
+    pub users: Vec<UserName>,
+}
+
+/// A share of the cluster: an upper bound for each amount that is named.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Share {
+    /// CPU cores.
+    pub cpus: Option<u64>,
+    /// Memory in MiB.
+    pub memory_mb: Option<u64>,
+    /// GPUs by type; once any type is named, types that are not have a share of 0.
+    pub gpus: BTreeMap<GpuType, u64>,
+}

@@ -1,0 +1,162 @@
+//! How a task ended and why, as data: exit code, cause, remedy, evidence.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{NodeName, RoleName};
+
+/// How a task, an attempt or a job ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exit {
+    /// The process's exit code, where there was a process. A signal N is 128 + N.
+    pub code: Option<i32>,
+    /// What it comes from.
+    pub cause: Cause,
+    /// Log lines that show it, oldest first, at most five.
+    pub evidence: Vec<String>,
+}
+
+/// Where a failure comes from, and so whether it counts against `retryCount`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blame {
+    /// Nobody: it succeeded.
+    None,
+    /// The user's program or request: counts.
+    User,
+    /// The platform: tried again, never counted.
+    Platform,
+    /// A person or the job's own rules ended it: never tried again.
+    Stop,
+}
+
+/// Why something ended. The pages have a sentence and a remedy for each, in every language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum Cause {
+    /// Exit code 0.
+    Succeeded,
+    /// A non-zero exit code that nothing better explains.
+    CommandFailed,
+    /// The command was not found (127).
+    CommandNotFound,
+    /// The command cannot be executed (126).
+    CommandNotExecutable,
+    /// The kernel killed it for using more memory than it asked for.
+    OutOfMemory {
+        /// The limit in MiB.
+        limit_mb: u64,
+    },
+    /// `/dev/shm` was too small (bus error).
+    SharedMemory {
+        /// Its size in MiB.
+        shm_mb: u64,
+    },
+    /// The GPU ran out of memory.
+    GpuOutOfMemory,
+    /// CUDA, cuDNN or driver versions do not fit together.
+    CudaVersion,
+    /// Another CUDA error.
+    CudaError,
+    /// A GPU has uncorrectable memory errors.
+    GpuHardware,
+    /// NCCL could not connect or timed out.
+    NcclError,
+    /// No space left on the device.
+    DiskFull,
+    /// A Python module is missing.
+    ModuleMissing,
+    /// A file is missing.
+    FileMissing,
+    /// The program has a syntax or name error.
+    ProgramError,
+    /// Killed by a signal that nothing better explains.
+    Signal {
+        /// Its number.
+        signal: i32,
+    },
+    /// The image does not exist or may not be pulled.
+    ImageNotFound {
+        /// The image.
+        image: String,
+        /// The engine's words.
+        message: String,
+    },
+    /// The registry refused the credentials.
+    RegistryDenied {
+        /// The image.
+        image: String,
+    },
+    /// The engine refused to make or start the container.
+    ContainerRefused {
+        /// The engine's words.
+        message: String,
+    },
+    /// A port was taken by something that is not ours.
+    PortTaken,
+    /// The container vanished: removed by somebody else, or its engine lost it.
+    ContainerLost {
+        /// Where.
+        node: NodeName,
+    },
+    /// The node was lost, and the first copy is surely dead.
+    NodeLost {
+        /// Which.
+        node: NodeName,
+    },
+    /// The engine was restarted and took the container with it.
+    EngineRestarted {
+        /// Where.
+        node: NodeName,
+    },
+    /// Its place was needed for guaranteed work.
+    Preempted,
+    /// A person asked to stop the job.
+    StopRequested {
+        /// Who.
+        by: String,
+    },
+    /// The job's completion rule ended it: another task decided.
+    JobEnded {
+        /// The role whose task decided.
+        role: Option<RoleName>,
+        /// The task's index.
+        index: Option<u32>,
+    },
+    /// The job's time limit is over.
+    TimeLimit,
+}
+
+impl Cause {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Cause::Succeeded => Blame::None,
+            Cause::CommandFailed
+            | Cause::CommandNotFound
+            | Cause::CommandNotExecutable
+            | Cause::OutOfMemory { .. }
+            | Cause::SharedMemory { .. }
+            | Cause::GpuOutOfMemory
+            | Cause::CudaVersion
+            | Cause::CudaError
+            | Cause::NcclError
+            | Cause::DiskFull
+            | Cause::ModuleMissing
+            | Cause::FileMissing
+            | Cause::ProgramError
+            | Cause::Signal { .. }
+            | Cause::ImageNotFound { .. }
+            | Cause::RegistryDenied { .. }
+            | Cause::ContainerRefused { .. }
+            | Cause::TimeLimit => Blame::User,
+            Cause::GpuHardware
+            | Cause::PortTaken
+            | Cause::ContainerLost { .. }
+            | Cause::NodeLost { .. }
+            | Cause::EngineRestarted { .. }
+            | Cause::Preempted => Blame::Platform,
+            Cause::StopRequested { .. } | Cause::JobEnded { .. } => Blame::Stop,
+        }
+    }
+}

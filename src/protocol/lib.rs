@@ -1,0 +1,15 @@
+//! The words everyone speaks: ids, resources, job states, the five job-file dialects and the one
+//! canonical [`spec::JobSpec`] they become.
+//!
+//! No I/O, no clock, no randomness: this crate runs in the browser as well as on the server.
+
+pub mod cluster;
+pub mod exit;
+pub mod ids;
+pub mod placement;
+pub mod problem;
+pub mod resources;
+pub mod spec;
+pub mod state;
+pub mod time;
+pub mod wait;

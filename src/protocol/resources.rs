@@ -1,0 +1,73 @@
+//! What tasks ask for and nodes have.
+
+use std::ops::RangeInclusive;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::GpuType;
+
+/// What one task asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Resources {
+    /// CPU cores.
+    pub cpus: u32,
+    /// Memory in MiB.
+    pub memory_mb: u64,
+    /// Whole GPUs.
+    pub gpus: u32,
+    /// Disk in GiB; 0 when the job asks for none.
+    #[serde(default)]
+    pub disk_gb: u64,
+}
+
+/// One GPU of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Index on its node, as the driver counts.
+    pub index: u32,
+    /// Model.
+    #[serde(rename = "type")]
+    pub gpu_type: GpuType,
+    /// The driver's UUID, where the node has a driver.
+    pub uuid: Option<String>,
+    /// False when it fell off the bus or reports uncorrectable errors.
+    pub healthy: bool,
+}
+
+/// What a node has in all.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Capacity {
+    /// CPU cores.
+    pub cpus: u32,
+    /// Memory in MiB.
+    pub memory_mb: u64,
+    /// Disk in GiB.
+    pub disk_gb: u64,
+    /// Its GPUs by index.
+    pub gpus: Vec<Gpu>,
+}
+
+/// The ports a node gives to tasks, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortRange {
+    /// First port.
+    pub first: u16,
+    /// Last port.
+    pub last: u16,
+}
+
+impl Default for PortRange {
+    /// 20000–39999.
+    fn default() -> Self {
+        Self { first: 20_000, last: 39_999 }
+    }
+}
+
+impl PortRange {
+    /// The ports as a range.
+    #[must_use]
+    pub fn ports(self) -> RangeInclusive<u16> {
+        self.first..=self.last
+    }
+}

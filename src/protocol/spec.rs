@@ -1,0 +1,172 @@
+//! The one canonical, validated form that every dialect becomes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{GpuType, JobName, PortLabel, RoleName, VirtualClusterName};
+use crate::resources::Resources;
+
+/// A whole job, validated: no field contradicts another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JobSpec {
+    /// The name.
+    pub name: JobName,
+    /// Which document's rules the file was written for.
+    pub dialect: Dialect,
+    /// Free text.
+    pub description: Option<String>,
+    /// Where it runs; `default` when the file names none.
+    pub virtual_cluster: VirtualClusterName,
+    /// Place in the queue inside the virtual cluster.
+    pub priority: Priority,
+    /// GPU types that will do for every task; empty: any.
+    pub gpu_types: Vec<GpuType>,
+    /// How many more attempts follow a failure that is the user's.
+    pub retries: RetryLimit,
+    /// `killAllOnCompletedTaskNumber` when given and above 0: the job ends when so many tasks of
+    /// any role have completed.
+    pub kill_all_on_completed: Option<u32>,
+    /// `authFile`, with variables of the documents still in it.
+    pub auth_file: Option<String>,
+    /// `dataDir`.
+    pub data_dir: Option<String>,
+    /// `outputDir`; `None`: `$PAI_DEFAULT_FS_URI/Output/$jobName`.
+    pub output_dir: Option<String>,
+    /// `codeDir`.
+    pub code_dir: Option<String>,
+    /// The task roles in the file's order; at least one, names unique.
+    pub roles: Vec<TaskRole>,
+    /// `jobEnvs`: added to every task's environment, taken literally.
+    pub env: BTreeMap<String, String>,
+    /// `jobEnvs.isDebug`: the container of a failed task is kept.
+    pub debug: bool,
+    /// Names of the file's secrets. Their values are never part of a spec: `<% $secrets.name %>`
+    /// stays in the texts until a container is made.
+    pub secrets: Vec<String>,
+    /// `extras`, kept for whoever put it there.
+    pub extras: serde_json::Map<String, serde_json::Value>,
+}
+
+impl JobSpec {
+    /// Tasks of all roles together.
+    #[must_use]
+    pub fn task_count(&self) -> u32 {
+        self.roles.iter().map(|role| role.count).sum()
+    }
+
+    /// GPUs of all tasks together.
+    #[must_use]
+    pub fn gpu_count(&self) -> u64 {
+        self.roles.iter().map(|role| u64::from(role.count) * u64::from(role.resources.gpus)).sum()
+    }
+}
+
+/// The document whose rules a file follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dialect {
+    /// The earliest PAI (seed 004): only its keys; the command starts inside the code directory.
+    Earliest,
+    /// OpenPAI 0.4 and later and QIZHI (seeds 000, 001).
+    Pai,
+    /// SCM (seed 002): any of `shmMB`, `storageGB`, `min…TaskCount`, `jobEnvs`, `extras`, `tmp`.
+    Scm,
+    /// The job protocol, version 2 (seed 003).
+    V2,
+}
+
+/// A kind of task and how many of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskRole {
+    /// Unique in the job.
+    pub name: RoleName,
+    /// Number of tasks, at least 1.
+    pub count: u32,
+    /// What each task gets.
+    pub resources: Resources,
+    /// GPU types that will do for this role; empty: the job's.
+    pub gpu_types: Vec<GpuType>,
+    /// Size of `/dev/shm` in MiB.
+    pub shm_mb: u64,
+    /// The image.
+    pub image: String,
+    /// How the image's registry is entered, where the file says so itself.
+    pub registry: Option<RegistryAuth>,
+    /// Ports by label, without the `http` and `ssh` that every task has.
+    pub ports: Vec<PortRequest>,
+    /// The whole command, a shell text, references rendered except secrets.
+    pub command: String,
+    /// When the role's tasks end the job.
+    pub completion: Completion,
+    /// Further starts of one failed task inside an attempt (`taskRetryCount`).
+    pub task_retries: RetryLimit,
+    /// InfiniBand devices are wanted.
+    pub infiniband: bool,
+}
+
+/// Registry credentials of a version 2 prerequisite; the password may be a `<% $secrets.x %>`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegistryAuth {
+    /// The registry; empty: Docker Hub.
+    pub registry: String,
+    /// User name.
+    pub user: String,
+    /// Password or a reference to a secret.
+    pub password: String,
+}
+
+/// A group of ports of each task of a role.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortRequest {
+    /// Unique in the role.
+    pub label: PortLabel,
+    /// First port; 0: any free ones.
+    pub begin_at: u16,
+    /// How many, at least 1.
+    pub count: u32,
+}
+
+/// When tasks of a role end the whole job. `None` disables a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Completion {
+    /// So many failed tasks fail the job.
+    pub min_failed: Option<u32>,
+    /// So many succeeded tasks make the job succeed.
+    pub min_succeeded: Option<u32>,
+}
+
+/// How often something is tried again after a failure that is the user's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RetryLimit {
+    /// So many times.
+    Times(u32),
+    /// After every failure (`-1`).
+    EveryFailure,
+    /// Even after success (`-2`).
+    Always,
+}
+
+/// Place in the queue inside a virtual cluster: higher goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Priority(pub i32);
+
+impl Default for Priority {
+    /// `test`.
+    fn default() -> Self {
+        Self::TEST
+    }
+}
+
+impl Priority {
+    /// `oppo`: may be preempted by any guaranteed work.
+    pub const OPPORTUNISTIC: Self = Self(-1);
+    /// `test`, the default.
+    pub const TEST: Self = Self(10);
+    /// `prod`.
+    pub const PRODUCTION: Self = Self(100);
+    /// `crit`.
+    pub const CRITICAL: Self = Self(120);
+}

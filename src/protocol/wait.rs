@@ -1,0 +1,118 @@
+//! Why a job waits, as data: the pages say it in the reader's language.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{GpuType, VirtualClusterName};
+use crate::time::Timestamp;
+
+/// What one task asks for that nodes may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResourceKind {
+    /// CPU cores.
+    Cpu,
+    /// Memory, MiB.
+    Memory,
+    /// Disk, GiB.
+    Disk,
+    /// Whole GPUs.
+    Gpu,
+    /// Ports of the node.
+    Port,
+}
+
+/// The constraint that binds a waiting job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum WaitReason {
+    /// Not looked at yet: the next pass of the scheduler will say.
+    Queued,
+    /// The virtual cluster's share is in use.
+    QuotaVc {
+        /// The virtual cluster.
+        virtual_cluster: VirtualClusterName,
+        /// Of what.
+        resource: ResourceKind,
+        /// Of which GPU type, for GPUs of one type.
+        gpu_type: Option<GpuType>,
+        /// What the job asks for in all.
+        needs: u64,
+        /// What is left of the share.
+        free: u64,
+        /// The share.
+        share: u64,
+    },
+    /// Enough GPUs are free in the cluster, but not on one node.
+    Fragmented {
+        /// GPUs that one task needs.
+        needs: u32,
+        /// Free GPUs on the nodes together.
+        free: u32,
+        /// Free GPUs on the best node.
+        best_node: u32,
+    },
+    /// No node has a GPU of this type.
+    TypeAbsent {
+        /// The type asked for.
+        wanted: Vec<GpuType>,
+        /// The types there are.
+        existing: Vec<GpuType>,
+    },
+    /// It would fit, but would delay jobs ahead of it.
+    Behind {
+        /// How many jobs of higher or equal priority are ahead.
+        ahead: u32,
+    },
+    /// Only a part of the tasks fits now; all start together or none.
+    Gang {
+        /// Tasks of the job.
+        tasks: u32,
+        /// Tasks that could be placed now.
+        fit: u32,
+    },
+    /// One resource is short on every node.
+    Short {
+        /// Which.
+        resource: ResourceKind,
+        /// What one task needs.
+        needs: u64,
+        /// What the best node has free.
+        best_node: u64,
+    },
+    /// Nodes that could take it are out of contact, draining or unhealthy.
+    NodeDown {
+        /// How many.
+        nodes: u32,
+    },
+    /// It can never start: no node is large enough, or the share is too small.
+    Impossible {
+        /// Of what.
+        resource: ResourceKind,
+        /// What one task (or, for a share, the job) needs.
+        needs: u64,
+        /// The most there is.
+        largest: u64,
+        /// Whose limit it is, when a share and not a node.
+        virtual_cluster: Option<VirtualClusterName>,
+    },
+    /// An administrator holds it.
+    Hold,
+    /// The last attempt failed through the platform; the next begins then.
+    Backoff {
+        /// When.
+        until: Timestamp,
+    },
+    /// There is no node yet.
+    NoNodes,
+}
+
+/// Everything the queue can say of a waiting job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// The constraint that binds.
+    pub reason: WaitReason,
+    /// Place in the queue of its virtual cluster, from 1.
+    pub position: u32,
+    /// When it will start at the earliest, where that can be said.
+    pub expected_start: Option<Timestamp>,
+}
