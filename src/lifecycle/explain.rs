@@ -1,0 +1,1 @@
+//! Exit code, engine words and log lines → cause.
