@@ -1,0 +1,121 @@
+//! `cargo xtask test`: all that CI checks, in the order in which it fails soonest.
+
+mod browser;
+mod report;
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::process::{self, find_program, succeeds};
+use crate::wasm_target::TARGET;
+use crate::workspace::Workspace;
+use crate::{setup, web};
+use report::Report;
+
+/// How much to check.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Leaves the browser tests out.
+    #[arg(long)]
+    fast: bool,
+}
+
+/// Runs every check, also after one has failed, and fails if any did.
+pub(crate) fn run_all(workspace: &Workspace, options: &Options) -> Result<Report> {
+    let archive = setup::for_testing(workspace)?;
+    setup::for_building(workspace)?;
+    let mut report = Report::default();
+    report.check("formatting", || format(workspace));
+    report.check("lints, native", || lint_native(workspace));
+    report.check("lints, WASM", || lint_wasm(workspace));
+    report.check("unit and integration tests", || cargo_tests(workspace, &archive));
+    if !options.fast {
+        report.check("front end", || web::ensure(workspace, web::Form::Small));
+        report.check("browser tests", || browser::run_all(workspace, &archive));
+    }
+    Ok(report)
+}
+
+/// As [`run_all`], with the summary printed.
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let report = run_all(workspace, options)?;
+    report.print();
+    if report.failed() > 0 {
+        bail!("{} of the checks above failed", report.failed());
+    }
+    Ok(())
+}
+
+fn format(workspace: &Workspace) -> Result<()> {
+    component(workspace, "fmt", "rustfmt")?;
+    process::run(workspace.cargo().args(["fmt", "--all", "--check"]))
+        .context("`cargo fmt --all` puts it right")
+}
+
+fn lint_native(workspace: &Workspace) -> Result<()> {
+    component(workspace, "clippy", "clippy")?;
+    let mut cargo = workspace.cargo();
+    cargo.args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]);
+    process::run(&mut cargo)
+}
+
+fn lint_wasm(workspace: &Workspace) -> Result<()> {
+    let mut cargo = workspace.cargo();
+    cargo
+        .env_remove("CARGO_TARGET_DIR")
+        .args(["clippy", "--quiet", "--package", "app", "--lib", "--target", TARGET])
+        .args(["--no-default-features", "--features", "hydrate", "--target-dir"])
+        .arg(workspace.target.join("wasm"))
+        .args(["--", "-D", "warnings"]);
+    process::run(&mut cargo)
+}
+
+/// A part of the Rust toolchain that some installations leave out.
+fn component(workspace: &Workspace, subcommand: &str, name: &str) -> Result<()> {
+    let there = succeeds(workspace.cargo().args([subcommand, "--version"]));
+    if there || succeeds(Command::new("rustup").args(["component", "add", name])) {
+        return Ok(());
+    }
+    bail!("`cargo {subcommand}` is missing and rustup cannot add it: install {name} for this Rust")
+}
+
+fn cargo_tests(workspace: &Workspace, archive: &Path) -> Result<()> {
+    let nextest = find_program("cargo-nextest").is_some();
+    let mut cargo = with_surroundings(workspace, archive);
+    if nextest {
+        cargo.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
+    } else {
+        cargo.args(["test", "--workspace", "--no-fail-fast"]);
+    }
+    let tested = process::run(&mut cargo);
+    if nextest {
+        // nextest leaves the examples in the documentation to Cargo.
+        process::run(with_surroundings(workspace, archive).args([
+            "test",
+            "--quiet",
+            "--workspace",
+            "--doc",
+        ]))?;
+    }
+    tested
+}
+
+/// Cargo, with what the tests of the engines and the database look for.
+fn with_surroundings(workspace: &Workspace, archive: &Path) -> Command {
+    let mut cargo = workspace.cargo();
+    cargo.env("BERTH_BASE_IMAGE_TAR", archive);
+    if let Some(programs) = postgres_programs() {
+        cargo.env("BERTH_TEST_POSTGRES_BIN", programs);
+    }
+    cargo
+}
+
+/// The folder of the newest PostgreSQL server's programs, which Debian keeps off the `PATH`.
+fn postgres_programs() -> Option<std::path::PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
+    let folders = versions.flatten().map(|version| version.path().join("bin"));
+    folders.filter(|folder| folder.join("initdb").is_file()).max()
+}

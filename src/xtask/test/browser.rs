@@ -1,0 +1,32 @@
+//! The Playwright tests: a real `berth`, a real Docker engine, Debian's Chromium.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::docker::PrivateEngine;
+use crate::process::{find_program, run};
+use crate::workspace::Workspace;
+use crate::{node, release};
+
+/// Starts an engine of our own, builds what is tested and runs all of `end2end`.
+pub(super) fn run_all(workspace: &Workspace, archive: &Path) -> Result<()> {
+    let folder = workspace.root.join("end2end");
+    node::ensure_packages(&folder)?;
+    let berth = release::build_quick(workspace)?;
+    let chromium = find_program("chromium")
+        .or_else(|| find_program("chromium-browser"))
+        .context("there is no `chromium` here (Debian: apt-get install chromium)")?;
+    let engine = PrivateEngine::start(&PrivateEngine::folder())?;
+    engine.engine().load(archive)?;
+    let mut playwright = Command::new("node");
+    playwright
+        .current_dir(&folder)
+        .args(["node_modules/@playwright/test/cli.js", "test"])
+        .env("BERTH_BINARY", berth)
+        .env("BERTH_SITE", workspace.site())
+        .env("BERTH_ENGINE", engine.engine().endpoint())
+        .env("CHROMIUM", chromium);
+    run(&mut playwright)
+}

@@ -1,0 +1,67 @@
+//! The front end: from `app`, `style` and `public` to the folder that the server serves.
+//!
+//! `<target>/site/pkg/` holds files with a hash of their content in the name, which browsers may
+//! keep for ever; `<target>/site/manifest.json` says which file has which logical name; everything
+//! else is `public/` as it is. Beside each text lies a brotli and a gzip form.
+
+mod bundle;
+mod inputs;
+mod site;
+mod wasm;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::node;
+use crate::progress::step;
+use crate::wasm_target;
+use crate::workspace::Workspace;
+use site::Site;
+
+/// How the front end is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Quickly: not optimised, lightly compressed.
+    Quick,
+    /// Small: what is released and measured.
+    Small,
+}
+
+impl Form {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Small => "small",
+        }
+    }
+}
+
+/// Makes the site unless it is there, made in this form from exactly these inputs.
+pub(crate) fn ensure(workspace: &Workspace, form: Form) -> Result<()> {
+    wasm_target::ensure(workspace)?;
+    node::ensure_packages(&workspace.javascript())?;
+    let stamp = workspace.target.join("site.inputs");
+    let inputs = format!("{} {}", form.name(), inputs::fingerprint(workspace)?);
+    let made = fs::read_to_string(&stamp).is_ok_and(|made| made == inputs);
+    if made && workspace.site().join("manifest.json").is_file() {
+        return Ok(());
+    }
+    build(workspace, form)?;
+    fs::write(&stamp, inputs).with_context(|| format!("cannot write {}", stamp.display()))
+}
+
+fn build(workspace: &Workspace, form: Form) -> Result<()> {
+    let scratch = workspace.target.join("site-build");
+    let wasm = step("app for the browser", || wasm::build(workspace, form, &scratch.join("wasm")))?;
+    let mut site = Site::begin(&workspace.target.join("site-new"))?;
+    step("scripts and styles", || {
+        bundle::application(workspace, form, &wasm, &mut site)?;
+        bundle::javascript(workspace, form, &scratch.join("js"), &mut site)?;
+        bundle::styles(workspace, form, &scratch.join("style"), &mut site)?;
+        site.copy_tree(&workspace.root.join("public"), Path::new(""))
+    })?;
+    step("compressed forms", || site.compress(form))?;
+    site.finish(&workspace.site())
+}

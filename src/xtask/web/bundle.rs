@@ -1,0 +1,103 @@
+//! esbuild's work: the application's glue, the heavy JavaScript parts, the style sheet.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::Form;
+use super::inputs::files;
+use super::site::Site;
+use super::wasm::Application;
+use crate::node;
+use crate::process::output;
+use crate::workspace::Workspace;
+
+/// The glue in one piece, with whatever snippets it imports, and the code it loads.
+pub(super) fn application(
+    workspace: &Workspace,
+    form: Form,
+    application: &Application,
+    site: &mut Site,
+) -> Result<()> {
+    let bundled = application.glue.with_file_name("bundled.js");
+    let mut esbuild = esbuild(workspace, form);
+    esbuild.arg(&application.glue).args(["--bundle", "--format=esm"]);
+    output(esbuild.arg(format!("--outfile={}", bundled.display())))?;
+    site.add("app.js", &bundled)?;
+    site.add("app_bg.wasm", &application.wasm)
+}
+
+/// What `app/js` builds: an editor, a terminal. They name their files and say so in a manifest.
+pub(super) fn javascript(
+    workspace: &Workspace,
+    form: Form,
+    folder: &Path,
+    site: &mut Site,
+) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    let mut build = node::node(&workspace.javascript());
+    build.arg("build.mjs").arg(folder);
+    match form {
+        Form::Quick => output(build.arg("--dev"))?,
+        Form::Small => output(&mut build)?,
+    };
+    let manifest = folder.join("manifest.json");
+    let text = fs::read_to_string(&manifest)
+        .with_context(|| format!("app/js/build.mjs left no {}", manifest.display()))?;
+    let names: BTreeMap<String, String> = serde_json::from_str(&text)?;
+    for file in files(folder)?.iter().filter(|file| **file != manifest) {
+        site.add_hashed(file)?;
+    }
+    for (logical, file) in names {
+        site.name(logical, &file);
+    }
+    Ok(())
+}
+
+/// `style/main.css` with everything it imports.
+pub(super) fn styles(
+    workspace: &Workspace,
+    form: Form,
+    folder: &Path,
+    site: &mut Site,
+) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    let mut esbuild = esbuild(workspace, form);
+    esbuild.arg(workspace.root.join("style/main.css")).args([
+        "--bundle",
+        "--external:/*",
+        "--asset-names=[name]-[hash]",
+        "--loader:.woff2=file",
+        "--loader:.svg=file",
+    ]);
+    output(esbuild.arg(format!("--outdir={}", folder.display())))?;
+    for file in files(folder)? {
+        if file.ends_with("main.css") {
+            site.add("main.css", &file)?;
+        } else {
+            site.add_hashed(&file)?;
+        }
+    }
+    Ok(())
+}
+
+fn esbuild(workspace: &Workspace, form: Form) -> Command {
+    let mut node = node::node(&workspace.javascript());
+    node.arg(workspace.javascript().join("node_modules/esbuild/bin/esbuild"));
+    node.args(["--log-level=warning", "--target=es2022"]);
+    match form {
+        Form::Quick => {}
+        Form::Small => {
+            node.args(["--minify", "--legal-comments=none"]);
+        }
+    }
+    node
+}

@@ -1,0 +1,142 @@
+//! The site's folder while it is made.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use brotli::enc::BrotliEncoderParams;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest, Sha256};
+
+use super::Form;
+use super::inputs::files;
+
+/// The folder of the files that carry a hash in their name.
+const HASHED: &str = "pkg";
+
+/// What shrinks; pictures and fonts are compressed in themselves.
+const COMPRESSIBLE: [&str; 10] =
+    ["css", "html", "js", "json", "map", "md", "svg", "txt", "wasm", "yaml"];
+
+/// A file smaller than this fits one packet anyway.
+const WORTH_COMPRESSING: u64 = 512;
+
+/// A site that becomes visible only when it is whole.
+#[derive(Debug)]
+pub(super) struct Site {
+    folder: PathBuf,
+    manifest: BTreeMap<String, String>,
+}
+
+impl Site {
+    /// Begins with an empty folder.
+    pub(super) fn begin(folder: &Path) -> Result<Self> {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::create_dir_all(folder.join(HASHED))?;
+        Ok(Self { folder: folder.to_owned(), manifest: BTreeMap::new() })
+    }
+
+    /// Takes a file under a logical name (`app.js`); its name in the site carries its hash.
+    pub(super) fn add(&mut self, logical: &str, file: &Path) -> Result<()> {
+        let content = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let name = hashed_name(logical, &content);
+        fs::write(self.folder.join(HASHED).join(&name), content)?;
+        self.name(logical.to_owned(), &name);
+        Ok(())
+    }
+
+    /// Takes a file whose name has a hash already.
+    pub(super) fn add_hashed(&mut self, file: &Path) -> Result<()> {
+        let name = file.file_name().context("a listed file has a name")?;
+        fs::copy(file, self.folder.join(HASHED).join(name))?;
+        Ok(())
+    }
+
+    /// Says under which logical name a file with a hash is known.
+    pub(super) fn name(&mut self, logical: String, file: &str) {
+        self.manifest.insert(logical, format!("{HASHED}/{file}"));
+    }
+
+    /// Copies a folder as it is.
+    pub(super) fn copy_tree(&mut self, from: &Path, to: &Path) -> Result<()> {
+        for file in files(from)? {
+            let copy = self.folder.join(to).join(file.strip_prefix(from)?);
+            fs::create_dir_all(copy.parent().context("a file lies in a folder")?)?;
+            fs::copy(&file, &copy)?;
+        }
+        Ok(())
+    }
+
+    /// Puts `.br` and `.gz` beside each file that they make smaller.
+    pub(super) fn compress(&self, form: Form) -> Result<()> {
+        let (brotli, gzip) = match form {
+            Form::Quick => (4, Compression::fast()),
+            Form::Small => (11, Compression::best()),
+        };
+        for file in files(&self.folder)? {
+            let extension = file.extension().and_then(OsStr::to_str).unwrap_or_default();
+            if !COMPRESSIBLE.contains(&extension) || fs::metadata(&file)?.len() < WORTH_COMPRESSING
+            {
+                continue;
+            }
+            let content = fs::read(&file)?;
+            let parameters = BrotliEncoderParams { quality: brotli, ..Default::default() };
+            brotli::BrotliCompress(
+                &mut content.as_slice(),
+                &mut beside(&file, "br")?,
+                &parameters,
+            )?;
+            let mut small = GzEncoder::new(beside(&file, "gz")?, gzip);
+            small.write_all(&content)?;
+            small.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the manifest and puts the new site in the place of the old one.
+    pub(super) fn finish(self, place: &Path) -> Result<()> {
+        let manifest = serde_json::to_string_pretty(&self.manifest)?;
+        fs::write(self.folder.join("manifest.json"), manifest + "\n")?;
+        if place.exists() {
+            fs::remove_dir_all(place)?;
+        }
+        fs::rename(&self.folder, place)
+            .with_context(|| format!("cannot put the site at {}", place.display()))
+    }
+}
+
+/// `app_bg.wasm` becomes `app_bg.0123456789.wasm`.
+fn hashed_name(logical: &str, content: &[u8]) -> String {
+    let hash = hex::encode(Sha256::digest(content));
+    let hash = &hash[..10];
+    match logical.rsplit_once('.') {
+        Some((stem, extension)) => format!("{stem}.{hash}.{extension}"),
+        None => format!("{logical}.{hash}"),
+    }
+}
+
+fn beside(file: &Path, extension: &str) -> Result<File> {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(extension);
+    File::create(&name).with_context(|| format!("cannot write {}", name.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hashed_name;
+
+    #[test]
+    fn a_hashed_name_keeps_its_extension_and_follows_the_content() {
+        let first = hashed_name("app_bg.wasm", b"one");
+        assert!(first.starts_with("app_bg.") && first.ends_with(".wasm"), "{first}");
+        assert_eq!(first, hashed_name("app_bg.wasm", b"one"));
+        assert_ne!(first, hashed_name("app_bg.wasm", b"two"));
+    }
+}
