@@ -35,7 +35,11 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
     }
     step("Rust's WASM target", || {
         let chosen = std::env::var_os(SOURCE_VARIABLE).map(PathBuf::from);
-        if chosen.is_none() && succeeds(Command::new("rustup").args(["target", "add", TARGET])) {
+        // rustup may manage another toolchain than the one on the PATH: what counts is what is there.
+        if chosen.is_none()
+            && succeeds(Command::new("rustup").args(["target", "add", TARGET]))
+            && installed(&sysroot)
+        {
             note("added by rustup");
             return Ok(());
         }

@@ -1,0 +1,206 @@
+//! The invariants of the house: which room may know which, and what must not be there at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+
+/// The rooms and those of our own crates that each may use.
+const ROOMS: [(&str, &[&str]); 12] = [
+    ("protocol", &[]),
+    ("scheduler", &["protocol"]),
+    ("lifecycle", &["protocol"]),
+    ("api", &["protocol"]),
+    ("database", &["protocol"]),
+    ("engine", &["protocol"]),
+    ("storage", &["protocol"]),
+    ("guest", &["protocol"]),
+    ("control", &["protocol", "api", "scheduler", "lifecycle", "database", "engine", "storage"]),
+    (
+        "server",
+        &[
+            "protocol",
+            "api",
+            "scheduler",
+            "lifecycle",
+            "database",
+            "engine",
+            "storage",
+            "control",
+            "app",
+        ],
+    ),
+    ("xtask", &[]),
+    ("app", &["protocol", "api"]),
+];
+
+/// The rooms without input and output, without clock and chance.
+const PURE: [&str; 4] = ["protocol", "scheduler", "lifecycle", "api"];
+
+/// What a pure room must not reach, not even through another crate.
+const IMPURE: [&str; 10] = [
+    "tokio", "sea-orm", "sqlx", "bollard", "axum", "hyper", "reqwest", "ureq", "opendal", "leptos",
+];
+
+/// Libraries that exactly these rooms may name.
+const RESERVED: [(&str, &[&str]); 5] = [
+    ("sea-orm", &["database"]),
+    ("sea-orm-migration", &["database"]),
+    ("bollard", &["engine"]),
+    ("leptos", &["app", "server"]),
+    ("leptos_axum", &["app", "server"]),
+];
+
+/// What the top level may hold beside dotfiles.
+const TOP_LEVEL: [&str; 13] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "LICENSE",
+    "README.md",
+    "Dockerfiles",
+    "app",
+    "end2end",
+    "public",
+    "src",
+    "style",
+    "clippy.toml",
+    "deny.toml",
+    "rustfmt.toml",
+];
+
+/// Names that say nothing about what is inside.
+const VAGUE: [&str; 6] = ["common", "utils", "util", "types", "helpers", "misc"];
+
+fn metadata() -> Metadata {
+    MetadataCommand::new().exec().expect("cargo describes the workspace")
+}
+
+/// Each room's direct dependencies, those of its tests left out.
+fn direct(metadata: &Metadata) -> BTreeMap<String, BTreeSet<String>> {
+    let packages = metadata.workspace_packages().into_iter();
+    packages
+        .map(|package| {
+            let normal = package.dependencies.iter();
+            let normal = normal.filter(|dependency| dependency.kind != DependencyKind::Development);
+            (package.name.to_string(), normal.map(|dependency| dependency.name.clone()).collect())
+        })
+        .collect()
+}
+
+/// Everything that a room needs to be built for this machine, near and far.
+fn reached(metadata: &Metadata, room: &str) -> BTreeSet<String> {
+    let resolve = metadata.resolve.as_ref().expect("the dependencies are resolved");
+    let nodes: BTreeMap<_, _> = resolve.nodes.iter().map(|node| (&node.id, node)).collect();
+    let names: BTreeMap<_, _> =
+        metadata.packages.iter().map(|package| (&package.id, package.name.to_string())).collect();
+    let start = metadata.workspace_packages().into_iter().find(|package| package.name == room);
+    let mut open = vec![&start.expect("the room exists").id];
+    let mut seen = BTreeSet::new();
+    while let Some(id) = open.pop() {
+        for dependency in &nodes[id].deps {
+            let normal =
+                dependency.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal);
+            if normal && seen.insert(&dependency.pkg) {
+                open.push(&dependency.pkg);
+            }
+        }
+    }
+    seen.into_iter().map(|id| names[id].clone()).collect()
+}
+
+/// All Rust files of the rooms.
+fn sources(metadata: &Metadata) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for package in metadata.workspace_packages() {
+        let folder = package.manifest_path.parent().expect("a manifest lies in a folder");
+        collect(folder.as_std_path(), &mut found);
+    }
+    assert!(found.len() > 20, "the rooms have sources: {found:?}");
+    found
+}
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a room's folder can be read") {
+        let path = entry.expect("an entry can be read").path();
+        if path.is_dir() && !path.ends_with("node_modules") {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_crate_is_a_room_and_uses_only_the_rooms_it_may() {
+    let allowed: BTreeMap<&str, &[&str]> = ROOMS.into_iter().collect();
+    let direct = direct(&metadata());
+    for (room, dependencies) in &direct {
+        let allowed = allowed.get(room.as_str()).unwrap_or_else(|| panic!("{room} is no room"));
+        let ours = dependencies.iter().filter(|name| direct.contains_key(*name));
+        let wrong: Vec<_> = ours.filter(|name| !allowed.contains(&name.as_str())).collect();
+        assert!(wrong.is_empty(), "{room} must not depend on {wrong:?}");
+    }
+}
+
+#[test]
+fn nothing_depends_on_the_server() {
+    for (room, dependencies) in direct(&metadata()) {
+        assert!(!dependencies.contains("server"), "{room} depends on server");
+    }
+}
+
+#[test]
+fn the_pure_rooms_reach_no_input_and_no_output() {
+    let metadata = metadata();
+    for room in PURE {
+        let reached = reached(&metadata, room);
+        assert!(reached.contains("serde"), "{room} reaches serde, or this test reads nothing");
+        let wrong: Vec<_> = IMPURE.into_iter().filter(|name| reached.contains(*name)).collect();
+        assert!(wrong.is_empty(), "{room} reaches {wrong:?}");
+    }
+}
+
+#[test]
+fn reserved_libraries_stay_in_their_rooms() {
+    let direct = direct(&metadata());
+    for (library, owners) in RESERVED {
+        for (room, dependencies) in &direct {
+            let allowed = owners.contains(&room.as_str()) || !dependencies.contains(library);
+            assert!(allowed, "{room} names {library}, which belongs to {owners:?}");
+        }
+    }
+}
+
+#[test]
+fn folders_are_named_as_their_crates() {
+    for package in metadata().workspace_packages() {
+        let folder = package.manifest_path.parent().and_then(|folder| folder.file_name());
+        assert_eq!(folder, Some(package.name.as_str()));
+    }
+}
+
+#[test]
+fn the_top_level_holds_only_what_was_agreed() {
+    let root = metadata().workspace_root;
+    let listed = std::process::Command::new("git")
+        .current_dir(&root)
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .output();
+    let listed = listed.expect("git lists the files of the checkout");
+    let listed = String::from_utf8(listed.stdout).expect("our file names are UTF-8");
+    let top: BTreeSet<&str> = listed.lines().filter_map(|path| path.split('/').next()).collect();
+    assert!(top.contains("Cargo.toml"), "git lists the checkout: {top:?}");
+    let wrong: Vec<_> =
+        top.iter().filter(|name| !name.starts_with('.') && !TOP_LEVEL.contains(name)).collect();
+    assert!(wrong.is_empty(), "these do not belong at the top level: {wrong:?}");
+}
+
+#[test]
+fn modules_have_telling_names_and_no_mod_rs() {
+    for file in sources(&metadata()) {
+        let stem = file.file_stem().and_then(|stem| stem.to_str()).expect("our names are UTF-8");
+        assert_ne!(stem, "mod", "{}: name the module in its parent's folder", file.display());
+        assert!(!VAGUE.contains(&stem), "{}: a helper lives with its first user", file.display());
+    }
+}
