@@ -1,11 +1,15 @@
 //! The container engines of the nodes, in our words: one small trait, [`Engine`], with a real twin
-//! ([`docker`]) and a simulated one ([`simulated`]).
+//! (Docker) and a simulated one ([`simulated`]). [`connect`] makes the one an endpoint names.
 //!
 //! Every call is safe to repeat: creating what exists, starting what runs, stopping what has ended
 //! and removing what is gone all succeed.
 
+mod connect;
+mod docker;
 mod model;
+pub mod simulated;
 
+pub use connect::{EndpointOptions, connect};
 pub use model::{
     Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, GpuDevice, LogChunk,
     LogRequest, Stats, Stream,
@@ -16,6 +20,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use protocol::resources::Gpu;
 use protocol::spec::RegistryAuth;
 
 /// What every call answers.
@@ -41,7 +46,7 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     ) -> Result<BoxStream<'static, Result<String>>>;
     /// Makes a container and gives the engine's id; one of the same name is taken as it is.
     async fn create(&self, spec: &ContainerSpec) -> Result<String>;
-    /// Starts a container.
+    /// Starts a container that never ran; one that runs or ran is left as it is.
     async fn start(&self, name: &str) -> Result<()>;
     /// Asks the container to end (SIGTERM) and kills it after `grace`. Returns when it has ended.
     async fn stop(&self, name: &str, grace: Duration) -> Result<()>;
@@ -60,6 +65,10 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
     async fn stats(&self, name: &str) -> Result<Stats>;
     /// Runs a command in a running container.
     async fn exec(&self, name: &str, command: Vec<String>, tty: bool) -> Result<Exec>;
+    /// Tells a command run with a terminal its new size.
+    async fn resize_exec(&self, id: &str, columns: u16, rows: u16) -> Result<()>;
+    /// The exit code of a command; `None` while it runs.
+    async fn exec_code(&self, id: &str) -> Result<Option<i32>>;
     /// Unpacks a tar into a folder of a container, running or not.
     async fn put_archive(&self, name: &str, folder: &str, tar: Bytes) -> Result<()>;
     /// A path of a container as a tar.
@@ -68,4 +77,7 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
         name: &str,
         path: &str,
     ) -> Result<BoxStream<'static, Result<Bytes>>>;
+    /// Asks the driver for its GPUs, in a short-lived container of this image; `info` tells them
+    /// from then on. Empty where containers get none.
+    async fn probe_gpus(&self, image: &str) -> Result<Vec<Gpu>>;
 }

@@ -1,0 +1,346 @@
+//! Docker Engines, by bollard.
+
+mod cache;
+mod clock;
+mod connection;
+mod failure;
+mod gpus;
+mod observe;
+mod pull;
+mod shape;
+mod stats;
+mod streams;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bollard::exec::{CreateExecOptions, ResizeExecOptions, StartExecOptions, StartExecResults};
+use bollard::query_parameters::{
+    CreateContainerOptions, DownloadFromContainerOptions, RemoveContainerOptions,
+    StartContainerOptions, StopContainerOptions, UploadToContainerOptions,
+};
+use bytes::Bytes;
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use protocol::cluster::GpuRuntime;
+use protocol::resources::Gpu;
+use protocol::spec::RegistryAuth;
+use tokio::sync::OnceCell;
+
+use crate::{
+    Container, ContainerSpec, ContainerStatus, Engine, EngineError, EngineInfo, Exec, LogChunk,
+    LogRequest, Result, Stats,
+};
+use cache::Cache;
+use connection::Connection;
+pub(crate) use connection::Transport;
+use failure::{classify, start_failure, status_of};
+
+/// How long a heartbeat may take.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// How long an ordinary call may take.
+const CALL: Duration = Duration::from_secs(30);
+/// How long a call may take that works on the disk or starts processes.
+const WORK: Duration = Duration::from_secs(60);
+
+/// A Docker Engine.
+#[derive(Debug)]
+pub(crate) struct DockerEngine {
+    connection: Connection,
+    gpu_runtime: GpuRuntime,
+    facts: OnceCell<Facts>,
+    cache: Cache,
+}
+
+/// What does not change while the engine is up, asked once.
+#[derive(Debug, Clone, Copy)]
+struct Facts {
+    has_init: bool,
+    cpus: u32,
+}
+
+impl DockerEngine {
+    pub(crate) fn new(transport: Transport, gpu_runtime: GpuRuntime) -> Self {
+        Self {
+            connection: Connection::new(transport),
+            gpu_runtime,
+            facts: OnceCell::new(),
+            cache: Cache::default(),
+        }
+    }
+
+    async fn facts(&self) -> Result<Facts> {
+        self.facts
+            .get_or_try_init(|| async {
+                let info = self.connection.call(CALL, |docker| async move { docker.info().await });
+                let info = info.await.map_err(|error| classify(error, ""))?;
+                // Docker answers `N/A` for the version of an init binary that it cannot run.
+                let init = info.init_commit.and_then(|commit| commit.id);
+                Ok(Facts { has_init: init.as_deref() != Some("N/A"), cpus: count(info.ncpu) })
+            })
+            .await
+            .copied()
+    }
+
+    async fn try_create(&self, spec: &ContainerSpec) -> std::result::Result<String, CreateFailure> {
+        let name = spec.name();
+        let facts = self.facts().await.map_err(CreateFailure::Other)?;
+        let body = shape::body(spec, facts.has_init, facts.cpus);
+        let options = CreateContainerOptions { name: Some(name.clone()), ..Default::default() };
+        let call = self
+            .connection
+            .call(WORK, |docker| async move { docker.create_container(Some(options), body).await });
+        match call.await {
+            Ok(made) => Ok(made.id),
+            Err(error) if status_of(&error) == Some(409) => Err(CreateFailure::NameTaken),
+            Err(error) if status_of(&error) == Some(404) => {
+                Err(CreateFailure::Other(EngineError::NoImage {
+                    image: spec.image.clone(),
+                    message: failure::words(&error),
+                }))
+            }
+            Err(error) => Err(CreateFailure::Other(classify(error, &name))),
+        }
+    }
+
+    /// The container that has this container's name, if it is this one.
+    async fn adopt(&self, spec: &ContainerSpec) -> Result<Option<String>> {
+        let name = spec.name();
+        let Some(found) = self.inspect_raw(&name).await? else { return Ok(None) };
+        let labels = found.config.and_then(|config| config.labels).unwrap_or_default();
+        let ours = shape::key_labels(&spec.cluster, &spec.key)
+            .iter()
+            .all(|(label, value)| labels.get(label) == Some(value));
+        if ours {
+            Ok(found.id)
+        } else {
+            Err(EngineError::Refused(format!(
+                "somebody else's container has the name {name} on this node: remove or rename it"
+            )))
+        }
+    }
+}
+
+enum CreateFailure {
+    NameTaken,
+    Other(EngineError),
+}
+
+#[async_trait]
+impl Engine for DockerEngine {
+    async fn info(&self) -> Result<EngineInfo> {
+        let info = self.connection.call(HEARTBEAT, |docker| async move { docker.info().await });
+        let info = info.await.map_err(|error| classify(error, ""))?;
+        Ok(EngineInfo {
+            version: format!("Docker {}", info.server_version.unwrap_or_default()),
+            cpus: count(info.ncpu),
+            memory_mb: u64::try_from(info.mem_total.unwrap_or(0)).unwrap_or(0) >> 20,
+            disk_gb: None,
+            gpus: self.cache.gpus(),
+        })
+    }
+
+    async fn list(&self, cluster: &str) -> Result<Vec<Container>> {
+        self.list_containers(cluster).await
+    }
+
+    async fn inspect(&self, name: &str) -> Result<Option<Container>> {
+        Ok(self.inspect_raw(name).await?.and_then(|found| observe::container(&found)))
+    }
+
+    async fn has_image(&self, image: &str) -> Result<bool> {
+        let call = self
+            .connection
+            .call(CALL, |docker| async move { docker.inspect_image(image).await.map(drop) });
+        match call.await {
+            Ok(()) => Ok(true),
+            Err(error) if status_of(&error) == Some(404) => Ok(false),
+            Err(error) => Err(classify(error, image)),
+        }
+    }
+
+    async fn pull(
+        &self,
+        image: &str,
+        auth: Option<&RegistryAuth>,
+    ) -> Result<BoxStream<'static, Result<String>>> {
+        Ok(pull::pull(self.connection.docker(WORK)?, image, auth))
+    }
+
+    async fn create(&self, spec: &ContainerSpec) -> Result<String> {
+        // A name can be taken by a container that is just being removed: one more try is enough
+        // for that, and the caller's next pass for everything slower.
+        for _ in 0..2 {
+            match self.try_create(spec).await {
+                Ok(id) => return Ok(id),
+                Err(CreateFailure::Other(error)) => return Err(error),
+                Err(CreateFailure::NameTaken) => {
+                    if let Some(id) = self.adopt(spec).await? {
+                        return Ok(id);
+                    }
+                }
+            }
+        }
+        Err(EngineError::Failed(format!(
+            "the name {} is taken by what cannot be seen",
+            spec.name()
+        )))
+    }
+
+    async fn start(&self, name: &str) -> Result<()> {
+        // Docker would run an ended container a second time.
+        let found = self.inspect(name).await?;
+        match found.map(|container| container.status) {
+            None => return Err(EngineError::NoContainer(name.to_owned())),
+            Some(ContainerStatus::Running { .. }) => return Ok(()),
+            Some(ContainerStatus::Exited { started_at: Some(_), .. }) => return Ok(()),
+            Some(ContainerStatus::Created)
+            | Some(ContainerStatus::Exited { started_at: None, .. }) => {}
+        }
+        let call = self.connection.call(WORK, |docker| async move {
+            docker.start_container(name, None::<StartContainerOptions>).await
+        });
+        call.await.map_err(|error| start_failure(error, name))
+    }
+
+    async fn stop(&self, name: &str, grace: Duration) -> Result<()> {
+        let seconds = grace.as_secs() + u64::from(grace.subsec_nanos() > 0);
+        let options = StopContainerOptions {
+            t: Some(i32::try_from(seconds).unwrap_or(i32::MAX)),
+            signal: None,
+        };
+        let wait = grace.saturating_add(WORK);
+        let call = self
+            .connection
+            .call(wait, |docker| async move { docker.stop_container(name, Some(options)).await });
+        gone_is_fine(call.await, name)
+    }
+
+    async fn remove(&self, name: &str) -> Result<()> {
+        let options = RemoveContainerOptions { force: true, v: true, link: false };
+        let call = self
+            .connection
+            .call(WORK, |docker| async move { docker.remove_container(name, Some(options)).await });
+        match call.await {
+            // Somebody is removing it already.
+            Err(error) if status_of(&error) == Some(409) => Ok(()),
+            other => gone_is_fine(other, name),
+        }
+    }
+
+    async fn changes(&self, cluster: &str) -> Result<BoxStream<'static, Result<()>>> {
+        streams::changes(&self.connection, cluster).await
+    }
+
+    async fn logs(
+        &self,
+        name: &str,
+        request: LogRequest,
+    ) -> Result<BoxStream<'static, Result<LogChunk>>> {
+        if self.inspect_raw(name).await?.is_none() {
+            return Err(EngineError::NoContainer(name.to_owned()));
+        }
+        streams::logs(&self.connection, name, request)
+    }
+
+    async fn stats(&self, name: &str) -> Result<Stats> {
+        self.usage(name).await
+    }
+
+    async fn exec(&self, name: &str, command: Vec<String>, tty: bool) -> Result<Exec> {
+        let options = CreateExecOptions {
+            attach_stdin: Some(true),
+            attach_stdout: Some(true),
+            attach_stderr: Some(true),
+            tty: Some(tty),
+            cmd: Some(command),
+            ..Default::default()
+        };
+        let call = self.connection.call(WORK, |docker| async move {
+            let id = docker.create_exec(name, options).await?.id;
+            let how = StartExecOptions { detach: false, tty, output_capacity: None };
+            Ok((docker.start_exec(&id, Some(how)).await?, id))
+        });
+        let (started, id) = call.await.map_err(|error| classify(error, name))?;
+        match started {
+            StartExecResults::Attached { output, input } => {
+                let subject = name.to_owned();
+                let output = output
+                    .map_ok(streams::chunk)
+                    .map_err(move |error| classify(error, &subject))
+                    .boxed();
+                Ok(Exec { input, output, id })
+            }
+            StartExecResults::Detached => {
+                Err(EngineError::Failed("the engine ran the command without us".to_owned()))
+            }
+        }
+    }
+
+    async fn resize_exec(&self, id: &str, columns: u16, rows: u16) -> Result<()> {
+        let size = ResizeExecOptions { height: rows, width: columns };
+        let call =
+            self.connection.call(CALL, |docker| async move { docker.resize_exec(id, size).await });
+        call.await.map_err(|error| classify(error, id))
+    }
+
+    async fn exec_code(&self, id: &str) -> Result<Option<i32>> {
+        let call =
+            self.connection.call(CALL, |docker| async move { docker.inspect_exec(id).await });
+        let found = call.await.map_err(|error| classify(error, id))?;
+        let code = found.exit_code.and_then(|code| i32::try_from(code).ok());
+        Ok(if found.running == Some(true) { None } else { code })
+    }
+
+    async fn put_archive(&self, name: &str, folder: &str, tar: Bytes) -> Result<()> {
+        let options = UploadToContainerOptions { path: folder.to_owned(), ..Default::default() };
+        let call = self.connection.call(WORK * 5, |docker| async move {
+            docker.upload_to_container(name, Some(options), bollard::body_full(tar)).await
+        });
+        call.await.map_err(|error| classify(error, name))
+    }
+
+    async fn get_archive(
+        &self,
+        name: &str,
+        path: &str,
+    ) -> Result<BoxStream<'static, Result<Bytes>>> {
+        let options = DownloadFromContainerOptions { path: path.to_owned() };
+        let subject = name.to_owned();
+        let stream = self
+            .connection
+            .docker(WORK)?
+            .download_from_container(name, Some(options))
+            .map_err(move |error| classify(error, &subject));
+        // The first piece tells whether container and path exist.
+        let mut stream = Box::pin(stream.peekable());
+        let first = tokio::time::timeout(WORK, stream.as_mut().peek()).await;
+        match first {
+            Err(_) => Err(failure::silent(WORK)),
+            Ok(Some(Err(error))) => Err(error.clone()),
+            Ok(Some(Ok(_)) | None) => Ok(stream),
+        }
+    }
+
+    async fn probe_gpus(&self, image: &str) -> Result<Vec<Gpu>> {
+        match self.gpu_runtime {
+            GpuRuntime::None => Ok(Vec::new()),
+            GpuRuntime::Nvidia => self.ask_for_gpus(image).await,
+        }
+    }
+}
+
+fn gone_is_fine(
+    outcome: std::result::Result<(), bollard::errors::Error>,
+    name: &str,
+) -> Result<()> {
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(error) if matches!(status_of(&error), Some(304 | 404)) => Ok(()),
+        Err(error) => Err(classify(error, name)),
+    }
+}
+
+fn count(number: Option<i64>) -> u32 {
+    number.and_then(|number| u32::try_from(number).ok()).unwrap_or(0)
+}

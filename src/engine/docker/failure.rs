@@ -1,0 +1,165 @@
+use std::time::Duration;
+
+use bollard::errors::Error;
+
+use crate::EngineError;
+
+/// The HTTP status the engine refused with.
+pub(super) fn status_of(error: &Error) -> Option<u16> {
+    match error {
+        Error::DockerResponseServerError { status_code, .. } => Some(*status_code),
+        _ => None,
+    }
+}
+
+/// The engine's own words, without bollard's around them.
+pub(super) fn words(error: &Error) -> String {
+    match error {
+        Error::DockerResponseServerError { message, .. } => message.trim().to_owned(),
+        Error::DockerStreamError { error } => error.trim().to_owned(),
+        other => chain(other),
+    }
+}
+
+/// An engine that said nothing for so long.
+pub(super) fn silent(wait: Duration) -> EngineError {
+    EngineError::Unreachable(format!("no answer within {} s", wait.as_secs()))
+}
+
+/// Puts a failure into our words. `subject` is the container, image or exec it was about.
+pub(super) fn classify(error: Error, subject: &str) -> EngineError {
+    match &error {
+        Error::DockerResponseServerError { status_code, message } => {
+            answered(*status_code, message.trim(), subject)
+        }
+        Error::RequestTimeoutError => {
+            EngineError::Unreachable("no answer within the time limit".to_owned())
+        }
+        Error::IOError { .. }
+        | Error::HyperResponseError { .. }
+        | Error::HyperLegacyError { .. }
+        | Error::SocketNotFoundError(_) => EngineError::Unreachable(chain(&error)),
+        Error::DockerStreamError { error } => EngineError::Failed(error.trim().to_owned()),
+        _ => EngineError::Failed(chain(&error)),
+    }
+}
+
+fn answered(status: u16, message: &str, subject: &str) -> EngineError {
+    match status {
+        404 if message.contains("No such image") => {
+            EngineError::NoImage { image: subject.to_owned(), message: message.to_owned() }
+        }
+        404 if message.contains("No such container") => {
+            EngineError::NoContainer(subject.to_owned())
+        }
+        400..=499 => EngineError::Refused(message.to_owned()),
+        _ if is_final(message) => EngineError::Refused(message.to_owned()),
+        _ => EngineError::Failed(message.to_owned()),
+    }
+}
+
+/// Answers of status 500 that no repetition changes.
+fn is_final(message: &str) -> bool {
+    [
+        "could not select device driver",
+        "error gathering device information",
+        "unknown or invalid runtime name",
+        "nvidia-container-cli",
+    ]
+    .iter()
+    .any(|part| message.contains(part))
+}
+
+/// A start that failed: besides the engine's own troubles, the image may have no shell.
+pub(super) fn start_failure(error: Error, name: &str) -> EngineError {
+    let text = words(&error);
+    let no_shell = text.contains("/bin/sh")
+        && (text.contains("no such file or directory") || text.contains("not found"));
+    if status_of(&error).is_some() && no_shell {
+        return EngineError::Refused(
+            "the image has no shell: /bin/sh is needed to run the command".to_owned(),
+        );
+    }
+    classify(error, name)
+}
+
+/// Why an image could not be had.
+pub(super) fn pull_failure(error: Error, image: &str, with_credentials: bool) -> EngineError {
+    let message = words(&error);
+    let lower = message.to_lowercase();
+    let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
+    if has(&["incorrect username or password", "unauthorized", "authentication required"])
+        || (with_credentials && has(&["denied"]))
+    {
+        return if with_credentials {
+            EngineError::Denied(image.to_owned())
+        } else {
+            EngineError::NoImage { image: image.to_owned(), message }
+        };
+    }
+    if has(&["manifest unknown", "not found", "does not exist", "invalid reference", "denied"]) {
+        return EngineError::NoImage { image: image.to_owned(), message };
+    }
+    classify(error, image)
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let words = cause.to_string();
+        if !text.contains(&words) {
+            text.push_str(": ");
+            text.push_str(&words);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status_code: u16, message: &str) -> Error {
+        Error::DockerResponseServerError { status_code, message: message.to_owned() }
+    }
+
+    #[test]
+    fn answers_are_told_apart() {
+        let no_container = classify(answer(404, "No such container: x"), "x");
+        assert!(matches!(no_container, EngineError::NoContainer(name) if name == "x"));
+        let no_image = classify(answer(404, "No such image: y:latest"), "y");
+        assert!(matches!(no_image, EngineError::NoImage { .. }));
+        assert!(matches!(classify(answer(400, "bad"), ""), EngineError::Refused(_)));
+        assert!(matches!(classify(answer(500, "busy"), ""), EngineError::Failed(_)));
+        let devices = "could not select device driver \"nvidia\" with capabilities: [[gpu]]";
+        assert!(matches!(classify(answer(500, devices), ""), EngineError::Refused(_)));
+        assert!(matches!(classify(Error::RequestTimeoutError, ""), EngineError::Unreachable(_)));
+    }
+
+    #[test]
+    fn pulls_that_fail_are_told_apart() {
+        let unknown = "manifest for busybox:nope not found: manifest unknown";
+        assert!(matches!(
+            pull_failure(answer(404, unknown), "busybox:nope", false),
+            EngineError::NoImage { .. }
+        ));
+        let denied = "Head \"https://r/v2/x/manifests/1\": unauthorized: authentication required";
+        assert!(matches!(pull_failure(answer(500, denied), "r/x:1", true), EngineError::Denied(_)));
+        assert!(matches!(
+            pull_failure(answer(500, denied), "r/x:1", false),
+            EngineError::NoImage { .. }
+        ));
+        let network = "dial tcp: lookup registry-1.docker.io: Temporary failure in name resolution";
+        assert!(matches!(pull_failure(answer(500, network), "x", false), EngineError::Failed(_)));
+    }
+
+    #[test]
+    fn an_image_without_a_shell_is_named() {
+        let text = "OCI runtime create failed: exec: \"/bin/sh\": stat /bin/sh: no such file or \
+                    directory: unknown";
+        let error = start_failure(answer(400, text), "x");
+        assert!(matches!(error, EngineError::Refused(text) if text.contains("no shell")));
+    }
+}

@@ -1,0 +1,138 @@
+use std::collections::{HashMap, HashSet};
+
+use bollard::models::{
+    ContainerInspectResponse, ContainerState, ContainerStateStatusEnum, ContainerSummary,
+    ContainerSummaryStateEnum,
+};
+use bollard::query_parameters::{InspectContainerOptions, ListContainersOptions};
+use futures::{StreamExt, TryStreamExt};
+use protocol::ids::TaskKey;
+use protocol::time::Timestamp;
+
+use super::failure::{classify, status_of};
+use super::shape::CLUSTER_LABEL;
+use super::{CALL, DockerEngine, clock};
+use crate::{Container, ContainerStatus, Result};
+
+/// Inspections at a time.
+const AT_ONCE: usize = 8;
+
+impl DockerEngine {
+    pub(super) async fn inspect_raw(&self, name: &str) -> Result<Option<ContainerInspectResponse>> {
+        let call = self.connection.call(CALL, |docker| async move {
+            docker.inspect_container(name, None::<InspectContainerOptions>).await
+        });
+        match call.await {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if status_of(&error) == Some(404) => Ok(None),
+            Err(error) => Err(classify(error, name)),
+        }
+    }
+
+    /// One call, and one more for each container not seen in its present state before: the list
+    /// says neither exit codes nor times.
+    pub(super) async fn list_containers(&self, cluster: &str) -> Result<Vec<Container>> {
+        let label = format!("{CLUSTER_LABEL}={cluster}");
+        let options = ListContainersOptions {
+            all: true,
+            filters: Some(HashMap::from([("label".to_owned(), vec![label])])),
+            ..Default::default()
+        };
+        let call = self
+            .connection
+            .call(CALL, |docker| async move { docker.list_containers(Some(options)).await });
+        let rows = call.await.map_err(|error| classify(error, ""))?;
+        let ids: HashSet<String> = rows.iter().filter_map(|row| row.id.clone()).collect();
+        self.cache.keep(&ids);
+        futures::stream::iter(rows)
+            .map(|row| self.complete(cluster, row))
+            .buffered(AT_ONCE)
+            .try_filter_map(|found| async move { Ok(found) })
+            .try_collect()
+            .await
+    }
+
+    async fn complete(&self, cluster: &str, row: ContainerSummary) -> Result<Option<Container>> {
+        let Some(name) = row.names.iter().flatten().find_map(|name| name.strip_prefix('/')) else {
+            return Ok(None);
+        };
+        let (Some(id), Some(key)) = (row.id, TaskKey::from_container_name(cluster, name)) else {
+            return Ok(None);
+        };
+        if let Some(status) = self.cache.status(&id)
+            && row.state.is_some_and(|state| fits(&status, state))
+        {
+            return Ok(Some(Container { key, name: name.to_owned(), id, status }));
+        }
+        // It may have gone since the list.
+        let Some(found) = self.inspect_raw(&id).await? else { return Ok(None) };
+        let Some(status) = found.state.as_ref().and_then(|state| status(state, &found)) else {
+            return Ok(None);
+        };
+        self.cache.learn(&id, &status);
+        Ok(Some(Container { key, name: name.to_owned(), id, status }))
+    }
+}
+
+fn fits(known: &ContainerStatus, listed: ContainerSummaryStateEnum) -> bool {
+    use ContainerSummaryStateEnum as Listed;
+    match known {
+        ContainerStatus::Running { .. } => matches!(listed, Listed::RUNNING | Listed::PAUSED),
+        ContainerStatus::Exited { .. } => matches!(listed, Listed::EXITED | Listed::DEAD),
+        ContainerStatus::Created => false,
+    }
+}
+
+/// An inspected container; `None` when it is not one of ours.
+pub(super) fn container(found: &ContainerInspectResponse) -> Option<Container> {
+    let name = found.name.as_deref()?.trim_start_matches('/').to_owned();
+    let labels = found.config.as_ref()?.labels.as_ref()?;
+    let key = TaskKey::from_container_name(labels.get(CLUSTER_LABEL)?, &name)?;
+    let status = status(found.state.as_ref()?, found)?;
+    Some(Container { key, name, id: found.id.clone()?, status })
+}
+
+fn status(state: &ContainerState, found: &ContainerInspectResponse) -> Option<ContainerStatus> {
+    use ContainerStateStatusEnum as Docker;
+    let started_at = moment(state.started_at.as_deref());
+    match state.status? {
+        Docker::CREATED | Docker::EMPTY => {
+            // A start that failed leaves a container "created", with the reason beside it.
+            let error = state.error.clone().filter(|text| !text.is_empty());
+            Some(match error {
+                Some(_) => ended(state, None, created_at(found), error),
+                None => ContainerStatus::Created,
+            })
+        }
+        Docker::RUNNING | Docker::PAUSED | Docker::RESTARTING | Docker::STOPPING => {
+            Some(ContainerStatus::Running { started_at: started_at? })
+        }
+        Docker::EXITED | Docker::DEAD | Docker::REMOVING => {
+            let error = state.error.clone().filter(|text| !text.is_empty());
+            Some(ended(state, started_at, created_at(found), error))
+        }
+    }
+}
+
+fn ended(
+    state: &ContainerState,
+    started_at: Option<Timestamp>,
+    created_at: Timestamp,
+    error: Option<String>,
+) -> ContainerStatus {
+    ContainerStatus::Exited {
+        started_at,
+        finished_at: moment(state.finished_at.as_deref()).unwrap_or(created_at),
+        code: state.exit_code.and_then(|code| i32::try_from(code).ok()).unwrap_or(-1),
+        oom_killed: state.oom_killed.unwrap_or(false),
+        error,
+    }
+}
+
+fn created_at(found: &ContainerInspectResponse) -> Timestamp {
+    moment(found.created.as_deref()).unwrap_or_default()
+}
+
+fn moment(text: Option<&str>) -> Option<Timestamp> {
+    text.and_then(clock::timestamp)
+}

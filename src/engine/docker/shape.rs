@@ -1,0 +1,299 @@
+//! A container of ours in Docker's words. Nothing here talks to an engine.
+
+use std::collections::{BTreeMap, HashMap};
+
+use bollard::models::{
+    ContainerCreateBody, DeviceMapping, DeviceRequest, HealthConfig, HostConfig,
+    HostConfigLogConfig, ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
+};
+use protocol::cluster::GpuRuntime;
+use protocol::ids::TaskKey;
+
+use crate::{ContainerSpec, GpuDevice};
+
+/// The label that says which installation a container belongs to.
+pub(super) const CLUSTER_LABEL: &str = "berth.cluster";
+
+/// Runs the user's text, which comes as an argument: it is never part of a script of ours.
+const WRAPPER: &str = "export PAI_WORK_DIR=\"$PWD\" QIZHI_WORK_DIR=\"$PWD\"\n\
+    if command -v bash >/dev/null 2>&1; then exec bash -c \"$1\"; fi\n\
+    exec /bin/sh -c \"$1\"";
+
+/// What `root` in a container may do besides ordinary things: Docker's own set without making
+/// devices and raw packets, which a shared network does not forgive.
+const CAPABILITIES: [&str; 12] = [
+    "AUDIT_WRITE",
+    "CHOWN",
+    "DAC_OVERRIDE",
+    "FOWNER",
+    "FSETID",
+    "KILL",
+    "NET_BIND_SERVICE",
+    "SETFCAP",
+    "SETGID",
+    "SETPCAP",
+    "SETUID",
+    "SYS_CHROOT",
+];
+
+/// Processes and threads of one task; data loaders of many workers need some thousands.
+const PIDS: i64 = 16_384;
+
+/// Kernel memory shortage ends tasks before it ends the engine.
+const OOM_SCORE: i64 = 500;
+
+/// The labels by which a container is known to be a task's.
+pub(super) fn key_labels(cluster: &str, key: &TaskKey) -> BTreeMap<String, String> {
+    BTreeMap::from([
+        (CLUSTER_LABEL.to_owned(), cluster.to_owned()),
+        ("berth.job".to_owned(), key.job.to_string()),
+        ("berth.attempt".to_owned(), key.attempt.to_string()),
+        ("berth.role".to_owned(), key.role.to_string()),
+        ("berth.index".to_owned(), key.index.to_string()),
+        ("berth.retry".to_owned(), key.retry.to_string()),
+    ])
+}
+
+/// The request that makes a container, on an engine with so many CPU cores.
+pub(super) fn body(spec: &ContainerSpec, has_init: bool, engine_cpus: u32) -> ContainerCreateBody {
+    let mut labels: HashMap<String, String> = spec.labels.clone().into_iter().collect();
+    labels.extend(key_labels(&spec.cluster, &spec.key));
+    ContainerCreateBody {
+        image: Some(spec.image.clone()),
+        entrypoint: Some(vec![
+            "/bin/sh".to_owned(),
+            "-c".to_owned(),
+            WRAPPER.to_owned(),
+            "berth".to_owned(),
+        ]),
+        cmd: Some(vec![spec.command.clone()]),
+        env: Some(environment(spec)),
+        labels: Some(labels),
+        tty: Some(false),
+        open_stdin: Some(false),
+        stop_signal: Some("SIGTERM".to_owned()),
+        healthcheck: Some(HealthConfig {
+            test: Some(vec!["NONE".to_owned()]),
+            ..Default::default()
+        }),
+        host_config: Some(host(spec, has_init, engine_cpus)),
+        ..Default::default()
+    }
+}
+
+fn environment(spec: &ContainerSpec) -> Vec<String> {
+    let by_request = device_requests(spec).is_some();
+    spec.env
+        .iter()
+        // The engine says itself which devices it lets in.
+        .filter(|(name, _)| !(by_request && name == "NVIDIA_VISIBLE_DEVICES"))
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect()
+}
+
+fn host(spec: &ContainerSpec, has_init: bool, engine_cpus: u32) -> HostConfig {
+    // An administrator may declare more cores than the machine has; Docker refuses such a limit.
+    let cpus = if engine_cpus == 0 { spec.cpus } else { spec.cpus.min(engine_cpus) };
+    let memory = mebibytes(spec.memory_mb);
+    let mut capabilities: Vec<String> = CAPABILITIES.map(str::to_owned).to_vec();
+    if spec.infiniband {
+        capabilities.push("IPC_LOCK".to_owned());
+    }
+    HostConfig {
+        network_mode: Some("host".to_owned()),
+        ipc_mode: Some("private".to_owned()),
+        init: has_init.then_some(true),
+        nano_cpus: positive(i64::from(cpus).saturating_mul(1_000_000_000)),
+        memory,
+        memory_swap: memory,
+        shm_size: mebibytes(spec.shm_mb),
+        pids_limit: Some(PIDS),
+        oom_score_adj: Some(OOM_SCORE),
+        security_opt: Some(vec!["no-new-privileges".to_owned()]),
+        cap_drop: Some(vec!["ALL".to_owned()]),
+        cap_add: Some(capabilities),
+        ulimits: Some(ulimits(spec.infiniband)),
+        devices: spec.infiniband.then(infiniband),
+        device_requests: device_requests(spec),
+        log_config: Some(log_files()),
+        restart_policy: Some(RestartPolicy {
+            name: Some(RestartPolicyNameEnum::NO),
+            maximum_retry_count: None,
+        }),
+        ..Default::default()
+    }
+}
+
+/// A flood of output keeps its last 256 MB and cannot fill the node's disk.
+fn log_files() -> HostConfigLogConfig {
+    HostConfigLogConfig {
+        typ: Some("json-file".to_owned()),
+        config: Some(HashMap::from([
+            ("max-size".to_owned(), "64m".to_owned()),
+            ("max-file".to_owned(), "4".to_owned()),
+        ])),
+    }
+}
+
+fn ulimits(infiniband: bool) -> Vec<ResourcesUlimits> {
+    let limit = |name: &str, soft, hard| ResourcesUlimits {
+        name: Some(name.to_owned()),
+        soft: Some(soft),
+        hard: Some(hard),
+    };
+    let mut limits = vec![
+        limit("nofile", 65_536, 1_048_576),
+        // What the frameworks' own images ask for.
+        limit("stack", 64 << 20, 64 << 20),
+        limit("core", 0, 0),
+    ];
+    if infiniband {
+        limits.push(limit("memlock", -1, -1));
+    }
+    limits
+}
+
+fn infiniband() -> Vec<DeviceMapping> {
+    vec![DeviceMapping {
+        path_on_host: Some("/dev/infiniband".to_owned()),
+        path_in_container: Some("/dev/infiniband".to_owned()),
+        cgroup_permissions: Some("rwm".to_owned()),
+    }]
+}
+
+fn device_requests(spec: &ContainerSpec) -> Option<Vec<DeviceRequest>> {
+    match spec.gpu_runtime {
+        GpuRuntime::Nvidia if !spec.gpus.is_empty() => {
+            Some(vec![nvidia(Some(spec.gpus.iter().map(device_id).collect()))])
+        }
+        GpuRuntime::Nvidia | GpuRuntime::None => None,
+    }
+}
+
+/// A request for these GPUs; `None`: for all.
+pub(super) fn nvidia(ids: Option<Vec<String>>) -> DeviceRequest {
+    DeviceRequest {
+        driver: Some("nvidia".to_owned()),
+        count: ids.is_none().then_some(-1),
+        device_ids: ids,
+        capabilities: Some(vec![vec![
+            "gpu".to_owned(),
+            "compute".to_owned(),
+            "utility".to_owned(),
+        ]]),
+        options: None,
+    }
+}
+
+fn device_id(gpu: &GpuDevice) -> String {
+    gpu.uuid.clone().unwrap_or_else(|| gpu.index.to_string())
+}
+
+fn mebibytes(amount: u64) -> Option<i64> {
+    positive(i64::try_from(amount).unwrap_or(i64::MAX >> 20).saturating_mul(1 << 20))
+}
+
+fn positive(amount: i64) -> Option<i64> {
+    (amount > 0).then_some(amount)
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::ids::JobId;
+
+    use super::*;
+
+    fn spec() -> ContainerSpec {
+        ContainerSpec {
+            cluster: "c".into(),
+            key: TaskKey { job: JobId(7), attempt: 1, role: 0, index: 2, retry: 0 },
+            labels: BTreeMap::from([
+                ("berth.user".into(), "alice".into()),
+                ("berth.cluster".into(), "forged".into()),
+            ]),
+            image: "i".into(),
+            command: "echo '$(x)'; \"".into(),
+            env: vec![
+                ("NVIDIA_VISIBLE_DEVICES".into(), "void".into()),
+                ("A".into(), "1=2\n3".into()),
+            ],
+            cpus: 4,
+            memory_mb: 512,
+            shm_mb: 64,
+            gpus: Vec::new(),
+            gpu_runtime: GpuRuntime::Nvidia,
+            infiniband: false,
+        }
+    }
+
+    #[test]
+    fn nothing_privileged_gets_in() {
+        let host = body(&spec(), true, 0).host_config.unwrap();
+        assert_eq!(host.cap_drop, Some(vec!["ALL".to_owned()]));
+        assert_eq!(host.security_opt, Some(vec!["no-new-privileges".to_owned()]));
+        assert_eq!(host.pids_limit, Some(PIDS));
+        assert!(host.privileged.is_none() && host.binds.is_none() && host.devices.is_none());
+        let added = host.cap_add.unwrap();
+        for power in ["SYS_ADMIN", "NET_RAW", "NET_ADMIN", "SYS_PTRACE", "MKNOD", "IPC_LOCK"] {
+            assert!(!added.iter().any(|name| name == power), "{power}");
+        }
+    }
+
+    #[test]
+    fn limits_are_hard() {
+        let host = body(&spec(), false, 2).host_config.unwrap();
+        assert_eq!(host.nano_cpus, Some(2_000_000_000), "not more than the machine has");
+        assert_eq!((host.memory, host.memory_swap), (Some(512 << 20), Some(512 << 20)));
+        assert_eq!(host.shm_size, Some(64 << 20));
+        assert_eq!(host.init, None);
+    }
+
+    #[test]
+    fn the_command_is_an_argument_and_labels_cannot_be_forged() {
+        let made = body(&spec(), true, 0);
+        assert_eq!(made.cmd, Some(vec!["echo '$(x)'; \"".to_owned()]));
+        assert_eq!(made.entrypoint.unwrap()[0], "/bin/sh");
+        let labels = made.labels.unwrap();
+        assert_eq!(labels["berth.cluster"], "c");
+        assert_eq!(labels["berth.user"], "alice");
+        assert_eq!(labels["berth.index"], "2");
+    }
+
+    #[test]
+    fn gpus_are_requested_by_uuid_or_index() {
+        let mut spec = spec();
+        let made = body(&spec, true, 0);
+        assert!(made.host_config.unwrap().device_requests.is_none());
+        assert!(made.env.unwrap().contains(&"NVIDIA_VISIBLE_DEVICES=void".to_owned()));
+
+        spec.gpus = vec![
+            GpuDevice { index: 0, uuid: Some("GPU-8a5c".into()) },
+            GpuDevice { index: 3, uuid: None },
+        ];
+        let made = body(&spec, true, 0);
+        // As `docker run --gpus '"device=GPU-8a5c,3"'` was recorded to send it, with the driver
+        // and its capabilities named.
+        let request = serde_json::to_value(made.host_config.unwrap().device_requests).unwrap();
+        assert_eq!(
+            request,
+            serde_json::json!([{
+                "Driver": "nvidia",
+                "DeviceIDs": ["GPU-8a5c", "3"],
+                "Capabilities": [["gpu", "compute", "utility"]]
+            }])
+        );
+        assert_eq!(made.env.unwrap(), ["A=1=2\n3"]);
+
+        spec.gpu_runtime = GpuRuntime::None;
+        assert!(body(&spec, true, 0).host_config.unwrap().device_requests.is_none());
+    }
+
+    #[test]
+    fn infiniband_locks_memory() {
+        let host =
+            body(&ContainerSpec { infiniband: true, ..spec() }, true, 0).host_config.unwrap();
+        assert_eq!(host.devices.unwrap()[0].path_on_host.as_deref(), Some("/dev/infiniband"));
+        assert!(host.cap_add.unwrap().contains(&"IPC_LOCK".to_owned()));
+        assert!(host.ulimits.unwrap().iter().any(|l| l.name.as_deref() == Some("memlock")));
+    }
+}

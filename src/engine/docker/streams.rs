@@ -1,0 +1,143 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use bollard::Docker;
+use bollard::container::LogOutput;
+use bollard::query_parameters::{EventsOptions, LogsOptions};
+use bytes::Bytes;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
+use protocol::time::Timestamp;
+
+use super::connection::Connection;
+use super::failure::{classify, silent};
+use super::shape::CLUSTER_LABEL;
+use super::{CALL, HEARTBEAT, clock};
+use crate::{LogChunk, LogRequest, Result, Stream};
+
+/// A stream that says nothing for so long is asked whether its engine is still there.
+const QUIET: Duration = Duration::from_secs(20);
+
+/// Wakes for the containers of a cluster. What happens from this call on is in it: the engine is
+/// asked for its clock first, and remembers its events for those who come a little later.
+pub(super) async fn changes(
+    connection: &Connection,
+    cluster: &str,
+) -> Result<BoxStream<'static, Result<()>>> {
+    let now = connection
+        .call(HEARTBEAT, |docker| async move { docker.info().await })
+        .await
+        .map_err(|error| classify(error, ""))?
+        .system_time;
+    let since = now.as_deref().and_then(clock::parse).map(|(s, ns)| format!("{s}.{ns:09}"));
+    let filter = |name: &str, values: &[&str]| {
+        (name.to_owned(), values.iter().map(|value| (*value).to_owned()).collect())
+    };
+    let label = format!("{CLUSTER_LABEL}={cluster}");
+    let filters = HashMap::from([
+        filter("type", &["container"]),
+        filter("label", &[&label]),
+        filter("event", &["create", "start", "die", "oom", "destroy", "pause", "unpause"]),
+    ]);
+    let docker = connection.docker(CALL)?;
+    let events = docker
+        .events(Some(EventsOptions { since, until: None, filters: Some(filters) }))
+        .map_ok(drop)
+        .map_err(|error| classify(error, ""));
+    Ok(watched(events.boxed(), docker))
+}
+
+pub(super) fn logs(
+    connection: &Connection,
+    name: &str,
+    request: LogRequest,
+) -> Result<BoxStream<'static, Result<LogChunk>>> {
+    let since = request.since;
+    let options = LogsOptions {
+        follow: request.follow,
+        stdout: true,
+        stderr: true,
+        // Whole seconds here; the rest is compared below, by the time before each message.
+        since: since.map_or(0, |since| i32::try_from(since.0.div_euclid(1000)).unwrap_or(0)),
+        timestamps: since.is_some(),
+        tail: request.tail_lines.map_or_else(|| "all".to_owned(), |lines| lines.to_string()),
+        ..Default::default()
+    };
+    let docker = connection.docker(CALL)?;
+    let subject = name.to_owned();
+    let messages = docker
+        .logs(name, Some(options))
+        .map_ok(chunk)
+        .map_err(move |error| classify(error, &subject))
+        .try_filter_map(move |chunk| async move {
+            Ok(match since {
+                Some(since) => stamped_since(chunk, since),
+                None => Some(chunk),
+            })
+        });
+    Ok(watched(messages.boxed(), docker))
+}
+
+pub(super) fn chunk(output: LogOutput) -> LogChunk {
+    match output {
+        LogOutput::StdErr { message } => LogChunk { stream: Stream::Err, bytes: message },
+        LogOutput::StdOut { message }
+        | LogOutput::StdIn { message }
+        | LogOutput::Console { message } => LogChunk { stream: Stream::Out, bytes: message },
+    }
+}
+
+/// Takes the time off a message; `None` when it was written before.
+fn stamped_since(chunk: LogChunk, since: Timestamp) -> Option<LogChunk> {
+    let Some(space) = chunk.bytes.iter().position(|byte| *byte == b' ') else { return Some(chunk) };
+    let stamp = std::str::from_utf8(&chunk.bytes[..space]).ok().and_then(clock::timestamp);
+    let bytes: Bytes = match stamp {
+        Some(written) if written < since => return None,
+        Some(_) => chunk.bytes.slice(space + 1..),
+        None => chunk.bytes,
+    };
+    Some(LogChunk { stream: chunk.stream, bytes })
+}
+
+/// Ends a stream whose engine is gone without a word, as after a cut line.
+fn watched<T: Send + 'static>(
+    items: BoxStream<'static, Result<T>>,
+    docker: Docker,
+) -> BoxStream<'static, Result<T>> {
+    stream::unfold(Some((items, docker)), |state| async move {
+        let (mut items, docker) = state?;
+        loop {
+            match tokio::time::timeout(QUIET, items.next()).await {
+                Ok(Some(Ok(item))) => return Some((Ok(item), Some((items, docker)))),
+                Ok(Some(Err(error))) => return Some((Err(error), None)),
+                Ok(None) => return None,
+                Err(_) => match tokio::time::timeout(HEARTBEAT, docker.ping()).await {
+                    Ok(Ok(_)) => {}
+                    Ok(Err(error)) => return Some((Err(classify(error, "")), None)),
+                    Err(_) => return Some((Err(silent(HEARTBEAT)), None)),
+                },
+            }
+        }
+    })
+    .boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_cut_by_their_time() {
+        let message = |text: &'static str| LogChunk {
+            stream: Stream::Out,
+            bytes: Bytes::from_static(text.as_bytes()),
+        };
+        let since = Timestamp(1_795_221_973_500);
+        let old = message("2026-11-21T00:46:13.499999999Z old\n");
+        assert_eq!(stamped_since(old, since), None);
+        let new = message("2026-11-21T00:46:13.500000000Z new line\n");
+        assert_eq!(stamped_since(new, since), Some(message("new line\n")));
+        let bare = message("no stamp\n");
+        assert_eq!(stamped_since(bare.clone(), since), Some(bare));
+    }
+}

@@ -1,0 +1,222 @@
+//! Nodes that exist in memory only, for demonstrations, measurements and tests.
+//!
+//! `sim://NAME?cpus=16&memory_mb=65536&disk_gb=1000&gpus=8xA100,2xV100&duration=1.5`: all but the
+//! name may be left out. Nodes live as long as the process, by name: whoever connects again finds
+//! the containers that were there.
+//!
+//! What a container does follows from its command. `sleep N` anywhere lets it run N seconds
+//! (several add up), otherwise it runs for `duration` seconds (0). `exit N` gives its exit code,
+//! `kill -N $$` the code 128 + N, `tail /dev/zero` a death by memory. A command with `trap ''`
+//! ignores SIGTERM. Its log repeats the command. Images with `missing` or `denied` in their name
+//! cannot be pulled; all others are there, unless [`SimHandle::set_pull_time`] says otherwise.
+
+mod address;
+mod files;
+mod node;
+mod plan;
+mod streams;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use protocol::resources::{Capacity, Gpu};
+use protocol::spec::RegistryAuth;
+
+use crate::{
+    Container, ContainerSpec, ContainerStatus, Engine, EngineError, EngineInfo, Exec, LogChunk,
+    LogRequest, Result, Stats,
+};
+pub(crate) use address::SimAddress;
+use node::Node;
+
+/// A simulated node's engine.
+#[derive(Debug, Clone)]
+pub struct Simulated {
+    node: Arc<Node>,
+}
+
+impl Simulated {
+    pub(crate) fn open(address: &SimAddress, declared: Option<&Capacity>) -> Self {
+        let node = Node::named(&address.name);
+        let capacity = declared.unwrap_or(&address.capacity);
+        node.configure(capacity.clone(), address.duration);
+        Self { node }
+    }
+
+    /// The strings by which a test pulls at a node; the node is made if it is not there.
+    #[must_use]
+    pub fn handle(name: &str) -> SimHandle {
+        SimHandle { node: Node::named(name) }
+    }
+}
+
+/// Makes a simulated node fail.
+#[derive(Debug, Clone)]
+pub struct SimHandle {
+    node: Arc<Node>,
+}
+
+impl SimHandle {
+    /// Cuts the node off, or joins it again; its containers run on meanwhile.
+    pub fn set_unreachable(&self, unreachable: bool) {
+        self.node.change(|state| state.unreachable = unreachable);
+    }
+
+    /// From now on images must be pulled, and a pull takes so long; `None`: all are there.
+    pub fn set_pull_time(&self, time: Option<Duration>) {
+        self.node.change(|state| state.pull_time = time);
+    }
+
+    /// The next `create` fails so.
+    pub fn fail_next_create(&self, error: EngineError) {
+        self.node.change(|state| state.next_create_error = Some(error));
+    }
+
+    /// The next `start` fails so.
+    pub fn fail_next_start(&self, error: EngineError) {
+        self.node.change(|state| state.next_start_error = Some(error));
+    }
+
+    /// All containers are gone, as after a disk was changed.
+    pub fn lose_containers(&self) {
+        self.node.change(node::State::lose);
+    }
+
+    /// Names of all containers, of whatever cluster.
+    #[must_use]
+    pub fn containers(&self) -> Vec<String> {
+        self.node.look(|state| state.names())
+    }
+
+    /// How many containers this node ever started.
+    #[must_use]
+    pub fn starts(&self) -> u64 {
+        self.node.look(|state| state.starts)
+    }
+}
+
+#[async_trait]
+impl Engine for Simulated {
+    async fn info(&self) -> Result<EngineInfo> {
+        self.node.reach(|state| {
+            Ok(EngineInfo {
+                version: "Simulated 1".to_owned(),
+                cpus: state.capacity.cpus,
+                memory_mb: state.capacity.memory_mb,
+                disk_gb: Some(state.capacity.disk_gb),
+                gpus: state.capacity.gpus.clone(),
+            })
+        })
+    }
+
+    async fn list(&self, cluster: &str) -> Result<Vec<Container>> {
+        self.node.reach(|state| Ok(state.list(cluster)))
+    }
+
+    async fn inspect(&self, name: &str) -> Result<Option<Container>> {
+        self.node.reach(|state| Ok(state.find(name).ok().map(|found| found.view(name))))
+    }
+
+    async fn has_image(&self, image: &str) -> Result<bool> {
+        self.node.reach(|state| Ok(state.has_image(image)))
+    }
+
+    async fn pull(
+        &self,
+        image: &str,
+        _auth: Option<&RegistryAuth>,
+    ) -> Result<BoxStream<'static, Result<String>>> {
+        self.node.reach(|_| Ok(()))?;
+        Ok(streams::pull(Arc::clone(&self.node), image.to_owned()))
+    }
+
+    async fn create(&self, spec: &ContainerSpec) -> Result<String> {
+        self.node.reach_and_wake(|state| state.create(spec))
+    }
+
+    async fn start(&self, name: &str) -> Result<()> {
+        self.node.reach_and_wake(|state| state.start(name))
+    }
+
+    async fn stop(&self, name: &str, grace: Duration) -> Result<()> {
+        let ignores = self.node.reach(|state| Ok(state.ignores_term(name)))?;
+        if ignores {
+            tokio::time::sleep(grace).await;
+        }
+        let signal = if ignores { 9 } else { 15 };
+        self.node.reach_and_wake(|state| {
+            state.kill(name, signal);
+            Ok(())
+        })
+    }
+
+    async fn remove(&self, name: &str) -> Result<()> {
+        self.node.reach_and_wake(|state| {
+            state.remove(name);
+            Ok(())
+        })
+    }
+
+    async fn changes(&self, _cluster: &str) -> Result<BoxStream<'static, Result<()>>> {
+        self.node.reach(|_| Ok(()))?;
+        Ok(streams::changes(Arc::clone(&self.node)))
+    }
+
+    async fn logs(
+        &self,
+        name: &str,
+        request: LogRequest,
+    ) -> Result<BoxStream<'static, Result<LogChunk>>> {
+        self.node.reach(|state| state.find(name).map(drop))?;
+        Ok(streams::logs(Arc::clone(&self.node), name.to_owned(), request))
+    }
+
+    async fn stats(&self, name: &str) -> Result<Stats> {
+        self.node.reach(|state| {
+            let found = state.find(name)?;
+            Ok(match found.status() {
+                ContainerStatus::Running { .. } => Stats {
+                    cpus: f64::from(found.spec.cpus) * 0.9,
+                    memory_bytes: (found.spec.memory_mb << 20) / 3,
+                    network_in: 0,
+                    network_out: 0,
+                },
+                ContainerStatus::Created | ContainerStatus::Exited { .. } => Stats::default(),
+            })
+        })
+    }
+
+    async fn exec(&self, name: &str, command: Vec<String>, _tty: bool) -> Result<Exec> {
+        let id = self.node.reach(|state| state.begin_exec(name))?;
+        Ok(streams::exec(Arc::clone(&self.node), name.to_owned(), id, &command))
+    }
+
+    async fn resize_exec(&self, id: &str, _columns: u16, _rows: u16) -> Result<()> {
+        self.node.reach(|state| state.exec_code(id).map(drop))
+    }
+
+    async fn exec_code(&self, id: &str) -> Result<Option<i32>> {
+        self.node.reach(|state| state.exec_code(id))
+    }
+
+    async fn put_archive(&self, name: &str, folder: &str, tar: Bytes) -> Result<()> {
+        self.node.reach(|state| state.find_mut(name)?.files.unpack(folder, &tar))
+    }
+
+    async fn get_archive(
+        &self,
+        name: &str,
+        path: &str,
+    ) -> Result<BoxStream<'static, Result<Bytes>>> {
+        let tar = self.node.reach(|state| state.find(name)?.files.pack(path))?;
+        Ok(stream::iter([Ok(tar)]).boxed())
+    }
+
+    async fn probe_gpus(&self, _image: &str) -> Result<Vec<Gpu>> {
+        self.node.reach(|state| Ok(state.capacity.gpus.clone()))
+    }
+}

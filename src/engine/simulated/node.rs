@@ -1,0 +1,352 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use protocol::ids::TaskKey;
+use protocol::resources::Capacity;
+use protocol::time::Timestamp;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::files::Files;
+use super::plan::Plan;
+use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Result};
+
+static NODES: LazyLock<Mutex<HashMap<String, Arc<Node>>>> = LazyLock::new(Mutex::default);
+
+/// A machine in memory. It has no tasks of its own: containers whose time is over are found so by
+/// whoever looks, and who waits for changes sleeps until the next one's end.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) name: String,
+    state: Mutex<State>,
+    /// Counts the changes.
+    changed: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) capacity: Capacity,
+    pub(super) unreachable: bool,
+    pub(super) pull_time: Option<Duration>,
+    pub(super) next_create_error: Option<EngineError>,
+    pub(super) next_start_error: Option<EngineError>,
+    pub(super) pulled: HashSet<String>,
+    pub(super) starts: u64,
+    duration: Duration,
+    containers: BTreeMap<String, SimContainer>,
+    ends: BTreeSet<(Instant, String)>,
+    next_id: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct SimContainer {
+    pub(super) spec: ContainerSpec,
+    pub(super) files: Files,
+    plan: Plan,
+    id: String,
+    key: TaskKey,
+    phase: Phase,
+    execs: HashMap<String, Option<i32>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    Created,
+    Running { started_at: Timestamp, ends: Instant },
+    Exited { started_at: Timestamp, finished_at: Timestamp, code: i32, oom_killed: bool },
+}
+
+impl Node {
+    /// The node of this name, made if there is none.
+    pub(super) fn named(name: &str) -> Arc<Self> {
+        let mut nodes = NODES.lock().unwrap_or_else(PoisonError::into_inner);
+        let node = nodes.entry(name.to_owned()).or_insert_with(|| {
+            Arc::new(Self {
+                name: name.to_owned(),
+                state: Mutex::default(),
+                changed: watch::Sender::new(0),
+            })
+        });
+        Arc::clone(node)
+    }
+
+    pub(super) fn configure(&self, capacity: Capacity, duration: Duration) {
+        self.look(|state| {
+            state.capacity = capacity;
+            state.duration = duration;
+        });
+    }
+
+    pub(super) fn watch(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// When the next container ends by itself.
+    pub(super) fn next_end(&self) -> Option<Instant> {
+        self.look(|state| state.ends.first().map(|(at, _)| *at))
+    }
+
+    /// Looks at the node from outside its engine.
+    pub(super) fn look<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.settled();
+        look(&mut state)
+    }
+
+    /// Changes the node from outside its engine.
+    pub(super) fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.settled());
+        self.wake();
+    }
+
+    /// Asks the engine, if it can be reached.
+    pub(super) fn reach<T>(&self, call: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+        let mut state = self.settled();
+        if state.unreachable {
+            return Err(EngineError::Unreachable(format!("{} is cut off", self.name)));
+        }
+        call(&mut state)
+    }
+
+    /// The same for a call that changes something.
+    pub(super) fn reach_and_wake<T>(
+        &self,
+        call: impl FnOnce(&mut State) -> Result<T>,
+    ) -> Result<T> {
+        let outcome = self.reach(call);
+        if outcome.is_ok() {
+            self.wake();
+        }
+        outcome
+    }
+
+    fn wake(&self) {
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    fn settled(&self) -> MutexGuard<'_, State> {
+        // A state is whole between two statements below, whoever panicked.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.settle() {
+            self.wake();
+        }
+        state
+    }
+}
+
+impl State {
+    /// Ends what is due; tells whether there was any.
+    fn settle(&mut self) -> bool {
+        if self.ends.is_empty() {
+            return false;
+        }
+        let now = Instant::now();
+        let mut any = false;
+        while self.ends.first().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, name)) = self.ends.pop_first() else { break };
+            if let Some(found) = self.containers.get_mut(&name) {
+                found.finish();
+                any = true;
+            }
+        }
+        any
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.containers.keys().cloned().collect()
+    }
+
+    pub(super) fn list(&self, cluster: &str) -> Vec<Container> {
+        let ours = self.containers.iter().filter(|(_, found)| found.spec.cluster == cluster);
+        ours.map(|(name, found)| found.view(name)).collect()
+    }
+
+    pub(super) fn find(&self, name: &str) -> Result<&SimContainer> {
+        self.containers.get(name).ok_or_else(|| EngineError::NoContainer(name.to_owned()))
+    }
+
+    pub(super) fn find_mut(&mut self, name: &str) -> Result<&mut SimContainer> {
+        self.containers.get_mut(name).ok_or_else(|| EngineError::NoContainer(name.to_owned()))
+    }
+
+    pub(super) fn has_image(&self, image: &str) -> bool {
+        let exists = !image.contains("missing") && !image.contains("denied");
+        exists && (self.pull_time.is_none() || self.pulled.contains(image))
+    }
+
+    pub(super) fn create(&mut self, spec: &ContainerSpec) -> Result<String> {
+        if let Some(error) = self.next_create_error.take() {
+            return Err(error);
+        }
+        let name = spec.name();
+        if let Some(found) = self.containers.get(&name) {
+            return Ok(found.id.clone());
+        }
+        if !self.has_image(&spec.image) {
+            return Err(EngineError::NoImage {
+                image: spec.image.clone(),
+                message: format!("No such image: {}", spec.image),
+            });
+        }
+        self.next_id += 1;
+        let id = format!("{:016x}", self.next_id);
+        let made = SimContainer {
+            spec: spec.clone(),
+            files: Files::default(),
+            plan: Plan::of(&spec.command, self.duration),
+            id: id.clone(),
+            key: spec.key,
+            phase: Phase::Created,
+            execs: HashMap::new(),
+        };
+        self.containers.insert(name, made);
+        Ok(id)
+    }
+
+    pub(super) fn start(&mut self, name: &str) -> Result<()> {
+        if let Some(error) = self.next_start_error.take() {
+            return Err(error);
+        }
+        let found = self.find_mut(name)?;
+        match found.phase {
+            Phase::Running { .. } | Phase::Exited { .. } => return Ok(()),
+            Phase::Created => {}
+        }
+        // A year is for ever here.
+        let duration = found.plan.duration.min(Duration::from_secs(31_536_000));
+        let ends = Instant::now() + duration;
+        found.phase = Phase::Running { started_at: now(), ends };
+        if duration.is_zero() {
+            found.finish();
+        } else {
+            self.ends.insert((ends, name.to_owned()));
+        }
+        self.starts += 1;
+        Ok(())
+    }
+
+    pub(super) fn ignores_term(&self, name: &str) -> bool {
+        self.containers.get(name).is_some_and(|found| {
+            matches!(found.phase, Phase::Running { .. }) && found.plan.ignores_term
+        })
+    }
+
+    pub(super) fn kill(&mut self, name: &str, signal: i32) {
+        let Some(found) = self.containers.get_mut(name) else { return };
+        match found.phase {
+            Phase::Running { started_at, ends } => {
+                found.phase = Phase::Exited {
+                    started_at,
+                    finished_at: now(),
+                    code: 128 + signal,
+                    oom_killed: false,
+                };
+                self.ends.remove(&(ends, name.to_owned()));
+            }
+            Phase::Created | Phase::Exited { .. } => {}
+        }
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.kill(name, 9);
+        self.containers.remove(name);
+    }
+
+    pub(super) fn lose(&mut self) {
+        self.containers.clear();
+        self.ends.clear();
+    }
+
+    pub(super) fn begin_exec(&mut self, name: &str) -> Result<String> {
+        self.next_id += 1;
+        let id = format!("exec-{:x}", self.next_id);
+        let found = self.find_mut(name)?;
+        match found.phase {
+            Phase::Running { .. } => {
+                found.execs.insert(id.clone(), None);
+                Ok(id)
+            }
+            Phase::Created | Phase::Exited { .. } => {
+                Err(EngineError::Refused(format!("container {name} is not running")))
+            }
+        }
+    }
+
+    pub(super) fn end_exec(&mut self, name: &str, id: &str) {
+        if let Some(code) = self.containers.get_mut(name).and_then(|found| found.execs.get_mut(id))
+        {
+            *code = Some(0);
+        }
+    }
+
+    pub(super) fn exec_code(&self, id: &str) -> Result<Option<i32>> {
+        let codes = self.containers.values().filter_map(|found| found.execs.get(id)).next();
+        codes.copied().ok_or_else(|| EngineError::Refused(format!("no exec {id}")))
+    }
+}
+
+impl SimContainer {
+    pub(super) fn view(&self, name: &str) -> Container {
+        Container {
+            key: self.key,
+            name: name.to_owned(),
+            id: self.id.clone(),
+            status: self.status(),
+        }
+    }
+
+    pub(super) fn status(&self) -> ContainerStatus {
+        match self.phase {
+            Phase::Created => ContainerStatus::Created,
+            Phase::Running { started_at, .. } => ContainerStatus::Running { started_at },
+            Phase::Exited { started_at, finished_at, code, oom_killed } => {
+                ContainerStatus::Exited {
+                    started_at: Some(started_at),
+                    finished_at,
+                    code,
+                    oom_killed,
+                    error: None,
+                }
+            }
+        }
+    }
+
+    /// What it has written so far, with when.
+    pub(super) fn log(&self, node: &str) -> Vec<(Timestamp, String)> {
+        let began = |at| {
+            vec![
+                (at, format!("simulated: {} on {node}", self.spec.image)),
+                (at, format!("simulated: {}", self.spec.command)),
+            ]
+        };
+        match self.phase {
+            Phase::Created => Vec::new(),
+            Phase::Running { started_at, .. } => began(started_at),
+            Phase::Exited { started_at, finished_at, code, .. } => {
+                let mut lines = began(started_at);
+                lines.push((finished_at, format!("simulated: ended with code {code}")));
+                lines
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        match self.phase {
+            Phase::Running { started_at, .. } => {
+                let millis = i64::try_from(self.plan.duration.as_millis()).unwrap_or(i64::MAX);
+                self.phase = Phase::Exited {
+                    started_at,
+                    finished_at: started_at.plus_millis(millis),
+                    code: self.plan.code,
+                    oom_killed: self.plan.oom_killed,
+                };
+            }
+            Phase::Created | Phase::Exited { .. } => {}
+        }
+    }
+}
+
+fn now() -> Timestamp {
+    let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_millis());
+    Timestamp(i64::try_from(millis).unwrap_or(i64::MAX))
+}
