@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+pub use protocol::document::Syntax;
 use protocol::exit::Exit;
 use protocol::ids::{
     GpuType, JobId, JobKey, JobName, NodeName, PortLabel, RoleName, UserName, VirtualClusterName,
@@ -299,16 +300,6 @@ pub struct JobConfig {
     pub text: String,
     /// Its notation.
     pub syntax: Syntax,
-}
-
-/// How a text is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Syntax {
-    /// JSON, comments and trailing commas allowed.
-    Json,
-    /// YAML.
-    Yaml,
 }
 
 /// Something that happened to a job.

@@ -4,11 +4,15 @@
 //! No I/O, no clock, no randomness: this crate runs in the browser as well as on the server.
 
 pub mod cluster;
+pub mod document;
 pub mod exit;
 pub mod ids;
+pub mod parse;
 pub mod placement;
 pub mod problem;
+mod references;
 pub mod resources;
+pub mod secrets;
 pub mod spec;
 pub mod state;
 pub mod time;

@@ -1,0 +1,321 @@
+//! `extras`: kept for whoever put it there, but for two parts that mean something. Under
+//! `hivedscheduler` stand priority and GPU types; under `berth` stands whatever the notation has no
+//! word of its own for, so that any job can be written in either.
+
+use std::collections::BTreeMap;
+
+use super::parts;
+use super::reader::{Field, Fields, Reader, nearest};
+use crate::ids::{GpuType, JobName, RoleName};
+use crate::secrets::Secrets;
+use crate::spec::{JobSpec, PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole};
+
+pub(crate) const BERTH: &str = "berth";
+pub(crate) const HIVED: [&str; 2] = ["hivedscheduler", "hivedScheduler"];
+
+pub(crate) const BERTH_KEYS: [&str; 12] = [
+    "name",
+    "description",
+    "priority",
+    "gpuType",
+    "killAllOnCompletedTaskNumber",
+    "authFile",
+    "dataDir",
+    "outputDir",
+    "codeDir",
+    "jobEnvs",
+    "secrets",
+    "taskRoles",
+];
+pub(crate) const BERTH_ROLE_KEYS: [&str; 8] =
+    ["name", "image", "auth", "gpuType", "storageGB", "portList", "taskRetryCount", "infiniband"];
+pub(crate) const AUTH_KEYS: [&str; 3] = ["username", "password", "registryuri"];
+const HIVED_KEYS: [&str; 2] = ["jobPriorityClass", "taskRoles"];
+const HIVED_ROLE_KEYS: [&str; 5] =
+    ["gpuType", "skuType", "reservationId", "pinnedCellId", "affinityGroupName"];
+const PRIORITIES: &str = "crit, prod, test, oppo";
+
+/// What must be known of the rest of the file to read `extras`.
+pub(crate) struct Known<'d> {
+    /// The roles' keys as they stand in the file.
+    pub(crate) roles: Vec<&'d str>,
+    /// All tasks, where every role says its number.
+    pub(crate) tasks: Option<u32>,
+}
+
+/// What `extras` says.
+#[derive(Default)]
+pub(crate) struct Extras {
+    /// All that is kept.
+    kept: serde_json::Map<String, serde_json::Value>,
+    name: Option<JobName>,
+    description: Option<String>,
+    priority: Option<Priority>,
+    gpu_types: Option<Vec<GpuType>>,
+    kill_all: Option<u32>,
+    auth_file: Option<String>,
+    data_dir: Option<String>,
+    output_dir: Option<String>,
+    code_dir: Option<String>,
+    env: Option<(BTreeMap<String, String>, bool)>,
+    pub(crate) secrets: Secrets,
+    roles: BTreeMap<String, RoleExtras>,
+}
+
+#[derive(Default)]
+struct RoleExtras {
+    name: Option<RoleName>,
+    image: Option<String>,
+    registry: Option<RegistryAuth>,
+    gpu_types: Option<Vec<GpuType>>,
+    disk_gb: Option<u64>,
+    ports: Option<Vec<PortRequest>>,
+    task_retries: Option<RetryLimit>,
+    infiniband: Option<bool>,
+}
+
+/// Reads `extras` of a job with these role names.
+pub(crate) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>, known: &Known<'d>) -> Extras {
+    let mut extras = Extras::default();
+    let Some(fields) = root.given("extras").and_then(|field| reader.map(&field)) else {
+        return extras;
+    };
+    for (entry, field) in fields.each() {
+        if entry.key == BERTH {
+            read_berth(reader, &field, known, &mut extras);
+            continue;
+        }
+        let hived = HIVED.contains(&entry.key.as_str());
+        if !(hived && read_hived(reader, &field, known, &mut extras)) {
+            extras.kept.insert(entry.key.clone(), field.node.to_json());
+        }
+    }
+    extras
+}
+
+/// Reads the scheduler's part; true when the spec says all of it, so that nothing need be kept.
+fn read_hived<'d>(
+    reader: &mut Reader<'d>,
+    field: &Field<'d>,
+    known: &Known<'d>,
+    extras: &mut Extras,
+) -> bool {
+    let Some(fields) = reader.object(field, &HIVED_KEYS) else { return false };
+    if let Some(class) = fields.given("jobPriorityClass") {
+        extras.priority = extras.priority.or(priority(reader, &class));
+    }
+    let Some(map) = fields.given("taskRoles").and_then(|roles| reader.map(&roles)) else {
+        return true;
+    };
+    let mut complete = true;
+    for (entry, field) in map.each() {
+        known_role(reader, &entry.key, entry.key_start, &field, known);
+        let Some(fields) = reader.object(&field, &HIVED_ROLE_KEYS) else { continue };
+        let first = |keys: [&str; 2]| keys.iter().find_map(|key| fields.given(key));
+        let wanted = first(["gpuType", "skuType"]);
+        let pinned = first(["reservationId", "pinnedCellId"]);
+        if let (Some(_), Some(pinned)) = (&wanted, &pinned) {
+            let message = "a GPU type and a reservation are given for the same role";
+            reader.wrong(
+                pinned,
+                message,
+                "only one of gpuType, skuType, reservationId, pinnedCellId",
+            );
+        }
+        for key in ["reservationId", "pinnedCellId", "affinityGroupName"] {
+            if let Some(field) = fields.given(key) {
+                complete = false;
+                reader.text(&field);
+            }
+        }
+        if let Some(wanted) = wanted {
+            let types = parts::gpu_types(reader, &wanted);
+            let role = extras.roles.entry(entry.key.clone()).or_default();
+            role.gpu_types.get_or_insert(types);
+        }
+    }
+    complete
+}
+
+fn known_role<'d>(
+    reader: &mut Reader<'d>,
+    key: &str,
+    at: usize,
+    field: &Field<'d>,
+    known: &Known<'d>,
+) {
+    let roles = &known.roles;
+    if roles.contains(&key) {
+        return;
+    }
+    let mut message = format!("there is no task role {:?}", crate::document::shorten(key));
+    if let Some(near) = nearest(key, roles.iter().copied()) {
+        message.push_str(&format!("; did you mean {near:?}?"));
+    }
+    reader.problem(&field.path, at, message, roles.join(", "));
+}
+
+fn priority<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<Priority> {
+    let text = reader.scalar(field)?;
+    match text.as_str() {
+        "crit" => Some(Priority::CRITICAL),
+        "prod" => Some(Priority::PRODUCTION),
+        "test" => Some(Priority::TEST),
+        "oppo" => Some(Priority::OPPORTUNISTIC),
+        _ => {
+            let text = crate::document::shorten(&text);
+            reader.wrong(field, format!("{text:?} is not a priority class"), PRIORITIES);
+            None
+        }
+    }
+}
+
+/// A class, or a number from −1 to 126.
+fn any_priority<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<Priority> {
+    if let crate::document::Value::Number(_) = field.node.value {
+        return reader.count(field, -1, 126).map(Priority);
+    }
+    priority(reader, field)
+}
+
+fn read_berth<'d>(
+    reader: &mut Reader<'d>,
+    field: &Field<'d>,
+    known: &Known<'d>,
+    extras: &mut Extras,
+) {
+    let Some(fields) = reader.object(field, &BERTH_KEYS) else { return };
+    extras.name = fields.given("name").and_then(|f| reader.name(&f, JobName::try_from));
+    extras.description = fields.given("description").and_then(|f| reader.text(&f));
+    if let Some(field) = fields.given("priority") {
+        extras.priority = any_priority(reader, &field).or(extras.priority);
+    }
+    extras.gpu_types = fields.given("gpuType").map(|f| parts::gpu_types(reader, &f));
+    let kill_all = fields.given("killAllOnCompletedTaskNumber");
+    extras.kill_all = kill_all.and_then(|f| self::kill_all(reader, &f, known));
+    extras.auth_file = parts::place(reader, &fields, "authFile");
+    extras.data_dir = parts::place(reader, &fields, "dataDir");
+    extras.output_dir = parts::place(reader, &fields, "outputDir");
+    extras.code_dir = parts::place(reader, &fields, "codeDir");
+    extras.env = fields.given("jobEnvs").map(|f| parts::environment(reader, &f));
+    extras.secrets = secrets(reader, &fields);
+    let Some(map) = fields.given("taskRoles").and_then(|f| reader.map(&f)) else { return };
+    for (entry, field) in map.each() {
+        known_role(reader, &entry.key, entry.key_start, &field, known);
+        let role = extras.roles.entry(entry.key.clone()).or_default();
+        read_role(reader, &field, role);
+    }
+}
+
+fn read_role<'d>(reader: &mut Reader<'d>, field: &Field<'d>, role: &mut RoleExtras) {
+    let Some(fields) = reader.object(field, &BERTH_ROLE_KEYS) else { return };
+    role.name = fields.given("name").and_then(|f| reader.name(&f, RoleName::try_from));
+    role.image = fields.given("image").and_then(|f| parts::image(reader, &f));
+    role.registry = fields.given("auth").and_then(|f| registry(reader, &f));
+    if let Some(field) = fields.get("gpuType") {
+        role.gpu_types = Some(parts::gpu_types(reader, &field));
+    }
+    let disk = fields.given("storageGB");
+    role.disk_gb = disk.and_then(|f| reader.count(&f, 0, parts::MAX_AMOUNT));
+    role.ports = fields.given("portList").map(|f| parts::ports(reader, &f));
+    if fields.given("taskRetryCount").is_some() {
+        role.task_retries = Some(parts::retries(reader, &fields, "taskRetryCount"));
+    }
+    role.infiniband = fields.given("infiniband").and_then(|f| reader.flag(&f));
+}
+
+/// `killAllOnCompletedTaskNumber`; 0 is the same as nothing.
+pub(crate) fn kill_all<'d>(
+    reader: &mut Reader<'d>,
+    field: &Field<'d>,
+    known: &Known<'d>,
+) -> Option<u32> {
+    let value: u32 = reader.count(field, 0, i64::from(u32::MAX))?;
+    if let Some(tasks) = known.tasks.filter(|tasks| value > *tasks) {
+        let message = format!("{} is {value}, but the job has {tasks} tasks", field.name());
+        reader.wrong(field, message, format!("a whole number from 0 to {tasks}"));
+    }
+    (value > 0).then_some(value)
+}
+
+/// `auth` of an image.
+pub(crate) fn registry<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<RegistryAuth> {
+    let fields = reader.object(field, &AUTH_KEYS)?;
+    let mut text = |key| {
+        let field = fields.given(key)?;
+        parts::short_line(reader, &field)
+    };
+    Some(RegistryAuth {
+        registry: text("registryuri").unwrap_or_default(),
+        user: text("username").unwrap_or_default(),
+        password: text("password").unwrap_or_default(),
+    })
+}
+
+/// `secrets`: names and values. The places of the values are noted as hidden.
+pub(crate) fn secrets<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>) -> Secrets {
+    let Some(field) = fields.given("secrets") else { return Secrets::default() };
+    let Some(map) = reader.map(&field) else {
+        // Whatever stands there was meant to be hidden.
+        reader.hidden.push((field.node.start, field.node.end));
+        return Secrets::default();
+    };
+    let mut secrets = Secrets::default();
+    for entry in map.entries {
+        reader.hidden.push((entry.node.start, entry.node.end));
+    }
+    for (entry, field) in map.each() {
+        let name_ok = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        if entry.key.is_empty() || !entry.key.chars().all(name_ok) {
+            let message = "this is not a usable name of a secret";
+            reader.problem(&field.path, entry.key_start, message, "letters, digits, _, - and .");
+        }
+        if let Some(value) = reader.scalar(&field) {
+            secrets.insert(entry.key.clone(), value);
+        }
+    }
+    secrets
+}
+
+impl Extras {
+    /// Puts what was said here into the spec. `keys` are the roles' keys in the file.
+    pub(crate) fn apply(self, spec: &mut JobSpec, keys: &[&str]) {
+        for (role, key) in spec.roles.iter_mut().zip(keys) {
+            if let Some(extras) = self.roles.get(*key) {
+                extras.apply(role);
+            }
+        }
+        spec.extras = self.kept;
+        replace(&mut spec.name, self.name);
+        replace(&mut spec.priority, self.priority);
+        replace(&mut spec.gpu_types, self.gpu_types);
+        spec.description = self.description.or(spec.description.take());
+        spec.kill_all_on_completed = self.kill_all.or(spec.kill_all_on_completed);
+        spec.auth_file = self.auth_file.or(spec.auth_file.take());
+        spec.data_dir = self.data_dir.or(spec.data_dir.take());
+        spec.output_dir = self.output_dir.or(spec.output_dir.take());
+        spec.code_dir = self.code_dir.or(spec.code_dir.take());
+        if let Some((env, debug)) = self.env {
+            (spec.env, spec.debug) = (env, debug);
+        }
+    }
+}
+
+impl RoleExtras {
+    fn apply(&self, role: &mut TaskRole) {
+        replace(&mut role.name, self.name.clone());
+        replace(&mut role.image, self.image.clone());
+        replace(&mut role.gpu_types, self.gpu_types.clone());
+        replace(&mut role.resources.disk_gb, self.disk_gb);
+        replace(&mut role.ports, self.ports.clone());
+        replace(&mut role.task_retries, self.task_retries);
+        replace(&mut role.infiniband, self.infiniband);
+        role.registry = self.registry.clone().or(role.registry.take());
+    }
+}
+
+fn replace<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}

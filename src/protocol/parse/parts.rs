@@ -1,0 +1,218 @@
+//! What the notations have in common: ports, environments, images, commands, limits.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::reader::{Field, Fields, Reader};
+use crate::document::Value;
+use crate::ids::{GpuType, PortLabel};
+use crate::spec::{PortRequest, RetryLimit};
+
+/// Tasks of all roles together.
+pub(crate) const MAX_TASKS: u32 = 10_000;
+/// Ports of one label.
+const MAX_PORTS: i64 = 1000;
+/// Bytes of a command.
+const MAX_COMMAND: usize = 100_000;
+/// Bytes of any other text on one line.
+const MAX_LINE: usize = 4096;
+/// Cores or GPUs of a task; no machine has more.
+pub(crate) const MAX_UNITS: i64 = 65_536;
+/// MiB or GiB of a task: 1 EiB in MiB.
+pub(crate) const MAX_AMOUNT: i64 = 1 << 40;
+/// The smallest memory of a task in MiB.
+pub(crate) const MIN_MEMORY: i64 = 100;
+
+pub(crate) const PORT_KEYS: [&str; 3] = ["label", "beginAt", "portNumber"];
+const INTEGER: &str = "a whole number, at least 1";
+
+/// `portList`.
+pub(crate) fn ports<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<PortRequest> {
+    let mut ports = Vec::new();
+    let mut labels = HashSet::new();
+    for item in reader.list(field).unwrap_or_default() {
+        let Some(fields) = reader.object(&item, &PORT_KEYS) else { continue };
+        let label = reader.required(&fields, "label", PortLabel::ALLOWED);
+        let label = label.and_then(|field| {
+            let label = reader.name(&field, PortLabel::try_from)?;
+            if !labels.insert(label.clone()) {
+                reader.wrong(
+                    &field,
+                    format!("the label {label} is given twice"),
+                    "each label once",
+                );
+            }
+            Some(label)
+        });
+        let begin = reader.required(&fields, "beginAt", "0 for any ports, or the first port");
+        let begin = begin.and_then(|field| begin_at(reader, &field));
+        let count = reader.required(&fields, "portNumber", INTEGER);
+        let count_at = count.clone();
+        let count = count.and_then(|field| reader.count::<u32>(&field, 1, MAX_PORTS));
+        let (Some(label), Some(begin_at), Some(count)) = (label, begin, count) else { continue };
+        if let (true, Some(field)) = (u32::from(begin_at) + count > 65_536, count_at) {
+            let message = format!("{count} ports from {begin_at} on go beyond the last port");
+            reader.wrong(&field, message, "beginAt + portNumber at most 65536");
+        }
+        ports.push(PortRequest { label, begin_at, count });
+    }
+    without_implicit(ports)
+}
+
+fn begin_at<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<u16> {
+    let value = reader.count::<u16>(field, 0, 65_535)?;
+    if (1..1024).contains(&value) {
+        let message = format!("beginAt is {value}, a port of the system");
+        reader.wrong(field, message, "0 for any ports, or 1024 to 65535");
+        return None;
+    }
+    Some(value)
+}
+
+/// Every task has one port `http` and one `ssh` anyway: asking for just that says nothing.
+pub(crate) fn without_implicit(ports: Vec<PortRequest>) -> Vec<PortRequest> {
+    let implicit = |port: &PortRequest| {
+        matches!(port.label.as_str(), "http" | "ssh") && port.begin_at == 0 && port.count == 1
+    };
+    ports.into_iter().filter(|port| !implicit(port)).collect()
+}
+
+/// A label and its number of ports, as version 2 writes them.
+pub(crate) fn port_count<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<u32> {
+    reader.count(field, 1, MAX_PORTS)
+}
+
+/// `jobEnvs`: the environment and `isDebug`.
+pub(crate) fn environment<'d>(
+    reader: &mut Reader<'d>,
+    field: &Field<'d>,
+) -> (BTreeMap<String, String>, bool) {
+    let mut env = BTreeMap::new();
+    let mut debug = false;
+    let Some(fields) = reader.map(field) else { return (env, debug) };
+    for (entry, field) in fields.each() {
+        if entry.key == "isDebug" {
+            debug = field.is_given() && reader.flag(&field).unwrap_or(false);
+            continue;
+        }
+        if !is_variable(&entry.key) {
+            let message = "this is not a usable name of an environment variable";
+            let allowed = "a letter or _, then letters, digits and _";
+            reader.problem(&field.path, entry.key_start, message, allowed);
+        } else if entry.key.starts_with("PAI_") || entry.key.starts_with("QIZHI_") {
+            let key = &entry.key;
+            reader.warnings.push(format!("{key} has no effect where the platform sets it itself"));
+        }
+        if let Some(value) = reader.scalar(&field) {
+            if value.contains('\0') {
+                reader.wrong(&field, "the value has a zero byte in it", "text");
+            }
+            env.insert(entry.key.clone(), value);
+        }
+    }
+    (env, debug)
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+        && name.len() <= 255
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// `gpuType`: one type, or several by commas, or a list.
+pub(crate) fn gpu_types<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<GpuType> {
+    let names = if let Value::List(_) = field.node.value {
+        let items = reader.list(field).unwrap_or_default();
+        items.iter().filter_map(|item| reader.text(item)).collect()
+    } else {
+        reader.text(field).map_or(Vec::new(), |text| {
+            text.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>()
+        })
+    };
+    let mut types = Vec::new();
+    for name in names {
+        match GpuType::new(name) {
+            Ok(gpu_type) if types.contains(&gpu_type) => {}
+            Ok(gpu_type) => types.push(gpu_type),
+            Err(error) => reader.wrong(
+                field,
+                format!("{:?} is not a valid GPU type", crate::document::shorten(&error.value)),
+                "one type, or several separated by commas",
+            ),
+        }
+    }
+    types
+}
+
+/// An image reference; whether it exists is for the registry to say.
+pub(crate) fn image<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<String> {
+    let text = reader.text(field)?;
+    let bad = |c: char| c.is_whitespace() || c.is_control();
+    if text.is_empty() || text.starts_with('-') || text.contains(bad) || text.len() > MAX_LINE {
+        let message = "this is not an image reference";
+        reader.wrong(field, message, "[registry/]name[:tag], no white space, not beginning with -");
+        return None;
+    }
+    Some(text)
+}
+
+/// Checks the whole command of a role.
+pub(crate) fn command<'d>(
+    reader: &mut Reader<'d>,
+    field: &Field<'d>,
+    text: &str,
+) -> Option<String> {
+    let text = text.trim();
+    let message = if text.is_empty() {
+        "the command is empty".to_owned()
+    } else if text.len() > MAX_COMMAND {
+        format!("the command has {} bytes", text.len())
+    } else if text.contains('\0') {
+        "the command has a zero byte in it".to_owned()
+    } else {
+        return Some(text.to_owned());
+    };
+    reader.wrong(field, message, "1 to 100000 bytes of shell text");
+    None
+}
+
+/// A place in the file system, variables of the documents still in it.
+pub(crate) fn place<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>, key: &str) -> Option<String> {
+    let field = fields.given(key)?;
+    short_line(reader, &field)
+}
+
+/// A text on one line that is not absurdly long.
+pub(crate) fn short_line<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<String> {
+    let text = reader.line(field)?;
+    if text.len() > MAX_LINE {
+        reader.wrong(field, format!("the text has {} bytes", text.len()), "at most 4096 bytes");
+        return None;
+    }
+    Some(text)
+}
+
+/// A retry count: −2 always, −1 after every failure, else so many times.
+pub(crate) fn retries<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>, key: &str) -> RetryLimit {
+    let field = fields.given(key);
+    let value = field.and_then(|field| reader.integer(&field, -2, 1_000_000)).unwrap_or(0);
+    match value {
+        -2 => RetryLimit::Always,
+        -1 => RetryLimit::EveryFailure,
+        times => RetryLimit::Times(u32::try_from(times).unwrap_or(0)),
+    }
+}
+
+/// Adds up the tasks of all roles, where all are known, and checks that they are not too many.
+pub(crate) fn total<'d>(
+    reader: &mut Reader<'d>,
+    field: &Field<'d>,
+    counts: &[Option<u32>],
+) -> Option<u32> {
+    let total = counts.iter().copied().sum::<Option<u32>>()?;
+    if total > MAX_TASKS {
+        let allowed = format!("at most {MAX_TASKS} tasks in all");
+        reader.wrong(field, format!("the job has {total} tasks"), allowed);
+    }
+    Some(total)
+}

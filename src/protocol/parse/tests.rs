@@ -1,0 +1,4 @@
+//! Every dialect's own example, and what is wrong with files that are wrong.
+
+mod bad;
+mod good;

@@ -1,0 +1,178 @@
+//! `prerequisites`: images, data, scripts and outputs by name.
+
+use std::collections::HashSet;
+
+use super::super::reader::{Field, Fields, Reader};
+use super::super::{extras, parts};
+use super::{Job, not_found, rendering};
+use crate::document::{Node, Value};
+use crate::spec::RegistryAuth;
+
+pub(crate) const KEYS: [&str; 8] =
+    ["protocolVersion", "name", "type", "version", "contributor", "description", "auth", "uri"];
+/// Keys of prerequisites that a plugin provides; the plugin's own may follow.
+const PLUGIN_KEYS: [&str; 3] = ["plugin", "require", "failurePolicy"];
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Data,
+    Script,
+    Output,
+    DockerImage,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Data, Self::Script, Self::Output, Self::DockerImage];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Script => "script",
+            Self::Output => "output",
+            Self::DockerImage => "dockerimage",
+        }
+    }
+}
+
+pub(super) struct Prerequisite<'d> {
+    kind: Kind,
+    name: String,
+    pub(super) node: &'d Node,
+    /// The image, for an image.
+    pub(super) uri: Option<String>,
+    auth: Option<Field<'d>>,
+}
+
+#[derive(Default)]
+pub(super) struct Prerequisites<'d>(Vec<Prerequisite<'d>>);
+
+impl<'d> Prerequisites<'d> {
+    pub(super) fn read(reader: &mut Reader<'d>, root: &Fields<'d>) -> Self {
+        let list = root.given("prerequisites").and_then(|field| reader.list(&field));
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        for item in list.unwrap_or_default() {
+            let Some((prerequisite, name)) = read_one(reader, &item) else { continue };
+            if !seen.insert((prerequisite.kind, prerequisite.name.clone())) {
+                let kind = prerequisite.kind.word();
+                let message = format!("there are two {kind} prerequisites {:?}", prerequisite.name);
+                reader.wrong(&name, message, "each name once for a type");
+            }
+            found.push(prerequisite);
+        }
+        Self(found)
+    }
+
+    /// The prerequisite of a kind that a role names.
+    pub(super) fn find(
+        &self,
+        reader: &mut Reader<'d>,
+        field: &Field<'d>,
+        kind: Kind,
+    ) -> Option<&Prerequisite<'d>> {
+        let name = reader.text(field)?;
+        let mut of_kind = self.0.iter().filter(move |p| p.kind == kind);
+        let found = of_kind.clone().find(|p| p.name == name);
+        if found.is_none() {
+            let what = format!("the {} prerequisite", kind.word());
+            let names: Vec<&str> = of_kind.by_ref().map(|p| p.name.as_str()).collect();
+            not_found(reader, field, &what, &name, names.into_iter());
+        }
+        found
+    }
+
+    /// Checks the names under `prerequisites` of a role.
+    pub(super) fn check_listed(&self, reader: &mut Reader<'d>, role: &Fields<'d>) {
+        let list = role.given("prerequisites").and_then(|field| reader.list(&field));
+        for item in list.unwrap_or_default() {
+            let Some(name) = reader.text(&item) else { continue };
+            if !self.0.iter().any(|p| p.name == name) {
+                let names = self.0.iter().map(|p| p.name.as_str());
+                not_found(reader, &item, "the prerequisite", &name, names);
+            }
+        }
+    }
+}
+
+fn read_one<'d>(
+    reader: &mut Reader<'d>,
+    item: &Field<'d>,
+) -> Option<(Prerequisite<'d>, Field<'d>)> {
+    let fields = reader.map(item)?;
+    let kinds = Kind::ALL.map(Kind::word).join(", ");
+    let kind_field = reader.required(&fields, "type", &kinds);
+    let kind = kind_field.and_then(|field| {
+        let word = reader.text(&field)?;
+        let kind = Kind::ALL.into_iter().find(|kind| kind.word() == word);
+        if kind.is_none() {
+            let word = crate::document::shorten(&word);
+            reader.wrong(&field, format!("{word:?} is not a type of prerequisite"), kinds);
+        }
+        kind
+    });
+    // What a plugin wants to know is its own business.
+    if fields.given("plugin").is_none() {
+        let keys: Vec<&str> = KEYS.into_iter().chain(PLUGIN_KEYS).collect();
+        reader.check_keys(&fields, &keys);
+    }
+    let name_field = reader.required(&fields, "name", "a text");
+    let name = name_field.as_ref().and_then(|field| parts::short_line(reader, field));
+    let uri = read_uri(reader, &fields, kind);
+    let auth = fields.given("auth");
+    if let (Some(auth), Some(kind)) = (&auth, kind.filter(|kind| *kind != Kind::DockerImage)) {
+        reader.wrong(auth, format!("a {} prerequisite has no auth", kind.word()), "no auth here");
+    }
+    let auth = auth.filter(|_| kind == Some(Kind::DockerImage));
+    if let Some(auth) = &auth {
+        extras::registry(reader, auth);
+    }
+    let prerequisite = Prerequisite { kind: kind?, name: name?, node: item.node, uri, auth };
+    Some((prerequisite, name_field?))
+}
+
+/// `uri`: a text; for data a list of texts will do as well.
+fn read_uri<'d>(
+    reader: &mut Reader<'d>,
+    fields: &Fields<'d>,
+    kind: Option<Kind>,
+) -> Option<String> {
+    if fields.given("plugin").is_some() && fields.given("uri").is_none() {
+        return None;
+    }
+    let field = reader.required(fields, "uri", "a text; for data a list of texts as well")?;
+    match kind? {
+        Kind::DockerImage => parts::image(reader, &field),
+        Kind::Data if matches!(field.node.value, Value::List(_)) => {
+            for item in reader.list(&field).unwrap_or_default() {
+                parts::short_line(reader, &item);
+            }
+            None
+        }
+        Kind::Data | Kind::Script | Kind::Output => parts::short_line(reader, &field),
+    }
+}
+
+impl<'d> Prerequisite<'d> {
+    /// The credentials of an image, secrets checked and left in place.
+    pub(super) fn registry(&self, reader: &mut Reader<'d>, job: &Job<'d>) -> Option<RegistryAuth> {
+        let auth = self.auth.as_ref()?;
+        let fields = reader.map(auth)?;
+        let scope = rendering::Scope::default();
+        let mut text = |key| {
+            let field = fields.given(key)?;
+            let text = reader.text(&field).unwrap_or_default();
+            rendering::render(reader, &field, &text, &scope, job)
+        };
+        let registry = text("registryuri").unwrap_or_default();
+        let user = text("username").unwrap_or_default();
+        let password = text("password").unwrap_or_default();
+        if !password.is_empty() && !password.contains("$secrets.") {
+            let name = &self.name;
+            reader.warnings.push(format!(
+                "the password of image {name:?} is written in clear: put it under secrets and \
+                 write <% $secrets.… %> in its place"
+            ));
+        }
+        Some(RegistryAuth { registry, user, password })
+    }
+}
