@@ -1,0 +1,202 @@
+//! Which ports are taken. Ports are unique per address; nodes that share an address and a range
+//! share a pool.
+
+use std::collections::HashMap;
+
+use protocol::resources::PortRange;
+
+use crate::state::View;
+use crate::want::{RoleWant, Span};
+
+/// The ports of all addresses.
+#[derive(Debug, Default)]
+pub(crate) struct Ports {
+    addresses: Vec<Address>,
+    pools: Vec<Pool>,
+}
+
+#[derive(Debug, Default)]
+struct Address {
+    /// A bit a port; empty until the first is taken.
+    taken: Vec<u64>,
+    /// Ports by number that the reservation needs.
+    held: Vec<Span>,
+    pools: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Pool {
+    address: usize,
+    range: PortRange,
+    /// Ports of the range that nobody has.
+    free: i64,
+    /// So many of them are held for the reservation.
+    held: i64,
+}
+
+impl Address {
+    fn is_taken(&self, port: u16) -> bool {
+        self.taken.get(usize::from(port / 64)).is_some_and(|word| word >> (port % 64) & 1 == 1)
+    }
+
+    /// True when that changed something.
+    fn set(&mut self, port: u16, taken: bool) -> bool {
+        if self.is_taken(port) == taken {
+            return false;
+        }
+        if self.taken.is_empty() {
+            self.taken = vec![0; 1024];
+        }
+        self.taken[usize::from(port / 64)] ^= 1 << (port % 64);
+        true
+    }
+
+    /// Neither taken nor, where the view sees that, held.
+    fn is_open(&self, port: u16, view: View) -> bool {
+        let held = view.sees_holds() && self.held.iter().any(|span| span.contains(port));
+        !held && !self.is_taken(port)
+    }
+}
+
+impl Ports {
+    /// One pool for each node given as `(address, range)`, in that order.
+    pub(crate) fn new<'a>(nodes: impl Iterator<Item = (&'a str, PortRange)>) -> (Self, Vec<usize>) {
+        let mut ports = Self::default();
+        let mut addresses = HashMap::new();
+        let mut pools = HashMap::new();
+        let of_nodes = nodes
+            .map(|(name, range)| {
+                let address = *addresses.entry(name).or_insert_with(|| {
+                    ports.addresses.push(Address::default());
+                    ports.addresses.len() - 1
+                });
+                *pools.entry((address, range.first, range.last)).or_insert_with(|| {
+                    let free = i64::from(range.last) - i64::from(range.first) + 1;
+                    ports.pools.push(Pool { address, range, free: free.max(0), held: 0 });
+                    ports.addresses[address].pools.push(ports.pools.len() - 1);
+                    ports.pools.len() - 1
+                })
+            })
+            .collect();
+        (ports, of_nodes)
+    }
+
+    /// How many tasks of the role the pool could take, capped by `limit`.
+    pub(crate) fn tasks(&self, pool: usize, role: &RoleWant, view: View, limit: i64) -> i64 {
+        let pool = &self.pools[pool];
+        let held = if view.sees_holds() { pool.held } else { 0 };
+        let free = (pool.free - held).max(0);
+        if role.alone_on_address() {
+            let inside: i64 =
+                role.numbered.iter().map(|s| s.shared(pool.range.first, pool.range.last)).sum();
+            let enough = free >= inside + i64::from(role.any_ports);
+            return i64::from(enough && self.numbers_free(pool.address, &role.numbered, view));
+        }
+        match role.any_ports {
+            0 => limit,
+            any => (free / i64::from(any)).min(limit),
+        }
+    }
+
+    fn numbers_free(&self, address: usize, spans: &[Span], view: View) -> bool {
+        let address = &self.addresses[address];
+        spans.iter().all(|span| {
+            (span.first..=span.last)
+                .all(|port| u16::try_from(port).is_ok_and(|port| address.is_open(port, view)))
+        })
+    }
+
+    /// The ports of one task in the order of the role's labels. Those with any number are looked
+    /// for from a place that `seed` gives, so that a port just freed is not given again at once,
+    /// and around the numbers that other tasks of the job ask for, as long as that works.
+    ///
+    /// `None` when there are not enough.
+    pub(crate) fn pick(
+        &self,
+        pool: usize,
+        role: &RoleWant,
+        (seed, numbered): (u64, &[Span]),
+        view: View,
+    ) -> Option<Vec<u16>> {
+        let pool = &self.pools[pool];
+        let address = &self.addresses[pool.address];
+        let needed = role.any_ports as usize;
+        let of = |spans: &[Span], port| spans.iter().any(|span| span.contains(port));
+        let mut any = Vec::with_capacity(needed);
+        for wanted_by_others in [false, true] {
+            if any.len() < needed {
+                let good = |port: &u16| {
+                    address.is_open(*port, view)
+                        && !of(&role.numbered, *port)
+                        && of(numbered, *port) == wanted_by_others
+                };
+                let missing = needed - any.len();
+                any.extend(rotated(pool.range, seed).filter(good).take(missing));
+            }
+        }
+        let mut any = any.into_iter();
+        let mut ports = Vec::new();
+        for request in role.ports {
+            for offset in 0..request.count {
+                ports.push(match request.begin_at {
+                    0 => any.next()?,
+                    first => u16::try_from(u32::from(first) + offset).ok()?,
+                });
+            }
+        }
+        Some(ports)
+    }
+
+    /// Marks ports as taken or free.
+    pub(crate) fn set(&mut self, pool: usize, ports: &[u16], taken: bool) {
+        let address = self.pools[pool].address;
+        for port in ports {
+            if !self.addresses[address].set(*port, taken) {
+                continue;
+            }
+            for pool in &self.addresses[address].pools {
+                let pool = &mut self.pools[*pool];
+                if pool.range.ports().contains(port) {
+                    pool.free += if taken { -1 } else { 1 };
+                }
+            }
+        }
+    }
+
+    /// Keeps so many ports for the reservation.
+    pub(crate) fn hold(&mut self, pool: usize, count: i64) {
+        self.pools[pool].held += count;
+    }
+
+    /// Keeps those ports for the reservation.
+    pub(crate) fn hold_numbers(&mut self, pool: usize, numbered: &[Span]) {
+        let address = self.pools[pool].address;
+        self.addresses[address].held.extend_from_slice(numbered);
+    }
+
+    /// How many addresses there are.
+    pub(crate) fn addresses(&self) -> i64 {
+        i64::try_from(self.addresses.len()).unwrap_or(i64::MAX)
+    }
+
+    /// Free ports of the pool's range.
+    pub(crate) fn free(&self, pool: usize) -> i64 {
+        self.pools[pool].free
+    }
+}
+
+/// The ports of a range from a place that `seed` gives, once around.
+fn rotated(range: PortRange, seed: u64) -> impl Iterator<Item = u16> {
+    let length = u64::from(range.last.saturating_sub(range.first)) + 1;
+    let start = u16::try_from(seed % length).unwrap_or(0).saturating_add(range.first);
+    let valid = range.first <= range.last;
+    (start..=range.last).chain(range.first..start).filter(move |_| valid)
+}
+
+/// Spreads consecutive job ids over the whole range of numbers (the finaliser of SplitMix64).
+pub(crate) fn seed(job: i64) -> u64 {
+    let mut z = (job as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

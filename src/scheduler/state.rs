@@ -1,0 +1,283 @@
+//! The cluster during a pass: what is free, what is held for the reservation, and who has what.
+//! Everything is changed by taking and giving back [`Claim`]s, so that a try can be undone.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use protocol::cluster::NodeCondition;
+use protocol::ids::{GpuType, NodeName, VirtualClusterName};
+use protocol::placement::TaskPlacement;
+use protocol::resources::{Capacity, Resources};
+use protocol::time::Timestamp;
+
+use crate::gpus::{self, Bits, positions};
+use crate::model::{Node, Running, Snapshot};
+use crate::ports::Ports;
+use crate::share::{Shares, Usage};
+
+/// What of the cluster a job may see as free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum View {
+    /// What neither the reservation nor a job ahead in the same virtual cluster needs.
+    Outside,
+    /// As `Outside`, and inside the reservation: for jobs that end before it begins.
+    Inside,
+    /// All that is free.
+    Real,
+}
+
+impl View {
+    pub(crate) fn sees_holds(self) -> bool {
+        match self {
+            View::Outside => true,
+            View::Inside | View::Real => false,
+        }
+    }
+
+    pub(crate) fn sees_frozen(self) -> bool {
+        match self {
+            View::Outside | View::Inside => true,
+            View::Real => false,
+        }
+    }
+}
+
+/// Numbers for names. GPU types beyond the first 128 are nobody's.
+#[derive(Debug, Default)]
+pub(crate) struct Names<'a> {
+    pub(crate) nodes: HashMap<&'a NodeName, usize>,
+    pub(crate) accounts: HashMap<&'a VirtualClusterName, usize>,
+    /// In alphabetical order.
+    pub(crate) types: Vec<&'a GpuType>,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
+        let types: BTreeSet<_> = snapshot
+            .nodes
+            .iter()
+            .flat_map(|node| node.capacity.gpus.iter().map(|gpu| &gpu.gpu_type))
+            .collect();
+        let clusters = snapshot.virtual_clusters.iter().enumerate();
+        Self {
+            nodes: snapshot.nodes.iter().enumerate().map(|(n, node)| (&node.name, n)).collect(),
+            accounts: clusters.map(|(number, cluster)| (&cluster.name, number)).collect(),
+            types: types.into_iter().take(gpus::MOST).collect(),
+        }
+    }
+
+    pub(crate) fn type_number(&self, gpu_type: &GpuType) -> Option<u8> {
+        self.types.binary_search(&gpu_type).ok().and_then(|number| u8::try_from(number).ok())
+    }
+
+    /// The types that exist among those wanted; all when none is named.
+    pub(crate) fn type_bits(&self, wanted: &[GpuType]) -> Bits {
+        if wanted.is_empty() {
+            return gpus::lowest(Bits::MAX, u32::try_from(self.types.len()).unwrap_or(u32::MAX));
+        }
+        wanted.iter().filter_map(|t| self.type_number(t)).fold(0, |bits, number| bits | 1 << number)
+    }
+}
+
+/// Amounts of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Amounts {
+    pub(crate) cpus: i64,
+    pub(crate) memory: i64,
+    pub(crate) disk: i64,
+}
+
+impl Amounts {
+    pub(crate) fn of(resources: &Resources) -> Self {
+        let amount = |value: u64| i64::try_from(value).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
+        Self {
+            cpus: resources.cpus.into(),
+            memory: amount(resources.memory_mb),
+            disk: amount(resources.disk_gb),
+        }
+    }
+
+    /// All that a node has. A disk whose size nobody knows is not bounded.
+    pub(crate) fn of_node(capacity: &Capacity) -> Self {
+        let &Capacity { cpus, memory_mb, disk_gb, gpus: _ } = capacity;
+        let all = Self::of(&Resources { cpus, memory_mb, gpus: 0, disk_gb });
+        if disk_gb == 0 { Self { disk: i64::MAX / 2, ..all } } else { all }
+    }
+
+    /// `self + times × other`.
+    pub(crate) fn plus(self, times: i64, other: Self) -> Self {
+        Self {
+            cpus: self.cpus.saturating_add(times.saturating_mul(other.cpus)),
+            memory: self.memory.saturating_add(times.saturating_mul(other.memory)),
+            disk: self.disk.saturating_add(times.saturating_mul(other.disk)),
+        }
+    }
+
+    pub(crate) fn at_least_zero(self) -> Self {
+        Self { cpus: self.cpus.max(0), memory: self.memory.max(0), disk: self.disk.max(0) }
+    }
+}
+
+/// A node during a pass.
+#[derive(Debug)]
+pub(crate) struct NodeState<'a> {
+    pub(crate) node: &'a Node,
+    /// Only such nodes are given anything.
+    pub(crate) ready: bool,
+    pub(crate) free: Amounts,
+    pub(crate) held: Amounts,
+    pub(crate) free_gpus: Bits,
+    pub(crate) held_gpus: Bits,
+    pub(crate) healthy: Bits,
+    /// Positions of the GPUs of each type.
+    pub(crate) types: Vec<(u8, Bits)>,
+    pub(crate) pool: usize,
+}
+
+impl<'a> NodeState<'a> {
+    fn new(node: &'a Node, pool: usize, names: &Names) -> Self {
+        let mut types: BTreeMap<u8, Bits> = BTreeMap::new();
+        let mut healthy = 0;
+        for (position, gpu) in node.capacity.gpus.iter().take(gpus::MOST).enumerate() {
+            if let Some(number) = names.type_number(&gpu.gpu_type) {
+                *types.entry(number).or_default() |= 1 << position;
+            }
+            healthy |= Bits::from(gpu.healthy) << position;
+        }
+        Self {
+            node,
+            ready: node.condition == NodeCondition::Ready,
+            free: Amounts::of_node(&node.capacity),
+            held: Amounts::default(),
+            free_gpus: healthy,
+            held_gpus: 0,
+            healthy,
+            types: types.into_iter().collect(),
+            pool,
+        }
+    }
+
+    pub(crate) fn available(&self, view: View) -> Amounts {
+        if view.sees_holds() { self.free.plus(-1, self.held) } else { self.free }
+    }
+
+    pub(crate) fn available_gpus(&self, view: View) -> Bits {
+        if view.sees_holds() { self.free_gpus & !self.held_gpus } else { self.free_gpus }
+    }
+
+    /// The positions of GPUs by their indices.
+    fn gpu_bits(&self, indices: &[u32]) -> Bits {
+        let position = |index: &u32| {
+            self.node.capacity.gpus.iter().take(gpus::MOST).position(|gpu| gpu.index == *index)
+        };
+        indices.iter().filter_map(position).fold(0, |bits, position| bits | 1 << position)
+    }
+
+    /// The indices of GPUs by their positions, ascending.
+    pub(crate) fn gpu_indices(&self, bits: Bits) -> Vec<u32> {
+        let gpus = &self.node.capacity.gpus;
+        let mut indices: Vec<_> = positions(bits).map(|position| gpus[position].index).collect();
+        indices.sort_unstable();
+        indices
+    }
+}
+
+/// What one task has.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    /// `None`: the node is not in the snapshot any more; only the share is charged.
+    pub(crate) node: Option<usize>,
+    pub(crate) amounts: Amounts,
+    pub(crate) gpus: Bits,
+    pub(crate) ports: Vec<u16>,
+    /// Position of the role among the job's wanted roles.
+    pub(crate) role: usize,
+}
+
+/// A running job during a pass.
+#[derive(Debug)]
+pub(crate) struct Tenant {
+    pub(crate) ends_before: Option<Timestamp>,
+    pub(crate) account: Option<usize>,
+    pub(crate) claims: Vec<Claim>,
+}
+
+/// The cluster during a pass.
+#[derive(Debug)]
+pub(crate) struct Cluster<'a> {
+    pub(crate) names: Names<'a>,
+    pub(crate) nodes: Vec<NodeState<'a>>,
+    pub(crate) ports: Ports,
+    pub(crate) shares: Shares,
+    pub(crate) tenants: Vec<Tenant>,
+}
+
+impl<'a> Cluster<'a> {
+    /// The cluster with all that runs in it.
+    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
+        let mut cluster = Self::empty(snapshot);
+        for running in &snapshot.running {
+            let tenant = cluster.tenant(running);
+            for claim in &tenant.claims {
+                cluster.take(tenant.account, claim);
+            }
+            cluster.tenants.push(tenant);
+        }
+        cluster
+    }
+
+    /// The cluster as if nothing ran in it.
+    pub(crate) fn empty(snapshot: &'a Snapshot) -> Self {
+        let names = Names::new(snapshot);
+        let nodes = &snapshot.nodes;
+        let (ports, pools) = Ports::new(nodes.iter().map(|n| (n.address.as_str(), n.ports)));
+        let shares = Shares::new(&snapshot.virtual_clusters, &names);
+        let nodes =
+            nodes.iter().zip(pools).map(|(n, pool)| NodeState::new(n, pool, &names)).collect();
+        Self { names, nodes, ports, shares, tenants: Vec::new() }
+    }
+
+    fn tenant(&self, running: &Running) -> Tenant {
+        let claim = |(task, resources): &(TaskPlacement, Resources)| {
+            let node = self.names.nodes.get(&task.node).copied();
+            Claim {
+                node,
+                amounts: Amounts::of(resources),
+                gpus: node.map_or(0, |node| self.nodes[node].gpu_bits(&task.gpus)),
+                ports: task.ports.values().flatten().copied().collect(),
+                role: 0,
+            }
+        };
+        Tenant {
+            ends_before: running.ends_before,
+            account: self.names.accounts.get(&running.virtual_cluster).copied(),
+            claims: running.tasks.iter().map(claim).collect(),
+        }
+    }
+
+    pub(crate) fn take(&mut self, account: Option<usize>, claim: &Claim) {
+        self.shares.charge(account, &self.usage(claim), 1);
+        let Some(node) = claim.node.map(|node| &mut self.nodes[node]) else { return };
+        node.free = node.free.plus(-1, claim.amounts);
+        node.free_gpus &= !claim.gpus;
+        self.ports.set(node.pool, &claim.ports, true);
+    }
+
+    pub(crate) fn give(&mut self, account: Option<usize>, claim: &Claim) {
+        self.shares.charge(account, &self.usage(claim), -1);
+        let Some(node) = claim.node.map(|node| &mut self.nodes[node]) else { return };
+        node.free = node.free.plus(1, claim.amounts);
+        node.free_gpus |= claim.gpus & node.healthy;
+        self.ports.set(node.pool, &claim.ports, false);
+    }
+
+    /// What a claim uses of its virtual cluster's share.
+    pub(crate) fn usage(&self, claim: &Claim) -> Usage {
+        let of_type =
+            |&(number, bits): &(u8, Bits)| (number, i64::from((claim.gpus & bits).count_ones()));
+        let gpus = match claim.node {
+            Some(node) if claim.gpus != 0 => self.nodes[node].types.iter().map(of_type).collect(),
+            Some(_) | None => Vec::new(),
+        };
+        Usage { cpus: claim.amounts.cpus, memory: claim.amounts.memory, gpus }
+    }
+}

@@ -1,0 +1,275 @@
+//! Builders for tests: clusters and queues that read like stories.
+
+use std::collections::BTreeMap;
+
+use protocol::cluster::{NodeCondition, Share, VirtualClusterSettings};
+use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
+use protocol::placement::TaskPlacement;
+use protocol::resources::{Capacity, Gpu, PortRange, Resources};
+use protocol::spec::{PortRequest, Priority};
+use protocol::time::Timestamp;
+
+use crate::model::{Node, Placement, Plan, Request, RoleRequest, Running, Snapshot};
+
+/// The moment at which all stories take place.
+pub(crate) const NOW: Timestamp = Timestamp(1_000_000);
+
+/// A minute in milliseconds.
+pub(crate) const MINUTE: i64 = 60_000;
+
+pub(crate) fn gpu_type(name: &str) -> GpuType {
+    GpuType::new(name).unwrap()
+}
+
+pub(crate) fn node_name(name: &str) -> NodeName {
+    NodeName::new(name).unwrap()
+}
+
+pub(crate) fn virtual_cluster(name: &str) -> VirtualClusterName {
+    VirtualClusterName::new(name).unwrap()
+}
+
+/// A cluster without anything in it.
+pub(crate) fn cluster() -> Story {
+    Story::default()
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Story {
+    pub(crate) snapshot: Snapshot,
+}
+
+impl Story {
+    /// A node of 32 CPUs, 128 GiB of memory, a disk of unknown size and no GPU, at its own address.
+    pub(crate) fn node(mut self, name: &str) -> Self {
+        let capacity = Capacity { cpus: 32, memory_mb: 131_072, disk_gb: 0, gpus: Vec::new() };
+        self.snapshot.nodes.push(Node {
+            name: node_name(name),
+            address: format!("10.0.0.{}", self.snapshot.nodes.len() + 1),
+            condition: NodeCondition::Ready,
+            capacity,
+            ports: PortRange::default(),
+        });
+        self
+    }
+
+    fn last(&mut self) -> &mut Node {
+        self.snapshot.nodes.last_mut().expect("a node comes first")
+    }
+
+    /// Adds GPUs to the last node.
+    pub(crate) fn gpus(mut self, count: u32, kind: &str) -> Self {
+        let gpus = &mut self.last().capacity.gpus;
+        let first = gpus.len() as u32;
+        gpus.extend((first..first + count).map(|index| Gpu {
+            index,
+            gpu_type: gpu_type(kind),
+            uuid: None,
+            healthy: true,
+        }));
+        self
+    }
+
+    pub(crate) fn cpus(mut self, cpus: u32) -> Self {
+        self.last().capacity.cpus = cpus;
+        self
+    }
+
+    pub(crate) fn memory(mut self, memory_mb: u64) -> Self {
+        self.last().capacity.memory_mb = memory_mb;
+        self
+    }
+
+    pub(crate) fn disk(mut self, disk_gb: u64) -> Self {
+        self.last().capacity.disk_gb = disk_gb;
+        self
+    }
+
+    pub(crate) fn ports(mut self, first: u16, last: u16) -> Self {
+        self.last().ports = PortRange { first, last };
+        self
+    }
+
+    pub(crate) fn address(mut self, address: &str) -> Self {
+        address.clone_into(&mut self.last().address);
+        self
+    }
+
+    pub(crate) fn condition(mut self, condition: NodeCondition) -> Self {
+        self.last().condition = condition;
+        self
+    }
+
+    /// The GPU of this index on the last node is broken.
+    pub(crate) fn broken_gpu(mut self, index: usize) -> Self {
+        self.last().capacity.gpus[index].healthy = false;
+        self
+    }
+
+    /// A virtual cluster with so many GPUs of a type (none named: no bound).
+    pub(crate) fn share(mut self, name: &str, gpus: &[(&str, u64)], cpus: Option<u64>) -> Self {
+        let gpus = gpus.iter().map(|(kind, count)| (gpu_type(kind), *count)).collect();
+        self.snapshot.virtual_clusters.push(VirtualClusterSettings {
+            name: virtual_cluster(name),
+            share: Share { cpus, memory_mb: None, gpus },
+            users: Vec::new(),
+        });
+        self
+    }
+
+    /// A job of virtual cluster `in_cluster` runs: one task for each node, GPU indices and CPUs.
+    pub(crate) fn running(
+        mut self,
+        id: i64,
+        in_cluster: &str,
+        ends_in: Option<i64>,
+        tasks: &[(&str, &[u32], u32)],
+    ) -> Self {
+        let task = |(index, (node, gpus, cpus)): (usize, &(&str, &[u32], u32))| {
+            let known = self.snapshot.nodes.iter().find(|known| known.name.as_str() == *node);
+            let placement = TaskPlacement {
+                role: 0,
+                index: index as u32,
+                node: node_name(node),
+                address: known.map_or_else(String::new, |known| known.address.clone()),
+                gpus: gpus.to_vec(),
+                ports: BTreeMap::new(),
+            };
+            let gpus = gpus.len() as u32;
+            (placement, Resources { cpus: *cpus, memory_mb: 1024, gpus, disk_gb: 0 })
+        };
+        let running = Running {
+            job: JobId(id),
+            virtual_cluster: virtual_cluster(in_cluster),
+            ends_before: ends_in.map(|millis| NOW.plus_millis(millis)),
+            tasks: tasks.iter().enumerate().map(task).collect(),
+        };
+        self.snapshot.running.push(running);
+        self
+    }
+
+    pub(crate) fn waits(mut self, job: Job) -> Self {
+        self.snapshot.waiting.push(job.request);
+        self
+    }
+
+    pub(crate) fn plan(&self) -> Plan {
+        crate::plan(&self.snapshot, NOW)
+    }
+
+    /// Where the tasks of a job start, as `node:gpu,gpu`, or why it waits.
+    pub(crate) fn fate(&self, id: i64) -> String {
+        let plan = self.plan();
+        if let Some(waiting) = plan.waiting.get(&JobId(id)) {
+            return format!("{:?}", waiting.reason);
+        }
+        places(plan.placements.iter().find(|placement| placement.job == JobId(id)).unwrap())
+    }
+}
+
+/// `node:gpu,gpu` of each task.
+pub(crate) fn places(placement: &Placement) -> String {
+    let place = |task: &TaskPlacement| {
+        let gpus: Vec<_> = task.gpus.iter().map(u32::to_string).collect();
+        format!("{}:{}", task.node, gpus.join(","))
+    };
+    placement.tasks.iter().map(place).collect::<Vec<_>>().join(" ")
+}
+
+/// A job of one role with one task of 1 CPU and 1 GiB, in `default`, submitted at its id's second.
+pub(crate) fn job(id: i64) -> Job {
+    let ports = ["http", "ssh"].map(|label| port(label, 0, 1)).into();
+    let resources = Resources { cpus: 1, memory_mb: 1024, gpus: 0, disk_gb: 0 };
+    let role = RoleRequest { count: 1, resources, gpu_types: Vec::new(), ports };
+    Job {
+        request: Request {
+            job: JobId(id),
+            user: UserName::new("ann").unwrap(),
+            virtual_cluster: VirtualClusterName::default(),
+            priority: Priority::TEST,
+            submitted_at: Timestamp(id * 1000),
+            not_before: None,
+            time_limit: None,
+            avoid: Vec::new(),
+            roles: vec![role],
+        },
+    }
+}
+
+pub(crate) fn port(label: &str, begin_at: u16, count: u32) -> PortRequest {
+    PortRequest { label: PortLabel::new(label).unwrap(), begin_at, count }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    pub(crate) request: Request,
+}
+
+impl Job {
+    fn last(&mut self) -> &mut RoleRequest {
+        self.request.roles.last_mut().expect("a job has a role")
+    }
+
+    pub(crate) fn tasks(mut self, count: u32) -> Self {
+        self.last().count = count;
+        self
+    }
+
+    pub(crate) fn gpus(mut self, gpus: u32, kinds: &[&str]) -> Self {
+        self.last().resources.gpus = gpus;
+        self.last().gpu_types = kinds.iter().map(|kind| gpu_type(kind)).collect();
+        self
+    }
+
+    pub(crate) fn cpus(mut self, cpus: u32) -> Self {
+        self.last().resources.cpus = cpus;
+        self
+    }
+
+    pub(crate) fn memory(mut self, memory_mb: u64) -> Self {
+        self.last().resources.memory_mb = memory_mb;
+        self
+    }
+
+    pub(crate) fn disk(mut self, disk_gb: u64) -> Self {
+        self.last().resources.disk_gb = disk_gb;
+        self
+    }
+
+    pub(crate) fn port(mut self, label: &str, begin_at: u16, count: u32) -> Self {
+        self.last().ports.push(port(label, begin_at, count));
+        self
+    }
+
+    /// Another role, a copy of the last one.
+    pub(crate) fn role(mut self) -> Self {
+        let last = self.last().clone();
+        self.request.roles.push(last);
+        self
+    }
+
+    pub(crate) fn within(mut self, name: &str) -> Self {
+        self.request.virtual_cluster = virtual_cluster(name);
+        self
+    }
+
+    pub(crate) fn priority(mut self, priority: i32) -> Self {
+        self.request.priority = Priority(priority);
+        self
+    }
+
+    pub(crate) fn time_limit(mut self, millis: i64) -> Self {
+        self.request.time_limit = Some(millis);
+        self
+    }
+
+    pub(crate) fn avoids(mut self, node: &str) -> Self {
+        self.request.avoid.push(node_name(node));
+        self
+    }
+
+    pub(crate) fn not_before(mut self, moment: Timestamp) -> Self {
+        self.request.not_before = Some(moment);
+        self
+    }
+}
