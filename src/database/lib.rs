@@ -1,1 +1,29 @@
-//! database
+//! Everything Berth remembers: named queries over SQLite or PostgreSQL.
+//!
+//! [`Database`] opens the one or the other. Queries are functions grouped by noun; they take any
+//! [`ConnectionTrait`], so that a caller decides what belongs to one transaction: reads take
+//! [`Database::read`], writes take the [`Transaction`] of [`Database::begin`]. Rows and entities
+//! stay in here; what goes in and comes out are the records below and the words of `protocol`.
+
+pub mod attempts;
+pub mod events;
+pub mod jobs;
+pub mod nodes;
+pub mod secrets;
+pub mod sessions;
+pub mod settings;
+pub mod tasks;
+pub mod tokens;
+pub mod users;
+pub mod virtual_clusters;
+
+mod convert;
+mod error;
+mod migrations;
+mod open;
+mod transaction;
+
+pub use error::{Error, Result};
+pub use open::Database;
+pub use sea_orm::ConnectionTrait;
+pub use transaction::Transaction;

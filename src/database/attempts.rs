@@ -1,0 +1,140 @@
+//! Attempts: each placement of a job's tasks.
+
+use protocol::exit::Exit;
+use protocol::ids::JobId;
+use protocol::state::State;
+use protocol::time::Timestamp;
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Set};
+
+use crate::convert::{ROWS_A_STATEMENT, ids, millis, to_json};
+use crate::error::named;
+use crate::{ConnectionTrait, Result};
+
+mod row;
+
+/// One attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// Its job.
+    pub job: JobId,
+    /// Its number, from 0.
+    pub number: u32,
+    /// State.
+    pub state: State,
+    /// When it was placed.
+    pub placed_at: Timestamp,
+    /// When its first container ran.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// How it ends: known before its last containers have ended.
+    pub exit: Option<Exit>,
+}
+
+/// An attempt's new facts; what is `None` stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttemptUpdate {
+    /// New state; it may be the old one.
+    pub state: State,
+    /// When its first container ran.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// How it ends.
+    pub exit: Option<Exit>,
+}
+
+impl AttemptUpdate {
+    /// A change of state and of nothing else.
+    #[must_use]
+    pub fn to(state: State) -> Self {
+        Self { state, started_at: None, completed_at: None, exit: None }
+    }
+}
+
+/// Stores attempts: all of them or none.
+///
+/// # Errors
+/// [`crate::Error::Conflict`] when one of them is stored already.
+pub async fn insert_many(conn: &impl ConnectionTrait, attempts: &[Attempt]) -> Result<()> {
+    for attempts in attempts.chunks(ROWS_A_STATEMENT) {
+        row::Entity::insert_many(attempts.iter().map(row_of))
+            .exec_without_returning(conn)
+            .await
+            .map_err(named("an attempt of that number"))?;
+    }
+    Ok(())
+}
+
+fn row_of(attempt: &Attempt) -> row::ActiveModel {
+    let Attempt { job, number, state, placed_at, started_at, completed_at, exit } = attempt;
+    row::ActiveModel {
+        job: Set(job.0),
+        number: Set((*number).into()),
+        state: Set(state.as_str().to_owned()),
+        placed_at: Set(placed_at.0),
+        started_at: Set(millis(*started_at)),
+        completed_at: Set(millis(*completed_at)),
+        exit: Set(exit.as_ref().map(to_json)),
+    }
+}
+
+/// Changes an attempt that is still in the state `expected`. `false`: it is not, and nothing
+/// changed.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn update(
+    conn: &impl ConnectionTrait,
+    job: JobId,
+    number: u32,
+    expected: State,
+    update: AttemptUpdate,
+) -> Result<bool> {
+    let mut changed =
+        row::ActiveModel { state: Set(update.state.as_str().to_owned()), ..Default::default() };
+    if let Some(at) = update.started_at {
+        changed.started_at = Set(Some(at.0));
+    }
+    if let Some(at) = update.completed_at {
+        changed.completed_at = Set(Some(at.0));
+    }
+    if let Some(exit) = update.exit {
+        changed.exit = Set(Some(to_json(&exit)));
+    }
+    let done = row::Entity::update_many()
+        .set(changed)
+        .filter(row::Column::Job.eq(job.0))
+        .filter(row::Column::Number.eq(i64::from(number)))
+        .filter(row::Column::State.eq(expected.as_str()))
+        .exec(conn)
+        .await?;
+    Ok(done.rows_affected == 1)
+}
+
+/// The job's attempts, oldest first.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<Vec<Attempt>> {
+    of_jobs(conn, &[job]).await
+}
+
+/// The jobs' attempts, by job and number.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn of_jobs(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<Attempt>> {
+    let mut found = Vec::with_capacity(jobs.len());
+    for jobs in jobs.chunks(ROWS_A_STATEMENT) {
+        let query = row::Entity::find()
+            .filter(row::Column::Job.is_in(ids(jobs)))
+            .order_by_asc(row::Column::Job)
+            .order_by_asc(row::Column::Number);
+        found.extend(query.all(conn).await?);
+    }
+    let mut attempts =
+        found.into_iter().map(row::Model::into_attempt).collect::<Result<Vec<_>>>()?;
+    attempts.sort_by_key(|attempt| (attempt.job, attempt.number));
+    Ok(attempts)
+}

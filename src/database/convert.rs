@@ -1,0 +1,83 @@
+//! How values are written into columns and read back, in one place.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use protocol::ids::JobId;
+use protocol::state::State;
+use protocol::time::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Error, Result};
+
+/// Rows of one statement at most: keeps the number of parameters under every database's limit.
+pub(crate) const ROWS_A_STATEMENT: usize = 250;
+
+/// A structured value as JSON text.
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("our values have text keys and no failing serialisers")
+}
+
+/// Reads a reader of columns: remembers which row it reads, for the error.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
+    table: &'static str,
+    key: &'a dyn Display,
+}
+
+impl<'a> Row<'a> {
+    pub(crate) fn new(table: &'static str, key: &'a dyn Display) -> Self {
+        Self { table, key }
+    }
+
+    fn broken(self, message: impl ToString) -> Error {
+        Error::corrupt(format!("row {} of table {}", self.key, self.table), message)
+    }
+
+    pub(crate) fn json<T: DeserializeOwned>(self, text: &str) -> Result<T> {
+        serde_json::from_str(text).map_err(|error| self.broken(error))
+    }
+
+    pub(crate) fn json_if<T: DeserializeOwned>(self, text: Option<&String>) -> Result<Option<T>> {
+        text.map(|text| self.json(text)).transpose()
+    }
+
+    pub(crate) fn name<T: FromStr<Err: Display>>(self, text: &str) -> Result<T> {
+        text.parse().map_err(|error: T::Err| self.broken(error))
+    }
+
+    pub(crate) fn state(self, word: &str) -> Result<State> {
+        State::from_word(word).ok_or_else(|| self.broken(format!("unknown state {word:?}")))
+    }
+
+    pub(crate) fn word<T>(self, word: &str, read: impl FnOnce(&str) -> Option<T>) -> Result<T> {
+        read(word).ok_or_else(|| self.broken(format!("unknown word {word:?}")))
+    }
+
+    /// A number that was stored from an unsigned or smaller type.
+    pub(crate) fn number<T: TryFrom<i64>>(self, number: i64) -> Result<T> {
+        T::try_from(number).map_err(|_| self.broken(format!("{number} is out of range")))
+    }
+
+    pub(crate) fn number_if<T: TryFrom<i64>>(self, number: Option<i64>) -> Result<Option<T>> {
+        number.map(|number| self.number(number)).transpose()
+    }
+}
+
+/// An amount; what no column can hold is stored as the largest that it can.
+pub(crate) fn amount(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn millis(moment: Option<Timestamp>) -> Option<i64> {
+    moment.map(|moment| moment.0)
+}
+
+pub(crate) fn moment(millis: Option<i64>) -> Option<Timestamp> {
+    millis.map(Timestamp)
+}
+
+pub(crate) fn ids(jobs: &[JobId]) -> impl Iterator<Item = i64> + '_ {
+    jobs.iter().map(|job| job.0)
+}

@@ -1,0 +1,147 @@
+//! Jobs: what was asked for, and how far each has come.
+
+use protocol::document::Syntax;
+use protocol::exit::Exit;
+use protocol::ids::{GpuType, JobId, JobKey, NodeName, UserName, VirtualClusterName};
+use protocol::spec::{JobSpec, Priority};
+use protocol::state::State;
+use protocol::time::Timestamp;
+use protocol::wait::Waiting;
+
+mod file;
+mod list;
+mod read;
+mod row;
+mod write;
+
+pub use list::{JobFilter, JobOrder, counts, list};
+pub use read::{active, active_rows, by_id, by_ids, by_key, text};
+pub use write::{insert, insert_many, request_stop, set_waiting, update};
+
+/// A job to be stored; it begins as `WAITING`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewJob {
+    /// Owner and name, unique together.
+    pub key: JobKey,
+    /// What it is.
+    pub spec: JobSpec,
+    /// The file as it was written, secrets masked.
+    pub text: String,
+    /// The file's notation.
+    pub syntax: Syntax,
+    /// When it was submitted.
+    pub submitted_at: Timestamp,
+}
+
+/// A job without its file: all that lists show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRow {
+    /// Database key, ascending with time, never used twice.
+    pub id: JobId,
+    /// Owner and name.
+    pub key: JobKey,
+    /// State.
+    pub state: State,
+    /// Who asked to stop it, if anybody did.
+    pub stop: Option<StopRequest>,
+    /// Virtual cluster.
+    pub virtual_cluster: VirtualClusterName,
+    /// Priority.
+    pub priority: Priority,
+    /// Tasks in all.
+    pub tasks: u32,
+    /// Task roles.
+    pub roles: u32,
+    /// GPUs in all.
+    pub gpus: u64,
+    /// GPU types the job or any of its roles asks for; empty: any.
+    pub gpu_types: Vec<GpuType>,
+    /// Further attempts by what made them necessary.
+    pub retries: Retries,
+    /// When it was submitted.
+    pub submitted_at: Timestamp,
+    /// When its first container ran.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// Why it waits; only while it is `WAITING`.
+    pub waiting: Option<Waiting>,
+    /// How it ended; of a job between attempts, how the last one did.
+    pub exit: Option<Exit>,
+    /// The current attempt, from 0; `None`: it was never placed.
+    pub attempt: Option<u32>,
+    /// The next attempt begins then at the earliest; only while it is `WAITING`.
+    pub not_before: Option<Timestamp>,
+    /// Nodes to avoid where others will do.
+    pub avoid: Vec<NodeName>,
+}
+
+/// A job and what was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// How far it has come.
+    pub row: JobRow,
+    /// What it is.
+    pub spec: JobSpec,
+}
+
+/// Somebody wants the job to end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopRequest {
+    /// Who.
+    pub by: UserName,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Further attempts by what made them necessary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Retries {
+    /// After failures that are the user's.
+    pub user: u32,
+    /// After failures of the platform.
+    pub platform: u32,
+}
+
+/// A job's new facts; what is `None` stays as it is.
+///
+/// What belongs to waiting alone (`waiting`, `not_before`) is forgotten by every other state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobUpdate {
+    /// New state; it may be the old one.
+    pub state: State,
+    /// When its first container ran.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// How it, or its last attempt, ended.
+    pub exit: Option<Exit>,
+    /// Why it waits.
+    pub waiting: Option<Waiting>,
+    /// The current attempt.
+    pub attempt: Option<u32>,
+    /// Further attempts so far.
+    pub retries: Option<Retries>,
+    /// When the next attempt may begin.
+    pub not_before: Option<Timestamp>,
+    /// Nodes to avoid; empty forgets them.
+    pub avoid: Option<Vec<NodeName>>,
+}
+
+impl JobUpdate {
+    /// A change of state and of nothing else.
+    #[must_use]
+    pub fn to(state: State) -> Self {
+        Self {
+            state,
+            started_at: None,
+            completed_at: None,
+            exit: None,
+            waiting: None,
+            attempt: None,
+            retries: None,
+            not_before: None,
+            avoid: None,
+        }
+    }
+}

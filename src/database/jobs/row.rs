@@ -1,0 +1,75 @@
+//! The table `jobs`: narrow, so that lists of very many jobs are quick.
+
+use protocol::ids::{JobId, JobKey};
+use protocol::spec::Priority;
+use protocol::time::Timestamp;
+use sea_orm::entity::prelude::*;
+
+use super::{JobRow, Retries, StopRequest};
+use crate::Result;
+use crate::convert::{Row, moment};
+
+#[sea_orm::model]
+#[derive(Clone, Debug, DeriveEntityModel)]
+#[sea_orm(table_name = "jobs")]
+pub(crate) struct Model {
+    #[sea_orm(primary_key)]
+    pub id: i64,
+    pub user_name: String,
+    pub name: String,
+    pub state: String,
+    pub stop_by: Option<String>,
+    pub stop_at: Option<i64>,
+    pub virtual_cluster: String,
+    pub priority: i64,
+    pub tasks: i64,
+    pub roles: i64,
+    pub gpus: i64,
+    pub gpu_types: String,
+    pub user_retries: i64,
+    pub platform_retries: i64,
+    pub submitted_at: i64,
+    pub started_at: Option<i64>,
+    pub completed_at: Option<i64>,
+    pub waiting: Option<String>,
+    pub exit: Option<String>,
+    pub attempt: Option<i64>,
+    pub not_before: Option<i64>,
+    pub avoid: String,
+}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    pub(crate) fn into_row(self) -> Result<JobRow> {
+        let row = Row::new("jobs", &self.id);
+        let stop = match (&self.stop_by, self.stop_at) {
+            (Some(by), Some(at)) => Some(StopRequest { by: row.name(by)?, at: Timestamp(at) }),
+            _ => None,
+        };
+        Ok(JobRow {
+            id: JobId(self.id),
+            key: JobKey { user: row.name(&self.user_name)?, name: row.name(&self.name)? },
+            state: row.state(&self.state)?,
+            stop,
+            virtual_cluster: row.name(&self.virtual_cluster)?,
+            priority: Priority(row.number(self.priority)?),
+            tasks: row.number(self.tasks)?,
+            roles: row.number(self.roles)?,
+            gpus: row.number(self.gpus)?,
+            gpu_types: row.json(&self.gpu_types)?,
+            retries: Retries {
+                user: row.number(self.user_retries)?,
+                platform: row.number(self.platform_retries)?,
+            },
+            submitted_at: Timestamp(self.submitted_at),
+            started_at: moment(self.started_at),
+            completed_at: moment(self.completed_at),
+            waiting: row.json_if(self.waiting.as_ref())?,
+            exit: row.json_if(self.exit.as_ref())?,
+            attempt: row.number_if(self.attempt)?,
+            not_before: moment(self.not_before),
+            avoid: row.json(&self.avoid)?,
+        })
+    }
+}

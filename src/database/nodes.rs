@@ -1,0 +1,142 @@
+//! Nodes: as administrators describe them, and as they were last seen.
+
+use protocol::cluster::NodeSettings;
+use protocol::ids::NodeName;
+use protocol::resources::Capacity;
+use protocol::time::Timestamp;
+use sea_orm::sea_query::OnConflict;
+use sea_orm::{ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Set};
+
+use crate::convert::{millis, to_json};
+use crate::{ConnectionTrait, Result};
+
+mod row;
+
+/// A node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeRecord {
+    /// As described.
+    pub settings: NodeSettings,
+    /// Described in the configuration file, and so not to be changed by the pages.
+    pub from_file: bool,
+    /// An administrator wants it empty.
+    pub draining: bool,
+    /// As last seen; `None`: nobody has looked yet.
+    pub observed: Option<NodeObserved>,
+}
+
+/// What was last seen of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeObserved {
+    /// Whether it answered.
+    pub reachable: bool,
+    /// Why it did not, in words.
+    pub problem: Option<String>,
+    /// When it last answered.
+    pub last_seen: Option<Timestamp>,
+    /// Its engine's kind and version.
+    pub engine: Option<String>,
+    /// What it has, once it has answered.
+    pub capacity: Option<Capacity>,
+}
+
+/// Stores a node, or other settings of the one of that name: whether it drains and what was seen
+/// of it stay.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn save(
+    conn: &impl ConnectionTrait,
+    settings: &NodeSettings,
+    from_file: bool,
+) -> Result<()> {
+    let node = row::ActiveModel {
+        name: Set(settings.name.to_string()),
+        settings: Set(to_json(settings)),
+        from_file: Set(from_file),
+        draining: Set(false),
+        reachable: ActiveValue::NotSet,
+        problem: ActiveValue::NotSet,
+        last_seen: ActiveValue::NotSet,
+        engine: ActiveValue::NotSet,
+        capacity: ActiveValue::NotSet,
+    };
+    let replace = OnConflict::column(row::Column::Name)
+        .update_columns([row::Column::Settings, row::Column::FromFile])
+        .to_owned();
+    row::Entity::insert(node).on_conflict(replace).exec_without_returning(conn).await?;
+    Ok(())
+}
+
+/// Takes nothing new any more (`true`), or does again. `false`: there is no such node.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn set_draining(
+    conn: &impl ConnectionTrait,
+    name: &NodeName,
+    draining: bool,
+) -> Result<bool> {
+    change(conn, name, row::ActiveModel { draining: Set(draining), ..Default::default() }).await
+}
+
+/// Stores what was seen of a node. `false`: there is no such node.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn set_observed(
+    conn: &impl ConnectionTrait,
+    name: &NodeName,
+    observed: &NodeObserved,
+) -> Result<bool> {
+    let NodeObserved { reachable, problem, last_seen, engine, capacity } = observed;
+    let seen = row::ActiveModel {
+        reachable: Set(Some(*reachable)),
+        problem: Set(problem.clone()),
+        last_seen: Set(millis(*last_seen)),
+        engine: Set(engine.clone()),
+        capacity: Set(capacity.as_ref().map(to_json)),
+        ..Default::default()
+    };
+    change(conn, name, seen).await
+}
+
+async fn change(
+    conn: &impl ConnectionTrait,
+    name: &NodeName,
+    change: row::ActiveModel,
+) -> Result<bool> {
+    let done = row::Entity::update_many()
+        .set(change)
+        .filter(row::Column::Name.eq(name.as_str()))
+        .exec(conn)
+        .await?;
+    Ok(done.rows_affected == 1)
+}
+
+/// All nodes by name.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn list(conn: &impl ConnectionTrait) -> Result<Vec<NodeRecord>> {
+    let rows = row::Entity::find().order_by_asc(row::Column::Name).all(conn).await?;
+    rows.into_iter().map(row::Model::into_record).collect()
+}
+
+/// One node.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn get(conn: &impl ConnectionTrait, name: &NodeName) -> Result<Option<NodeRecord>> {
+    let found = row::Entity::find_by_id(name.as_str()).one(conn).await?;
+    found.map(row::Model::into_record).transpose()
+}
+
+/// Forgets a node. `false`: there was none.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn remove(conn: &impl ConnectionTrait, name: &NodeName) -> Result<bool> {
+    let done = row::Entity::delete_by_id(name.as_str()).exec(conn).await?;
+    Ok(done.rows_affected == 1)
+}

@@ -1,0 +1,45 @@
+use sea_orm::entity::prelude::*;
+
+use super::{NodeObserved, NodeRecord};
+use crate::Result;
+use crate::convert::{Row, moment};
+
+#[sea_orm::model]
+#[derive(Clone, Debug, DeriveEntityModel)]
+#[sea_orm(table_name = "nodes")]
+pub(crate) struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub name: String,
+    pub settings: String,
+    pub from_file: bool,
+    pub draining: bool,
+    pub reachable: Option<bool>,
+    pub problem: Option<String>,
+    pub last_seen: Option<i64>,
+    pub engine: Option<String>,
+    pub capacity: Option<String>,
+}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    pub(crate) fn into_record(self) -> Result<NodeRecord> {
+        let row = Row::new("nodes", &self.name);
+        let observed = match self.reachable {
+            Some(reachable) => Some(NodeObserved {
+                reachable,
+                problem: self.problem.clone(),
+                last_seen: moment(self.last_seen),
+                engine: self.engine.clone(),
+                capacity: row.json_if(self.capacity.as_ref())?,
+            }),
+            None => None,
+        };
+        Ok(NodeRecord {
+            settings: row.json(&self.settings)?,
+            from_file: self.from_file,
+            draining: self.draining,
+            observed,
+        })
+    }
+}

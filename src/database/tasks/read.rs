@@ -1,0 +1,60 @@
+use protocol::ids::{JobId, NodeName};
+use sea_orm::entity::prelude::*;
+use sea_orm::{QueryOrder, Select, Statement};
+
+use super::{Task, row};
+use crate::{ConnectionTrait, Result};
+
+/// Says of a task that it has not ended. The indices `tasks_active` and `tasks_of_node` are made
+/// for exactly these words.
+const NOT_ENDED: &str = "state NOT IN ('SUCCEEDED', 'FAILED', 'STOPPED')";
+
+/// All tasks of all attempts of a job, by attempt, role, index and retry.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<Vec<Task>> {
+    let query = row::Entity::find().filter(row::Column::Job.eq(job.0));
+    tasks(in_order(query).all(conn).await?)
+}
+
+/// The tasks that a node holds: those placed there that have not ended.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn of_node(conn: &impl ConnectionTrait, node: &NodeName) -> Result<Vec<Task>> {
+    let query = row::Entity::find()
+        .filter(row::Column::Node.eq(node.as_str()))
+        .filter(Expr::cust(NOT_ENDED));
+    tasks(in_order(query).all(conn).await?)
+}
+
+/// The tasks that matter now: all that have not ended, and all of the current attempts of jobs
+/// that have not ended. By job, attempt, role, index and retry.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn active(conn: &impl ConnectionTrait) -> Result<Vec<Task>> {
+    let sql = format!(
+        "SELECT tasks.* FROM jobs JOIN tasks \
+         ON tasks.job = jobs.id AND tasks.attempt = jobs.attempt \
+         WHERE jobs.state IN ('WAITING', 'PREPARING', 'RUNNING', 'STOPPING', 'UNKNOWN') \
+         UNION SELECT tasks.* FROM tasks WHERE {NOT_ENDED} \
+         ORDER BY job, attempt, role, task_index, retry"
+    );
+    let statement = Statement::from_string(conn.get_database_backend(), sql);
+    tasks(row::Entity::find().from_raw_sql(statement).all(conn).await?)
+}
+
+fn in_order(query: Select<row::Entity>) -> Select<row::Entity> {
+    query
+        .order_by_asc(row::Column::Job)
+        .order_by_asc(row::Column::Attempt)
+        .order_by_asc(row::Column::Role)
+        .order_by_asc(row::Column::TaskIndex)
+        .order_by_asc(row::Column::Retry)
+}
+
+fn tasks(rows: Vec<row::Model>) -> Result<Vec<Task>> {
+    rows.into_iter().map(row::Model::into_task).collect()
+}

@@ -1,0 +1,147 @@
+//! Users and the hashes of their passwords.
+
+use std::fmt;
+
+use protocol::ids::UserName;
+use protocol::time::Timestamp;
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, Set};
+
+use crate::error::named;
+use crate::{ConnectionTrait, Result, sessions};
+
+mod row {
+    use protocol::time::Timestamp;
+    use sea_orm::entity::prelude::*;
+
+    use super::UserRecord;
+    use crate::Result;
+    use crate::convert::Row;
+
+    #[sea_orm::model]
+    #[derive(Clone, Debug, DeriveEntityModel)]
+    #[sea_orm(table_name = "users")]
+    pub(crate) struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub name: String,
+        pub password_hash: String,
+        pub admin: bool,
+        pub created_at: i64,
+        pub password_changed_at: i64,
+    }
+
+    impl ActiveModelBehavior for ActiveModel {}
+
+    impl Model {
+        pub(crate) fn into_record(self) -> Result<UserRecord> {
+            Ok(UserRecord {
+                name: Row::new("users", &self.name).name(&self.name)?,
+                password_hash: self.password_hash,
+                admin: self.admin,
+                created_at: Timestamp(self.created_at),
+                password_changed_at: Timestamp(self.password_changed_at),
+            })
+        }
+    }
+}
+
+/// A user.
+#[derive(Clone, PartialEq, Eq)]
+pub struct UserRecord {
+    /// Name.
+    pub name: UserName,
+    /// The password's hash, in the PHC notation.
+    pub password_hash: String,
+    /// Administrator.
+    pub admin: bool,
+    /// Since when.
+    pub created_at: Timestamp,
+    /// Since when the password is this one.
+    pub password_changed_at: Timestamp,
+}
+
+impl fmt::Debug for UserRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UserRecord")
+            .field("name", &self.name)
+            .field("admin", &self.admin)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Stores a user.
+///
+/// # Errors
+/// [`crate::Error::Conflict`] when the name is taken.
+pub async fn insert(conn: &impl ConnectionTrait, user: &UserRecord) -> Result<()> {
+    let row = row::ActiveModel {
+        name: Set(user.name.to_string()),
+        password_hash: Set(user.password_hash.clone()),
+        admin: Set(user.admin),
+        created_at: Set(user.created_at.0),
+        password_changed_at: Set(user.password_changed_at.0),
+    };
+    row::Entity::insert(row)
+        .exec_without_returning(conn)
+        .await
+        .map_err(named(format!("user {}", user.name)))?;
+    Ok(())
+}
+
+/// One user.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn get(conn: &impl ConnectionTrait, name: &UserName) -> Result<Option<UserRecord>> {
+    let found = row::Entity::find_by_id(name.as_str()).one(conn).await?;
+    found.map(row::Model::into_record).transpose()
+}
+
+/// All users by name.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn list(conn: &impl ConnectionTrait) -> Result<Vec<UserRecord>> {
+    let rows = row::Entity::find().order_by_asc(row::Column::Name).all(conn).await?;
+    rows.into_iter().map(row::Model::into_record).collect()
+}
+
+/// Stores another password. `false`: there is no such user.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn set_password(
+    conn: &impl ConnectionTrait,
+    name: &UserName,
+    password_hash: &str,
+    at: Timestamp,
+) -> Result<bool> {
+    let change = row::ActiveModel {
+        password_hash: Set(password_hash.to_owned()),
+        password_changed_at: Set(at.0),
+        ..Default::default()
+    };
+    let done = row::Entity::update_many()
+        .set(change)
+        .filter(row::Column::Name.eq(name.as_str()))
+        .exec(conn)
+        .await?;
+    Ok(done.rows_affected == 1)
+}
+
+/// Forgets a user with all tokens and sessions. `false`: there was none.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn remove(conn: &impl ConnectionTrait, name: &UserName) -> Result<bool> {
+    sessions::delete_of_user(conn, name).await?;
+    let done = row::Entity::delete_by_id(name.as_str()).exec(conn).await?;
+    Ok(done.rows_affected == 1)
+}
+
+/// How many users there are.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn count(conn: &impl ConnectionTrait) -> Result<u64> {
+    Ok(row::Entity::find().count(conn).await?)
+}
