@@ -1,1 +1,38 @@
-//! app
+//! The pages of Berth: rendered by the server, then brought to life in the browser.
+//!
+//! The server provides by context an [`api::Backend`], an `Option<api::Actor>` (who asks, if
+//! anybody is signed in) and [`Assets`] (where the stylesheet and the browser's part are).
+
+mod address;
+mod failed;
+pub mod i18n;
+mod keys;
+mod live;
+mod number;
+mod pages;
+mod parts;
+mod routes;
+mod server_fns;
+mod session;
+mod settings;
+mod shell;
+mod time;
+
+#[cfg(not(feature = "ssr"))]
+#[path = "browser.rs"]
+mod edge;
+#[cfg(feature = "ssr")]
+#[path = "ssr.rs"]
+mod edge;
+
+pub use failed::Failed;
+pub use routes::App;
+pub use shell::{Assets, shell};
+
+/// Takes over the page that the server rendered.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    leptos::mount::hydrate_body(App);
+}

@@ -1,0 +1,48 @@
+//! What only the browser does in places where the server does something else.
+
+use protocol::time::Timestamp;
+
+use crate::i18n::Language;
+use crate::session::{Opening, Theme};
+
+/// What the page is opened with. The server sends these values with the page, so this is only
+/// asked when there was no server.
+pub(crate) fn opening() -> Opening {
+    Opening {
+        actor: None,
+        language: Language::English,
+        theme: Theme::System,
+        now: now(),
+        address: "/".to_owned(),
+    }
+}
+
+/// The browser's clock.
+pub(crate) fn now() -> Timestamp {
+    #[expect(clippy::cast_possible_truncation, reason = "milliseconds of our time fit by far")]
+    Timestamp(js_sys::Date::now() as i64)
+}
+
+/// A moment in the reader's time zone and the browser's words.
+pub(crate) fn local_time(at: Timestamp) -> Option<String> {
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds of our time fit by far")]
+    let date = js_sys::Date::new(&wasm_bindgen::JsValue::from_f64(at.0 as f64));
+    let offset = -date.get_timezone_offset() / 60.0;
+    let pad = |part: u32| format!("{part:02}");
+    Some(format!(
+        "{}-{}-{} {}:{}:{} (UTC{}{offset})",
+        date.get_full_year(),
+        pad(date.get_month() + 1),
+        pad(date.get_date()),
+        pad(date.get_hours()),
+        pad(date.get_minutes()),
+        pad(date.get_seconds()),
+        if offset < 0.0 { "" } else { "+" },
+    ))
+}
+
+/// Only the server answers with a status and with headers.
+pub(crate) fn set_not_found() {}
+
+/// Only the server answers with a status and with headers.
+pub(crate) fn guard_scripts() {}

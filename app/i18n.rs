@@ -1,0 +1,161 @@
+//! The pages' words in every language. A catalogue is a value of [`Texts`], so a text that is
+//! missing in one language does not compile.
+
+mod causes;
+mod en;
+mod waits;
+mod words;
+mod words_submit;
+mod zh;
+
+pub(crate) use words::Texts;
+
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::session::Session;
+
+/// A language of the pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// 简体中文.
+    Chinese,
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: [Language; 2] = [Language::English, Language::Chinese];
+
+    /// The document's `lang`.
+    #[must_use]
+    pub fn tag(self) -> &'static str {
+        match self {
+            Language::English => "en",
+            Language::Chinese => "zh-CN",
+        }
+    }
+
+    /// The word in the cookie.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Language::English => "en",
+            Language::Chinese => "zh",
+        }
+    }
+
+    /// What the language calls itself.
+    #[must_use]
+    pub fn own_name(self) -> &'static str {
+        match self {
+            Language::English => "English",
+            Language::Chinese => "简体中文",
+        }
+    }
+
+    /// Reads [`Language::as_str`] back.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.as_str() == word)
+    }
+
+    /// The best language for an `Accept-Language` header; English when none of ours is in it.
+    #[must_use]
+    pub fn from_accept(header: &str) -> Self {
+        let mut best = (Language::English, 0_u32);
+        for entry in header.split(',') {
+            let (tag, weight) = entry.split_once(";q=").unwrap_or((entry, "1"));
+            let tag = tag.trim().to_ascii_lowercase();
+            let primary = tag.split('-').next().unwrap_or_default();
+            if let Some(language) = Self::from_word(primary)
+                && thousandths(weight) > best.1
+            {
+                best = (language, thousandths(weight));
+            }
+        }
+        best.0
+    }
+
+    /// The catalogue.
+    pub(crate) fn texts(self) -> &'static Texts {
+        match self {
+            Language::English => &en::TEXTS,
+            Language::Chinese => &zh::TEXTS,
+        }
+    }
+}
+
+/// A weight of `Accept-Language` (`0.8`) in thousandths; what cannot be read weighs nothing.
+fn thousandths(weight: &str) -> u32 {
+    let weight = weight.trim();
+    let (whole, fraction) = weight.split_once('.').unwrap_or((weight, ""));
+    let mut digits = fraction.chars().chain("000".chars()).take(3).collect::<String>();
+    digits.insert_str(0, whole);
+    digits.parse().unwrap_or(0)
+}
+
+/// A text in the reader's language, which follows a change of it. The argument picks it from the
+/// catalogue: `{tr(|t| t.nav.jobs)}`.
+pub(crate) fn tr<R>(pick: impl Fn(&'static Texts) -> R) -> impl Fn() -> R {
+    let language = Session::get().language;
+    move || pick(language.get().texts())
+}
+
+/// A text in the reader's language for a component that takes a signal: `title=text(|t| t.nav.jobs)`.
+pub(crate) fn text<R: Into<String>>(
+    pick: impl Fn(&'static Texts) -> R + Send + Sync + 'static,
+) -> Signal<String> {
+    let language = Session::get().language;
+    Signal::derive(move || pick(language.get().texts()).into())
+}
+
+/// The catalogue of the moment, for texts made outside of views.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader(RwSignal<Language>);
+
+impl Reader {
+    /// The reader of this page.
+    pub(crate) fn get() -> Self {
+        Self(Session::get().language)
+    }
+
+    /// The catalogue; what calls this in a view follows a change of the language.
+    pub(crate) fn texts(self) -> &'static Texts {
+        self.0.get().texts()
+    }
+
+    /// The catalogue, without following a change.
+    pub(crate) fn texts_now(self) -> &'static Texts {
+        self.0.get_untracked().texts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_heaviest_known_language_is_taken() {
+        for (header, language) in [
+            ("", Language::English),
+            ("de", Language::English),
+            ("zh-CN,zh;q=0.9,en;q=0.8", Language::Chinese),
+            ("en-US,en;q=0.9,zh;q=0.8", Language::English),
+            ("fr;q=0.9, zh-TW;q=0.3, en;q=0.25", Language::Chinese),
+            ("en;q=0, zh;q=0.001", Language::Chinese),
+        ] {
+            assert_eq!(Language::from_accept(header), language, "{header}");
+        }
+    }
+
+    #[test]
+    fn words_of_languages_are_read_back() {
+        for language in Language::ALL {
+            assert_eq!(Language::from_word(language.as_str()), Some(language));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! English.
+
+mod causes;
+mod pages;
+mod spans;
+mod submit;
+mod waits;
+
+use protocol::state::State;
+
+use crate::i18n::words::Texts;
+
+pub(super) static TEXTS: Texts = Texts {
+    common: pages::COMMON,
+    nav: pages::NAV,
+    sign_in: pages::SIGN_IN,
+    home: pages::HOME,
+    jobs: pages::JOBS,
+    job: pages::JOB,
+    log: pages::LOG,
+    cluster: pages::CLUSTER,
+    admin: pages::ADMIN,
+    profile: pages::PROFILE,
+    submit: submit::SUBMIT,
+    state,
+    span: spans::span,
+    ago: spans::ago,
+    ahead: spans::ahead,
+    wait: waits::wait,
+    wait_remedy: waits::remedy,
+    cause: causes::cause,
+    remedy: causes::remedy,
+};
+
+fn state(state: State) -> &'static str {
+    match state {
+        State::Waiting => "Waiting",
+        State::Preparing => "Preparing",
+        State::Running => "Running",
+        State::Stopping => "Stopping",
+        State::Succeeded => "Succeeded",
+        State::Failed => "Failed",
+        State::Stopped => "Stopped",
+        State::Unknown => "Unknown",
+    }
+}

@@ -1,0 +1,95 @@
+use protocol::exit::Cause;
+
+use crate::i18n::causes::signal;
+use crate::number;
+
+pub(super) fn cause(cause: &Cause) -> String {
+    let fixed = match cause {
+        Cause::Succeeded => "The command ended with exit code 0",
+        Cause::CommandFailed => "The command ended with an error",
+        Cause::CommandNotFound => "The command was not found in the image",
+        Cause::CommandNotExecutable => "The command is not executable",
+        Cause::GpuOutOfMemory => "The GPU ran out of memory",
+        Cause::CudaVersion => "CUDA, cuDNN or driver versions do not fit together",
+        Cause::CudaError => "A CUDA error",
+        Cause::GpuHardware => "A GPU has uncorrectable memory errors",
+        Cause::NcclError => "NCCL could not connect or timed out",
+        Cause::DiskFull => "No space was left on the disk",
+        Cause::ModuleMissing => "A Python module is missing",
+        Cause::FileMissing => "A file is missing",
+        Cause::ProgramError => "An error in the program",
+        Cause::PortTaken => "A port was taken by something else",
+        Cause::Preempted => "Its place was needed for guaranteed work",
+        Cause::TimeLimit => "The job's time limit is over",
+        Cause::OutOfMemory { limit_mb } => {
+            let limit = number::memory(*limit_mb);
+            return format!("Killed: it used more memory than the {limit} it asked for");
+        }
+        Cause::SharedMemory { shm_mb } => {
+            return format!("Shared memory of {} was too small", number::memory(*shm_mb));
+        }
+        Cause::Signal { signal: number } => return format!("Killed by signal {}", signal(*number)),
+        Cause::ImageNotFound { image, message } => {
+            return format!("Image {image} cannot be pulled: {message}");
+        }
+        Cause::RegistryDenied { image } => {
+            return format!("The registry refused access to image {image}");
+        }
+        Cause::ContainerRefused { message } => {
+            return format!("The container could not be started: {message}");
+        }
+        Cause::ContainerLost { node } => return format!("The container vanished from node {node}"),
+        Cause::NodeLost { node } => return format!("Node {node} was lost"),
+        Cause::EngineRestarted { node } => {
+            return format!("The container engine of node {node} was restarted");
+        }
+        Cause::StopRequested { by } => return format!("Stopped by {by}"),
+        Cause::JobEnded { role: Some(role), index: Some(index) } => {
+            return format!("The job ended when {role}-{index} did");
+        }
+        Cause::JobEnded { role: Some(role), index: None } => {
+            return format!("The job ended by the rule of role {role}");
+        }
+        Cause::JobEnded { role: None, index: _ } => "The job ended by its own rule",
+    };
+    fixed.to_owned()
+}
+
+pub(super) fn remedy(cause: &Cause) -> &'static str {
+    match cause {
+        Cause::CommandFailed | Cause::Signal { .. } => {
+            "The end of the log says what the program was doing."
+        }
+        Cause::CommandNotFound => "Check its spelling and that the image contains it.",
+        Cause::CommandNotExecutable => {
+            "Start a script by its interpreter (bash run.sh) or make it executable."
+        }
+        Cause::OutOfMemory { .. } => {
+            "Ask for more memory, or use smaller batches or fewer loader processes."
+        }
+        Cause::SharedMemory { .. } => "Raise shared memory (shmMB): data loaders need it.",
+        Cause::GpuOutOfMemory => "Use smaller batches, or a GPU type with more memory.",
+        Cause::CudaVersion => "Use an image built for the driver of the nodes.",
+        Cause::CudaError => "Run with CUDA_LAUNCH_BLOCKING=1 to find the line.",
+        Cause::NcclError => "Run with NCCL_DEBUG=INFO and check that all tasks were alive.",
+        Cause::DiskFull => "Write less into the container, or ask for more disk.",
+        Cause::ModuleMissing => "Install it in the image, or in the command before the program.",
+        Cause::FileMissing => "Check the path: it is looked for inside the container.",
+        Cause::ProgramError => "The log names the file and the line.",
+        Cause::ImageNotFound { .. } => {
+            "Check its name and tag, and that the nodes reach its registry."
+        }
+        Cause::RegistryDenied { .. } => "Check the credentials in authFile.",
+        Cause::ContainerRefused { .. } => "Check the image and the command.",
+        Cause::TimeLimit => "Raise the limit, or save checkpoints and go on from them.",
+        Cause::GpuHardware
+        | Cause::PortTaken
+        | Cause::ContainerLost { .. }
+        | Cause::NodeLost { .. }
+        | Cause::EngineRestarted { .. }
+        | Cause::Preempted => {
+            "The platform is to blame: it is tried again and does not count as a retry."
+        }
+        Cause::Succeeded | Cause::StopRequested { .. } | Cause::JobEnded { .. } => "",
+    }
+}

@@ -1,0 +1,93 @@
+use protocol::wait::{ResourceKind, WaitReason};
+
+use crate::i18n::waits::{amount, list};
+
+pub(super) fn wait(reason: &WaitReason) -> String {
+    match reason {
+        WaitReason::Queued => "In the queue; the scheduler looks at it next".to_owned(),
+        WaitReason::QuotaVc { virtual_cluster, resource, gpu_type, needs, free, share } => {
+            let what = gpu_type.as_ref().map_or_else(String::new, |kind| format!("{kind} "));
+            let (free, needs) = (amount(*resource, *free), amount(*resource, *needs));
+            let share = amount(*resource, *share);
+            let name = word(*resource);
+            format!(
+                "Virtual cluster {virtual_cluster} has {free} of its {share} {what}{name} free; \
+                 this job needs {needs}"
+            )
+        }
+        WaitReason::Fragmented { needs, free, best_node } => format!(
+            "{}, but on no single node more than {best_node}; this task needs {needs} on one node",
+            if *free == 1 { "1 GPU is free".to_owned() } else { format!("{free} GPUs are free") },
+        ),
+        WaitReason::TypeAbsent { wanted, existing } => {
+            let there = if existing.is_empty() { "none".to_owned() } else { list(existing, ", ") };
+            format!("No node has GPU type {}; there is: {there}", list(wanted, " or "))
+        }
+        WaitReason::Behind { ahead: 1 } => "1 job of higher or equal priority is ahead".to_owned(),
+        WaitReason::Behind { ahead } => {
+            format!("{ahead} jobs of higher or equal priority are ahead")
+        }
+        WaitReason::Gang { tasks, fit } => {
+            let verb = if *fit == 1 { "fits" } else { "fit" };
+            format!("Waiting until all {tasks} tasks can start together ({fit} {verb} now)")
+        }
+        WaitReason::Short { resource, needs, best_node } => format!(
+            "No node has enough {}: a task needs {}, the best node has {} free",
+            word(*resource),
+            amount(*resource, *needs),
+            amount(*resource, *best_node),
+        ),
+        WaitReason::NodeDown { nodes: 1 } => {
+            "1 node that could take it does not answer, is draining or is unhealthy".to_owned()
+        }
+        WaitReason::NodeDown { nodes } => {
+            format!("{nodes} nodes that could take it do not answer, are draining or are unhealthy")
+        }
+        WaitReason::Impossible { resource, needs, largest, virtual_cluster } => {
+            let (needs, largest) = (amount(*resource, *needs), amount(*resource, *largest));
+            let name = word(*resource);
+            match virtual_cluster {
+                Some(cluster) => format!(
+                    "This request can never be met: it asks {needs} {name}, the share of virtual \
+                     cluster {cluster} is {largest}"
+                ),
+                None => format!(
+                    "This request can never be met: it asks {needs} {name} per task, the largest \
+                     node has {largest}"
+                ),
+            }
+        }
+        WaitReason::Hold => "Held by an administrator".to_owned(),
+        WaitReason::Backoff { .. } => {
+            "The platform failed in the last attempt; the next one begins shortly".to_owned()
+        }
+        WaitReason::NoNodes => "There is no node yet".to_owned(),
+    }
+}
+
+pub(super) fn remedy(reason: &WaitReason) -> &'static str {
+    match reason {
+        WaitReason::QuotaVc { .. } => {
+            "Starts when jobs of this virtual cluster end; or ask for less, or use another one."
+        }
+        WaitReason::Fragmented { .. } => "Ask for fewer GPUs per task, or wait for a whole node.",
+        WaitReason::TypeAbsent { .. } => "Clone the job with a GPU type that exists.",
+        WaitReason::Gang { .. } => "Fewer tasks, or smaller ones, would start sooner.",
+        WaitReason::Short { .. } => "Asking for less of it would start the job sooner.",
+        WaitReason::Impossible { .. } => "Stop the job and submit it again asking for less.",
+        WaitReason::NodeDown { .. } => "An administrator can see on the nodes page what is wrong.",
+        WaitReason::NoNodes => "An administrator adds one under Administration.",
+        WaitReason::Hold => "Ask an administrator.",
+        WaitReason::Queued | WaitReason::Behind { .. } | WaitReason::Backoff { .. } => "",
+    }
+}
+
+fn word(resource: ResourceKind) -> &'static str {
+    match resource {
+        ResourceKind::Cpu => "CPU cores",
+        ResourceKind::Memory => "memory",
+        ResourceKind::Disk => "disk",
+        ResourceKind::Gpu => "GPUs",
+        ResourceKind::Port => "ports",
+    }
+}

@@ -1,0 +1,46 @@
+//! 简体中文。
+
+mod causes;
+mod pages;
+mod spans;
+mod submit;
+mod waits;
+
+use protocol::state::State;
+
+use crate::i18n::words::Texts;
+
+pub(super) static TEXTS: Texts = Texts {
+    common: pages::COMMON,
+    nav: pages::NAV,
+    sign_in: pages::SIGN_IN,
+    home: pages::HOME,
+    jobs: pages::JOBS,
+    job: pages::JOB,
+    log: pages::LOG,
+    cluster: pages::CLUSTER,
+    admin: pages::ADMIN,
+    profile: pages::PROFILE,
+    submit: submit::SUBMIT,
+    state,
+    span: spans::span,
+    ago: spans::ago,
+    ahead: spans::ahead,
+    wait: waits::wait,
+    wait_remedy: waits::remedy,
+    cause: causes::cause,
+    remedy: causes::remedy,
+};
+
+fn state(state: State) -> &'static str {
+    match state {
+        State::Waiting => "排队中",
+        State::Preparing => "准备中",
+        State::Running => "运行中",
+        State::Stopping => "停止中",
+        State::Succeeded => "成功",
+        State::Failed => "失败",
+        State::Stopped => "已停止",
+        State::Unknown => "未知",
+    }
+}

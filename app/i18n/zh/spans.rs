@@ -1,0 +1,31 @@
+use crate::time::Span;
+
+pub(super) fn span(span: Span) -> String {
+    match span {
+        Span::Seconds(seconds) => format!("{seconds}\u{2009}秒"),
+        Span::Minutes(minutes, seconds) => {
+            format!("{minutes}\u{2009}分\u{2009}{seconds}\u{2009}秒")
+        }
+        Span::Hours(hours, minutes) => format!("{hours}\u{2009}小时\u{2009}{minutes}\u{2009}分"),
+        Span::Days(days, hours) => format!("{days}\u{2009}天\u{2009}{hours}\u{2009}小时"),
+    }
+}
+
+pub(super) fn ago(span: Span) -> String {
+    match span {
+        Span::Seconds(0..10) => "刚刚".to_owned(),
+        Span::Seconds(seconds) => format!("{seconds}\u{2009}秒前"),
+        Span::Minutes(minutes, _) => format!("{minutes}\u{2009}分钟前"),
+        Span::Hours(hours, _) => format!("{hours}\u{2009}小时前"),
+        Span::Days(days, _) => format!("{days}\u{2009}天前"),
+    }
+}
+
+pub(super) fn ahead(span: Span) -> String {
+    match span {
+        Span::Seconds(_) => "一分钟内".to_owned(),
+        Span::Minutes(..) | Span::Hours(..) | Span::Days(..) => {
+            format!("约\u{2009}{}后", self::span(span))
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Single keys: `g` and a letter go to a page, `/` goes to the filter. They are silent while
+//! somebody types and while an input method composes.
+
+use std::cell::Cell;
+
+use leptos::ev;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+use wasm_bindgen::JsCast;
+
+/// A second key counts for so long after the first, in milliseconds.
+const CHORD_MILLIS: i64 = 1500;
+
+/// What a key press means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// Nothing of ours.
+    Nothing,
+    /// The first key of two.
+    Prefix,
+    /// Go to the page.
+    Go(&'static str),
+    /// Put the cursor into the page's filter.
+    Filter,
+}
+
+fn meaning(key: &str, after_prefix: bool) -> Meaning {
+    match (after_prefix, key) {
+        (false, "g") => Meaning::Prefix,
+        (false, "/") => Meaning::Filter,
+        (true, "h") => Meaning::Go("/"),
+        (true, "j") => Meaning::Go("/jobs"),
+        (true, "s") => Meaning::Go("/submit"),
+        (true, "n") => Meaning::Go("/nodes"),
+        (true, "v") => Meaning::Go("/clusters"),
+        (true, "p") => Meaning::Go("/profile"),
+        (true | false, _other) => Meaning::Nothing,
+    }
+}
+
+/// Listens to the keys of the whole page.
+pub(crate) fn listen() {
+    let navigate = use_navigate();
+    Effect::new(move |_| {
+        let navigate = navigate.clone();
+        let prefixed_at = Cell::new(0_i64);
+        let handle = window_event_listener(ev::keydown, move |event| {
+            if is_typing(&event) {
+                return;
+            }
+            let now = crate::edge::now().0;
+            let after_prefix = now - prefixed_at.get() < CHORD_MILLIS;
+            prefixed_at.set(0);
+            match meaning(&event.key(), after_prefix) {
+                Meaning::Nothing => {}
+                Meaning::Prefix => prefixed_at.set(now),
+                Meaning::Go(page) => navigate(page, NavigateOptions::default()),
+                Meaning::Filter => focus_filter(&event),
+            }
+        });
+        on_cleanup(move || handle.remove());
+    });
+}
+
+fn is_typing(event: &web_sys::KeyboardEvent) -> bool {
+    if event.is_composing() || event.ctrl_key() || event.meta_key() || event.alt_key() {
+        return true;
+    }
+    let target = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlElement>().ok());
+    target.is_some_and(|element| {
+        element.is_content_editable()
+            || matches!(element.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT")
+            || element.closest("dialog").ok().flatten().is_some()
+    })
+}
+
+fn focus_filter(event: &web_sys::KeyboardEvent) {
+    let filter = document().query_selector("[data-filter]").ok().flatten();
+    if let Some(filter) = filter.and_then(|found| found.dyn_into::<web_sys::HtmlElement>().ok()) {
+        event.prevent_default();
+        // An element that cannot take the focus leaves it where it is.
+        let _ = filter.focus();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_keys_go_to_a_page() {
+        assert_eq!(meaning("g", false), Meaning::Prefix);
+        assert_eq!(meaning("j", true), Meaning::Go("/jobs"));
+        assert_eq!(meaning("j", false), Meaning::Nothing);
+        assert_eq!(meaning("/", false), Meaning::Filter);
+        assert_eq!(meaning("x", true), Meaning::Nothing);
+    }
+}

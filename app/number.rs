@@ -1,0 +1,65 @@
+//! Amounts as the pages write them: the unit after a thin space, figures grouped in threes.
+
+/// A count with thin spaces between groups of three figures.
+pub(crate) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push('\u{2009}');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Memory given in MiB, in GiB from one GiB on, with one decimal where it is not whole.
+pub(crate) fn memory(mebibytes: u64) -> String {
+    if mebibytes < 1024 {
+        return format!("{mebibytes}\u{2009}MiB");
+    }
+    let tenths = (mebibytes * 10 + 512) / 1024;
+    if tenths.is_multiple_of(10) || tenths >= 1000 {
+        format!("{}\u{2009}GiB", count((tenths + 5) / 10))
+    } else {
+        format!("{}.{}\u{2009}GiB", tenths / 10, tenths % 10)
+    }
+}
+
+/// Disk given in GiB.
+pub(crate) fn disk(gibibytes: u64) -> String {
+    format!("{}\u{2009}GiB", count(gibibytes))
+}
+
+/// A part of a whole in percent, 0 to 100; nothing of nothing is 0.
+pub(crate) fn percent(part: u64, whole: u64) -> u64 {
+    if whole == 0 { 0 } else { (part * 100 / whole).min(100) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1\u{2009}234\u{2009}567");
+    }
+
+    #[test]
+    fn memory_takes_the_unit_that_reads_best() {
+        assert_eq!(memory(512), "512\u{2009}MiB");
+        assert_eq!(memory(2048), "2\u{2009}GiB");
+        assert_eq!(memory(2560), "2.5\u{2009}GiB");
+        assert_eq!(memory(1_048_576), "1\u{2009}024\u{2009}GiB");
+        assert_eq!(memory(183_450), "179\u{2009}GiB");
+    }
+
+    #[test]
+    fn parts_stay_between_nothing_and_all() {
+        assert_eq!(percent(1, 0), 0);
+        assert_eq!(percent(1, 3), 33);
+        assert_eq!(percent(9, 3), 100);
+    }
+}

@@ -1,0 +1,7 @@
+use leptos::prelude::*;
+
+/// Page.
+#[component]
+pub(crate) fn ProfilePage() -> impl IntoView {
+    view! { <h1>"Profile"</h1> }
+}

@@ -1,0 +1,437 @@
+//! The text of a job file as the form sees it: where each of its fields stands in either notation,
+//! what stands there, and how it is changed without touching anything else.
+
+use protocol::document::{Document, Node, Syntax, Value, join};
+use protocol::problem::Problem;
+use serde_json::Value as Json;
+
+/// The two ways in which job files are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notation {
+    /// Version 1: `jobName`, a list of task roles.
+    V1,
+    /// The job protocol, version 2: `name`, task roles by their names.
+    V2,
+}
+
+/// A text that could be read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tree {
+    root: Node,
+    pub(crate) syntax: Syntax,
+    pub(crate) notation: Notation,
+}
+
+/// A field of the whole job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JobField {
+    Name,
+    Description,
+    VirtualCluster,
+    GpuType,
+    Retries,
+    Priority,
+    KillAll,
+    CodeDir,
+    DataDir,
+    OutputDir,
+    AuthFile,
+}
+
+/// A field of a task role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RoleField {
+    Name,
+    Tasks,
+    Cpus,
+    Memory,
+    SharedMemory,
+    Gpus,
+    Disk,
+    MinFailed,
+    MinSucceeded,
+}
+
+/// A task role in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Role {
+    /// Where it stands: `taskRoles[0]` or `taskRoles.worker`.
+    pub(crate) path: String,
+    /// Its name.
+    pub(crate) name: String,
+}
+
+/// A group of ports of a role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Port {
+    /// Where its label stands; in version 2 the label is the key itself.
+    pub(crate) path: String,
+    pub(crate) label: String,
+    /// Where its count stands.
+    pub(crate) count_path: String,
+    /// Where its first port stands; version 2 has no word for it.
+    pub(crate) begin_path: Option<String>,
+}
+
+impl Tree {
+    /// Reads a text.
+    pub(crate) fn read(text: &str) -> Result<Self, Problem> {
+        let Document { syntax, root, .. } = Document::read(text)?;
+        let is_v2 = root.get("protocolVersion").is_some()
+            || matches!(root.get("taskRoles").map(|node| &node.value), Some(Value::Map(_)));
+        let notation = if is_v2 { Notation::V2 } else { Notation::V1 };
+        Ok(Self { root, syntax, notation })
+    }
+
+    /// What stands at a path.
+    pub(crate) fn node(&self, path: &str) -> Option<&Node> {
+        steps(path).into_iter().try_fold(&self.root, |node, step| match step {
+            Step::Key(key) => node.get(&key),
+            Step::Item(index) => match &node.value {
+                Value::List(items) => items.get(index),
+                Value::Null
+                | Value::Bool(_)
+                | Value::Number(_)
+                | Value::Text(_)
+                | Value::Map(_) => None,
+            },
+        })
+    }
+
+    /// A plain value as it stands in an input; empty where nothing is given.
+    pub(crate) fn text(&self, path: &str) -> String {
+        match self.node(path).map(|node| &node.value) {
+            Some(Value::Text(text) | Value::Number(text)) => text.clone(),
+            Some(Value::Bool(flag)) => flag.to_string(),
+            Some(Value::Null | Value::List(_) | Value::Map(_)) | None => String::new(),
+        }
+    }
+
+    /// How many items the list at a path has.
+    pub(crate) fn len(&self, path: &str) -> usize {
+        match self.node(path).map(|node| &node.value) {
+            Some(Value::List(items)) => items.len(),
+            Some(
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_),
+            )
+            | None => 0,
+        }
+    }
+
+    /// The keys of the object at a path, in the order of the text.
+    pub(crate) fn keys(&self, path: &str) -> Vec<String> {
+        match self.node(path).map(|node| &node.value) {
+            Some(Value::Map(entries)) => entries.iter().map(|entry| entry.key.clone()).collect(),
+            Some(
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_),
+            )
+            | None => Vec::new(),
+        }
+    }
+
+    /// The task roles in the order of the text.
+    pub(crate) fn roles(&self) -> Vec<Role> {
+        match self.notation {
+            Notation::V1 => (0..self.len("taskRoles"))
+                .map(|index| {
+                    let path = format!("taskRoles[{index}]");
+                    let name = self.text(&format!("{path}.name"));
+                    Role { path, name }
+                })
+                .collect(),
+            Notation::V2 => self
+                .keys("taskRoles")
+                .into_iter()
+                .map(|name| Role { path: join("taskRoles", &name), name })
+                .collect(),
+        }
+    }
+
+    /// Where a field of the job stands.
+    pub(crate) fn job_path(&self, field: JobField) -> String {
+        let word = match (field, self.notation) {
+            (JobField::Name, Notation::V1) => "jobName",
+            (JobField::Name, Notation::V2) => "name",
+            (JobField::Description, Notation::V1) => "extras.berth.description",
+            (JobField::Description, Notation::V2) => "description",
+            (JobField::VirtualCluster, Notation::V1) => "virtualCluster",
+            (JobField::VirtualCluster, Notation::V2) => "defaults.virtualCluster",
+            (JobField::GpuType, Notation::V1) => "gpuType",
+            (JobField::GpuType, Notation::V2) => "extras.berth.gpuType",
+            (JobField::Retries, Notation::V1) => "retryCount",
+            (JobField::Retries, Notation::V2) => "jobRetryCount",
+            (JobField::Priority, Notation::V1 | Notation::V2) => self.priority_path(),
+            (JobField::KillAll, Notation::V1) => "killAllOnCompletedTaskNumber",
+            (JobField::KillAll, Notation::V2) => "extras.berth.killAllOnCompletedTaskNumber",
+            (JobField::CodeDir, Notation::V1) => "codeDir",
+            (JobField::CodeDir, Notation::V2) => "extras.berth.codeDir",
+            (JobField::DataDir, Notation::V1) => "dataDir",
+            (JobField::DataDir, Notation::V2) => "extras.berth.dataDir",
+            (JobField::OutputDir, Notation::V1) => "outputDir",
+            (JobField::OutputDir, Notation::V2) => "extras.berth.outputDir",
+            (JobField::AuthFile, Notation::V1) => "authFile",
+            (JobField::AuthFile, Notation::V2) => "extras.berth.authFile",
+        };
+        word.to_owned()
+    }
+
+    /// The priority stays where the file already has it.
+    fn priority_path(&self) -> &'static str {
+        ["extras.hivedScheduler.jobPriorityClass", "extras.hivedscheduler.jobPriorityClass"]
+            .into_iter()
+            .find(|path| self.node(path).is_some())
+            .unwrap_or("extras.berth.priority")
+    }
+
+    /// Where the environment stands.
+    pub(crate) fn env_path(&self) -> &'static str {
+        match self.notation {
+            Notation::V1 => "jobEnvs",
+            Notation::V2 => "extras.berth.jobEnvs",
+        }
+    }
+
+    /// Where a field of a role stands; `None`: the form cannot change it in this notation.
+    pub(crate) fn role_path(&self, role: &Role, field: RoleField) -> Option<String> {
+        let word = match (field, self.notation) {
+            (RoleField::Name, Notation::V1) => "name",
+            (RoleField::Name, Notation::V2) => return None,
+            (RoleField::Tasks, Notation::V1) => "taskNumber",
+            (RoleField::Tasks, Notation::V2) => "instances",
+            (RoleField::Cpus, Notation::V1) => "cpuNumber",
+            (RoleField::Cpus, Notation::V2) => "resourcePerInstance.cpu",
+            (RoleField::Memory, Notation::V1) => "memoryMB",
+            (RoleField::Memory, Notation::V2) => "resourcePerInstance.memoryMB",
+            (RoleField::SharedMemory, Notation::V1) => "shmMB",
+            (RoleField::SharedMemory, Notation::V2) => "extraContainerOptions.shmMB",
+            (RoleField::Gpus, Notation::V1) => "gpuNumber",
+            (RoleField::Gpus, Notation::V2) => "resourcePerInstance.gpu",
+            (RoleField::Disk, Notation::V1) => "storageGB",
+            (RoleField::Disk, Notation::V2) => {
+                return Some(join(&join("extras.berth.taskRoles", &role.name), "storageGB"));
+            }
+            (RoleField::MinFailed, Notation::V1) => "minFailedTaskCount",
+            (RoleField::MinFailed, Notation::V2) => "completion.minFailedInstances",
+            (RoleField::MinSucceeded, Notation::V1) => "minSucceededTaskCount",
+            (RoleField::MinSucceeded, Notation::V2) => "completion.minSucceededInstances",
+        };
+        Some(format!("{}.{word}", role.path))
+    }
+
+    /// Where the image of a role stands. In version 1 all roles share one.
+    pub(crate) fn image_path(&self, role: &Role) -> Option<String> {
+        if self.notation == Notation::V1 {
+            return Some("image".to_owned());
+        }
+        let wanted = self.text(&format!("{}.dockerImage", role.path));
+        (0..self.len("prerequisites"))
+            .map(|index| format!("prerequisites[{index}]"))
+            .find(|path| {
+                self.text(&format!("{path}.name")) == wanted
+                    && self.text(&format!("{path}.type")) == "dockerimage"
+            })
+            .map(|path| format!("{path}.uri"))
+    }
+
+    /// Where the commands of a role stand: one in version 1, any number in version 2.
+    pub(crate) fn command_paths(&self, role: &Role) -> Vec<String> {
+        match self.notation {
+            Notation::V1 => vec![format!("{}.command", role.path)],
+            Notation::V2 => (0..self.len(&format!("{}.commands", role.path)).max(1))
+                .map(|index| format!("{}.commands[{index}]", role.path))
+                .collect(),
+        }
+    }
+
+    /// The ports of a role.
+    pub(crate) fn ports(&self, role: &Role) -> Vec<Port> {
+        let list = self.ports_path(role);
+        match self.notation {
+            Notation::V1 => (0..self.len(&list))
+                .map(|index| {
+                    let path = format!("{list}[{index}]");
+                    Port {
+                        label: self.text(&format!("{path}.label")),
+                        count_path: format!("{path}.portNumber"),
+                        begin_path: Some(format!("{path}.beginAt")),
+                        path,
+                    }
+                })
+                .collect(),
+            Notation::V2 => self
+                .keys(&list)
+                .into_iter()
+                .map(|label| {
+                    let path = join(&list, &label);
+                    Port { label, count_path: path.clone(), begin_path: None, path }
+                })
+                .collect(),
+        }
+    }
+
+    fn ports_path(&self, role: &Role) -> String {
+        match self.notation {
+            Notation::V1 => format!("{}.portList", role.path),
+            Notation::V2 => format!("{}.resourcePerInstance.ports", role.path),
+        }
+    }
+}
+
+/// A change of the text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Edit {
+    /// Puts a value at a path, which need not be there yet.
+    Set(String, Json),
+    /// Takes away what stands at a path.
+    Remove(String),
+}
+
+impl Edit {
+    /// What was typed into a field. An empty field is taken out of the file, unless the file must
+    /// have it.
+    pub(crate) fn typed(path: &str, typed: &str, number: bool, required: bool) -> Self {
+        let path = path.to_owned();
+        if typed.is_empty() && !required {
+            return Self::Remove(path);
+        }
+        match typed.trim().parse::<i64>() {
+            Ok(value) if number => Self::Set(path, value.into()),
+            Ok(_) | Err(_) => Self::Set(path, typed.into()),
+        }
+    }
+
+    /// The text after the change; all else in it stays as it was.
+    pub(crate) fn apply(&self, text: &str) -> Result<String, Problem> {
+        match self {
+            Self::Set(path, value) => protocol::edit::set(text, path, value),
+            Self::Remove(path) => protocol::edit::remove(text, path),
+        }
+    }
+}
+
+impl Tree {
+    /// Adds a task role under a name that no other has.
+    pub(crate) fn add_role(&self) -> Edit {
+        let roles = self.roles();
+        let name = free_name("role", |name| roles.iter().any(|role| role.name == name));
+        match self.notation {
+            Notation::V1 => Edit::Set(
+                format!("taskRoles[{}]", roles.len()),
+                ordered_object(&[
+                    ("name", name.into()),
+                    ("taskNumber", 1.into()),
+                    ("cpuNumber", 1.into()),
+                    ("memoryMB", 1024.into()),
+                    ("gpuNumber", 0.into()),
+                    ("command", "".into()),
+                ]),
+            ),
+            Notation::V2 => Edit::Set(
+                join("taskRoles", &name),
+                ordered_object(&[
+                    ("instances", 1.into()),
+                    ("dockerImage", self.first_image().into()),
+                    (
+                        "resourcePerInstance",
+                        ordered_object(&[
+                            ("cpu", 1.into()),
+                            ("memoryMB", 1024.into()),
+                            ("gpu", 0.into()),
+                        ]),
+                    ),
+                    ("commands", vec![Json::from("")].into()),
+                ]),
+            ),
+        }
+    }
+
+    fn first_image(&self) -> String {
+        (0..self.len("prerequisites"))
+            .map(|index| format!("prerequisites[{index}]"))
+            .find(|path| self.text(&format!("{path}.type")) == "dockerimage")
+            .map(|path| self.text(&format!("{path}.name")))
+            .unwrap_or_default()
+    }
+
+    /// Adds a group of ports to a role.
+    pub(crate) fn add_port(&self, role: &Role) -> Edit {
+        let ports = self.ports(role);
+        let label = free_name("port", |name| ports.iter().any(|port| port.label == name));
+        let list = self.ports_path(role);
+        match self.notation {
+            Notation::V1 => Edit::Set(
+                format!("{list}[{}]", ports.len()),
+                ordered_object(&[
+                    ("label", label.into()),
+                    ("beginAt", 0.into()),
+                    ("portNumber", 1.into()),
+                ]),
+            ),
+            Notation::V2 => Edit::Set(join(&list, &label), 1.into()),
+        }
+    }
+
+    /// Gives a group of ports another label.
+    pub(crate) fn rename_port(&self, port: &Port, label: &str) -> Vec<Edit> {
+        match self.notation {
+            Notation::V1 => vec![Edit::Set(format!("{}.label", port.path), label.into())],
+            Notation::V2 => self.rename(&port.path, label),
+        }
+    }
+
+    /// Gives the entry at a path another key.
+    pub(crate) fn rename(&self, path: &str, key: &str) -> Vec<Edit> {
+        let mut parents = steps(path);
+        let old = parents.pop();
+        let parent = parents.iter().fold(String::new(), |path, step| match step {
+            Step::Key(key) => join(&path, key),
+            Step::Item(index) => format!("{path}[{index}]"),
+        });
+        if key.is_empty() || old == Some(Step::Key(key.to_owned())) {
+            return Vec::new();
+        }
+        let value = self.node(path).map_or(Json::Null, Node::to_json);
+        vec![Edit::Remove(path.to_owned()), Edit::Set(join(&parent, key), value)]
+    }
+}
+
+fn ordered_object(entries: &[(&str, Json)]) -> Json {
+    entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
+}
+
+fn free_name(stem: &str, taken: impl Fn(&str) -> bool) -> String {
+    (1..)
+        .map(|number| format!("{stem}_{number}"))
+        .find(|name| !taken(name))
+        .unwrap_or_else(|| stem.to_owned())
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    Item(usize),
+}
+
+/// Takes a path apart: `a.b[0]["odd key"]`.
+fn steps(path: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        rest = rest.strip_prefix('.').unwrap_or(rest);
+        if let Some(quoted) = rest.strip_prefix("[\"") {
+            let Some((key, after)) = quoted.split_once("\"]") else { break };
+            steps.push(Step::Key(key.replace("\\\"", "\"").replace("\\\\", "\\")));
+            rest = after;
+        } else if let Some(bracket) = rest.strip_prefix('[') {
+            let Some((index, after)) = bracket.split_once(']') else { break };
+            let Ok(index) = index.parse() else { break };
+            steps.push(Step::Item(index));
+            rest = after;
+        } else {
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            steps.push(Step::Key(rest[..end].to_owned()));
+            rest = &rest[end..];
+        }
+    }
+    steps
+}

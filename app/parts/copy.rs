@@ -1,0 +1,31 @@
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use crate::i18n::tr;
+use crate::parts::glyph::{Drawn, Glyph};
+
+/// A text to be copied by a click: an id, an address, a token.
+#[component]
+pub(crate) fn Copy(#[prop(into)] text: String) -> impl IntoView {
+    let copied = RwSignal::new(false);
+    let value = text.clone();
+    let copy = move |_| {
+        // Whether the browser allows it is its own affair; the text can be selected all the same.
+        let _ = window().navigator().clipboard().write_text(&value);
+        copied.set(true);
+        set_timeout(move || copied.set(false), Duration::from_millis(1500));
+    };
+    let word = move || tr(move |t| if copied.get() { t.common.copied } else { t.common.copy })();
+    view! {
+        <span class="copy">
+            <code class="copy__text">{text}</code>
+            <button type="button" class="copy__button" on:click=copy title=word aria-label=word>
+                {move || {
+                    let glyph = if copied.get() { Glyph::Check } else { Glyph::Copy };
+                    view! { <Drawn glyph=glyph/> }
+                }}
+            </button>
+        </span>
+    }
+}

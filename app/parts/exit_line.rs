@@ -1,0 +1,16 @@
+use leptos::prelude::*;
+use protocol::exit::Exit;
+
+use crate::i18n::tr;
+
+/// Why something ended, in one sentence with the exit code.
+#[component]
+pub(crate) fn ExitLine(exit: Exit) -> impl IntoView {
+    let code = exit.code.filter(|code| *code != 0).map(|code| {
+        view! {
+            <span class="exit-line__code">{tr(|t| t.job.exit_code)} " " <b>{code}</b></span>
+        }
+    });
+    let cause = exit.cause;
+    view! { <span class="exit-line"><span>{tr(move |t| (t.cause)(&cause))}</span> {code}</span> }
+}

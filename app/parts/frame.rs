@@ -1,0 +1,51 @@
+use leptos::prelude::*;
+
+use crate::i18n::tr;
+use crate::live::Live;
+use crate::parts::glyph::{Drawn, Glyph};
+use crate::parts::nav::{BottomBar, Sidebar};
+use crate::parts::preferences::Preferences;
+use crate::session::Session;
+
+/// What is around every page: the way to the other pages, who is signed in, language and theme.
+#[component]
+pub(crate) fn Frame(children: Children) -> impl IntoView {
+    let signed_in = Session::get().actor().is_some();
+    view! {
+        <a class="skip" href="#content">{tr(|t| t.common.skip)}</a>
+        <div class="frame" class:frame--bare=!signed_in>
+            <Header/>
+            {signed_in.then(|| view! { <Sidebar/> })}
+            <main class="frame__main" id="content" tabindex="-1">{children()}</main>
+            {signed_in.then(|| view! { <BottomBar/> })}
+        </div>
+    }
+}
+
+#[component]
+fn Header() -> impl IntoView {
+    let session = Session::get();
+    let lost = Live::get().lost();
+    let status = move || lost.get().then(|| tr(|t| t.common.reconnecting)());
+    view! {
+        <header class="top">
+            <a class="top__brand" href="/"><Drawn glyph=Glyph::Logo/> "Berth"</a>
+            <span class="top__status" role="status">{status}</span>
+            <Preferences/>
+            {session.actor().map(|actor| view! { <Account name=actor.user.to_string()/> })}
+        </header>
+    }
+}
+
+/// The signed-in user and the way out.
+#[component]
+fn Account(name: String) -> impl IntoView {
+    view! {
+        <div class="top__account">
+            <a class="top__user" href="/profile"><Drawn glyph=Glyph::User/> <span>{name}</span></a>
+            <form method="post" action="/auth/sign-out">
+                <button class="button button--quiet" type="submit">{tr(|t| t.nav.sign_out)}</button>
+            </form>
+        </div>
+    }
+}

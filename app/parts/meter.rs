@@ -1,0 +1,34 @@
+use leptos::prelude::*;
+
+use crate::i18n::Reader;
+use crate::number;
+
+/// How much of something is used: a bar, and the amounts in words.
+#[component]
+pub(crate) fn Meter(
+    used: u64,
+    total: u64,
+    /// Writes an amount with its unit.
+    #[prop(default = number::count)]
+    amount: fn(u64) -> String,
+    /// Of what, for those who cannot see the bar.
+    #[prop(into)]
+    label: Signal<String>,
+) -> impl IntoView {
+    let reader = Reader::get();
+    let (used_text, total_text) = (amount(used), amount(total));
+    let words = {
+        let (used_text, total_text) = (used_text.clone(), total_text.clone());
+        move || {
+            let amounts = (reader.texts().common.used_of)(&used_text, &total_text);
+            format!("{}: {amounts}", label.get())
+        }
+    };
+    let width = format!("width:{}%", number::percent(used, total));
+    view! {
+        <span class="meter" role="img" aria-label=words>
+            <span class="meter__bar"><span class="meter__fill" style=width></span></span>
+            <span class="meter__text">{used_text} <i>"/" {total_text}</i></span>
+        </span>
+    }
+}

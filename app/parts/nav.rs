@@ -1,0 +1,55 @@
+use leptos::prelude::*;
+use leptos_router::components::A;
+
+use crate::i18n::{Texts, tr};
+use crate::parts::glyph::{Drawn, Glyph};
+use crate::session::Session;
+
+/// One of the main places.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    address: &'static str,
+    glyph: Glyph,
+    word: fn(&'static Texts) -> &'static str,
+}
+
+const HOME: Place = Place { address: "/", glyph: Glyph::Home, word: |t| t.nav.home };
+const JOBS: Place = Place { address: "/jobs", glyph: Glyph::Jobs, word: |t| t.nav.jobs };
+const SUBMIT: Place = Place { address: "/submit", glyph: Glyph::Submit, word: |t| t.nav.submit };
+const CLUSTERS: Place =
+    Place { address: "/clusters", glyph: Glyph::Clusters, word: |t| t.nav.clusters };
+const NODES: Place = Place { address: "/nodes", glyph: Glyph::Nodes, word: |t| t.nav.nodes };
+const ADMIN: Place = Place { address: "/admin", glyph: Glyph::Admin, word: |t| t.nav.admin };
+
+/// All places, at the left of a wide window.
+#[component]
+pub(crate) fn Sidebar() -> impl IntoView {
+    let admin = Session::get().is_admin().then_some(ADMIN);
+    let places = [HOME, JOBS, SUBMIT, CLUSTERS, NODES].into_iter().chain(admin);
+    view! {
+        <nav class="sidebar" aria-label=tr(|t| t.nav.main)>
+            {places.map(|place| view! { <To place=place/> }).collect_view()}
+        </nav>
+    }
+}
+
+/// The places one needs on a phone, at the bottom of a narrow window.
+#[component]
+pub(crate) fn BottomBar() -> impl IntoView {
+    let places = [HOME, JOBS, SUBMIT, CLUSTERS, NODES];
+    view! {
+        <nav class="bottom-bar" aria-label=tr(|t| t.nav.main)>
+            {places.map(|place| view! { <To place=place/> }).collect_view()}
+        </nav>
+    }
+}
+
+#[component]
+fn To(place: Place) -> impl IntoView {
+    view! {
+        <A href=place.address exact={place.address == "/"} attr:class="place">
+            <Drawn glyph=place.glyph/>
+            <span class="place__word">{tr(place.word)}</span>
+        </A>
+    }
+}

@@ -1,0 +1,78 @@
+use leptos::prelude::*;
+
+use crate::i18n::{Language, Texts, tr};
+use crate::server_fns::preferences::{SetLanguage, SetTheme};
+use crate::session::{Session, Theme};
+
+/// Language and theme. Both change at once where there is JavaScript, and by loading the same
+/// address anew where there is none.
+#[component]
+pub(crate) fn Preferences() -> impl IntoView {
+    view! {
+        <div class="preferences">
+            <LanguageSwitch/>
+            <ThemeSwitch/>
+        </div>
+    }
+}
+
+#[component]
+fn LanguageSwitch() -> impl IntoView {
+    let language = Session::get().language;
+    let action = ServerAction::<SetLanguage>::new();
+    let button = move |choice: Language| {
+        view! {
+            <button
+                class="segment"
+                name="language"
+                value=choice.as_str()
+                lang=choice.tag()
+                aria-pressed=move || (language.get() == choice).to_string()
+                on:click=move |_| language.set(choice)
+            >
+                {choice.own_name()}
+            </button>
+        }
+    };
+    view! {
+        <ActionForm action=action>
+            <div class="segments" role="group" aria-label=tr(|t| t.nav.language)>
+                {Language::ALL.map(button)}
+            </div>
+        </ActionForm>
+    }
+}
+
+#[component]
+fn ThemeSwitch() -> impl IntoView {
+    let theme = Session::get().theme;
+    let action = ServerAction::<SetTheme>::new();
+    let button = move |choice: Theme| {
+        view! {
+            <button
+                class="segment"
+                name="theme"
+                value=choice.as_str()
+                aria-pressed=move || (theme.get() == choice).to_string()
+                on:click=move |_| theme.set(choice)
+            >
+                {tr(word(choice))}
+            </button>
+        }
+    };
+    view! {
+        <ActionForm action=action>
+            <div class="segments" role="group" aria-label=tr(|t| t.nav.theme)>
+                {Theme::ALL.map(button)}
+            </div>
+        </ActionForm>
+    }
+}
+
+fn word(theme: Theme) -> fn(&'static Texts) -> &'static str {
+    match theme {
+        Theme::System => |t| t.nav.theme_system,
+        Theme::Light => |t| t.nav.theme_light,
+        Theme::Dark => |t| t.nav.theme_dark,
+    }
+}

@@ -1,0 +1,8 @@
+//! What pages ask of the server: each function finds who asks and calls the contract.
+
+pub(crate) mod jobs;
+pub(crate) mod logs;
+pub(crate) mod nodes;
+pub(crate) mod preferences;
+pub(crate) mod users;
+pub(crate) mod virtual_clusters;

@@ -1,0 +1,106 @@
+use std::collections::BTreeMap;
+
+use api::jobs::{
+    CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery, Submission,
+    Submitted,
+};
+use leptos::prelude::*;
+use protocol::ids::JobKey;
+use protocol::state::State;
+use serde::{Deserialize, Serialize};
+use server_fn::codec::GetUrl;
+
+use crate::Failed;
+
+/// One page of jobs, and how many are in each state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct JobList {
+    pub(crate) page: JobPage,
+    pub(crate) counts: BTreeMap<State, u64>,
+}
+
+/// Lists jobs.
+#[server(prefix = "/fn", endpoint = "jobs/list", input = GetUrl)]
+pub(crate) async fn list_jobs(query: JobQuery) -> Result<JobList, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let page = backend.jobs.list(&actor, &query).await.map_err(failed)?;
+    let counts = backend.jobs.counts(&actor, &query).await.map_err(failed)?;
+    Ok(JobList { page, counts })
+}
+
+/// One job with its tasks and attempts.
+#[server(prefix = "/fn", endpoint = "jobs/get", input = GetUrl)]
+pub(crate) async fn get_job(key: JobKey) -> Result<JobDetail, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.jobs.get(&actor, &key).await.map_err(failed)
+}
+
+/// A job's file in one of its forms.
+#[server(prefix = "/fn", endpoint = "jobs/config", input = GetUrl)]
+pub(crate) async fn get_config(key: JobKey, form: ConfigForm) -> Result<JobConfig, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.jobs.config(&actor, &key, form).await.map_err(failed)
+}
+
+/// What happened to a job.
+#[server(prefix = "/fn", endpoint = "jobs/events", input = GetUrl)]
+pub(crate) async fn list_events(key: JobKey) -> Result<Vec<EventView>, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.jobs.events(&actor, &key).await.map_err(failed)
+}
+
+/// Asks jobs to stop: all of `keys`, each written `user~job`.
+#[server(prefix = "/fn", endpoint = "jobs/stop")]
+pub(crate) async fn stop_jobs(#[server(default)] keys: Vec<JobKeyText>) -> Result<u64, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    for JobKeyText(key) in &keys {
+        backend.jobs.stop(&actor, key).await.map_err(failed)?;
+    }
+    Ok(keys.len() as u64)
+}
+
+/// A job's key as one text, as forms send it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct JobKeyText(pub(crate) JobKey);
+
+impl TryFrom<String> for JobKeyText {
+    type Error = protocol::ids::InvalidName;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse().map(JobKeyText)
+    }
+}
+
+impl From<JobKeyText> for String {
+    fn from(JobKeyText(key): JobKeyText) -> String {
+        key.to_string()
+    }
+}
+
+/// What a submission of this text would meet.
+#[server(prefix = "/fn", endpoint = "jobs/check")]
+pub(crate) async fn check_job(text: String) -> Result<CheckReport, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.jobs.check(&actor, &text).await.map_err(failed)
+}
+
+/// Submits a job file; then the browser goes to the job's page.
+#[server(prefix = "/fn", endpoint = "jobs/submit")]
+pub(crate) async fn submit_job(
+    text: String,
+    #[server(default)] cloned_from: String,
+) -> Result<Submitted, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let cloned_from = cloned_from.parse::<JobKey>().ok();
+    let submission = Submission { text, cloned_from, expected_name: None };
+    let submitted = backend.jobs.submit(&actor, submission).await.map_err(failed)?;
+    leptos_axum::redirect(&crate::address::job(&submitted.key));
+    Ok(submitted)
+}

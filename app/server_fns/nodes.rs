@@ -1,0 +1,66 @@
+use api::cluster::NodeView;
+use leptos::prelude::*;
+use protocol::cluster::GpuRuntime;
+use protocol::ids::NodeName;
+use serde::{Deserialize, Serialize};
+use server_fn::codec::GetUrl;
+
+use crate::Failed;
+
+/// All nodes.
+#[server(prefix = "/fn", endpoint = "nodes/list", input = GetUrl)]
+pub(crate) async fn list_nodes() -> Result<Vec<NodeView>, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.nodes.list(&actor).await.map_err(failed)
+}
+
+/// One node.
+#[server(prefix = "/fn", endpoint = "nodes/get", input = GetUrl)]
+pub(crate) async fn get_node(name: NodeName) -> Result<NodeView, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.nodes.get(&actor, &name).await.map_err(failed)
+}
+
+/// Empties a node, or lets it take tasks again.
+#[server(prefix = "/fn", endpoint = "nodes/drain")]
+pub(crate) async fn drain_node(name: NodeName, drain: bool) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.nodes.drain(&actor, &name, drain).await.map_err(failed)
+}
+
+/// Forgets a node.
+#[server(prefix = "/fn", endpoint = "nodes/remove")]
+pub(crate) async fn remove_node(name: NodeName) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.nodes.remove(&actor, &name).await.map_err(failed)
+}
+
+/// A node as its form sends it: texts, empty where nothing is said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+pub(crate) struct NodeForm {
+    pub(crate) name: String,
+    pub(crate) address: String,
+    pub(crate) endpoint: String,
+    pub(crate) cpus: String,
+    pub(crate) memory_mb: String,
+    pub(crate) disk_gb: String,
+    pub(crate) gpus: String,
+    pub(crate) gpu_runtime: Option<GpuRuntime>,
+    pub(crate) ports: String,
+    pub(crate) labels: String,
+}
+
+/// Adds a node or changes it.
+#[server(prefix = "/fn", endpoint = "nodes/save")]
+pub(crate) async fn save_node(node: NodeForm) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let settings = crate::settings::node(&node).map_err(failed)?;
+    backend.nodes.save(&actor, settings).await.map_err(failed)
+}

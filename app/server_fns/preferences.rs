@@ -1,0 +1,23 @@
+use leptos::prelude::*;
+
+use crate::Failed;
+use crate::i18n::Language;
+use crate::session::Theme;
+
+/// Remembers the language.
+#[server(prefix = "/fn", endpoint = "preferences/language")]
+pub(crate) async fn set_language(language: String) -> Result<(), Failed> {
+    use crate::edge::{LANGUAGE_COOKIE, remember};
+    let language = Language::from_word(&language).unwrap_or_default();
+    remember(LANGUAGE_COOKIE, language.as_str());
+    Ok(())
+}
+
+/// Remembers the theme.
+#[server(prefix = "/fn", endpoint = "preferences/theme")]
+pub(crate) async fn set_theme(theme: String) -> Result<(), Failed> {
+    use crate::edge::{THEME_COOKIE, remember};
+    let theme = Theme::from_word(&theme).unwrap_or_default();
+    remember(THEME_COOKIE, theme.as_str());
+    Ok(())
+}

@@ -1,0 +1,105 @@
+use api::jobs::CheckReport;
+use leptos::prelude::*;
+use protocol::ids::JobKey;
+use serde::{Deserialize, Serialize};
+use server_fn::codec::{GetUrl, MultipartData, MultipartFormData};
+
+use crate::Failed;
+
+/// What the submit page begins with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Opened {
+    /// The text.
+    pub(crate) text: String,
+    /// The job it was cloned from: its secrets are used where the text has `******`.
+    pub(crate) cloned_from: Option<JobKey>,
+    /// What the check says of the text.
+    pub(crate) report: Result<CheckReport, Failed>,
+    /// The examples, by their file names without ending.
+    pub(crate) templates: Vec<Template>,
+}
+
+/// What may be written in a job file, as JSON Schemas.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Schemas {
+    /// Of JSON documents.
+    pub(crate) json: String,
+    /// Of YAML documents.
+    pub(crate) yaml: String,
+}
+
+/// An example of a job file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Template {
+    pub(crate) name: String,
+    pub(crate) file: String,
+    pub(crate) en: TemplateWords,
+    pub(crate) zh: TemplateWords,
+}
+
+/// What a template is called and what it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TemplateWords {
+    pub(crate) title: String,
+    pub(crate) description: String,
+}
+
+/// Opens the submit page: with a text that was refused before, with a clone of a job, with a
+/// template, or with the first template.
+#[server(prefix = "/fn", endpoint = "submit/open", input = GetUrl)]
+pub(crate) async fn open_submit(
+    #[server(default)] text: String,
+    #[server(default)] clone: String,
+    #[server(default)] template: String,
+) -> Result<Opened, Failed> {
+    use crate::edge::{call, failed};
+    use crate::templates;
+    let (backend, actor) = call()?;
+    let cloned_from = clone.parse::<JobKey>().ok();
+    let text = match &cloned_from {
+        _ if !text.is_empty() => text,
+        Some(key) => {
+            let written = api::jobs::ConfigForm::Written;
+            let config = backend.jobs.config(&actor, key, written).await.map_err(failed)?;
+            templates::renamed(&config.text, crate::edge::now())
+        }
+        None => templates::fresh(&template, crate::edge::now()),
+    };
+    let report = backend.jobs.check(&actor, &text).await.map_err(failed);
+    Ok(Opened {
+        text,
+        cloned_from,
+        report,
+        templates: templates::all(),
+    })
+}
+
+/// The schemas that the editor helps with.
+#[server(prefix = "/fn", endpoint = "submit/schemas", input = GetUrl)]
+pub(crate) async fn get_schemas() -> Result<Schemas, Failed> {
+    crate::edge::call()?;
+    Ok(crate::templates::schemas())
+}
+
+/// A template's text, with a name that is free.
+#[server(prefix = "/fn", endpoint = "submit/template", input = GetUrl)]
+pub(crate) async fn open_template(name: String) -> Result<String, Failed> {
+    crate::edge::call()?;
+    Ok(crate::templates::fresh(&name, crate::edge::now()))
+}
+
+/// The form of the submit page as browsers without JavaScript send it: `text`, or a `file` in place
+/// of it. Then the browser goes to the job's page, or back to the text and what is wrong with it.
+#[server(prefix = "/fn", endpoint = "submit/form", input = MultipartFormData)]
+pub(crate) async fn submit_form(form: MultipartData) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    use crate::posted;
+    let (backend, actor) = call()?;
+    let submission = posted::read(form).await.map_err(failed)?;
+    let answer = backend.jobs.submit(&actor, submission.clone()).await;
+    leptos_axum::redirect(&match answer {
+        Ok(submitted) => crate::address::job(&submitted.key),
+        Err(error) => posted::back(&submission, &error),
+    });
+    Ok(())
+}

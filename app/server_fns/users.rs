@@ -1,0 +1,80 @@
+use api::users::{NewToken, NewUser, PasswordChange, TokenView, UserView};
+use leptos::prelude::*;
+use protocol::ids::UserName;
+use server_fn::codec::GetUrl;
+
+use crate::Failed;
+
+/// All users.
+#[server(prefix = "/fn", endpoint = "users/list", input = GetUrl)]
+pub(crate) async fn list_users() -> Result<Vec<UserView>, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.users.list(&actor).await.map_err(failed)
+}
+
+/// Adds a user.
+#[server(prefix = "/fn", endpoint = "users/add")]
+pub(crate) async fn add_user(
+    name: UserName,
+    password: String,
+    #[server(default)] admin: bool,
+) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.users.create(&actor, NewUser { name, password, admin }).await.map_err(failed)
+}
+
+/// Sets somebody's password, as an administrator.
+#[server(prefix = "/fn", endpoint = "users/password")]
+pub(crate) async fn set_password(user: UserName, new: String) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend
+        .users
+        .set_password(&actor, PasswordChange { user, old: None, new })
+        .await
+        .map_err(failed)
+}
+
+/// Removes a user.
+#[server(prefix = "/fn", endpoint = "users/remove")]
+pub(crate) async fn remove_user(name: UserName) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.users.remove(&actor, &name).await.map_err(failed)
+}
+
+/// Changes one's own password.
+#[server(prefix = "/fn", endpoint = "profile/password")]
+pub(crate) async fn change_password(old: String, new: String) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let change = PasswordChange { user: actor.user.clone(), old: Some(old), new };
+    backend.users.set_password(&actor, change).await.map_err(failed)
+}
+
+/// One's own tokens.
+#[server(prefix = "/fn", endpoint = "tokens/list", input = GetUrl)]
+pub(crate) async fn list_tokens() -> Result<Vec<TokenView>, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.users.tokens(&actor).await.map_err(failed)
+}
+
+/// Makes a token; 0 days: until it is revoked.
+#[server(prefix = "/fn", endpoint = "tokens/create")]
+pub(crate) async fn create_token(label: String, days: u64) -> Result<NewToken, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let lifetime = (days > 0).then_some(days.saturating_mul(86_400));
+    backend.users.create_token(&actor, &label, lifetime).await.map_err(failed)
+}
+
+/// Revokes a token.
+#[server(prefix = "/fn", endpoint = "tokens/revoke")]
+pub(crate) async fn revoke_token(id: i64) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.users.revoke_token(&actor, id).await.map_err(failed)
+}

@@ -1,0 +1,43 @@
+use api::cluster::VirtualClusterView;
+use leptos::prelude::*;
+use protocol::ids::VirtualClusterName;
+use serde::{Deserialize, Serialize};
+use server_fn::codec::GetUrl;
+
+use crate::Failed;
+
+/// All virtual clusters.
+#[server(prefix = "/fn", endpoint = "clusters/list", input = GetUrl)]
+pub(crate) async fn list_clusters() -> Result<Vec<VirtualClusterView>, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.virtual_clusters.list(&actor).await.map_err(failed)
+}
+
+/// A virtual cluster as its form sends it: texts, empty where nothing is said.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ClusterForm {
+    pub(crate) name: String,
+    pub(crate) cpus: String,
+    pub(crate) memory_mb: String,
+    pub(crate) gpus: String,
+    pub(crate) users: String,
+}
+
+/// Adds a virtual cluster or changes it.
+#[server(prefix = "/fn", endpoint = "clusters/save")]
+pub(crate) async fn save_cluster(cluster: ClusterForm) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let settings = crate::settings::cluster(&cluster).map_err(failed)?;
+    backend.virtual_clusters.save(&actor, settings).await.map_err(failed)
+}
+
+/// Removes a virtual cluster.
+#[server(prefix = "/fn", endpoint = "clusters/remove")]
+pub(crate) async fn remove_cluster(name: VirtualClusterName) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.virtual_clusters.remove(&actor, &name).await.map_err(failed)
+}

@@ -1,0 +1,167 @@
+//! From the texts of the administration's forms to the settings of the contract.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use api::{Error, ErrorCode};
+use protocol::cluster::{GpuCount, NodeSettings, Share, VirtualClusterSettings};
+use protocol::ids::GpuType;
+use protocol::resources::PortRange;
+
+use crate::server_fns::nodes::NodeForm;
+use crate::server_fns::virtual_clusters::ClusterForm;
+
+/// A node's settings.
+///
+/// # Errors
+/// The first field that cannot be read, and what is allowed.
+pub(crate) fn node(form: &NodeForm) -> Result<NodeSettings, Error> {
+    let gpus = gpu_counts(&form.gpus)?;
+    Ok(NodeSettings {
+        name: name(&form.name)?,
+        address: form.address.trim().to_owned(),
+        endpoint: form.endpoint.trim().to_owned(),
+        cpus: number("CPU cores", &form.cpus)?,
+        memory_mb: number("memory", &form.memory_mb)?,
+        disk_gb: number("disk", &form.disk_gb)?,
+        gpus: (!gpus.is_empty()).then_some(gpus),
+        gpu_runtime: form.gpu_runtime.unwrap_or_default(),
+        ports: ports(&form.ports)?,
+        labels: pairs("labels", &form.labels)?.into_iter().collect(),
+    })
+}
+
+/// A virtual cluster's settings.
+///
+/// # Errors
+/// The first field that cannot be read, and what is allowed.
+pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Error> {
+    let gpus: BTreeMap<GpuType, u64> = gpu_counts(&form.gpus)?
+        .into_iter()
+        .map(|GpuCount { gpu_type, count }| (gpu_type, u64::from(count)))
+        .collect();
+    let users = words(&form.users).map(name).collect::<Result<_, _>>()?;
+    Ok(VirtualClusterSettings {
+        name: name(&form.name)?,
+        share: Share {
+            cpus: number("CPU cores", &form.cpus)?,
+            memory_mb: number("memory", &form.memory_mb)?,
+            gpus,
+        },
+        users,
+    })
+}
+
+/// GPU counts as the forms write them.
+pub(crate) fn gpus_text<'a>(counts: impl Iterator<Item = (&'a GpuType, u64)>) -> String {
+    counts.map(|(kind, count)| format!("{kind}={count}")).collect::<Vec<_>>().join(", ")
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(ErrorCode::InvalidParametersError, message)
+}
+
+fn name<T: FromStr<Err = protocol::ids::InvalidName>>(text: &str) -> Result<T, Error> {
+    text.trim().parse().map_err(|error: T::Err| invalid(error.to_string()))
+}
+
+fn number<T: FromStr>(what: &str, text: &str) -> Result<Option<T>, Error> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| invalid(format!("{what}: {text:?} is not a whole number")))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split([',', ' ', '\n', '\t', ',', '、']).filter(|word| !word.is_empty())
+}
+
+fn pairs(what: &str, text: &str) -> Result<Vec<(String, String)>, Error> {
+    words(text)
+        .map(|word| {
+            word.split_once('=')
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .ok_or_else(|| invalid(format!("{what}: {word:?} must be written name=value")))
+        })
+        .collect()
+}
+
+fn gpu_counts(text: &str) -> Result<Vec<GpuCount>, Error> {
+    pairs("GPUs", text)?
+        .into_iter()
+        .map(|(kind, count)| {
+            let count = number("GPUs", &count)?
+                .ok_or_else(|| invalid(format!("GPUs: how many {kind}?")))?;
+            Ok(GpuCount { gpu_type: name(&kind)?, count })
+        })
+        .collect()
+}
+
+fn ports(text: &str) -> Result<PortRange, Error> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(PortRange::default());
+    }
+    let range = text
+        .split_once(['-', '–'])
+        .and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)))
+        .filter(|(first, last)| first <= last);
+    let (first, last) =
+        range.ok_or_else(|| invalid(format!("ports: {text:?} must be written 20000-39999")))?;
+    Ok(PortRange { first, last })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form() -> NodeForm {
+        NodeForm {
+            name: "node-1".into(),
+            address: "10.0.0.1".into(),
+            endpoint: "tcp://10.0.0.1:2376".into(),
+            gpus: "A100=8, V100=4".into(),
+            ports: "30000-30099".into(),
+            labels: "rack=3".into(),
+            ..NodeForm::default()
+        }
+    }
+
+    #[test]
+    fn a_node_is_read_from_texts() {
+        let settings = node(&form()).unwrap();
+        assert_eq!(settings.cpus, None);
+        assert_eq!(settings.gpus.unwrap().len(), 2);
+        assert_eq!(settings.ports, PortRange { first: 30_000, last: 30_099 });
+        assert_eq!(settings.labels["rack"], "3");
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (change, expected) in [
+            (NodeForm { cpus: "many".into(), ..form() }, "CPU cores: \"many\""),
+            (NodeForm { gpus: "A100".into(), ..form() }, "GPUs: \"A100\""),
+            (NodeForm { ports: "9-1".into(), ..form() }, "ports: \"9-1\""),
+            (NodeForm { name: "no spaces".into(), ..form() }, "\"no spaces\" is not a valid"),
+        ] {
+            let message = node(&change).unwrap_err().message;
+            assert!(message.starts_with(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_share_is_read_from_texts() {
+        let form = ClusterForm {
+            name: "vision".into(),
+            memory_mb: "1024".into(),
+            gpus: "A100=8".into(),
+            users: "ada bob".into(),
+            ..ClusterForm::default()
+        };
+        let settings = cluster(&form).unwrap();
+        assert_eq!(settings.share.cpus, None);
+        assert_eq!(settings.share.memory_mb, Some(1024));
+        assert_eq!(settings.users.len(), 2);
+    }
+}

@@ -1,0 +1,127 @@
+//! What only the server does: it reads the request and reaches the contract.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use api::{Actor, Backend, Error, ErrorCode};
+use http::header::{ACCEPT_LANGUAGE, CONTENT_SECURITY_POLICY, COOKIE, HeaderValue, SET_COOKIE};
+use http::request::Parts;
+use leptos::prelude::*;
+use leptos_axum::ResponseOptions;
+use protocol::time::Timestamp;
+
+use crate::Failed;
+use crate::i18n::Language;
+use crate::session::{Opening, Theme};
+
+/// The contract and who asks.
+pub(crate) fn call() -> Result<(Backend, Actor), Failed> {
+    let actor = use_context::<Option<Actor>>().flatten().ok_or_else(|| {
+        failed(Error::new(ErrorCode::UnauthorizedUserError, "sign in to see this"))
+    })?;
+    let backend = use_context::<Backend>().ok_or_else(|| failed(Error::internal()))?;
+    Ok((backend, actor))
+}
+
+/// Gives an error its status and its request id. Pages that render an error keep their own status.
+pub(crate) fn failed(error: Error) -> Failed {
+    let parts = use_context::<Parts>();
+    let is_call = parts.as_ref().is_some_and(|parts| parts.uri.path().starts_with("/fn/"));
+    if let Some(response) = use_context::<ResponseOptions>()
+        && let Ok(status) = http::StatusCode::from_u16(error.code.status())
+        && (is_call || error.code.status() == 404)
+        && !wants_html(parts.as_ref())
+    {
+        response.set_status(status);
+    }
+    Failed { error, request_id: parts.as_ref().and_then(|parts| header(parts, "x-request-id")) }
+}
+
+/// A form sent without JavaScript: its answer is a redirect and must stay one.
+fn wants_html(parts: Option<&Parts>) -> bool {
+    parts.is_some_and(|parts| {
+        parts.uri.path().starts_with("/fn/")
+            && header(parts, "accept").is_some_and(|accept| accept.contains("text/html"))
+    })
+}
+
+/// What the page is opened with.
+pub(crate) fn opening() -> Opening {
+    let parts = use_context::<Parts>();
+    let cookie = |name| parts.as_ref().and_then(|parts| cookie(parts, name));
+    let accepted = parts.as_ref().and_then(|parts| header(parts, ACCEPT_LANGUAGE.as_str()));
+    Opening {
+        actor: use_context::<Option<Actor>>().flatten(),
+        language: cookie(LANGUAGE_COOKIE)
+            .and_then(|word| Language::from_word(&word))
+            .unwrap_or_else(|| Language::from_accept(&accepted.unwrap_or_default())),
+        theme: cookie(THEME_COOKIE).and_then(|word| Theme::from_word(&word)).unwrap_or_default(),
+        now: now(),
+        address: parts
+            .as_ref()
+            .and_then(|parts| parts.uri.path_and_query())
+            .map_or_else(|| "/".to_owned(), ToString::to_string),
+    }
+}
+
+/// Where the language is remembered.
+pub(crate) const LANGUAGE_COOKIE: &str = "berth_language";
+/// Where the theme is remembered.
+pub(crate) const THEME_COOKIE: &str = "berth_theme";
+
+/// Remembers a preference for a year.
+pub(crate) fn remember(name: &str, value: &str) {
+    let cookie = format!("{name}={value}; Path=/; Max-Age=31536000; SameSite=Lax");
+    if let (Some(response), Ok(cookie)) =
+        (use_context::<ResponseOptions>(), HeaderValue::from_str(&cookie))
+    {
+        response.append_header(SET_COOKIE, cookie);
+    }
+}
+
+/// Allows the page's own scripts and nothing else.
+pub(crate) fn guard_scripts() {
+    let nonce = leptos::nonce::use_nonce().map(|nonce| nonce.to_string()).unwrap_or_default();
+    let policy = format!(
+        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; \
+         style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; \
+         worker-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; \
+         form-action 'self'; frame-ancestors 'none'"
+    );
+    if let (Some(response), Ok(policy)) =
+        (use_context::<ResponseOptions>(), HeaderValue::from_str(&policy))
+    {
+        response.insert_header(CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
+/// Tells the browser that the address leads nowhere.
+pub(crate) fn set_not_found() {
+    if let Some(response) = use_context::<ResponseOptions>() {
+        response.set_status(http::StatusCode::NOT_FOUND);
+    }
+}
+
+/// The moment of this rendering.
+pub(crate) fn now() -> Timestamp {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// The server does not know the reader's time zone: the browser says it.
+pub(crate) fn local_time(_: Timestamp) -> Option<String> {
+    None
+}
+
+fn header(parts: &Parts, name: &str) -> Option<String> {
+    parts.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+}
+
+fn cookie(parts: &Parts, name: &str) -> Option<String> {
+    let cookies = parts.headers.get_all(COOKIE);
+    cookies
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|line| line.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(key, value)| (key == name).then(|| value.to_owned()))
+}

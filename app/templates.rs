@@ -1,0 +1,109 @@
+//! The examples of `public/templates`, and new names for what is taken from them.
+
+use protocol::time::Timestamp;
+
+use crate::pages::submit::document::{Edit, JobField, Tree};
+use crate::server_fns::submit::{Schemas, Template};
+
+const INDEX: &str = include_str!("../public/templates/index.json");
+
+const FILES: [(&str, &str); 7] = [
+    ("hello-world.json", include_str!("../public/templates/hello-world.json")),
+    ("tensorflow-single.json", include_str!("../public/templates/tensorflow-single.json")),
+    ("tensorflow-distributed.json", include_str!("../public/templates/tensorflow-distributed.json")),
+    ("pytorch-distributed.yaml", include_str!("../public/templates/pytorch-distributed.yaml")),
+    ("jupyter.json", include_str!("../public/templates/jupyter.json")),
+    ("tensorboard.json", include_str!("../public/templates/tensorboard.json")),
+    ("cntk.json", include_str!("../public/templates/cntk.json")),
+];
+
+/// All templates in the order of the menu.
+pub(crate) fn all() -> Vec<Template> {
+    serde_json::from_str(INDEX).expect("a test reads the index")
+}
+
+/// A template's text under a name that is free; the first template where there is none of the name.
+pub(crate) fn fresh(name: &str, now: Timestamp) -> String {
+    let file = all().into_iter().find(|template| template.name == name).map(|found| found.file);
+    let text = FILES.iter().find(|(known, _)| file.as_deref() == Some(*known));
+    renamed(text.unwrap_or(&FILES[0]).1, now)
+}
+
+/// The text with a new ending on the job's name, so that it can be submitted as it is. A text that
+/// cannot be read stays as it is.
+pub(crate) fn renamed(text: &str, now: Timestamp) -> String {
+    let Ok(tree) = Tree::read(text) else { return text.to_owned() };
+    let path = tree.job_path(JobField::Name);
+    let name = tree.text(&path);
+    let new = format!("{}_{}", without_ending(&name), ending(now));
+    Edit::Set(path, new.into()).apply(text).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Six letters and digits that differ from second to second for half a century.
+fn ending(now: Timestamp) -> String {
+    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+    let mut rest = now.0.div_euclid(1000).unsigned_abs();
+    let mut ending: Vec<char> = Vec::new();
+    for _ in 0..6 {
+        ending.push(char::from(DIGITS[usize::try_from(rest % 36).unwrap_or(0)]));
+        rest /= 36;
+    }
+    ending.into_iter().rev().collect()
+}
+
+fn without_ending(name: &str) -> &str {
+    match name.rsplit_once('_') {
+        Some((stem, ending))
+            if ending.len() == 6
+                && ending.bytes().any(|byte| byte.is_ascii_digit())
+                && ending.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase()) =>
+        {
+            stem
+        }
+        Some(_) | None => name,
+    }
+}
+
+/// The schemas of both notations.
+pub(crate) fn schemas() -> Schemas {
+    Schemas {
+        json: protocol::schema::json().to_string(),
+        yaml: protocol::schema::yaml().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_767_225_599_000);
+
+    #[test]
+    fn every_template_is_a_valid_job() {
+        let templates = all();
+        assert_eq!(templates.len(), FILES.len());
+        for template in templates {
+            let text = fresh(&template.name, NOW);
+            let (_, written) =
+                FILES.iter().find(|(file, _)| *file == template.file).expect("it is in the list");
+            for text in [text.as_str(), written] {
+                let parsed = protocol::parse::parse(text);
+                assert!(parsed.is_ok(), "{}: {:?}", template.file, parsed.err());
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_name_takes_the_place_of_the_old_ending() {
+        let first = renamed(r#"{"jobName": "mine" /* kept */}"#, NOW);
+        let later = renamed(&first, Timestamp(NOW.0 + 1000));
+        assert!(first.starts_with(r#"{"jobName": "mine_"#) && first.ends_with("/* kept */}"), "{first}");
+        assert_ne!(first, later);
+        assert_eq!(first.len(), later.len());
+    }
+
+    #[test]
+    fn a_text_that_cannot_be_read_stays() {
+        assert_eq!(renamed("{\"jobName\": ", NOW), "{\"jobName\": ");
+    }
+}

@@ -1,0 +1,97 @@
+//! Moments and spans in words: plain arithmetic, the same on the server and in the browser.
+
+use protocol::time::Timestamp;
+
+/// A moment as `2026-03-01 14:05:09 UTC`.
+pub(crate) fn utc(at: Timestamp) -> String {
+    let (date, time) = date_and_time(at);
+    format!("{date} {time} UTC")
+}
+
+/// A moment as `2026-03-01T14:05:09Z`, for machines.
+pub(crate) fn iso(at: Timestamp) -> String {
+    let (date, time) = date_and_time(at);
+    format!("{date}T{time}Z")
+}
+
+fn date_and_time(at: Timestamp) -> (String, String) {
+    let seconds = at.0.div_euclid(1000);
+    let (year, month, day) = civil(seconds.div_euclid(86_400));
+    let rest = seconds.rem_euclid(86_400);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    (format!("{year:04}-{month:02}-{day:02}"), format!("{hour:02}:{minute:02}:{second:02}"))
+}
+
+/// Year, month and day of a day counted from 1970-01-01 (proleptic Gregorian calendar; the usual
+/// arithmetic on years that begin in March, in eras of 400 years).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// A span cut to its two largest units; the languages put words to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// Below a minute.
+    Seconds(i64),
+    /// Minutes and seconds, below an hour.
+    Minutes(i64, i64),
+    /// Hours and minutes, below a day.
+    Hours(i64, i64),
+    /// Days and hours.
+    Days(i64, i64),
+}
+
+impl Span {
+    /// Cuts a span of milliseconds; negative spans count as none.
+    pub(crate) fn of_millis(millis: i64) -> Self {
+        let seconds = millis.max(0) / 1000;
+        match seconds {
+            0..60 => Span::Seconds(seconds),
+            60..3600 => Span::Minutes(seconds / 60, seconds % 60),
+            3600..86_400 => Span::Hours(seconds / 3600, seconds / 60 % 60),
+            _more => Span::Days(seconds / 86_400, seconds / 3600 % 24),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_written_in_utc() {
+        for (millis, text) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_399_999, "2000-02-28 23:59:59 UTC"),
+            (951_782_400_000, "2000-02-29 00:00:00 UTC"),
+            (1_709_210_096_000, "2024-02-29 12:34:56 UTC"),
+            (1_767_225_599_000, "2025-12-31 23:59:59 UTC"),
+            (-1000, "1969-12-31 23:59:59 UTC"),
+        ] {
+            assert_eq!(utc(Timestamp(millis)), text);
+        }
+        assert_eq!(iso(Timestamp(0)), "1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn spans_show_two_units() {
+        for (millis, span) in [
+            (-5, Span::Seconds(0)),
+            (59_999, Span::Seconds(59)),
+            (61_000, Span::Minutes(1, 1)),
+            (7_980_000, Span::Hours(2, 13)),
+            (90_000_000, Span::Days(1, 1)),
+        ] {
+            assert_eq!(Span::of_millis(millis), span);
+        }
+    }
+}
