@@ -1,0 +1,188 @@
+//! What only Docker can show.
+
+use std::time::{Duration, Instant};
+
+use engine::{ContainerStatus, EndpointOptions, EngineError, LogRequest, Stream, connect};
+use futures::{StreamExt, TryStreamExt};
+use protocol::resources::Gpu;
+
+use crate::contract::{Cases, LIMIT, World, keeps_the_contract};
+use crate::dockerd::Dockerd;
+use crate::image;
+
+pub(crate) fn world(endpoint: &str, image: &str) -> World {
+    let options = EndpointOptions { endpoint: endpoint.into(), ..Default::default() };
+    World { engine: connect(&options).unwrap(), image: image.into() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn docker_keeps_the_contract() {
+    let dockerd = Dockerd::start();
+    image::load(&dockerd);
+    let world = world(&dockerd.endpoint(), image::PLAIN);
+    keeps_the_contract(world.clone()).await;
+
+    let mut cases = Cases { world, running: Vec::new() };
+    cases.add("what a task finds", what_a_task_finds);
+    cases.add("bash is preferred", bash_is_preferred);
+    cases.add("no shell", no_shell);
+    cases.add("long command", long_command);
+    cases.add("both streams", both_streams);
+    cases.add("output by parts", followed_while_it_runs);
+    cases.add("terminal", terminal);
+    cases.add("no GPUs", no_gpus);
+    cases.add("no registry", no_registry);
+    cases.finish().await;
+    names_of_others(&dockerd).await;
+}
+
+async fn what_a_task_finds(world: World) {
+    let script = "pwd; echo $PAI_WORK_DIR $QIZHI_WORK_DIR; echo $GREETING; \
+        grep -E '^(CapEff|NoNewPrivs)' /proc/self/status; ulimit -n; \
+        df -m /dev/shm | tail -n 1; cat /sys/fs/cgroup/memory/memory.limit_in_bytes \
+        2>/dev/null || cat /sys/fs/cgroup/memory.max; chown 1:1 /start && echo owned; \
+        mknod /dev/x b 8 0 2>/dev/null || echo no devices; tr '\\0' ' ' </proc/1/cmdline";
+    let name = world.run(300, script).await;
+    let code = world.code(&name).await;
+    let log = world.log(&name, LogRequest::default()).await;
+    assert_eq!(code, 0, "{log}");
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines[0], "/start/here");
+    assert_eq!(lines[1], "/start/here /start/here");
+    assert_eq!(lines[2], "good day");
+    assert_eq!(lines[3].split_whitespace().last(), Some("00000000a00405fb"), "{log}");
+    assert_eq!(lines[4].split_whitespace().last(), Some("1"), "no new privileges");
+    assert_eq!(lines[5], "65536");
+    assert_eq!(lines[6].split_whitespace().nth(1), Some("16"), "{log}");
+    assert_eq!(lines[7], (64 << 20).to_string());
+    assert_eq!((lines[8], lines[9]), ("owned", "no devices"));
+    assert!(lines[10].contains("docker-init"), "{log}");
+}
+
+async fn bash_is_preferred(world: World) {
+    let mut spec = world.spec(310, "echo \"$0 ran '$GREETING'\"; exit 6");
+    spec.image = image::WITH_BASH.into();
+    world.engine.create(&spec).await.unwrap();
+    world.engine.start(&spec.name()).await.unwrap();
+    assert_eq!(world.code(&spec.name()).await, 6);
+    let log = world.log(&spec.name(), LogRequest::default()).await;
+    assert!(log.starts_with("this is bash\n") && log.ends_with("ran 'good day'\n"), "{log}");
+}
+
+async fn no_shell(world: World) {
+    let mut spec = world.spec(320, "exit 0");
+    spec.image = image::EMPTY.into();
+    world.engine.create(&spec).await.unwrap();
+    let error = world.engine.start(&spec.name()).await.unwrap_err();
+    assert!(matches!(&error, EngineError::Refused(text) if text.contains("no shell")), "{error:?}");
+    let list = world.engine.list("test").await.unwrap();
+    let seen = list.into_iter().find(|one| one.name == spec.name()).unwrap().status;
+    let ContainerStatus::Exited { started_at: None, finished_at, error: Some(error), .. } = seen
+    else {
+        panic!("{seen:?}")
+    };
+    assert!(finished_at.0 > 0 && error.contains("/bin/sh"), "{error}");
+}
+
+async fn long_command(world: World) {
+    let text = format!("# {}\necho 'it'\"'\"'s \\ $((6 * 7))'", "x".repeat(100_000));
+    let name = world.run(330, &text).await;
+    assert_eq!(world.code(&name).await, 0);
+    assert_eq!(world.log(&name, LogRequest::default()).await, "it's \\ $((6 * 7))\n");
+}
+
+async fn both_streams(world: World) {
+    let name = world.run(340, "echo out; echo err >&2").await;
+    world.end(&name).await;
+    let log = world.engine.logs(&name, LogRequest::default()).await.unwrap();
+    let mut chunks: Vec<_> = log.try_collect().await.unwrap();
+    chunks.sort_by_key(|chunk| chunk.stream == Stream::Err);
+    let told: Vec<_> = chunks.iter().map(|chunk| (chunk.stream, &chunk.bytes[..])).collect();
+    assert_eq!(told, [(Stream::Out, &b"out\n"[..]), (Stream::Err, &b"err\n"[..])]);
+}
+
+async fn followed_while_it_runs(world: World) {
+    let name = world.run(350, "echo one; read line </hold; echo $line").await;
+    assert_eq!(world.code(&name).await, 0, "the shell goes on without the file");
+    let name = world.run(351, "mkfifo /hold; echo one; read line </hold; echo $line").await;
+    let request = LogRequest { follow: true, ..Default::default() };
+    let mut log = world.engine.logs(&name, request).await.unwrap();
+    let first = log.next().await.unwrap().unwrap();
+    assert_eq!(&first.bytes[..], b"one\n", "told while the container waits");
+    let command = ["/bin/sh", "-c", "echo two >/hold"].map(str::to_owned).to_vec();
+    let exec = world.engine.exec(&name, command, false).await.unwrap();
+    let second = tokio::time::timeout(LIMIT, log.next()).await.unwrap().unwrap().unwrap();
+    assert_eq!(&second.bytes[..], b"two\n");
+    assert!(log.next().await.is_none());
+    drop(exec);
+}
+
+async fn terminal(world: World) {
+    let name = world.run(360, "sleep 600").await;
+    let command = ["/bin/sh", "-c", "read x; stty size; exit 9"].map(str::to_owned).to_vec();
+    let mut exec = world.engine.exec(&name, command, true).await.unwrap();
+    world.engine.resize_exec(&exec.id, 123, 45).await.unwrap();
+    tokio::io::AsyncWriteExt::write_all(&mut exec.input, b"go\r").await.unwrap();
+    let output = exec.output.map_ok(|chunk| chunk.bytes).try_collect::<Vec<_>>();
+    let output = tokio::time::timeout(LIMIT, output).await.unwrap().unwrap().concat();
+    let output = String::from_utf8(output).unwrap();
+    assert!(output.contains("45 123"), "{output}");
+    assert_eq!(world.engine.exec_code(&exec.id).await.unwrap(), Some(9));
+    world.engine.remove(&name).await.unwrap();
+}
+
+async fn no_gpus(world: World) {
+    assert_eq!(world.engine.probe_gpus(&world.image).await.unwrap(), Vec::<Gpu>::new());
+    let mut spec = world.spec(370, "exit 0");
+    spec.gpu_runtime = protocol::cluster::GpuRuntime::Nvidia;
+    spec.gpus = vec![engine::GpuDevice { index: 0, uuid: None }];
+    world.engine.create(&spec).await.unwrap();
+    let error = world.engine.start(&spec.name()).await.unwrap_err();
+    assert!(matches!(&error, EngineError::Refused(text) if text.contains("nvidia")), "{error:?}");
+}
+
+async fn no_registry(world: World) {
+    // Nothing listens there: the engine says so, and the image is not said to be missing.
+    let mut pull = world.engine.pull("127.0.0.1:9/a/b:1", None).await.unwrap();
+    let error = pull.next().await.unwrap().unwrap_err();
+    assert!(matches!(error, EngineError::Failed(_)), "{error:?}");
+    assert!(pull.next().await.is_none());
+}
+
+async fn names_of_others(dockerd: &Dockerd) {
+    let world = world(&dockerd.endpoint(), image::PLAIN);
+    let spec = world.spec(400, "exit 0");
+    dockerd.docker(&["create", "--net=host", "--name", &spec.name(), image::PLAIN, "/bin/true"]);
+    let error = world.engine.create(&spec).await.unwrap_err();
+    assert!(matches!(&error, EngineError::Refused(text) if text.contains("somebody else")));
+    assert_eq!(world.engine.list("test").await.unwrap(), [], "it is none of ours");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_engine_is_unreachable_and_found_again() {
+    let mut dockerd = Dockerd::start();
+    image::load(&dockerd);
+    let world = world(&dockerd.endpoint(), image::PLAIN);
+    let name = world.run(1, "sleep 600").await;
+    let mut changes = world.engine.changes("test").await.unwrap();
+    let follow = LogRequest { follow: true, ..Default::default() };
+    let log = world.engine.logs(&name, follow).await.unwrap();
+    let watching = tokio::spawn(async move { changes.next().await });
+    let following = tokio::spawn(log.collect::<Vec<_>>());
+
+    dockerd.kill();
+    let began = Instant::now();
+    let error = world.engine.info().await.unwrap_err();
+    assert!(matches!(error, EngineError::Unreachable(_)), "{error:?}");
+    let error = world.engine.list("test").await.unwrap_err();
+    assert!(matches!(error, EngineError::Unreachable(_)), "{error:?}");
+    assert!(began.elapsed() < Duration::from_secs(5));
+    let told = tokio::time::timeout(LIMIT, watching).await.expect("the stream ends").unwrap();
+    assert!(!matches!(told, Some(Ok(()))), "{told:?}");
+    tokio::time::timeout(LIMIT, following).await.expect("the log ends").unwrap();
+
+    dockerd.resume();
+    let seen = world.engine.list("test").await.unwrap();
+    assert_eq!(seen[0].name, name);
+    world.engine.remove(&name).await.unwrap();
+}

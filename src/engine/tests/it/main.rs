@@ -1,0 +1,12 @@
+//! The engines against the real thing: Docker Engines started here, and the simulated twin, which
+//! keeps the same contract.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod certificates;
+mod contract;
+mod docker;
+mod dockerd;
+mod endpoints;
+mod image;
+mod simulated;
