@@ -5,6 +5,7 @@
 
 pub mod cluster;
 pub mod document;
+pub mod environment;
 pub mod exit;
 pub mod ids;
 pub mod parse;
