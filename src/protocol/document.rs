@@ -124,6 +124,11 @@ impl<'a> Document<'a> {
     }
 }
 
+/// Whether an unquoted word of YAML is a text, not a number, a flag or nothing.
+pub(crate) fn is_plain_text(text: &str) -> bool {
+    matches!(yaml::plain(text), Value::Text(_))
+}
+
 /// What keeps a text from being read, at a byte of it.
 pub(crate) struct Fault {
     at: usize,

@@ -12,6 +12,7 @@ pub mod parse;
 pub mod placement;
 pub mod problem;
 mod references;
+pub mod render;
 pub mod resources;
 pub mod secrets;
 pub mod spec;

@@ -243,7 +243,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, at: usize) -> Resul
 }
 
 /// What an unquoted word means in the core schema of YAML 1.2.
-fn plain(text: &str) -> Value {
+pub(super) fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
@@ -254,7 +254,7 @@ fn plain(text: &str) -> Value {
 }
 
 /// Whether an unquoted word is a number in the core schema of YAML 1.2.
-pub(crate) fn is_number(text: &str) -> bool {
+fn is_number(text: &str) -> bool {
     let all =
         |digits: &str, ok: fn(&u8) -> bool| !digits.is_empty() && digits.bytes().all(|b| ok(&b));
     if let Some(hex) = text.strip_prefix("0x") {

@@ -157,7 +157,7 @@ impl<'d> Prerequisite<'d> {
     pub(super) fn registry(&self, reader: &mut Reader<'d>, job: &Job<'d>) -> Option<RegistryAuth> {
         let auth = self.auth.as_ref()?;
         let fields = reader.map(auth)?;
-        let scope = rendering::Scope::default();
+        let scope = rendering::Scope::of_job();
         let mut text = |key| {
             let field = fields.given(key)?;
             let text = reader.text(&field).unwrap_or_default();

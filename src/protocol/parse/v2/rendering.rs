@@ -7,14 +7,16 @@ use crate::document::{Node, shorten};
 use crate::references::{self, Tag};
 
 /// What one role may refer to besides parameters and secrets.
-#[derive(Default)]
 pub(super) struct Scope<'d> {
     own: Vec<(&'static str, &'d Node)>,
-    /// Parameters may be used; they may not where only secrets make sense.
-    parameters: bool,
 }
 
 impl<'d> Scope<'d> {
+    /// Parameters and secrets only.
+    pub(super) fn of_job() -> Self {
+        Self { own: Vec::new() }
+    }
+
     /// The prerequisites that a role selects.
     pub(super) fn of_role(reader: &mut Reader<'d>, role: &Fields<'d>, job: &Job<'d>) -> Self {
         let mut own = Vec::new();
@@ -24,12 +26,12 @@ impl<'d> Scope<'d> {
                 own.push((kind.word(), found.node));
             }
         }
-        Self { own, parameters: true }
+        Self { own }
     }
 
     fn root(&self, scope: &str, job: &Job<'d>) -> Option<&'d Node> {
         if scope == "parameters" {
-            return job.parameters.filter(|_| self.parameters);
+            return job.parameters;
         }
         self.own.iter().find(|(word, _)| *word == scope).map(|(_, node)| *node)
     }

@@ -1,0 +1,143 @@
+//! `extras`: what the job keeps there, and `extras.berth` for what a notation has no word for.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+
+use super::tree::{Map, Tree};
+use crate::ids::GpuType;
+use crate::secrets::MASK;
+use crate::spec::{JobSpec, PortRequest, Priority, RegistryAuth, RetryLimit};
+
+pub(super) const HIVED: [&str; 2] = ["hivedscheduler", "hivedScheduler"];
+
+pub(super) const CLASSES: [(&str, Priority); 4] = [
+    ("crit", Priority::CRITICAL),
+    ("prod", Priority::PRODUCTION),
+    ("test", Priority::TEST),
+    ("oppo", Priority::OPPORTUNISTIC),
+];
+
+/// What the kept scheduler's part of `extras` says, were it read again.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// There is such a part.
+    pub(super) present: bool,
+    pub(super) priority: Option<Priority>,
+    pub(super) gpu_types: BTreeMap<String, Vec<GpuType>>,
+}
+
+impl Kept {
+    pub(super) fn of(spec: &JobSpec) -> Self {
+        let mut kept = Self::default();
+        for part in spec.extras.iter().filter(|(key, _)| HIVED.contains(&key.as_str())) {
+            kept.present = true;
+            let class = part.1.get("jobPriorityClass").and_then(Json::as_str);
+            let class = CLASSES.iter().find(|(word, _)| Some(*word) == class);
+            kept.priority = kept.priority.or(class.map(|(_, priority)| *priority));
+            let roles = part.1.get("taskRoles").and_then(Json::as_object);
+            for (role, wanted) in roles.into_iter().flatten() {
+                let types = wanted.get("gpuType").or(wanted.get("skuType")).and_then(Json::as_str);
+                let types = types.map(|types| {
+                    types.split(',').filter_map(|name| GpuType::new(name.trim()).ok()).collect()
+                });
+                if let Some(types) = types {
+                    kept.gpu_types.entry(role.clone()).or_insert(types);
+                }
+            }
+        }
+        kept
+    }
+
+    pub(super) fn types(&self, role: &str) -> &[GpuType] {
+        self.gpu_types.get(role).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// `extras` with its additions; role names of the scheduler's part replaced by keys of the file.
+pub(super) fn extras(spec: &JobSpec, keys: &[String], additions: Vec<(String, Tree)>) -> Tree {
+    let mut entries: Vec<(String, Tree)> = Vec::new();
+    for (key, value) in &spec.extras {
+        let mut tree = Tree::of_json(value);
+        if HIVED.contains(&key.as_str()) {
+            rename_roles(&mut tree, spec, keys);
+        }
+        entries.push((key.clone(), tree));
+    }
+    entries.extend(additions);
+    Tree::Map(entries)
+}
+
+fn rename_roles(tree: &mut Tree, spec: &JobSpec, keys: &[String]) {
+    let Tree::Map(parts) = tree else { return };
+    for (_, roles) in parts.iter_mut().filter(|(key, _)| key == "taskRoles") {
+        let Tree::Map(roles) = roles else { continue };
+        for (name, _) in roles {
+            let role = spec.roles.iter().position(|role| role.name.as_str() == name.as_str());
+            if let Some(key) = role.and_then(|role| keys.get(role)) {
+                name.clone_from(key);
+            }
+        }
+    }
+}
+
+/// The priority as a class where it has one.
+pub(super) fn priority(priority: Priority) -> Tree {
+    let class = CLASSES.iter().find(|(_, value)| *value == priority);
+    class.map_or_else(|| Tree::number(priority.0), |(word, _)| Tree::text(word))
+}
+
+pub(super) fn types(types: &[GpuType]) -> Tree {
+    Tree::List(types.iter().map(Tree::text).collect())
+}
+
+/// Several types in one text, as the documents write one type.
+pub(super) fn joined(types: &[GpuType]) -> String {
+    types.iter().map(GpuType::as_str).collect::<Vec<_>>().join(",")
+}
+
+pub(super) fn ports(ports: &[PortRequest]) -> Tree {
+    let port = |port: &PortRequest| {
+        let mut map = Map::default();
+        map.put("label", Tree::text(&port.label));
+        map.put("beginAt", Tree::number(port.begin_at));
+        map.put("portNumber", Tree::number(port.count));
+        map.done()
+    };
+    Tree::List(ports.iter().map(port).collect())
+}
+
+pub(super) fn environment(spec: &JobSpec) -> Tree {
+    let mut map = Map::default();
+    for (name, value) in &spec.env {
+        map.put(name, Tree::text(value));
+    }
+    if spec.debug {
+        map.put("isDebug", Tree::Bool(true));
+    }
+    map.done()
+}
+
+pub(super) fn secrets(spec: &JobSpec) -> Tree {
+    Tree::Map(spec.secrets.iter().map(|name| (name.clone(), Tree::text(MASK))).collect())
+}
+
+pub(super) fn auth(auth: &RegistryAuth, escape: impl Fn(&str) -> String) -> Tree {
+    let mut map = Map::default();
+    for (key, text) in
+        [("username", &auth.user), ("password", &auth.password), ("registryuri", &auth.registry)]
+    {
+        if !text.is_empty() {
+            map.put(key, Tree::Text(escape(text)));
+        }
+    }
+    map.done()
+}
+
+pub(super) fn retries(limit: RetryLimit) -> Tree {
+    match limit {
+        RetryLimit::Times(times) => Tree::number(times),
+        RetryLimit::EveryFailure => Tree::number(-1),
+        RetryLimit::Always => Tree::number(-2),
+    }
+}

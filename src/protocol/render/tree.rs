@@ -1,0 +1,74 @@
+//! What is to be written, in the order it is to stand.
+
+use serde_json::Value as Json;
+
+/// A value to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Tree {
+    Null,
+    Bool(bool),
+    Number(String),
+    Text(String),
+    List(Vec<Tree>),
+    Map(Vec<(String, Tree)>),
+}
+
+impl Tree {
+    pub(super) fn number(value: impl ToString) -> Self {
+        Self::Number(value.to_string())
+    }
+
+    pub(super) fn text(value: impl ToString) -> Self {
+        Self::Text(value.to_string())
+    }
+
+    pub(super) fn of_json(value: &Json) -> Self {
+        match value {
+            Json::Null => Self::Null,
+            Json::Bool(flag) => Self::Bool(*flag),
+            Json::Number(number) => Self::number(number),
+            Json::String(text) => Self::text(text),
+            Json::Array(items) => Self::List(items.iter().map(Self::of_json).collect()),
+            Json::Object(map) => {
+                Self::Map(map.iter().map(|(k, v)| (k.clone(), Self::of_json(v))).collect())
+            }
+        }
+    }
+}
+
+/// An object under construction.
+#[derive(Default)]
+pub(super) struct Map(Vec<(String, Tree)>);
+
+impl Map {
+    pub(super) fn put(&mut self, key: &str, value: Tree) {
+        self.0.push((key.to_owned(), value));
+    }
+
+    /// Puts a text where there is one.
+    pub(super) fn put_text(&mut self, key: &str, value: Option<&String>) {
+        if let Some(text) = value {
+            self.put(key, Tree::text(text));
+        }
+    }
+
+    /// Puts an object or a list unless it is empty.
+    pub(super) fn put_filled(&mut self, key: &str, value: Tree) {
+        let empty = match &value {
+            Tree::List(items) => items.is_empty(),
+            Tree::Map(entries) => entries.is_empty(),
+            Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => false,
+        };
+        if !empty {
+            self.put(key, value);
+        }
+    }
+
+    pub(super) fn into_entries(self) -> Vec<(String, Tree)> {
+        self.0
+    }
+
+    pub(super) fn done(self) -> Tree {
+        Tree::Map(self.0)
+    }
+}
