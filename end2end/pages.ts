@@ -1,0 +1,79 @@
+// What a person does on Berth's pages, by the names that a screen reader says.
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Locator, type Page, expect } from "@playwright/test";
+
+/** Opens a page and waits until the browser's part has taken it over: only then does it listen for changes. */
+export async function open(page: Page, path: string) {
+  const alive = page.waitForRequest((request) => request.url().endsWith("/api/events"));
+  await page.goto(path);
+  await alive;
+}
+
+/** The text of a job file. */
+export function document(name: string): string {
+  return readFileSync(documentPath(name), "utf8");
+}
+
+/** Where a job file is. */
+export function documentPath(name: string): string {
+  return resolve("documents", name);
+}
+
+/** Goes to one of the three ways to write a job. */
+export async function write(page: Page, way: "Form" | "Editor" | "File") {
+  await page.getByRole("tab", { name: way, exact: true }).click();
+}
+
+/** Submits what is written and waits for the job's page. */
+export async function submit(page: Page, name: string) {
+  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  await expect(page).toHaveURL(new RegExp(`/jobs/admin/${name}$`));
+  await expect(page.getByRole("heading", { level: 1 })).toContainText(name);
+}
+
+/** The job's own state on its page. */
+export function state(page: Page): Locator {
+  return page.locator("main header [data-state], main [data-state]").first();
+}
+
+/** Waits until the job's page says a state. Nothing is loaded anew: the page follows by itself. */
+export async function becomes(page: Page, expected: string) {
+  await expect(state(page)).toHaveAttribute("data-state", expected, { timeout: 60_000 });
+}
+
+/** Leaves a mark in the page that a reload would wipe out. */
+export async function mark(page: Page) {
+  await page.evaluate(() => Object.assign(window, { neverReloaded: true }));
+}
+
+/** Whether the mark is still there. */
+export async function expectNoReload(page: Page) {
+  expect(await page.evaluate(() => "neverReloaded" in window)).toBe(true);
+}
+
+/** Keeps new jobs waiting: the only node takes nothing while the work goes on. */
+export async function whileDrained(page: Page, work: () => Promise<void>) {
+  const other = await page.context().newPage();
+  await open(other, "/nodes/quay");
+  await other.getByRole("button", { name: "Drain", exact: true }).click();
+  const dialog = other.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Drain", exact: true }).click();
+  const again = other.getByRole("button", { name: "Take tasks again" });
+  await expect(again).toBeVisible();
+  await work();
+  await again.click();
+  await expect(other.getByRole("button", { name: "Drain", exact: true })).toBeVisible();
+  await other.close();
+}
+
+/** Opens the tab of the logs and gives the log that is shown. */
+export async function log(page: Page): Promise<Locator> {
+  await page.getByRole("link", { name: "Logs", exact: true }).click();
+  return page.getByRole("log");
+}
+
+/** Saves a picture of the whole page for people to look at. */
+export async function picture(page: Page, name: string) {
+  await page.screenshot({ path: join("test-results/pictures", `${name}.png`), fullPage: true });
+}

@@ -1,0 +1,79 @@
+import { type Page, expect, test } from "@playwright/test";
+import * as berth from "../pages";
+
+test.use({ permissions: ["clipboard-read", "clipboard-write"] });
+
+/** Follows one job from the queue to its end on one page that is never loaded anew. */
+async function followToTheEnd(page: Page, name: string, lines: RegExp[]) {
+  await berth.becomes(page, "SUCCEEDED");
+  await berth.expectNoReload(page);
+  const log = await berth.log(page);
+  for (const line of lines) await expect(log).toContainText(line);
+  await berth.expectNoReload(page);
+  await berth.picture(page, `log-${name}`);
+}
+
+async function submitAndFollow(page: Page, name: string, lines: RegExp[]) {
+  await berth.whileDrained(page, async () => {
+    await berth.submit(page, name);
+    await berth.mark(page);
+    await berth.becomes(page, "WAITING");
+    await berth.picture(page, `waiting-${name}`);
+  });
+  await berth.becomes(page, "RUNNING");
+  await berth.picture(page, `running-${name}`);
+  await followToTheEnd(page, name, lines);
+}
+
+async function paste(page: Page, text: string) {
+  await page.evaluate((text) => navigator.clipboard.writeText(text), text);
+  await page.getByRole("textbox", { name: /^Editor of the job file/ }).focus();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.press("ControlOrMeta+V");
+}
+
+test("a hello-world by the form", async ({ page }) => {
+  await berth.open(page, "/submit");
+  await berth.write(page, "Form");
+  await page.getByLabel("Name", { exact: true }).fill("hello-form");
+  await page.getByLabel("Image", { exact: true }).fill("berth/base:latest");
+  await page.getByLabel("CPU cores").fill("1");
+  await page.getByLabel("Memory, MB", { exact: true }).fill("256");
+  await page.getByLabel("Command", { exact: true }).fill("echo hello from $PAI_JOB_NAME; sleep 3; echo done");
+  await berth.picture(page, "submit-form");
+  await submitAndFollow(page, "hello-form", [/hello from hello-form/, /done/]);
+});
+
+test("a hello-world by pasting JSON", async ({ page }) => {
+  await berth.open(page, "/submit");
+  await berth.write(page, "Editor");
+  await paste(page, berth.document("helloworld.json"));
+  await berth.picture(page, "submit-editor");
+  await submitAndFollow(page, "helloworld_16be675e", [/hello on Linux/, /GPU_COUNT=1/, /goodbye/]);
+});
+
+test("a distributed job by uploading a file with comments", async ({ page }) => {
+  await berth.open(page, "/submit");
+  await berth.write(page, "File");
+  await page.getByLabel("Choose a file").setInputFiles(berth.documentPath("tensorflow-distributed.json"));
+  await expect(page.getByText("tensorflow-distributed.json is in the editor now.")).toBeVisible();
+  await submitAndFollow(page, "tensorflow-distributed-jobguid", [/serving 127\.0\.0\.1:\d+,127\.0\.0\.1:\d+ as 0/]);
+});
+
+test("a job of the YAML protocol by pasting", async ({ page }) => {
+  await berth.open(page, "/submit");
+  await berth.write(page, "Editor");
+  await paste(page, berth.document("tensorflow_cifar10.yaml"));
+  await submitAndFollow(page, "tensorflow_cifar10", [/--model=resnet20 --batch_size=32/, /trained/]);
+});
+
+test("mistakes are shown where they are, and nothing is submitted", async ({ page }) => {
+  await berth.open(page, "/submit");
+  await berth.write(page, "Editor");
+  await paste(page, '{"jobName": "bad name", "image": "a", "taskRole": []}');
+  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  await expect(page.getByText("line 1, column 13")).toBeVisible();
+  await expect(page.getByText("taskRoles").first()).toBeVisible();
+  await expect(page).toHaveURL(/\/submit/);
+  await berth.picture(page, "submit-mistakes");
+});
