@@ -1,1 +1,195 @@
-//! Exit code, engine words and log lines → cause.
+//! Exit code, engine words and log lines → cause, with the lines that show it.
+
+use protocol::exit::{Cause, Exit};
+
+mod lines;
+mod patterns;
+#[cfg(test)]
+mod tests;
+
+use lines::{exception, readable};
+use patterns::{Pattern, matches};
+
+/// As many lines are shown.
+const MOST_EVIDENCE: usize = 5;
+
+/// What an engine says of an ended container, and the end of its log.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended<'a> {
+    /// The exit code; a signal N is 128 + N.
+    pub code: i32,
+    /// The kernel killed a process of it for using more memory than its limit.
+    pub oom_killed: bool,
+    /// Its memory limit in MiB.
+    pub memory_mb: u64,
+    /// The size of its `/dev/shm` in MiB.
+    pub shm_mb: u64,
+    /// The engine's words, when it could not be started at all.
+    pub never_started_error: Option<&'a str>,
+    /// The last lines of its log, oldest first.
+    pub log_tail: &'a str,
+}
+
+/// Explains how a container ended.
+///
+/// What is certain comes first (exit code 0, the engine's refusal, the kernel's own word on memory,
+/// a signal from outside), then what the log says, the most telling first, then the exit code. A
+/// signal 9 is called out of memory only when the engine says so: people kill as well.
+#[must_use]
+pub fn explain(ended: &Ended) -> Exit {
+    if let Some(message) = ended.never_started_error {
+        return refused(ended.code, message);
+    }
+    let lines = readable(ended.log_tail);
+    let (cause, evidence) = cause(ended, &lines);
+    Exit { code: Some(ended.code), cause, evidence }
+}
+
+/// The engine could not start it: nothing ran, so there is no exit code.
+fn refused(code: i32, message: &str) -> Exit {
+    let line = message.to_lowercase();
+    let of = |patterns| matches(patterns, &line);
+    let (code, cause) = if of(patterns::COMMAND_ABSENT) {
+        (Some(127), Cause::CommandNotFound)
+    } else if of(patterns::COMMAND_FORBIDDEN) {
+        (Some(126), Cause::CommandNotExecutable)
+    } else if of(patterns::GPU_HARDWARE) {
+        (None, Cause::GpuHardware)
+    } else if of(patterns::CUDA_VERSION) {
+        (None, Cause::CudaVersion)
+    } else if of(patterns::DISK_FULL) {
+        (None, Cause::DiskFull)
+    } else if of(patterns::PORT_TAKEN) {
+        (None, Cause::PortTaken)
+    } else {
+        let code = Some(code).filter(|code| *code != 0);
+        (code, Cause::ContainerRefused { message: message.to_owned() })
+    };
+    let evidence = readable(message).into_iter().take(MOST_EVIDENCE).collect();
+    Exit { code, cause, evidence }
+}
+
+fn cause(ended: &Ended, lines: &[String]) -> (Cause, Vec<String>) {
+    let code = ended.code;
+    if code == 0 {
+        return (Cause::Succeeded, Vec::new());
+    }
+    if ended.oom_killed {
+        let evidence = evidence(lines, patterns::KILLED);
+        return (Cause::OutOfMemory { limit_mb: ended.memory_mb }, evidence);
+    }
+    // Interrupted, killed or asked to end, from outside: the log does not know why.
+    if matches!(code, 130 | 137 | 143) {
+        return (Cause::Signal { signal: code - 128 }, evidence(lines, patterns::KILLED));
+    }
+    by_log(ended, lines)
+        .or_else(|| by_code(code, lines))
+        .or_else(|| by_exception(lines))
+        .or_else(|| first_of_cuda_and_nccl(lines))
+        .or_else(|| file_missing(code, lines))
+        .unwrap_or_else(|| unexplained(code, lines))
+}
+
+/// What only one cause writes.
+fn by_log(ended: &Ended, lines: &[String]) -> Option<(Cause, Vec<String>)> {
+    let causes = [
+        (patterns::GPU_HARDWARE, Cause::GpuHardware),
+        (patterns::GPU_MEMORY, Cause::GpuOutOfMemory),
+        (patterns::SHARED_MEMORY, Cause::SharedMemory { shm_mb: ended.shm_mb }),
+        (patterns::CUDA_VERSION, Cause::CudaVersion),
+        (patterns::DISK_FULL, Cause::DiskFull),
+    ];
+    causes.into_iter().find_map(|(patterns, cause)| {
+        let evidence = evidence(lines, patterns);
+        (!evidence.is_empty()).then_some((cause, evidence))
+    })
+}
+
+fn by_code(code: i32, lines: &[String]) -> Option<(Cause, Vec<String>)> {
+    let of = |patterns| last(evidence(lines, patterns));
+    match code {
+        127 => Some((Cause::CommandNotFound, of(patterns::COMMAND_ABSENT))),
+        126 => Some((Cause::CommandNotExecutable, of(patterns::COMMAND_FORBIDDEN))),
+        _ => None,
+    }
+}
+
+/// The exception that ended a Python program is the last one in its log.
+fn by_exception(lines: &[String]) -> Option<(Cause, Vec<String>)> {
+    let (line, name) = last_exception(lines)?;
+    let cause = match name.as_str() {
+        "modulenotfounderror" | "importerror" => Cause::ModuleMissing,
+        "filenotfounderror" => Cause::FileMissing,
+        "syntaxerror" | "indentationerror" | "taberror" | "nameerror" | "unboundlocalerror"
+        | "attributeerror" => Cause::ProgramError,
+        _ => return None,
+    };
+    // What follows a syntax error's place in the file is the error; before it stand file and line.
+    let before = lines[..line].iter().rev().take(3).rev();
+    let place = before.filter(|text| text.trim_start().starts_with("File \"")).cloned();
+    Some((cause, place.chain([lines[line].clone()]).collect()))
+}
+
+/// Whichever comes first: a failure of the one makes lines of the other follow.
+fn first_of_cuda_and_nccl(lines: &[String]) -> Option<(Cause, Vec<String>)> {
+    lines.iter().find_map(|text| {
+        let line = text.to_lowercase();
+        if matches(patterns::NCCL, &line) {
+            return Some((Cause::NcclError, evidence(lines, patterns::NCCL)));
+        }
+        let harmless = matches(patterns::NO_GPU_WANTED, &line);
+        (!harmless && matches(patterns::CUDA, &line))
+            .then(|| (Cause::CudaError, evidence(lines, patterns::CUDA)))
+    })
+}
+
+/// Programs in other languages than Python; their last words count.
+fn file_missing(code: i32, lines: &[String]) -> Option<(Cause, Vec<String>)> {
+    if code > 128 {
+        return None;
+    }
+    let end = &lines[lines.len().saturating_sub(MOST_EVIDENCE)..];
+    [
+        (patterns::MODULE_MISSING, Cause::ModuleMissing),
+        (patterns::FILE_MISSING, Cause::FileMissing),
+        (patterns::PROGRAM_ERROR, Cause::ProgramError),
+    ]
+    .into_iter()
+    .find_map(|(patterns, cause)| {
+        let evidence = evidence(end, patterns);
+        (!evidence.is_empty()).then_some((cause, evidence))
+    })
+}
+
+fn unexplained(code: i32, lines: &[String]) -> (Cause, Vec<String>) {
+    if (129..=192).contains(&code) {
+        let evidence = last(evidence(lines, patterns::CRASHED));
+        return (Cause::Signal { signal: code - 128 }, evidence);
+    }
+    let evidence = match last_exception(lines) {
+        Some((line, _)) => vec![lines[line].clone()],
+        None => lines[lines.len().saturating_sub(3)..].to_vec(),
+    };
+    (Cause::CommandFailed, evidence)
+}
+
+/// The last exception and its line, the wrappers of launchers left out.
+fn last_exception(lines: &[String]) -> Option<(usize, String)> {
+    let named = |(line, text): (usize, &String)| Some((line, exception(text)?));
+    let own = |(_, name): &(usize, String)| {
+        !matches!(name.as_str(), "childfailederror" | "calledprocesserror" | "systemexit")
+    };
+    lines.iter().enumerate().rev().filter_map(named).find(own)
+}
+
+/// The last lines that match, oldest first.
+fn evidence(lines: &[String], patterns: &[Pattern]) -> Vec<String> {
+    let matching = lines.iter().rev().filter(|line| matches(patterns, &line.to_lowercase()));
+    let mut evidence: Vec<_> = matching.take(MOST_EVIDENCE).cloned().collect();
+    evidence.reverse();
+    evidence
+}
+
+fn last(mut lines: Vec<String>) -> Vec<String> {
+    lines.split_off(lines.len().saturating_sub(1))
+}
