@@ -19,7 +19,7 @@ mod paths;
 #[cfg(test)]
 mod tests;
 
-pub use paths::substitute;
+pub use paths::{output_dir, substitute};
 
 /// What is known of a job before its tasks start.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +29,7 @@ pub struct JobFacts<'a> {
     /// The job.
     pub spec: &'a JobSpec,
     /// Its key in the database.
-    pub job: JobId,
+    pub job_id: JobId,
     /// The attempt, from 0.
     pub attempt: u32,
     /// What stands for `$PAI_DEFAULT_FS_URI`: `hdfs://host:port`, without a slash at its end.
@@ -41,7 +41,7 @@ impl JobFacts<'_> {
     /// names the folder of the job's SSH key.
     #[must_use]
     pub fn application_id(&self) -> String {
-        format!("application_{}_{:04}", self.job, self.attempt.saturating_add(1))
+        format!("application_{}_{:04}", self.job_id, self.attempt.saturating_add(1))
     }
 
     /// `$PAI_JOB_NAME`: the job's own name as the JSON documents say; with its owner, `user~job`, for
@@ -51,16 +51,6 @@ impl JobFacts<'_> {
         match self.spec.dialect {
             Dialect::Earliest | Dialect::Pai | Dialect::Scm => self.key.name.to_string(),
             Dialect::V2 => self.key.to_string(),
-        }
-    }
-
-    /// `outputDir` with its variables replaced; `<file system>/Output/<job name>` when the job names
-    /// none.
-    #[must_use]
-    pub fn output_dir(&self) -> String {
-        match self.spec.output_dir.as_deref() {
-            Some(text) if !text.is_empty() => substitute(text, self),
-            Some(_) | None => format!("{}/Output/{}", self.file_system_uri, self.key.name),
         }
     }
 }
@@ -162,7 +152,7 @@ fn job_variables(set: &mut Set, facts: &JobFacts) {
     set.put("JOB_VC_NAME", &spec.virtual_cluster);
     set.put("DEFAULT_FS_URI", file_system_uri);
     set.put("DATA_DIR", path(&spec.data_dir));
-    set.put("OUTPUT_DIR", facts.output_dir());
+    set.put("OUTPUT_DIR", output_dir(facts));
     set.put("CODE_DIR", path(&spec.code_dir));
     for name in ["TASKS_NUM", "JOB_TASK_COUNT"] {
         set.put(name, spec.task_count());
@@ -277,7 +267,7 @@ fn identity(set: &mut Set, facts: &JobFacts, role: &TaskRole, (position, index):
     let before: u32 = facts.spec.roles.iter().take(position as usize).map(|role| role.count).sum();
     let number = before.saturating_add(index).saturating_add(2); // 1 was the application's master.
     let attempt = facts.attempt.saturating_add(1);
-    let container = format!("container_{}_{attempt:04}_01_{number:06}", facts.job);
+    let container = format!("container_{}_{attempt:04}_01_{number:06}", facts.job_id);
     set.put("CONTAINER_ID", &container);
     set.plain("FC_POD_UID", container);
     set.plain("FC_TASKROLE_NAME", stripped(role.name.as_str()));

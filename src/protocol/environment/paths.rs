@@ -2,6 +2,15 @@
 
 use super::JobFacts;
 
+/// `outputDir` with its variables replaced; `<file system>/Output/<job name>` when the job names none.
+#[must_use]
+pub fn output_dir(facts: &JobFacts) -> String {
+    match facts.spec.output_dir.as_deref() {
+        Some(text) if !text.is_empty() => substitute(text, facts),
+        Some(_) | None => format!("{}/Output/{}", facts.file_system_uri, facts.key.name),
+    }
+}
+
 /// Replaces `$PAI_DEFAULT_FS_URI`, `$PAI_JOB_NAME`, `$PAI_USER_NAME` and `$PAI_USERNAME`, with the
 /// prefix `QIZHI_` as well and in braces as well, in a path of a job file. Whole names only:
 /// `$PAI_JOB_NAMES` stays as it is. What is put in is not looked at again.

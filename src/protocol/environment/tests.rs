@@ -72,7 +72,7 @@ fn places() -> Vec<TaskPlacement> {
 fn look(spec: &JobSpec, task: (u32, u32)) -> BTreeMap<String, String> {
     let key = "alice~tf1".parse().unwrap();
     let file_system_uri = "hdfs://10.0.0.1:9000";
-    let facts = JobFacts { key: &key, spec, job: JobId(7), attempt: 0, file_system_uri };
+    let facts = JobFacts { key: &key, spec, job_id: JobId(7), attempt: 0, file_system_uri };
     let list = environment(&facts, &places(), task);
     let map: BTreeMap<_, _> = list.iter().cloned().collect();
     assert_eq!(map.len(), list.len(), "no name twice");
@@ -292,7 +292,7 @@ fn variables_in_paths_are_replaced_once_and_whole() {
     assert!(key.is_err(), "a name cannot hold a variable");
     let key = "alice~tf1".parse().unwrap();
     let facts =
-        JobFacts { key: &key, spec: &spec, job: JobId(7), attempt: 1, file_system_uri: "f:" };
+        JobFacts { key: &key, spec: &spec, job_id: JobId(7), attempt: 1, file_system_uri: "f:" };
     let cases = [
         ("$PAI_JOB_NAME", "tf1"),
         ("${PAI_USERNAME}x", "alicex"),
