@@ -56,6 +56,8 @@ pub struct Node {
     pub end: usize,
     /// It stands for a value written elsewhere (`*name` in YAML).
     pub alias: bool,
+    /// It stands on its own in brackets or quotes, or inside brackets: not a block of YAML.
+    pub flow: bool,
 }
 
 /// What can be written in a job file.
@@ -82,6 +84,8 @@ pub struct Entry {
     pub key: String,
     /// First byte of the key.
     pub key_start: usize,
+    /// The byte after the key.
+    pub key_end: usize,
     /// The value.
     pub node: Node,
 }
@@ -113,6 +117,13 @@ impl<'a> Document<'a> {
         };
         let root = root.map_err(|fault| lines.problem(fault))?;
         Ok(Self { text, syntax, root })
+    }
+
+    /// Line and column, both from 1, of the value under these keys.
+    #[must_use]
+    pub fn position(&self, keys: &[&str]) -> Option<(u32, u32)> {
+        let node = keys.iter().try_fold(&self.root, |node, key| node.get(key))?;
+        Some(Lines::new(self.text).position(node.start))
     }
 
     /// Every key that an object has twice, at its second place.
@@ -224,7 +235,7 @@ fn find_duplicates(node: &Node, path: String, lines: &Lines<'_>, problems: &mut 
     match &node.value {
         Value::Map(entries) => {
             let mut seen = HashSet::new();
-            for Entry { key, key_start, node } in entries {
+            for Entry { key, key_start, node, .. } in entries {
                 let path = join(&path, key);
                 if !seen.insert(key) {
                     let message = format!("the key {:?} is given twice", shorten(key));

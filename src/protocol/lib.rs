@@ -5,6 +5,7 @@
 
 pub mod cluster;
 pub mod document;
+pub mod edit;
 pub mod environment;
 pub mod exit;
 pub mod ids;
@@ -19,3 +20,4 @@ pub mod spec;
 pub mod state;
 pub mod time;
 pub mod wait;
+mod words;

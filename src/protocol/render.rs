@@ -24,5 +24,29 @@ pub fn to_yaml(spec: &JobSpec) -> String {
     yaml::write(&v2::tree(spec))
 }
 
+/// A key as YAML writes it.
+pub(crate) fn yaml_key(key: &str) -> String {
+    yaml::line(key)
+}
+
+/// What follows a key or a dash that stands `indent` columns in, line break included.
+pub(crate) fn yaml_value(value: &serde_json::Value, indent: usize) -> String {
+    let mut text = String::new();
+    yaml::value(&tree::Tree::of_json(value), indent, &mut text);
+    text
+}
+
+/// An item of a list whose dashes stand `indent` columns in.
+pub(crate) fn yaml_item(value: &serde_json::Value, indent: usize) -> String {
+    let mut text = String::new();
+    yaml::list(&[tree::Tree::of_json(value)], indent, &mut text);
+    text
+}
+
+/// A whole YAML document.
+pub(crate) fn yaml_document(value: &serde_json::Value) -> String {
+    yaml::write(&tree::Tree::of_json(value))
+}
+
 #[cfg(test)]
 mod tests;

@@ -43,16 +43,17 @@ fn node(value: ast::Value<'_>, depth: usize) -> Result<Node, Fault> {
         ast::Value::Object(map) => {
             check_depth(depth, map.range.start)?;
             let entries = map.properties.into_iter().map(|property| {
-                let (key, key_start) = match property.name {
-                    ObjectPropName::String(text) => (text.value.into_owned(), text.range.start),
-                    ObjectPropName::Word(word) => (word.value.to_owned(), word.range.start),
+                let (key, range) = match property.name {
+                    ObjectPropName::String(text) => (text.value.into_owned(), text.range),
+                    ObjectPropName::Word(word) => (word.value.to_owned(), word.range),
                 };
-                Ok(Entry { key, key_start, node: node(property.value, depth + 1)? })
+                let node = node(property.value, depth + 1)?;
+                Ok(Entry { key, key_start: range.start, key_end: range.end, node })
             });
             (Value::Map(entries.collect::<Result<_, Fault>>()?), map.range)
         }
     };
-    Ok(Node { value, start: range.start, end: range.end, alias: false })
+    Ok(Node { value, start: range.start, end: range.end, alias: false, flow: true })
 }
 
 fn check_depth(depth: usize, at: usize) -> Result<(), Fault> {

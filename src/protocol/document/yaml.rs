@@ -1,7 +1,6 @@
 //! YAML 1.2, one document, core schema. Aliases are followed within a budget, so that a small text
 //! cannot become a huge tree.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
@@ -15,6 +14,7 @@ pub(super) fn read(text: &str) -> Result<Node, Fault> {
     let mut builder = Builder {
         places: Places::new(text),
         text,
+        seen: 0,
         open: Vec::new(),
         root: None,
         anchors: HashMap::new(),
@@ -54,18 +54,27 @@ impl Places {
 /// A list or an object that is still being read.
 struct Open {
     start: usize,
+    flow: bool,
     anchor: usize,
     content: Content,
 }
 
 enum Content {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, key: Option<(String, usize)> },
+    Map { entries: Vec<Entry>, key: Option<Key> },
+}
+
+struct Key {
+    text: String,
+    start: usize,
+    end: usize,
 }
 
 struct Builder<'t> {
     places: Places,
     text: &'t str,
+    /// Up to here the text has been taken into the tree.
+    seen: usize,
     open: Vec<Open>,
     root: Option<Node>,
     anchors: HashMap<usize, (Node, usize)>,
@@ -85,19 +94,21 @@ impl Builder<'_> {
             Event::Alias(anchor) => self.alias(anchor, start, end),
             Event::Scalar(text, style, anchor, tag) => {
                 let value = scalar(&text, style, tag.as_deref(), start)?;
-                let node = Node { value, start, end, alias: false };
                 if self.key_is_next() {
-                    self.key(&text, node.start)
-                } else {
-                    self.add(node, anchor)
+                    self.key(&text, start, end);
+                    return Ok(());
                 }
+                self.enter(start);
+                let (start, end) = self.scalar_span(style, start, end);
+                let node = Node { value, start, end, alias: false, flow: true };
+                self.add(node, anchor)
             }
             Event::SequenceStart(anchor, tag) => {
-                self.begin(start, anchor, tag, "seq", Content::List(Vec::new()))
+                self.begin(start, anchor, tag.as_deref(), Content::List(Vec::new()))
             }
             Event::MappingStart(anchor, tag) => {
                 let content = Content::Map { entries: Vec::new(), key: None };
-                self.begin(start, anchor, tag, "map", content)
+                self.begin(start, anchor, tag.as_deref(), content)
             }
             Event::SequenceEnd | Event::MappingEnd => self.finish(end),
         }
@@ -107,11 +118,48 @@ impl Builder<'_> {
         matches!(self.open.last(), Some(Open { content: Content::Map { key: None, .. }, .. }))
     }
 
-    fn key(&mut self, text: &str, at: usize) -> Result<(), Fault> {
+    fn key(&mut self, text: &str, start: usize, end: usize) {
+        self.seen = end;
         if let Some(Open { content: Content::Map { key, .. }, .. }) = self.open.last_mut() {
-            *key = Some((text.to_owned(), at));
+            *key = Some(Key { text: text.to_owned(), start, end });
         }
-        Ok(())
+    }
+
+    /// Goes past the `:` or the `-` before a value; the parser puts an empty one about there.
+    fn enter(&mut self, start: usize) {
+        let Some(open) = self.open.last_mut() else { return };
+        let mark = match open.content {
+            Content::Map { .. } => b':',
+            Content::List(_) if open.flow => return,
+            Content::List(_) => b'-',
+        };
+        let Some(at) = find(self.text, self.seen, start + 2, &[mark]) else { return };
+        self.seen = at + 1;
+        if let Content::List(items) = &open.content
+            && items.is_empty()
+        {
+            open.start = at;
+        }
+    }
+
+    /// Where a scalar really stands: the parser begins a block after its `|`, and puts the empty
+    /// one somewhere behind its key.
+    fn scalar_span(&self, style: ScalarStyle, start: usize, end: usize) -> (usize, usize) {
+        if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
+            let header = find(self.text, self.seen, start, b"|>");
+            return (header.unwrap_or(start), end);
+        }
+        if start == end {
+            return (self.seen, self.seen);
+        }
+        // An anchor or a tag before the value stays when the value is replaced.
+        let mut start = start;
+        while let Some(rest) = self.text.get(start..end).filter(|rest| rest.starts_with(['&', '!']))
+        {
+            let Some(space) = rest.find(char::is_whitespace) else { break };
+            start = end - rest[space..].trim_start().len();
+        }
+        (start, end)
     }
 
     fn alias(&mut self, anchor: usize, start: usize, end: usize) -> Result<(), Fault> {
@@ -131,6 +179,7 @@ impl Builder<'_> {
         }
         let cost = *cost;
         let node = Node { start, end, alias: true, ..node.clone() };
+        self.enter(start);
         self.spend(cost, start)?;
         self.add(node, 0)
     }
@@ -146,10 +195,13 @@ impl Builder<'_> {
         &mut self,
         start: usize,
         anchor: usize,
-        tag: Option<Cow<'_, Tag>>,
-        expected: &str,
+        tag: Option<&Tag>,
         content: Content,
     ) -> Result<(), Fault> {
+        let (expected, bracket) = match content {
+            Content::List(_) => ("seq", b'['),
+            Content::Map { .. } => ("map", b'{'),
+        };
         if tag.is_some_and(|tag| !tag.is_yaml_core_schema() || tag.suffix != expected) {
             return Err(unknown_tag(start));
         }
@@ -163,12 +215,19 @@ impl Builder<'_> {
                 "at most 64 levels",
             ));
         }
-        self.open.push(Open { start, anchor, content });
+        self.enter(start);
+        let inside = self.open.last().is_some_and(|open| open.flow);
+        let dash = find(self.text, self.seen, start, b"-").is_some();
+        let own = self.text.as_bytes().get(start) == Some(&bracket) && !dash;
+        if own {
+            self.seen = start + 1;
+        }
+        self.open.push(Open { start, flow: own || inside, anchor, content });
         Ok(())
     }
 
     fn finish(&mut self, end: usize) -> Result<(), Fault> {
-        let Some(Open { start, anchor, content }) = self.open.pop() else { return Ok(()) };
+        let Some(Open { start, flow, anchor, content }) = self.open.pop() else { return Ok(()) };
         let (value, last) = match content {
             Content::List(items) => {
                 let last = items.last().map(|item| item.end);
@@ -180,12 +239,12 @@ impl Builder<'_> {
             }
         };
         // A block ends where its last value ends; only brackets have an end of their own.
-        let flow = matches!(self.text.as_bytes().get(start), Some(b'[' | b'{'));
         let end = if flow { end } else { last.unwrap_or(start) };
-        self.add(Node { value, start, end, alias: false }, anchor)
+        self.add(Node { value, start, end, alias: false, flow }, anchor)
     }
 
     fn add(&mut self, node: Node, anchor: usize) -> Result<(), Fault> {
+        self.seen = self.seen.max(node.end);
         if anchor > 0 {
             let cost = cost(&node);
             self.spend(cost, node.start)?;
@@ -195,13 +254,33 @@ impl Builder<'_> {
             None => self.root = Some(node),
             Some(Content::List(items)) => items.push(node),
             Some(Content::Map { entries, key }) => {
-                if let Some((key, key_start)) = key.take() {
-                    entries.push(Entry { key, key_start, node });
+                if let Some(Key { text, start, end }) = key.take() {
+                    entries.push(Entry { key: text, key_start: start, key_end: end, node });
                 }
             }
         }
         Ok(())
     }
+}
+
+/// The first of some marks between two places, comments left out; a dash must have white space after
+/// it.
+fn find(text: &str, from: usize, to: usize, marks: &[u8]) -> Option<usize> {
+    let bytes = &text.as_bytes()[..to.min(text.len())];
+    let mut at = from;
+    while let Some(&byte) = bytes.get(at) {
+        let spaced = at == 0 || bytes[at - 1].is_ascii_whitespace();
+        if byte == b'#' && spaced {
+            at += bytes[at..].iter().position(|b| matches!(b, b'\n' | b'\r'))?;
+            continue;
+        }
+        let whole = byte != b'-' || text.as_bytes().get(at + 1).is_none_or(u8::is_ascii_whitespace);
+        if marks.contains(&byte) && whole {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
 }
 
 fn cost(node: &Node) -> usize {
@@ -270,4 +349,47 @@ fn is_number(text: &str) -> bool {
             .bytes()
             .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'))
         && unsigned.parse::<f64>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(text: &str, node: &Node, found: &mut Vec<String>) {
+        found.push(text[node.start..node.end].trim_end().to_owned());
+        match &node.value {
+            Value::Map(entries) => entries.iter().for_each(|e| places(text, &e.node, found)),
+            Value::List(items) => items.iter().for_each(|item| places(text, item, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => {}
+        }
+    }
+
+    #[test]
+    fn every_value_stands_where_it_is_written() {
+        let text = "a: 1 # c\nb:\nc: |-\n  x\n  y\n\nd: > # folded | so\n   ed\ne: p\n  q # k\nf:\n\
+                    - [1]\n-\n- - {s: 't'}\ng: &x pw\nh: *x\ni: !!str 5\nj:\n  k: # none\n";
+        let node = read(text).ok().unwrap();
+        let mut found = Vec::new();
+        places(text, &node, &mut found);
+        let expected = [
+            "1",
+            "",
+            "|-\n  x\n  y",
+            "> # folded | so\n   ed",
+            "p\n  q",
+            "- [1]\n-\n- - {s: 't'}",
+            "[1]",
+            "1",
+            "",
+            "- {s: 't'}",
+            "{s: 't'}",
+            "'t'",
+            "pw",
+            "*x",
+            "5",
+            "k:",
+            "",
+        ];
+        assert_eq!(found[1..], expected);
+    }
 }

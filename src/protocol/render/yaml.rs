@@ -27,7 +27,7 @@ fn map(entries: &[(String, Tree)], indent: usize, text: &mut String) {
 }
 
 /// What follows `key:` or `-`, line break included.
-fn value(tree: &Tree, indent: usize, text: &mut String) {
+pub(super) fn value(tree: &Tree, indent: usize, text: &mut String) {
     match tree {
         Tree::Null => text.push_str(" null\n"),
         Tree::Bool(flag) => text.push_str(if *flag { " true\n" } else { " false\n" }),
@@ -53,7 +53,7 @@ fn push_line(value: &str, text: &mut String) {
     text.push('\n');
 }
 
-fn list(items: &[Tree], indent: usize, text: &mut String) {
+pub(super) fn list(items: &[Tree], indent: usize, text: &mut String) {
     for item in items {
         text.push_str(&" ".repeat(indent));
         text.push('-');

@@ -1,0 +1,141 @@
+//! Changes one value of a job file and nothing else: comments, order and every other byte stay as
+//! they were written, so that form and editor can work on one text.
+
+mod json;
+mod place;
+mod yaml;
+
+use serde_json::Value as Json;
+
+use self::place::{Place, find};
+use crate::document::{Document, Lines, Syntax, without_bom};
+use crate::problem::Problem;
+
+/// One step on the way to a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The value of a key.
+    Key(String),
+    /// An item of a list, from 0.
+    Index(usize),
+    /// A new item at the end of a list.
+    Append,
+}
+
+/// The text as plain JSON, right or wrong as a job.
+///
+/// # Errors
+/// The text is neither JSON nor YAML.
+pub fn value(text: &str) -> Result<Json, Vec<Problem>> {
+    let document = Document::read(text).map_err(|problem| vec![problem])?;
+    Ok(document.root.to_json())
+}
+
+/// Sets one value. What is missing on the way is made.
+///
+/// # Errors
+/// The text cannot be read, the way leads through something that is no list or object, or the
+/// place is written in a form that cannot be changed alone (an alias, say).
+pub fn set(text: &str, path: &[Step], value: &Json) -> Result<String, Vec<Problem>> {
+    change(text, path, Some(value))
+}
+
+/// Takes one value out, with its key. What is not there is left so.
+///
+/// # Errors
+/// As [`set`].
+pub fn remove(text: &str, path: &[Step]) -> Result<String, Vec<Problem>> {
+    change(text, path, None)
+}
+
+fn change(text: &str, path: &[Step], value: Option<&Json>) -> Result<String, Vec<Problem>> {
+    let document = Document::read(text).map_err(|problem| vec![problem])?;
+    let place = find(&document.root, path);
+    let Some(edits) = edits(&document, path, &place, value) else {
+        return Err(vec![refused(&document, &place)]);
+    };
+    let mark = &text[..text.len() - without_bom(text).len()];
+    let edited = format!("{mark}{}", apply(document.text, edits));
+    // Whatever the notation made difficult: the result says exactly what was meant, or nothing is
+    // changed at all.
+    let mut expected = document.root.to_json();
+    let meant = place::change(&mut expected, path, value);
+    match self::value(&edited) {
+        Ok(found) if meant && found == expected => Ok(edited),
+        Ok(_) | Err(_) => Err(vec![refused(&document, &place)]),
+    }
+}
+
+fn edits(
+    document: &Document<'_>,
+    path: &[Step],
+    place: &Place<'_>,
+    value: Option<&Json>,
+) -> Option<Vec<Edit>> {
+    match (document.syntax, value) {
+        (Syntax::Json, Some(value)) => json::set(document.text, path, place, value),
+        (Syntax::Json, None) => Some(json::remove(document.text, place)),
+        (Syntax::Yaml, Some(value)) => yaml::set(document.text, path, place, value),
+        (Syntax::Yaml, None) => yaml::remove(document.text, place),
+    }
+}
+
+fn refused(document: &Document<'_>, place: &Place<'_>) -> Problem {
+    let (line, column) = Lines::new(document.text).position(place.last().start);
+    Problem {
+        path: String::new(),
+        line,
+        column,
+        message: "this part of the text cannot be changed by itself".to_owned(),
+        allowed: "change it in the text".to_owned(),
+    }
+}
+
+/// A part of the text and what comes in its place.
+struct Edit {
+    start: usize,
+    end: usize,
+    text: String,
+}
+
+impl Edit {
+    fn replace(start: usize, end: usize, text: impl Into<String>) -> Self {
+        Self { start, end, text: text.into() }
+    }
+
+    fn insert(at: usize, text: impl Into<String>) -> Self {
+        Self::replace(at, at, text)
+    }
+}
+
+fn apply(text: &str, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|edit| edit.start);
+    let mut edited = String::with_capacity(text.len() + 64);
+    let mut last = 0;
+    for Edit { start, end, text: new } in edits {
+        edited.push_str(text.get(last..start).unwrap_or_default());
+        edited.push_str(&new);
+        last = end.max(last);
+    }
+    edited.push_str(text.get(last..).unwrap_or_default());
+    edited
+}
+
+/// The start of the line that holds a byte.
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |end| end + 1)
+}
+
+/// The end of the line that holds a byte, its break not included.
+fn line_end(text: &str, at: usize) -> usize {
+    let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+    if text[..end].ends_with('\r') && end > at { end - 1 } else { end }
+}
+
+/// How far a byte is from the start of its line.
+fn column(text: &str, at: usize) -> usize {
+    text[line_start(text, at)..at].chars().count()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! Reasons and causes in plain English: what is so, and what to do about it. The pages have their
+//! own sentences in every language; these are for REST, the command line and logs.
+
+use std::fmt::{self, Display, Formatter};
+
+use crate::exit::Cause;
+use crate::wait::{ResourceKind, WaitReason};
+
+/// A number with its noun: `1 GPU`, `3 GPUs`.
+fn counted(count: impl Into<u64>, noun: &str) -> String {
+    let count = count.into();
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// A sentence's verb for a number.
+fn is_are(count: impl Into<u64>) -> &'static str {
+    if count.into() == 1 { "is" } else { "are" }
+}
+
+fn listed<T: Display>(items: &[T]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// An amount in the unit that people use for it.
+fn amount(resource: ResourceKind, amount: u64) -> String {
+    match resource {
+        ResourceKind::Cpu => counted(amount, "CPU core"),
+        ResourceKind::Gpu => counted(amount, "GPU"),
+        ResourceKind::Port => counted(amount, "port"),
+        ResourceKind::Disk => format!("{amount} GB of disk"),
+        ResourceKind::Memory if amount >= 1024 && amount.is_multiple_of(1024) => {
+            format!("{} GB of memory", amount / 1024)
+        }
+        ResourceKind::Memory => format!("{amount} MB of memory"),
+    }
+}
+
+impl Display for ResourceKind {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cpu => "CPU cores",
+            Self::Memory => "memory",
+            Self::Disk => "disk",
+            Self::Gpu => "GPUs",
+            Self::Port => "ports",
+        })
+    }
+}
+
+impl Display for WaitReason {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Queued => f.write_str("It was just queued and is placed in a moment."),
+            Self::QuotaVc { virtual_cluster, resource, gpu_type, needs, free, share } => {
+                let of = gpu_type.as_ref().map_or(String::new(), |of| format!(" of type {of}"));
+                let (free, share) = (amount(*resource, *free), amount(*resource, *share));
+                let needs = amount(*resource, *needs);
+                write!(
+                    f,
+                    "Virtual cluster {virtual_cluster} has {free}{of} left of its {share}; this job \
+                     needs {needs}. It starts when enough of its jobs end, or submit it to another \
+                     virtual cluster."
+                )
+            }
+            Self::Fragmented { needs, free, best_node } => write!(
+                f,
+                "{} {} free, but on no single node more than {best_node}; each task needs {needs} \
+                 on one node. Fewer GPUs a task would start sooner.",
+                counted(*free, "GPU"),
+                is_are(*free)
+            ),
+            Self::TypeAbsent { wanted, existing } => {
+                write!(f, "No node has a GPU of type {}.", listed(wanted))?;
+                if existing.is_empty() {
+                    return f.write_str(" There are no GPUs at all.");
+                }
+                write!(f, " There are: {}.", listed(existing))
+            }
+            Self::Behind { ahead } => write!(
+                f,
+                "{} of higher or equal priority {} ahead; starting this one now would delay them.",
+                counted(*ahead, "job"),
+                is_are(*ahead)
+            ),
+            Self::Gang { tasks, fit } => {
+                write!(f, "All {tasks} tasks start together or not at all; {fit} would fit now.")
+            }
+            Self::Short { resource, needs, best_node } => write!(
+                f,
+                "A task needs {}, but the best node has {} free.",
+                amount(*resource, *needs),
+                amount(*resource, *best_node)
+            ),
+            Self::NodeDown { nodes } => write!(
+                f,
+                "{} that could take it {} out of contact, draining or unhealthy.",
+                counted(*nodes, "node"),
+                is_are(*nodes)
+            ),
+            Self::Impossible { resource, needs, largest, virtual_cluster } => {
+                let (needs, largest) = (amount(*resource, *needs), amount(*resource, *largest));
+                f.write_str("This request can never be met: ")?;
+                match virtual_cluster {
+                    Some(name) => {
+                        write!(
+                            f,
+                            "it asks for {needs}, virtual cluster {name} has {largest} in all"
+                        )?;
+                    }
+                    None => write!(f, "a task asks for {needs}, the largest node has {largest}")?,
+                }
+                f.write_str(". Ask for less.")
+            }
+            Self::Hold => f.write_str("An administrator holds it."),
+            Self::Backoff { until: _ } => f.write_str(
+                "The last attempt failed through the platform; the next one begins after a pause.",
+            ),
+            Self::NoNodes => f.write_str("There is no node yet; an administrator must add one."),
+        }
+    }
+}
+
+impl Display for Cause {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.what(f)?;
+        let remedy = self.remedy();
+        if remedy.is_empty() { Ok(()) } else { write!(f, " {remedy}") }
+    }
+}
+
+impl Cause {
+    /// What happened, one sentence.
+    fn what(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Succeeded => f.write_str("It succeeded."),
+            Self::CommandFailed => f.write_str("The command failed."),
+            Self::CommandNotFound => f.write_str("The command was not found in the image."),
+            Self::CommandNotExecutable => f.write_str("The command cannot be executed."),
+            Self::OutOfMemory { limit_mb } => {
+                write!(f, "It used more memory than the {limit_mb} MB it asked for and was killed.")
+            }
+            Self::SharedMemory { shm_mb } => {
+                write!(f, "The shared memory (/dev/shm) of {shm_mb} MB was too small.")
+            }
+            Self::GpuOutOfMemory => f.write_str("The GPU ran out of memory."),
+            Self::CudaVersion => {
+                f.write_str("CUDA, cuDNN and the driver's versions do not fit together.")
+            }
+            Self::CudaError => f.write_str("CUDA reported an error."),
+            Self::GpuHardware => f.write_str("A GPU has uncorrectable memory errors."),
+            Self::NcclError => f.write_str("NCCL could not connect, or timed out."),
+            Self::DiskFull => f.write_str("No space was left on the disk."),
+            Self::ModuleMissing => f.write_str("A Python module is missing."),
+            Self::FileMissing => f.write_str("A file is missing."),
+            Self::ProgramError => f.write_str("The program has a syntax or name error."),
+            Self::Signal { signal } => write!(f, "It was killed by signal {signal}."),
+            Self::ImageNotFound { image, message } => {
+                write!(f, "The image {image} could not be pulled: {message}.")
+            }
+            Self::RegistryDenied { image } => {
+                write!(f, "The registry refused the credentials for {image}.")
+            }
+            Self::ContainerRefused { message } => {
+                write!(f, "The engine refused to start the container: {message}.")
+            }
+            Self::PortTaken => f.write_str("One of its ports was taken by another program."),
+            Self::ContainerLost { node } => write!(f, "Its container on {node} vanished."),
+            Self::NodeLost { node } => write!(f, "Its node {node} was lost."),
+            Self::EngineRestarted { node } => {
+                write!(f, "The container engine of {node} restarted.")
+            }
+            Self::Preempted => f.write_str("Its place was needed for guaranteed work."),
+            Self::StopRequested { by } => write!(f, "It was stopped by {by}."),
+            Self::JobEnded { role: Some(role), index: Some(index) } => {
+                write!(f, "It was ended with the job: task {role}-{index} decided.")
+            }
+            Self::JobEnded { role: _, index: _ } => f.write_str("It was ended with the job."),
+            Self::TimeLimit => f.write_str("Its time limit was over."),
+        }
+    }
+
+    /// What to do about it; empty where there is nothing to do.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Succeeded | Self::StopRequested { .. } | Self::JobEnded { .. } => "",
+            Self::CommandFailed => "The end of the log says more.",
+            Self::CommandNotFound => "Check its spelling, and that the image has it on the PATH.",
+            Self::CommandNotExecutable => "Make the file executable, or call its interpreter.",
+            Self::OutOfMemory { .. } => "Raise memoryMB, or load less at once.",
+            Self::SharedMemory { .. } => "Raise shmMB, or use fewer data-loading workers.",
+            Self::GpuOutOfMemory => "Use a smaller batch, or a GPU with more memory.",
+            Self::CudaVersion => "Use an image whose CUDA the driver of the node supports.",
+            Self::CudaError => {
+                "The log names the call; a smaller example shows whether it is yours."
+            }
+            Self::GpuHardware => "It is tried again elsewhere; tell the administrator.",
+            Self::NcclError => "Check hosts and ports of the tasks; NCCL_DEBUG=INFO tells more.",
+            Self::DiskFull => "Ask for more storage, or write results to the output directory.",
+            Self::ModuleMissing => {
+                "Install it in the image, or by pip at the start of the command."
+            }
+            Self::FileMissing => "Check the path, and that codeDir or dataDir holds the file.",
+            Self::ProgramError => "The log shows the line.",
+            Self::Signal { .. } => "If the program does not send it itself, see the log.",
+            Self::ImageNotFound { .. } => {
+                "Check its name and tag; a private one needs credentials."
+            }
+            Self::RegistryDenied { .. } => "Check user and password in authFile or auth.",
+            Self::ContainerRefused { .. } => "The engine's words say what to change.",
+            Self::PortTaken => "It is tried again with other ports.",
+            Self::ContainerLost { .. } | Self::NodeLost { .. } | Self::EngineRestarted { .. } => {
+                "It is tried again; this does not count as a retry."
+            }
+            Self::Preempted => "It is queued again; guaranteed shares are not taken back.",
+            Self::TimeLimit => "Raise the limit, or save checkpoints and go on from there.",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_sentences_with_their_numbers() {
+        let reason = WaitReason::Fragmented { needs: 8, free: 12, best_node: 3 };
+        assert_eq!(
+            reason.to_string(),
+            "12 GPUs are free, but on no single node more than 3; each task needs 8 on one node. \
+             Fewer GPUs a task would start sooner."
+        );
+        let impossible = WaitReason::Impossible {
+            resource: ResourceKind::Gpu,
+            needs: 16,
+            largest: 8,
+            virtual_cluster: None,
+        };
+        assert_eq!(
+            impossible.to_string(),
+            "This request can never be met: a task asks for 16 GPUs, the largest node has 8 GPUs. \
+             Ask for less."
+        );
+        let short =
+            WaitReason::Short { resource: ResourceKind::Memory, needs: 262_144, best_node: 1000 };
+        assert_eq!(
+            short.to_string(),
+            "A task needs 256 GB of memory, but the best node has 1000 MB of memory free."
+        );
+        assert!(WaitReason::Behind { ahead: 1 }.to_string().starts_with("1 job of higher or"));
+    }
+
+    #[test]
+    fn causes_have_a_remedy_where_something_can_be_done() {
+        let cause = Cause::OutOfMemory { limit_mb: 512 };
+        assert_eq!(
+            cause.to_string(),
+            "It used more memory than the 512 MB it asked for and was killed. Raise memoryMB, or \
+             load less at once."
+        );
+        assert_eq!(Cause::Succeeded.to_string(), "It succeeded.");
+    }
+}
