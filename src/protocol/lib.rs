@@ -15,6 +15,7 @@ pub mod problem;
 mod references;
 pub mod render;
 pub mod resources;
+pub mod schema;
 pub mod secrets;
 pub mod spec;
 pub mod state;

@@ -30,8 +30,8 @@ pub(crate) const BERTH_KEYS: [&str; 12] = [
 pub(crate) const BERTH_ROLE_KEYS: [&str; 8] =
     ["name", "image", "auth", "gpuType", "storageGB", "portList", "taskRetryCount", "infiniband"];
 pub(crate) const AUTH_KEYS: [&str; 3] = ["username", "password", "registryuri"];
-const HIVED_KEYS: [&str; 2] = ["jobPriorityClass", "taskRoles"];
-const HIVED_ROLE_KEYS: [&str; 5] =
+pub(crate) const HIVED_KEYS: [&str; 2] = ["jobPriorityClass", "taskRoles"];
+pub(crate) const HIVED_ROLE_KEYS: [&str; 5] =
     ["gpuType", "skuType", "reservationId", "pinnedCellId", "affinityGroupName"];
 const PRIORITIES: &str = "crit, prod, test, oppo";
 

@@ -316,3 +316,19 @@ fn not_found<'n>(
     let allowed = if names.is_empty() { "none is defined".to_owned() } else { names.join(", ") };
     reader.wrong(field, message, allowed);
 }
+
+/// The keys that are known in each kind of object.
+#[cfg(test)]
+pub(super) fn known_keys() -> Vec<(u8, &'static str, Vec<&'static str>)> {
+    vec![
+        (2, "Job", ROOT_KEYS.into()),
+        (2, "TaskRole", ROLE_KEYS.into()),
+        (2, "Completion", COMPLETION_KEYS.into()),
+        (2, "ContainerOptions", CONTAINER_KEYS.into()),
+        (2, "Resources", RESOURCE_KEYS.into()),
+        (2, "Defaults", DEFAULTS_KEYS.into()),
+        (2, "Prerequisite", prerequisite::KEYS.into()),
+        (2, "Deployment", deployment::KEYS.into()),
+        (2, "DeploymentRole", deployment::ROLE_KEYS.into()),
+    ]
+}
