@@ -5,7 +5,7 @@ mod causes;
 mod en;
 mod waits;
 mod words;
-mod words_submit;
+pub(crate) mod words_submit;
 mod zh;
 
 pub(crate) use words::Texts;

@@ -1,7 +1,7 @@
 //! The pages of Berth: rendered by the server, then brought to life in the browser.
 //!
-//! The server provides by context an [`api::Backend`], an `Option<api::Actor>` (who asks, if
-//! anybody is signed in) and [`Assets`] (where the stylesheet and the browser's part are).
+//! The server provides by context an [`api::Backend`] and an `Option<api::Actor>` (who asks, if
+//! anybody is signed in), and gives [`Assets`] (where the browser finds its part) to [`shell`].
 
 mod address;
 mod failed;
@@ -24,6 +24,10 @@ mod edge;
 #[cfg(feature = "ssr")]
 #[path = "ssr.rs"]
 mod edge;
+#[cfg(feature = "ssr")]
+mod posted;
+#[cfg(feature = "ssr")]
+mod templates;
 
 pub use failed::Failed;
 pub use routes::App;

@@ -4,5 +4,6 @@ pub(crate) mod jobs;
 pub(crate) mod logs;
 pub(crate) mod nodes;
 pub(crate) mod preferences;
+pub(crate) mod submit;
 pub(crate) mod users;
 pub(crate) mod virtual_clusters;

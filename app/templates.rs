@@ -10,7 +10,10 @@ const INDEX: &str = include_str!("../public/templates/index.json");
 const FILES: [(&str, &str); 7] = [
     ("hello-world.json", include_str!("../public/templates/hello-world.json")),
     ("tensorflow-single.json", include_str!("../public/templates/tensorflow-single.json")),
-    ("tensorflow-distributed.json", include_str!("../public/templates/tensorflow-distributed.json")),
+    (
+        "tensorflow-distributed.json",
+        include_str!("../public/templates/tensorflow-distributed.json"),
+    ),
     ("pytorch-distributed.yaml", include_str!("../public/templates/pytorch-distributed.yaml")),
     ("jupyter.json", include_str!("../public/templates/jupyter.json")),
     ("tensorboard.json", include_str!("../public/templates/tensorboard.json")),
@@ -56,7 +59,9 @@ fn without_ending(name: &str) -> &str {
         Some((stem, ending))
             if ending.len() == 6
                 && ending.bytes().any(|byte| byte.is_ascii_digit())
-                && ending.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase()) =>
+                && ending
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase()) =>
         {
             stem
         }
@@ -66,10 +71,7 @@ fn without_ending(name: &str) -> &str {
 
 /// The schemas of both notations.
 pub(crate) fn schemas() -> Schemas {
-    Schemas {
-        json: protocol::schema::json().to_string(),
-        yaml: protocol::schema::yaml().to_string(),
-    }
+    Schemas { json: protocol::schema::v1().to_string(), yaml: protocol::schema::v2().to_string() }
 }
 
 #[cfg(test)]
@@ -97,7 +99,10 @@ mod tests {
     fn a_new_name_takes_the_place_of_the_old_ending() {
         let first = renamed(r#"{"jobName": "mine" /* kept */}"#, NOW);
         let later = renamed(&first, Timestamp(NOW.0 + 1000));
-        assert!(first.starts_with(r#"{"jobName": "mine_"#) && first.ends_with("/* kept */}"), "{first}");
+        assert!(
+            first.starts_with(r#"{"jobName": "mine_"#) && first.ends_with("/* kept */}"),
+            "{first}"
+        );
         assert_ne!(first, later);
         assert_eq!(first.len(), later.len());
     }

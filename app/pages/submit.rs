@@ -1,7 +1,150 @@
-use leptos::prelude::*;
+mod availability;
+mod basics;
+mod check;
+pub(crate) mod document;
+mod draft;
+mod environment;
+mod field;
+mod file;
+mod job_form;
+mod notice;
+mod ports;
+mod problems;
+mod rail;
+mod role;
+mod roles;
+mod select;
+mod state;
+mod templates;
+mod verdict;
+mod ways;
 
-/// Page.
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{use_navigate, use_query_map};
+use server_fn::ServerFn;
+
+use crate::address;
+use crate::i18n::text;
+use crate::pages::submit::file::FileWay;
+use crate::pages::submit::job_form::JobForm;
+use crate::pages::submit::notice::{Notices, Refused};
+use crate::pages::submit::rail::Rail;
+use crate::pages::submit::state::{Editing, Way};
+use crate::pages::submit::templates::Templates;
+use crate::pages::submit::ways::Ways;
+use crate::parts::editor::Editor;
+use crate::parts::loaded::Loaded;
+use crate::parts::page_header::PageHeader;
+use crate::server_fns::submit::{Opened, SubmitForm, open_submit};
+
+/// Submits a job: one text, written in any of three ways, checked while it is written.
 #[component]
 pub(crate) fn SubmitPage() -> impl IntoView {
-    view! { <h1>"Submit"</h1> }
+    let query = use_query_map();
+    let part = move |name: &str| query.read().get(name).unwrap_or_default();
+    let opened = Resource::new(
+        move || (part("text"), part("clone"), part("template")),
+        |(text, clone, template)| open_submit(text, clone, template),
+    );
+    let way = Memo::new(move |_| Way::from_word(&part("way")));
+    let refused = Signal::derive(move || part("refused"));
+    view! {
+        <PageHeader title=text(|t| t.submit.title)/>
+        <Loaded
+            resource=opened
+            lines=12
+            content=move |opened| view! { <Submission opened=opened way=way refused=refused/> }
+        />
+    }
+}
+
+/// The page once it is known what it begins with.
+#[component]
+fn Submission(opened: Opened, way: Memo<Way>, refused: Signal<String>) -> impl IntoView {
+    let editing = Editing::provide(&opened, way, chooser());
+    draft::keep(editing);
+    check::while_typing(editing);
+    let cloned_from = opened.cloned_from.map(|key| key.to_string()).unwrap_or_default();
+    let submit = Callback::new(move |()| editing.submit());
+    let hidden = move |other: Way| move || way.get() != other;
+    view! {
+        <noscript inner_html=WITHOUT_SCRIPT></noscript>
+        <div class="submit">
+            <form
+                id="job"
+                class="submit__main stack"
+                method="post"
+                action=SubmitForm::PATH
+                enctype="multipart/form-data"
+                on:submit=move |event| {
+                    event.prevent_default();
+                    editing.submit();
+                }
+                on:keydown=move |event| keys(&event, editing)
+            >
+                <Refused refused=refused/>
+                <Notices/>
+                <div class="submit__bar">
+                    <Ways/>
+                    <Templates templates=opened.templates/>
+                </div>
+                <input type="hidden" name="cloned_from" value=cloned_from/>
+                <div class="submit__way submit__way--form" hidden=hidden(Way::Form)>
+                    <JobForm/>
+                </div>
+                <div class="submit__way" hidden=hidden(Way::Editor)>
+                    <Editor
+                        text=editing.text
+                        syntax=Signal::derive(move || editing.syntax())
+                        problems=Signal::derive(move || editing.problems())
+                        jump=editing.jump
+                        shown=Signal::derive(move || way.get() == Way::Editor)
+                        on_submit=submit
+                    />
+                </div>
+                <div class="submit__way" hidden=hidden(Way::File)>
+                    <FileWay/>
+                </div>
+            </form>
+            <Rail/>
+        </div>
+    }
+}
+
+/// Without JavaScript the fields of the form can change nothing: the text and the file remain.
+const WITHOUT_SCRIPT: &str = "<style>.submit__way { display: block !important } \
+     .submit__way--form, .submit__bar { display: none !important }</style>";
+
+/// Puts the way into the address, in place of the one before.
+fn chooser() -> Callback<Way> {
+    let navigate = use_navigate();
+    let query = use_query_map();
+    Callback::new(move |way: Way| {
+        let mut address = format!("/submit?way={}", way.as_str());
+        for name in ["clone", "template", "text"] {
+            if let Some(value) = query.read_untracked().get(name) {
+                address.push_str(&format!("&{name}={}", address::encode(&value)));
+            }
+        }
+        let options =
+            NavigateOptions { replace: true, scroll: false, ..NavigateOptions::default() };
+        navigate(&address, options);
+    })
+}
+
+/// Ctrl/⌘ Enter submits from anywhere in the form; Enter in a field of one line does not.
+fn keys(event: &web_sys::KeyboardEvent, editing: Editing) {
+    use wasm_bindgen::JsCast;
+    if event.key() != "Enter" || event.is_composing() {
+        return;
+    }
+    let target = event.target();
+    let in_line = target.is_some_and(|target| target.has_type::<web_sys::HtmlInputElement>());
+    if event.ctrl_key() || event.meta_key() {
+        event.prevent_default();
+        editing.submit();
+    } else if in_line {
+        event.prevent_default();
+    }
 }

@@ -1,3 +1,4 @@
+use api::cluster::VirtualClusterView;
 use api::jobs::CheckReport;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
@@ -15,6 +16,8 @@ pub(crate) struct Opened {
     pub(crate) cloned_from: Option<JobKey>,
     /// What the check says of the text.
     pub(crate) report: Result<CheckReport, Failed>,
+    /// Where it could run.
+    pub(crate) clusters: Vec<VirtualClusterView>,
     /// The examples, by their file names without ending.
     pub(crate) templates: Vec<Template>,
 }
@@ -66,12 +69,8 @@ pub(crate) async fn open_submit(
         None => templates::fresh(&template, crate::edge::now()),
     };
     let report = backend.jobs.check(&actor, &text).await.map_err(failed);
-    Ok(Opened {
-        text,
-        cloned_from,
-        report,
-        templates: templates::all(),
-    })
+    let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
+    Ok(Opened { text, cloned_from, report, clusters, templates: templates::all() })
 }
 
 /// The schemas that the editor helps with.

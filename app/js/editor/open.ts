@@ -32,6 +32,7 @@ export function open(element: HTMLElement, options: Options): Handle {
     renderLineHighlightOnlyWhenFocus: true,
     scrollBeyondLastLine: false,
     tabSize: 2,
+    wordBasedSuggestions: "off",
     wordWrap: "on",
     scrollbar: { alwaysConsumeMouseWheel: false },
   });

@@ -2,6 +2,7 @@
 //! what stands there, and how it is changed without touching anything else.
 
 use protocol::document::{Document, Node, Syntax, Value, join};
+use protocol::edit::{self, Step};
 use protocol::problem::Problem;
 use serde_json::Value as Json;
 
@@ -87,7 +88,8 @@ impl Tree {
     pub(crate) fn node(&self, path: &str) -> Option<&Node> {
         steps(path).into_iter().try_fold(&self.root, |node, step| match step {
             Step::Key(key) => node.get(&key),
-            Step::Item(index) => match &node.value {
+            Step::Append => None,
+            Step::Index(index) => match &node.value {
                 Value::List(items) => items.get(index),
                 Value::Null
                 | Value::Bool(_)
@@ -301,48 +303,45 @@ impl Edit {
     }
 
     /// The text after the change; all else in it stays as it was.
-    pub(crate) fn apply(&self, text: &str) -> Result<String, Problem> {
+    pub(crate) fn apply(&self, text: &str) -> Result<String, Vec<Problem>> {
         match self {
-            Self::Set(path, value) => protocol::edit::set(text, path, value),
-            Self::Remove(path) => protocol::edit::remove(text, path),
+            Self::Set(path, value) => edit::set(text, &steps(path), value),
+            Self::Remove(path) => edit::remove(text, &steps(path)),
         }
     }
 }
 
 impl Tree {
-    /// Adds a task role under a name that no other has.
-    pub(crate) fn add_role(&self) -> Edit {
+    /// Adds a task role under a name that no other has. Each key is an edit of its own, so that
+    /// they stand in the order in which people write them.
+    pub(crate) fn add_role(&self) -> Vec<Edit> {
         let roles = self.roles();
         let name = free_name("role", |name| roles.iter().any(|role| role.name == name));
-        match self.notation {
-            Notation::V1 => Edit::Set(
+        let (path, fields): (String, Vec<(&str, Json)>) = match self.notation {
+            Notation::V1 => (
                 format!("taskRoles[{}]", roles.len()),
-                ordered_object(&[
+                vec![
                     ("name", name.into()),
                     ("taskNumber", 1.into()),
                     ("cpuNumber", 1.into()),
                     ("memoryMB", 1024.into()),
                     ("gpuNumber", 0.into()),
                     ("command", "".into()),
-                ]),
+                ],
             ),
-            Notation::V2 => Edit::Set(
+            Notation::V2 => (
                 join("taskRoles", &name),
-                ordered_object(&[
+                vec![
                     ("instances", 1.into()),
                     ("dockerImage", self.first_image().into()),
-                    (
-                        "resourcePerInstance",
-                        ordered_object(&[
-                            ("cpu", 1.into()),
-                            ("memoryMB", 1024.into()),
-                            ("gpu", 0.into()),
-                        ]),
-                    ),
-                    ("commands", vec![Json::from("")].into()),
-                ]),
+                    ("resourcePerInstance.cpu", 1.into()),
+                    ("resourcePerInstance.memoryMB", 1024.into()),
+                    ("resourcePerInstance.gpu", 0.into()),
+                    ("commands[0]", "".into()),
+                ],
             ),
-        }
+        };
+        set_all(&path, fields)
     }
 
     fn first_image(&self) -> String {
@@ -354,20 +353,16 @@ impl Tree {
     }
 
     /// Adds a group of ports to a role.
-    pub(crate) fn add_port(&self, role: &Role) -> Edit {
+    pub(crate) fn add_port(&self, role: &Role) -> Vec<Edit> {
         let ports = self.ports(role);
         let label = free_name("port", |name| ports.iter().any(|port| port.label == name));
         let list = self.ports_path(role);
         match self.notation {
-            Notation::V1 => Edit::Set(
-                format!("{list}[{}]", ports.len()),
-                ordered_object(&[
-                    ("label", label.into()),
-                    ("beginAt", 0.into()),
-                    ("portNumber", 1.into()),
-                ]),
+            Notation::V1 => set_all(
+                &format!("{list}[{}]", ports.len()),
+                vec![("label", label.into()), ("beginAt", 0.into()), ("portNumber", 1.into())],
             ),
-            Notation::V2 => Edit::Set(join(&list, &label), 1.into()),
+            Notation::V2 => vec![Edit::Set(join(&list, &label), 1.into())],
         }
     }
 
@@ -385,7 +380,8 @@ impl Tree {
         let old = parents.pop();
         let parent = parents.iter().fold(String::new(), |path, step| match step {
             Step::Key(key) => join(&path, key),
-            Step::Item(index) => format!("{path}[{index}]"),
+            Step::Index(index) => format!("{path}[{index}]"),
+            Step::Append => path,
         });
         if key.is_empty() || old == Some(Step::Key(key.to_owned())) {
             return Vec::new();
@@ -395,8 +391,9 @@ impl Tree {
     }
 }
 
-fn ordered_object(entries: &[(&str, Json)]) -> Json {
-    entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
+fn set_all(path: &str, fields: Vec<(&str, Json)>) -> Vec<Edit> {
+    let set = |(key, value)| Edit::Set(format!("{path}.{key}"), value);
+    fields.into_iter().map(set).collect()
 }
 
 fn free_name(stem: &str, taken: impl Fn(&str) -> bool) -> String {
@@ -404,12 +401,6 @@ fn free_name(stem: &str, taken: impl Fn(&str) -> bool) -> String {
         .map(|number| format!("{stem}_{number}"))
         .find(|name| !taken(name))
         .unwrap_or_else(|| stem.to_owned())
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
-    Key(String),
-    Item(usize),
 }
 
 /// Takes a path apart: `a.b[0]["odd key"]`.
@@ -425,7 +416,7 @@ fn steps(path: &str) -> Vec<Step> {
         } else if let Some(bracket) = rest.strip_prefix('[') {
             let Some((index, after)) = bracket.split_once(']') else { break };
             let Ok(index) = index.parse() else { break };
-            steps.push(Step::Item(index));
+            steps.push(Step::Index(index));
             rest = after;
         } else {
             let end = rest.find(['.', '[']).unwrap_or(rest.len());
@@ -434,4 +425,205 @@ fn steps(path: &str) -> Vec<Step> {
         }
     }
     steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V1: &str = r#"{
+  // a comment
+  "jobName": "first",
+  "image": "berth/base:latest",
+  "taskRoles": [
+    {
+      "name": "worker", // the only one
+      "taskNumber": 2,
+      "cpuNumber": 1,
+      "memoryMB": 256,
+      "gpuNumber": 0,
+      "command": "echo 1"
+    }
+  ]
+}
+"#;
+
+    const V2: &str = "\
+protocolVersion: 2
+name: second
+type: job
+prerequisites:
+  - name: image
+    type: dockerimage
+    uri: berth/base:latest
+taskRoles:
+  worker:
+    instances: 1 # one
+    dockerImage: image
+    resourcePerInstance:
+      cpu: 1
+      memoryMB: 256
+      gpu: 0
+    commands:
+      - echo 1
+";
+
+    fn edited(text: &str, edits: &[Edit]) -> String {
+        edits.iter().fold(text.to_owned(), |text, edit| {
+            edit.apply(&text).unwrap_or_else(|problems| panic!("{edit:?} in {text}: {problems:?}"))
+        })
+    }
+
+    fn is_valid(text: &str) {
+        let parsed = protocol::parse::parse(text);
+        assert!(parsed.is_ok(), "{text}\n{:?}", parsed.err());
+    }
+
+    const JOB: [JobField; 11] = [
+        JobField::Name,
+        JobField::Description,
+        JobField::VirtualCluster,
+        JobField::GpuType,
+        JobField::Retries,
+        JobField::Priority,
+        JobField::KillAll,
+        JobField::CodeDir,
+        JobField::DataDir,
+        JobField::OutputDir,
+        JobField::AuthFile,
+    ];
+
+    const ROLE: [RoleField; 9] = [
+        RoleField::Name,
+        RoleField::Tasks,
+        RoleField::Cpus,
+        RoleField::Memory,
+        RoleField::SharedMemory,
+        RoleField::Gpus,
+        RoleField::Disk,
+        RoleField::MinFailed,
+        RoleField::MinSucceeded,
+    ];
+
+    fn sample(field: JobField) -> (&'static str, bool) {
+        match field {
+            JobField::Retries | JobField::KillAll => ("1", true),
+            JobField::Priority => ("prod", false),
+            JobField::Name
+            | JobField::Description
+            | JobField::VirtualCluster
+            | JobField::GpuType
+            | JobField::CodeDir
+            | JobField::DataDir
+            | JobField::OutputDir
+            | JobField::AuthFile => ("other", false),
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_job_can_be_written_read_and_taken_out() {
+        for text in [V1, V2] {
+            for field in JOB {
+                let path = Tree::read(text).unwrap().job_path(field);
+                let (typed, number) = sample(field);
+                let changed = edited(text, &[Edit::typed(&path, typed, number, false)]);
+                is_valid(&changed);
+                let tree = Tree::read(&changed).unwrap();
+                assert_eq!(tree.text(&tree.job_path(field)), typed, "{changed}");
+                if field != JobField::Name {
+                    let back = edited(&changed, &[Edit::typed(&path, "", number, false)]);
+                    is_valid(&back);
+                    assert_eq!(Tree::read(&back).unwrap().text(&path), "", "{back}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_of_a_role_can_be_written_and_read() {
+        for text in [V1, V2] {
+            let tree = Tree::read(text).unwrap();
+            let role = tree.roles().remove(0);
+            for field in ROLE {
+                let Some(path) = tree.role_path(&role, field) else { continue };
+                let number = field != RoleField::Name;
+                let typed = match field {
+                    RoleField::Memory => "512",
+                    RoleField::SharedMemory => "128",
+                    RoleField::Name
+                    | RoleField::Tasks
+                    | RoleField::Cpus
+                    | RoleField::Gpus
+                    | RoleField::Disk
+                    | RoleField::MinFailed
+                    | RoleField::MinSucceeded => "1",
+                };
+                let changed = edited(text, &[Edit::typed(&path, typed, number, false)]);
+                is_valid(&changed);
+                assert_eq!(Tree::read(&changed).unwrap().text(&path), typed, "{changed}");
+            }
+        }
+    }
+
+    #[test]
+    fn comments_stay_where_they_are() {
+        let changed = edited(V1, &[Edit::typed("taskRoles[0].taskNumber", "3", true, true)]);
+        assert_eq!(changed, V1.replace("\"taskNumber\": 2", "\"taskNumber\": 3"));
+        let path = "taskRoles.worker.instances";
+        let changed = edited(V2, &[Edit::typed(path, "3", true, true)]);
+        assert_eq!(changed, V2.replace("instances: 1", "instances: 3"));
+    }
+
+    #[test]
+    fn roles_and_ports_are_added_renamed_and_removed() {
+        for text in [V1, V2] {
+            let tree = Tree::read(text).unwrap();
+            let grown = edited(text, &tree.add_role());
+            let tree = Tree::read(&grown).unwrap();
+            let role = tree.roles().pop().unwrap();
+            assert_eq!((tree.roles().len(), role.name.as_str()), (2, "role_1"), "{grown}");
+
+            let command = tree.command_paths(&role).remove(0);
+            let grown = edited(&grown, &[Edit::Set(command, "a\nb".into())]);
+            let grown = edited(&grown, &Tree::read(&grown).unwrap().add_port(&role));
+            is_valid(&grown);
+            let tree = Tree::read(&grown).unwrap();
+            let port = tree.ports(&role).remove(0);
+            let renamed = edited(&grown, &tree.rename_port(&port, "tensorboard"));
+            is_valid(&renamed);
+            let tree = Tree::read(&renamed).unwrap();
+            assert_eq!(tree.ports(&role)[0].label, "tensorboard", "{renamed}");
+
+            let less = edited(&renamed, &[Edit::Remove(role.path.clone())]);
+            is_valid(&less);
+            assert_eq!(Tree::read(&less).unwrap().roles().len(), 1, "{less}");
+        }
+    }
+
+    #[test]
+    fn variables_with_odd_names_are_found_again() {
+        for text in [V1, V2] {
+            let tree = Tree::read(text).unwrap();
+            let path = join(tree.env_path(), "a.b");
+            let changed = edited(text, &[Edit::Set(path.clone(), "1".into())]);
+            let tree = Tree::read(&changed).unwrap();
+            assert_eq!(
+                (tree.keys(tree.env_path()), tree.text(&path)),
+                (vec!["a.b".to_owned()], "1".to_owned())
+            );
+            let renamed = edited(&changed, &tree.rename(&path, "PLAIN"));
+            is_valid(&renamed);
+            assert_eq!(Tree::read(&renamed).unwrap().keys(tree.env_path()), ["PLAIN"]);
+        }
+    }
+
+    #[test]
+    fn what_was_typed_becomes_a_number_a_text_or_nothing() {
+        let typed = |typed, number, required| Edit::typed("x", typed, number, required);
+        assert_eq!(typed("4", true, false), Edit::Set("x".into(), 4.into()));
+        assert_eq!(typed("4 GPUs", true, false), Edit::Set("x".into(), "4 GPUs".into()));
+        assert_eq!(typed("4", false, false), Edit::Set("x".into(), "4".into()));
+        assert_eq!(typed("", false, false), Edit::Remove("x".into()));
+        assert_eq!(typed("", false, true), Edit::Set("x".into(), "".into()));
+    }
 }

@@ -1,0 +1,109 @@
+use leptos::prelude::*;
+
+use crate::i18n::{Reader, tr};
+use crate::pages::submit::document::{JobField, Notation};
+use crate::pages::submit::field::{Kind, TextField};
+use crate::pages::submit::select::{Choice, SelectField};
+use crate::pages::submit::state::Editing;
+
+/// Where a field of the job stands, in the notation of the moment.
+fn path(field: JobField) -> Signal<String> {
+    let editing = Editing::get();
+    Signal::derive(move || editing.read(|tree| tree.job_path(field)))
+}
+
+/// Name, image, place.
+#[component]
+pub(crate) fn Basics() -> impl IntoView {
+    let editing = Editing::get();
+    let has_one_image = move || editing.read(|tree| tree.notation == Notation::V1);
+    view! {
+        <section class="card stack">
+            <h2>{tr(|t| t.submit.fields.job)}</h2>
+            <div class="form__row">
+                <TextField path=path(JobField::Name) label=|f| f.name hint=|f| f.name_hint required=true/>
+                <Show when=has_one_image>
+                    <TextField path="image".to_owned() label=|f| f.image hint=|f| f.image_hint required=true/>
+                </Show>
+            </div>
+            <div class="form__row">
+                <SelectField
+                    path=path(JobField::VirtualCluster)
+                    label=|f| f.cluster
+                    none=|f| f.cluster_default
+                    choices=Signal::derive(move || clusters(editing))
+                />
+                <SelectField
+                    path=path(JobField::GpuType)
+                    label=|f| f.gpu_type
+                    none=|f| f.gpu_any
+                    choices=Signal::derive(move || gpu_types(editing))
+                />
+            </div>
+        </section>
+    }
+}
+
+/// The virtual clusters that the reader may use, but for the one that stands for "not said".
+fn clusters(editing: Editing) -> Vec<Choice> {
+    let clusters = editing.clusters.read();
+    let usable = clusters.iter().filter(|cluster| cluster.usable);
+    let names = usable.map(|cluster| cluster.settings.name.to_string());
+    names
+        .filter(|name| name != "default")
+        .map(|name| Choice { value: name.clone(), label: name })
+        .collect()
+}
+
+/// The GPU types there are.
+fn gpu_types(editing: Editing) -> Vec<Choice> {
+    let clusters = editing.clusters.read();
+    let types: std::collections::BTreeSet<String> = clusters
+        .iter()
+        .flat_map(|cluster| cluster.total.gpus.keys())
+        .map(ToString::to_string)
+        .collect();
+    types.into_iter().map(|name| Choice { value: name.clone(), label: name }).collect()
+}
+
+/// What most jobs leave as it is.
+#[component]
+pub(crate) fn More() -> impl IntoView {
+    let reader = Reader::get();
+    let priorities = Signal::derive(move || {
+        let named = reader.texts().submit.fields.priorities;
+        named
+            .map(|(value, label)| Choice { value: value.to_owned(), label: label.to_owned() })
+            .to_vec()
+    });
+    view! {
+        <details class="card fold">
+            <summary>{tr(|t| t.submit.fields.more)}</summary>
+            <div class="stack">
+                <div class="form__row">
+                    <TextField path=path(JobField::Retries) label=|f| f.retries hint=|f| f.retries_hint kind=Kind::Number/>
+                    <TextField path=path(JobField::KillAll) label=|f| f.kill_all hint=|f| f.kill_all_hint kind=Kind::Number/>
+                </div>
+                <SelectField path=path(JobField::Priority) label=|f| f.priority none=|f| f.priority_default choices=priorities/>
+                <TextField path=path(JobField::Description) label=|f| f.description/>
+            </div>
+        </details>
+    }
+}
+
+/// Folders of the storage.
+#[component]
+pub(crate) fn Storage() -> impl IntoView {
+    view! {
+        <details class="card fold">
+            <summary>{tr(|t| t.submit.fields.storage)}</summary>
+            <div class="stack">
+                <p class="hint">{tr(|t| t.submit.fields.storage_hint)}</p>
+                <TextField path=path(JobField::CodeDir) label=|f| f.code_dir hint=|f| f.code_dir_hint/>
+                <TextField path=path(JobField::DataDir) label=|f| f.data_dir/>
+                <TextField path=path(JobField::OutputDir) label=|f| f.output_dir hint=|f| f.output_dir_hint/>
+                <TextField path=path(JobField::AuthFile) label=|f| f.auth_file hint=|f| f.auth_file_hint/>
+            </div>
+        </details>
+    }
+}

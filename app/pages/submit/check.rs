@@ -1,0 +1,70 @@
+//! Asks the server what it thinks of the text: when somebody has stopped typing for a moment, and
+//! when the cluster has changed.
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::debounce;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::live::Live;
+use crate::pages::submit::state::Editing;
+use crate::server_fns::jobs::check_job;
+use crate::server_fns::virtual_clusters::list_clusters;
+
+/// Typing has stopped when nothing was typed for so long.
+const PAUSE: Duration = Duration::from_millis(300);
+/// The cluster is looked at no more often than this.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// Checks the text whenever it, or the cluster, has changed.
+pub(crate) fn while_typing(editing: Editing) {
+    let number = StoredValue::new(0_u32);
+    let mut paused = debounce(PAUSE, move |text: String| {
+        spawn_local(check(editing, text, number));
+    });
+    Effect::watch(
+        move || editing.text.get(),
+        move |text, _, _| paused(text.clone()),
+        // A draft may have taken the place of the text that the server checked.
+        false,
+    );
+    let cluster = Live::get().cluster();
+    let waiting = StoredValue::new(false);
+    Effect::watch(
+        move || cluster.get(),
+        move |_, _, _| {
+            if !waiting.get_value() {
+                waiting.set_value(true);
+                set_timeout(move || spawn_local(glance(editing, number, waiting)), GLANCE);
+            }
+        },
+        false,
+    );
+}
+
+/// Checks one text; an answer that a newer question has overtaken is dropped.
+async fn check(editing: Editing, text: String, number: StoredValue<u32>) {
+    let Some(mine) = number.try_update_value(|number| {
+        *number += 1;
+        *number
+    }) else {
+        return;
+    };
+    editing.checking.try_set(true);
+    let report = check_job(text).await;
+    if number.try_get_value() == Some(mine) {
+        editing.report.try_set(report);
+        editing.checking.try_set(false);
+    }
+}
+
+async fn glance(editing: Editing, number: StoredValue<u32>, waiting: StoredValue<bool>) {
+    waiting.try_set_value(false);
+    if let Ok(clusters) = list_clusters().await {
+        editing.clusters.try_set(clusters);
+    }
+    if let Some(text) = editing.text.try_get_untracked() {
+        check(editing, text, number).await;
+    }
+}

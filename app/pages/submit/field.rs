@@ -1,0 +1,122 @@
+use leptos::prelude::*;
+
+use crate::i18n::tr;
+use crate::i18n::words_submit::Fields;
+use crate::pages::submit::document::Edit;
+use crate::pages::submit::state::{Editing, field_id};
+
+/// A label or a hint, from the catalogue.
+pub(crate) type Word = fn(&'static Fields) -> &'static str;
+
+/// What can be written into a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Kind {
+    /// One line of text.
+    #[default]
+    Line,
+    /// A whole number.
+    Number,
+    /// Any number of lines.
+    Lines,
+}
+
+/// A field that shows and changes what stands at a path of the text, with what is wrong there.
+#[component]
+pub(crate) fn TextField(
+    #[prop(into)] path: Signal<String>,
+    label: Word,
+    #[prop(optional)] hint: Option<Word>,
+    #[prop(optional)] kind: Kind,
+    /// The file must have it: an empty field stays in the text as an empty value.
+    #[prop(optional)]
+    required: bool,
+) -> impl IntoView {
+    let editing = Editing::get();
+    let value = Memo::new(move |_| editing.read(|tree| tree.text(&path.read())));
+    let type_in = move |typed: String| {
+        let required = required && kind != Kind::Number;
+        editing.edit(&[Edit::typed(&path.get_untracked(), &typed, kind == Kind::Number, required)]);
+    };
+    let id = Signal::derive(move || field_id(&path.read()));
+    let described = Signal::derive(move || format!("{}-about", id.get()));
+    let input = match kind {
+        Kind::Lines => view! { <Lines id=id described=described value=value path=path type_in=Callback::new(type_in)/> }.into_any(),
+        Kind::Line | Kind::Number => view! {
+            <input
+                class="input"
+                class:input--number={kind == Kind::Number}
+                id=move || id.get()
+                type="text"
+                inputmode=(kind == Kind::Number).then_some("numeric")
+                autocomplete="off"
+                spellcheck="false"
+                aria-invalid=move || is_wrong(editing, path)
+                aria-describedby=move || described.get()
+                value=value.get_untracked()
+                prop:value=move || value.get()
+                on:input:target=move |event| type_in(event.target().value())
+            />
+        }
+        .into_any(),
+    };
+    view! {
+        <div class="field">
+            <label class="field__label" for=move || id.get()>{tr(move |t| label(&t.submit.fields))}</label>
+            {input}
+            <div id=move || described.get()>
+                {hint.map(|hint| view! { <p class="field__hint">{tr(move |t| hint(&t.submit.fields))}</p> })}
+                <FieldProblems path=path/>
+            </div>
+        </div>
+    }
+}
+
+#[component]
+fn Lines(
+    id: Signal<String>,
+    described: Signal<String>,
+    value: Memo<String>,
+    path: Signal<String>,
+    type_in: Callback<String>,
+) -> impl IntoView {
+    let editing = Editing::get();
+    let rows = move || value.read().lines().count().clamp(3, 16).to_string();
+    view! {
+        <textarea
+            class="textarea textarea--code"
+            id=move || id.get()
+            rows=rows
+            spellcheck="false"
+            autocomplete="off"
+            aria-invalid=move || is_wrong(editing, path)
+            aria-describedby=move || described.get()
+            prop:value=move || value.get()
+            on:input:target=move |event| type_in.run(event.target().value())
+        >
+            {value.get_untracked()}
+        </textarea>
+    }
+}
+
+pub(crate) fn is_wrong(editing: Editing, path: Signal<String>) -> Option<&'static str> {
+    (!editing.problems_at(&path.read()).is_empty()).then_some("true")
+}
+
+/// What is wrong at a path.
+#[component]
+pub(crate) fn FieldProblems(#[prop(into)] path: Signal<String>) -> impl IntoView {
+    let editing = Editing::get();
+    move || {
+        editing
+            .problems_at(&path.read())
+            .into_iter()
+            .map(|problem| {
+                let allowed = problem.allowed;
+                let about = (!allowed.is_empty()).then(|| {
+                    view! { " " {tr(move |t| (t.submit.rail.allowed)(&allowed))} }
+                });
+                view! { <p class="field__problem">{problem.message} "." {about}</p> }
+            })
+            .collect_view()
+    }
+}

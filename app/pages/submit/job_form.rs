@@ -1,0 +1,44 @@
+use leptos::prelude::*;
+
+use crate::i18n::tr;
+use crate::pages::submit::basics::{Basics, More, Storage};
+use crate::pages::submit::environment::Environment;
+use crate::pages::submit::roles::Roles;
+use crate::pages::submit::state::Editing;
+
+/// The text as fields. A text that cannot be read says where instead.
+#[component]
+pub(crate) fn JobForm() -> impl IntoView {
+    let editing = Editing::get();
+    view! {
+        <Unreadable/>
+        <fieldset class="job-form stack" disabled=move || !editing.is_readable()>
+            <Basics/>
+            <Roles/>
+            <More/>
+            <Environment/>
+            <Storage/>
+        </fieldset>
+    }
+}
+
+#[component]
+fn Unreadable() -> impl IntoView {
+    let editing = Editing::get();
+    move || {
+        let problem = editing.tree.read().as_ref().err().cloned()?;
+        let said = problem.clone();
+        Some(view! {
+            <div class="notice submit__notice" role="alert">
+                <p>{tr(move |t| (t.submit.unreadable)(&said))}</p>
+                <button
+                    type="button"
+                    class="button button--small"
+                    on:click=move |_| editing.go_to(&problem)
+                >
+                    {tr(|t| t.submit.open_editor)}
+                </button>
+            </div>
+        })
+    }
+}

@@ -1,0 +1,83 @@
+use leptos::prelude::*;
+
+use crate::i18n::{Texts, tr};
+use crate::pages::submit::draft;
+use crate::pages::submit::state::{Editing, Notice};
+
+/// What happened to the text, and how to take it back.
+#[component]
+pub(crate) fn Notices() -> impl IntoView {
+    let editing = Editing::get();
+    let notice = move || {
+        editing.notice.get().map(|notice| {
+            let said = notice.clone();
+            view! {
+                <div class="notice notice--good submit__notice">
+                    <p>{tr(move |t| words(t, &said))}</p>
+                    <WayBack notice=notice/>
+                </div>
+            }
+        })
+    };
+    let clone = move || {
+        editing.cloned_from.get_value().map(|key| {
+            view! { <p class="hint">{tr(move |t| (t.submit.cloned_from)(&key.to_string()))}</p> }
+        })
+    };
+    view! {
+        {clone}
+        <div aria-live="polite" class="submit__notices">{notice}</div>
+    }
+}
+
+#[component]
+fn WayBack(notice: Notice) -> impl IntoView {
+    let editing = Editing::get();
+    match notice {
+        Notice::DraftRestored => Some(
+            view! {
+                <button type="button" class="button button--small" on:click=move |_| draft::discard(editing)>
+                    {tr(|t| t.submit.discard)}
+                </button>
+            }
+            .into_any(),
+        ),
+        Notice::TemplateLoaded { before } => {
+            let undo = move |_| {
+                editing.text.set(before.clone());
+                editing.notice.set(None);
+            };
+            Some(
+                view! {
+                    <button type="button" class="button button--small" on:click=undo>
+                        {tr(|t| t.submit.undo)}
+                    </button>
+                }
+                .into_any(),
+            )
+        }
+        Notice::FileRead(_) | Notice::FileUnreadable => None,
+    }
+}
+
+fn words(texts: &'static Texts, notice: &Notice) -> String {
+    match notice {
+        Notice::DraftRestored => texts.submit.draft_restored.to_owned(),
+        Notice::TemplateLoaded { .. } => texts.submit.template_loaded.to_owned(),
+        Notice::FileRead(name) => (texts.submit.file_read)(name),
+        Notice::FileUnreadable => texts.submit.file_unreadable.to_owned(),
+    }
+}
+
+/// That the server refused what a browser without JavaScript posted; the check beside the text
+/// says why.
+#[component]
+pub(crate) fn Refused(refused: Signal<String>) -> impl IntoView {
+    view! {
+        <Show when=move || !refused.read().is_empty()>
+            <p class="notice" role="alert">
+                {tr(|t| t.submit.rail.refused)} " " <code>{move || refused.get()}</code>
+            </p>
+        </Show>
+    }
+}

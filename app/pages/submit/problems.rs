@@ -1,0 +1,87 @@
+use leptos::prelude::*;
+use protocol::problem::Problem;
+
+use crate::i18n::tr;
+use crate::pages::submit::state::Editing;
+
+/// Everything that is wrong, each a way to its place; then what is only worth knowing.
+#[component]
+pub(crate) fn Problems() -> impl IntoView {
+    let editing = Editing::get();
+    let count = Memo::new(move |_| editing.problems().len() as u64);
+    let lines = move || {
+        let problems = editing.problems().into_iter();
+        problems.map(|problem| view! { <Line problem=problem/> }).collect_view()
+    };
+    view! {
+        <Refusal/>
+        <Show when=move || { count.get() > 0 }>
+            <div class="problems" aria-live="polite">
+                <h3>{tr(move |t| (t.submit.rail.problems)(count.get()))}</h3>
+                <ul class="problems__list">{lines}</ul>
+            </div>
+        </Show>
+        <Warnings/>
+    }
+}
+
+#[component]
+fn Line(problem: Problem) -> impl IntoView {
+    let editing = Editing::get();
+    let Problem { path, line, column, message, allowed } = problem.clone();
+    let allowed = (!allowed.is_empty()).then(|| {
+        view! { <span class="hint">{tr(move |t| (t.submit.rail.allowed)(&allowed))}</span> }
+    });
+    view! {
+        <li>
+            <button type="button" class="problem" on:click=move |_| editing.go_to(&problem)>
+                <span class="problem__place">
+                    {tr(move |t| (t.submit.rail.place)(line, column))}
+                    " " <code>{path}</code>
+                </span>
+                <span>{message}</span>
+                {allowed}
+            </button>
+        </li>
+    }
+}
+
+/// Why the last submission was refused, where the problems do not say it.
+#[component]
+fn Refusal() -> impl IntoView {
+    let editing = Editing::get();
+    let answer = editing.submit.value();
+    move || {
+        let answer = answer.read();
+        let failed = answer.as_ref()?.as_ref().err()?;
+        let message = failed.error.message.clone();
+        let request = failed.request_id.clone().map(|id| {
+            view! { <p class="hint">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
+        });
+        Some(view! {
+            <div class="notice" role="alert">
+                <p class="notice__title">{tr(|t| t.submit.rail.refused)}</p>
+                <p>{message}</p>
+                {request}
+            </div>
+        })
+    }
+}
+
+#[component]
+fn Warnings() -> impl IntoView {
+    let editing = Editing::get();
+    move || {
+        let report = editing.report.read();
+        let warnings = &report.as_ref().ok()?.warnings;
+        let lines = warnings.iter().map(|line| view! { <li>{line.clone()}</li> }).collect_view();
+        (!warnings.is_empty()).then(|| {
+            view! {
+                <div class="notice notice--warn">
+                    <p class="notice__title">{tr(|t| t.submit.rail.warnings)}</p>
+                    <ul>{lines}</ul>
+                </div>
+            }
+        })
+    }
+}

@@ -1,0 +1,189 @@
+use api::cluster::VirtualClusterView;
+use api::jobs::{CheckReport, Syntax};
+use leptos::prelude::*;
+use protocol::ids::JobKey;
+use protocol::problem::Problem;
+use wasm_bindgen::JsCast;
+
+use crate::Failed;
+use crate::pages::submit::document::{Edit, Tree};
+use crate::parts::editor::Jump;
+use crate::server_fns::jobs::SubmitJob;
+use crate::server_fns::submit::Opened;
+
+/// The three ways to write the one text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Way {
+    /// Fields.
+    #[default]
+    Form,
+    /// The text itself.
+    Editor,
+    /// A file from the reader's machine.
+    File,
+}
+
+impl Way {
+    pub(crate) const ALL: [Way; 3] = [Way::Form, Way::Editor, Way::File];
+
+    /// The word in the address.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Way::Form => "form",
+            Way::Editor => "editor",
+            Way::File => "file",
+        }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Self {
+        Self::ALL.into_iter().find(|way| way.as_str() == word).unwrap_or_default()
+    }
+}
+
+/// What happened to the text without the reader writing it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// A draft of last time took the place of the page's text.
+    DraftRestored,
+    /// A template took the place of the text kept here.
+    TemplateLoaded {
+        /// The text before.
+        before: String,
+    },
+    /// A file of this name was read.
+    FileRead(String),
+    /// A file could not be read.
+    FileUnreadable,
+}
+
+/// The one text that all of the page shows and changes, and what is known of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Editing {
+    pub(crate) text: RwSignal<String>,
+    /// The text as it was when the page was opened.
+    pub(crate) opened: StoredValue<String>,
+    pub(crate) tree: Memo<Result<Tree, Problem>>,
+    /// What the last check said.
+    pub(crate) report: RwSignal<Result<CheckReport, Failed>>,
+    pub(crate) checking: RwSignal<bool>,
+    pub(crate) clusters: RwSignal<Vec<VirtualClusterView>>,
+    pub(crate) way: Memo<Way>,
+    /// Shows another way; it is in the address.
+    pub(crate) choose: Callback<Way>,
+    pub(crate) jump: RwSignal<Jump>,
+    pub(crate) notice: RwSignal<Option<Notice>>,
+    pub(crate) cloned_from: StoredValue<Option<JobKey>>,
+    pub(crate) submit: ServerAction<SubmitJob>,
+}
+
+impl Editing {
+    /// Provides the state to everything below.
+    pub(crate) fn provide(opened: &Opened, way: Memo<Way>, choose: Callback<Way>) -> Self {
+        let text = RwSignal::new(opened.text.clone());
+        let editing = Self {
+            text,
+            opened: StoredValue::new(opened.text.clone()),
+            tree: Memo::new(move |_| Tree::read(&text.read())),
+            report: RwSignal::new(opened.report.clone()),
+            checking: RwSignal::new(false),
+            clusters: RwSignal::new(opened.clusters.clone()),
+            way,
+            choose,
+            jump: RwSignal::new(Jump::default()),
+            notice: RwSignal::new(None),
+            cloned_from: StoredValue::new(opened.cloned_from.clone()),
+            submit: ServerAction::new(),
+        };
+        provide_context(editing);
+        editing
+    }
+
+    /// The state of this page.
+    pub(crate) fn get() -> Self {
+        expect_context()
+    }
+
+    /// What the tree says; the default while the text cannot be read.
+    pub(crate) fn read<T: Default>(self, pick: impl FnOnce(&Tree) -> T) -> T {
+        self.tree.read().as_ref().map(pick).unwrap_or_default()
+    }
+
+    /// How the text is written.
+    pub(crate) fn syntax(self) -> Syntax {
+        match protocol::document::Syntax::of(&self.text.read()) {
+            protocol::document::Syntax::Json => Syntax::Json,
+            protocol::document::Syntax::Yaml => Syntax::Yaml,
+        }
+    }
+
+    /// Whether the form can show the text.
+    pub(crate) fn is_readable(self) -> bool {
+        self.tree.read().is_ok()
+    }
+
+    /// Changes the text. A change that cannot be made leaves it as it is.
+    pub(crate) fn edit(self, edits: &[Edit]) {
+        let mut text = self.text.get_untracked();
+        for edit in edits {
+            let Ok(changed) = edit.apply(&text) else { return };
+            text = changed;
+        }
+        self.text.set(text);
+    }
+
+    /// What is wrong at a path.
+    pub(crate) fn problems_at(self, path: &str) -> Vec<Problem> {
+        self.problems().into_iter().filter(|problem| problem.path == path).collect()
+    }
+
+    /// Everything that is wrong, as last checked.
+    pub(crate) fn problems(self) -> Vec<Problem> {
+        self.report.read().as_ref().map(|report| report.problems.clone()).unwrap_or_default()
+    }
+
+    /// Submits the text as it is.
+    pub(crate) fn submit(self) {
+        if self.submit.pending().get_untracked() {
+            return;
+        }
+        let cloned_from = self.cloned_from.get_value();
+        self.submit.dispatch(SubmitJob {
+            text: self.text.get_untracked(),
+            cloned_from: cloned_from.map(|key| key.to_string()).unwrap_or_default(),
+        });
+    }
+
+    /// Goes to where something is wrong: to its field, or to its line in the editor.
+    pub(crate) fn go_to(self, problem: &Problem) {
+        if self.way.get_untracked() == Way::Form
+            && let Some(field) = document().get_element_by_id(&field_id(&problem.path))
+            && let Ok(field) = field.dyn_into::<web_sys::HtmlElement>()
+        {
+            open_sections(&field);
+            // An element that cannot take the focus leaves it where it is.
+            let _ = field.focus();
+            return;
+        }
+        self.choose.run(Way::Editor);
+        self.jump.update(|jump| {
+            *jump = Jump { wish: jump.wish + 1, line: problem.line, column: problem.column };
+        });
+    }
+}
+
+/// Unfolds the sections that an element is in.
+fn open_sections(element: &web_sys::Element) {
+    let mut section = element.closest("details").ok().flatten();
+    while let Some(details) = section {
+        // Setting an attribute of a known name cannot fail.
+        let _ = details.set_attribute("open", "");
+        section =
+            details.parent_element().and_then(|above| above.closest("details").ok().flatten());
+    }
+}
+
+/// The id of the field that shows what stands at a path.
+pub(crate) fn field_id(path: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    format!("job-field-{}", path.chars().map(plain).collect::<String>())
+}

@@ -1,0 +1,78 @@
+use api::jobs::DryRun;
+use leptos::prelude::*;
+use protocol::wait::{WaitReason, Waiting};
+
+use crate::i18n::tr;
+use crate::pages::submit::state::Editing;
+use crate::parts::relative_time::RelativeTime;
+
+/// What the scheduler would do with the job now.
+#[component]
+pub(crate) fn Verdict() -> impl IntoView {
+    let editing = Editing::get();
+    let answer = move || {
+        let report = editing.report.read();
+        match report.as_ref() {
+            Err(failed) => Some(view! { <Unchecked message=failed.to_string()/> }.into_any()),
+            Ok(report) => {
+                report.dry_run.clone().map(|answer| view! { <Answer answer=answer/> }.into_any())
+            }
+        }
+    };
+    view! {
+        <div
+            class="verdict"
+            class:verdict--checking=move || editing.checking.get()
+            aria-live="polite"
+        >
+            {answer}
+        </div>
+    }
+}
+
+#[component]
+fn Unchecked(message: String) -> impl IntoView {
+    view! {
+        <p class="verdict__line verdict__line--bad">{tr(|t| t.submit.rail.check_failed)}</p>
+        <p class="hint">{message}</p>
+    }
+}
+
+#[component]
+fn Answer(answer: DryRun) -> impl IntoView {
+    match answer {
+        DryRun::FitsNow { nodes } => view! {
+            <p class="verdict__line verdict__line--good">
+                {tr(move |t| (t.submit.rail.fits_now)(&nodes))}
+            </p>
+        }
+        .into_any(),
+        DryRun::Waits(Waiting { reason, position, expected_start }) => view! {
+            <p class="verdict__line verdict__line--wait">{tr(|t| t.submit.rail.waits)}</p>
+            <Reason reason=reason/>
+            {(position > 1)
+                .then(|| view! { <p class="hint">{tr(move |t| (t.submit.rail.position)(position))}</p> })}
+            {expected_start
+                .map(|at| {
+                    view! {
+                        <p class="hint">{tr(|t| t.submit.rail.expected)} " " <RelativeTime at=at/></p>
+                    }
+                })}
+        }
+        .into_any(),
+        DryRun::Never { reason } => view! {
+            <p class="verdict__line verdict__line--bad">{tr(|t| t.submit.rail.never)}</p>
+            <Reason reason=reason/>
+        }
+        .into_any(),
+    }
+}
+
+#[component]
+fn Reason(reason: WaitReason) -> impl IntoView {
+    let also = reason.clone();
+    view! {
+        <p>{tr(move |t| (t.wait)(&reason))}</p>
+        <p class="hint">{tr(move |t| (t.wait_remedy)(&also))}</p>
+    }
+}
