@@ -1,14 +1,86 @@
-//! `cargo xtask bench`.
-use crate::workspace::Workspace;
+//! `cargo xtask bench`: measures the release binary from outside, as its users meet it.
+
+mod berth;
+mod first_page;
+mod idle_memory;
+mod list;
+mod submit_to_start;
+mod throughput;
+
 use anyhow::Result;
-use clap::Args;
+use clap::{Args, ValueEnum};
+
+use crate::release;
+use crate::workspace::Workspace;
 
 /// Which measurements to take.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// One measurement; all if not given.
-    name: Option<String>,
+    /// Which measurements; all if not given.
+    #[arg(value_enum)]
+    names: Vec<Name>,
 }
-pub(crate) fn run(_workspace: &Workspace, _options: &Options) -> Result<()> {
-    anyhow::bail!("x")
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Name {
+    /// From submission to the container's start, over a bare `docker run`.
+    SubmitToStart,
+    /// Jobs a second from submission to SUCCEEDED on simulated nodes.
+    Throughput,
+    /// One page of the list of 100 000 jobs.
+    List,
+    /// Memory of a server that has nothing to do.
+    IdleMemory,
+    /// Bytes that the first page transfers.
+    FirstPage,
+}
+
+/// One measured value.
+#[derive(Debug)]
+struct Measured {
+    name: &'static str,
+    value: f64,
+    unit: &'static str,
+}
+
+/// Takes the measurements and prints one `name value unit` line for each value.
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let binary = release::build(workspace)?;
+    let names = if options.names.is_empty() { Name::value_variants() } else { &options.names };
+    for name in names {
+        let measured = match name {
+            Name::SubmitToStart => submit_to_start::measure(workspace, &binary)?,
+            Name::Throughput => throughput::measure(&binary)?,
+            Name::List => list::measure(&binary)?,
+            Name::IdleMemory => idle_memory::measure(&binary)?,
+            Name::FirstPage => first_page::measure(&binary)?,
+        };
+        for Measured { name, value, unit } in measured {
+            println!("{name} {value:.1} {unit}");
+        }
+    }
+    Ok(())
+}
+
+/// The middle value; of an even number of values the mean of the middle two.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        even if even % 2 == 0 => f64::midpoint(values[middle - 1], values[middle]),
+        _odd => values[middle],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert!((median(vec![9.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
+        assert!((median(vec![4.0, 1.0, 2.0, 9.0]) - 3.0).abs() < f64::EPSILON);
+    }
 }

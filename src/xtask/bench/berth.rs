@@ -1,0 +1,174 @@
+//! A `berth serve` with a data folder of its own, and a signed-in client of it.
+
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use ureq::Agent;
+
+use crate::process::output;
+use crate::progress::note;
+
+const PASSWORD: &str = "a quay for measurements";
+
+/// How long the server may take until it is ready.
+const READY_LIMIT: Duration = Duration::from_secs(60);
+
+/// A running server; it ends, and its folder goes, with this value.
+#[derive(Debug)]
+pub(super) struct Berth {
+    process: Child,
+    folder: PathBuf,
+    address: String,
+    agent: Agent,
+    token: String,
+}
+
+impl Berth {
+    /// Starts a server with the nodes of a configuration file and signs in as administrator.
+    pub(super) fn start(binary: &Path, nodes: &str) -> Result<Self> {
+        let folder = std::env::temp_dir().join(format!("berth-bench-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        let configuration = folder.join("berth.toml");
+        fs::write(&configuration, nodes)?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let address = format!("127.0.0.1:{port}");
+        let log = File::create(folder.join("berth.log"))?;
+        let process = Command::new(binary)
+            .args(["serve", "--listen", &address, "--data"])
+            .arg(folder.join("data"))
+            .arg("--config")
+            .arg(&configuration)
+            .env("BERTH_ADMIN_PASSWORD", PASSWORD)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("cannot start {}", binary.display()))?;
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(60)))
+            .build()
+            .into();
+        let mut berth = Self { process, folder, address, agent, token: String::new() };
+        berth.wait_until_ready()?;
+        berth.token = berth.sign_in()?;
+        Ok(berth)
+    }
+
+    /// The server's process id.
+    pub(super) fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// A path of the server as an address.
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// A client that is not signed in.
+    pub(super) fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// What signing in by a page's form sends.
+    pub(super) fn credentials(&self) -> Value {
+        json!({ "username": "admin", "password": PASSWORD })
+    }
+
+    /// Gives a job file to the server.
+    pub(super) fn submit(&self, job: &Value) -> Result<()> {
+        let sent = self
+            .agent
+            .post(self.url("/api/v1/jobs"))
+            .header("Authorization", format!("Bearer {}", self.token))
+            .send_json(job);
+        let mut answer = sent.context("the server does not answer")?;
+        if !answer.status().is_success() {
+            bail!("{}: {}", answer.status(), answer.body_mut().read_to_string()?);
+        }
+        Ok(())
+    }
+
+    /// Reads a resource of the REST interface.
+    pub(super) fn get(&self, path: &str) -> Result<Value> {
+        let sent = self
+            .agent
+            .get(self.url(path))
+            .header("Authorization", format!("Bearer {}", self.token))
+            .call();
+        let mut answer = sent.context("the server does not answer")?;
+        let status = answer.status();
+        let text = answer.body_mut().with_config().limit(100_000_000).read_to_string()?;
+        if !status.is_success() {
+            bail!("{path}: {status}: {text}");
+        }
+        Ok(serde_json::from_str(&text)?)
+    }
+
+    /// How many jobs are in a state.
+    pub(super) fn count(&self, state: &str) -> Result<u64> {
+        let page = self.get(&format!("/api/v2/jobs?state={state}&limit=1&withTotalCount=true"))?;
+        page["totalCount"].as_u64().context("the list has no totalCount")
+    }
+
+    fn wait_until_ready(&mut self) -> Result<()> {
+        let deadline = Instant::now() + READY_LIMIT;
+        while Instant::now() < deadline {
+            if let Some(status) = self.process.try_wait()? {
+                bail!("berth ended at once ({status}):\n{}", self.log());
+            }
+            let asked = self.agent.get(self.url("/readyz")).call();
+            if asked.is_ok_and(|answer| answer.status().is_success()) {
+                return Ok(());
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        bail!("berth is not ready after {} s:\n{}", READY_LIMIT.as_secs(), self.log())
+    }
+
+    fn sign_in(&self) -> Result<String> {
+        let sent = self.agent.post(self.url("/api/v1/token")).send_json(self.credentials());
+        let answer: Value = sent.context("no token")?.body_mut().read_json()?;
+        let token = answer["token"].as_str();
+        Ok(token.with_context(|| format!("signing in failed: {answer}"))?.to_owned())
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("berth.log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Berth {
+    fn drop(&mut self) {
+        let stopped = output(Command::new("kill").arg(self.process.id().to_string()))
+            .and_then(|_| Ok(self.process.wait()?));
+        if let Err(error) = stopped {
+            note(&format!("berth (process {}) did not end: {error:#}", self.process.id()));
+        }
+        if let Err(error) = fs::remove_dir_all(&self.folder) {
+            note(&format!("{} stays: {error}", self.folder.display()));
+        }
+    }
+}
+
+/// A job of one small task.
+pub(super) fn small_job(name: &str, image: &str, command: &str) -> Value {
+    json!({
+        "jobName": name,
+        "image": image,
+        "taskRoles": [{
+            "name": "main",
+            "taskNumber": 1,
+            "cpuNumber": 1,
+            "memoryMB": 256,
+            "gpuNumber": 0,
+            "command": command,
+        }],
+    })
+}
