@@ -21,6 +21,8 @@ mod state;
 mod want;
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod stories;
 #[cfg(test)]
 mod story;

@@ -11,7 +11,7 @@ use crate::explain;
 use crate::fit::{place, placement, undo};
 use crate::model::{Answer, Placement, Plan, Request, Snapshot};
 use crate::reserve::{Reservation, reserve};
-use crate::state::{Cluster, View};
+use crate::state::{Cluster, Tenant, View};
 use crate::want::{Class, Want};
 
 /// Decides for the whole queue: higher priority first, then first come, first served. The first job
@@ -72,7 +72,7 @@ struct Pass<'a> {
     now: Timestamp,
     head: Option<Reservation>,
     /// Only ever shrinks: what failed fails again.
-    failed: HashMap<Class, Blocked>,
+    failed: HashMap<Class<'a>, Blocked>,
     /// Jobs that wait so far, backoff not counted.
     ahead: u32,
 }
@@ -132,7 +132,11 @@ impl<'a> Pass<'a> {
         }
         let view = if inside { View::Inside } else { View::Outside };
         if let Ok(claims) = place(&mut self.cluster, &want, view) {
-            return Ok(placement(&self.cluster, &want, &claims));
+            let placement = placement(&self.cluster, &want, &claims);
+            let ends_before = request.time_limit.map(|limit| self.now.plus_millis(limit));
+            // A reservation made later in this pass may wait for its end.
+            self.cluster.tenants.push(Tenant { ends_before, account: want.account, claims });
+            return Ok(placement);
         }
         let blocked = self.blocked(&want);
         self.failed.insert(class, blocked.clone().without_start());

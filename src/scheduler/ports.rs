@@ -90,7 +90,8 @@ impl Ports {
             let inside: i64 =
                 role.numbered.iter().map(|s| s.shared(pool.range.first, pool.range.last)).sum();
             let enough = free >= inside + i64::from(role.any_ports);
-            return i64::from(enough && self.numbers_free(pool.address, &role.numbered, view));
+            let fits = enough && self.numbers_free(pool.address, &role.numbered, view);
+            return i64::from(fits).min(limit);
         }
         match role.any_ports {
             0 => limit,

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use protocol::ids::JobId;
+use protocol::ids::{GpuType, JobId};
 use protocol::spec::PortRequest;
 
 use crate::gpus::Bits;
@@ -91,7 +91,7 @@ impl<'a> Want<'a> {
 
     /// Requests of one class have the same answer at the same moment. `inside` says whether it may
     /// run inside the head's reservation.
-    pub(crate) fn class(&self, inside: bool) -> Class {
+    pub(crate) fn class(&self, inside: bool) -> Class<'a> {
         let mut words = vec![self.account.map_or(u64::MAX, |a| a as u64), u64::from(inside)];
         words.push(self.avoid.len() as u64);
         words.extend(self.avoid.iter().map(|node| *node as u64));
@@ -110,7 +110,8 @@ impl<'a> Want<'a> {
             words
                 .extend(role.numbered.iter().flat_map(|s| [u64::from(s.first), u64::from(s.last)]));
         }
-        Class(words)
+        let absent = self.roles.iter().filter(|role| role.gpus > 0 && role.types == 0);
+        Class(words, absent.flat_map(|role| &role.asked.gpu_types).collect())
     }
 }
 
@@ -146,4 +147,4 @@ impl<'a> RoleWant<'a> {
 
 /// What two requests share when one answer does for both.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Class(Vec<u64>);
+pub(crate) struct Class<'a>(Vec<u64>, Vec<&'a GpuType>);

@@ -1,0 +1,384 @@
+//! What holds for every cluster and every queue.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use protocol::cluster::NodeCondition;
+use protocol::ids::JobId;
+use protocol::placement::TaskPlacement;
+use protocol::resources::Resources;
+use protocol::wait::{ResourceKind, WaitReason};
+
+use crate::model::{Plan, Request, Running, Snapshot};
+use crate::story::{Job, MINUTE, NOW, Story, cluster, job};
+use crate::{admit, plan};
+
+const TYPES: [&str; 3] = ["A100", "K80", "V100"];
+const CLUSTERS: [&str; 3] = ["default", "vision", "speech"];
+
+/// What is drawn for a node: GPUs, their type, CPUs, address, condition, a broken GPU.
+type NodeDraw = (u32, usize, u32, usize, u8, Option<usize>);
+
+fn any_node() -> impl Strategy<Value = NodeDraw> {
+    (
+        0..=8_u32,
+        0..3_usize,
+        4..=32_u32,
+        0..4_usize,
+        0..12_u8,
+        prop::option::weighted(0.2, 0..8_usize),
+    )
+}
+
+fn add_node(story: Story, (number, draw): (usize, NodeDraw)) -> Story {
+    let (gpus, kind, cpus, address, condition, broken) = draw;
+    let condition = match condition {
+        0 => NodeCondition::Draining,
+        1 => NodeCondition::Unreachable,
+        _ => NodeCondition::Ready,
+    };
+    let mut story = story.node(&format!("n{number}")).gpus(gpus, TYPES[kind]).cpus(cpus);
+    story = story.ports(20_000, 20_015).condition(condition);
+    if address == 0 {
+        story = story.address("10.0.0.254");
+    }
+    match broken {
+        Some(index) if index < gpus as usize => story.broken_gpu(index),
+        Some(_) | None => story,
+    }
+}
+
+/// What is drawn for a job: its cluster, priority, time limit in minutes, tasks, GPUs, type, CPUs, a
+/// port by number, a second role.
+type JobDraw = (usize, i32, Option<i64>, u32, u32, Option<usize>, u32, Option<u16>, bool);
+
+fn any_job() -> impl Strategy<Value = JobDraw> {
+    let few = prop_oneof![4 => Just(1_u32), 2 => 2..=3_u32, 1 => 4..=9_u32];
+    let gpus = prop_oneof![2 => Just(0_u32), 3 => 1..=2_u32, 2 => 3..=8_u32];
+    let limit = prop::option::of(1..60_i64);
+    let kind = prop::option::of(0..3_usize);
+    let port = prop::option::weighted(0.15, 20_000..20_020_u16);
+    (0..3_usize, 0..3_i32, limit, few, gpus, kind, 1..=10_u32, port, prop::bool::weighted(0.2))
+}
+
+fn make_job((id, draw): (usize, JobDraw)) -> Job {
+    let (within, priority, limit, tasks, gpus, kind, cpus, port, second) = draw;
+    let kinds: Vec<_> = kind.map(|kind| TYPES[kind]).into_iter().collect();
+    let mut made = job(id as i64 + 1).within(CLUSTERS[within]).priority(priority).tasks(tasks);
+    made = made.gpus(gpus, &kinds).cpus(cpus);
+    if let Some(port) = port {
+        made = made.port("tb", port, 1);
+    }
+    if second {
+        made = made.role().gpus(0, &[]).tasks(2);
+    }
+    match limit {
+        Some(minutes) => made.time_limit(minutes * MINUTE),
+        None => made,
+    }
+}
+
+/// A cluster in which an earlier pass has placed some jobs, and a queue.
+fn any_snapshot() -> impl Strategy<Value = Snapshot> {
+    let nodes = prop::collection::vec(any_node(), 1..7);
+    let before = prop::collection::vec(any_job(), 0..8);
+    let queue = prop::collection::vec(any_job(), 0..12);
+    let share = (0..3_usize, 0..16_u64, prop::option::of(0..40_u64));
+    (nodes, before, queue, prop::option::of(share)).prop_map(|(nodes, before, queue, share)| {
+        let mut story = nodes.into_iter().enumerate().fold(cluster(), add_node);
+        if let Some((kind, gpus, cpus)) = share {
+            story = story.share("vision", &[(TYPES[kind], gpus)], cpus);
+        }
+        let before = before.into_iter().enumerate().map(make_job);
+        let story = before.fold(story, Story::waits);
+        let snapshot = after(&story.snapshot);
+        let offset = 100;
+        let queue = queue.into_iter().enumerate().map(|(id, draw)| make_job((id + offset, draw)));
+        queue.fold(Story { snapshot }, Story::waits).snapshot
+    })
+}
+
+/// The cluster once what the plan places runs; nobody waits any more.
+fn after(snapshot: &Snapshot) -> Snapshot {
+    let running = with(snapshot, &plan(snapshot, NOW)).running;
+    Snapshot { running, waiting: Vec::new(), ..snapshot.clone() }
+}
+
+/// The cluster and the rest of the queue once what the plan places runs.
+fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
+    let mut next = snapshot.clone();
+    for placement in &plan.placements {
+        let place = next.waiting.iter().position(|request| request.job == placement.job).unwrap();
+        let request = next.waiting.remove(place);
+        let resources = |task: &TaskPlacement| request.roles[task.role as usize].resources;
+        next.running.push(Running {
+            job: request.job,
+            virtual_cluster: request.virtual_cluster.clone(),
+            ends_before: request.time_limit.map(|limit| NOW.plus_millis(limit)),
+            tasks: placement.tasks.iter().map(|task| (task.clone(), resources(task))).collect(),
+        });
+    }
+    next
+}
+
+fn request(snapshot: &Snapshot, job: JobId) -> &Request {
+    snapshot.waiting.iter().find(|request| request.job == job).unwrap()
+}
+
+fn every_job_is_decided_whole(snapshot: &Snapshot, plan: &Plan) {
+    let mut seen: BTreeSet<JobId> = plan.waiting.keys().copied().collect();
+    for placement in &plan.placements {
+        assert!(seen.insert(placement.job), "{} twice", placement.job);
+        let asked = request(snapshot, placement.job);
+        let tasks: Vec<_> = placement.tasks.iter().map(|task| (task.role, task.index)).collect();
+        let wanted: Vec<_> = (0..)
+            .zip(&asked.roles)
+            .flat_map(|(role, asked)| (0..asked.count).map(move |index| (role, index)))
+            .collect();
+        assert_eq!(tasks, wanted, "a gang is whole");
+        for task in &placement.tasks {
+            is_as_asked(snapshot, asked, task);
+        }
+    }
+    assert_eq!(seen.len(), snapshot.waiting.len());
+}
+
+fn is_as_asked(snapshot: &Snapshot, asked: &Request, task: &TaskPlacement) {
+    let role = &asked.roles[task.role as usize];
+    let node = snapshot.nodes.iter().find(|node| node.name == task.node).unwrap();
+    assert_eq!(node.condition, NodeCondition::Ready);
+    assert_eq!(node.address, task.address);
+    assert_eq!(task.gpus.len(), role.resources.gpus as usize);
+    let gpus: Vec<_> = task.gpus.iter().map(|i| &node.capacity.gpus[*i as usize]).collect();
+    assert!(gpus.iter().all(|gpu| gpu.healthy && gpu.gpu_type == gpus[0].gpu_type));
+    let wanted = |kind| role.gpu_types.is_empty() || role.gpu_types.contains(kind);
+    assert!(gpus.iter().all(|gpu| wanted(&gpu.gpu_type)));
+    for port in &role.ports {
+        let given = &task.ports[&port.label];
+        assert_eq!(given.len(), port.count as usize);
+        match port.begin_at {
+            0 => assert!(given.iter().all(|port| node.ports.ports().contains(port))),
+            first => assert_eq!(given[0], first),
+        }
+    }
+}
+
+/// Nothing is given twice and nothing exceeded by all that runs.
+fn nothing_is_exceeded(snapshot: &Snapshot) {
+    let mut ports = BTreeSet::new();
+    let mut gpus = BTreeSet::new();
+    let mut used: BTreeMap<_, Resources> = BTreeMap::new();
+    for (task, resources) in snapshot.running.iter().flat_map(|running| &running.tasks) {
+        for port in task.ports.values().flatten() {
+            assert!(ports.insert((&task.address, *port)), "port {port} twice");
+        }
+        for gpu in &task.gpus {
+            assert!(gpus.insert((&task.node, *gpu)), "GPU {gpu} of {} twice", task.node);
+        }
+        let sum = used.entry(&task.node).or_default();
+        sum.cpus += resources.cpus;
+        sum.memory_mb += resources.memory_mb;
+    }
+    for node in &snapshot.nodes {
+        let used = used.get(&node.name).copied().unwrap_or_default();
+        assert!(used.cpus <= node.capacity.cpus && used.memory_mb <= node.capacity.memory_mb);
+    }
+    for settings in &snapshot.virtual_clusters {
+        let own = snapshot.running.iter().filter(|job| job.virtual_cluster == settings.name);
+        let tasks: Vec<_> = own.flat_map(|job| &job.tasks).collect();
+        let cpus: u64 = tasks.iter().map(|(_, resources)| u64::from(resources.cpus)).sum();
+        assert!(settings.share.cpus.is_none_or(|share| cpus <= share));
+        let mut by_type: BTreeMap<_, u64> = BTreeMap::new();
+        for (task, _) in tasks {
+            let node = snapshot.nodes.iter().find(|node| node.name == task.node).unwrap();
+            for gpu in &task.gpus {
+                *by_type.entry(&node.capacity.gpus[*gpu as usize].gpu_type).or_default() += 1;
+            }
+        }
+        for (kind, count) in by_type {
+            let share = settings.share.gpus.get(kind).copied().unwrap_or(0);
+            assert!(settings.share.gpus.is_empty() || count <= share);
+        }
+    }
+}
+
+/// The same cluster in which only this job waits.
+fn alone(snapshot: &Snapshot, job: JobId) -> Snapshot {
+    Snapshot { waiting: vec![request(snapshot, job).clone()], ..snapshot.clone() }
+}
+
+/// Whether the first job comes before the second in the queue.
+fn ahead(snapshot: &Snapshot, first: JobId, second: JobId) -> bool {
+    let place = |job| {
+        let request = request(snapshot, job);
+        (std::cmp::Reverse(request.priority), request.submitted_at, request.job)
+    };
+    place(first) < place(second)
+}
+
+fn starts(snapshot: &Snapshot, job: JobId) -> bool {
+    plan(snapshot, NOW).placements.iter().any(|placement| placement.job == job)
+}
+
+/// `snapshot` is what the job found at its turn. With nobody ahead it starts only if its reason is to
+/// be behind somebody; with the constraint lifted, another binds or it starts.
+fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
+    let asked = request(snapshot, job);
+    let own = alone(snapshot, job);
+    let never = admit(snapshot, asked).err();
+    match reason {
+        WaitReason::Behind { ahead } => {
+            assert!(*ahead > 0);
+            assert!(starts(&own, job), "it would fit");
+        }
+        WaitReason::QuotaVc { needs, free, share, .. } => {
+            assert!(free <= share && needs <= share);
+            assert!(!starts(&own, job));
+            let mut lifted = own;
+            lifted.virtual_clusters.clear();
+            let reason = plan(&lifted, NOW).waiting.get(&job).map(|w| w.reason.clone());
+            assert!(!matches!(reason, Some(WaitReason::QuotaVc { .. })));
+        }
+        WaitReason::Impossible { .. } | WaitReason::TypeAbsent { .. } => {
+            assert_eq!(never.as_ref(), Some(reason));
+            let idle = Snapshot { running: Vec::new(), ..own };
+            assert!(!starts(&idle, job));
+        }
+        WaitReason::NodeDown { nodes } => {
+            assert!(*nodes > 0);
+            let idle = Snapshot { running: Vec::new(), ..own };
+            assert!(!starts(&idle, job), "nothing that runs is in its way");
+        }
+        WaitReason::Gang { tasks, fit } => assert!(fit < tasks && !starts(&own, job)),
+        WaitReason::Fragmented { needs, free, best_node } => {
+            assert!(best_node < needs && free >= needs);
+            assert!(!starts(&own, job));
+        }
+        WaitReason::Short { resource, needs, best_node } => {
+            assert!(best_node < needs, "{reason:?}");
+            assert!(!starts(&own, job));
+            if *resource == ResourceKind::Gpu {
+                let mut lifted = own;
+                let count = |role: &mut crate::model::RoleRequest| role.resources.gpus = 0;
+                lifted.waiting[0].roles.iter_mut().for_each(count);
+                let reason = plan(&lifted, NOW).waiting.get(&job).map(|w| w.reason.clone());
+                assert_ne!(
+                    reason.as_ref(),
+                    Some(&WaitReason::Short {
+                        resource: *resource,
+                        needs: *needs,
+                        best_node: *best_node
+                    })
+                );
+            }
+        }
+        WaitReason::Queued
+        | WaitReason::Hold
+        | WaitReason::Backoff { .. }
+        | WaitReason::NoNodes => {
+            panic!("nothing of this queue waits for {reason:?}")
+        }
+    }
+}
+
+proptest! {
+    // A file of failures beside a flat crate would be taken for a crate of the workspace.
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn plans_are_sound(snapshot in any_snapshot()) {
+        let plan = plan(&snapshot, NOW);
+        every_job_is_decided_whole(&snapshot, &plan);
+        nothing_is_exceeded(&with(&snapshot, &plan));
+    }
+
+    #[test]
+    fn the_same_input_gives_the_same_output(snapshot in any_snapshot()) {
+        let mut shuffled = snapshot.clone();
+        shuffled.waiting.reverse();
+        prop_assert_eq!(plan(&snapshot, NOW), plan(&shuffled, NOW));
+    }
+
+    #[test]
+    fn another_pass_at_once_finds_nothing_more(snapshot in any_snapshot()) {
+        let first = plan(&snapshot, NOW);
+        let rest = with(&snapshot, &first);
+        let second = plan(&rest, NOW);
+        // Jobs that ended inside the head's reservation are known now and may move it.
+        let limited = rest.running.iter().any(|running| running.ends_before.is_some());
+        prop_assert!(limited || second.placements.is_empty(), "{:?}", second.placements);
+    }
+
+    #[test]
+    fn reasons_bind(snapshot in any_snapshot()) {
+        let plan = plan(&snapshot, NOW);
+        for (job, waiting) in &plan.waiting {
+            let mut before = plan.clone();
+            before.placements.retain(|placement| ahead(&snapshot, placement.job, *job));
+            the_reason_binds(&with(&snapshot, &before), *job, &waiting.reason);
+        }
+    }
+
+    #[test]
+    fn positions_count_from_one_in_the_order_of_the_queue(snapshot in any_snapshot()) {
+        let plan = plan(&snapshot, NOW);
+        for name in CLUSTERS {
+            let mut own: Vec<_> = snapshot
+                .waiting
+                .iter()
+                .filter(|r| r.virtual_cluster.as_str() == name && plan.waiting.contains_key(&r.job))
+                .collect();
+            own.sort_by_key(|r| (std::cmp::Reverse(r.priority), r.submitted_at));
+            let positions: Vec<_> = own.iter().map(|r| plan.waiting[&r.job].position).collect();
+            prop_assert_eq!(positions, (1..=own.len() as u32).collect::<Vec<_>>());
+        }
+    }
+
+    /// The head is the first job that finds no room. Whatever starts in its pass, it starts as soon
+    /// as what ran before has ended, and by then what has a time limit has ended too.
+    #[test]
+    fn backfill_never_delays_the_head(snapshot in any_snapshot()) {
+        let plan = plan(&snapshot, NOW);
+        let rest = with(&snapshot, &plan);
+        let heads = plan.waiting.iter().filter_map(|(job, w)| Some((*job, w.expected_start?)));
+        for (head, start) in heads {
+            let ended = |running: &Running| running.ends_before.is_some_and(|end| end <= start);
+            let mut then = alone(&rest, head);
+            then.running.retain(|running| !ended(running));
+            prop_assert!(starts(&then, head), "{head} was promised {start}");
+        }
+    }
+
+    /// Without time limits: once all that ran at its turn has ended, the head starts beside all that
+    /// was let past it.
+    #[test]
+    fn what_is_let_past_the_head_is_not_in_its_way(snapshot in any_snapshot()) {
+        let mut snapshot = snapshot;
+        snapshot.waiting.iter_mut().for_each(|request| request.time_limit = None);
+        let idle = Snapshot { running: Vec::new(), ..snapshot.clone() };
+        let plan = plan(&snapshot, NOW);
+        let no_room = |job: &JobId| {
+            let reason = &plan.waiting[job].reason;
+            matches!(reason, WaitReason::Gang { .. } | WaitReason::Short { .. } | WaitReason::Fragmented { .. })
+                && starts(&alone(&idle, *job), *job)
+        };
+        let mut waiting: Vec<_> = plan.waiting.keys().copied().collect();
+        waiting.sort_by(|a, b| ahead(&snapshot, *b, *a).cmp(&ahead(&snapshot, *a, *b)));
+        let Some(head) = waiting.into_iter().find(no_room) else { return Ok(()) };
+        let mut then = alone(&with(&snapshot, &plan), head);
+        let past = |job| plan.placements.iter().any(|p| p.job == job) && ahead(&snapshot, head, job);
+        then.running.retain(|running| past(running.job));
+        prop_assert!(starts(&then, head), "{head} is delayed by {:?}", then.running);
+    }
+
+    #[test]
+    fn what_is_refused_at_the_door_never_starts_and_what_starts_is_not_refused(
+        snapshot in any_snapshot(),
+    ) {
+        let idle = Snapshot { running: Vec::new(), ..snapshot };
+        for asked in &idle.waiting {
+            let starts = starts(&alone(&idle, asked.job), asked.job);
+            prop_assert!(!starts || admit(&idle, asked).is_ok(), "{:?}", admit(&idle, asked));
+        }
+    }
+}
