@@ -22,19 +22,19 @@ export function documentPath(name: string): string {
 
 /** Goes to one of the three ways to write a job. */
 export async function write(page: Page, way: "Form" | "Editor" | "File") {
-  await page.getByRole("tab", { name: way, exact: true }).click();
+  await page.getByRole("button", { name: way, exact: true }).click();
 }
 
 /** Submits what is written and waits for the job's page. */
 export async function submit(page: Page, name: string) {
-  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  await page.getByRole("button", { name: /^Submit/ }).click();
   await expect(page).toHaveURL(new RegExp(`/jobs/admin/${name}$`));
   await expect(page.getByRole("heading", { level: 1 })).toContainText(name);
 }
 
 /** The job's own state on its page. */
 export function state(page: Page): Locator {
-  return page.locator("main header [data-state], main [data-state]").first();
+  return page.locator(".job-head [role=status] [data-state]");
 }
 
 /** Waits until the job's page says a state. Nothing is loaded anew: the page follows by itself. */
@@ -67,10 +67,12 @@ export async function whileDrained(page: Page, work: () => Promise<void>) {
   await other.close();
 }
 
-/** Opens the tab of the logs and gives the log that is shown. */
-export async function log(page: Page): Promise<Locator> {
+/** Opens the tab of the logs, chooses a task and gives its log. */
+export async function log(page: Page, task: string): Promise<Locator> {
   await page.getByRole("link", { name: "Logs", exact: true }).click();
-  return page.getByRole("log");
+  await page.getByRole("combobox", { name: "Task" }).selectOption(task);
+  await page.getByRole("button", { name: "Show", exact: true }).click();
+  return page.getByRole("region", { name: `Log of ${task}` });
 }
 
 /** Saves a picture of the whole page for people to look at. */

@@ -12,7 +12,7 @@ export default defineConfig({
   forbidOnly: true,
   reporter: [["list"]],
   use: {
-    baseURL: process.env.BERTH_URL,
+    baseURL: process.env.BERTH_TEST_URL,
     locale: "en-GB",
     timezoneId: "UTC",
     viewport: { width: 1280, height: 900 },

@@ -10,9 +10,9 @@ import { request } from "@playwright/test";
 export const PASSWORD = "a quay for tests";
 const RESULTS = resolve("test-results");
 const target = process.env.CARGO_TARGET_DIR ?? resolve("../target");
-const binary = process.env.BERTH_BINARY ?? join(target, "debug/berth");
+const binary = process.env.BERTH_TEST_BINARY ?? join(target, "debug/berth");
 const site = process.env.BERTH_SITE ?? join(target, "site");
-const engine = process.env.BERTH_ENGINE ?? "unix:///var/run/docker.sock";
+const engine = process.env.BERTH_TEST_ENGINE ?? "unix:///var/run/docker.sock";
 
 export default async function start() {
   const folder = mkdtempSync(join(tmpdir(), "berth-end2end-"));
@@ -48,7 +48,7 @@ gpu_runtime = "none"
   berth.stderr.pipe(log);
   await untilReady(berth, url);
   await signIn(url);
-  process.env.BERTH_URL = url;
+  process.env.BERTH_TEST_URL = url;
   return async () => {
     await stop(berth);
     rmSync(folder, { recursive: true, force: true });

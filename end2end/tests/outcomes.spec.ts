@@ -39,7 +39,7 @@ test("a running job is stopped on its page", async ({ page, request, baseURL }) 
 test("the log of a running job is followed line by line", async ({ page, request, baseURL }) => {
   await put(request, baseURL, "counts", "for i in 1 2 3 4 5 6; do echo line $i; sleep 1; done");
   await berth.open(page, "/jobs/admin/counts/logs");
-  const log = page.getByRole("log");
+  const log = page.getByRole("region", { name: "Log of main-0" });
   await expect(log).toContainText("line 1");
   await expect(log).toContainText("line 6");
 });

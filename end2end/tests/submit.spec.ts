@@ -4,16 +4,16 @@ import * as berth from "../pages";
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
 
 /** Follows one job from the queue to its end on one page that is never loaded anew. */
-async function followToTheEnd(page: Page, name: string, lines: RegExp[]) {
+async function followToTheEnd(page: Page, name: string, task: string, lines: RegExp[]) {
   await berth.becomes(page, "SUCCEEDED");
   await berth.expectNoReload(page);
-  const log = await berth.log(page);
+  const log = await berth.log(page, task);
   for (const line of lines) await expect(log).toContainText(line);
   await berth.expectNoReload(page);
   await berth.picture(page, `log-${name}`);
 }
 
-async function submitAndFollow(page: Page, name: string, lines: RegExp[]) {
+async function submitAndFollow(page: Page, name: string, task: string, lines: RegExp[]) {
   await berth.whileDrained(page, async () => {
     await berth.submit(page, name);
     await berth.mark(page);
@@ -22,7 +22,7 @@ async function submitAndFollow(page: Page, name: string, lines: RegExp[]) {
   });
   await berth.becomes(page, "RUNNING");
   await berth.picture(page, `running-${name}`);
-  await followToTheEnd(page, name, lines);
+  await followToTheEnd(page, name, task, lines);
 }
 
 async function paste(page: Page, text: string) {
@@ -41,7 +41,7 @@ test("a hello-world by the form", async ({ page }) => {
   await page.getByLabel("Memory, MB", { exact: true }).fill("256");
   await page.getByLabel("Command", { exact: true }).fill("echo hello from $PAI_JOB_NAME; sleep 3; echo done");
   await berth.picture(page, "submit-form");
-  await submitAndFollow(page, "hello-form", [/hello from hello-form/, /done/]);
+  await submitAndFollow(page, "hello-form", "main-0", [/hello from hello-form/, /done/]);
 });
 
 test("a hello-world by pasting JSON", async ({ page }) => {
@@ -49,7 +49,7 @@ test("a hello-world by pasting JSON", async ({ page }) => {
   await berth.write(page, "Editor");
   await paste(page, berth.document("helloworld.json"));
   await berth.picture(page, "submit-editor");
-  await submitAndFollow(page, "helloworld_16be675e", [/hello on Linux/, /GPU_COUNT=1/, /goodbye/]);
+  await submitAndFollow(page, "helloworld_16be675e", "task_1-0", [/hello on Linux/, /GPU_COUNT=1/, /goodbye/]);
 });
 
 test("a distributed job by uploading a file with comments", async ({ page }) => {
@@ -57,21 +57,23 @@ test("a distributed job by uploading a file with comments", async ({ page }) => 
   await berth.write(page, "File");
   await page.getByLabel("Choose a file").setInputFiles(berth.documentPath("tensorflow-distributed.json"));
   await expect(page.getByText("tensorflow-distributed.json is in the editor now.")).toBeVisible();
-  await submitAndFollow(page, "tensorflow-distributed-jobguid", [/serving 127\.0\.0\.1:\d+,127\.0\.0\.1:\d+ as 0/]);
+  await submitAndFollow(page, "tensorflow-distributed-jobguid", "ps_server-1", [
+    /serving 127\.0\.0\.1:\d+,127\.0\.0\.1:\d+ as 1/,
+  ]);
 });
 
 test("a job of the YAML protocol by pasting", async ({ page }) => {
   await berth.open(page, "/submit");
   await berth.write(page, "Editor");
   await paste(page, berth.document("tensorflow_cifar10.yaml"));
-  await submitAndFollow(page, "tensorflow_cifar10", [/--model=resnet20 --batch_size=32/, /trained/]);
+  await submitAndFollow(page, "tensorflow_cifar10", "worker-0", [/--model=resnet20 --batch_size=32/, /trained/]);
 });
 
 test("mistakes are shown where they are, and nothing is submitted", async ({ page }) => {
   await berth.open(page, "/submit");
   await berth.write(page, "Editor");
   await paste(page, '{"jobName": "bad name", "image": "a", "taskRole": []}');
-  await page.getByRole("button", { name: "Submit", exact: true }).click();
+  await page.getByRole("button", { name: /^Submit/ }).click();
   await expect(page.getByText("line 1, column 13")).toBeVisible();
   await expect(page.getByText("taskRoles").first()).toBeVisible();
   await expect(page).toHaveURL(/\/submit/);

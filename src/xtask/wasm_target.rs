@@ -22,7 +22,7 @@ use crate::workspace::Workspace;
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
 /// A `library` folder of the compiler's sources, or a `.tar.xz` of one.
-const SOURCE_VARIABLE: &str = "BERTH_RUST_SRC";
+pub(crate) const SOURCE_VARIABLE: &str = "BERTH_RUST_SRC";
 
 /// The throw-away crate whose build leaves the standard library behind.
 const PROBE: &str = "berth_wasm_probe";

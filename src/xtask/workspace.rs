@@ -6,6 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use cargo_metadata::MetadataCommand;
 
+use crate::wasm_target::SOURCE_VARIABLE;
+
 /// The paths every task works with.
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace {
@@ -29,6 +31,8 @@ impl Workspace {
     pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
+        // `berth` refuses variables that it does not know, and this one is ours.
+        command.env_remove(SOURCE_VARIABLE);
         command
     }
 

@@ -13,6 +13,7 @@ use ureq::Agent;
 
 use crate::process::output;
 use crate::progress::note;
+use crate::wasm_target::SOURCE_VARIABLE;
 
 const PASSWORD: &str = "a quay for measurements";
 
@@ -45,6 +46,7 @@ impl Berth {
             .arg("--config")
             .arg(&configuration)
             .env("BERTH_ADMIN_PASSWORD", PASSWORD)
+            .env_remove(SOURCE_VARIABLE)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)

@@ -1,7 +1,6 @@
 //! The Playwright tests: a real `berth`, a real Docker engine, Debian's Chromium.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result};
 
@@ -20,13 +19,13 @@ pub(super) fn run_all(workspace: &Workspace, archive: &Path) -> Result<()> {
         .context("there is no `chromium` here (Debian: apt-get install chromium)")?;
     let engine = PrivateEngine::start(&PrivateEngine::folder())?;
     engine.engine().load(archive)?;
-    let mut playwright = Command::new("node");
+    let mut playwright = workspace.command("node");
     playwright
         .current_dir(&folder)
         .args(["node_modules/@playwright/test/cli.js", "test"])
-        .env("BERTH_BINARY", berth)
+        .env("BERTH_TEST_BINARY", berth)
         .env("BERTH_SITE", workspace.site())
-        .env("BERTH_ENGINE", engine.engine().endpoint())
+        .env("BERTH_TEST_ENGINE", engine.engine().endpoint())
         .env("CHROMIUM", chromium);
     run(&mut playwright)
 }
