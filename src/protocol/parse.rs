@@ -10,6 +10,8 @@ mod v2;
 
 use std::fmt;
 
+#[cfg(test)]
+pub(crate) use self::parts::without_implicit;
 use self::reader::{Field, Fields, Reader};
 use crate::document::{Document, Syntax, Value};
 use crate::problem::Problem;

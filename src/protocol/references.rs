@@ -21,8 +21,13 @@ impl<'t> Tag<'t> {
 
     /// Whether it is meant as a reference: it begins with `$`, or the `$` was forgotten.
     pub(crate) fn is_reference(self) -> bool {
-        let head = self.inner.split(['.', '[']).next().unwrap_or("");
-        self.inner.starts_with('$') || SCOPES.contains(&head)
+        self.inner.starts_with('$') || SCOPES.contains(&self.scope())
+    }
+
+    /// What it refers to first: `data` of `$data.uri[0]`.
+    pub(crate) fn scope(self) -> &'t str {
+        let path = self.inner.strip_prefix('$').unwrap_or(self.inner);
+        path.split(['.', '[']).next().unwrap_or(path)
     }
 }
 
@@ -34,7 +39,7 @@ pub(crate) fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let start = from + text.get(from..)?.find("<%")?;
-        let end = start + text[start..].find("%>")? + 2;
+        let end = start + 2 + text[start + 2..].find("%>")? + 2;
         from = end;
         Some(Tag { inner: text[start + 2..end - 2].trim(), start, end })
     })
@@ -98,7 +103,7 @@ mod tests {
 
     #[test]
     fn tags_are_found_in_order() {
-        let text = "a <% $secrets.x %> b <%$data.uri[0]%> c <% open";
+        let text = "a <% $secrets.x %> b <%$data.uri[0]%> c <%> open";
         let found: Vec<_> = tags(text).map(|tag| (tag.inner, &text[tag.start..tag.end])).collect();
         assert_eq!(
             found,

@@ -33,6 +33,11 @@ impl<'d> Field<'d> {
         }
     }
 
+    /// Where it stands: its path and first byte.
+    pub(crate) fn place(&self) -> (&str, usize) {
+        (&self.path, self.node.start)
+    }
+
     /// The last word of the path, as a message names it.
     pub(crate) fn name(&self) -> &str {
         self.path.rsplit_once('.').map_or(&self.path, |(_, name)| name)
@@ -119,6 +124,8 @@ impl<'d> Reader<'d> {
     /// All mistakes in the order of the text.
     pub(crate) fn into_problems(mut self) -> Vec<Problem> {
         self.problems.sort_by_key(|problem| (problem.line, problem.column));
+        // What several roles use is read for each of them.
+        self.problems.dedup();
         let more = self.problems.len().saturating_sub(MAX_PROBLEMS);
         self.problems.truncate(MAX_PROBLEMS);
         if let (1.., Some(last)) = (more, self.problems.last().cloned()) {

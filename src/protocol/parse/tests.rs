@@ -1,4 +1,5 @@
 //! Every dialect's own example, and what is wrong with files that are wrong.
 
+mod any;
 mod bad;
 mod good;

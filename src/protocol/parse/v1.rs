@@ -65,7 +65,6 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     let (env, debug) =
         root.given("jobEnvs").map_or_else(Default::default, |f| parts::environment(reader, &f));
     let mut spec = JobSpec {
-        name: name?,
         dialect: dialect(root),
         description: None,
         virtual_cluster: virtual_cluster(reader, root),
@@ -82,6 +81,8 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
         debug,
         secrets: extras.secrets.names().map(str::to_owned).collect(),
         extras: serde_json::Map::new(),
+        // Last, so that a wrong name hides no other mistake.
+        name: name?,
     };
     let secrets = extras.secrets.clone();
     extras.apply(&mut spec, &known.roles);

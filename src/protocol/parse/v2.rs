@@ -81,7 +81,6 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     let known = Known { roles: role_keys(root), tasks };
     let extras = extras::read(reader, root, &known);
     let mut spec = JobSpec {
-        name: name?,
         dialect: Dialect::V2,
         description: root.given("description").and_then(|f| reader.text(&f)),
         virtual_cluster: virtual_cluster.unwrap_or_default(),
@@ -98,6 +97,8 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
         debug: false,
         secrets: job.secrets.names().map(str::to_owned).collect(),
         extras: serde_json::Map::new(),
+        // Last, so that a wrong name hides no other mistake.
+        name: name?,
     };
     extras.apply(&mut spec, &known.roles);
     Some((spec, job.secrets))
@@ -300,10 +301,10 @@ fn instance_limit<'d>(
     u32::try_from(value).ok()
 }
 
-/// Says that a name stands for nothing, and which names would.
+/// Says that a name, at a path and a byte, stands for nothing, and which names would.
 fn not_found<'n>(
     reader: &mut Reader<'_>,
-    field: &Field<'_>,
+    (path, at): (&str, usize),
     what: &str,
     name: &str,
     names: impl Iterator<Item = &'n str> + Clone,
@@ -314,7 +315,7 @@ fn not_found<'n>(
     }
     let names: Vec<&str> = names.collect();
     let allowed = if names.is_empty() { "none is defined".to_owned() } else { names.join(", ") };
-    reader.wrong(field, message, allowed);
+    reader.problem(path, at, message, allowed);
 }
 
 /// The keys that are known in each kind of object.

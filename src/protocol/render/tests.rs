@@ -1,3 +1,5 @@
+mod any;
+
 use crate::parse::parse;
 use crate::render::{to_json, to_yaml};
 use crate::spec::JobSpec;

@@ -38,7 +38,7 @@ pub(super) fn chosen<'d>(
     if !seen.contains(&name) {
         let mut names: Vec<&str> = seen.iter().map(String::as_str).collect();
         names.sort_unstable();
-        not_found(reader, &wanted, "the deployment", &name, names.into_iter());
+        not_found(reader, wanted.place(), "the deployment", &name, names.into_iter());
     }
     found.into_iter().find(|(found, _)| *found == name).map(|(_, roles)| roles)
 }
@@ -52,7 +52,8 @@ fn check_roles<'d>(
     let keys = role_keys(root);
     for (entry, role) in map.each() {
         if !keys.contains(&entry.key.as_str()) {
-            not_found(reader, &role, "the task role", &entry.key, keys.iter().copied());
+            let place = (role.path.as_str(), entry.key_start);
+            not_found(reader, place, "the task role", &entry.key, keys.iter().copied());
         }
         let Some(fields) = reader.object(&role, &ROLE_KEYS) else { continue };
         for key in ROLE_KEYS {

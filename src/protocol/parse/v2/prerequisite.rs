@@ -76,7 +76,7 @@ impl<'d> Prerequisites<'d> {
         if found.is_none() {
             let what = format!("the {} prerequisite", kind.word());
             let names: Vec<&str> = of_kind.by_ref().map(|p| p.name.as_str()).collect();
-            not_found(reader, field, &what, &name, names.into_iter());
+            not_found(reader, field.place(), &what, &name, names.into_iter());
         }
         found
     }
@@ -88,7 +88,7 @@ impl<'d> Prerequisites<'d> {
             let Some(name) = reader.text(&item) else { continue };
             if !self.0.iter().any(|p| p.name == name) {
                 let names = self.0.iter().map(|p| p.name.as_str());
-                not_found(reader, &item, "the prerequisite", &name, names);
+                not_found(reader, item.place(), "the prerequisite", &name, names);
             }
         }
     }

@@ -9,24 +9,27 @@ use crate::references::{self, Tag};
 /// What one role may refer to besides parameters and secrets.
 pub(super) struct Scope<'d> {
     own: Vec<(&'static str, &'d Node)>,
+    /// What the role selects but nothing defines: a mistake that has been told.
+    lost: Vec<&'static str>,
 }
 
 impl<'d> Scope<'d> {
     /// Parameters and secrets only.
     pub(super) fn of_job() -> Self {
-        Self { own: Vec::new() }
+        Self { own: Vec::new(), lost: Vec::new() }
     }
 
     /// The prerequisites that a role selects.
     pub(super) fn of_role(reader: &mut Reader<'d>, role: &Fields<'d>, job: &Job<'d>) -> Self {
-        let mut own = Vec::new();
+        let (mut own, mut lost) = (Vec::new(), Vec::new());
         for kind in [Kind::Script, Kind::Output, Kind::Data] {
             let Some(field) = role.given(kind.word()) else { continue };
-            if let Some(found) = job.prerequisites.find(reader, &field, kind) {
-                own.push((kind.word(), found.node));
+            match job.prerequisites.find(reader, &field, kind) {
+                Some(found) => own.push((kind.word(), found.node)),
+                None => lost.push(kind.word()),
             }
         }
-        Self { own }
+        Self { own, lost }
     }
 
     fn root(&self, scope: &str, job: &Job<'d>) -> Option<&'d Node> {
@@ -71,6 +74,7 @@ pub(super) fn render<'d>(
         last = tag.end;
         match value {
             Some(value) => rendered.push_str(&value),
+            None if scope.lost.contains(&tag.scope()) => complete = false,
             None => {
                 unknown(reader, field, tag, nth - 1, scope, job);
                 complete = false;
