@@ -8,7 +8,7 @@ mod yaml;
 use serde_json::Value as Json;
 
 use self::place::{Place, find};
-use crate::document::{Document, Lines, Syntax, without_bom};
+use crate::document::{Document, Lines, Syntax, Value, without_bom};
 use crate::problem::Problem;
 
 /// One step on the way to a value.
@@ -29,6 +29,31 @@ pub enum Step {
 pub fn value(text: &str) -> Result<Json, Vec<Problem>> {
     let document = Document::read(text).map_err(|problem| vec![problem])?;
     Ok(document.root.to_json())
+}
+
+/// The keys of an object in the order of the text, which plain JSON does not keep; none where
+/// there is no object.
+#[must_use]
+pub fn keys(text: &str, path: &[Step]) -> Vec<String> {
+    let Ok(document) = Document::read(text) else { return Vec::new() };
+    let place = find(&document.root, path);
+    match &place.last().value {
+        Value::Map(entries) if place.complete => {
+            let mut keys: Vec<String> = Vec::new();
+            for entry in entries {
+                if !keys.contains(&entry.key) {
+                    keys.push(entry.key.clone());
+                }
+            }
+            keys
+        }
+        Value::Map(_)
+        | Value::List(_)
+        | Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Text(_) => Vec::new(),
+    }
 }
 
 /// Sets one value. What is missing on the way is made.

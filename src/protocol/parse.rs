@@ -86,6 +86,20 @@ pub(crate) fn known_keys() -> Vec<(u8, &'static str, Vec<&'static str>)> {
     keys
 }
 
+/// The place of a key among those of its object as the documents list them; unknown ones last.
+pub(crate) fn rank(key: &str) -> usize {
+    let lists: [&[&str]; 6] = [
+        &v1::ROLE_KEYS,
+        &parts::PORT_KEYS,
+        &v1::ROOT_KEYS,
+        &v2::ROLE_KEYS,
+        &v2::RESOURCE_KEYS,
+        &v2::ROOT_KEYS,
+    ];
+    let known = lists.into_iter().flatten().position(|known| *known == key);
+    known.unwrap_or(usize::MAX)
+}
+
 /// Version 2 says so, or at least looks so.
 fn is_version_2(root: &Fields<'_>) -> bool {
     let roles_by_name =

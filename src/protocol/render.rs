@@ -24,6 +24,20 @@ pub fn to_yaml(spec: &JobSpec) -> String {
     yaml::write(&v2::tree(spec))
 }
 
+/// Plain JSON as people write it: known keys in the order of the documents.
+fn ranked(value: &serde_json::Value) -> tree::Tree {
+    let mut tree = tree::Tree::of_json(value);
+    tree.sort_keys(&crate::parse::rank);
+    tree
+}
+
+/// A value as JSON over several lines, no line break at the end.
+pub(crate) fn json_value(value: &serde_json::Value) -> String {
+    let mut text = json::write(&ranked(value));
+    text.pop();
+    text
+}
+
 /// A key as YAML writes it.
 pub(crate) fn yaml_key(key: &str) -> String {
     yaml::line(key)
@@ -32,20 +46,20 @@ pub(crate) fn yaml_key(key: &str) -> String {
 /// What follows a key or a dash that stands `indent` columns in, line break included.
 pub(crate) fn yaml_value(value: &serde_json::Value, indent: usize) -> String {
     let mut text = String::new();
-    yaml::value(&tree::Tree::of_json(value), indent, &mut text);
+    yaml::value(&ranked(value), indent, &mut text);
     text
 }
 
 /// An item of a list whose dashes stand `indent` columns in.
 pub(crate) fn yaml_item(value: &serde_json::Value, indent: usize) -> String {
     let mut text = String::new();
-    yaml::list(&[tree::Tree::of_json(value)], indent, &mut text);
+    yaml::list(&[ranked(value)], indent, &mut text);
     text
 }
 
 /// A whole YAML document.
 pub(crate) fn yaml_document(value: &serde_json::Value) -> String {
-    yaml::write(&tree::Tree::of_json(value))
+    yaml::write(&ranked(value))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 use super::place::{Place, wrap};
 use super::{Edit, Step, column, line_end, line_start};
 use crate::document::{Node, Value};
+use crate::render::json_value;
 
 pub(super) fn set(text: &str, path: &[Step], place: &Place<'_>, value: &Json) -> Option<Vec<Edit>> {
     let node = place.last();
@@ -142,6 +143,5 @@ fn indent_of(text: &str, at: usize) -> String {
 
 /// JSON over several lines, those after the first indented.
 fn pretty(value: &Json, indent: &str) -> String {
-    let text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
-    text.replace('\n', &format!("\n{indent}"))
+    json_value(value).replace('\n', &format!("\n{indent}"))
 }

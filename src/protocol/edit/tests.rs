@@ -47,6 +47,10 @@ fn json_is_changed_in_place() {
     let with_role =
         JSON.replace("} // the last", "}, // the last\n    {\n      \"name\": \"y\"\n    }");
     sets(JSON, "taskRoles[]", json!({ "name": "y" }), &with_role);
+    let role = json!({ "command": "c", "cpuNumber": 1, "name": "n", "taskNumber": 2 });
+    let written = "{\n  \"r\": {\n    \"name\": \"n\",\n    \"taskNumber\": 2,\n    \"cpuNumber\": 1,\n    \
+                   \"command\": \"c\"\n  }\n}";
+    sets("{}", "r", role, written);
     sets("{}", "a.b[]", json!(1), "{\n  \"a\": {\n    \"b\": [\n      1\n    ]\n  }\n}");
     sets("{\"a\": 1}", "b", json!(2), "{\"a\": 1, \"b\": 2}");
     sets("{\"a\": 1,}", "b", json!(2), "{\"a\": 1, \"b\": 2}");

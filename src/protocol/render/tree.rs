@@ -22,6 +22,18 @@ impl Tree {
         Self::Text(value.to_string())
     }
 
+    /// Sorts the keys of all objects by a rank; equal ranks keep their order.
+    pub(super) fn sort_keys(&mut self, rank: &dyn Fn(&str) -> usize) {
+        match self {
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) => {}
+            Self::List(items) => items.iter_mut().for_each(|item| item.sort_keys(rank)),
+            Self::Map(entries) => {
+                entries.sort_by_key(|(key, _)| rank(key));
+                entries.iter_mut().for_each(|(_, item)| item.sort_keys(rank));
+            }
+        }
+    }
+
     pub(super) fn of_json(value: &Json) -> Self {
         match value {
             Json::Null => Self::Null,

@@ -1,4 +1,5 @@
 use crate::document::Syntax;
+use crate::edit::Step;
 use crate::parse::{Parsed, parse};
 use crate::spec::{Completion, Dialect, RetryLimit};
 
@@ -97,4 +98,121 @@ fn the_example_of_version_2_is_read() {
         .replace("docker_password: password", "docker_password: \"******\"")
         .replace("github_token: cGFzc3dvcmQ=", "github_token: \"******\"");
     assert_eq!(masked_text, expected);
+}
+
+#[test]
+fn what_upstream_took_is_taken() {
+    let text = SCM
+        .replace("\"taskNumber\": 1", "\"taskNumber\": \"2\"")
+        .replace("\"gpuNumber\": 1", "\"gpuNumber\": 1.0")
+        .replace("\"shmMB\": 64,", "")
+        .replace("\"gpuType\": \"TITANX\"", "\"gpuType\": \"TITANX, P100\"")
+        .replace("\"retryCount\": 0", "\"retryCount\": -2, \"virtualCluster\": \"\"")
+        .replace(
+            "\"jobEnvs\": {}",
+            "\"jobEnvs\": {\"LR\": 1.0, \"ON\": true, \"PAI_X\": \"$HOME\", \"isDebug\": true}",
+        );
+    let Parsed { spec, warnings, .. } = read(&text);
+    assert_eq!(spec.roles[0].count, 2);
+    assert_eq!(spec.roles[0].resources.gpus, 1);
+    assert_eq!(spec.roles[0].shm_mb, 64);
+    assert_eq!(spec.gpu_types.len(), 2);
+    assert_eq!(spec.retries, RetryLimit::Always);
+    assert_eq!(spec.virtual_cluster.as_str(), "default");
+    let env: Vec<(&str, &str)> =
+        spec.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(env, [("LR", "1.0"), ("ON", "true"), ("PAI_X", "$HOME")]);
+    assert!(spec.debug);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+}
+
+#[test]
+fn either_version_works_in_either_notation() {
+    let json = serde_json::to_string(&crate::edit::value(V2).unwrap()).unwrap();
+    assert_eq!(crate::edit::keys(V2, &[Step::Key("taskRoles".into())]), ["worker", "ps_server"]);
+    let mut parsed = read(&json);
+    // Plain JSON keeps its keys in alphabetical order.
+    parsed.spec.roles.reverse();
+    assert_eq!((parsed.spec.dialect, parsed.syntax), (Dialect::V2, Syntax::Json));
+    assert_eq!(parsed.spec, read(V2).spec);
+    assert!(!parsed.masked_text.contains("cGFz"));
+    let yaml = "jobName: a\nimage: b\ntaskRoles:\n- name: t\n  taskNumber: 1\n  cpuNumber: 1\n  \
+                memoryMB: 100\n  gpuNumber: 0\n  command: |\n    echo a\n    echo b\n";
+    let parsed = read(yaml);
+    assert_eq!((parsed.spec.dialect, parsed.syntax), (Dialect::Pai, Syntax::Yaml));
+    assert_eq!(parsed.spec.roles[0].command, "echo a\necho b");
+    assert_eq!(parsed.spec.roles[0].shm_mb, 64);
+    let directive = format!("\u{feff}%YAML 1.2\n{V2}");
+    assert_eq!(read(&directive).spec, read(V2).spec);
+    assert!(read(&directive).masked_text.starts_with("\u{feff}%YAML 1.2\n---\n"));
+}
+
+/// A small job of version 2 with something in the place of `HERE`.
+fn small(here: &str) -> String {
+    format!(
+        "protocolVersion: \"2\"\nname: a\ntype: job\nprerequisites:\n- {{name: i, type: dockerimage, \
+         uri: u/i}}\n{here}\ntaskRoles:\n  t:\n    dockerImage: i\n    resourcePerInstance: {{cpu: 1, \
+         memoryMB: 256, gpu: 1, ports: {{tb: 2, http: 1}}}}\n    commands: [run]\n"
+    )
+}
+
+#[test]
+fn version_2_has_its_own_defaults() {
+    let spec = read(&small("")).spec;
+    let role = &spec.roles[0];
+    assert_eq!((role.count, role.shm_mb), (1, 256), "512 would be more than the memory");
+    assert_eq!(role.completion, Completion { min_failed: Some(1), min_succeeded: Some(1) });
+    assert_eq!(role.ports.len(), 1);
+    assert_eq!(spec.priority, crate::spec::Priority::TEST);
+}
+
+#[test]
+fn the_schedulers_part_of_extras_is_understood() {
+    let hived = |role: &str| {
+        small(&format!(
+            "extras:\n  hivedScheduler:\n    jobPriorityClass: prod\n    taskRoles:\n      t: {role}\n  \
+             gangAllocation: true"
+        ))
+    };
+    let spec = read(&hived("{skuType: A100}")).spec;
+    assert_eq!(spec.priority, crate::spec::Priority::PRODUCTION);
+    assert_eq!(spec.roles[0].gpu_types[0].as_str(), "A100");
+    assert_eq!(spec.extras.keys().collect::<Vec<_>>(), ["gangAllocation"]);
+    let pinned = read(&hived("{pinnedCellId: P1, affinityGroupName: g}")).spec;
+    assert_eq!(pinned.extras["hivedScheduler"]["taskRoles"]["t"]["pinnedCellId"], "P1");
+    for text in [crate::render::to_json(&pinned), crate::render::to_yaml(&pinned)] {
+        let back = read(&text).spec;
+        assert_eq!((back.priority, &back.extras), (pinned.priority, &pinned.extras));
+    }
+}
+
+#[test]
+fn secrets_in_every_style_are_covered() {
+    let text = small(
+        "secrets:\n  plain: s3cret-1 # a comment\n  quoted: 's3cret-2'\n  block: |\n    s3cret-3\n    \
+         s3cret-4\n\n  number: 12345\nparameters:\n  x: 1",
+    );
+    let parsed = read(&text);
+    assert_eq!(parsed.secrets.get("block"), Some("s3cret-3\ns3cret-4\n"));
+    assert_eq!(parsed.secrets.get("number"), Some("12345"));
+    let masked = &parsed.masked_text;
+    assert!(!masked.contains("s3cret") && !masked.contains("12345"), "{masked}");
+    assert!(masked.contains("plain: \"******\" # a comment\n"), "{masked}");
+    assert!(masked.contains("block: \"******\"\n\n  number: \"******\"\nparameters:"), "{masked}");
+    assert!(!format!("{parsed:?}").contains("s3cret"));
+    let again = read(masked);
+    assert_eq!(again.spec, parsed.spec);
+    assert!(again.secrets.iter().all(|(_, value)| value == "******"));
+}
+
+#[test]
+fn references_reach_into_nested_parameters_and_lists() {
+    let text = small("parameters:\n  a: {b: [x, y], n: 1.0}\nsecrets: {k: v}").replace(
+        "[run]",
+        "[\"<% $parameters.a.b[1] %> <%$parameters.a.n%> <% $secrets.k %> <% x %>\"]",
+    );
+    let parsed = read(&text);
+    let command = &parsed.spec.roles[0].command;
+    assert_eq!(command, "y 1.0 <% $secrets.k %> <% x %>");
+    assert_eq!(crate::secrets::fill(command, &parsed.secrets), "y 1.0 v <% x %>");
 }
