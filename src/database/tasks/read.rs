@@ -1,4 +1,4 @@
-use protocol::ids::{JobId, NodeName};
+use protocol::ids::{JobId, NodeName, TaskKey};
 use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, Select, Statement};
 
@@ -16,6 +16,21 @@ const NOT_ENDED: &str = "state NOT IN ('SUCCEEDED', 'FAILED', 'STOPPED')";
 pub async fn of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<Vec<Task>> {
     let query = row::Entity::find().filter(row::Column::Job.eq(job.0));
     tasks(in_order(query).all(conn).await?)
+}
+
+/// One run of one task.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn get(conn: &impl ConnectionTrait, key: &TaskKey) -> Result<Option<Task>> {
+    let TaskKey { job, attempt, role, index, retry } = *key;
+    let query = row::Entity::find()
+        .filter(row::Column::Job.eq(job.0))
+        .filter(row::Column::Attempt.eq(i64::from(attempt)))
+        .filter(row::Column::Role.eq(i64::from(role)))
+        .filter(row::Column::TaskIndex.eq(i64::from(index)))
+        .filter(row::Column::Retry.eq(i64::from(retry)));
+    query.one(conn).await?.map(row::Model::into_task).transpose()
 }
 
 /// The tasks that a node holds: those placed there that have not ended.

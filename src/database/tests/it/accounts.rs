@@ -1,0 +1,144 @@
+use database::sessions::{self, SessionRecord};
+use database::tokens::{self, NewToken};
+use database::users::{self, UserRecord};
+use database::{Error, settings};
+use protocol::ids::UserName;
+
+use crate::stage::{Stage, at, on_both, user, write};
+
+fn account(name: &str, admin: bool) -> UserRecord {
+    UserRecord {
+        name: user(name),
+        password_hash: "$argon2id$…".to_owned(),
+        admin,
+        created_at: at(1),
+        password_changed_at: at(1),
+    }
+}
+
+fn token(hash: &str, of: &str, ends: Option<i64>) -> NewToken {
+    NewToken {
+        hash: hash.to_owned(),
+        user: user(of),
+        label: format!("for {hash}"),
+        created_at: at(2),
+        expires_at: ends.map(at),
+    }
+}
+
+fn session(id: &str, of: Option<&str>, ends: i64) -> SessionRecord {
+    let data = vec![0, 159, 146, 150, 255];
+    SessionRecord { id: id.to_owned(), data, expires_at: at(ends), user: of.map(user) }
+}
+
+async fn add_users(stage: &Stage) -> anyhow::Result<(UserName, UserName)> {
+    write!(stage, |tx| users::insert(&tx, &account("bob", false)));
+    write!(stage, |tx| users::insert(&tx, &account("alice", true)));
+    Ok((user("alice"), user("bob")))
+}
+
+on_both! {
+    async fn users_come_and_go(stage) {
+        assert_eq!(users::count(stage.db.read()).await?, 0);
+        let (alice, bob) = add_users(&stage).await?;
+        let conn = stage.db.read();
+        assert_eq!(users::list(conn).await?, [account("alice", true), account("bob", false)]);
+        assert_eq!(users::get(conn, &alice).await?, Some(account("alice", true)));
+        assert_eq!(users::count(conn).await?, 2);
+        let tx = stage.begin().await?;
+        let error = users::insert(&tx, &account("bob", true)).await.unwrap_err();
+        assert_eq!(error.to_string(), "user bob exists already");
+        assert!(matches!(error, Error::Conflict { .. }));
+        tx.rollback().await?;
+        assert!(write!(stage, |tx| users::remove(&tx, &bob)));
+        assert!(!write!(stage, |tx| users::remove(&tx, &bob)));
+        assert_eq!(users::get(stage.db.read(), &bob).await?, None);
+    }
+
+    async fn a_new_password_replaces_the_old_one_of_one_user(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        assert!(write!(stage, |tx| users::set_password(&tx, &alice, "new", at(9))));
+        assert!(!write!(stage, |tx| users::set_password(&tx, &user("eve"), "new", at(9))));
+        let found = users::get(stage.db.read(), &alice).await?.unwrap();
+        assert_eq!((found.password_hash.as_str(), found.password_changed_at), ("new", at(9)));
+        assert_eq!((found.created_at, found.admin), (at(1), true));
+        assert_eq!(users::get(stage.db.read(), &bob).await?, Some(account("bob", false)));
+    }
+
+    async fn tokens_are_found_by_hash_until_they_expire(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        let lasting = write!(stage, |tx| tokens::insert(&tx, &token("h1", "alice", None)));
+        let short = write!(stage, |tx| tokens::insert(&tx, &token("h2", "alice", Some(10))));
+        write!(stage, |tx| tokens::insert(&tx, &token("h3", "bob", Some(11))));
+        let conn = stage.db.read();
+        let found = tokens::by_hash(conn, "h2", at(9)).await?.unwrap();
+        assert_eq!((found.id, &found.user, found.label.as_str()), (short, &alice, "for h2"));
+        assert_eq!((found.created_at, found.expires_at), (at(2), Some(at(10))));
+        assert_eq!(tokens::by_hash(conn, "h2", at(10)).await?, None, "expired");
+        assert_eq!(tokens::by_hash(conn, "h", at(0)).await?, None);
+        let ids: Vec<_> = tokens::list_of(conn, &alice).await?.iter().map(|t| t.id).collect();
+        assert_eq!(ids, [short, lasting], "newest first");
+        assert_eq!(write!(stage, |tx| tokens::remove_expired(&tx, at(10))), 1);
+        assert!(tokens::by_hash(stage.db.read(), "h1", at(i64::MAX)).await?.is_some());
+        assert!(tokens::by_hash(stage.db.read(), "h3", at(10)).await?.is_some());
+        assert!(!write!(stage, |tx| tokens::remove(&tx, &bob, lasting)), "it is not bob's");
+        assert!(write!(stage, |tx| tokens::remove(&tx, &alice, lasting)));
+        assert_eq!(tokens::list_of(stage.db.read(), &alice).await?, []);
+        assert_eq!(write!(stage, |tx| tokens::remove_of_user(&tx, &bob)), 1);
+    }
+
+    async fn a_token_needs_its_user_and_a_hash_of_its_own(stage) {
+        add_users(&stage).await?;
+        write!(stage, |tx| tokens::insert(&tx, &token("h1", "alice", None)));
+        let tx = stage.begin().await?;
+        let error = tokens::insert(&tx, &token("h1", "bob", None)).await.unwrap_err();
+        assert!(matches!(error, Error::Conflict { .. }), "{error}");
+        tx.rollback().await?;
+        let tx = stage.begin().await?;
+        let error = tokens::insert(&tx, &token("h2", "eve", None)).await.unwrap_err();
+        assert!(matches!(error, Error::NotFound { .. }), "{error}");
+    }
+
+    async fn sessions_are_stored_replaced_and_expire(stage) {
+        let first = session("s1", None, 10);
+        write!(stage, |tx| sessions::create(&tx, &first));
+        let tx = stage.begin().await?;
+        let error = sessions::create(&tx, &first).await.unwrap_err();
+        assert!(matches!(error, Error::Conflict { .. }), "{error}");
+        tx.rollback().await?;
+        assert_eq!(sessions::load(stage.db.read(), "s1", at(9)).await?, Some(first));
+        let mut changed = session("s1", Some("alice"), 20);
+        changed.data = Vec::new();
+        write!(stage, |tx| sessions::save(&tx, &changed));
+        write!(stage, |tx| sessions::save(&tx, &session("s2", Some("bob"), 15)));
+        let conn = stage.db.read();
+        assert_eq!(sessions::load(conn, "s1", at(19)).await?, Some(changed));
+        assert_eq!(sessions::load(conn, "s1", at(20)).await?, None, "expired");
+        assert_eq!(write!(stage, |tx| sessions::delete_expired(&tx, at(15))), 1);
+        assert!(!write!(stage, |tx| sessions::delete(&tx, "s2")));
+        assert!(write!(stage, |tx| sessions::delete(&tx, "s1")));
+        assert_eq!(sessions::load(stage.db.read(), "s1", at(0)).await?, None);
+    }
+
+    async fn a_user_leaves_with_all_tokens_and_sessions(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        for name in ["alice", "bob"] {
+            write!(stage, |tx| tokens::insert(&tx, &token(name, name, None)));
+            write!(stage, |tx| sessions::create(&tx, &session(name, Some(name), 10)));
+        }
+        assert!(write!(stage, |tx| users::remove(&tx, &alice)));
+        let conn = stage.db.read();
+        assert_eq!(tokens::by_hash(conn, "alice", at(0)).await?, None);
+        assert_eq!(sessions::load(conn, "alice", at(0)).await?, None);
+        assert!(tokens::by_hash(conn, "bob", at(0)).await?.is_some());
+        assert_eq!(write!(stage, |tx| sessions::delete_of_user(&tx, &bob)), 1);
+        assert_eq!(sessions::load(stage.db.read(), "bob", at(0)).await?, None);
+    }
+
+    async fn a_setting_is_set_once(stage) {
+        assert_eq!(settings::get(stage.db.read(), "cluster").await?, None);
+        assert_eq!(write!(stage, |tx| settings::set_once(&tx, "cluster", "c1")), "c1");
+        assert_eq!(write!(stage, |tx| settings::set_once(&tx, "cluster", "c2")), "c1");
+        assert_eq!(settings::get(stage.db.read(), "cluster").await?.as_deref(), Some("c1"));
+    }
+}

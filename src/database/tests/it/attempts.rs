@@ -1,0 +1,55 @@
+use database::Error;
+use database::attempts::{self, AttemptUpdate};
+use database::jobs;
+use protocol::ids::JobId;
+use protocol::state::State;
+
+use crate::stage::{a_job, at, attempt_of, exit, on_both, write};
+
+on_both! {
+    async fn attempts_are_read_back_by_job_and_number(stage) {
+        let a = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
+        let b = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "two")));
+        let mut ended = attempt_of(b, 0);
+        ended.state = State::Failed;
+        (ended.started_at, ended.completed_at) = (Some(at(5)), Some(at(6)));
+        ended.exit = Some(exit(3));
+        let all = [attempt_of(a, 0), attempt_of(a, 1), ended.clone(), attempt_of(b, 1)];
+        let jumbled = [all[3].clone(), all[1].clone(), all[2].clone(), all[0].clone()];
+        write!(stage, |tx| attempts::insert_many(&tx, &jumbled));
+        let conn = stage.db.read();
+        assert_eq!(attempts::of_job(conn, a).await?, all[..2]);
+        assert_eq!(attempts::of_jobs(conn, &[b, a, JobId(99)]).await?, all);
+        assert_eq!(attempts::of_jobs(conn, &[]).await?, []);
+    }
+
+    async fn an_attempt_is_stored_once(stage) {
+        let job = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
+        write!(stage, |tx| attempts::insert_many(&tx, &[attempt_of(job, 0)]));
+        let tx = stage.begin().await?;
+        let again = [attempt_of(job, 1), attempt_of(job, 0)];
+        let error = attempts::insert_many(&tx, &again).await.unwrap_err();
+        assert!(matches!(error, Error::Conflict { .. }), "{error}");
+        tx.rollback().await?;
+        assert_eq!(attempts::of_job(stage.db.read(), job).await?, [attempt_of(job, 0)]);
+    }
+
+    async fn an_update_is_guarded_by_the_state(stage) {
+        let job = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
+        let both = [attempt_of(job, 0), attempt_of(job, 1)];
+        write!(stage, |tx| attempts::insert_many(&tx, &both));
+        let mut to = AttemptUpdate::to(State::Failed);
+        (to.started_at, to.completed_at, to.exit) = (Some(at(8)), Some(at(9)), Some(exit(1)));
+        let early = write!(stage, |tx| attempts::update(&tx, job, 0, State::Running, to.clone()));
+        assert!(!early, "it prepares and does not run");
+        assert!(write!(stage, |tx| attempts::update(&tx, job, 0, State::Preparing, to)));
+        let found = attempts::of_job(stage.db.read(), job).await?;
+        assert_eq!((found[0].state, found[0].exit.clone()), (State::Failed, Some(exit(1))));
+        assert_eq!((found[0].started_at, found[0].completed_at), (Some(at(8)), Some(at(9))));
+        assert_eq!(found[1], both[1], "the other attempt stays");
+        let to = AttemptUpdate::to(State::Stopped);
+        assert!(write!(stage, |tx| attempts::update(&tx, job, 0, State::Failed, to)));
+        let found = attempts::of_job(stage.db.read(), job).await?;
+        assert_eq!((found[0].state, found[0].exit.clone()), (State::Stopped, Some(exit(1))));
+    }
+}

@@ -1,0 +1,88 @@
+use database::nodes::{self, NodeObserved};
+use database::virtual_clusters;
+use protocol::cluster::{NodeSettings, Share, VirtualClusterSettings};
+use protocol::resources::{Capacity, Gpu};
+
+use crate::stage::{at, node, on_both, user, vc, write};
+
+fn settings(name: &str, address: &str) -> NodeSettings {
+    serde_json::from_value(serde_json::json!({
+        "name": name,
+        "address": address,
+        "endpoint": "unix:///var/run/docker.sock",
+        "gpus": [{"type": "A100", "count": 8}],
+        "labels": {"rack": "7"},
+    }))
+    .unwrap()
+}
+
+fn seen() -> NodeObserved {
+    let gpu = Gpu { index: 0, gpu_type: "A100".parse().unwrap(), uuid: None, healthy: true };
+    NodeObserved {
+        reachable: true,
+        problem: None,
+        last_seen: Some(at(50)),
+        engine: Some("Docker 28.2.2".to_owned()),
+        capacity: Some(Capacity { cpus: 64, memory_mb: 1 << 20, disk_gb: 900, gpus: vec![gpu] }),
+    }
+}
+
+on_both! {
+    async fn nodes_are_saved_listed_and_removed(stage) {
+        write!(stage, |tx| nodes::save(&tx, &settings("n2", "10.0.0.2"), false));
+        write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
+        let list = nodes::list(stage.db.read()).await?;
+        let names: Vec<_> = list.iter().map(|node| node.settings.name.as_str()).collect();
+        assert_eq!(names, ["n1", "n2"]);
+        assert_eq!(list[0].settings, settings("n1", "10.0.0.1"));
+        assert_eq!((list[0].from_file, list[1].from_file), (true, false));
+        assert_eq!((list[0].draining, &list[0].observed), (false, &None));
+        assert_eq!(nodes::get(stage.db.read(), &node("n2")).await?.as_ref(), list.get(1));
+        assert!(write!(stage, |tx| nodes::remove(&tx, &node("n1"))));
+        assert!(!write!(stage, |tx| nodes::remove(&tx, &node("n1"))));
+        assert_eq!(nodes::get(stage.db.read(), &node("n1")).await?, None);
+        assert_eq!(nodes::list(stage.db.read()).await?.len(), 1);
+    }
+
+    async fn new_settings_keep_what_was_seen_and_whether_it_drains(stage) {
+        write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
+        write!(stage, |tx| nodes::save(&tx, &settings("n2", "10.0.0.2"), true));
+        assert!(write!(stage, |tx| nodes::set_draining(&tx, &node("n1"), true)));
+        assert!(write!(stage, |tx| nodes::set_observed(&tx, &node("n1"), &seen())));
+        write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.9.9.9"), false));
+        let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
+        assert_eq!((found.settings.address.as_str(), found.from_file), ("10.9.9.9", false));
+        assert_eq!((found.draining, found.observed), (true, Some(seen())));
+        let other = nodes::get(stage.db.read(), &node("n2")).await?.unwrap();
+        assert_eq!((other.draining, other.observed), (false, None));
+    }
+
+    async fn a_node_out_of_contact_says_why(stage) {
+        write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
+        write!(stage, |tx| nodes::set_observed(&tx, &node("n1"), &seen()));
+        let problem = Some("connection refused".to_owned());
+        let lost = NodeObserved { reachable: false, problem, ..seen() };
+        write!(stage, |tx| nodes::set_observed(&tx, &node("n1"), &lost));
+        let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
+        assert_eq!(found.observed, Some(lost));
+        assert!(!write!(stage, |tx| nodes::set_observed(&tx, &node("n3"), &seen())));
+        assert!(!write!(stage, |tx| nodes::set_draining(&tx, &node("n3"), true)));
+    }
+
+    async fn virtual_clusters_are_saved_listed_and_removed(stage) {
+        let of = |name: &str, cpus| VirtualClusterSettings {
+            name: vc(name),
+            share: Share { cpus, ..Share::default() },
+            users: vec![user("alice")],
+        };
+        write!(stage, |tx| virtual_clusters::save(&tx, &of("night", None)));
+        write!(stage, |tx| virtual_clusters::save(&tx, &of("day", Some(4))));
+        write!(stage, |tx| virtual_clusters::save(&tx, &of("night", Some(9))));
+        let conn = stage.db.read();
+        assert_eq!(virtual_clusters::list(conn).await?, [of("day", Some(4)), of("night", Some(9))]);
+        assert_eq!(virtual_clusters::get(conn, &vc("day")).await?, Some(of("day", Some(4))));
+        assert!(write!(stage, |tx| virtual_clusters::remove(&tx, &vc("day"))));
+        assert!(!write!(stage, |tx| virtual_clusters::remove(&tx, &vc("day"))));
+        assert_eq!(virtual_clusters::get(stage.db.read(), &vc("day")).await?, None);
+    }
+}

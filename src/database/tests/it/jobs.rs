@@ -1,0 +1,167 @@
+use database::Error;
+use database::jobs::{self, JobUpdate, Retries};
+use protocol::document::Syntax;
+use protocol::ids::JobId;
+use protocol::spec::Priority;
+use protocol::state::State;
+use protocol::wait::{WaitReason, Waiting};
+
+use crate::stage::{a_job, at, exit, node, on_both, user, write};
+
+fn waiting(position: u32) -> Waiting {
+    Waiting { reason: WaitReason::Queued, position, expected_start: Some(at(9)) }
+}
+
+on_both! {
+    async fn a_new_job_is_read_back_whole(stage) {
+        let new = a_job("alice", "train");
+        let id = write!(stage, |tx| jobs::insert(&tx, &new));
+        let conn = stage.db.read();
+        let job = jobs::by_key(conn, &new.key).await?.unwrap();
+        assert_eq!((job.row.id, &job.row.key, &job.spec), (id, &new.key, &new.spec));
+        assert_eq!((job.row.state, job.row.priority), (State::Waiting, Priority::PRODUCTION));
+        assert_eq!((job.row.tasks, job.row.roles, job.row.gpus), (2, 1, 4));
+        let types: Vec<_> = job.row.gpu_types.iter().map(ToString::to_string).collect();
+        assert_eq!(types, ["A100", "V100"], "each type once");
+        assert_eq!((job.row.submitted_at, job.row.started_at), (at(1000), None));
+        assert_eq!((&job.row.stop, &job.row.waiting, &job.row.exit), (&None, &None, &None));
+        assert_eq!((job.row.attempt, job.row.not_before), (None, None));
+        assert!(job.row.avoid.is_empty());
+        assert_eq!(job.row.retries, Retries::default());
+        assert_eq!(jobs::by_id(conn, id).await?, Some(job));
+        assert_eq!(jobs::text(conn, id).await?, (new.text, Syntax::Json));
+    }
+
+    async fn what_is_not_there_is_none_or_not_found(stage) {
+        let conn = stage.db.read();
+        assert_eq!(jobs::by_key(conn, &"a~b".parse()?).await?, None);
+        assert_eq!(jobs::by_id(conn, JobId(1)).await?, None);
+        assert_eq!(jobs::by_ids(conn, &[JobId(1)]).await?, []);
+        let error = jobs::text(conn, JobId(1)).await.unwrap_err();
+        assert!(matches!(error, Error::NotFound { .. }), "{error}");
+        assert!(!write!(stage, |tx| jobs::request_stop(&tx, JobId(1), &user("a"), at(1))));
+    }
+
+    async fn a_name_is_taken_once_by_each_user(stage) {
+        write!(stage, |tx| jobs::insert(&tx, &a_job("alice", "train")));
+        write!(stage, |tx| jobs::insert(&tx, &a_job("bob", "train")));
+        let tx = stage.begin().await?;
+        let error = jobs::insert(&tx, &a_job("alice", "train")).await.unwrap_err();
+        assert!(matches!(&error, Error::Conflict { .. }), "{error}");
+        assert_eq!(error.to_string(), "job alice~train exists already");
+        jobs::insert(&tx, &a_job("alice", "next")).await?;
+        tx.commit().await?;
+        let found = jobs::by_key(stage.db.read(), &"alice~next".parse()?).await?;
+        assert!(found.is_some(), "the transaction went on after the conflict");
+    }
+
+    async fn of_many_each_has_its_own_result(stage) {
+        write!(stage, |tx| jobs::insert(&tx, &a_job("alice", "j3")));
+        let mut news: Vec<_> = (0..600).map(|n| a_job("alice", &format!("j{n}"))).collect();
+        news.push(a_job("alice", "j599"));
+        let results = write!(stage, |tx| jobs::insert_many(&tx, &news));
+        assert_eq!(results.len(), news.len());
+        for (n, (new, result)) in news.iter().zip(&results).enumerate() {
+            match result {
+                Ok(id) => {
+                    assert!(n != 3 && n != 600, "job {n} was stored twice");
+                    let job = jobs::by_id(stage.db.read(), *id).await?.unwrap();
+                    assert_eq!((&job.row.key, &job.spec), (&new.key, &new.spec));
+                }
+                Err(Error::Conflict { what }) => {
+                    assert!(n == 3 || n == 600, "job {n} was refused");
+                    assert_eq!(what, &format!("job {}", new.key));
+                }
+                Err(error) => panic!("job {n}: {error}"),
+            }
+        }
+        let ids: Vec<_> = results.into_iter().flatten().rev().collect();
+        let found = jobs::by_ids(stage.db.read(), &ids).await?;
+        assert_eq!(found.len(), 599);
+        assert!(found.is_sorted_by_key(|job| job.row.id));
+        assert!(write!(stage, |tx| jobs::insert_many(&tx, &[])).is_empty());
+    }
+
+    async fn active_jobs_are_those_that_have_not_ended(stage) {
+        let mut expected = Vec::new();
+        for state in State::ALL {
+            let id = write!(stage, |tx| jobs::insert(&tx, &a_job("a", state.as_str())));
+            let to = JobUpdate::to(state);
+            assert!(write!(stage, |tx| jobs::update(&tx, id, State::Waiting, to)));
+            if !state.is_final() {
+                expected.push((id, state));
+            }
+        }
+        let active = jobs::active(stage.db.read()).await?;
+        let found: Vec<_> = active.iter().map(|job| (job.row.id, job.row.state)).collect();
+        assert_eq!(found, expected);
+        let rows = jobs::active_rows(stage.db.read()).await?;
+        assert_eq!(rows, active.into_iter().map(|job| job.row).collect::<Vec<_>>());
+    }
+
+    async fn an_update_changes_what_it_names_and_only_from_the_expected_state(stage) {
+        let id = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "j")));
+        let other = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "other")));
+        let mut all = JobUpdate::to(State::Waiting);
+        all.waiting = Some(waiting(4));
+        all.not_before = Some(at(77));
+        all.exit = Some(exit(1));
+        all.attempt = Some(3);
+        all.retries = Some(Retries { user: 1, platform: 2 });
+        all.avoid = Some(vec![node("n1")]);
+        all.started_at = Some(at(5));
+        assert!(!write!(stage, |tx| jobs::update(&tx, id, State::Running, all.clone())));
+        let before = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
+        assert_eq!((before.attempt, &before.waiting), (None, &None), "it was not running");
+
+        assert!(write!(stage, |tx| jobs::update(&tx, id, State::Waiting, all)));
+        let row = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
+        assert_eq!((row.waiting, row.not_before), (Some(waiting(4)), Some(at(77))));
+        assert_eq!((row.exit, row.attempt), (Some(exit(1)), Some(3)));
+        assert_eq!((row.retries.user, row.retries.platform), (1, 2));
+        assert_eq!((row.avoid, row.started_at), (vec![node("n1")], Some(at(5))));
+
+        let mut last = JobUpdate::to(State::Succeeded);
+        last.completed_at = Some(at(99));
+        last.exit = Some(exit(0));
+        assert!(write!(stage, |tx| jobs::update(&tx, id, State::Waiting, last)));
+        let row = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
+        assert_eq!((row.state, row.completed_at), (State::Succeeded, Some(at(99))));
+        assert_eq!(row.exit, Some(exit(0)));
+        assert_eq!((row.waiting, row.not_before), (None, None), "it does not wait any more");
+        assert_eq!((row.attempt, row.started_at), (Some(3), Some(at(5))), "these stay");
+        let other = jobs::by_id(stage.db.read(), other).await?.unwrap().row;
+        assert_eq!((other.state, other.attempt), (State::Waiting, None), "another job stays");
+    }
+
+    async fn a_stop_is_asked_for_once_and_while_it_helps(stage) {
+        let id = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "j")));
+        assert!(write!(stage, |tx| jobs::request_stop(&tx, id, &user("bob"), at(7))));
+        assert!(!write!(stage, |tx| jobs::request_stop(&tx, id, &user("eve"), at(8))));
+        let stop = jobs::by_id(stage.db.read(), id).await?.unwrap().row.stop.unwrap();
+        assert_eq!((stop.by, stop.at), (user("bob"), at(7)));
+        let ended = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "ended")));
+        let to = JobUpdate::to(State::Failed);
+        write!(stage, |tx| jobs::update(&tx, ended, State::Waiting, to));
+        assert!(!write!(stage, |tx| jobs::request_stop(&tx, ended, &user("bob"), at(7))));
+        assert_eq!(jobs::by_id(stage.db.read(), ended).await?.unwrap().row.stop, None);
+    }
+
+    async fn reasons_go_to_jobs_that_wait_and_only_when_new(stage) {
+        let news: Vec<_> = (0..700).map(|n| a_job("a", &format!("j{n}"))).collect();
+        let ids: Vec<_> =
+            write!(stage, |tx| jobs::insert_many(&tx, &news)).into_iter().flatten().collect();
+        let to = JobUpdate::to(State::Preparing);
+        write!(stage, |tx| jobs::update(&tx, ids[5], State::Waiting, to));
+        let mut reasons: Vec<_> = ids.iter().zip(1..).map(|(id, n)| (*id, waiting(n))).collect();
+        assert_eq!(write!(stage, |tx| jobs::set_waiting(&tx, &reasons)), 699);
+        assert_eq!(write!(stage, |tx| jobs::set_waiting(&tx, &reasons)), 0, "nothing is new");
+        reasons[9].1.position = 1000;
+        assert_eq!(write!(stage, |tx| jobs::set_waiting(&tx, &reasons)), 1);
+        let rows = jobs::active_rows(stage.db.read()).await?;
+        assert_eq!(rows[5].waiting, None, "it prepares already");
+        assert_eq!(rows[9].waiting, Some(waiting(1000)));
+        assert_eq!(rows[699].waiting, Some(waiting(700)));
+        assert_eq!(write!(stage, |tx| jobs::set_waiting(&tx, &[])), 0);
+    }
+}

@@ -1,0 +1,176 @@
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use database::jobs::{self, JobFilter, JobOrder, JobRow, JobUpdate, NewJob, Retries};
+use protocol::state::State;
+
+use crate::stage::{Stage, a_job, at, exit, job_name, on_both, user, vc};
+
+const ORDERS: [JobOrder; 9] = [
+    JobOrder::Submitted,
+    JobOrder::Completed,
+    JobOrder::Name,
+    JobOrder::User,
+    JobOrder::VirtualCluster,
+    JobOrder::State,
+    JobOrder::Gpus,
+    JobOrder::Tasks,
+    JobOrder::Retries,
+];
+
+/// Jobs with many equal values in every column, in no order at all.
+fn jumble(n: i64) -> NewJob {
+    let owner = ["zoe", "Adam", "bob_b", "bobxb"][(n % 4) as usize];
+    let mut job = a_job(owner, &format!("job-{}", (n * 37) % 101));
+    job.key.name = job_name(&format!("{}.{n}", job.key.name));
+    job.spec.virtual_cluster = vc(["default", "Night", "a_1"][(n / 4 % 3) as usize]);
+    job.spec.roles[0].count = u32::try_from(n * 11 % 5 + 1).unwrap();
+    job.spec.roles[0].resources.gpus = u32::try_from(n * 5 % 3).unwrap();
+    job.submitted_at = at(1000 + n * 13 % 17);
+    job
+}
+
+async fn fill(stage: &Stage, count: i64) -> anyhow::Result<Vec<JobRow>> {
+    let tx = stage.begin().await?;
+    let news: Vec<_> = (0..count).map(jumble).collect();
+    for (n, id) in jobs::insert_many(&tx, &news).await?.into_iter().enumerate() {
+        let mut update = JobUpdate::to(State::ALL[n * 3 % 8]);
+        if update.state.is_final() {
+            update.completed_at = Some(at(2000 + (n as i64) * 7 % 23));
+            update.exit = Some(exit(0));
+        }
+        let few = u32::try_from(n % 4)?;
+        update.retries = Some(Retries { user: few, platform: few * 2 % 3 });
+        assert!(jobs::update(&tx, id?, State::Waiting, update).await?);
+    }
+    tx.commit().await?;
+    let all = JobFilter { limit: 50_000, ..JobFilter::default() };
+    let (rows, total) = jobs::list(stage.db.read(), &all).await?;
+    assert_eq!((rows.len() as i64, total as i64), (count, count));
+    Ok(rows)
+}
+
+/// What the documentation of `JobOrder` says, ascending.
+fn compare(order: JobOrder, a: &JobRow, b: &JobRow) -> Ordering {
+    let submitted = a.submitted_at.cmp(&b.submitted_at);
+    let by = match order {
+        JobOrder::Submitted => submitted,
+        JobOrder::Completed => match (a.completed_at, b.completed_at) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        },
+        JobOrder::Name => a.key.name.cmp(&b.key.name),
+        JobOrder::User => a.key.user.cmp(&b.key.user).then(submitted),
+        JobOrder::VirtualCluster => a.virtual_cluster.cmp(&b.virtual_cluster).then(submitted),
+        JobOrder::State => a.state.as_str().cmp(b.state.as_str()).then(submitted),
+        JobOrder::Gpus => a.gpus.cmp(&b.gpus),
+        JobOrder::Tasks => a.tasks.cmp(&b.tasks),
+        JobOrder::Retries => {
+            let sum = |row: &JobRow| row.retries.user + row.retries.platform;
+            sum(a).cmp(&sum(b))
+        }
+    };
+    by.then(a.id.cmp(&b.id))
+}
+
+fn only(rows: &[JobRow], keep: impl Fn(&JobRow) -> bool) -> Vec<JobRow> {
+    let mut kept: Vec<_> = rows.iter().filter(|row| keep(row)).cloned().collect();
+    kept.sort_by(|a, b| compare(JobOrder::Submitted, b, a));
+    kept
+}
+
+on_both! {
+    async fn every_order_is_right_in_both_directions_on_every_page(stage) {
+        let rows = fill(&stage, 400).await?;
+        for order in ORDERS {
+            for ascending in [true, false] {
+                let mut expected = rows.clone();
+                expected.sort_by(|a, b| compare(order, a, b));
+                if !ascending {
+                    expected.reverse();
+                }
+                let mut filter = JobFilter { order, ascending, limit: 70, ..JobFilter::default() };
+                let mut paged = Vec::new();
+                while (paged.len() as u64) < 400 {
+                    let (page, total) = jobs::list(stage.db.read(), &filter).await?;
+                    assert_eq!(total, 400);
+                    assert!(!page.is_empty(), "{order:?} ended after {}", paged.len());
+                    filter.offset += page.len() as u64;
+                    paged.extend(page);
+                }
+                assert!(paged == expected, "{order:?}, ascending: {ascending}");
+            }
+        }
+    }
+
+    async fn filters_leave_out_what_they_should(stage) {
+        let rows = fill(&stage, 200).await?;
+        let conn = stage.db.read();
+        let all = JobFilter { limit: 1000, ..JobFilter::default() };
+
+        let filter = JobFilter { users: vec![user("zoe"), user("Adam")], ..all.clone() };
+        let (found, total) = jobs::list(conn, &filter).await?;
+        let expected = only(&rows, |row| filter.users.contains(&row.key.user));
+        assert_eq!((found, total), (expected.clone(), expected.len() as u64));
+
+        let states = vec![State::Failed, State::Unknown];
+        let filter = JobFilter { states: states.clone(), ..all.clone() };
+        let expected = only(&rows, |row| states.contains(&row.state));
+        assert_eq!(jobs::list(conn, &filter).await?.0, expected);
+
+        let filter = JobFilter { virtual_clusters: vec![vc("Night")], users: vec![user("zoe")], ..all };
+        let expected =
+            only(&rows, |row| row.virtual_cluster == vc("Night") && row.key.user == user("zoe"));
+        let (found, total) = jobs::list(conn, &JobFilter { limit: 3, ..filter }).await?;
+        assert_eq!((&found[..], total), (&expected[..3], expected.len() as u64));
+    }
+
+    async fn a_keyword_is_part_of_name_owner_or_cluster_in_any_case(stage) {
+        let rows = fill(&stage, 120).await?;
+        for (keyword, expected) in [
+            ("ADAM", only(&rows, |row| row.key.user == user("Adam"))),
+            ("iGh", only(&rows, |row| row.virtual_cluster == vc("Night"))),
+            ("-77.", only(&rows, |row| row.key.name.as_str().contains("-77."))),
+            ("b_b", only(&rows, |row| row.key.user == user("bob_b"))),
+            ("a_1", only(&rows, |row| row.virtual_cluster == vc("a_1"))),
+            ("%", Vec::new()),
+            ("j_b", Vec::new()),
+            ("!", Vec::new()),
+            ("作业'\"\\", Vec::new()),
+        ] {
+            let keyword = keyword.to_owned();
+            let filter = JobFilter { keyword, limit: 1000, ..JobFilter::default() };
+            let (found, total) = jobs::list(stage.db.read(), &filter).await?;
+            assert_eq!(total, expected.len() as u64, "{:?}", filter.keyword);
+            assert!(found == expected, "{:?}", filter.keyword);
+        }
+    }
+
+    async fn counts_leave_the_states_out_of_account(stage) {
+        let rows = fill(&stage, 160).await?;
+        let filter = JobFilter {
+            users: vec![user("zoe")],
+            states: vec![State::Failed],
+            ..JobFilter::default()
+        };
+        let mut expected = BTreeMap::new();
+        for row in rows.iter().filter(|row| row.key.user == user("zoe")) {
+            *expected.entry(row.state).or_insert(0) += 1;
+        }
+        assert_eq!(jobs::counts(stage.db.read(), &filter).await?, expected);
+        let all = jobs::counts(stage.db.read(), &JobFilter::default()).await?;
+        assert_eq!(all.values().sum::<u64>(), 160);
+        let none = JobFilter { keyword: "nothing".to_owned(), ..filter };
+        assert_eq!(jobs::counts(stage.db.read(), &none).await?, BTreeMap::new());
+    }
+
+    async fn a_page_beyond_the_end_is_empty_and_says_the_total(stage) {
+        fill(&stage, 20).await?;
+        let filter = JobFilter { offset: 20, limit: 10, ..JobFilter::default() };
+        assert_eq!(jobs::list(stage.db.read(), &filter).await?, (Vec::new(), 20));
+        let filter = JobFilter { offset: 0, limit: 0, ..JobFilter::default() };
+        assert_eq!(jobs::list(stage.db.read(), &filter).await?, (Vec::new(), 20));
+    }
+}

@@ -1,0 +1,15 @@
+//! The queries on real databases: every test runs on SQLite and on PostgreSQL.
+
+mod stage;
+
+mod accounts;
+mod attempts;
+mod cluster;
+mod crash;
+mod jobs;
+mod lists;
+mod notes;
+mod opening;
+mod races;
+mod tasks;
+mod transactions;

@@ -1,0 +1,62 @@
+use std::collections::BTreeMap;
+
+use database::events::{self, NewEvent};
+use database::secrets::{self, Secret};
+use database::{Error, jobs};
+use protocol::ids::JobId;
+
+use crate::stage::{a_job, at, on_both, user, write};
+
+fn secret(job: JobId, name: &str, ciphertext: &[u8]) -> Secret {
+    Secret { job, name: name.to_owned(), ciphertext: ciphertext.to_vec() }
+}
+
+fn event(job: Option<JobId>, millis: i64) -> NewEvent {
+    NewEvent {
+        job,
+        at: at(millis),
+        kind: "placed".to_owned(),
+        message: format!("at {millis}"),
+        attempt: job.map(|_| 2),
+        warning: millis % 2 == 1,
+        actor: job.map(|_| user("alice")),
+    }
+}
+
+on_both! {
+    async fn secrets_belong_to_their_job(stage) {
+        let a = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
+        let b = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "two")));
+        let all = [secret(a, "key", &[0, 255, 7]), secret(a, "id", &[]), secret(b, "key", &[1])];
+        write!(stage, |tx| secrets::insert_many(&tx, &all));
+        let expected =
+            BTreeMap::from([("key".to_owned(), vec![0, 255, 7]), ("id".to_owned(), vec![])]);
+        assert_eq!(secrets::of_job(stage.db.read(), a).await?, expected);
+        let tx = stage.begin().await?;
+        let error = secrets::insert_many(&tx, &all[2..]).await.unwrap_err();
+        assert!(matches!(error, Error::Conflict { .. }), "{error}");
+        tx.rollback().await?;
+        assert_eq!(write!(stage, |tx| secrets::remove_of_job(&tx, a)), 2);
+        assert!(secrets::of_job(stage.db.read(), a).await?.is_empty());
+        assert_eq!(secrets::of_job(stage.db.read(), b).await?.len(), 1);
+    }
+
+    async fn events_are_read_newest_first_and_pruned(stage) {
+        let job = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
+        let other = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "two")));
+        let all =
+            [event(Some(job), 1), event(None, 2), event(Some(other), 3), event(Some(job), 4)];
+        write!(stage, |tx| events::insert_many(&tx, &all));
+        let conn = stage.db.read();
+        let of_job: Vec<_> =
+            events::of_job(conn, job, 10).await?.into_iter().map(|found| found.event).collect();
+        assert_eq!(of_job, [all[3].clone(), all[0].clone()]);
+        assert_eq!(events::of_job(conn, job, 1).await?.len(), 1);
+        let recent = events::recent(conn, 3).await?;
+        assert!(recent.is_sorted_by(|a, b| a.id > b.id));
+        let recent: Vec<_> = recent.into_iter().map(|found| found.event).collect();
+        assert_eq!(recent, [all[3].clone(), all[2].clone(), all[1].clone()]);
+        assert_eq!(write!(stage, |tx| events::prune(&tx, at(3))), 2);
+        assert_eq!(events::recent(stage.db.read(), 9).await?.len(), 2);
+    }
+}

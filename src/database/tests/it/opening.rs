@@ -1,0 +1,88 @@
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+
+use anyhow::Result;
+use database::{Database, Error, jobs, settings};
+
+use crate::stage::{Kind, Stage, a_job, new_url, on_both, write};
+
+on_both! {
+    async fn everything_is_there_after_a_restart(stage) {
+        let id = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "j")));
+        let before = jobs::by_id(stage.db.read(), id).await?;
+        let stage = stage.reopened().await?;
+        stage.db.ping().await?;
+        assert_eq!(jobs::by_id(stage.db.read(), id).await?, before);
+        let next = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "k")));
+        assert!(next > id);
+    }
+}
+
+#[tokio::test]
+async fn servers_that_start_together_on_postgres_agree_on_the_tables() -> Result<()> {
+    let url = new_url(Kind::Postgres, &tempfile::tempdir()?).await?;
+    let (a, b, c) = tokio::join!(Database::open(&url), Database::open(&url), Database::open(&url));
+    let (a, b, c) = (a?, b?, c?);
+    let tx = a.begin().await?;
+    settings::set_once(&tx, "cluster", "c1").await?;
+    tx.commit().await?;
+    for other in [b, c] {
+        assert_eq!(settings::get(other.read(), "cluster").await?.as_deref(), Some("c1"));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_second_server_on_a_sqlite_file_refuses() -> Result<()> {
+    let stage = Stage::new(Kind::Sqlite).await?;
+    let error = Database::open(&stage.url).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+    assert!(error.to_string().contains("another server uses"), "{error}");
+    assert!(error.to_string().contains("berth.db"), "{error}");
+    drop(stage.db);
+    Database::open(&stage.url).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_named_and_left_alone() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("notes.txt");
+    let text = "these are my notes, ".repeat(500);
+    fs::write(&path, &text)?;
+    let error = Database::open(&format!("sqlite://{}", path.display())).await.unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error:?}");
+    assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+    assert_eq!(fs::read_to_string(&path)?, text);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_noticed_at_the_start() -> Result<()> {
+    let stage = Stage::new(Kind::Sqlite).await?;
+    let news: Vec<_> = (0..500).map(|n| a_job("a", &format!("j{n}"))).collect();
+    write!(stage, |tx| jobs::insert_many(&tx, &news));
+    let Stage { db, url, folder, .. } = stage;
+    db.close().await?;
+    let path = folder.path().join("berth.db");
+    let middle = fs::metadata(&path)?.len() / 2 / 4096 * 4096;
+    let mut file = fs::File::options().write(true).open(&path)?;
+    file.seek(SeekFrom::Start(middle))?;
+    file.write_all(&[0x5a; 4 * 4096])?;
+    drop(file);
+    let error = Database::open(&url).await.unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error:?}");
+    assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_had_is_unavailable() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let nowhere = format!("sqlite://{}/missing/berth.db", folder.path().display());
+    for url in ["mysql://localhost/berth", "postgres://u@127.0.0.1:1/berth", &nowhere] {
+        let error = Database::open(url).await.unwrap_err();
+        assert!(matches!(error, Error::Unavailable { .. }), "{url}: {error:?}");
+    }
+    Ok(())
+}
