@@ -63,7 +63,7 @@ fn most_gpus(node: &NodeState, role: &RoleWant) -> i64 {
 
 /// No node is large enough for one task.
 fn task_too_large(cluster: &Cluster, role: &RoleWant) -> Option<WaitReason> {
-    let mut nodes: Vec<_> = cluster.nodes.iter().collect();
+    let mut nodes: Vec<_> = cluster.alike().map(|(node, _)| node).collect();
     for (kind, amount, holding) in KINDS {
         let needs = amount(role);
         let largest = nodes.iter().map(|node| holding(node, role)).max().unwrap_or(0);
@@ -108,14 +108,14 @@ fn ports_too_many(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
 fn role_too_large(cluster: &Cluster, role: &RoleWant) -> Option<WaitReason> {
     let count = i64::from(role.count);
     let room = |node: &NodeState| capacity(node, role, Bits::MAX).min(count);
-    let fit: i64 = cluster.nodes.iter().map(room).sum();
+    let fit: i64 = cluster.alike().map(|(node, alike)| alike.saturating_mul(room(node))).sum();
     if fit >= count {
         return None;
     }
     // The resource that alone bounds it the most is the one to name.
     let by = |(_, amount, holding): &(ResourceKind, Amount, Holding)| -> i64 {
         let tasks = |node: &NodeState| (holding(node, role) / amount(role).max(1)).min(count);
-        cluster.nodes.iter().map(tasks).sum()
+        cluster.alike().map(|(node, alike)| alike.saturating_mul(tasks(node))).sum()
     };
     let asked = KINDS.iter().filter(|(_, amount, _)| amount(role) > 0);
     let (kind, amount, _) = asked.min_by_key(|kind| by(kind))?;
@@ -132,7 +132,7 @@ fn job_too_large(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
             let types = node.types.iter().filter(|(number, _)| widest.types >> number & 1 == 1);
             types.map(|(_, bits)| i64::from(bits.count_ones())).sum()
         };
-        let all = cluster.nodes.iter().map(of_types).sum();
+        let all = cluster.alike().map(|(node, alike)| alike * of_types(node)).sum();
         (needs > all).then(|| impossible(ResourceKind::Gpu, needs, all))
     });
     let [_, others @ ..] = KINDS;
@@ -140,7 +140,9 @@ fn job_too_large(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
         others.into_iter().find_map(|(kind, amount, holding)| {
             let of_role = |role: &RoleWant| i64::from(role.count).saturating_mul(amount(role));
             let needs = want.roles.iter().map(of_role).fold(0, i64::saturating_add);
-            let all = cluster.nodes.iter().map(|node| holding(node, &want.roles[0]));
+            let all = cluster
+                .alike()
+                .map(|(node, alike)| alike.saturating_mul(holding(node, &want.roles[0])));
             let all = all.fold(0, i64::saturating_add);
             (needs > all).then(|| impossible(kind, needs, all))
         })

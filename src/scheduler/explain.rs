@@ -64,14 +64,16 @@ pub(crate) fn no_room(cluster: &Cluster, want: &Want, failure: Failure) -> WaitR
 /// unhealthy GPUs, would take its tasks.
 fn nodes_down(cluster: &Cluster, role: &RoleWant) -> u32 {
     let room = |node: &NodeState, gpus: Bits| capacity(node, role, gpus).min(role.count.into());
-    let up: i64 = cluster.nodes.iter().filter(|n| n.ready).map(|n| room(n, n.healthy)).sum();
+    let ready = cluster.alike().filter(|(node, _)| node.ready);
+    let up: i64 = ready.map(|(node, count)| count.saturating_mul(room(node, node.healthy))).sum();
     if up >= i64::from(role.count) {
         return 0;
     }
-    let better = |node: &&NodeState| {
+    let better = |(node, _): &(&NodeState, i64)| {
         room(node, Bits::MAX) > if node.ready { room(node, node.healthy) } else { 0 }
     };
-    u32::try_from(cluster.nodes.iter().filter(better).count()).unwrap_or(u32::MAX)
+    let down: i64 = cluster.alike().filter(better).map(|(_, count)| count).sum();
+    u32::try_from(down).unwrap_or(u32::MAX)
 }
 
 /// What a node has for a task of a role, in the order in which it is said to be short.
@@ -100,6 +102,10 @@ fn has(cluster: &Cluster, node: &NodeState, role: &RoleWant) -> [(ResourceKind, 
 
 /// Not one task of the role fits anywhere: what it lacks where it lacks least.
 fn short(cluster: &Cluster, want: &Want, role: &RoleWant) -> WaitReason {
+    let most = positions(role.types).map(|number| cluster.most_free_gpus(number)).max();
+    if role.gpus > most.unwrap_or(0) {
+        return gpus_short(cluster, role, most.unwrap_or(0));
+    }
     let mut best: Option<(usize, ResourceKind, i64, i64)> = None;
     for node in cluster.nodes.iter().filter(|node| node.ready) {
         let all = has(cluster, node, role);
@@ -118,29 +124,22 @@ fn short(cluster: &Cluster, want: &Want, role: &RoleWant) -> WaitReason {
     };
     let amount = |value: i64| u64::try_from(value).unwrap_or(0);
     if resource == ResourceKind::Gpu {
-        return gpus_short(cluster, role, most);
+        return gpus_short(cluster, role, u32::try_from(most).unwrap_or(0));
     }
     WaitReason::Short { resource, needs: amount(needs), best_node: amount(most) }
 }
 
 /// Enough free GPUs, but scattered, or too few in all.
-fn gpus_short(cluster: &Cluster, role: &RoleWant, most: i64) -> WaitReason {
-    let free_of = |gpu_type: usize| -> u32 {
-        let on = |node: &&NodeState| {
-            let bits = node.types.iter().find(|(number, _)| usize::from(*number) == gpu_type);
-            bits.map_or(0, |(_, bits)| (bits & node.free_gpus).count_ones())
-        };
-        cluster.nodes.iter().filter(|node| node.ready).map(|node| on(&node)).sum()
-    };
+fn gpus_short(cluster: &Cluster, role: &RoleWant, best_node: u32) -> WaitReason {
+    let needs = role.gpus;
     // All GPUs of a task are of one type, so the free ones of different types do not add up.
-    let free = positions(role.types).map(free_of).max().unwrap_or(0);
-    let best_node = u32::try_from(most).unwrap_or(0);
-    if free >= role.gpus {
-        return WaitReason::Fragmented { needs: role.gpus, free, best_node };
+    let free = positions(role.types).map(|number| cluster.all_free_gpus(number)).max().unwrap_or(0);
+    if free >= needs {
+        return WaitReason::Fragmented { needs, free, best_node };
     }
     WaitReason::Short {
         resource: ResourceKind::Gpu,
-        needs: role.gpus.into(),
+        needs: needs.into(),
         best_node: best_node.into(),
     }
 }

@@ -112,6 +112,9 @@ impl<'c, 'a, 'w> Gang<'c, 'a, 'w> {
     pub(crate) fn best(&self, role: usize, remaining: u32) -> Option<Spot> {
         let wanted = &self.want.roles[role];
         let fits = Fits::new(self.cluster, self.want.account, wanted, self.view);
+        if !fits.gpus_anywhere(self.cluster) {
+            return None;
+        }
         let mut best = None;
         for node in 0..self.cluster.nodes.len() {
             let Some(spot) = fits.spot(self.cluster, node, remaining) else { continue };
@@ -230,6 +233,12 @@ impl<'r, 'a> Fits<'r, 'a> {
         let shares = &cluster.shares;
         let types = if role.gpus == 0 { 0 } else { shares.types_left(account, role, view) };
         Self { role, view, account, types, most: shares.tasks(account, role, view) }
+    }
+
+    /// False when no node has GPUs enough for a task, known without looking at any.
+    fn gpus_anywhere(&self, cluster: &Cluster) -> bool {
+        let enough = |gpu_type| cluster.most_free_gpus(gpu_type) >= self.role.gpus;
+        self.role.gpus == 0 || gpus::positions(self.types).any(enough)
     }
 
     /// The node as a spot, when it can take a task of the role.

@@ -79,7 +79,7 @@ impl<'a> Names<'a> {
 }
 
 /// Amounts of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub(crate) struct Amounts {
     pub(crate) cpus: i64,
     pub(crate) memory: i64,
@@ -164,6 +164,21 @@ impl<'a> NodeState<'a> {
         if view.sees_holds() { self.free_gpus & !self.held_gpus } else { self.free_gpus }
     }
 
+    /// Adds the node to the counts of free GPUs, or takes it out of them.
+    fn count_free(&self, counts: &mut [Vec<u32>], add: bool) {
+        for (number, bits) in self.types.iter().filter(|_| self.ready) {
+            let free = (bits & self.free_gpus).count_ones() as usize;
+            let nodes = &mut counts[usize::from(*number)][free];
+            *nodes = if add { *nodes + 1 } else { *nodes - 1 };
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        let ports = (self.node.ports.first, self.node.ports.last);
+        let all = Amounts::of_node(&self.node.capacity);
+        (self.ready, all, self.healthy, self.types.clone(), ports)
+    }
+
     /// The positions of GPUs by their indices.
     fn gpu_bits(&self, indices: &[u32]) -> Bits {
         let position = |index: &u32| {
@@ -209,7 +224,14 @@ pub(crate) struct Cluster<'a> {
     pub(crate) ports: Ports,
     pub(crate) shares: Shares,
     pub(crate) tenants: Vec<Tenant>,
+    /// Nodes that are alike when nothing runs on them: the first, and how many.
+    pub(crate) shapes: Vec<(usize, i64)>,
+    /// By type and count: ready nodes with so many free GPUs of the type.
+    free_gpus: Vec<Vec<u32>>,
 }
+
+/// What nodes of one shape have in common.
+type Shape = (bool, Amounts, Bits, Vec<(u8, Bits)>, (u16, u16));
 
 impl<'a> Cluster<'a> {
     /// The cluster with all that runs in it.
@@ -231,9 +253,36 @@ impl<'a> Cluster<'a> {
         let nodes = &snapshot.nodes;
         let (ports, pools) = Ports::new(nodes.iter().map(|n| (n.address.as_str(), n.ports)));
         let shares = Shares::new(&snapshot.virtual_clusters, &names);
-        let nodes =
+        let nodes: Vec<_> =
             nodes.iter().zip(pools).map(|(n, pool)| NodeState::new(n, pool, &names)).collect();
-        Self { names, nodes, ports, shares, tenants: Vec::new() }
+        let mut free_gpus = vec![vec![0; gpus::MOST + 1]; names.types.len()];
+        let mut counted: HashMap<Shape, usize> = HashMap::new();
+        let mut shapes: Vec<(usize, i64)> = Vec::new();
+        for (number, node) in nodes.iter().enumerate() {
+            node.count_free(&mut free_gpus, true);
+            let place = *counted.entry(node.shape()).or_insert(shapes.len());
+            match shapes.get_mut(place) {
+                Some((_, count)) => *count += 1,
+                None => shapes.push((number, 1)),
+            }
+        }
+        Self { names, nodes, ports, shares, tenants: Vec::new(), shapes, free_gpus }
+    }
+
+    /// One node of each shape and how many there are of it.
+    pub(crate) fn alike(&self) -> impl Iterator<Item = (&NodeState<'a>, i64)> {
+        self.shapes.iter().map(|(node, count)| (&self.nodes[*node], *count))
+    }
+
+    /// The most free GPUs of a type on one ready node.
+    pub(crate) fn most_free_gpus(&self, gpu_type: usize) -> u32 {
+        let most = self.free_gpus[gpu_type].iter().rposition(|nodes| *nodes > 0);
+        most.and_then(|most| u32::try_from(most).ok()).unwrap_or(0)
+    }
+
+    /// The free GPUs of a type on all ready nodes.
+    pub(crate) fn all_free_gpus(&self, gpu_type: usize) -> u32 {
+        (0..).zip(&self.free_gpus[gpu_type]).map(|(free, nodes): (u32, _)| free * nodes).sum()
     }
 
     fn tenant(&self, running: &Running) -> Tenant {
@@ -258,7 +307,11 @@ impl<'a> Cluster<'a> {
         self.shares.charge(account, &self.usage(claim), 1);
         let Some(node) = claim.node.map(|node| &mut self.nodes[node]) else { return };
         node.free = node.free.plus(-1, claim.amounts);
-        node.free_gpus &= !claim.gpus;
+        if claim.gpus != 0 {
+            node.count_free(&mut self.free_gpus, false);
+            node.free_gpus &= !claim.gpus;
+            node.count_free(&mut self.free_gpus, true);
+        }
         self.ports.set(node.pool, &claim.ports, true);
     }
 
@@ -266,7 +319,11 @@ impl<'a> Cluster<'a> {
         self.shares.charge(account, &self.usage(claim), -1);
         let Some(node) = claim.node.map(|node| &mut self.nodes[node]) else { return };
         node.free = node.free.plus(1, claim.amounts);
-        node.free_gpus |= claim.gpus & node.healthy;
+        if claim.gpus != 0 {
+            node.count_free(&mut self.free_gpus, false);
+            node.free_gpus |= claim.gpus & node.healthy;
+            node.count_free(&mut self.free_gpus, true);
+        }
         self.ports.set(node.pool, &claim.ports, false);
     }
 
