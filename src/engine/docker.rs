@@ -8,6 +8,7 @@ mod gpus;
 mod observe;
 mod pull;
 mod shape;
+mod ssh;
 mod stats;
 mod streams;
 
@@ -16,8 +17,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bollard::exec::{CreateExecOptions, ResizeExecOptions, StartExecOptions, StartExecResults};
 use bollard::query_parameters::{
-    CreateContainerOptions, DownloadFromContainerOptions, RemoveContainerOptions,
-    StartContainerOptions, StopContainerOptions, UploadToContainerOptions,
+    ContainerArchiveInfoOptions, CreateContainerOptions, DownloadFromContainerOptions,
+    RemoveContainerOptions, StartContainerOptions, StopContainerOptions, UploadToContainerOptions,
 };
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -121,6 +122,35 @@ impl DockerEngine {
     }
 }
 
+impl DockerEngine {
+    /// The container, unless its image has no shell: it is not kept then. An init program would
+    /// start all the same and leave nothing but exit code 127. Asked once an image.
+    async fn with_shell(&self, spec: &ContainerSpec, id: String) -> Result<String> {
+        if self.cache.has_shell(&spec.image) {
+            return Ok(id);
+        }
+        let options = ContainerArchiveInfoOptions { path: "/bin/sh".to_owned() };
+        let call = self.connection.call(CALL, |docker| {
+            let id = id.clone();
+            async move { docker.get_container_archive_info(&id, Some(options)).await }
+        });
+        match call.await {
+            Ok(_) => {
+                self.cache.set_shell(&spec.image);
+                Ok(id)
+            }
+            Err(error) if failure::no_such_path(&error) => {
+                if self.inspect_raw(&id).await?.is_none() {
+                    return Err(EngineError::NoContainer(spec.name()));
+                }
+                self.remove(&id).await?;
+                Err(failure::no_shell())
+            }
+            Err(error) => Err(classify(error, &spec.name())),
+        }
+    }
+}
+
 enum CreateFailure {
     NameTaken,
     Other(EngineError),
@@ -172,11 +202,11 @@ impl Engine for DockerEngine {
         // for that, and the caller's next pass for everything slower.
         for _ in 0..2 {
             match self.try_create(spec).await {
-                Ok(id) => return Ok(id),
+                Ok(id) => return self.with_shell(spec, id).await,
                 Err(CreateFailure::Other(error)) => return Err(error),
                 Err(CreateFailure::NameTaken) => {
                     if let Some(id) = self.adopt(spec).await? {
-                        return Ok(id);
+                        return self.with_shell(spec, id).await;
                     }
                 }
             }

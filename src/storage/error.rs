@@ -1,44 +1,54 @@
-/// Why something of the storage cannot be used.
+use crate::StoragePath;
+
+/// Why a call to the storage failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The storage's address.
-    #[error("storage {root:?}: {message}")]
+pub enum StorageError {
+    /// The configured place cannot be used.
+    #[error("storage {root}: {message}")]
     Root {
         /// As configured.
         root: String,
         /// What is wrong and what is allowed.
         message: String,
     },
-    /// A user's path.
-    #[error("{path:?} {message}")]
+    /// The path is not one of this storage.
+    #[error("path {path:?}: {message}")]
     Path {
         /// As given.
         path: String,
         /// What is wrong and what is allowed.
         message: String,
     },
-    /// A file is larger than may be read at once.
-    #[error("{path} has {size} bytes; at most {limit} are read")]
-    TooLarge {
-        /// Which.
+    /// There is no such file or folder.
+    #[error("{path} does not exist")]
+    NotFound {
+        /// The path.
         path: String,
-        /// Its size in bytes.
-        size: u64,
-        /// What is allowed, in bytes.
+    },
+    /// More than was allowed.
+    #[error("{path} has more than {limit} bytes")]
+    TooLarge {
+        /// The path.
+        path: String,
+        /// The limit in bytes.
         limit: u64,
     },
-    /// The storage failed.
-    #[error("{what}: {message}")]
+    /// The storage failed; asking again may help.
+    #[error("the storage failed at {path}")]
     Failed {
-        /// What was done.
-        what: String,
-        /// The storage's words.
-        message: String,
+        /// The path.
+        path: String,
+        /// Its reason.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-impl Error {
-    pub(crate) fn of(what: impl Into<String>, error: impl std::fmt::Display) -> Self {
-        Self::Failed { what: what.into(), message: error.to_string() }
+impl StorageError {
+    pub(crate) fn of(path: &StoragePath, error: opendal::Error) -> Self {
+        if error.kind() == opendal::ErrorKind::NotFound {
+            return Self::NotFound { path: path.to_string() };
+        }
+        Self::Failed { path: path.to_string(), source: Box::new(error) }
     }
 }

@@ -1,128 +1,197 @@
-//! Users' files: what `$PAI_DEFAULT_FS_URI` names, and the kept logs of tasks.
-//!
-//! Paths come from users, so that a [`StoragePath`] exists only for what lies inside the storage
-//! and outside the folder Berth keeps for itself.
+//! The users' files and the logs of what ran, over OpenDAL. Users reach everything below the root
+//! but `/.berth`, which holds what Berth keeps for itself.
 
 mod error;
-mod local;
 mod logs;
 mod path;
 
-pub use error::Error;
+pub use error::StorageError;
+pub use logs::{KeptLog, LogLimits, LogPart, LogSlice};
 pub use path::StoragePath;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use futures::TryStreamExt;
-use opendal::Operator;
+use opendal::{EntryMode, ErrorKind, Operator};
 
 /// What every call answers.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T> = std::result::Result<T, StorageError>;
 
-/// The largest file that is read whole, in bytes.
-const LARGEST_READ: u64 = 16 * 1024 * 1024;
+/// The folder of Berth's own files, below the root.
+const OWN: &str = ".berth";
 
-/// A storage: a local folder.
+/// A place for files: cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Storage {
-    operator: Operator,
-    /// The folder, without symbolic links.
-    root: PathBuf,
+    folder: PathBuf,
     uri: String,
+    operator: Operator,
 }
 
 impl Storage {
-    /// Opens `file:///folder` or a plain path; the folder is made if it is not there.
+    /// Opens a folder, given as `file:///folder` or as an absolute path; it is made if it is
+    /// missing.
     ///
     /// # Errors
-    /// [`Error::Root`] when the address is of another kind or the folder cannot be used.
-    pub async fn open(root: &str) -> Result<Self> {
-        let (operator, root) = local::open(root).await?;
-        let uri = format!("file://{}", root.display());
-        Ok(Self { operator, root, uri })
+    /// [`StorageError::Root`] for other places and for a folder that cannot be written.
+    pub fn open(root: &str) -> Result<Self> {
+        let fail = |message: String| StorageError::Root { root: root.to_owned(), message };
+        let folder = match root.split_once("://") {
+            Some(("file", folder)) => folder,
+            Some((scheme, _)) => {
+                return Err(fail(format!(
+                    "{scheme}:// is not supported: allowed are file:///folder and an absolute path"
+                )));
+            }
+            None => root,
+        };
+        if !folder.starts_with('/') {
+            return Err(fail(
+                "an absolute path is needed, as in file:///var/lib/berth/files".into(),
+            ));
+        }
+        std::fs::create_dir_all(Path::new(folder).join(OWN).join("unfinished"))
+            .map_err(|error| fail(error.to_string()))?;
+        let folder = std::fs::canonicalize(folder).map_err(|error| fail(error.to_string()))?;
+        let text = folder.to_str().ok_or_else(|| fail("the path is not UTF-8".into()))?;
+        let unfinished = folder.join(OWN).join("unfinished");
+        // A file appears whole or not at all.
+        let service = opendal::services::Fs::default()
+            .root(text)
+            .atomic_write_dir(&unfinished.to_string_lossy());
+        let operator = Operator::new(service).map_err(|error| fail(error.to_string()))?;
+        Ok(Self { uri: format!("file://{}", text.trim_end_matches('/')), folder, operator })
     }
 
-    /// What `$PAI_DEFAULT_FS_URI` becomes.
+    /// What `$PAI_DEFAULT_FS_URI` is for jobs: the root, without a slash at its end.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
     }
 
-    /// Finds what a user's text names: a URI of this storage or an absolute path in it.
+    /// Takes `<uri>/a/b` or `/a/b` as a path below the root.
     ///
     /// # Errors
-    /// [`Error::Path`] says what is wrong with it.
+    /// [`StorageError::Path`] for other roots, `..`, control characters and what is Berth's own.
     pub fn resolve(&self, text: &str) -> Result<StoragePath> {
         path::resolve(&self.uri, text)
     }
 
-    /// Whether the storage answers.
+    /// Whether there is a file or a folder.
     ///
     /// # Errors
-    /// When it does not.
-    pub async fn ping(&self) -> Result<()> {
-        self.operator.check().await.map_err(|error| Error::of("the storage", error))
-    }
-
-    /// Whether there is such a file or folder.
-    ///
-    /// # Errors
-    /// [`Error::Path`] when it leads out of the storage; [`Error::Failed`].
+    /// [`StorageError::Path`] when a link leads out of the root, else [`StorageError::Failed`].
     pub async fn exists(&self, path: &StoragePath) -> Result<bool> {
-        local::stays_inside(&self.root, path).await
+        self.guard(path)?;
+        Ok(self.mode(path).await?.is_some())
     }
 
-    /// Bytes of all files in a folder (or of the one file), counted until they exceed `limit`.
+    /// Bytes of a file, or of all files below a folder.
     ///
     /// # Errors
-    /// As for [`Storage::exists`].
+    /// [`StorageError::TooLarge`] as soon as more than `limit` are counted;
+    /// [`StorageError::NotFound`].
     pub async fn folder_size(&self, path: &StoragePath, limit: u64) -> Result<u64> {
-        local::stays_inside(&self.root, path).await?;
-        let of = |error| Error::of(path.as_str(), error);
-        let about = self.operator.stat(path.as_str()).await.map_err(of)?;
-        if about.is_file() {
-            return Ok(about.content_length());
-        }
-        let folder = format!("{}/", path.as_str().trim_end_matches('/'));
-        let mut entries = self.operator.lister_with(&folder).recursive(true).await.map_err(of)?;
-        let mut size = 0;
-        while let Some(entry) = entries.try_next().await.map_err(of)? {
-            if entry.metadata().is_dir() {
-                continue;
+        self.guard(path)?;
+        let fail = |error| StorageError::of(path, error);
+        let too_large = || StorageError::TooLarge { path: path.to_string(), limit };
+        let size = match self.mode(path).await? {
+            None => return Err(StorageError::NotFound { path: path.to_string() }),
+            Some(EntryMode::DIR) => {
+                let folder = format!("{path}/");
+                let mut entries =
+                    self.operator.lister_with(&folder).recursive(true).await.map_err(fail)?;
+                let mut size: u64 = 0;
+                while let Some(entry) = entries.try_next().await.map_err(fail)? {
+                    if entry.metadata().mode() == EntryMode::FILE {
+                        size += self.length(entry.path(), path).await?;
+                    }
+                    if size > limit {
+                        return Err(too_large());
+                    }
+                }
+                size
             }
-            let about = self.operator.stat(entry.path()).await.map_err(of)?;
-            size += about.content_length();
-            if size > limit {
-                break;
-            }
-        }
-        Ok(size)
+            Some(EntryMode::FILE | EntryMode::Unknown) => self.length(path.as_str(), path).await?,
+        };
+        if size > limit { Err(too_large()) } else { Ok(size) }
     }
 
     /// Makes a folder and those above it; one that is there is left as it is.
     ///
     /// # Errors
-    /// As for [`Storage::exists`].
+    /// [`StorageError::Path`], [`StorageError::Failed`].
     pub async fn create_folder(&self, path: &StoragePath) -> Result<()> {
-        local::stays_inside(&self.root, path).await?;
-        let folder = format!("{}/", path.as_str().trim_end_matches('/'));
-        self.operator.create_dir(&folder).await.map_err(|error| Error::of(path.as_str(), error))
+        self.guard(path)?;
+        let folder = format!("{path}/");
+        self.operator.create_dir(&folder).await.map_err(|error| StorageError::of(path, error))
     }
 
-    /// A whole file of at most 16 MiB.
+    /// A whole file.
     ///
     /// # Errors
-    /// [`Error::TooLarge`]; else as for [`Storage::exists`].
-    pub async fn read(&self, path: &StoragePath) -> Result<bytes::Bytes> {
-        local::stays_inside(&self.root, path).await?;
-        let of = |error| Error::of(path.as_str(), error);
-        let size = self.operator.stat(path.as_str()).await.map_err(of)?.content_length();
-        if size > LARGEST_READ {
-            return Err(Error::TooLarge { path: path.to_string(), size, limit: LARGEST_READ });
+    /// [`StorageError::NotFound`], [`StorageError::Path`], [`StorageError::Failed`].
+    pub async fn read(&self, path: &StoragePath) -> Result<Bytes> {
+        self.guard(path)?;
+        let content = self.operator.read(path.as_str()).await;
+        Ok(content.map_err(|error| StorageError::of(path, error))?.to_bytes())
+    }
+
+    /// Writes a whole file, in place of one that is there; folders are made.
+    ///
+    /// # Errors
+    /// [`StorageError::Path`], [`StorageError::Failed`].
+    pub async fn write(&self, path: &StoragePath, content: Bytes) -> Result<()> {
+        self.guard(path)?;
+        let written = self.operator.write(path.as_str(), content).await;
+        written.map(drop).map_err(|error| StorageError::of(path, error))
+    }
+
+    async fn mode(&self, path: &StoragePath) -> Result<Option<EntryMode>> {
+        match self.operator.stat(path.as_str()).await {
+            Ok(found) => Ok(Some(found.mode())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StorageError::of(path, error)),
         }
-        Ok(self.operator.read(path.as_str()).await.map_err(of)?.to_bytes())
+    }
+
+    /// Asked of each file: what is listed need not carry it.
+    async fn length(&self, file: &str, of: &StoragePath) -> Result<u64> {
+        match self.operator.stat(file).await {
+            Ok(found) => Ok(found.content_length()),
+            // Gone since the list was made.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
+            Err(error) => Err(StorageError::of(of, error)),
+        }
+    }
+
+    /// Refuses a path with a link on its way that leads out of the root or to Berth's own files.
+    fn guard(&self, path: &StoragePath) -> Result<()> {
+        let refuse = |message: &str| {
+            Err(StorageError::Path { path: path.to_string(), message: message.to_owned() })
+        };
+        let mut real = self.folder.clone();
+        for part in path.parts() {
+            real.push(part);
+            match std::fs::symlink_metadata(&real) {
+                // What is not there yet leads nowhere.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+                Err(error) => return refuse(&error.to_string()),
+                Ok(found) if found.is_symlink() => match std::fs::canonicalize(&real) {
+                    Ok(target) => real = target,
+                    Err(_) => return refuse("it is a link that leads nowhere"),
+                },
+                Ok(_) => {}
+            }
+            match real.strip_prefix(&self.folder) {
+                Err(_) => return refuse("it is a link that leads out of the storage"),
+                Ok(below) if below.starts_with(OWN) && !path.is_own() => {
+                    return refuse("it is a link to files of the system");
+                }
+                Ok(_) => {}
+            }
+        }
+        Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,4 @@
-//! Kept logs: compressed, and limited in size by leaving out the middle.
+//! The logs of tasks that have ended: compressed, and no longer than a limit.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -7,122 +7,175 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use futures::StreamExt;
-use futures::stream::BoxStream;
-use protocol::ids::TaskKey;
+use protocol::ids::{JobId, TaskKey};
 
-use crate::path::OWN_FOLDER;
-use crate::{Error, Result, Storage};
+use crate::{Result, Storage, StorageError, StoragePath};
 
-/// So many bytes of a log's beginning are kept.
-const HEAD: usize = 1024 * 1024;
-/// So many bytes of its end are kept.
-const TAIL: usize = 15 * 1024 * 1024;
+/// How much of a log is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogLimits {
+    /// Bytes of its beginning.
+    pub head: usize,
+    /// Bytes of its end.
+    pub tail: usize,
+}
 
-impl Storage {
-    /// Keeps a task's log. Kept twice, the later one stays.
-    ///
-    /// # Errors
-    /// [`Error::Failed`] when the log breaks off or cannot be stored; nothing is stored then.
-    pub async fn keep_log(
-        &self,
-        task: &TaskKey,
-        mut log: BoxStream<'static, std::result::Result<Bytes, String>>,
-    ) -> Result<()> {
-        let path = path_of(task);
-        let mut kept = Kept::new(HEAD, TAIL);
-        while let Some(chunk) = log.next().await {
-            kept.push(&chunk.map_err(|message| Error::of(&path, message))?);
-        }
-        let packed = tokio::task::spawn_blocking(move || pack(&kept.finish()));
-        let packed = packed.await.map_err(|error| Error::of(&path, error))?;
-        let packed = packed.map_err(|error| Error::of(&path, error))?;
-        let written = self.operator.write(&path, packed).await;
-        written.map(|_| ()).map_err(|error| Error::of(&path, error))
-    }
-
-    /// A task's kept log; `None`: none was kept.
-    ///
-    /// # Errors
-    /// [`Error::Failed`] when it cannot be read.
-    pub async fn kept_log(&self, task: &TaskKey) -> Result<Option<Bytes>> {
-        let path = path_of(task);
-        let packed = match self.operator.read(&path).await {
-            Ok(packed) => packed.to_bytes(),
-            Err(error) if error.kind() == opendal::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::of(&path, error)),
-        };
-        let log = tokio::task::spawn_blocking(move || {
-            let mut log = Vec::new();
-            GzDecoder::new(packed.as_ref()).read_to_end(&mut log).map(|_| log)
-        });
-        let log = log.await.map_err(|error| Error::of(&path, error))?;
-        log.map(|log| Some(Bytes::from(log))).map_err(|error| Error::of(&path, error))
+impl Default for LogLimits {
+    /// 1 MB and 8 MB.
+    fn default() -> Self {
+        Self { head: 1_000_000, tail: 8_000_000 }
     }
 }
 
-fn path_of(task: &TaskKey) -> String {
-    let TaskKey { job, attempt, role, index, retry } = task;
-    format!("{OWN_FOLDER}/logs/{job}/{attempt}-{role}-{index}-{retry}.gz")
-}
-
-fn pack(log: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(log)?;
-    encoder.finish()
-}
-
-/// The beginning and the end of what is pushed.
-struct Kept {
+/// A log while it is read from an engine; it never holds more than its limits.
+#[derive(Debug)]
+pub struct KeptLog {
+    limits: LogLimits,
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    head_limit: usize,
-    tail_limit: usize,
     left_out: u64,
 }
 
-impl Kept {
-    fn new(head_limit: usize, tail_limit: usize) -> Self {
-        Self { head: Vec::new(), tail: VecDeque::new(), head_limit, tail_limit, left_out: 0 }
+/// Which part of a kept log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogPart {
+    /// At most so many bytes from an offset.
+    From {
+        /// First byte, from 0.
+        offset: u64,
+        /// How many bytes.
+        limit: u64,
+    },
+    /// At most so many bytes of its end, cut at the beginning of a line.
+    Tail {
+        /// How many bytes.
+        bytes: u64,
+    },
+}
+
+/// A part of a kept log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogSlice {
+    /// Where the part begins.
+    pub offset: u64,
+    /// Bytes of the whole log, as kept.
+    pub total: u64,
+    /// The part.
+    pub bytes: Bytes,
+}
+
+impl KeptLog {
+    /// An empty log.
+    #[must_use]
+    pub fn new(limits: LogLimits) -> Self {
+        Self { limits, head: Vec::new(), tail: VecDeque::new(), left_out: 0 }
     }
 
-    fn push(&mut self, bytes: &[u8]) {
-        let (head, rest) = bytes.split_at(bytes.len().min(self.head_limit - self.head.len()));
-        self.head.extend_from_slice(head);
+    /// Adds what was written next.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let room = self.limits.head.saturating_sub(self.head.len()).min(bytes.len());
+        let (to_head, rest) = bytes.split_at(room);
+        self.head.extend_from_slice(to_head);
+        // Only the end of a piece larger than the limit can stay.
+        let skipped = rest.len().saturating_sub(self.limits.tail);
+        let rest = &rest[skipped..];
+        let pushed_out = (self.tail.len() + rest.len()).saturating_sub(self.limits.tail);
+        self.tail.drain(..pushed_out);
         self.tail.extend(rest);
-        let excess = self.tail.len().saturating_sub(self.tail_limit);
-        self.tail.drain(..excess);
-        self.left_out += excess as u64;
+        self.left_out += (skipped + pushed_out) as u64;
     }
 
-    fn finish(mut self) -> Vec<u8> {
+    fn compress(mut self) -> std::io::Result<Vec<u8>> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&self.head)?;
         if self.left_out > 0 {
-            let note = format!("\n[... {} bytes of the log were not kept ...]\n", self.left_out);
-            self.head.extend_from_slice(note.as_bytes());
+            write!(encoder, "\n[{} bytes of this log were left out]\n", self.left_out)?;
         }
-        self.head.extend(self.tail);
-        self.head
+        encoder.write_all(self.tail.make_contiguous())?;
+        encoder.finish()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Storage {
+    /// Keeps a task's log, in place of one that was kept of it before.
+    ///
+    /// # Errors
+    /// [`StorageError::Failed`].
+    pub async fn keep_log(&self, key: &TaskKey, log: KeptLog) -> Result<()> {
+        let path = path(key);
+        let fail = |source: Box<dyn std::error::Error + Send + Sync>| StorageError::Failed {
+            path: path.to_string(),
+            source,
+        };
+        let compressed = tokio::task::spawn_blocking(move || log.compress())
+            .await
+            .map_err(|error| fail(error.into()))?
+            .map_err(|error| fail(error.into()))?;
+        self.write(&path, compressed.into()).await
+    }
 
-    #[test]
-    fn the_middle_of_a_long_log_is_left_out_and_counted() {
-        let mut kept = Kept::new(4, 6);
-        for piece in [b"abc".as_slice(), b"def", b"ghijklmnop", b"qrst"] {
-            kept.push(piece);
+    /// A part of a kept log; `None`: none was kept of this task.
+    ///
+    /// # Errors
+    /// [`StorageError::Failed`], also for a file that is damaged.
+    pub async fn read_log(&self, key: &TaskKey, part: LogPart) -> Result<Option<LogSlice>> {
+        let path = path(key);
+        let compressed = match self.read(&path).await {
+            Ok(compressed) => compressed,
+            Err(StorageError::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let fail = |source: Box<dyn std::error::Error + Send + Sync>| StorageError::Failed {
+            path: path.to_string(),
+            source,
+        };
+        tokio::task::spawn_blocking(move || slice(&compressed, part))
+            .await
+            .map_err(|error| fail(error.into()))?
+            .map(Some)
+            .map_err(|error| fail(error.into()))
+    }
+
+    /// Forgets all logs of a job.
+    ///
+    /// # Errors
+    /// [`StorageError::Failed`].
+    pub async fn remove_logs(&self, job: JobId) -> Result<()> {
+        let folder = StoragePath::own(&format!("logs/{job}"));
+        let removed = self.operator.remove_all(&format!("{folder}/")).await;
+        removed.map_err(|error| StorageError::of(&folder, error))
+    }
+}
+
+fn path(key: &TaskKey) -> StoragePath {
+    let TaskKey { job, attempt, role, index, retry } = key;
+    StoragePath::own(&format!("logs/{job}/a{attempt}-r{role}-t{index}-n{retry}.gz"))
+}
+
+fn slice(compressed: &[u8], part: LogPart) -> std::io::Result<LogSlice> {
+    let mut whole = Vec::new();
+    GzDecoder::new(compressed).read_to_end(&mut whole)?;
+    let total = whole.len();
+    let clamp = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).min(total);
+    let (from, to) = match part {
+        LogPart::From { offset, limit } => {
+            let from = clamp(offset);
+            (from, clamp(offset.saturating_add(limit)))
         }
-        let text = String::from_utf8(kept.finish()).unwrap();
-        assert_eq!(text, "abcd\n[... 10 bytes of the log were not kept ...]\nopqrst");
-    }
+        LogPart::Tail { bytes } => (line_after(&whole, total - clamp(bytes)), total),
+    };
+    Ok(LogSlice {
+        offset: from as u64,
+        total: total as u64,
+        bytes: Bytes::from(whole).slice(from..to),
+    })
+}
 
-    #[test]
-    fn a_short_log_is_kept_whole() {
-        let mut kept = Kept::new(4, 6);
-        kept.push(b"abcdefghij");
-        assert_eq!(kept.finish(), b"abcdefghij");
+/// The first beginning of a line at or after a place; the place itself in a last, endless line.
+fn line_after(text: &[u8], from: usize) -> usize {
+    if from == 0 || text[from - 1] == b'\n' {
+        return from;
     }
+    let next = text[from..].iter().position(|byte| *byte == b'\n').map(|at| from + at + 1);
+    next.filter(|at| *at < text.len()).unwrap_or(from)
 }

@@ -16,6 +16,8 @@ struct Known {
     /// By container id: the last sample.
     samples: HashMap<String, Sample>,
     gpus: Vec<Gpu>,
+    /// Images that have a shell.
+    shells: HashSet<String>,
 }
 
 /// Processor time up to a moment, both in nanoseconds.
@@ -59,6 +61,14 @@ impl Cache {
 
     pub(super) fn set_gpus(&self, gpus: Vec<Gpu>) {
         self.lock().gpus = gpus;
+    }
+
+    pub(super) fn has_shell(&self, image: &str) -> bool {
+        self.lock().shells.contains(image)
+    }
+
+    pub(super) fn set_shell(&self, image: &str) {
+        self.lock().shells.insert(image.to_owned());
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {

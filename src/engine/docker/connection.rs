@@ -7,6 +7,7 @@ use bollard::errors::Error;
 use bollard::{API_DEFAULT_VERSION, Docker};
 
 use super::failure::classify;
+use super::ssh;
 use crate::Result;
 
 /// Where an engine listens.
@@ -102,10 +103,7 @@ fn dial(transport: &Transport) -> std::result::Result<Docker, Error> {
                 API_DEFAULT_VERSION,
             )
         }
-        Transport::Ssh { address, key } => {
-            let key = key.as_ref().map(|path| path.to_string_lossy().into_owned());
-            Docker::connect_with_ssh(&format!("ssh://{address}"), seconds, API_DEFAULT_VERSION, key)
-        }
+        Transport::Ssh { address, key } => ssh::dial(address, key.as_deref(), seconds),
     }
 }
 

@@ -73,14 +73,22 @@ fn is_final(message: &str) -> bool {
 /// A start that failed: besides the engine's own troubles, the image may have no shell.
 pub(super) fn start_failure(error: Error, name: &str) -> EngineError {
     let text = words(&error);
-    let no_shell = text.contains("/bin/sh")
+    let shell_missing = text.contains("/bin/sh")
         && (text.contains("no such file or directory") || text.contains("not found"));
-    if status_of(&error).is_some() && no_shell {
-        return EngineError::Refused(
-            "the image has no shell: /bin/sh is needed to run the command".to_owned(),
-        );
+    if status_of(&error).is_some() && shell_missing {
+        return no_shell();
     }
     classify(error, name)
+}
+
+/// The image cannot run any command text.
+pub(super) fn no_shell() -> EngineError {
+    EngineError::Refused("the image has no shell: /bin/sh is needed to run the command".to_owned())
+}
+
+/// Whether it was a path in a container that was not found, and not the container.
+pub(super) fn no_such_path(error: &Error) -> bool {
+    status_of(error) == Some(404) && !words(error).contains("No such container")
 }
 
 /// Why an image could not be had.

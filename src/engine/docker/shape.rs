@@ -14,8 +14,12 @@ use crate::{ContainerSpec, GpuDevice};
 /// The label that says which installation a container belongs to.
 pub(super) const CLUSTER_LABEL: &str = "berth.cluster";
 
-/// Runs the user's text, which comes as an argument: it is never part of a script of ours.
+/// Runs the user's text, which comes as an argument: it is never part of a script of ours. Limits
+/// are raised here as far as the engine lets them be; asked of the engine, one that may not raise
+/// them itself would refuse the container.
 const WRAPPER: &str = "export PAI_WORK_DIR=\"$PWD\" QIZHI_WORK_DIR=\"$PWD\"\n\
+    ulimit -S -n 65536 2>/dev/null || ulimit -S -n \"$(ulimit -H -n)\" 2>/dev/null\n\
+    ulimit -S -s 65536 2>/dev/null\n\
     if command -v bash >/dev/null 2>&1; then exec bash -c \"$1\"; fi\n\
     exec /bin/sh -c \"$1\"";
 
@@ -141,12 +145,7 @@ fn ulimits(infiniband: bool) -> Vec<ResourcesUlimits> {
         soft: Some(soft),
         hard: Some(hard),
     };
-    let mut limits = vec![
-        limit("nofile", 65_536, 1_048_576),
-        // What the frameworks' own images ask for.
-        limit("stack", 64 << 20, 64 << 20),
-        limit("core", 0, 0),
-    ];
+    let mut limits = vec![limit("core", 0, 0)];
     if infiniband {
         limits.push(limit("memlock", -1, -1));
     }

@@ -52,7 +52,8 @@ async fn what_a_task_finds(world: World) {
     assert_eq!(lines[2], "good day");
     assert_eq!(lines[3].split_whitespace().last(), Some("00000000a00405fb"), "{log}");
     assert_eq!(lines[4].split_whitespace().last(), Some("1"), "no new privileges");
-    assert_eq!(lines[5], "65536");
+    let files: u64 = lines[5].parse().unwrap();
+    assert!(files == 65_536 || (1024..65_536).contains(&files), "{files} open files");
     assert_eq!(lines[6].split_whitespace().nth(1), Some("16"), "{log}");
     assert_eq!(lines[7], (64 << 20).to_string());
     assert_eq!((lines[8], lines[9]), ("owned", "no devices"));
@@ -72,16 +73,9 @@ async fn bash_is_preferred(world: World) {
 async fn no_shell(world: World) {
     let mut spec = world.spec(320, "exit 0");
     spec.image = image::EMPTY.into();
-    world.engine.create(&spec).await.unwrap();
-    let error = world.engine.start(&spec.name()).await.unwrap_err();
+    let error = world.engine.create(&spec).await.unwrap_err();
     assert!(matches!(&error, EngineError::Refused(text) if text.contains("no shell")), "{error:?}");
-    let list = world.engine.list("test").await.unwrap();
-    let seen = list.into_iter().find(|one| one.name == spec.name()).unwrap().status;
-    let ContainerStatus::Exited { started_at: None, finished_at, error: Some(error), .. } = seen
-    else {
-        panic!("{seen:?}")
-    };
-    assert!(finished_at.0 > 0 && error.contains("/bin/sh"), "{error}");
+    assert_eq!(world.engine.inspect(&spec.name()).await.unwrap(), None, "it is not kept");
 }
 
 async fn long_command(world: World) {
@@ -139,6 +133,13 @@ async fn no_gpus(world: World) {
     world.engine.create(&spec).await.unwrap();
     let error = world.engine.start(&spec.name()).await.unwrap_err();
     assert!(matches!(&error, EngineError::Refused(text) if text.contains("nvidia")), "{error:?}");
+    let list = world.engine.list("test").await.unwrap();
+    let seen = list.into_iter().find(|one| one.name == spec.name()).unwrap().status;
+    let ContainerStatus::Exited { started_at: None, finished_at, error: Some(error), .. } = seen
+    else {
+        panic!("{seen:?}")
+    };
+    assert!(finished_at.0 > 0 && error.contains("nvidia"), "{error}");
 }
 
 async fn no_registry(world: World) {

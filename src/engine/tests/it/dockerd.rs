@@ -86,6 +86,8 @@ impl Dockerd {
         if let Ok(text) = std::fs::read_to_string(self.path("exec/containerd/containerd.pid")) {
             signal("-KILL", &[text.trim().to_owned()]);
             gone(&text, STOPPING);
+            // Where nobody reaps it, the next engine would take it for a running one.
+            let _ = std::fs::remove_file(self.path("exec/containerd/containerd.pid"));
         }
     }
 

@@ -6,8 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use engine::{EndpointOptions, EngineError, connect};
+use futures::StreamExt;
+use tokio::io::AsyncWriteExt;
 
-use crate::contract::World;
+use crate::contract::{LIMIT, World};
 use crate::dockerd::Dockerd;
 use crate::{certificates, image};
 
@@ -28,8 +30,11 @@ async fn works(options: &EndpointOptions) {
     assert_eq!(world.log(&name, Default::default()).await, "over good day\n");
     world.engine.remove(&name).await.unwrap();
     let name = world.run(2, "sleep 600").await;
-    let exec = world.engine.exec(&name, vec!["echo".into(), "hi".into()], false).await.unwrap();
-    let output: Vec<_> = futures::StreamExt::collect(exec.output).await;
+    let mut exec = world.engine.exec(&name, vec!["cat".into()], false).await.unwrap();
+    exec.input.write_all(b"hi\n").await.unwrap();
+    exec.input.shutdown().await.unwrap();
+    let output = exec.output.collect::<Vec<_>>();
+    let output = tokio::time::timeout(LIMIT, output).await.expect("cat ends");
     assert_eq!(&output[0].as_ref().unwrap().bytes[..], b"hi\n");
     world.engine.remove(&name).await.unwrap();
 }
@@ -71,13 +76,16 @@ async fn ssh() {
     let sshd = Sshd::start(folder.path(), port, &dockerd.endpoint());
     works(&options(format!("ssh://root@127.0.0.1:{port}"), Some(folder.path()))).await;
     drop(sshd);
-    forget_host(port);
-    let engine = connect(&options(format!("ssh://root@127.0.0.1:{port}"), None)).unwrap();
-    let error = engine.info().await.unwrap_err();
+    let nobody = format!("ssh://root@127.0.0.1:{}", free_port());
+    let error = connect(&options(nobody, None)).unwrap().info().await.unwrap_err();
     assert!(matches!(error, EngineError::Unreachable(_)), "{error:?}");
+    assert!(error.to_string().contains("refused"), "{error}");
 }
 
-struct Sshd(Child);
+struct Sshd {
+    child: Child,
+    port: u16,
+}
 
 impl Sshd {
     fn start(folder: &Path, port: u16, docker: &str) -> Self {
@@ -109,14 +117,28 @@ impl Sshd {
         std::io::BufRead::read_line(&mut words, &mut line).unwrap();
         assert!(line.contains("listening"), "{line}");
         std::thread::spawn(move || std::io::copy(&mut words, &mut std::io::sink()));
-        Self(child)
+        Self { child, port }
     }
 }
 
 impl Drop for Sshd {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        // The connection that was kept for further calls.
+        let port = self.port.to_string();
+        let _ = Command::new("ssh")
+            .args([
+                "-o",
+                "ControlPath=~/.ssh/berth-%C",
+                "-O",
+                "exit",
+                "-p",
+                &port,
+                "root@127.0.0.1",
+            ])
+            .output();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        forget_host(self.port);
     }
 }
 
