@@ -13,6 +13,7 @@ mod admit;
 mod explain;
 mod fit;
 mod gpus;
+mod node;
 mod plan;
 mod ports;
 mod reserve;

@@ -1,18 +1,20 @@
 //! The cluster during a pass: what is free, what is held for the reservation, and who has what.
 //! Everything is changed by taking and giving back [`Claim`]s, so that a try can be undone.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
-use protocol::cluster::NodeCondition;
 use protocol::ids::{GpuType, NodeName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
-use protocol::resources::{Capacity, Resources};
+use protocol::resources::Resources;
 use protocol::time::Timestamp;
 
-use crate::gpus::{self, Bits, positions};
-use crate::model::{Node, Running, Snapshot};
+use crate::gpus::{self, Bits};
+use crate::model::{Running, Snapshot};
+use crate::node::Shape;
 use crate::ports::Ports;
 use crate::share::{Shares, Usage};
+
+pub(crate) use crate::node::{Amounts, NodeState};
 
 /// What of the cluster a job may see as free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,124 +80,6 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Amounts of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub(crate) struct Amounts {
-    pub(crate) cpus: i64,
-    pub(crate) memory: i64,
-    pub(crate) disk: i64,
-}
-
-impl Amounts {
-    pub(crate) fn of(resources: &Resources) -> Self {
-        let amount = |value: u64| i64::try_from(value).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
-        Self {
-            cpus: resources.cpus.into(),
-            memory: amount(resources.memory_mb),
-            disk: amount(resources.disk_gb),
-        }
-    }
-
-    /// All that a node has. A disk whose size nobody knows is not bounded.
-    pub(crate) fn of_node(capacity: &Capacity) -> Self {
-        let &Capacity { cpus, memory_mb, disk_gb, gpus: _ } = capacity;
-        let all = Self::of(&Resources { cpus, memory_mb, gpus: 0, disk_gb });
-        if disk_gb == 0 { Self { disk: i64::MAX / 2, ..all } } else { all }
-    }
-
-    /// `self + times × other`.
-    pub(crate) fn plus(self, times: i64, other: Self) -> Self {
-        Self {
-            cpus: self.cpus.saturating_add(times.saturating_mul(other.cpus)),
-            memory: self.memory.saturating_add(times.saturating_mul(other.memory)),
-            disk: self.disk.saturating_add(times.saturating_mul(other.disk)),
-        }
-    }
-
-    pub(crate) fn at_least_zero(self) -> Self {
-        Self { cpus: self.cpus.max(0), memory: self.memory.max(0), disk: self.disk.max(0) }
-    }
-}
-
-/// A node during a pass.
-#[derive(Debug)]
-pub(crate) struct NodeState<'a> {
-    pub(crate) node: &'a Node,
-    /// Only such nodes are given anything.
-    pub(crate) ready: bool,
-    pub(crate) free: Amounts,
-    pub(crate) held: Amounts,
-    pub(crate) free_gpus: Bits,
-    pub(crate) held_gpus: Bits,
-    pub(crate) healthy: Bits,
-    /// Positions of the GPUs of each type.
-    pub(crate) types: Vec<(u8, Bits)>,
-    pub(crate) pool: usize,
-}
-
-impl<'a> NodeState<'a> {
-    fn new(node: &'a Node, pool: usize, names: &Names) -> Self {
-        let mut types: BTreeMap<u8, Bits> = BTreeMap::new();
-        let mut healthy = 0;
-        for (position, gpu) in node.capacity.gpus.iter().take(gpus::MOST).enumerate() {
-            if let Some(number) = names.type_number(&gpu.gpu_type) {
-                *types.entry(number).or_default() |= 1 << position;
-            }
-            healthy |= Bits::from(gpu.healthy) << position;
-        }
-        Self {
-            node,
-            ready: node.condition == NodeCondition::Ready,
-            free: Amounts::of_node(&node.capacity),
-            held: Amounts::default(),
-            free_gpus: healthy,
-            held_gpus: 0,
-            healthy,
-            types: types.into_iter().collect(),
-            pool,
-        }
-    }
-
-    pub(crate) fn available(&self, view: View) -> Amounts {
-        if view.sees_holds() { self.free.plus(-1, self.held) } else { self.free }
-    }
-
-    pub(crate) fn available_gpus(&self, view: View) -> Bits {
-        if view.sees_holds() { self.free_gpus & !self.held_gpus } else { self.free_gpus }
-    }
-
-    /// Adds the node to the counts of free GPUs, or takes it out of them.
-    fn count_free(&self, counts: &mut [Vec<u32>], add: bool) {
-        for (number, bits) in self.types.iter().filter(|_| self.ready) {
-            let free = (bits & self.free_gpus).count_ones() as usize;
-            let nodes = &mut counts[usize::from(*number)][free];
-            *nodes = if add { *nodes + 1 } else { *nodes - 1 };
-        }
-    }
-
-    fn shape(&self) -> Shape {
-        let ports = (self.node.ports.first, self.node.ports.last);
-        let all = Amounts::of_node(&self.node.capacity);
-        (self.ready, all, self.healthy, self.types.clone(), ports)
-    }
-
-    /// The positions of GPUs by their indices.
-    fn gpu_bits(&self, indices: &[u32]) -> Bits {
-        let position = |index: &u32| {
-            self.node.capacity.gpus.iter().take(gpus::MOST).position(|gpu| gpu.index == *index)
-        };
-        indices.iter().filter_map(position).fold(0, |bits, position| bits | 1 << position)
-    }
-
-    /// The indices of GPUs by their positions, ascending.
-    pub(crate) fn gpu_indices(&self, bits: Bits) -> Vec<u32> {
-        let gpus = &self.node.capacity.gpus;
-        let mut indices: Vec<_> = positions(bits).map(|position| gpus[position].index).collect();
-        indices.sort_unstable();
-        indices
-    }
-}
-
 /// What one task has.
 #[derive(Debug, Clone)]
 pub(crate) struct Claim {
@@ -229,9 +113,6 @@ pub(crate) struct Cluster<'a> {
     /// By type and count: ready nodes with so many free GPUs of the type.
     free_gpus: Vec<Vec<u32>>,
 }
-
-/// What nodes of one shape have in common.
-type Shape = (bool, Amounts, Bits, Vec<(u8, Bits)>, (u16, u16));
 
 impl<'a> Cluster<'a> {
     /// The cluster with all that runs in it.
