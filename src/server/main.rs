@@ -1,1 +1,8 @@
-fn main() {}
+//! The `berth` binary: the server and the command-line client.
+
+use clap::Parser;
+use server::commands::{Cli, run};
+
+fn main() -> std::process::ExitCode {
+    run(Cli::parse())
+}

@@ -1,0 +1,50 @@
+//! Who asks: sessions of browsers, tokens of programs, and what protects both.
+
+mod address;
+mod caller;
+pub mod origin;
+pub mod session_store;
+pub mod sign_in;
+pub mod sign_in_limit;
+
+use api::Actor;
+use axum::Router;
+use axum::routing::post;
+use protocol::ids::UserName;
+use tower_sessions::cookie::SameSite;
+use tower_sessions::{Expiry, SessionManagerLayer, SessionStore};
+
+pub(crate) use address::ClientAddress;
+pub(crate) use caller::{Caller, Signed, authenticate};
+
+use crate::state::AppState;
+
+/// How long somebody stays signed in.
+const SESSION_DAYS: i64 = 7;
+
+/// Key of the user's name in a session.
+const SESSION_USER: &str = "user";
+
+/// `/auth/…`.
+pub(crate) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/auth/sign-in", post(sign_in::sign_in))
+        .route("/auth/sign-out", post(sign_in::sign_out))
+}
+
+/// Sessions: one cookie that scripts cannot read and other sites cannot send with a change.
+pub fn session_layer<S: SessionStore + Clone>(store: S, https: bool) -> SessionManagerLayer<S> {
+    let name = if https { "__Host-berth_session" } else { "berth_session" };
+    SessionManagerLayer::new(store)
+        .with_name(name)
+        .with_http_only(true)
+        .with_same_site(SameSite::Lax)
+        .with_secure(https)
+        .with_expiry(Expiry::OnInactivity(time::Duration::days(SESSION_DAYS)))
+}
+
+/// The actor of the server itself, for what nobody in particular asks.
+pub(crate) fn system_actor() -> Actor {
+    let user = UserName::new("system").expect("the word is a valid user name");
+    Actor { user, admin: true }
+}

@@ -1,0 +1,126 @@
+//! The command line.
+
+mod client;
+mod jobs;
+mod logs;
+mod serve;
+mod table;
+mod text;
+mod users;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use serve::Serve;
+
+/// Runs deep-learning jobs on shared GPU machines.
+#[derive(Debug, Parser)]
+#[command(name = "berth", version, about)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves pages and REST and runs the jobs
+    Serve(Serve),
+    /// Signs in and remembers a token for the other commands
+    Login(users::Login),
+    /// Submits a job file (JSON or YAML; `-` reads standard input)
+    Submit(jobs::Submit),
+    /// Lists jobs
+    Jobs(jobs::List),
+    /// Shows one job
+    Job(jobs::Show),
+    /// Prints a task's log
+    Logs(logs::Logs),
+    /// Stops jobs
+    Stop(jobs::Stop),
+    /// Lists nodes
+    Nodes(Plain),
+    /// Lists virtual clusters
+    Vc(Plain),
+    /// Lists or adds users
+    Users(users::Users),
+    /// Prints a fresh token for scripts
+    Token(users::Token),
+}
+
+/// What every command of the client understands.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// The server's address [default: the one of `berth login`, else http://127.0.0.1:8080]
+    #[arg(long, env = "BERTH_SERVER", value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// Prints JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Plain {
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Why a command did not do what it should: what is printed, without more.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct CommandError {
+    message: String,
+    /// What is wrong in a job file, one line each.
+    problems: Vec<String>,
+}
+
+impl CommandError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), problems: Vec::new() }
+    }
+}
+
+type Outcome = Result<(), anyhow::Error>;
+
+/// Does what the command line says.
+#[must_use]
+pub fn run(cli: Cli) -> ExitCode {
+    let outcome = match cli.command {
+        Command::Serve(command) => command.run(),
+        Command::Login(command) => command.run(),
+        Command::Submit(command) => command.run(),
+        Command::Jobs(command) => command.run(),
+        Command::Job(command) => command.run(),
+        Command::Logs(command) => command.run(),
+        Command::Stop(command) => command.run(),
+        Command::Nodes(Plain { common }) => table::nodes(&common),
+        Command::Vc(Plain { common }) => table::virtual_clusters(&common),
+        Command::Users(command) => command.run(),
+        Command::Token(command) => command.run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// One line, and the problems listed under it.
+fn report(error: &anyhow::Error) {
+    eprintln!("berth: {error:#}");
+    if let Some(CommandError { problems, .. }) = error.downcast_ref() {
+        for problem in problems {
+            eprintln!("  {problem}");
+        }
+    }
+}
+
+/// The file in which `berth login` remembers where and who.
+fn login_file() -> Option<PathBuf> {
+    let home = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))?;
+    Some(home.join("berth").join("client.toml"))
+}

@@ -1,0 +1,187 @@
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::time::Duration;
+
+use anyhow::Context;
+use protocol::problem::Problem;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ureq::http::Response;
+use ureq::{Agent, Body};
+
+use super::{CommandError, Common, login_file};
+
+const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
+/// How long a server may take to begin its answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What `berth login` remembers.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Login {
+    pub(super) server: String,
+    pub(super) user: String,
+    pub(super) token: String,
+}
+
+impl Login {
+    fn read() -> Option<Self> {
+        let text = fs::read_to_string(login_file()?).ok()?;
+        figment::Figment::from(<figment::providers::Toml as figment::providers::Format>::string(
+            &text,
+        ))
+        .extract()
+        .ok()
+    }
+
+    /// Writes the file so that nobody else can read it.
+    pub(super) fn write(&self) -> anyhow::Result<()> {
+        let path = login_file().context("neither XDG_CONFIG_HOME nor HOME is set")?;
+        let place = || path.display().to_string();
+        if let Some(folder) = path.parent() {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(place)?;
+        }
+        let fresh = path.with_extension("new");
+        let _none_left_over = fs::remove_file(&fresh);
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&fresh)
+            .with_context(place)?;
+        let Self { server, user, token } = self;
+        writeln!(file, "server = {server:?}\nuser = {user:?}\ntoken = {token:?}")
+            .with_context(place)?;
+        fs::rename(&fresh, &path).with_context(place)
+    }
+}
+
+/// A server, and who we are there.
+pub(super) struct Client {
+    agent: Agent,
+    pub(super) server: String,
+    token: Option<String>,
+}
+
+impl Client {
+    /// With a token from `BERTH_TOKEN` or from `berth login`; the latter only for its own server.
+    pub(super) fn signed_in(common: &Common) -> anyhow::Result<Self> {
+        let login = Login::read();
+        let mut client = Self::guest(common);
+        client.token = std::env::var("BERTH_TOKEN").ok().or_else(|| {
+            login.filter(|login| login.server == client.server).map(|login| login.token)
+        });
+        if client.token.is_none() {
+            let server = &client.server;
+            let message =
+                format!("nobody is signed in at {server}: use `berth login` or BERTH_TOKEN");
+            return Err(CommandError::new(message).into());
+        }
+        Ok(client)
+    }
+
+    /// Without a token.
+    pub(super) fn guest(common: &Common) -> Self {
+        let server = common.server.clone().or_else(|| Login::read().map(|login| login.server));
+        let server = server.unwrap_or_else(|| DEFAULT_SERVER.to_owned());
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(PATIENCE))
+            .timeout_recv_response(Some(PATIENCE))
+            .build();
+        Self { agent: agent.into(), server: server.trim_end_matches('/').to_owned(), token: None }
+    }
+
+    /// A document.
+    pub(super) fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        let mut response = self.open(path)?;
+        response.body_mut().read_json().with_context(|| self.not_understood())
+    }
+
+    /// An answer whose body is still to come.
+    pub(super) fn open(&self, path: &str) -> anyhow::Result<Response<Body>> {
+        let mut request = self.agent.get(format!("{}{path}", self.server));
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        self.checked(request.call())
+    }
+
+    /// Sends a job file.
+    pub(super) fn post_text(&self, path: &str, text: &str) -> anyhow::Result<Value> {
+        let mut request = self.agent.post(format!("{}{path}", self.server));
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let request = request.header("content-type", "text/plain; charset=utf-8");
+        self.answer(request.send(text))
+    }
+
+    pub(super) fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+        let mut request = self.agent.post(format!("{}{path}", self.server));
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        self.answer(request.send_json(body))
+    }
+
+    pub(super) fn put(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+        let mut request = self.agent.put(format!("{}{path}", self.server));
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        self.answer(request.send_json(body))
+    }
+
+    fn answer(&self, outcome: Result<Response<Body>, ureq::Error>) -> anyhow::Result<Value> {
+        let mut response = self.checked(outcome)?;
+        response.body_mut().read_json().with_context(|| self.not_understood())
+    }
+
+    fn checked(
+        &self,
+        outcome: Result<Response<Body>, ureq::Error>,
+    ) -> anyhow::Result<Response<Body>> {
+        let mut response = outcome.map_err(|error| {
+            CommandError::new(format!("{} does not answer: {error}", self.server))
+        })?;
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status();
+        let refusal: Refusal = response.body_mut().read_json().map_err(|_| {
+            CommandError::new(format!("{} answered {status}: is it Berth?", self.server))
+        })?;
+        Err(refusal.into_error().into())
+    }
+
+    fn not_understood(&self) -> String {
+        format!("the answer of {} is not understood: is it Berth?", self.server)
+    }
+}
+
+/// The body of every error.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Refusal {
+    message: String,
+    #[serde(default)]
+    problems: Vec<Problem>,
+    #[serde(default)]
+    request_id: String,
+    #[serde(default)]
+    code: String,
+}
+
+impl Refusal {
+    fn into_error(self) -> CommandError {
+        let message = match (self.problems.len(), self.code.as_str()) {
+            (0, "UnknownError") => format!("{} (request {})", self.message, self.request_id),
+            (0, _) => self.message,
+            (1, _) => "the job file has a mistake".to_owned(),
+            (count, _) => format!("the job file has {count} mistakes"),
+        };
+        CommandError { message, problems: self.problems.iter().map(ToString::to_string).collect() }
+    }
+}

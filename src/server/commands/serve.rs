@@ -1,0 +1,220 @@
+//! `berth serve`: puts everything together, serves, and ends in good order.
+
+use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use async_trait::async_trait;
+use clap::Args;
+use control::Control;
+use database::Database;
+use protocol::time::Timestamp;
+use storage::Storage;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::auth::session_store::{SessionDatabase, Store};
+use crate::config::{Config, Flags, LogFormat};
+use crate::health::{Check, Measurement, Probe};
+use crate::router::router;
+use crate::site::Site;
+use crate::state::{AppState, StateOptions};
+use crate::{commands, demo};
+
+/// How long requests may take to end when the server stops.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// How often sessions that have ended are forgotten.
+const SWEEP: Duration = Duration::from_secs(3_600);
+
+/// Flags of `berth serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Address and port to serve at [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
+    /// Folder of the database, the users' files and the logs [default: data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Configuration file (TOML)
+    #[arg(long, value_name = "FILE", env = "BERTH_CONFIG")]
+    config: Option<PathBuf>,
+    /// Adds 64 simulated nodes with jobs that come and go
+    #[arg(long)]
+    demo: bool,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> commands::Outcome {
+        let Self { listen, data, config, demo } = self;
+        let flags = Flags { listen, data, demo };
+        // Variables that are not text cannot be ours.
+        let environment = std::env::vars_os()
+            .filter_map(|(name, text)| Some((name.into_string().ok()?, text.into_string().ok()?)));
+        let config = Config::load(config.as_deref(), environment, &flags)?;
+        start_log(&config)?;
+        let runtime = tokio::runtime::Runtime::new().context("the runtime cannot be started")?;
+        runtime.block_on(serve(config))
+    }
+}
+
+fn start_log(config: &Config) -> anyhow::Result<()> {
+    let filter = &config.log.filter;
+    let filter = tracing_subscriber::EnvFilter::try_new(filter)
+        .with_context(|| format!("log.filter = {filter:?}: allowed is as info,server=debug"))?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match config.log.format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().init(),
+    }
+    Ok(())
+}
+
+async fn serve(config: Config) -> anyhow::Result<()> {
+    // Before anything is started, so that a stop while starting is not lost.
+    let stop = stop_signal()?;
+    let control = Arc::new(start_control(&config).await?);
+    let shutdown = CancellationToken::new();
+    let tasks = TaskTracker::new();
+    tasks.spawn(sweep(Arc::clone(&control), shutdown.clone()));
+    if config.demo {
+        tasks.spawn(demo::run(control.backend.clone(), shutdown.clone()));
+    }
+    tasks.close();
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .with_context(|| format!("listen = {}: cannot be served at", config.listen))?;
+    greet(listener.local_addr()?, control.first_password.as_deref());
+    let options = StateOptions {
+        public_url: config.public_url.clone(),
+        trusted_proxies: config.trusted_proxies.clone(),
+        site: Site::open(config.site.clone()),
+        shutdown: shutdown.clone(),
+    };
+    let probe = Arc::new(ControlProbe(Arc::clone(&control)));
+    let state = AppState::new(control.backend.clone(), probe, options);
+    answer(listener, router(state, Store::new(control.clone())), stop, &shutdown).await?;
+    tasks.wait().await;
+    match Arc::into_inner(control) {
+        Some(control) => control.shutdown().await,
+        None => tracing::warn!("a request is still held; the loops end with the process"),
+    }
+    tracing::info!("stopped; containers go on running");
+    Ok(())
+}
+
+/// Answers requests until `stop`, then takes no more and gives those under way their time.
+async fn answer(
+    listener: TcpListener,
+    router: axum::Router,
+    stop: impl Future<Output = ()> + Send + 'static,
+    shutdown: &CancellationToken,
+) -> anyhow::Result<()> {
+    let stopping = shutdown.clone();
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    let server = axum::serve(listener, service).with_graceful_shutdown(async move {
+        stop.await;
+        tracing::info!("stopping");
+        stopping.cancel();
+    });
+    let too_long = async {
+        shutdown.cancelled().await;
+        tokio::time::sleep(FAREWELL).await;
+    };
+    tokio::select! {
+        served = server => served.context("the server failed"),
+        () = too_long => {
+            tracing::warn!("requests that did not end in time are cut off");
+            Ok(())
+        }
+    }
+}
+
+async fn start_control(config: &Config) -> anyhow::Result<Control> {
+    let data = &config.data;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(data)
+        .with_context(|| format!("data = {}: the folder cannot be made", data.display()))?;
+    let database = Database::open(&config.database_url()).await.context("database.url")?;
+    let storage = Storage::open(&config.storage_root()).context("storage.root")?;
+    let mut nodes = config.node_settings();
+    if config.demo {
+        nodes.extend(demo::nodes());
+    }
+    let options = control::Options {
+        database,
+        storage,
+        data: data.clone(),
+        nodes,
+        virtual_clusters: config.virtual_clusters.clone(),
+        certificates: config.certificates.clone(),
+        admin_password: config.admin_password.clone(),
+    };
+    control::start(options).await.context("the control loops cannot be started")
+}
+
+/// What a person who has just started it wants to know, on standard output.
+fn greet(address: SocketAddr, first_password: Option<&str>) {
+    println!("Berth serves at http://{address}");
+    if let Some(password) = first_password {
+        println!("Sign in as admin with the password {password} (it is not shown again).");
+    }
+}
+
+/// SIGTERM or SIGINT.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
+    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be caught")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be caught")?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// Forgets sessions that have ended, now and then.
+async fn sweep(control: Arc<Control>, shutdown: CancellationToken) {
+    loop {
+        let now = Timestamp(time::OffsetDateTime::now_utc().unix_timestamp() * 1000);
+        if let Err(error) = database::sessions::delete_expired(control.database().read(), now).await
+        {
+            tracing::warn!(%error, "ended sessions cannot be forgotten");
+        }
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            () = tokio::time::sleep(SWEEP) => {}
+        }
+    }
+}
+
+impl SessionDatabase for Control {
+    fn database(&self) -> &Database {
+        Control::database(self)
+    }
+}
+
+/// Asks the control loops.
+struct ControlProbe(Arc<Control>);
+
+#[async_trait]
+impl Probe for ControlProbe {
+    async fn readiness(&self) -> Vec<Check> {
+        let control::Readiness { database, storage, loops } = self.0.readiness().await;
+        vec![
+            Check { name: "database", ready: database },
+            Check { name: "storage", ready: storage },
+            Check { name: "loops", ready: loops },
+        ]
+    }
+
+    async fn measurements(&self) -> Vec<Measurement> {
+        Vec::new()
+    }
+}

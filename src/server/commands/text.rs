@@ -1,0 +1,61 @@
+//! Tables and times for people.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Prints rows under a heading, every column as wide as its widest cell.
+pub(super) fn table(heading: &[&str], rows: &[Vec<String>]) {
+    print!("{}", aligned(heading, rows));
+}
+
+fn aligned(heading: &[&str], rows: &[Vec<String>]) -> String {
+    let heading: Vec<String> = heading.iter().map(|cell| (*cell).to_owned()).collect();
+    let width = |column: usize| {
+        let cells = std::iter::once(&heading).chain(rows).filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heading.len()).map(width).collect();
+    let mut text = String::new();
+    for row in std::iter::once(&heading).chain(rows) {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        text.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// How long ago, as `3m` or `2d`.
+pub(super) fn ago(millis: i64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    span(i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(millis))
+}
+
+/// A span, as `3m` or `2d`.
+pub(super) fn span(millis: i64) -> String {
+    let seconds = millis.max(0) / 1000;
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..172_800 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned() {
+        let rows = [vec!["a".into(), "1".into()], vec!["longer".into(), "22".into()]];
+        assert_eq!(aligned(&["NAME", "N"], &rows), "NAME    N\na       1\nlonger  22\n");
+    }
+
+    #[test]
+    fn spans_are_short() {
+        let cases =
+            [(-5, "0s"), (59_999, "59s"), (61_000, "1m"), (7_200_000, "2h"), (864_000_000, "10d")];
+        for (millis, text) in cases {
+            assert_eq!(span(millis), text);
+        }
+    }
+}

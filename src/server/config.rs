@@ -1,0 +1,244 @@
+//! The server's configuration: a file, then `BERTH_*` variables, then flags; the later wins.
+//! Nothing else reads the environment.
+
+mod nodes;
+mod variables;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use figment::Figment;
+use figment::providers::{Format, Serialized, Toml};
+use protocol::cluster::{NodeSettings, VirtualClusterSettings};
+use serde::{Deserialize, Serialize};
+
+pub use nodes::NodeEntry;
+use variables::Variables;
+
+/// Everything that can be configured.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Address and port to serve at.
+    pub listen: SocketAddr,
+    /// Folder of the database, the users' files and the logs.
+    pub data: PathBuf,
+    /// The address users type, when a proxy is in front (`https://berth.example.org`).
+    pub public_url: Option<String>,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// The administrator's first password; else one is made up and printed once.
+    pub admin_password: Option<String>,
+    /// Folder with `ca.pem`, `cert.pem` and `key.pem` for engines reached by TLS.
+    pub certificates: Option<PathBuf>,
+    /// Adds simulated nodes with jobs that come and go.
+    pub demo: bool,
+    /// The front end's folder; else what the binary has.
+    pub site: Option<PathBuf>,
+    /// The database.
+    pub database: DatabaseConfig,
+    /// Users' files.
+    pub storage: StorageConfig,
+    /// What is written to standard error.
+    pub log: LogConfig,
+    /// Worker nodes. None: the Docker engine of this machine.
+    pub nodes: Vec<NodeEntry>,
+    /// Virtual clusters beside `default`.
+    pub virtual_clusters: Vec<VirtualClusterSettings>,
+}
+
+/// Where everything is remembered.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DatabaseConfig {
+    /// `sqlite://PATH` or `postgres://…`; none: `berth.db` in the data folder.
+    pub url: Option<String>,
+}
+
+/// Where users' files are.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StorageConfig {
+    /// A folder; none: `storage` in the data folder.
+    pub root: Option<String>,
+}
+
+/// The log.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogConfig {
+    /// What is logged, as `info` or `info,server=debug`.
+    pub filter: String,
+    /// `text` for people, `json` for programs.
+    pub format: LogFormat,
+}
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self { filter: "info".to_owned(), format: LogFormat::Text }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            data: PathBuf::from("data"),
+            public_url: None,
+            trusted_proxies: Vec::new(),
+            admin_password: None,
+            certificates: None,
+            demo: false,
+            site: None,
+            database: DatabaseConfig::default(),
+            storage: StorageConfig::default(),
+            log: LogConfig::default(),
+            nodes: Vec::new(),
+            virtual_clusters: Vec::new(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Config {
+    /// Without the password, and without the database's address, which may hold one.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config")
+            .field("listen", &self.listen)
+            .field("data", &self.data)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the command line says; what is left out is not said.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Flags {
+    /// `--listen`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listen: Option<String>,
+    /// `--data`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<PathBuf>,
+    /// `--demo`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub demo: bool,
+}
+
+/// A configuration that cannot be used: one line a mistake.
+#[derive(Debug, thiserror::Error)]
+#[error("the configuration cannot be used:\n{}", .0.join("\n"))]
+pub struct ConfigError(pub Vec<String>);
+
+impl Config {
+    /// Reads everything and checks it.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names each key, its value and what is allowed.
+    pub fn load(
+        file: Option<&Path>,
+        environment: impl IntoIterator<Item = (String, String)>,
+        flags: &Flags,
+    ) -> Result<Self, ConfigError> {
+        let variables = Variables::read(environment)?;
+        let mut figment = Figment::new();
+        if let Some(path) = file {
+            if !path.is_file() {
+                let line = format!("--config {}: there is no such file", path.display());
+                return Err(ConfigError(vec![line]));
+            }
+            figment = figment.merge(Toml::file_exact(path));
+        }
+        let figment = figment.merge(variables).merge(Serialized::defaults(flags));
+        let config: Config = figment.extract().map_err(mistakes)?;
+        config.check()
+    }
+
+    fn check(self) -> Result<Self, ConfigError> {
+        let mut lines = Vec::new();
+        if let Some(url) = &self.public_url
+            && !(url.starts_with("http://") || url.starts_with("https://"))
+        {
+            lines.push(format!("public_url = {url:?}: allowed is http://HOST or https://HOST"));
+        }
+        if let Some(password) = &self.admin_password
+            && password.chars().count() < 8
+        {
+            lines.push("admin_password: allowed are 8 characters or more".to_owned());
+        }
+        if let Some(url) = &self.database.url
+            && !["sqlite:", "postgres://", "postgresql://"].iter().any(|kind| url.starts_with(kind))
+        {
+            lines.push(
+                "database.url: allowed is sqlite://PATH or postgres://USER@HOST/NAME".to_owned(),
+            );
+        }
+        for (index, node) in self.nodes.iter().enumerate() {
+            lines.extend(node.mistakes().map(|line| format!("nodes[{index}].{line}")));
+        }
+        repeated("nodes", self.nodes.iter().map(|node| node.name.as_str()), &mut lines);
+        let clusters = self.virtual_clusters.iter().map(|cluster| cluster.name.as_str());
+        repeated("virtual_clusters", clusters, &mut lines);
+        if lines.is_empty() { Ok(self) } else { Err(ConfigError(lines)) }
+    }
+
+    /// The nodes; without any, the Docker engine of this machine.
+    #[must_use]
+    pub fn node_settings(&self) -> Vec<NodeSettings> {
+        if self.nodes.is_empty() {
+            return vec![NodeEntry::local_docker().into()];
+        }
+        self.nodes.iter().cloned().map(NodeSettings::from).collect()
+    }
+
+    /// The database's address.
+    #[must_use]
+    pub fn database_url(&self) -> String {
+        let file = || format!("sqlite://{}", self.data.join("berth.db").display());
+        self.database.url.clone().unwrap_or_else(file)
+    }
+
+    /// Where users' files are: an address, or an absolute path.
+    #[must_use]
+    pub fn storage_root(&self) -> String {
+        let folder = || {
+            let folder = self.data.join("storage");
+            std::path::absolute(&folder).unwrap_or(folder).display().to_string()
+        };
+        self.storage.root.clone().unwrap_or_else(folder)
+    }
+}
+
+fn repeated<'a>(what: &str, names: impl Iterator<Item = &'a str>, lines: &mut Vec<String>) {
+    let mut seen = std::collections::BTreeSet::new();
+    for name in names.filter(|name| !seen.insert(*name)) {
+        lines.push(format!("{what}: the name {name:?} is there twice"));
+    }
+}
+
+/// One line a mistake: where it is written, the key, and what is wrong with its value.
+fn mistakes(error: figment::Error) -> ConfigError {
+    let lines = error.into_iter().map(|error| {
+        let key = error.path.join(".");
+        let place = error.metadata.as_ref().map(|source| match &source.source {
+            Some(place) => format!("{place}: "),
+            None => format!("{}: ", source.name),
+        });
+        let place = place.unwrap_or_default();
+        let colon = if key.is_empty() { "" } else { ": " };
+        format!("{place}{key}{colon}{}", error.kind)
+    });
+    ConfigError(lines.collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+use super::*;
+
+fn load(file: &str, variables: &[(&str, &str)], flags: &Flags) -> Result<Config, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("berth.toml");
+    std::fs::write(&path, file).unwrap();
+    let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+    Config::load(Some(&path), variables, flags).map_err(|error| error.to_string())
+}
+
+#[test]
+fn flags_win_over_variables_and_those_over_the_file() {
+    let file = "listen = '0.0.0.0:1'\ndata = '/file'\n[log]\nfilter = 'debug'";
+    let variables = [("BERTH_LISTEN", "0.0.0.0:2"), ("BERTH_DATABASE_URL", "sqlite:///x.db")];
+    let flags = Flags { listen: Some("0.0.0.0:3".into()), ..Flags::default() };
+    let config = load(file, &variables, &flags).unwrap();
+    assert_eq!(config.listen.port(), 3);
+    assert_eq!(config.data, Path::new("/file"));
+    assert_eq!(config.log.filter, "debug");
+    assert_eq!(config.database_url(), "sqlite:///x.db");
+    assert_eq!(load(file, &variables, &Flags::default()).unwrap().listen.port(), 2);
+}
+
+#[test]
+fn nodes_and_virtual_clusters_are_read() {
+    let file = r#"
+        [[nodes]]
+        name = "gpu-1"
+        address = "10.0.0.1"
+        endpoint = "tcp://10.0.0.1:2376"
+        cpus = 32
+        gpus = [{ type = "TITANX", count = 2 }]
+        gpu_runtime = "none"
+        ports = "30000-30999"
+        labels = { rack = "a" }
+
+        [[virtual_clusters]]
+        name = "vc1"
+        share = { gpus = { TITANX = 2 }, cpus = 8 }
+        users = ["alice"]
+    "#;
+    let config = load(file, &[], &Flags::default()).unwrap();
+    let node = &config.node_settings()[0];
+    assert_eq!((node.ports.first, node.ports.last), (30_000, 30_999));
+    assert_eq!(node.gpus.as_ref().unwrap()[0].count, 2);
+    assert_eq!(config.virtual_clusters[0].share.cpus, Some(8));
+}
+
+#[test]
+fn without_nodes_there_is_the_local_engine() {
+    let nodes = load("", &[], &Flags::default()).unwrap().node_settings();
+    assert_eq!(nodes.len(), 1);
+    assert_eq!(nodes[0].endpoint, "unix:///var/run/docker.sock");
+}
+
+#[test]
+fn passwords_that_look_like_numbers_stay_texts() {
+    let config = load("", &[("BERTH_ADMIN_PASSWORD", "12345678")], &Flags::default()).unwrap();
+    assert_eq!(config.admin_password.as_deref(), Some("12345678"));
+    assert!(!format!("{config:?}").contains("12345678"));
+}
+
+#[test]
+fn mistakes_name_key_value_and_what_is_allowed() {
+    let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://'\n";
+    let cases: [(String, &[(&str, &str)], &[&str]); 9] = [
+        ("listne = 1".into(), &[], &["listne", "listen"]),
+        ("listen = 'nowhere'".into(), &[], &["listen", "socket address"]),
+        ("demo = 'perhaps'".into(), &[], &["demo", "perhaps", "boolean"]),
+        (format!("[[nodes]]\n{node}ports = '5-1'"), &[], &["nodes", "ports", "5-1", "20000-39999"]),
+        (format!("[[nodes]]\n{node}cpu = 1"), &[], &["cpu", "cpus"]),
+        (
+            "[[nodes]]\nname='a'\naddress='1.1.1.1'\nendpoint='http://x'".into(),
+            &[],
+            &["nodes[0].endpoint", "http://x", "unix://"],
+        ),
+        (format!("[[nodes]]\n{node}[[nodes]]\n{node}"), &[], &["nodes", "\"a\"", "twice"]),
+        (String::new(), &[("BERTH_LISTN", "x")], &["BERTH_LISTN", "BERTH_LISTEN"]),
+        (String::new(), &[("BERTH_ADMIN_PASSWORD", "short")], &["admin_password", "8 characters"]),
+    ];
+    for (file, variables, words) in cases {
+        let error = load(&file, variables, &Flags::default()).unwrap_err();
+        for word in words {
+            assert!(error.contains(word), "{word:?} is not in {error:?}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_file_is_a_mistake() {
+    let missing = Path::new("/nowhere/berth.toml");
+    let error = Config::load(Some(missing), [], &Flags::default()).unwrap_err();
+    assert!(error.to_string().contains("/nowhere/berth.toml"));
+}

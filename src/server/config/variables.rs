@@ -1,0 +1,102 @@
+use figment::value::{Dict, Map, Value};
+use figment::{Metadata, Profile, Provider};
+
+use super::ConfigError;
+
+/// What a variable's text is.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A text, whatever it looks like.
+    Text,
+    /// A number, a truth value, a list or a table, as TOML writes it.
+    Value,
+}
+
+/// Every variable, the key it sets, and what its text is.
+const KNOWN: [(&str, &str, Kind); 14] = [
+    ("BERTH_LISTEN", "listen", Kind::Text),
+    ("BERTH_DATA", "data", Kind::Text),
+    ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
+    ("BERTH_TRUSTED_PROXIES", "trusted_proxies", Kind::Value),
+    ("BERTH_ADMIN_PASSWORD", "admin_password", Kind::Text),
+    ("BERTH_CERTIFICATES", "certificates", Kind::Text),
+    ("BERTH_DEMO", "demo", Kind::Value),
+    ("BERTH_SITE", "site", Kind::Text),
+    ("BERTH_DATABASE_URL", "database.url", Kind::Text),
+    ("BERTH_STORAGE_ROOT", "storage.root", Kind::Text),
+    ("BERTH_LOG_FILTER", "log.filter", Kind::Text),
+    ("BERTH_LOG_FORMAT", "log.format", Kind::Text),
+    ("BERTH_NODES", "nodes", Kind::Value),
+    ("BERTH_VIRTUAL_CLUSTERS", "virtual_clusters", Kind::Value),
+];
+
+/// Variables of the command-line client, of the build and of the tests.
+const OTHERS: [&str; 3] = ["BERTH_CONFIG", "BERTH_TOKEN", "BERTH_SERVER"];
+const OTHER_PREFIXES: [&str; 3] = ["BERTH_XTASK_", "BERTH_TEST_", "BERTH_BASE_IMAGE"];
+
+/// The `BERTH_*` variables of the environment.
+pub(super) struct Variables(Dict);
+
+impl Variables {
+    /// Takes what is ours; a name that we do not know is a mistake, since it surely was meant to
+    /// do something.
+    pub(super) fn read(
+        environment: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        let mut dict = Dict::new();
+        let mut unknown = Vec::new();
+        for (name, text) in environment.into_iter().filter(|(name, _)| name.starts_with("BERTH_")) {
+            match KNOWN.iter().find(|(known, ..)| *known == name) {
+                Some((_, key, kind)) => set(&mut dict, key, value(*kind, text)),
+                None if is_other(&name) => {}
+                None => unknown.push(name),
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(Self(dict));
+        }
+        let known: Vec<_> = KNOWN.iter().map(|(name, ..)| *name).collect();
+        let known = known.join(", ");
+        let line = |name| format!("{name}: there is no such variable; allowed are {known}");
+        Err(ConfigError(unknown.into_iter().map(line).collect()))
+    }
+}
+
+fn is_other(name: &str) -> bool {
+    OTHERS.contains(&name) || OTHER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn value(kind: Kind, text: String) -> Value {
+    match kind {
+        Kind::Text => Value::from(text),
+        Kind::Value => match text.parse() {
+            Ok(value) => value,
+            Err(never) => match never {},
+        },
+    }
+}
+
+fn set(dict: &mut Dict, key: &str, value: Value) {
+    match key.split_once('.') {
+        None => {
+            dict.insert(key.to_owned(), value);
+        }
+        Some((section, key)) => {
+            let section =
+                dict.entry(section.to_owned()).or_insert_with(|| Value::from(Dict::new()));
+            if let Value::Dict(_, inner) = section {
+                inner.insert(key.to_owned(), value);
+            }
+        }
+    }
+}
+
+impl Provider for Variables {
+    fn metadata(&self) -> Metadata {
+        Metadata::named("BERTH_* variable")
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        Ok(Map::from([(Profile::Default, self.0.clone())]))
+    }
+}

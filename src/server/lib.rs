@@ -1,0 +1,18 @@
+//! Everything of the `berth` binary: configuration, the HTTP server with its doors, the
+//! command-line client. It puts the other rooms together and decides nothing itself.
+
+pub mod auth;
+pub mod commands;
+pub mod config;
+pub mod demo;
+mod failure;
+pub mod health;
+mod live;
+mod metrics;
+mod pages;
+mod requests;
+mod rest;
+pub mod router;
+mod security;
+pub mod site;
+pub mod state;

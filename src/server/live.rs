@@ -1,0 +1,36 @@
+//! `GET /api/events`: one stream of changes a browser.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+
+use crate::auth::Signed;
+use crate::failure::Failure;
+use crate::state::AppState;
+
+/// How often a quiet stream says that it is alive.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// Each event's data is one change as JSON.
+pub(crate) async fn events(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    state.origin.refuse_foreign(&headers)?;
+    let changes = state.backend.changes.subscribe(&actor).map(|change| {
+        Ok::<_, Infallible>(Event::default().json_data(&change).unwrap_or_else(|error| {
+            tracing::error!(%error, "a change cannot be written");
+            Event::default().comment("a change could not be written")
+        }))
+    });
+    let until_shutdown = changes.take_until(state.shutdown.clone().cancelled_owned());
+    let heartbeat = KeepAlive::new().interval(HEARTBEAT).text("heartbeat");
+    let stream = Sse::new(until_shutdown).keep_alive(heartbeat);
+    Ok(([("x-accel-buffering", "no")], stream).into_response())
+}

@@ -1,0 +1,139 @@
+//! Counters of the server, and the gauges of the cluster that are read when somebody asks.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use api::Backend;
+use api::jobs::JobQuery;
+use axum::http::Method;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::registry::Registry;
+use protocol::cluster::NodeCondition;
+use protocol::state::State;
+
+use crate::auth::system_actor;
+use crate::health::Probe;
+
+/// The server's own counters.
+pub(crate) struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<RouteLabels, Histogram, fn() -> Histogram>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: String,
+    route: String,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    route: String,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::with_prefix("berth");
+        let requests = Family::default();
+        registry.register("http_requests", "Requests answered", requests.clone());
+        let durations: Family<_, _, fn() -> Histogram> =
+            Family::new_with_constructor(|| Histogram::new(exponential_buckets(0.001, 2.0, 14)));
+        registry.register(
+            "http_request_duration_seconds",
+            "Time from request to the answer's head",
+            durations.clone(),
+        );
+        Self { registry, requests, durations }
+    }
+
+    /// Counts one request. `route` is the pattern, never the path: the number of series is bounded.
+    pub(crate) fn request(&self, method: &Method, route: &str, status: u16, elapsed: Duration) {
+        let labels = RequestLabels {
+            method: known_method(method).to_owned(),
+            route: route.to_owned(),
+            status,
+        };
+        self.requests.get_or_create(&labels).inc();
+        let labels = RouteLabels { route: route.to_owned() };
+        self.durations.get_or_create(&labels).observe(elapsed.as_secs_f64());
+    }
+
+    /// Everything, in OpenMetrics text.
+    pub(crate) async fn scrape(&self, backend: &Backend, probe: &dyn Probe) -> String {
+        let mut text = String::new();
+        cluster(&mut text, backend).await;
+        for measurement in probe.measurements().await {
+            gauge(&mut text, measurement.name, measurement.help);
+            line(&mut text, measurement.name, "", measurement.value);
+        }
+        // Writing to a string cannot fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+fn known_method(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "DELETE" => "DELETE",
+        "PATCH" => "PATCH",
+        _ => "other",
+    }
+}
+
+async fn cluster(text: &mut String, backend: &Backend) {
+    let actor = system_actor();
+    match backend.jobs.counts(&actor, &JobQuery::default()).await {
+        Ok(counts) => {
+            gauge(text, "jobs", "Jobs by state");
+            for state in State::ALL {
+                let label = format!("state=\"{}\"", state.as_str().to_lowercase());
+                line(text, "jobs", &label, counts.get(&state).copied().unwrap_or(0) as f64);
+            }
+        }
+        Err(error) => tracing::warn!(%error, "jobs cannot be counted for the metrics"),
+    }
+    match backend.nodes.list(&actor).await {
+        Ok(nodes) => node_gauges(text, &nodes),
+        Err(error) => tracing::warn!(%error, "nodes cannot be counted for the metrics"),
+    }
+}
+
+fn node_gauges(text: &mut String, nodes: &[api::cluster::NodeView]) {
+    gauge(text, "nodes", "Nodes by condition");
+    for (condition, word) in [
+        (NodeCondition::Ready, "ready"),
+        (NodeCondition::Draining, "draining"),
+        (NodeCondition::Unreachable, "unreachable"),
+    ] {
+        let count = nodes.iter().filter(|node| node.condition == condition).count();
+        line(text, "nodes", &format!("condition=\"{word}\""), count as f64);
+    }
+    let gpus = || nodes.iter().flat_map(|node| &node.gpus);
+    gauge(text, "gpus", "GPUs of all nodes");
+    line(text, "gpus", "", gpus().count() as f64);
+    gauge(text, "gpus_used", "GPUs that a task holds");
+    line(text, "gpus_used", "", gpus().filter(|gpu| gpu.job.is_some()).count() as f64);
+}
+
+fn gauge(text: &mut String, name: &str, help: &str) {
+    // Writing to a string cannot fail.
+    let _ = write!(text, "# HELP berth_{name} {help}.\n# TYPE berth_{name} gauge\n");
+}
+
+fn line(text: &mut String, name: &str, labels: &str, value: f64) {
+    // Writing to a string cannot fail.
+    let _ = match labels {
+        "" => writeln!(text, "berth_{name} {value}"),
+        labels => writeln!(text, "berth_{name}{{{labels}}} {value}"),
+    };
+}

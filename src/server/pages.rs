@@ -1,0 +1,86 @@
+//! The pages: Leptos, with the same operations and the same actor as the REST doors.
+
+use api::Backend;
+use app::{App, Assets, shell};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::Uri;
+use axum::http::request::Parts;
+use axum::response::Response;
+use leptos::config::LeptosOptions;
+use leptos::context::{provide_context, use_context};
+use leptos_axum::{
+    LeptosRoutes, file_and_error_handler_with_context,
+    generate_route_list_with_exclusions_and_ssg_and_context,
+};
+
+use crate::auth::Caller;
+use crate::site::{self, Site};
+use crate::state::AppState;
+
+/// The pages and their server functions; what is neither is a file of the site, or a page that
+/// says that there is nothing.
+pub(crate) fn routes(state: &AppState) -> Router<AppState> {
+    // Files are served by us: Leptos is shown a folder that has none.
+    let options = LeptosOptions::builder().output_name("app").site_root("/dev/null").build();
+    let backend = state.backend.clone();
+    let assets = assets(&state.site);
+    let context = move || provide(&backend, assets.as_ref());
+    let (listings, _) =
+        generate_route_list_with_exclusions_and_ssg_and_context(App, None, context.clone());
+    let page = {
+        let options = options.clone();
+        move || shell(options.clone())
+    };
+    let nothing = file_and_error_handler_with_context::<LeptosOptions, _>(context.clone(), shell);
+    let fallback = {
+        let options = options.clone();
+        move |State(state): State<AppState>, uri: Uri, request: Request<Body>| {
+            fallback(state, uri, request, nothing.clone(), options.clone())
+        }
+    };
+    let pages: Router<AppState> = Router::new()
+        .leptos_routes_with_context(&options, listings, context, page)
+        .with_state(options);
+    pages.fallback(fallback)
+}
+
+async fn fallback<H, F>(
+    state: AppState,
+    uri: Uri,
+    request: Request<Body>,
+    nothing: H,
+    options: LeptosOptions,
+) -> Response
+where
+    H: FnOnce(Uri, State<LeptosOptions>, Request<Body>) -> F,
+    F: Future<Output = Response>,
+{
+    match site::public(&state.site, uri.path(), request.headers()).await {
+        Some(file) => file,
+        None => nothing(uri, State(options), request).await,
+    }
+}
+
+/// What pages and server functions find in their context.
+fn provide(backend: &Backend, assets: Option<&Assets>) {
+    let caller = use_context::<Parts>()
+        .and_then(|parts| parts.extensions.get::<Caller>().cloned())
+        .unwrap_or_default();
+    provide_context(backend.clone());
+    if let Some(assets) = assets {
+        provide_context(assets.clone());
+    }
+    provide_context(caller.actor);
+}
+
+/// What the pages load; nothing, where the front end was not built.
+fn assets(site: &Site) -> Option<Assets> {
+    Some(Assets {
+        css: site.address("main.css")?,
+        js: site.address("app.js")?,
+        wasm: site.address("app_bg.wasm")?,
+        icon: "/favicon.svg".to_owned(),
+    })
+}

@@ -1,0 +1,45 @@
+//! The REST doors, in the shapes of OpenPAI's versions 1 and 2. Handlers take what was sent apart,
+//! call one operation and put the answer into words; the words are in `wire` files.
+
+mod accept;
+mod body;
+mod config_file;
+mod exit;
+mod job_key;
+mod job_logs;
+mod job_query;
+mod token;
+mod v1;
+mod v2;
+
+use axum::Json;
+use axum::Router;
+use axum::http::Uri;
+use axum::routing::any;
+use serde::Serialize;
+
+use crate::failure::{Failure, no_api};
+use crate::state::AppState;
+
+/// Everything under `/api` but the live stream.
+pub(crate) fn routes() -> Router<AppState> {
+    Router::new()
+        .nest("/api/v1", v1::routes())
+        .nest("/api/v2", v2::routes())
+        .route("/api", any(unknown))
+        .route("/api/{*path}", any(unknown))
+}
+
+async fn unknown(uri: Uri) -> Failure {
+    no_api(uri.path()).into()
+}
+
+/// The answer to a request that was taken and changes something.
+#[derive(Debug, Serialize)]
+struct Message {
+    message: String,
+}
+
+fn message(text: impl Into<String>) -> Json<Message> {
+    Json(Message { message: text.into() })
+}

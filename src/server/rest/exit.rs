@@ -1,0 +1,245 @@
+//! How something ended, in the words of OpenPAI's exit table.
+
+use protocol::exit::{Blame, Cause, Exit};
+use serde::Serialize;
+
+/// A row of the exit table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct ExitSpec {
+    code: i32,
+    phrase: &'static str,
+    issuer: &'static str,
+    causer: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    stage: &'static str,
+    behavior: &'static str,
+    reaction: &'static str,
+    reason: String,
+    repro: Vec<String>,
+    solution: Vec<String>,
+}
+
+/// The part of a row that the cause alone decides: its code where the table has one of its own,
+/// its phrase, issuer, causer and stage.
+struct Row(Option<i32>, &'static str, &'static str, &'static str, &'static str);
+
+const USER: &str = "USER_CONTAINER";
+
+fn row(cause: &Cause) -> Row {
+    match cause {
+        Cause::Succeeded => Row(Some(0), "Succeeded", USER, USER, "COMPLETING"),
+        Cause::CommandFailed => {
+            Row(None, "PAIRuntimeUnknownFailed", "PAI_RUNTIME", "UNKNOWN", "UNKNOWN")
+        }
+        Cause::CommandNotFound => Row(Some(220), "UserCommandExitWithError", USER, USER, "RUNNING"),
+        Cause::CommandNotExecutable => Row(
+            Some(-1202),
+            "ContainerDockerStartCmdPermissionDenied",
+            "PAI_DOCKER",
+            USER,
+            "LAUNCHING",
+        ),
+        Cause::OutOfMemory { .. } => {
+            Row(Some(-1200), "UserContainerDockerOOMKilled", "PAI_DOCKER", USER, "RUNNING")
+        }
+        Cause::SharedMemory { .. } => {
+            Row(Some(135), "ContainerSigBusReceived", USER, USER, "RUNNING")
+        }
+        Cause::GpuOutOfMemory => {
+            Row(Some(226), "ContainerCudaOOMKilled", "PAI_RUNTIME", USER, "RUNNING")
+        }
+        Cause::CudaVersion => {
+            Row(Some(224), "ContainerCudaVersionMismatch", "PAI_RUNTIME", USER, "RUNNING")
+        }
+        Cause::CudaError => Row(None, "ContainerCudaError", "PAI_RUNTIME", USER, "RUNNING"),
+        Cause::GpuHardware => {
+            Row(Some(223), "ContainerCudaUncorrectableECCError", "PAI_RUNTIME", "PAI_HW", "RUNNING")
+        }
+        Cause::NcclError => Row(None, "ContainerNcclError", "PAI_RUNTIME", USER, "RUNNING"),
+        Cause::DiskFull => Row(None, "ContainerDiskFull", "PAI_RUNTIME", USER, "RUNNING"),
+        Cause::ModuleMissing => {
+            Row(Some(232), "ContainerImportError", "PAI_RUNTIME", USER, "RUNNING")
+        }
+        Cause::FileMissing => Row(None, "ContainerFileMissing", "PAI_RUNTIME", USER, "RUNNING"),
+        Cause::ProgramError => {
+            Row(Some(231), "ContainerSyntaxError", "PAI_RUNTIME", USER, "RUNNING")
+        }
+        Cause::Signal { signal } => {
+            Row(Some(128 + signal), signal_phrase(*signal), "PAI_OS", USER, "RUNNING")
+        }
+        Cause::ImageNotFound { .. } | Cause::RegistryDenied { .. } => {
+            Row(Some(254), "ContainerImageNotExists", "PAI_RUNTIME", "PAI_RUNTIME", "LAUNCHING")
+        }
+        Cause::ContainerRefused { .. } => {
+            Row(Some(-1201), "ContainerDockerCreationError", "PAI_DOCKER", "UNKNOWN", "LAUNCHING")
+        }
+        Cause::PortTaken => {
+            Row(Some(253), "ContainerPortConflict", "PAI_RUNTIME", "PAI_RUNTIME", "LAUNCHING")
+        }
+        Cause::ContainerLost { .. } => {
+            Row(Some(-101), "PodExternalDeleted", "PAI_FC", "PAI_UNKNOWN", "UNKNOWN")
+        }
+        Cause::NodeLost { .. } => Row(Some(-1001), "PodNodeLost", "PAI_K8S", "PAI_K8S", "RUNNING"),
+        Cause::EngineRestarted { .. } => {
+            Row(Some(-1000), "PodEvicted", "PAI_K8S", "PAI_K8S", "RUNNING")
+        }
+        Cause::Preempted => {
+            Row(Some(-1003), "PodPreemptedForCriticalPod", "PAI_K8S", "PAI_K8S", "RUNNING")
+        }
+        Cause::StopRequested { .. } => {
+            Row(Some(-210), "StopFrameworkRequested", "PAI_FC", "USER_STOP", "UNKNOWN")
+        }
+        Cause::JobEnded { .. } => {
+            Row(Some(-220), "FrameworkAttemptCompletion", "PAI_FC", "USER_STOP", "UNKNOWN")
+        }
+        Cause::TimeLimit => {
+            Row(Some(-1004), "PodDeadlineExceeded", "PAI_K8S", "USER_STOP", "RUNNING")
+        }
+    }
+}
+
+fn signal_phrase(signal: i32) -> &'static str {
+    match signal {
+        2 => "ContainerSigIntReceived",
+        3 => "ContainerSigQuitReceived",
+        4 => "ContainerSigIllReceived",
+        6 => "ContainerSigAbrtReceived",
+        7 => "ContainerSigBusReceived",
+        8 => "ContainerSigFpeReceived",
+        9 => "ContainerSigKillReceived",
+        11 => "ContainerSigSegvReceived",
+        13 => "ContainerSigPipeReceived",
+        15 => "ContainerSigTermReceived",
+        _ => "ContainerSignalReceived",
+    }
+}
+
+/// The one number of an ending: the table's where the cause has one, else the program's own.
+pub(crate) fn code(exit: &Exit) -> i32 {
+    let Row(code, ..) = row(&exit.cause);
+    code.or(exit.code).unwrap_or(match exit.cause.blame() {
+        Blame::None => 0,
+        Blame::User | Blame::Platform | Blame::Stop => 256,
+    })
+}
+
+/// The row of the table.
+pub(crate) fn spec(exit: &Exit) -> ExitSpec {
+    let Row(_, phrase, issuer, causer, stage) = row(&exit.cause);
+    let (kind, behavior, reaction) = match exit.cause.blame() {
+        Blame::None => ("USER_SUCCESS", "UNKNOWN", "NEVER_RETRY"),
+        Blame::User => ("USER_FAILURE", "PERMANENT", "RETRY_TO_MAX"),
+        Blame::Platform => ("PLATFORM_FAILURE", "TRANSIENT", "ALWAYS_RETRY"),
+        Blame::Stop => ("USER_STOP", "PERMANENT", "NEVER_RETRY"),
+    };
+    ExitSpec {
+        code: code(exit),
+        phrase,
+        issuer,
+        causer,
+        kind,
+        stage,
+        behavior,
+        reaction,
+        reason: reason(&exit.cause),
+        repro: Vec::new(),
+        solution: Vec::new(),
+    }
+}
+
+/// One sentence, English.
+pub(crate) fn reason(cause: &Cause) -> String {
+    match cause {
+        Cause::Succeeded => "The program succeeded.".into(),
+        Cause::CommandFailed => "The command ended with an error.".into(),
+        Cause::CommandNotFound => "The command was not found in the image.".into(),
+        Cause::CommandNotExecutable => "The command cannot be executed.".into(),
+        Cause::OutOfMemory { limit_mb } => {
+            format!("The kernel killed it for using more than its {limit_mb} MiB of memory.")
+        }
+        Cause::SharedMemory { shm_mb } => {
+            format!("The shared memory of {shm_mb} MiB was too small.")
+        }
+        Cause::GpuOutOfMemory => "The GPU ran out of memory.".into(),
+        Cause::CudaVersion => "CUDA, cuDNN or driver versions do not fit together.".into(),
+        Cause::CudaError => "A CUDA error.".into(),
+        Cause::GpuHardware => "A GPU has uncorrectable memory errors.".into(),
+        Cause::NcclError => "NCCL could not connect or timed out.".into(),
+        Cause::DiskFull => "No space was left on the device.".into(),
+        Cause::ModuleMissing => "A Python module is missing in the image.".into(),
+        Cause::FileMissing => "A file is missing.".into(),
+        Cause::ProgramError => "The program has an error.".into(),
+        Cause::Signal { signal } => format!("It was killed by signal {signal}."),
+        Cause::ImageNotFound { image, .. } => format!("The image {image} was not found."),
+        Cause::RegistryDenied { image } => {
+            format!("The registry of {image} refused the credentials.")
+        }
+        Cause::ContainerRefused { message } => {
+            format!("The engine refused the container: {message}")
+        }
+        Cause::PortTaken => "A port was taken by another program.".into(),
+        Cause::ContainerLost { node } => format!("The container on {node} vanished."),
+        Cause::NodeLost { node } => format!("The node {node} was lost."),
+        Cause::EngineRestarted { node } => format!("The engine of {node} was restarted."),
+        Cause::Preempted => "Its place was needed for guaranteed work.".into(),
+        Cause::StopRequested { by } => format!("{by} asked to stop it."),
+        Cause::JobEnded { role, index } => match (role, index) {
+            (Some(role), Some(index)) => format!("Task {role}-{index} ended the job."),
+            _ => "The job ended.".into(),
+        },
+        Cause::TimeLimit => "Its time limit is over.".into(),
+    }
+}
+
+/// `Succeeded`, `Failed`, or nothing while it is not over.
+pub(crate) fn kind(exit: &Exit) -> &'static str {
+    match exit.cause.blame() {
+        Blame::None => "Succeeded",
+        Blame::User | Blame::Platform | Blame::Stop => "Failed",
+    }
+}
+
+/// The task whose end ended the job, where one did.
+pub(crate) fn trigger(exit: &Exit) -> Option<(String, u32)> {
+    let Cause::JobEnded { role: Some(role), index: Some(index) } = &exit.cause else {
+        return None;
+    };
+    Some((role.to_string(), *index))
+}
+
+/// The reason, and the lines that show it.
+pub(crate) fn diagnostics(exit: &Exit) -> String {
+    let mut text = reason(&exit.cause);
+    for line in &exit.evidence {
+        text.push('\n');
+        text.push_str(line);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exit(code: Option<i32>, cause: Cause) -> Exit {
+        Exit { code, cause, evidence: vec!["last line".into()] }
+    }
+
+    #[test]
+    fn codes_are_the_tables_or_the_programs() {
+        assert_eq!(code(&exit(Some(0), Cause::Succeeded)), 0);
+        assert_eq!(code(&exit(Some(3), Cause::CommandFailed)), 3);
+        assert_eq!(code(&exit(Some(137), Cause::OutOfMemory { limit_mb: 100 })), -1200);
+        assert_eq!(code(&exit(None, Cause::StopRequested { by: "alice".into() })), -210);
+        assert_eq!(code(&exit(Some(139), Cause::Signal { signal: 11 })), 139);
+        assert_eq!(code(&exit(None, Cause::CommandFailed)), 256);
+    }
+
+    #[test]
+    fn the_row_names_who_is_to_blame() {
+        let spec = spec(&exit(Some(137), Cause::OutOfMemory { limit_mb: 100 }));
+        assert_eq!((spec.kind, spec.phrase), ("USER_FAILURE", "UserContainerDockerOOMKilled"));
+        assert!(diagnostics(&exit(None, Cause::Preempted)).ends_with("\nlast line"));
+    }
+}

@@ -1,0 +1,147 @@
+use api::ErrorCode;
+use api::jobs::{JobOrder, JobQuery};
+use protocol::state::State;
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+/// The most jobs one answer may have.
+const MAX_LIMIT: u64 = 50_000;
+
+/// Parameters of both versions' job lists.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct JobParams {
+    username: Option<String>,
+    vc: Option<String>,
+    state: Option<String>,
+    keyword: Option<String>,
+    order: Option<String>,
+    offset: Option<u64>,
+    limit: Option<u64>,
+    /// Whether the answer says how many there are on all pages.
+    #[serde(deserialize_with = "flag")]
+    pub(crate) with_total_count: bool,
+}
+
+impl JobParams {
+    /// The query. Values that cannot match anything (a state that does not exist) are refused.
+    pub(crate) fn query(&self, default_limit: u64) -> Result<JobQuery, Failure> {
+        let limit = self.limit.unwrap_or(default_limit);
+        if limit > MAX_LIMIT {
+            return Err(invalid(format!("Limit exceeds max number {MAX_LIMIT}.")));
+        }
+        let (order, ascending) = self.order.as_deref().and_then(order).unwrap_or_default();
+        Ok(JobQuery {
+            users: list(self.username.as_deref())?,
+            states: states(self.state.as_deref())?,
+            virtual_clusters: list(self.vc.as_deref())?,
+            keyword: self.keyword.clone().unwrap_or_default(),
+            order,
+            ascending,
+            offset: self.offset.unwrap_or(0),
+            // Of the contract, 0 is the default; of this door, it is nothing.
+            limit: limit.max(1),
+        })
+    }
+}
+
+fn flag<'de, D: serde::Deserializer<'de>>(text: D) -> Result<bool, D::Error> {
+    let text = String::deserialize(text)?;
+    Ok(matches!(text.as_str(), "" | "true" | "1"))
+}
+
+fn words(text: Option<&str>) -> impl Iterator<Item = &str> {
+    text.unwrap_or_default().split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+fn list<T>(text: Option<&str>) -> Result<Vec<T>, Failure>
+where
+    T: std::str::FromStr,
+    T::Err: std::fmt::Display,
+{
+    words(text)
+        .map(|word| word.parse().map_err(|error: T::Err| invalid(error.to_string())))
+        .collect()
+}
+
+/// The old words and ours; the old WAITING covers what is being prepared.
+fn states(text: Option<&str>) -> Result<Vec<State>, Failure> {
+    let mut states = Vec::new();
+    for word in words(text) {
+        let state = State::from_word(&word.to_ascii_uppercase());
+        let state = state.ok_or_else(|| {
+            let allowed = State::ALL.map(State::as_str).join(", ");
+            invalid(format!("{word:?} is not a state: allowed are {allowed}"))
+        })?;
+        states.push(state);
+        if state == State::Waiting {
+            states.push(State::Preparing);
+        }
+    }
+    Ok(states)
+}
+
+/// `field,ASC` or `field,DESC`; what is not understood is ignored, as the old servers did.
+fn order(text: &str) -> Option<(JobOrder, bool)> {
+    let (field, direction) = text.split_once(',').unwrap_or((text, "DESC"));
+    let order = match field.trim() {
+        "jobName" => JobOrder::Name,
+        "submissionTime" => JobOrder::Submitted,
+        "username" => JobOrder::User,
+        "vc" => JobOrder::VirtualCluster,
+        "retries" => JobOrder::Retries,
+        "totalTaskNumber" => JobOrder::Tasks,
+        "totalGpuNumber" => JobOrder::Gpus,
+        "state" => JobOrder::State,
+        "completionTime" => JobOrder::Completed,
+        _ => return None,
+    };
+    match direction.trim() {
+        "ASC" => Some((order, true)),
+        "DESC" => Some((order, false)),
+        _ => None,
+    }
+}
+
+fn invalid(message: String) -> Failure {
+    Failure::new(ErrorCode::InvalidParametersError, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(text: &str) -> JobParams {
+        serde_urlencoded::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn filters_paging_and_order_are_read() {
+        let params = params(
+            "username=alice,bob&vc=default&state=WAITING,FAILED&keyword=tf&order=jobName,ASC\
+             &offset=20&limit=10&withTotalCount=true",
+        );
+        assert!(params.with_total_count);
+        let query = params.query(5000).unwrap();
+        assert_eq!(query.users.len(), 2);
+        assert_eq!(query.states, [State::Waiting, State::Preparing, State::Failed]);
+        assert_eq!((query.order, query.ascending), (JobOrder::Name, true));
+        assert_eq!((query.offset, query.limit), (20, 10));
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_old_servers() {
+        let query = params("order=nonsense,UP").query(5000).unwrap();
+        assert_eq!((query.order, query.ascending), (JobOrder::Submitted, false));
+        assert_eq!((query.offset, query.limit), (0, 5000));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for bad in ["limit=50001", "state=DONE", "username=a~b"] {
+            assert!(params(bad).query(5000).is_err(), "{bad}");
+        }
+        assert!(serde_urlencoded::from_str::<JobParams>("limit=-1").is_err());
+    }
+}

@@ -1,0 +1,34 @@
+//! Version 1, flat and by user.
+
+mod jobs;
+mod virtual_clusters;
+mod wire;
+
+use axum::Router;
+use axum::routing::{any, get, post, put};
+
+use crate::rest::{token, v2};
+use crate::state::AppState;
+
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/", any(v2::info))
+        .route("/token", post(token::create))
+        .route("/jobs", get(jobs::list).post(jobs::submit))
+        .route("/jobs/{name}", get(jobs::get).put(jobs::submit_named))
+        .route("/jobs/{name}/config", get(jobs::config))
+        .route("/jobs/{name}/executionType", put(jobs::execute))
+        .route("/jobs/{name}/logs", get(jobs::logs))
+        .nest("/user/{user}/jobs", by_user())
+        .route("/virtual-clusters", get(virtual_clusters::list))
+        .route("/virtual-clusters/{name}", get(virtual_clusters::get))
+}
+
+fn by_user() -> Router<AppState> {
+    Router::new()
+        .route("/", get(jobs::list_of_user).post(jobs::submit_of_user))
+        .route("/{name}", get(jobs::get_of_user).put(jobs::submit_named_of_user))
+        .route("/{name}/config", get(jobs::config_of_user))
+        .route("/{name}/executionType", put(jobs::execute_of_user))
+        .route("/{name}/logs", get(jobs::logs_of_user))
+}

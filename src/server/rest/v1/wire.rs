@@ -1,0 +1,242 @@
+//! Shapes of version 1, as OpenPAI 0.14 gave them, and their one conversion from the contract's.
+
+use std::collections::BTreeMap;
+
+use api::jobs::{AttemptView, JobDetail, JobSummary, RoleView, TaskView};
+use protocol::state::State;
+use protocol::time::Timestamp;
+use serde::Serialize;
+
+use crate::rest::exit::{self, ExitSpec};
+use crate::rest::v2::wire::{ExecutionType, RetryDetails, gpu_mask, ports};
+
+/// A row of `GET /jobs`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JobItem {
+    name: String,
+    username: String,
+    state: &'static str,
+    sub_state: &'static str,
+    execution_type: ExecutionType,
+    retries: u32,
+    retry_details: RetryDetails,
+    created_time: Timestamp,
+    completed_time: Option<Timestamp>,
+    app_exit_code: Option<i32>,
+    virtual_cluster: String,
+    total_gpu_number: u64,
+    total_task_number: u32,
+    total_task_role_number: u32,
+}
+
+impl From<&JobSummary> for JobItem {
+    fn from(job: &JobSummary) -> Self {
+        let retry_details = RetryDetails::from(job.retries);
+        Self {
+            name: job.key.name.to_string(),
+            username: job.key.user.to_string(),
+            state: job_state(job.state),
+            sub_state: framework_state(job.state),
+            execution_type: ExecutionType::of(job),
+            retries: retry_details.sum(),
+            retry_details,
+            created_time: job.submitted_at,
+            completed_time: job.completed_at,
+            app_exit_code: job.exit.as_ref().map(exit::code),
+            virtual_cluster: job.virtual_cluster.to_string(),
+            total_gpu_number: job.gpus,
+            total_task_number: job.tasks,
+            total_task_role_number: job.roles,
+        }
+    }
+}
+
+/// `GET /jobs/:name`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JobWire {
+    name: String,
+    job_status: JobStatus,
+    task_roles: BTreeMap<String, RoleWire>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JobStatus {
+    username: String,
+    state: &'static str,
+    sub_state: &'static str,
+    execution_type: ExecutionType,
+    retries: u32,
+    retry_details: RetryDetails,
+    created_time: Timestamp,
+    completed_time: Option<Timestamp>,
+    app_id: String,
+    app_progress: u8,
+    app_tracking_url: &'static str,
+    app_launched_time: Option<Timestamp>,
+    app_completed_time: Option<Timestamp>,
+    app_exit_code: Option<i32>,
+    app_exit_spec: Option<ExitSpec>,
+    app_exit_diagnostics: Option<String>,
+    app_exit_messages: Option<ExitMessages>,
+    app_exit_trigger_message: Option<String>,
+    app_exit_trigger_task_role_name: Option<String>,
+    app_exit_trigger_task_index: Option<u32>,
+    app_exit_type: Option<&'static str>,
+    virtual_cluster: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ExitMessages {
+    container: Option<String>,
+    runtime: Option<String>,
+    launcher: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RoleWire {
+    task_role_status: RoleStatus,
+    task_statuses: Vec<TaskWire>,
+}
+
+#[derive(Debug, Serialize)]
+struct RoleStatus {
+    name: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TaskWire {
+    task_index: u32,
+    task_state: &'static str,
+    container_id: Option<String>,
+    container_ip: Option<String>,
+    container_ports: BTreeMap<String, String>,
+    container_gpus: u64,
+    container_log: Option<String>,
+    container_exit_code: Option<i32>,
+}
+
+impl From<&JobDetail> for JobWire {
+    fn from(detail: &JobDetail) -> Self {
+        let attempt = detail.attempts.last();
+        let roles = detail
+            .roles
+            .iter()
+            .map(|role| (role.name.to_string(), role_wire(detail, role, attempt)));
+        Self {
+            name: detail.summary.key.name.to_string(),
+            job_status: job_status(&detail.summary, attempt),
+            task_roles: roles.collect(),
+        }
+    }
+}
+
+fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
+    let retry_details = RetryDetails::from(job.retries);
+    let exit = job.exit.as_ref();
+    let trigger = exit.and_then(exit::trigger);
+    JobStatus {
+        username: job.key.user.to_string(),
+        state: job_state(job.state),
+        sub_state: framework_state(job.state),
+        execution_type: ExecutionType::of(job),
+        retries: retry_details.sum(),
+        retry_details,
+        created_time: job.submitted_at,
+        completed_time: job.completed_at,
+        app_id: application_id(job),
+        app_progress: u8::from(job.state.is_final()),
+        app_tracking_url: "",
+        app_launched_time: attempt.and_then(|attempt| attempt.started_at),
+        app_completed_time: attempt.and_then(|attempt| attempt.completed_at),
+        app_exit_code: exit.map(exit::code),
+        app_exit_spec: exit.map(exit::spec),
+        app_exit_diagnostics: exit.map(exit::diagnostics),
+        app_exit_messages: exit.map(|exit| ExitMessages {
+            container: (!exit.evidence.is_empty()).then(|| exit.evidence.join("\n")),
+            runtime: None,
+            launcher: Some(exit::reason(&exit.cause)),
+        }),
+        app_exit_trigger_message: exit.map(|exit| exit::reason(&exit.cause)),
+        app_exit_trigger_task_role_name: trigger.as_ref().map(|(role, _)| role.clone()),
+        app_exit_trigger_task_index: trigger.map(|(_, index)| index),
+        app_exit_type: exit.map(exit::kind),
+        virtual_cluster: job.virtual_cluster.to_string(),
+    }
+}
+
+/// `application_<submitted>_<number>`, as YARN wrote it.
+fn application_id(job: &JobSummary) -> String {
+    format!("application_{}_{:04}", job.submitted_at, job.id.0)
+}
+
+fn role_wire(detail: &JobDetail, role: &RoleView, attempt: Option<&AttemptView>) -> RoleWire {
+    let tasks = attempt.map_or(&[][..], |attempt| &attempt.tasks);
+    let mine = tasks.iter().filter(|task| task.role == role.name);
+    let mut task_statuses: Vec<_> = mine.map(|task| task_wire(detail, task)).collect();
+    if task_statuses.is_empty() {
+        task_statuses = (0..role.count).map(unplaced).collect();
+    }
+    RoleWire { task_role_status: RoleStatus { name: role.name.to_string() }, task_statuses }
+}
+
+fn task_wire(detail: &JobDetail, task: &TaskView) -> TaskWire {
+    let job = &detail.summary.key;
+    let (role, index) = (&task.role, task.index);
+    TaskWire {
+        task_index: index,
+        task_state: job_state(task.state),
+        container_id: task.container.clone(),
+        container_ip: Some(task.address.clone()),
+        container_ports: ports(task),
+        container_gpus: gpu_mask(&task.gpus),
+        container_log: Some(format!(
+            "/api/v1/user/{}/jobs/{}/logs?role={role}&index={index}",
+            job.user, job.name
+        )),
+        container_exit_code: task
+            .exit
+            .as_ref()
+            .map(|exit| exit.code.unwrap_or_else(|| exit::code(exit))),
+    }
+}
+
+/// A task that has no place yet.
+fn unplaced(index: u32) -> TaskWire {
+    TaskWire {
+        task_index: index,
+        task_state: job_state(State::Waiting),
+        container_id: None,
+        container_ip: None,
+        container_ports: BTreeMap::new(),
+        container_gpus: 0,
+        container_log: None,
+        container_exit_code: None,
+    }
+}
+
+/// The six words of version 1, which knew neither preparing nor stopping.
+fn job_state(state: State) -> &'static str {
+    match state {
+        State::Waiting | State::Preparing => "WAITING",
+        State::Running | State::Stopping => "RUNNING",
+        State::Succeeded => "SUCCEEDED",
+        State::Failed => "FAILED",
+        State::Stopped => "STOPPED",
+        State::Unknown => "UNKNOWN",
+    }
+}
+
+/// The launcher's word for it.
+fn framework_state(state: State) -> &'static str {
+    match state {
+        State::Waiting => "FRAMEWORK_WAITING",
+        State::Preparing => "APPLICATION_LAUNCHED",
+        State::Running | State::Stopping | State::Unknown => "APPLICATION_RUNNING",
+        State::Succeeded | State::Failed | State::Stopped => "FRAMEWORK_COMPLETED",
+    }
+}

@@ -1,0 +1,79 @@
+//! Version 2.
+
+pub(crate) mod cluster;
+mod jobs;
+mod users;
+pub(crate) mod wire;
+
+use api::ErrorCode;
+use axum::routing::{any, get, post, put};
+use axum::{Json, Router};
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::rest::token;
+use crate::state::AppState;
+
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/", any(info))
+        .route("/info", get(info))
+        .route("/tokens", post(token::create))
+        .route("/authn/basic/login", post(token::create))
+        .route("/jobs", get(jobs::list).post(jobs::submit))
+        .route("/jobs/{key}", get(jobs::get))
+        .route("/jobs/{key}/config", get(jobs::config))
+        .route("/jobs/{key}/executionType", put(jobs::execute))
+        .route("/jobs/{key}/logs", get(jobs::logs))
+        .route("/virtual-clusters", get(cluster::virtual_clusters))
+        .route("/virtual-clusters/{name}", get(cluster::virtual_cluster))
+        .route("/nodes", get(cluster::nodes))
+        .route("/users", get(users::list).post(users::create))
+        .route("/users/{name}", get(users::get).delete(users::remove))
+        .route("/users/{name}/password", put(users::set_password))
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Info {
+    name: &'static str,
+    version: &'static str,
+    launcher_type: &'static str,
+    authn_method: &'static str,
+}
+
+/// `GET /info`.
+pub(crate) async fn info() -> Json<Info> {
+    Json(Info {
+        name: "Berth RESTful API",
+        version: env!("CARGO_PKG_VERSION"),
+        launcher_type: "berth",
+        authn_method: "basic",
+    })
+}
+
+/// `{"value": "STOP"}`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Execution {
+    value: String,
+}
+
+impl Execution {
+    /// Stopping is all that can be asked for: a job that has stopped is submitted again.
+    pub(crate) fn require_stop(&self) -> Result<(), Failure> {
+        if self.value == "STOP" {
+            return Ok(());
+        }
+        let message = format!(
+            "value: {:?} is not allowed here; allowed is STOP (a stopped job is not started \
+             again: submit a clone)",
+            self.value
+        );
+        Err(Failure::new(ErrorCode::InvalidParametersError, message))
+    }
+}
+
+/// There is no virtual cluster of that name, because there can be none.
+pub(crate) fn not_a_virtual_cluster(name: &str) -> Failure {
+    Failure::new(ErrorCode::NoVirtualClusterError, format!("Virtual cluster {name} is not found."))
+}

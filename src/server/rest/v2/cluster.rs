@@ -1,0 +1,133 @@
+//! Virtual clusters and nodes.
+
+use std::collections::BTreeMap;
+
+use api::Actor;
+use api::cluster::{NodeView, Usage, VirtualClusterView};
+use axum::Json;
+use axum::extract::{Path, State};
+use protocol::cluster::NodeCondition;
+use protocol::ids::VirtualClusterName;
+use serde::Serialize;
+
+use super::not_a_virtual_cluster;
+use crate::auth::Signed;
+use crate::failure::Failure;
+use crate::state::AppState;
+
+/// A virtual cluster as version 2 shows it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VirtualClusterWire {
+    capacity: f64,
+    used_capacity: f64,
+    max_capacity: f64,
+    dedicated: bool,
+    resources_used: ResourcesWire,
+    resources_guaranteed: ResourcesWire,
+    resources_total: ResourcesWire,
+    /// Berth's own: jobs that run and that wait, and whether the caller may use it.
+    running_jobs: u64,
+    waiting_jobs: u64,
+    usable: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct ResourcesWire {
+    cpu: u64,
+    memory: u64,
+    gpu: u64,
+    #[serde(rename = "vCores")]
+    v_cores: u64,
+    #[serde(rename = "GPUs")]
+    gpus: u64,
+}
+
+impl From<&Usage> for ResourcesWire {
+    fn from(usage: &Usage) -> Self {
+        let (cpu, gpu) = (usage.cpus, gpus(usage));
+        Self { cpu, memory: usage.memory_mb, gpu, v_cores: cpu, gpus: gpu }
+    }
+}
+
+/// GPUs of all types.
+pub(crate) fn gpus(usage: &Usage) -> u64 {
+    usage.gpus.values().sum()
+}
+
+/// Parts of the cluster in percent: of its GPUs, or of its cores where it has no GPU.
+pub(crate) struct Percent {
+    pub(crate) capacity: f64,
+    pub(crate) used: f64,
+}
+
+impl Percent {
+    pub(crate) fn of(view: &VirtualClusterView, cluster: &Usage) -> Self {
+        let amount = |usage: &Usage| if gpus(cluster) > 0 { gpus(usage) } else { usage.cpus };
+        let percent = |part: u64| match amount(cluster) {
+            0 => 0.0,
+            whole => (part as f64 * 10_000.0 / whole as f64).round() / 100.0,
+        };
+        Self { capacity: percent(amount(&view.total)), used: percent(amount(&view.used)) }
+    }
+}
+
+/// What the nodes have that answer.
+pub(crate) async fn cluster_total(state: &AppState, actor: &Actor) -> Result<Usage, Failure> {
+    let nodes = state.backend.nodes.list(actor).await?;
+    let mut total = Usage::default();
+    for node in nodes.iter().filter(|node| node.condition != NodeCondition::Unreachable) {
+        total.cpus += u64::from(node.capacity.cpus);
+        total.memory_mb += node.capacity.memory_mb;
+        total.disk_gb += node.capacity.disk_gb;
+        for gpu in &node.capacity.gpus {
+            *total.gpus.entry(gpu.gpu_type.clone()).or_default() += 1;
+        }
+    }
+    Ok(total)
+}
+
+fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
+    let Percent { capacity, used } = Percent::of(view, cluster);
+    VirtualClusterWire {
+        capacity,
+        used_capacity: used,
+        max_capacity: capacity,
+        dedicated: false,
+        resources_used: (&view.used).into(),
+        resources_guaranteed: (&view.total).into(),
+        resources_total: (&view.total).into(),
+        running_jobs: view.running_jobs,
+        waiting_jobs: view.waiting_jobs,
+        usable: view.usable,
+    }
+}
+
+pub(crate) async fn virtual_clusters(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+) -> Result<Json<BTreeMap<String, VirtualClusterWire>>, Failure> {
+    let views = state.backend.virtual_clusters.list(&actor).await?;
+    let total = cluster_total(&state, &actor).await?;
+    let named = views.iter().map(|view| (view.settings.name.to_string(), wire(view, &total)));
+    Ok(Json(named.collect()))
+}
+
+pub(crate) async fn virtual_cluster(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Json<VirtualClusterWire>, Failure> {
+    let known: VirtualClusterName = name.parse().map_err(|_| not_a_virtual_cluster(&name))?;
+    let view = state.backend.virtual_clusters.get(&actor, &known).await?;
+    let total = cluster_total(&state, &actor).await?;
+    Ok(Json(wire(&view, &total)))
+}
+
+/// Berth's own: the nodes as the contract has them.
+pub(crate) async fn nodes(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+) -> Result<Json<Vec<NodeView>>, Failure> {
+    Ok(Json(state.backend.nodes.list(&actor).await?))
+}

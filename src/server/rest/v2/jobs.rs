@@ -1,0 +1,104 @@
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use super::Execution;
+use super::wire::{JobItem, JobWire};
+use crate::auth::Signed;
+use crate::failure::Failure;
+use crate::rest::body::{Fields, JobFile, Params};
+use crate::rest::job_logs::{self, LogParams};
+use crate::rest::job_query::JobParams;
+use crate::rest::{config_file, job_key};
+use crate::state::AppState;
+
+const DEFAULT_LIMIT: u64 = 5_000;
+
+/// The answer to a change, with its status said twice as version 2 does.
+#[derive(Debug, Serialize)]
+struct Accepted {
+    status: u16,
+    message: String,
+}
+
+fn accepted(message: String) -> Response {
+    let status = StatusCode::ACCEPTED;
+    (status, Json(Accepted { status: status.as_u16(), message })).into_response()
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    total_count: u64,
+    data: Vec<JobItem>,
+}
+
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Params(params): Params<JobParams>,
+) -> Result<Response, Failure> {
+    let page = state.backend.jobs.list(&actor, &params.query(DEFAULT_LIMIT)?).await?;
+    let data: Vec<_> = page.jobs.iter().map(JobItem::from).collect();
+    Ok(if params.with_total_count {
+        Json(Page { total_count: page.total, data }).into_response()
+    } else {
+        Json(data).into_response()
+    })
+}
+
+pub(crate) async fn submit(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    file: JobFile,
+) -> Result<Response, Failure> {
+    let submitted = state.backend.jobs.submit(&actor, file.submission(None)).await?;
+    let key = submitted.key;
+    let mut response =
+        accepted(format!("Update job {} for user {} successfully.", key.name, key.user));
+    for warning in submitted.warnings.iter().filter_map(|text| HeaderValue::from_str(text).ok()) {
+        response.headers_mut().append("x-warning", warning);
+    }
+    Ok(response)
+}
+
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+) -> Result<Json<JobWire>, Failure> {
+    let detail = state.backend.jobs.get(&actor, &job_key::parse(&key)?).await?;
+    Ok(Json(JobWire::from(&detail)))
+}
+
+pub(crate) async fn config(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    config_file::yaml_first(&state, &actor, &job_key::parse(&key)?, &headers).await
+}
+
+pub(crate) async fn execute(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Fields(execution): Fields<Execution>,
+) -> Result<Response, Failure> {
+    let key = job_key::parse(&key)?;
+    execution.require_stop()?;
+    state.backend.jobs.stop(&actor, &key).await?;
+    Ok(accepted(format!("Execute job {key} successfully.")))
+}
+
+pub(crate) async fn logs(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Params(params): Params<LogParams>,
+) -> Result<Response, Failure> {
+    job_logs::logs(&state, &actor, job_key::parse(&key)?, params).await
+}

@@ -1,0 +1,114 @@
+use api::ErrorCode;
+use api::users::{NewUser, PasswordChange, UserView};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use protocol::ids::{InvalidName, UserName};
+use serde::{Deserialize, Serialize};
+
+use crate::auth::Signed;
+use crate::failure::Failure;
+use crate::rest::body::Fields;
+use crate::rest::message;
+use crate::state::AppState;
+
+/// A user as version 2 shows it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UserWire {
+    username: String,
+    grouplist: Vec<String>,
+    email: String,
+    extension: serde_json::Map<String, serde_json::Value>,
+    admin: bool,
+    virtual_cluster: Vec<String>,
+    storage_config: Vec<String>,
+}
+
+impl From<UserView> for UserWire {
+    fn from(user: UserView) -> Self {
+        Self {
+            username: user.name.into(),
+            grouplist: Vec::new(),
+            email: String::new(),
+            extension: serde_json::Map::new(),
+            admin: user.admin,
+            virtual_cluster: user.virtual_clusters.into_iter().map(Into::into).collect(),
+            storage_config: Vec::new(),
+        }
+    }
+}
+
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+) -> Result<Json<Vec<UserWire>>, Failure> {
+    let users = state.backend.users.list(&actor).await?;
+    Ok(Json(users.into_iter().map(UserWire::from).collect()))
+}
+
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Json<UserWire>, Failure> {
+    let users = state.backend.users.list(&actor).await?;
+    let user = users.into_iter().find(|user| user.name.as_str() == name);
+    user.map(|user| Json(user.into())).ok_or_else(|| not_found(&name))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Creation {
+    username: String,
+    password: String,
+    #[serde(default)]
+    admin: bool,
+}
+
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Fields(Creation { username, password, admin }): Fields<Creation>,
+) -> Result<Response, Failure> {
+    let name = username.parse().map_err(|error: InvalidName| {
+        Failure::new(ErrorCode::InvalidParametersError, format!("username: {error}"))
+    })?;
+    state.backend.users.create(&actor, NewUser { name, password, admin }).await?;
+    Ok((StatusCode::CREATED, message("User is created successfully")).into_response())
+}
+
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Response, Failure> {
+    state.backend.users.remove(&actor, &user(&name)?).await?;
+    Ok(message("user is removed successfully").into_response())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Passwords {
+    old_password: Option<String>,
+    new_password: String,
+}
+
+pub(crate) async fn set_password(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+    Fields(Passwords { old_password, new_password }): Fields<Passwords>,
+) -> Result<Response, Failure> {
+    let change = PasswordChange { user: user(&name)?, old: old_password, new: new_password };
+    state.backend.users.set_password(&actor, change).await?;
+    Ok((StatusCode::CREATED, message("update user password successfully.")).into_response())
+}
+
+fn user(name: &str) -> Result<UserName, Failure> {
+    name.parse().map_err(|_| not_found(name))
+}
+
+fn not_found(name: &str) -> Failure {
+    Failure::new(ErrorCode::NoUserError, format!("User {name} is not found."))
+}

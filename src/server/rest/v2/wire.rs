@@ -1,0 +1,398 @@
+//! Shapes of version 2, as OpenPAI 1.8 gave them, and their one conversion from the contract's.
+
+use std::collections::BTreeMap;
+
+use api::jobs::{AttemptView, JobDetail, JobSummary, Retries, RoleView, TaskView};
+use protocol::spec::Priority;
+use protocol::state::State;
+use protocol::time::Timestamp;
+use protocol::wait::Waiting;
+use serde::Serialize;
+
+use crate::rest::exit::{self, ExitSpec};
+
+/// Whether somebody asked to stop it.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum ExecutionType {
+    Start,
+    Stop,
+}
+
+impl ExecutionType {
+    pub(crate) fn of(job: &JobSummary) -> Self {
+        if job.stop_requested { Self::Stop } else { Self::Start }
+    }
+}
+
+/// Further attempts by what made them necessary.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct RetryDetails {
+    user: u32,
+    platform: u32,
+    resource: u32,
+}
+
+impl From<Retries> for RetryDetails {
+    fn from(Retries { user, platform }: Retries) -> Self {
+        Self { user, platform, resource: 0 }
+    }
+}
+
+impl RetryDetails {
+    pub(crate) fn sum(self) -> u32 {
+        self.user + self.platform + self.resource
+    }
+}
+
+/// GPU indices as a bit mask: GPU 3 alone is 8.
+pub(crate) fn gpu_mask(gpus: &[u32]) -> u64 {
+    gpus.iter().filter(|index| **index < 64).fold(0, |mask, index| mask | 1 << index)
+}
+
+/// Ports by label, each list as a text with commas.
+pub(crate) fn ports(task: &TaskView) -> BTreeMap<String, String> {
+    let text = |ports: &Vec<u16>| ports.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
+    task.ports.iter().map(|(label, ports)| (label.to_string(), text(ports))).collect()
+}
+
+/// A row of `GET /jobs`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JobItem {
+    debug_id: String,
+    name: String,
+    username: String,
+    state: &'static str,
+    sub_state: &'static str,
+    execution_type: ExecutionType,
+    tags: Vec<String>,
+    retries: u32,
+    retry_details: RetryDetails,
+    retry_delay_time: Option<u64>,
+    submission_time: Timestamp,
+    created_time: Timestamp,
+    launched_time: Option<Timestamp>,
+    completed_time: Option<Timestamp>,
+    app_exit_code: Option<i32>,
+    virtual_cluster: String,
+    total_gpu_number: u64,
+    total_task_number: u32,
+    total_task_role_number: u32,
+    job_priority: Option<&'static str>,
+}
+
+impl From<&JobSummary> for JobItem {
+    fn from(job: &JobSummary) -> Self {
+        let retry_details = RetryDetails::from(job.retries);
+        Self {
+            debug_id: job.id.to_string(),
+            name: job.key.name.to_string(),
+            username: job.key.user.to_string(),
+            state: job_state(job.state),
+            sub_state: framework_state(job.state),
+            execution_type: ExecutionType::of(job),
+            tags: Vec::new(),
+            retries: retry_details.sum(),
+            retry_details,
+            retry_delay_time: None,
+            submission_time: job.submitted_at,
+            created_time: job.submitted_at,
+            launched_time: job.started_at,
+            completed_time: job.completed_at,
+            app_exit_code: job.exit.as_ref().map(exit::code),
+            virtual_cluster: job.virtual_cluster.to_string(),
+            total_gpu_number: job.gpus,
+            total_task_number: job.tasks,
+            total_task_role_number: job.roles,
+            job_priority: priority(job.priority),
+        }
+    }
+}
+
+/// The class of a priority; the default class is nothing, as the old servers had it.
+fn priority(priority: Priority) -> Option<&'static str> {
+    match priority {
+        Priority::TEST => None,
+        Priority(number) if number < 0 => Some("oppo"),
+        Priority(number) if number < Priority::PRODUCTION.0 => Some("test"),
+        Priority(number) if number < Priority::CRITICAL.0 => Some("prod"),
+        Priority(_) => Some("crit"),
+    }
+}
+
+/// `GET /jobs/:user~:name`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JobWire {
+    debug_id: String,
+    name: String,
+    tags: Vec<String>,
+    job_priority: Option<&'static str>,
+    job_status: JobStatus,
+    task_roles: BTreeMap<String, RoleWire>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct JobStatus {
+    username: String,
+    virtual_cluster: String,
+    state: &'static str,
+    sub_state: &'static str,
+    execution_type: ExecutionType,
+    retries: u32,
+    retry_details: RetryDetails,
+    retry_delay_time: Option<u64>,
+    submission_time: Timestamp,
+    created_time: Timestamp,
+    launched_time: Option<Timestamp>,
+    completed_time: Option<Timestamp>,
+    attempt_id: u32,
+    attempt_state: &'static str,
+    app_id: Option<String>,
+    app_progress: u8,
+    app_tracking_url: &'static str,
+    app_created_time: Option<Timestamp>,
+    app_launched_time: Option<Timestamp>,
+    app_completed_time: Option<Timestamp>,
+    app_exit_code: Option<i32>,
+    app_exit_spec: Option<ExitSpec>,
+    app_exit_diagnostics: Option<String>,
+    app_exit_messages: Option<ExitMessages>,
+    app_exit_trigger_message: Option<String>,
+    app_exit_trigger_task_role_name: Option<String>,
+    app_exit_trigger_task_index: Option<u32>,
+    app_exit_type: Option<&'static str>,
+    /// Berth's own: why it waits, while it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<Waiting>,
+}
+
+#[derive(Debug, Serialize)]
+struct ExitMessages {
+    container: Option<String>,
+    runtime: Option<String>,
+    launcher: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RoleWire {
+    task_role_status: RoleStatus,
+    task_statuses: Vec<TaskWire>,
+}
+
+#[derive(Debug, Serialize)]
+struct RoleStatus {
+    name: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TaskWire {
+    task_index: u32,
+    task_uid: Option<String>,
+    task_state: &'static str,
+    container_id: Option<String>,
+    container_ip: Option<String>,
+    container_node_name: Option<String>,
+    container_ports: BTreeMap<String, String>,
+    container_gpus: Option<u64>,
+    container_log: Option<String>,
+    container_exit_code: Option<i32>,
+    container_exit_spec: Option<ExitSpec>,
+    container_exit_diagnostics: Option<String>,
+    retries: u32,
+    accountable_retries: u32,
+    created_time: Option<Timestamp>,
+    launched_time: Option<Timestamp>,
+    completed_time: Option<Timestamp>,
+    attempt_id: u32,
+    attempt_state: &'static str,
+    current_attempt_created_time: Option<Timestamp>,
+    current_attempt_launched_time: Option<Timestamp>,
+    current_attempt_completed_time: Option<Timestamp>,
+}
+
+impl From<&JobDetail> for JobWire {
+    fn from(detail: &JobDetail) -> Self {
+        let job = &detail.summary;
+        let attempt = detail.attempts.last();
+        let roles = detail.roles.iter();
+        Self {
+            debug_id: job.id.to_string(),
+            name: job.key.name.to_string(),
+            tags: Vec::new(),
+            job_priority: priority(job.priority),
+            job_status: job_status(job, attempt),
+            task_roles: roles
+                .map(|role| (role.name.to_string(), role_wire(detail, role, attempt)))
+                .collect(),
+        }
+    }
+}
+
+fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
+    let retry_details = RetryDetails::from(job.retries);
+    let exit = attempt.and_then(|attempt| attempt.exit.as_ref()).or(job.exit.as_ref());
+    let trigger = exit.and_then(exit::trigger);
+    JobStatus {
+        username: job.key.user.to_string(),
+        virtual_cluster: job.virtual_cluster.to_string(),
+        state: job_state(job.state),
+        sub_state: framework_state(job.state),
+        execution_type: ExecutionType::of(job),
+        retries: retry_details.sum(),
+        retry_details,
+        retry_delay_time: None,
+        submission_time: job.submitted_at,
+        created_time: job.submitted_at,
+        launched_time: job.started_at,
+        completed_time: job.completed_at,
+        attempt_id: attempt.map_or(0, |attempt| attempt.number),
+        attempt_state: job_state(attempt.map_or(job.state, |attempt| attempt.state)),
+        app_id: attempt.map(|attempt| format!("{}_{}", attempt.number, job.id)),
+        app_progress: u8::from(job.state.is_final()),
+        app_tracking_url: "",
+        app_created_time: attempt.map(|attempt| attempt.placed_at),
+        app_launched_time: attempt.and_then(|attempt| attempt.started_at),
+        app_completed_time: attempt.and_then(|attempt| attempt.completed_at),
+        app_exit_code: exit.map(exit::code),
+        app_exit_spec: exit.map(exit::spec),
+        app_exit_diagnostics: exit.map(exit::diagnostics),
+        app_exit_messages: exit.map(|exit| ExitMessages {
+            container: (!exit.evidence.is_empty()).then(|| exit.evidence.join("\n")),
+            runtime: None,
+            launcher: Some(exit::reason(&exit.cause)),
+        }),
+        app_exit_trigger_message: exit.map(|exit| exit::reason(&exit.cause)),
+        app_exit_trigger_task_role_name: trigger.as_ref().map(|(role, _)| role.clone()),
+        app_exit_trigger_task_index: trigger.map(|(_, index)| index),
+        app_exit_type: exit.map(exit::kind),
+        waiting: job.waiting.clone(),
+    }
+}
+
+fn role_wire(detail: &JobDetail, role: &RoleView, attempt: Option<&AttemptView>) -> RoleWire {
+    let mine = attempt.into_iter().flat_map(|attempt| {
+        let tasks = attempt.tasks.iter().filter(|task| task.role == role.name);
+        tasks.map(|task| task_wire(detail, attempt, task))
+    });
+    let mut task_statuses: Vec<_> = mine.collect();
+    if task_statuses.is_empty() {
+        let state = job_state(detail.summary.state);
+        task_statuses = (0..role.count).map(|index| unplaced(index, state)).collect();
+    }
+    RoleWire { task_role_status: RoleStatus { name: role.name.to_string() }, task_statuses }
+}
+
+fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskView) -> TaskWire {
+    let exit = task.exit.as_ref();
+    TaskWire {
+        task_uid: Some(format!(
+            "{}-{}-{}-{}",
+            detail.summary.id, attempt.number, task.role, task.index
+        )),
+        container_id: task.container.clone(),
+        container_ip: Some(task.address.clone()),
+        container_node_name: Some(task.node.to_string()),
+        container_ports: ports(task),
+        container_gpus: (!task.gpus.is_empty()).then(|| gpu_mask(&task.gpus)),
+        container_log: Some(format!(
+            "/api/v2/jobs/{}/logs?role={}&index={}&attempt={}",
+            detail.summary.key, task.role, task.index, attempt.number
+        )),
+        container_exit_code: exit.map(|exit| exit.code.unwrap_or_else(|| exit::code(exit))),
+        container_exit_spec: exit.map(exit::spec),
+        container_exit_diagnostics: exit.map(exit::diagnostics),
+        retries: task.retry,
+        accountable_retries: task.retry,
+        created_time: Some(attempt.placed_at),
+        launched_time: task.started_at,
+        completed_time: task.completed_at,
+        attempt_id: task.retry,
+        current_attempt_created_time: Some(attempt.placed_at),
+        current_attempt_launched_time: task.started_at,
+        current_attempt_completed_time: task.completed_at,
+        ..unplaced(task.index, job_state(task.state))
+    }
+}
+
+/// A task that has no place yet.
+fn unplaced(task_index: u32, state: &'static str) -> TaskWire {
+    TaskWire {
+        task_index,
+        task_uid: None,
+        task_state: state,
+        container_id: None,
+        container_ip: None,
+        container_node_name: None,
+        container_ports: BTreeMap::new(),
+        container_gpus: None,
+        container_log: None,
+        container_exit_code: None,
+        container_exit_spec: None,
+        container_exit_diagnostics: None,
+        retries: 0,
+        accountable_retries: 0,
+        created_time: None,
+        launched_time: None,
+        completed_time: None,
+        attempt_id: 0,
+        attempt_state: state,
+        current_attempt_created_time: None,
+        current_attempt_launched_time: None,
+        current_attempt_completed_time: None,
+    }
+}
+
+/// The seven words of version 2, which did not know preparing.
+fn job_state(state: State) -> &'static str {
+    match state {
+        State::Waiting | State::Preparing => "WAITING",
+        State::Running => "RUNNING",
+        State::Stopping => "STOPPING",
+        State::Succeeded => "SUCCEEDED",
+        State::Failed => "FAILED",
+        State::Stopped => "STOPPED",
+        State::Unknown => "UNKNOWN",
+    }
+}
+
+/// The framework controller's word for it.
+fn framework_state(state: State) -> &'static str {
+    match state {
+        State::Waiting => "AttemptCreationPending",
+        State::Preparing => "AttemptPreparing",
+        State::Running | State::Unknown => "AttemptRunning",
+        State::Stopping => "AttemptDeletionRequested",
+        State::Succeeded | State::Failed | State::Stopped => "Completed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_become_a_bit_mask() {
+        assert_eq!(gpu_mask(&[]), 0);
+        assert_eq!(gpu_mask(&[3]), 8);
+        assert_eq!(gpu_mask(&[0, 1, 63]), 3 | 1 << 63);
+    }
+
+    #[test]
+    fn priorities_have_their_class() {
+        let cases = [
+            (-1, Some("oppo")),
+            (10, None),
+            (50, Some("test")),
+            (100, Some("prod")),
+            (126, Some("crit")),
+        ];
+        for (number, class) in cases {
+            assert_eq!(priority(Priority(number)), class, "{number}");
+        }
+    }
+}

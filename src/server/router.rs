@@ -1,0 +1,46 @@
+//! All doors behind one another's layers.
+
+use axum::extract::DefaultBodyLimit;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Router, middleware};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_sessions::SessionStore;
+
+use crate::failure::Failure;
+use crate::state::AppState;
+use crate::{auth, health, live, pages, requests, rest, security, site};
+
+/// The most a request's body may have, in bytes: job files and forms are smaller.
+const BODY_LIMIT: usize = 1024 * 1024;
+
+/// The whole server. Everything that knows its caller is behind the sessions; files and health are
+/// not.
+pub fn router<S: SessionStore + Clone>(state: AppState, sessions: S) -> Router {
+    let https = state.origin.is_https();
+    let personal = Router::new()
+        .merge(auth::routes())
+        .merge(rest::routes())
+        .route("/api/events", get(live::events))
+        .merge(pages::routes(&state))
+        .layer(middleware::from_fn_with_state(state.clone(), auth::authenticate))
+        .layer(auth::session_layer(sessions, https));
+    personal
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(health::metrics))
+        .route("/pkg/{*path}", get(site::hashed))
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn_with_state(state.clone(), security::headers))
+        .layer(middleware::from_fn_with_state(state.clone(), requests::observe))
+        .with_state(state)
+}
+
+/// A handler panicked: the user gets an ordinary error, the log gets the message.
+fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    tracing::error!(panic = text, "a handler panicked");
+    Failure::from(api::Error::internal()).into_response()
+}

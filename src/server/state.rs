@@ -1,0 +1,71 @@
+//! What every handler may use.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use api::Backend;
+use tokio_util::sync::CancellationToken;
+
+use crate::auth::origin::OwnOrigin;
+use crate::auth::sign_in_limit::SignInLimit;
+use crate::health::Probe;
+use crate::metrics::Metrics;
+use crate::site::Site;
+
+/// Shared by all handlers; cheap to clone.
+#[derive(Clone)]
+pub struct AppState {
+    /// All operations.
+    pub backend: Backend,
+    /// Whether the parts below are well.
+    pub probe: Arc<dyn Probe>,
+    /// The front end's files.
+    pub site: Arc<Site>,
+    /// How often one may try to sign in.
+    pub(crate) sign_in_limit: Arc<SignInLimit>,
+    /// Which pages are ours.
+    pub(crate) origin: Arc<OwnOrigin>,
+    /// Proxies whose word about the client's address is taken.
+    pub(crate) trusted_proxies: Arc<[IpAddr]>,
+    /// Counters.
+    pub(crate) metrics: Arc<Metrics>,
+    /// Ends the answers that have no end.
+    pub(crate) shutdown: CancellationToken,
+}
+
+impl AppState {
+    /// The state of a server.
+    #[must_use]
+    pub fn new(backend: Backend, probe: Arc<dyn Probe>, options: StateOptions) -> Self {
+        Self {
+            backend,
+            probe,
+            site: Arc::new(options.site),
+            sign_in_limit: Arc::new(SignInLimit::default()),
+            origin: Arc::new(OwnOrigin::new(options.public_url)),
+            trusted_proxies: options.trusted_proxies.into(),
+            metrics: Arc::new(Metrics::new()),
+            shutdown: options.shutdown,
+        }
+    }
+}
+
+impl fmt::Debug for AppState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AppState").finish_non_exhaustive()
+    }
+}
+
+/// What can be chosen about a server's state.
+#[derive(Debug, Default)]
+pub struct StateOptions {
+    /// The address users type, when it is not the one we listen at (behind a proxy).
+    pub public_url: Option<String>,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// The front end's files.
+    pub site: Site,
+    /// Cancelled when the server stops.
+    pub shutdown: CancellationToken,
+}

@@ -1,0 +1,171 @@
+use crate::fakes::{World, key};
+use crate::server::{ALICE, Client, JSON, Server};
+
+async fn fresh() -> (tempfile::TempDir, World, Client) {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new();
+    let client = Server::start(folder.path(), &world).await.client();
+    (folder, world, client)
+}
+
+#[tokio::test]
+async fn every_error_has_its_shape_and_its_request_id() {
+    let (_folder, _world, client) = fresh().await;
+    let cases = [
+        ("GET", "/api/v1/jobs/nothing", "", 404, "NoJobError"),
+        ("GET", "/api/v2/jobs/alice~nothing", "", 404, "NoJobError"),
+        ("GET", "/api/v2/jobs/x", "", 404, "NoJobError"),
+        ("GET", "/api/v3/jobs", "", 404, "NoApiError"),
+        ("DELETE", "/api/v1/jobs", "", 405, "NoApiError"),
+        ("GET", "/api/v2/jobs?limit=50001", "", 400, "InvalidParametersError"),
+        ("GET", "/api/v2/jobs?limit=x", "", 400, "InvalidParametersError"),
+        ("GET", "/api/v1/virtual-clusters/none", "", 404, "NoVirtualClusterError"),
+        ("POST", "/api/v1/jobs", "bad", 400, "InvalidProtocolError"),
+        ("POST", "/api/v1/jobs", "taken", 409, "ConflictJobError"),
+        ("POST", "/api/v1/user/bob/jobs", "a job", 403, "ForbiddenUserError"),
+        ("POST", "/api/v2/jobs", "panic", 500, "UnknownError"),
+        (
+            "PUT",
+            "/api/v2/jobs/alice~train/executionType",
+            r#"{"value":"START"}"#,
+            400,
+            "InvalidParametersError",
+        ),
+        (
+            "PUT",
+            "/api/v2/jobs/bob~sweep/executionType",
+            r#"{"value":"STOP"}"#,
+            403,
+            "ForbiddenUserError",
+        ),
+        ("POST", "/api/v1/token", r#"{"username":"alice"}"#, 400, "InvalidParametersError"),
+    ];
+    for (method, path, body, status, code) in cases {
+        let answer = client.send(method, path, &[ALICE, JSON], body).await;
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.text);
+        let error = answer.json();
+        assert_eq!(error["code"], code, "{method} {path}");
+        assert!(error["problems"].is_array());
+        assert_eq!(error["requestId"], answer.header("x-request-id"));
+    }
+}
+
+#[tokio::test]
+async fn mistakes_in_a_job_file_are_listed() {
+    let (_folder, world, client) = fresh().await;
+    let headers = [ALICE, ("x-request-id", "trace-12345678")];
+    let answer = client.send("POST", "/api/v2/jobs", &headers, "bad").await;
+    let error = answer.json();
+    assert_eq!(error["requestId"], "trace-12345678");
+    let problem = serde_json::json!({
+        "path": "taskRoles[0].cpuNumber", "line": 3, "column": 7,
+        "message": "0 is too small", "allowed": "1 or more",
+    });
+    assert_eq!(error["problems"], serde_json::json!([problem]));
+    assert!(world.submitted.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn jobs_are_submitted_and_stopped() {
+    let (_folder, world, client) = fresh().await;
+    let answer =
+        client.send("PUT", "/api/v1/jobs/fresh?clonedFrom=bob~sweep", &[ALICE], "{}").await;
+    assert_eq!(
+        (answer.status, answer.text.as_str()),
+        (202, r#"{"message":"update job fresh successfully"}"#)
+    );
+    assert_eq!(answer.header("location"), "/api/v1/user/alice/jobs/fresh");
+    assert_eq!(answer.header("x-warning"), "retryCount is large");
+    {
+        let submitted = world.submitted.lock().unwrap();
+        assert_eq!(submitted[0].expected_name, Some("fresh".parse().unwrap()));
+        assert_eq!(submitted[0].cloned_from, Some(key("bob~sweep")));
+    }
+    let answer =
+        client.send("POST", "/api/v2/jobs", &[ALICE, ("content-type", "text/yaml")], "a: 1").await;
+    let expected = r#"{"status":202,"message":"Update job fresh for user alice successfully."}"#;
+    assert_eq!((answer.status, answer.text.as_str()), (202, expected));
+    let stop = r#"{"value":"STOP"}"#;
+    let answer = client.send("PUT", "/api/v1/jobs/train/executionType", &[ALICE, JSON], stop).await;
+    assert_eq!(answer.status, 202);
+    assert_eq!(*world.stopped.lock().unwrap(), [key("alice~train")]);
+}
+
+#[tokio::test]
+async fn job_files_come_in_the_notation_asked_for() {
+    let (_folder, _world, client) = fresh().await;
+    let cases = [
+        ("/api/v1/jobs/train/config", "*/*", "{} // as written"),
+        ("/api/v1/jobs/train/config", "application/json", "{}"),
+        ("/api/v1/user/alice/jobs/train/config", "text/yaml", "protocolVersion: 2"),
+        ("/api/v2/jobs/alice~train/config", "*/*", "protocolVersion: 2"),
+        ("/api/v2/jobs/alice~train/config", "application/json", "{}"),
+    ];
+    for (path, accept, text) in cases {
+        let answer = client.get(path, &[ALICE, ("accept", accept)]).await;
+        assert_eq!(answer.text, text, "{path} {accept}");
+    }
+}
+
+#[tokio::test]
+async fn logs_are_plain_text() {
+    let (_folder, _world, client) = fresh().await;
+    let answer = client.get("/api/v1/jobs/train/logs?offset=4&download=true", &[ALICE]).await;
+    assert_eq!(answer.text, "two\n");
+    assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");
+    assert_eq!((answer.header("x-log-offset"), answer.header("x-log-end")), ("4", "8"));
+    assert_eq!(answer.header("content-disposition"), "attachment; filename=\"train-worker-0.log\"");
+    let path = "/api/v2/jobs/alice~train/logs?role=worker&index=0&follow=true";
+    assert_eq!(client.get(path, &[ALICE]).await.text, "one\ntwo\n");
+}
+
+#[tokio::test]
+async fn large_bodies_are_refused() {
+    let (_folder, _world, client) = fresh().await;
+    let large = "x".repeat(1024 * 1024 + 1);
+    let answer = client.send("POST", "/api/v2/jobs", &[ALICE], &large).await;
+    assert_eq!((answer.status, &answer.json()["code"]), (413, &"TooLargeError".into()));
+    let just_right = "x".repeat(1024 * 1024);
+    assert_eq!(client.send("POST", "/api/v2/jobs", &[ALICE], &just_right).await.status, 202);
+}
+
+#[tokio::test]
+async fn every_answer_guards_the_browser() {
+    let (_folder, _world, client) = fresh().await;
+    for path in ["/healthz", "/api/v2/jobs", "/pkg/none.js", "/"] {
+        let answer = client.get(path, &[ALICE]).await;
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("referrer-policy"), "same-origin", "{path}");
+        let policy = answer.header("content-security-policy");
+        assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert_eq!(answer.header("strict-transport-security"), "", "no https, no promise of it");
+    }
+    let answer = client.get("/api/v2/jobs", &[ALICE]).await;
+    assert_eq!(answer.header("cache-control"), "no-store");
+}
+
+#[tokio::test]
+async fn health_and_measurements_are_told() {
+    let (_folder, _world, client) = fresh().await;
+    assert_eq!(client.get("/healthz", &[]).await.text, "ok");
+    let ready = client.get("/readyz", &[]).await;
+    assert_eq!((ready.status, &ready.json()["ready"]), (200, &true.into()));
+    client.get("/api/v2/jobs/alice~train", &[ALICE]).await;
+    let text = client.get("/metrics", &[]).await.text;
+    for line in [
+        "berth_jobs{state=\"running\"} 1",
+        "berth_gpus 0",
+        "berth_schedule_pass_seconds 0.5",
+        "berth_http_requests_total{method=\"GET\",route=\"/api/v2/jobs/{key}\",status=\"200\"} 1",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_page_is_not_found() {
+    let (_folder, _world, client) = fresh().await;
+    let answer = client.get("/no/such/page", &[]).await;
+    assert_eq!(answer.status, 404);
+    assert!(answer.header("content-type").starts_with("text/html"));
+}

@@ -1,0 +1,327 @@
+//! A small world in memory behind the contract.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use api::changes::{Change, Changes};
+use api::cluster::{NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
+use api::jobs::{
+    AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
+    JobSummary, Jobs, Retries, RoleView, Submission, Submitted, Syntax, TaskView,
+};
+use api::logs::{LogText, Logs, TaskRef};
+use api::users::{NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
+use api::{Actor, Backend, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use protocol::cluster::{NodeSettings, VirtualClusterSettings};
+use protocol::exit::{Cause, Exit};
+use protocol::ids::{JobId, JobKey, NodeName, UserName, VirtualClusterName};
+use protocol::problem::Problem;
+use protocol::resources::Resources;
+use protocol::spec::{Completion, Dialect, Priority, RetryLimit};
+use protocol::state::State;
+use protocol::time::Timestamp;
+use tokio::sync::broadcast;
+use tokio_stream::wrappers::BroadcastStream;
+
+/// Two jobs, two users, one virtual cluster.
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) changes: broadcast::Sender<Change>,
+    pub(crate) submitted: Arc<Mutex<Vec<Submission>>>,
+    pub(crate) stopped: Arc<Mutex<Vec<JobKey>>>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let (changes, _) = broadcast::channel(16);
+        Self { changes, submitted: Arc::default(), stopped: Arc::default() }
+    }
+
+    pub(crate) fn backend(&self) -> Backend {
+        let all = Arc::new(self.clone());
+        Backend {
+            jobs: all.clone(),
+            logs: all.clone(),
+            nodes: all.clone(),
+            virtual_clusters: all.clone(),
+            users: all.clone(),
+            changes: all,
+        }
+    }
+}
+
+pub(crate) fn key(text: &str) -> JobKey {
+    text.parse().unwrap()
+}
+
+fn no_job(key: &JobKey) -> Error {
+    Error::new(ErrorCode::NoJobError, format!("Job {key} is not found."))
+}
+
+fn summary(id: i64, job: &str, state: State) -> JobSummary {
+    let ended = state.is_final();
+    JobSummary {
+        id: JobId(id),
+        key: key(job),
+        state,
+        stop_requested: false,
+        virtual_cluster: VirtualClusterName::default(),
+        priority: Priority::TEST,
+        tasks: 1,
+        roles: 1,
+        gpus: 2,
+        gpu_types: Vec::new(),
+        retries: Retries { user: 1, platform: 2 },
+        submitted_at: Timestamp(1_000),
+        started_at: Some(Timestamp(2_000)),
+        completed_at: ended.then_some(Timestamp(3_000)),
+        waiting: None,
+        exit: ended.then(|| Exit {
+            code: Some(3),
+            cause: Cause::CommandFailed,
+            evidence: vec!["boom".into()],
+        }),
+    }
+}
+
+fn jobs() -> Vec<JobSummary> {
+    vec![summary(1, "alice~train", State::Running), summary(2, "bob~sweep", State::Failed)]
+}
+
+fn detail(summary: JobSummary) -> JobDetail {
+    let task = TaskView {
+        role: "worker".parse().unwrap(),
+        index: 0,
+        retry: 0,
+        state: summary.state,
+        progress: None,
+        node: "n1".parse().unwrap(),
+        address: "10.0.0.1".into(),
+        gpus: vec![0, 3],
+        ports: BTreeMap::from([
+            ("http".parse().unwrap(), vec![20_000]),
+            ("grpc".parse().unwrap(), vec![20_001, 20_002]),
+        ]),
+        container: Some("c0ffee".into()),
+        started_at: summary.started_at,
+        completed_at: summary.completed_at,
+        exit: summary.exit.clone(),
+    };
+    JobDetail {
+        description: None,
+        dialect: Dialect::Pai,
+        retry_limit: RetryLimit::Times(0),
+        roles: vec![RoleView {
+            name: "worker".parse().unwrap(),
+            count: 1,
+            resources: Resources { cpus: 1, memory_mb: 100, gpus: 2, disk_gb: 0 },
+            shm_mb: 64,
+            image: "image".into(),
+            command: "true".into(),
+            completion: Completion { min_failed: Some(1), min_succeeded: None },
+        }],
+        attempts: vec![AttemptView {
+            number: 3,
+            state: summary.state,
+            placed_at: Timestamp(1_500),
+            started_at: summary.started_at,
+            completed_at: summary.completed_at,
+            exit: summary.exit.clone(),
+            tasks: vec![task],
+        }],
+        may_manage: true,
+        summary,
+    }
+}
+
+#[async_trait]
+impl Jobs for World {
+    async fn submit(&self, actor: &Actor, request: Submission) -> Result<Submitted> {
+        match request.text.as_str() {
+            "panic" => panic!("a handler's mistake"),
+            "taken" => return Err(Error::new(ErrorCode::ConflictJobError, "Job exists.")),
+            "bad" => {
+                return Err(Error::invalid_job(vec![Problem {
+                    path: "taskRoles[0].cpuNumber".into(),
+                    line: 3,
+                    column: 7,
+                    message: "0 is too small".into(),
+                    allowed: "1 or more".into(),
+                }]));
+            }
+            _ => {}
+        }
+        self.submitted.lock().unwrap().push(request);
+        let key = JobKey { user: actor.user.clone(), name: "fresh".parse().unwrap() };
+        Ok(Submitted { id: JobId(9), key, warnings: vec!["retryCount is large".into()] })
+    }
+    async fn check(&self, _: &Actor, _: &str) -> Result<CheckReport> {
+        Ok(CheckReport { problems: Vec::new(), warnings: Vec::new(), dry_run: None })
+    }
+    async fn list(&self, _: &Actor, query: &JobQuery) -> Result<JobPage> {
+        let mut found = jobs();
+        found.retain(|job| query.users.is_empty() || query.users.contains(&job.key.user));
+        found.retain(|job| job.key.to_string().contains(&query.keyword));
+        let total = found.len() as u64;
+        let page = found.into_iter().skip(query.offset as usize).take(query.limit as usize);
+        Ok(JobPage { jobs: page.collect(), total })
+    }
+    async fn get(&self, _: &Actor, key: &JobKey) -> Result<JobDetail> {
+        let job = jobs().into_iter().find(|job| job.key == *key);
+        job.map(detail).ok_or_else(|| no_job(key))
+    }
+    async fn config(&self, _: &Actor, _: &JobKey, form: ConfigForm) -> Result<JobConfig> {
+        Ok(match form {
+            ConfigForm::Written => {
+                JobConfig { text: "{} // as written".into(), syntax: Syntax::Json }
+            }
+            ConfigForm::Json => JobConfig { text: "{}".into(), syntax: Syntax::Json },
+            ConfigForm::Yaml => {
+                JobConfig { text: "protocolVersion: 2".into(), syntax: Syntax::Yaml }
+            }
+        })
+    }
+    async fn stop(&self, actor: &Actor, key: &JobKey) -> Result<()> {
+        if actor.user != key.user && !actor.admin {
+            return Err(Error::new(ErrorCode::ForbiddenUserError, "not yours"));
+        }
+        self.stopped.lock().unwrap().push(key.clone());
+        Ok(())
+    }
+    async fn events(&self, _: &Actor, _: &JobKey) -> Result<Vec<EventView>> {
+        Ok(Vec::new())
+    }
+    async fn counts(&self, _: &Actor, _: &JobQuery) -> Result<BTreeMap<State, u64>> {
+        Ok(BTreeMap::from([(State::Running, 1), (State::Failed, 1)]))
+    }
+}
+
+#[async_trait]
+impl Logs for World {
+    async fn tail(&self, _: &Actor, _: &TaskRef, _: u64) -> Result<LogText> {
+        Ok(LogText { text: "one\ntwo\n".into(), offset: 0, end: 8, complete: false })
+    }
+    async fn follow(
+        &self,
+        _: &Actor,
+        _: &TaskRef,
+        offset: u64,
+    ) -> Result<BoxStream<'static, Result<Bytes>>> {
+        let text = Bytes::from_static(b"one\ntwo\n").slice(offset as usize..);
+        Ok(futures::stream::iter([Ok(text)]).boxed())
+    }
+}
+
+#[async_trait]
+impl Nodes for World {
+    async fn list(&self, _: &Actor) -> Result<Vec<NodeView>> {
+        Ok(Vec::new())
+    }
+    async fn get(&self, _: &Actor, _: &NodeName) -> Result<NodeView> {
+        Err(Error::new(ErrorCode::NoNodeError, "no such node"))
+    }
+    async fn save(&self, _: &Actor, _: NodeSettings) -> Result<()> {
+        Ok(())
+    }
+    async fn drain(&self, _: &Actor, _: &NodeName, _: bool) -> Result<()> {
+        Ok(())
+    }
+    async fn remove(&self, _: &Actor, _: &NodeName) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl VirtualClusters for World {
+    async fn list(&self, _: &Actor) -> Result<Vec<VirtualClusterView>> {
+        let amount = |cpus, gpus| Usage {
+            cpus,
+            memory_mb: 100 * cpus,
+            disk_gb: 0,
+            gpus: BTreeMap::from([("A100".parse().unwrap(), gpus)]),
+        };
+        Ok(vec![VirtualClusterView {
+            settings: VirtualClusterSettings {
+                name: VirtualClusterName::default(),
+                share: protocol::cluster::Share::default(),
+                users: Vec::new(),
+            },
+            usable: true,
+            used: amount(2, 1),
+            total: amount(8, 4),
+            running_jobs: 1,
+            waiting_jobs: 2,
+        }])
+    }
+    async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView> {
+        let all = VirtualClusters::list(self, actor).await?;
+        let found = all.into_iter().find(|view| view.settings.name == *name);
+        found.ok_or_else(|| Error::new(ErrorCode::NoVirtualClusterError, "no such cluster"))
+    }
+    async fn save(&self, _: &Actor, _: VirtualClusterSettings) -> Result<()> {
+        Ok(())
+    }
+    async fn remove(&self, _: &Actor, _: &VirtualClusterName) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn person(name: &str) -> Option<Actor> {
+    ["alice", "bob"].contains(&name).then(|| Actor { user: name.parse().unwrap(), admin: false })
+}
+
+#[async_trait]
+impl Users for World {
+    async fn sign_in(&self, name: &str, password: &str) -> Result<Actor> {
+        person(name)
+            .filter(|_| password == "correct-horse")
+            .ok_or_else(|| Error::new(ErrorCode::IncorrectPasswordError, "Password is incorrect."))
+    }
+    async fn token_actor(&self, token: &str) -> Result<Option<Actor>> {
+        Ok(token.strip_prefix("token-of-").and_then(person))
+    }
+    async fn actor(&self, name: &UserName) -> Result<Option<Actor>> {
+        Ok(person(name.as_str()))
+    }
+    async fn create_token(
+        &self,
+        actor: &Actor,
+        label: &str,
+        lifetime: Option<u64>,
+    ) -> Result<NewToken> {
+        let expires_at = lifetime.map(|seconds| Timestamp(seconds as i64 * 1000));
+        let view = TokenView { id: 1, label: label.into(), created_at: Timestamp(0), expires_at };
+        Ok(NewToken { token: format!("token-of-{}", actor.user), view })
+    }
+    async fn tokens(&self, _: &Actor) -> Result<Vec<TokenView>> {
+        Ok(Vec::new())
+    }
+    async fn revoke_token(&self, _: &Actor, _: i64) -> Result<()> {
+        Ok(())
+    }
+    async fn list(&self, actor: &Actor) -> Result<Vec<UserView>> {
+        let name = actor.user.clone();
+        let virtual_clusters = vec![VirtualClusterName::default()];
+        Ok(vec![UserView { name, admin: false, virtual_clusters, created_at: Timestamp(0) }])
+    }
+    async fn create(&self, _: &Actor, _: NewUser) -> Result<()> {
+        Err(Error::new(ErrorCode::ForbiddenUserError, "Non-admin is not allowed to do this."))
+    }
+    async fn set_password(&self, _: &Actor, _: PasswordChange) -> Result<()> {
+        Ok(())
+    }
+    async fn remove(&self, _: &Actor, _: &UserName) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Changes for World {
+    fn subscribe(&self, _: &Actor) -> BoxStream<'static, Change> {
+        let changes = BroadcastStream::new(self.changes.subscribe());
+        changes.map(|change| change.unwrap_or(Change::Missed)).boxed()
+    }
+}

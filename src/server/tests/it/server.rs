@@ -1,0 +1,148 @@
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use database::Database;
+use server::auth::session_store::Store;
+use server::health::{Check, Measurement, Probe};
+use server::router::router;
+use server::state::{AppState, StateOptions};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use ureq::Body;
+use ureq::http::Response;
+
+use crate::fakes::World;
+
+/// A server on a free port, over fakes and a real database of sessions.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) shutdown: CancellationToken,
+    pub(crate) ended: JoinHandle<()>,
+}
+
+impl Server {
+    pub(crate) async fn start(folder: &Path, world: &World) -> Self {
+        let url = format!("sqlite://{}", folder.join("sessions.db").display());
+        let database = Arc::new(Database::open(&url).await.unwrap());
+        let shutdown = CancellationToken::new();
+        let options = StateOptions { shutdown: shutdown.clone(), ..StateOptions::default() };
+        let state = AppState::new(world.backend(), Arc::new(AllWell), options);
+        let app = router(state, Store::new(database));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = shutdown.clone().cancelled_owned();
+        let service = app.into_make_service_with_connect_info::<SocketAddr>();
+        let ended = tokio::spawn(async move {
+            axum::serve(listener, service).with_graceful_shutdown(stop).await.unwrap();
+        });
+        Self { address, shutdown, ended }
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_idle_connections(0)
+            .timeout_global(Some(Duration::from_secs(30)))
+            .build();
+        Client { agent: agent.into(), base: format!("http://{}", self.address) }
+    }
+
+    pub(crate) async fn stop(self) {
+        self.shutdown.cancel();
+        self.ended.await.unwrap();
+    }
+}
+
+struct AllWell;
+
+#[async_trait]
+impl Probe for AllWell {
+    async fn readiness(&self) -> Vec<Check> {
+        vec![Check { name: "database", ready: true }]
+    }
+
+    async fn measurements(&self) -> Vec<Measurement> {
+        vec![Measurement { name: "schedule_pass_seconds", help: "Last pass", value: 0.5 }]
+    }
+}
+
+/// A program that asks: every call runs off the runtime's threads.
+#[derive(Clone)]
+pub(crate) struct Client {
+    agent: ureq::Agent,
+    pub(crate) base: String,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: ureq::http::HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The session's cookie, as a browser sends it back.
+    pub(crate) fn cookie(&self) -> String {
+        self.header("set-cookie").split(';').next().unwrap().to_owned()
+    }
+}
+
+type Headers<'a> = &'a [(&'a str, &'a str)];
+
+impl Client {
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: Headers<'_>,
+        body: &str,
+    ) -> Answer {
+        let mut request = ureq::http::Request::builder().method(method);
+        request = request.uri(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(body.to_owned()).unwrap();
+        let agent = self.agent.clone();
+        tokio::task::spawn_blocking(move || read(agent.run(request).unwrap())).await.unwrap()
+    }
+
+    pub(crate) async fn get(&self, path: &str, headers: Headers<'_>) -> Answer {
+        self.send("GET", path, headers, "").await
+    }
+
+    /// Signs in as a page does and gives the cookie.
+    pub(crate) async fn sign_in(&self, user: &str, password: &str) -> String {
+        let body = format!("username={user}&password={password}&next=/jobs");
+        let answer = self.send("POST", "/auth/sign-in", &[FORM], &body).await;
+        assert_eq!((answer.status, answer.header("location")), (303, "/jobs"), "{answer:?}");
+        answer.cookie()
+    }
+}
+
+pub(crate) const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
+pub(crate) const JSON: (&str, &str) = ("content-type", "application/json");
+/// The token of `alice` in every world.
+pub(crate) const ALICE: (&str, &str) = ("authorization", "Bearer token-of-alice");
+
+fn read(mut response: Response<Body>) -> Answer {
+    Answer {
+        status: response.status().as_u16(),
+        headers: response.headers().clone(),
+        text: response.body_mut().read_to_string().unwrap(),
+    }
+}

@@ -1,0 +1,137 @@
+use crate::fakes::World;
+use crate::server::{ALICE, Client, FORM, JSON, Server};
+
+async fn fresh() -> (tempfile::TempDir, Server, Client) {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &World::new()).await;
+    let client = server.client();
+    (folder, server, client)
+}
+
+#[tokio::test]
+async fn a_form_signs_in_and_out() {
+    let (_folder, _server, client) = fresh().await;
+    let body = "username=alice&password=correct-horse&next=/jobs?state=RUNNING";
+    let answer = client.send("POST", "/auth/sign-in", &[FORM], body).await;
+    assert_eq!(answer.header("location"), "/jobs?state=RUNNING");
+    let set = answer.header("set-cookie").to_owned();
+    assert!(set.contains("HttpOnly") && set.contains("SameSite=Lax"), "{set}");
+    let cookie = answer.cookie();
+    let headers = [("cookie", cookie.as_str())];
+    assert_eq!(client.get("/api/v2/jobs", &headers).await.status, 200);
+
+    let headers = [FORM, ("cookie", &cookie), ("sec-fetch-site", "same-origin")];
+    let answer = client.send("POST", "/auth/sign-out", &headers, "").await;
+    assert_eq!((answer.status, answer.header("location")), (303, "/sign-in"));
+    let headers = [("cookie", cookie.as_str())];
+    assert_eq!(client.get("/api/v2/jobs", &headers).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_wrong_password_leads_back_to_the_form() {
+    let (_folder, _server, client) = fresh().await;
+    let body = "username=alice&password=wrong&next=//evil.example";
+    let answer = client.send("POST", "/auth/sign-in", &[FORM], body).await;
+    assert_eq!(answer.status, 303);
+    assert_eq!(
+        answer.header("location"),
+        "/sign-in?error=IncorrectPasswordError&next=%2F&username=alice"
+    );
+    assert_eq!(answer.header("set-cookie"), "");
+    let body = r#"{"username":"alice","password":"wrong"}"#;
+    let answer = client.send("POST", "/auth/sign-in", &[JSON], body).await;
+    assert_eq!((answer.status, &answer.json()["code"]), (400, &"IncorrectPasswordError".into()));
+}
+
+#[tokio::test]
+async fn the_session_id_changes_at_sign_in() {
+    let (_folder, _server, client) = fresh().await;
+    let first = client.sign_in("alice", "correct-horse").await;
+    let headers = [FORM, ("cookie", &first), ("sec-fetch-site", "same-origin")];
+    let body = "username=bob&password=correct-horse";
+    let answer = client.send("POST", "/auth/sign-in", &headers, body).await;
+    let second = answer.cookie();
+    assert_ne!(first, second);
+    let headers = [("cookie", first.as_str())];
+    assert_eq!(client.get("/api/v2/jobs", &headers).await.status, 401, "the old id is dead");
+}
+
+#[tokio::test]
+async fn changes_under_a_cookie_come_from_our_own_pages() {
+    let (_folder, _server, client) = fresh().await;
+    let cookie = client.sign_in("alice", "correct-horse").await;
+    let own = client.base.clone();
+    let cases: [(&[(&str, &str)], u16); 6] = [
+        (&[], 403),
+        (&[("origin", "http://evil.example")], 403),
+        (&[("origin", "null")], 403),
+        (&[("sec-fetch-site", "cross-site")], 403),
+        (&[("sec-fetch-site", "same-origin")], 202),
+        (&[("origin", &own)], 202),
+    ];
+    for (extra, status) in cases {
+        let headers: Vec<_> = extra.iter().copied().chain([("cookie", cookie.as_str())]).collect();
+        let answer = client.send("POST", "/api/v2/jobs", &headers, "a job").await;
+        assert_eq!(answer.status, status, "{extra:?}: {}", answer.text);
+    }
+    let headers = [ALICE, ("origin", "http://evil.example")];
+    let answer = client.send("POST", "/api/v2/jobs", &headers, "a job").await;
+    assert_eq!(answer.status, 202, "tokens are no browser's");
+}
+
+#[tokio::test]
+async fn other_sites_cannot_sign_a_browser_in() {
+    let (_folder, _server, client) = fresh().await;
+    let headers = [FORM, ("origin", "http://evil.example")];
+    let body = "username=alice&password=correct-horse";
+    let answer = client.send("POST", "/auth/sign-in", &headers, body).await;
+    assert!(answer.header("location").contains("error=ForbiddenUserError"));
+    assert_eq!(answer.header("set-cookie"), "");
+}
+
+#[tokio::test]
+async fn guessing_is_slowed_down() {
+    let (_folder, _server, client) = fresh().await;
+    let body = r#"{"username":"alice","password":"wrong"}"#;
+    let mut last = client.send("POST", "/api/v1/token", &[JSON], body).await;
+    for _ in 0..8 {
+        last = client.send("POST", "/api/v1/token", &[JSON], body).await;
+    }
+    assert_eq!((last.status, &last.json()["code"]), (429, &"TooManyRequestsError".into()));
+    assert!(last.header("retry-after").parse::<u64>().unwrap() > 60);
+    let right = r#"{"username":"alice","password":"correct-horse"}"#;
+    assert_eq!(client.send("POST", "/auth/sign-in", &[JSON], right).await.status, 429);
+    let other = r#"{"username":"bob","password":"correct-horse"}"#;
+    assert_eq!(client.send("POST", "/auth/sign-in", &[JSON], other).await.status, 200);
+}
+
+#[tokio::test]
+async fn tokens_of_both_schemes_are_taken() {
+    let (_folder, _server, client) = fresh().await;
+    // alice:token-of-alice and bob:token-of-alice
+    let cases = [
+        ("Bearer token-of-alice", 200),
+        ("Bearer nonsense", 401),
+        ("Basic YWxpY2U6dG9rZW4tb2YtYWxpY2U=", 200),
+        ("Basic Ym9iOnRva2VuLW9mLWFsaWNl", 401),
+    ];
+    for (value, status) in cases {
+        let answer = client.get("/api/v2/jobs", &[("authorization", value)]).await;
+        assert_eq!(answer.status, status, "{value}");
+    }
+    let cookie = client.sign_in("alice", "correct-horse").await;
+    let headers = [("authorization", "Bearer nonsense"), ("cookie", cookie.as_str())];
+    assert_eq!(client.get("/api/v2/jobs", &headers).await.status, 401, "a bad token is no guest");
+}
+
+#[tokio::test]
+async fn sessions_survive_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new();
+    let server = Server::start(folder.path(), &world).await;
+    let cookie = server.client().sign_in("alice", "correct-horse").await;
+    server.stop().await;
+    let server = Server::start(folder.path(), &world).await;
+    let headers = [("cookie", cookie.as_str())];
+    assert_eq!(server.client().get("/api/v2/jobs", &headers).await.status, 200);
+}
