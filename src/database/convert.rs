@@ -19,7 +19,7 @@ pub(crate) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("our values have text keys and no failing serialisers")
 }
 
-/// Reads a reader of columns: remembers which row it reads, for the error.
+/// Reads the columns of one row; what cannot be read is an error that names the row.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
     table: &'static str,

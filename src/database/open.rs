@@ -2,11 +2,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sea_orm::sqlx::ConnectOptions;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous,
 };
-use sea_orm::sqlx::{self, ConnectOptions};
 use sea_orm::{
     ConnectionTrait, DatabaseConnection, SqliteTransactionMode, SqlxPostgresConnector,
     SqlxSqliteConnector, TransactionOptions, TransactionTrait,
@@ -186,8 +186,7 @@ async fn open_postgres(url: &str) -> Result<Database> {
         .max_connections(CONNECTIONS)
         .acquire_timeout(PATIENCE)
         .connect_with(options)
-        .await
-        .map_err(|error: sqlx::Error| Error::from(error))?;
+        .await?;
     let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
     migrations::run(&connection).await?;
     Ok(Database { reader: connection.clone(), writer: connection, _lock: None })
