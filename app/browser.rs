@@ -44,5 +44,14 @@ pub(crate) fn local_time(at: Timestamp) -> Option<String> {
 /// Only the server answers with a status and with headers.
 pub(crate) fn set_not_found() {}
 
-/// Only the server answers with a status and with headers.
-pub(crate) fn guard_scripts() {}
+/// The server's page has its scripts already.
+pub(crate) fn nonce() -> Option<String> {
+    None
+}
+
+/// Goes to the page for signing in.
+pub(crate) fn go_to_sign_in(from: &str) {
+    let address = format!("/sign-in?next={}", crate::address::encode(from));
+    // A browser that refuses stays on a page that says what to do.
+    let _ = leptos::prelude::window().location().set_href(&address);
+}

@@ -3,6 +3,7 @@ use leptos_meta::{Html, Meta, Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::path;
 
+use crate::edge;
 use crate::i18n::tr;
 use crate::keys;
 use crate::live::Live;
@@ -28,6 +29,9 @@ pub fn App() -> impl IntoView {
     let (session, opening) = Session::provide();
     Clock::provide(opening.now);
     Live::provide(session);
+    if opening.actor.is_none() && !opening.address.starts_with("/sign-in") {
+        edge::go_to_sign_in(&opening.address);
+    }
     let theme = move || match session.theme.get() {
         Theme::System => None,
         Theme::Light => Some("light"),

@@ -74,7 +74,7 @@ fn number<T: FromStr>(what: &str, text: &str) -> Result<Option<T>, Error> {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split([',', ' ', '\n', '\t', ',', '、']).filter(|word| !word.is_empty())
+    text.split([',', ' ', '\n', '\t', '\u{ff0c}', '\u{3001}']).filter(|word| !word.is_empty())
 }
 
 fn pairs(what: &str, text: &str) -> Result<Vec<(String, String)>, Error> {

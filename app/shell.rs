@@ -1,23 +1,31 @@
+use std::collections::BTreeMap;
+
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
+use serde::{Deserialize, Serialize};
 
+use crate::edge;
 use crate::routes::App;
 
-/// Where the browser finds the stylesheet and the browser's part of the pages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assets {
-    /// The stylesheet, such as `/pkg/berth.0123456789abcdef.css`.
-    pub css: String,
-    /// The JavaScript that wasm-bindgen made.
-    pub js: String,
-    /// The WebAssembly module.
-    pub wasm: String,
-    /// The icon in the browser's tab, an SVG.
-    pub icon: String,
+/// Where the browser finds the parts of the pages: logical name → address of the hashed file
+/// (`main.css` → `/pkg/main.0123abcd.css`). Empty when nothing was built: the pages then are plain
+/// HTML.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assets(pub BTreeMap<String, String>);
+
+impl Assets {
+    fn address(&self, name: &str) -> Option<String> {
+        self.0.get(name).cloned()
+    }
+
+    /// The addresses as JSON that may stand inside a `<script>`.
+    fn json(&self) -> String {
+        serde_json::to_string(&self.0).unwrap_or_default().replace('<', "\\u003c")
+    }
 }
 
 /// The whole document around the pages.
-pub fn shell(_options: LeptosOptions) -> impl IntoView {
+pub fn shell(_options: LeptosOptions, assets: Assets) -> impl IntoView {
     view! {
         <!DOCTYPE html>
         <html>
@@ -25,7 +33,8 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1"/>
                 <meta name="color-scheme" content="light dark"/>
-                <AssetLinks/>
+                <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                <AssetLinks assets=assets/>
                 <MetaTags/>
             </head>
             <body>
@@ -35,21 +44,34 @@ pub fn shell(_options: LeptosOptions) -> impl IntoView {
     }
 }
 
-/// The stylesheet and the script that starts the browser's part.
+/// The stylesheet, the script that starts the browser's part, and the table of heavy parts.
 #[component]
-fn AssetLinks() -> impl IntoView {
-    crate::edge::guard_scripts();
-    let nonce = leptos::nonce::use_nonce();
-    use_context::<Assets>().map(|Assets { css, js, wasm, icon }| {
+fn AssetLinks(assets: Assets) -> impl IntoView {
+    let css = assets.address("main.css").map(|css| view! { <link rel="stylesheet" href=css/> });
+    let start = assets.address("app.js").zip(assets.address("app_bg.wasm")).map(|(js, wasm)| {
         let start = format!(
-            "import({js:?}).then(m => m.default({{module_or_path: {wasm:?}}}).then(() => m.hydrate()))"
+            "import init, {{ hydrate }} from {js:?}; await init({{ module_or_path: {wasm:?} }}); hydrate();"
         );
         view! {
-            <link rel="stylesheet" href=css/>
-            <link rel="icon" href=icon type="image/svg+xml"/>
             <link rel="modulepreload" href=js/>
             <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
-            <script type="module" nonce=nonce inner_html=start></script>
+            <script type="module" nonce=edge::nonce() inner_html=start></script>
         }
-    })
+    });
+    view! {
+        {css}
+        <script type="application/json" id="assets" nonce=edge::nonce() inner_html=assets.json()></script>
+        {start}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_end_the_script() {
+        let assets = Assets(BTreeMap::from([("</script>".to_owned(), "/a".to_owned())]));
+        assert_eq!(assets.json(), r#"{"\u003c/script>":"/a"}"#);
+    }
 }

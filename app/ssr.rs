@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use api::{Actor, Backend, Error, ErrorCode};
-use http::header::{ACCEPT_LANGUAGE, CONTENT_SECURITY_POLICY, COOKIE, HeaderValue, SET_COOKIE};
+use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderValue, SET_COOKIE};
 use http::request::Parts;
 use leptos::prelude::*;
 use leptos_axum::ResponseOptions;
@@ -78,19 +78,15 @@ pub(crate) fn remember(name: &str, value: &str) {
     }
 }
 
-/// Allows the page's own scripts and nothing else.
-pub(crate) fn guard_scripts() {
-    let nonce = leptos::nonce::use_nonce().map(|nonce| nonce.to_string()).unwrap_or_default();
-    let policy = format!(
-        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; \
-         style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; \
-         worker-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'none'; \
-         form-action 'self'; frame-ancestors 'none'"
-    );
-    if let (Some(response), Ok(policy)) =
-        (use_context::<ResponseOptions>(), HeaderValue::from_str(&policy))
-    {
-        response.insert_header(CONTENT_SECURITY_POLICY, policy);
+/// What lets the page's own scripts run.
+pub(crate) fn nonce() -> Option<String> {
+    leptos::nonce::use_nonce().map(|nonce| nonce.to_string())
+}
+
+/// Sends who is not signed in to the page for it.
+pub(crate) fn go_to_sign_in(from: &str) {
+    if use_context::<Parts>().is_some() {
+        leptos_axum::redirect(&format!("/sign-in?next={}", crate::address::encode(from)));
     }
 }
 

@@ -24,7 +24,7 @@ const stylesInside = {
         entryPoints: [path],
         bundle: true,
         write: false,
-        minify: !development,
+        minify: true,
         loader: { ".ttf": "dataurl", ".svg": "dataurl" },
       });
       const text = JSON.stringify(outputFiles[0].text);
@@ -53,8 +53,10 @@ const shared = {
   bundle: true,
   format: "esm",
   target: "es2023",
-  minify: !development,
-  sourcemap: development ? "inline" : false,
+  // Small in either case, for it is served in either case; names stay readable for development.
+  minifySyntax: true,
+  minifyWhitespace: true,
+  minifyIdentifiers: !development,
   legalComments: "none",
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",

@@ -1,7 +1,83 @@
-use leptos::prelude::*;
+mod clusters;
+mod nodes;
+mod users;
 
-/// Page.
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+
+use crate::i18n::{Texts, text, tr};
+use crate::pages::admin::clusters::Clusters;
+use crate::pages::admin::nodes::Nodes;
+use crate::pages::admin::users::Users;
+use crate::parts::page_header::PageHeader;
+use crate::session::Session;
+
+/// The parts of the administration, each with an address of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Users,
+    Nodes,
+    Clusters,
+}
+
+impl Section {
+    const ALL: [Section; 3] = [Section::Users, Section::Nodes, Section::Clusters];
+
+    fn read(word: Option<&str>) -> Self {
+        Self::ALL.into_iter().find(|section| Some(section.as_str()) == word).unwrap_or(Self::Users)
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Section::Users => "users",
+            Section::Nodes => "nodes",
+            Section::Clusters => "clusters",
+        }
+    }
+
+    fn word(self) -> fn(&'static Texts) -> &'static str {
+        match self {
+            Section::Users => |t| t.admin.users,
+            Section::Nodes => |t| t.admin.nodes,
+            Section::Clusters => |t| t.admin.clusters,
+        }
+    }
+}
+
+/// Users, nodes and virtual clusters, for administrators.
 #[component]
 pub(crate) fn AdminPage() -> impl IntoView {
-    view! { <h1>"Admin"</h1> }
+    let params = use_params_map();
+    let section = Memo::new(move |_| Section::read(params.read().get("section").as_deref()));
+    let allowed = Session::get().is_admin();
+    let links = Section::ALL.map(|each| {
+        let current = move || (section.get() == each).then_some("page");
+        let href = format!("/admin/{}", each.as_str());
+        view! { <a class="tab" href=href aria-current=current>{tr(each.word())}</a> }
+    });
+    view! {
+        <PageHeader title=text(|t| t.admin.title)/>
+        <nav class="tabs" aria-label=tr(|t| t.admin.sections)>{links}</nav>
+        {move || {
+            if !allowed {
+                return view! { <p class="notice notice--warn">{tr(|t| t.admin.only)}</p> }.into_any();
+            }
+            match section.get() {
+                Section::Users => view! { <Users/> }.into_any(),
+                Section::Nodes => view! { <Nodes/> }.into_any(),
+                Section::Clusters => view! { <Clusters/> }.into_any(),
+            }
+        }}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Section;
+
+    #[test]
+    fn sections_are_read_from_addresses() {
+        assert_eq!(Section::read(Some("nodes")), Section::Nodes);
+        assert_eq!(Section::read(None), Section::Users);
+    }
 }

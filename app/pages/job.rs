@@ -1,7 +1,82 @@
-use leptos::prelude::*;
+mod ansi;
+mod config_tab;
+mod events_tab;
+mod head;
+mod log_buffer;
+mod log_tab;
+mod log_view;
+mod overview;
+mod tab;
+mod tasks_tab;
+mod timeline;
+mod why;
 
-/// Page.
+use api::jobs::JobDetail;
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+use protocol::ids::JobKey;
+
+use crate::Failed;
+use crate::live::Live;
+use crate::pages::job::config_tab::ConfigTab;
+use crate::pages::job::events_tab::EventsTab;
+use crate::pages::job::head::JobHead;
+use crate::pages::job::log_tab::LogTab;
+use crate::pages::job::overview::Overview;
+use crate::pages::job::tab::{Tab, Tabs};
+use crate::pages::job::tasks_tab::TasksTab;
+use crate::pages::not_found::NotFoundPage;
+use crate::parts::loaded::Loaded;
+use crate::server_fns::jobs::get_job;
+
+/// What the parts of the page read.
+type Detail = Resource<Result<JobDetail, Failed>>;
+
+/// One job: why it is as it is, its tasks, logs, events and file.
 #[component]
 pub(crate) fn JobPage() -> impl IntoView {
-    view! { <h1>"Job"</h1> }
+    let params = use_params_map();
+    let key = Memo::new(move |_| {
+        let params = params.read();
+        format!("{}~{}", params.get("user")?, params.get("name")?).parse::<JobKey>().ok()
+    });
+    move || match key.get() {
+        Some(key) => view! { <Job key=key/> }.into_any(),
+        None => view! { <NotFoundPage/> }.into_any(),
+    }
+}
+
+#[component]
+fn Job(key: JobKey) -> impl IntoView {
+    let topic = Live::get().job(&key);
+    let asked = key.clone();
+    let detail: Detail =
+        Resource::new_blocking(move || topic.get(), move |_| get_job(asked.clone()));
+    let params = use_params_map();
+    let tab = Memo::new(move |_| Tab::read(params.read().get("tab").as_deref()));
+    let of_tabs = key.clone();
+    view! {
+        <Loaded resource=detail lines=3 content=move |detail| view! { <JobHead detail=detail/> }/>
+        <Tabs key=of_tabs tab=tab/>
+        {move || {
+            let key = key.clone();
+            match tab.get() {
+                Tab::Overview => view! { <OverviewTab detail=detail/> }.into_any(),
+                Tab::Tasks => view! { <Tasks detail=detail/> }.into_any(),
+                Tab::Logs => view! { <LogTab key=key detail=detail/> }.into_any(),
+                Tab::Events => view! { <EventsTab key=key/> }.into_any(),
+                Tab::Config => view! { <ConfigTab key=key/> }.into_any(),
+            }
+        }}
+    }
+}
+
+#[component]
+fn OverviewTab(detail: Detail) -> impl IntoView {
+    view! { <Loaded resource=detail content=move |detail| view! { <Overview detail=detail/> }/> }
+}
+
+#[component]
+fn Tasks(detail: Detail) -> impl IntoView {
+    view! { <Loaded resource=detail content=move |detail| view! { <TasksTab detail=detail/> }/> }
 }

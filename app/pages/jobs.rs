@@ -1,7 +1,56 @@
-use leptos::prelude::*;
+pub(crate) mod filter;
+mod filter_bar;
+pub(crate) mod stop_many;
+mod table;
 
-/// Page.
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use crate::i18n::{text, tr};
+use crate::live::Live;
+use crate::pages::jobs::filter::{Filter, PAGE};
+use crate::pages::jobs::filter_bar::FilterBar;
+use crate::pages::jobs::stop_many::{Selection, StopMany};
+use crate::pages::jobs::table::JobTable;
+use crate::parts::loaded::Loaded;
+use crate::parts::page_header::PageHeader;
+use crate::parts::pagination::{Pagination, Window};
+use crate::server_fns::jobs::{JobList, list_jobs};
+use crate::session::Session;
+
+/// The list of jobs: filter, order and page are in the address, changes come by themselves.
 #[component]
 pub(crate) fn JobsPage() -> impl IntoView {
-    view! { <h1>"Jobs"</h1> }
+    let query = use_query_map();
+    let filter = Memo::new(move |_| Filter::read(|key| query.read().get(key)));
+    let session = Session::get();
+    let changes = Live::get().jobs();
+    let list = Resource::new(
+        move || (filter.get(), changes.get()),
+        move |(filter, _)| {
+            let me = session.actor().map(|actor| actor.user);
+            list_jobs(filter.query(me.as_ref()))
+        },
+    );
+    let selection = Selection::new();
+    view! {
+        <PageHeader title=text(|t| t.jobs.title)>
+            <a class="button button--primary" href="/submit">{tr(|t| t.nav.submit)}</a>
+        </PageHeader>
+        <Loaded
+            resource=list
+            lines=10
+            content=move |JobList { page, counts }| {
+                let filter = filter.get_untracked();
+                let window = Window { page: filter.page, size: PAGE, total: page.total };
+                let here = filter.clone();
+                view! {
+                    <FilterBar filter=filter.clone() counts=counts/>
+                    <JobTable jobs=page.jobs filter=filter selection=selection/>
+                    <Pagination window=window address=move |page| here.on_page(page).address()/>
+                }
+            }
+        />
+        <StopMany selection=selection/>
+    }
 }

@@ -1,7 +1,146 @@
+use api::cluster::NodeView;
 use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+use protocol::cluster::NodeCondition;
+use protocol::ids::NodeName;
 
-/// Page.
+use crate::address;
+use crate::i18n::{text, tr};
+use crate::live::Live;
+use crate::number;
+use crate::pages::not_found::NotFoundPage;
+use crate::parts::condition_chip::ConditionChip;
+use crate::parts::drain::Drain;
+use crate::parts::empty_state::EmptyState;
+use crate::parts::gpu_cells::GpuCells;
+use crate::parts::loaded::Loaded;
+use crate::parts::meter::Meter;
+use crate::parts::page_header::PageHeader;
+use crate::parts::relative_time::RelativeTime;
+use crate::server_fns::nodes::get_node;
+use crate::session::Session;
+
+/// One node: what it has, who holds it, the tasks on it.
 #[component]
 pub(crate) fn NodePage() -> impl IntoView {
-    view! { <h1>"Node"</h1> }
+    let params = use_params_map();
+    let name = Memo::new(move |_| params.read().get("name")?.parse::<NodeName>().ok());
+    move || match name.get() {
+        Some(name) => view! { <Node name=name/> }.into_any(),
+        None => view! { <NotFoundPage/> }.into_any(),
+    }
+}
+
+#[component]
+fn Node(name: NodeName) -> impl IntoView {
+    let live = Live::get();
+    let (nodes, cluster) = (live.nodes(), live.cluster());
+    let title = name.to_string();
+    let node = Resource::new_blocking(
+        move || (nodes.get(), cluster.get()),
+        move |_| get_node(name.clone()),
+    );
+    view! {
+        <p class="hint"><a href="/nodes">{tr(|t| t.cluster.all_nodes)}</a></p>
+        <PageHeader title=text(move |_| title.clone())/>
+        <Loaded resource=node content=|node| view! { <Detail node=node/> }/>
+    }
+}
+
+#[component]
+fn Detail(node: NodeView) -> impl IntoView {
+    let drain = Session::get().is_admin().then(|| {
+        let drained = node.condition == NodeCondition::Draining;
+        view! { <Drain name=node.name.clone() drained=drained/> }
+    });
+    let problem = node.problem.clone().map(|words| {
+        view! { <p class="notice" role="alert">{words}</p> }
+    });
+    view! {
+        <div class="stack">
+            <div class="buttons"><ConditionChip condition=node.condition/> {drain}</div>
+            {problem}
+            <Facts node=node.clone()/>
+            <section class="card card--flush" aria-labelledby="tasks">
+                <h2 id="tasks" class="card__title">{tr(|t| t.cluster.tasks)}</h2>
+                <Tasks node=node/>
+            </section>
+        </div>
+    }
+}
+
+#[component]
+fn Facts(node: NodeView) -> impl IntoView {
+    let seen = match node.last_seen {
+        Some(at) => view! { <RelativeTime at=at/> }.into_any(),
+        None => tr(|t| t.cluster.never_seen).into_any(),
+    };
+    let labels = node.labels.iter().map(|(key, value)| {
+        view! { <span class="badge">{format!("{key}={value}")}</span> }
+    });
+    let labels = labels.collect_view();
+    let cpus = u64::from(node.capacity.cpus);
+    view! {
+        <section class="card">
+            <dl class="facts">
+                <dt>{tr(|t| t.cluster.gpus)}</dt>
+                <dd><GpuCells gpus=node.gpus condition=node.condition/></dd>
+                <dt>{tr(|t| t.common.cpu)}</dt>
+                <dd><Meter used=node.used.cpus total=cpus label="CPU"/></dd>
+                <dt>{tr(|t| t.common.memory)}</dt>
+                <dd>
+                    <Meter
+                        used=node.used.memory_mb
+                        total=node.capacity.memory_mb
+                        amount=number::memory
+                        label=text(|t| t.common.memory)
+                    />
+                </dd>
+                <dt>{tr(|t| t.cluster.address)}</dt>
+                <dd><code>{node.address}</code></dd>
+                <dt>{tr(|t| t.cluster.endpoint)}</dt>
+                <dd><code>{node.endpoint}</code></dd>
+                <dt>{tr(|t| t.cluster.engine)}</dt>
+                <dd>{node.engine}</dd>
+                <dt>{tr(|t| t.cluster.ports)}</dt>
+                <dd>{format!("{}–{}", node.ports.first, node.ports.last)}</dd>
+                <dt>{tr(|t| t.cluster.last_seen)}</dt>
+                <dd>{seen}</dd>
+                <dt>{tr(|t| t.cluster.labels)}</dt>
+                <dd class="buttons">{labels}</dd>
+            </dl>
+        </section>
+    }
+}
+
+#[component]
+fn Tasks(node: NodeView) -> impl IntoView {
+    if node.tasks.is_empty() {
+        return view! { <EmptyState title=text(|t| t.cluster.no_tasks) hint=text(|_| "")/> }
+            .into_any();
+    }
+    let rows = node.tasks.into_iter().map(|task| {
+        let gpus = task.gpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        view! {
+            <tr>
+                <th scope="row"><a href=address::job(&task.job)>{task.job.to_string()}</a></th>
+                <td>{task.task}</td>
+                <td>{gpus}</td>
+            </tr>
+        }
+    });
+    let rows = rows.collect_view();
+    view! {
+        <table class="table">
+            <thead>
+                <tr>
+                    <th scope="col">{tr(|t| t.jobs.name)}</th>
+                    <th scope="col">{tr(|t| t.job.task)}</th>
+                    <th scope="col">{tr(|t| t.cluster.gpus)}</th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </table>
+    }
+    .into_any()
 }

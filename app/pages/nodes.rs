@@ -1,7 +1,115 @@
+use api::cluster::NodeView;
 use leptos::prelude::*;
 
-/// Page.
+use crate::address;
+use crate::i18n::{text, tr};
+use crate::live::Live;
+use crate::number;
+use crate::parts::condition_chip::ConditionChip;
+use crate::parts::empty_state::EmptyState;
+use crate::parts::gpu_cells::GpuCells;
+use crate::parts::loaded::Loaded;
+use crate::parts::meter::Meter;
+use crate::parts::page_header::PageHeader;
+use crate::server_fns::nodes::list_nodes;
+
+/// All nodes: who holds each GPU, what is used and free.
 #[component]
 pub(crate) fn NodesPage() -> impl IntoView {
-    view! { <h1>"Nodes"</h1> }
+    let live = Live::get();
+    let (nodes, cluster) = (live.nodes(), live.cluster());
+    let list = Resource::new(move || (nodes.get(), cluster.get()), |_| list_nodes());
+    view! {
+        <PageHeader title=text(|t| t.cluster.nodes_title)/>
+        <Loaded
+            resource=list
+            lines=10
+            content=|nodes| {
+                if nodes.is_empty() {
+                    view! {
+                        <EmptyState
+                            title=text(|t| t.cluster.nodes_none)
+                            hint=text(|t| t.cluster.nodes_none_hint)
+                        />
+                    }
+                    .into_any()
+                } else {
+                    view! { <Table nodes=nodes/> }.into_any()
+                }
+            }
+        />
+    }
+}
+
+#[component]
+fn Table(nodes: Vec<NodeView>) -> impl IntoView {
+    let total: u64 = nodes.iter().map(|node| node.gpus.len() as u64).sum();
+    let used = nodes.iter().flat_map(|node| &node.gpus).filter(|gpu| gpu.job.is_some()).count();
+    let rows = nodes.into_iter().map(|node| view! { <Row node=node/> }).collect_view();
+    view! {
+        <p class="hint card__head">
+            {tr(move |t| (t.cluster.gpus_summary)(used as u64, total))}
+        </p>
+        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.cluster.nodes_title)>
+            <table class="table">
+                <thead>
+                    <tr>
+                        <th scope="col">{tr(|t| t.cluster.node)}</th>
+                        <th scope="col">{tr(|t| t.cluster.condition)}</th>
+                        <th scope="col">{tr(|t| t.cluster.gpus)}</th>
+                        <th scope="col">{tr(|t| t.common.cpu)}</th>
+                        <th scope="col">{tr(|t| t.common.memory)}</th>
+                        <th scope="col" class="num wide">{tr(|t| t.jobs.tasks)}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn Row(node: NodeView) -> impl IntoView {
+    let kinds = kinds(&node);
+    let simulated =
+        node.simulated.then(|| view! { <span class="badge">{tr(|t| t.common.simulated)}</span> });
+    let gpus = if node.gpus.is_empty() {
+        view! { <span class="hint">{tr(|t| t.cluster.no_gpus)}</span> }.into_any()
+    } else {
+        view! { <GpuCells gpus=node.gpus.clone() condition=node.condition/> }.into_any()
+    };
+    view! {
+        <tr>
+            <th scope="row">
+                <a href=address::node(&node.name)>{node.name.to_string()}</a> " " {simulated}
+                <span class="table__sub">{kinds}</span>
+            </th>
+            <td><ConditionChip condition=node.condition/></td>
+            <td>{gpus}</td>
+            <td><Meter used=node.used.cpus total=u64::from(node.capacity.cpus) label="CPU"/></td>
+            <td>
+                <Meter
+                    used=node.used.memory_mb
+                    total=node.capacity.memory_mb
+                    amount=number::memory
+                    label=text(|t| t.common.memory)
+                />
+            </td>
+            <td class="num wide">{node.tasks.len()}</td>
+        </tr>
+    }
+}
+
+/// The GPU types of a node with their counts: `8 × A100`.
+fn kinds(node: &NodeView) -> String {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for gpu in &node.gpus {
+        let name = gpu.gpu.gpu_type.to_string();
+        match counts.iter_mut().find(|(kind, _)| *kind == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    let words = counts.into_iter().map(|(kind, count)| format!("{count} × {kind}"));
+    words.collect::<Vec<_>>().join(", ")
 }

@@ -1,7 +1,26 @@
+mod password;
+mod tokens;
+
 use leptos::prelude::*;
 
-/// Page.
+use crate::i18n::{text, tr};
+use crate::pages::profile::password::Password;
+use crate::pages::profile::tokens::Tokens;
+use crate::parts::page_header::PageHeader;
+use crate::parts::preferences::Preferences;
+
+/// One's own account: password, tokens, language and theme.
 #[component]
 pub(crate) fn ProfilePage() -> impl IntoView {
-    view! { <h1>"Profile"</h1> }
+    view! {
+        <PageHeader title=text(|t| t.profile.title)/>
+        <div class="stack profile">
+            <section class="card" aria-labelledby="looks">
+                <h2 id="looks" class="card__head">{tr(|t| t.profile.looks)}</h2>
+                <Preferences/>
+            </section>
+            <Password/>
+            <Tokens/>
+        </div>
+    }
 }

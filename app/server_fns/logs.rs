@@ -5,7 +5,7 @@ use server_fn::codec::GetUrl;
 use crate::Failed;
 
 /// So much of a log's end is read with the page; the rest comes by following and downloading.
-pub(crate) const TAIL_BYTES: u64 = 256 * 1024;
+pub(crate) const TAIL_BYTES: u64 = 128 * 1024;
 
 /// The end of a task's log.
 #[server(prefix = "/fn", endpoint = "logs/tail", input = GetUrl)]

@@ -22,17 +22,17 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::Preempted => "资源被保障作业收回",
         Cause::TimeLimit => "已到运行时长上限",
         Cause::OutOfMemory { limit_mb } => {
-            return format!("内存超出申请的 {},被系统终止", number::memory(*limit_mb));
+            return format!("内存超出申请的 {}，被系统终止", number::memory(*limit_mb));
         }
         Cause::SharedMemory { shm_mb } => {
             return format!("共享内存 {} 不足", number::memory(*shm_mb));
         }
         Cause::Signal { signal: number } => return format!("被信号 {} 终止", signal(*number)),
         Cause::ImageNotFound { image, message } => {
-            return format!("无法拉取镜像 {image}:{message}");
+            return format!("无法拉取镜像 {image}：{message}");
         }
         Cause::RegistryDenied { image } => return format!("镜像仓库拒绝访问 {image}"),
-        Cause::ContainerRefused { message } => return format!("容器无法启动:{message}"),
+        Cause::ContainerRefused { message } => return format!("容器无法启动：{message}"),
         Cause::ContainerLost { node } => return format!("节点 {node} 上的容器已消失"),
         Cause::NodeLost { node } => return format!("节点 {node} 已失联"),
         Cause::EngineRestarted { node } => return format!("节点 {node} 的容器引擎已重启"),
@@ -51,28 +51,28 @@ pub(super) fn cause(cause: &Cause) -> String {
 pub(super) fn remedy(cause: &Cause) -> &'static str {
     match cause {
         Cause::CommandFailed | Cause::Signal { .. } => "日志末尾通常会说明原因。",
-        Cause::CommandNotFound => "请检查拼写,并确认镜像中包含该命令。",
-        Cause::CommandNotExecutable => "请用解释器启动脚本(bash run.sh),或为其添加执行权限。",
-        Cause::OutOfMemory { .. } => "请申请更多内存,或减小批大小、减少数据加载进程。",
-        Cause::SharedMemory { .. } => "请增大共享内存(shmMB),数据加载需要它。",
-        Cause::GpuOutOfMemory => "请减小批大小,或改用显存更大的 GPU 类型。",
+        Cause::CommandNotFound => "请检查拼写，并确认镜像中包含该命令。",
+        Cause::CommandNotExecutable => "请用解释器启动脚本（bash run.sh），或为其添加执行权限。",
+        Cause::OutOfMemory { .. } => "请申请更多内存，或减小批大小、减少数据加载进程。",
+        Cause::SharedMemory { .. } => "请增大共享内存（shmMB），数据加载需要它。",
+        Cause::GpuOutOfMemory => "请减小批大小，或改用显存更大的 GPU 类型。",
         Cause::CudaVersion => "请使用与节点驱动匹配的镜像。",
         Cause::CudaError => "可设置 CUDA_LAUNCH_BLOCKING=1 定位出错的代码行。",
-        Cause::NcclError => "可设置 NCCL_DEBUG=INFO,并确认所有任务都在运行。",
-        Cause::DiskFull => "请减少容器内的写入,或申请更多磁盘。",
-        Cause::ModuleMissing => "请在镜像中安装,或在命令中先行安装。",
-        Cause::FileMissing => "请检查路径:程序在容器内查找该文件。",
+        Cause::NcclError => "可设置 NCCL_DEBUG=INFO，并确认所有任务都在运行。",
+        Cause::DiskFull => "请减少容器内的写入，或申请更多磁盘。",
+        Cause::ModuleMissing => "请在镜像中安装，或在命令中先行安装。",
+        Cause::FileMissing => "请检查路径：程序在容器内查找该文件。",
         Cause::ProgramError => "日志中有出错的文件和行号。",
-        Cause::ImageNotFound { .. } => "请检查镜像名称和标签,并确认节点可以访问镜像仓库。",
+        Cause::ImageNotFound { .. } => "请检查镜像名称和标签，并确认节点可以访问镜像仓库。",
         Cause::RegistryDenied { .. } => "请检查 authFile 中的用户名和密码。",
         Cause::ContainerRefused { .. } => "请检查镜像和命令。",
-        Cause::TimeLimit => "请提高上限,或保存检查点后继续运行。",
+        Cause::TimeLimit => "请提高上限，或保存检查点后继续运行。",
         Cause::GpuHardware
         | Cause::PortTaken
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
         | Cause::EngineRestarted { .. }
-        | Cause::Preempted => "属于平台原因:系统会自动重试,不计入重试次数。",
+        | Cause::Preempted => "属于平台原因：系统会自动重试，不计入重试次数。",
         Cause::Succeeded | Cause::StopRequested { .. } | Cause::JobEnded { .. } => "",
     }
 }

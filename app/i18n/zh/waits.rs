@@ -4,30 +4,30 @@ use crate::i18n::waits::{amount, list};
 
 pub(super) fn wait(reason: &WaitReason) -> String {
     match reason {
-        WaitReason::Queued => "已在队列中,等待调度".to_owned(),
+        WaitReason::Queued => "已在队列中，等待调度".to_owned(),
         WaitReason::QuotaVc { virtual_cluster, resource, gpu_type, needs, free, share } => {
             let what = gpu_type.as_ref().map_or_else(String::new, |kind| format!("{kind} "));
             let name = word(*resource);
             format!(
-                "虚拟集群 {virtual_cluster} 的 {what}{name}配额共 {},仅剩 {},本作业需要 {}",
+                "虚拟集群 {virtual_cluster} 的 {what}{name}配额共 {}，仅剩 {}，本作业需要 {}",
                 amount(*resource, *share),
                 amount(*resource, *free),
                 amount(*resource, *needs),
             )
         }
         WaitReason::Fragmented { needs, free, best_node } => {
-            format!("空闲 GPU 共 {free} 张,但单节点最多 {best_node} 张;本任务需单节点 {needs} 张")
+            format!("空闲 GPU 共 {free} 张，但单节点最多 {best_node} 张；本任务需单节点 {needs} 张")
         }
         WaitReason::TypeAbsent { wanted, existing } => {
             let there = if existing.is_empty() { "无".to_owned() } else { list(existing, "、") };
-            format!("集群中没有 {} 类型的节点;现有类型:{there}", list(wanted, " 或 "))
+            format!("集群中没有 {} 类型的节点；现有类型：{there}", list(wanted, " 或 "))
         }
         WaitReason::Behind { ahead } => format!("前面还有 {ahead} 个优先级更高或相同的作业"),
         WaitReason::Gang { tasks, fit } => {
-            format!("需 {tasks} 个任务同时启动(当前可放置 {fit} 个)")
+            format!("需 {tasks} 个任务同时启动（当前可放置 {fit} 个）")
         }
         WaitReason::Short { resource, needs, best_node } => format!(
-            "{}不足:单任务需要 {},节点最多空闲 {}",
+            "{}不足：单任务需要 {}，节点最多空闲 {}",
             word(*resource),
             amount(*resource, *needs),
             amount(*resource, *best_node),
@@ -40,13 +40,15 @@ pub(super) fn wait(reason: &WaitReason) -> String {
             let name = word(*resource);
             match virtual_cluster {
                 Some(cluster) => format!(
-                    "该请求永远无法满足:需要{name} {needs},虚拟集群 {cluster} 的配额为 {largest}"
+                    "该请求永远无法满足：需要{name} {needs}，虚拟集群 {cluster} 的配额为 {largest}"
                 ),
-                None => format!("该请求永远无法满足:单任务需要{name} {needs},最大节点为 {largest}"),
+                None => {
+                    format!("该请求永远无法满足：单任务需要{name} {needs}，最大节点为 {largest}")
+                }
             }
         }
         WaitReason::Hold => "被管理员暂停".to_owned(),
-        WaitReason::Backoff { .. } => "上次尝试因平台故障失败,稍后自动重试".to_owned(),
+        WaitReason::Backoff { .. } => "上次尝试因平台故障失败，稍后自动重试".to_owned(),
         WaitReason::NoNodes => "集群中还没有节点".to_owned(),
     }
 }
@@ -54,13 +56,13 @@ pub(super) fn wait(reason: &WaitReason) -> String {
 pub(super) fn remedy(reason: &WaitReason) -> &'static str {
     match reason {
         WaitReason::QuotaVc { .. } => {
-            "该虚拟集群有作业结束后即可启动;也可减少申请量或改用其他虚拟集群。"
+            "该虚拟集群有作业结束后即可启动；也可减少申请量或改用其他虚拟集群。"
         }
-        WaitReason::Fragmented { .. } => "可减少单任务 GPU 数,或等待整台节点空闲。",
+        WaitReason::Fragmented { .. } => "可减少单任务 GPU 数，或等待整台节点空闲。",
         WaitReason::TypeAbsent { .. } => "请克隆作业并改用现有的 GPU 类型。",
         WaitReason::Gang { .. } => "减少任务数或单任务资源可更早启动。",
         WaitReason::Short { .. } => "减少该资源的申请量可更早启动。",
-        WaitReason::Impossible { .. } => "请停止该作业,减少申请量后重新提交。",
+        WaitReason::Impossible { .. } => "请停止该作业，减少申请量后重新提交。",
         WaitReason::NodeDown { .. } => "管理员可在节点页面查看原因。",
         WaitReason::NoNodes => "管理员可在“管理”页面添加节点。",
         WaitReason::Hold => "请联系管理员。",

@@ -3,7 +3,7 @@
 /** A schema, or a part of one. */
 export interface Schema {
   $ref?: string;
-  $defs?: Record<string, Schema>;
+  definitions?: Record<string, Schema>;
   title?: string;
   description?: string;
   type?: string | string[];
@@ -32,7 +32,7 @@ export function alternatives(root: Schema, schema: Schema, depth = 0): Schema[] 
     return [];
   }
   if (schema.$ref !== undefined) {
-    const target = root.$defs?.[schema.$ref.replace("#/$defs/", "")];
+    const target = root.definitions?.[schema.$ref.replace("#/definitions/", "")];
     const found = target === undefined ? [] : alternatives(root, target, depth + 1);
     return schema.description === undefined
       ? found

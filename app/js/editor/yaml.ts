@@ -54,7 +54,7 @@ function keys(here: Schema[], taken: Set<string>, range: IRange): languages.Comp
       .map(([key, value]) => ({
         label: key,
         kind: languages.CompletionItemKind.Property,
-        documentation: { value: about(descend({ ...value, $defs: schema.$defs }, [])) },
+        documentation: { value: about(descend({ ...value, definitions: schema.definitions }, [])) },
         insertText: `${key}: `,
         // What must be there comes first.
         sortText: `${place.required?.includes(key) ? "0" : "1"}${key}`,

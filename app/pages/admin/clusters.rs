@@ -1,0 +1,178 @@
+use api::cluster::VirtualClusterView;
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+use protocol::cluster::VirtualClusterSettings;
+
+use crate::address::encode;
+use crate::i18n::{Reader, text, tr};
+use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::field::Field;
+use crate::parts::form_errors::FormAnswer;
+use crate::parts::loaded::Loaded;
+use crate::server_fns::virtual_clusters::{RemoveCluster, SaveCluster, list_clusters};
+use crate::settings::gpus_text;
+
+/// All virtual clusters, and a form that adds one or changes the one that the address names.
+#[component]
+pub(crate) fn Clusters() -> impl IntoView {
+    let save = ServerAction::<SaveCluster>::new();
+    let remove = ServerAction::<RemoveCluster>::new();
+    let clusters =
+        Resource::new(move || (save.version().get(), remove.version().get()), |_| list_clusters());
+    let query = use_query_map();
+    let edited = Memo::new(move |_| query.read().get("edit"));
+    view! {
+        <div class="stack">
+            <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
+            <Loaded
+                resource=clusters
+                content=move |clusters: Vec<VirtualClusterView>| {
+                    let settings: Vec<_> = clusters.into_iter().map(|c| c.settings).collect();
+                    let of_form = settings.clone();
+                    view! {
+                        <Table settings=settings remove=remove/>
+                        {move || {
+                            let name = edited.get();
+                            let found = of_form.iter().find(|s| Some(s.name.as_str()) == name.as_deref());
+                            view! { <SaveForm save=save edited=found.cloned()/> }
+                        }}
+                    }
+                }
+            />
+        </div>
+    }
+}
+
+#[component]
+fn Table(
+    settings: Vec<VirtualClusterSettings>,
+    remove: ServerAction<RemoveCluster>,
+) -> impl IntoView {
+    let rows = settings.into_iter().map(|each| view! { <Row settings=each remove=remove/> });
+    let rows = rows.collect_view();
+    view! {
+        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.admin.clusters)>
+            <table class="table">
+                <thead>
+                    <tr>
+                        <th scope="col">{tr(|t| t.admin.name)}</th>
+                        <th scope="col">{tr(|t| t.admin.share)}</th>
+                        <th scope="col">{tr(|t| t.admin.users)}</th>
+                        <th scope="col">{tr(|t| t.admin.actions)}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) -> impl IntoView {
+    let reader = Reader::get();
+    let name = settings.name.to_string();
+    let share = gpus_text(settings.share.gpus.iter().map(|(kind, count)| (kind, *count)));
+    let share = move || {
+        if share.is_empty() { reader.texts().cluster.unbounded.to_owned() } else { share.clone() }
+    };
+    let users = settings.users.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let users = move || {
+        if users.is_empty() { reader.texts().admin.everybody.to_owned() } else { users.clone() }
+    };
+    let edit = format!("/admin/clusters?edit={}", encode(&name));
+    let removable = (settings.name != protocol::ids::VirtualClusterName::default())
+        .then(|| view! { <Remove name=name.clone() remove=remove/> });
+    view! {
+        <tr>
+            <th scope="row">{name}</th>
+            <td>{share}</td>
+            <td>{users}</td>
+            <td>
+                <div class="buttons">
+                    <a class="button button--small" href=edit>{tr(|t| t.common.edit)}</a>
+                    {removable}
+                </div>
+            </td>
+        </tr>
+    }
+}
+
+#[component]
+fn Remove(name: String, remove: ServerAction<RemoveCluster>) -> impl IntoView {
+    let opener = Opener::new();
+    let (of_title, of_button) = (name.clone(), name.clone());
+    view! {
+        <button type="button" class="button button--small" on:click=move |_| opener.open()>
+            {tr(|t| t.common.remove)}
+        </button>
+        <Confirm
+            opener=opener
+            title=text(move |t| (t.admin.remove_cluster)(&of_title))
+            text=text(|t| t.admin.remove_cluster_text)
+        >
+            <ActionForm action=remove on:submit=move |_| opener.close()>
+                <input type="hidden" name="name" value=name/>
+                <button class="button button--danger" type="submit">
+                    {tr(move |t| (t.admin.remove_cluster)(&of_button))}
+                </button>
+            </ActionForm>
+        </Confirm>
+    }
+}
+
+#[component]
+fn SaveForm(
+    save: ServerAction<SaveCluster>,
+    edited: Option<VirtualClusterSettings>,
+) -> impl IntoView {
+    let name = edited.as_ref().map(|settings| settings.name.to_string());
+    let of_title = name.clone();
+    let title = tr(move |t| match &of_title {
+        Some(name) => (t.admin.edit_cluster)(name),
+        None => t.admin.add_cluster.to_owned(),
+    });
+    let share = edited.as_ref().map(|settings| settings.share.clone()).unwrap_or_default();
+    let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let gpus = gpus_text(share.gpus.iter().map(|(kind, count)| (kind, *count)));
+    let users = edited.map(|settings| settings.users).unwrap_or_default();
+    let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    view! {
+        <section class="card" aria-labelledby="add-cluster">
+            <h2 id="add-cluster" class="card__head">{title}</h2>
+            <ActionForm action=save attr:class="form">
+                <Field
+                    name="cluster[name]"
+                    label=text(|t| t.admin.name)
+                    value=name.unwrap_or_default()
+                    required=true
+                />
+                <p class="hint">{tr(|t| t.admin.share_hint)}</p>
+                <div class="form__row">
+                    <Field name="cluster[cpus]" kind="number" label=text(|t| t.admin.cpus) value=number(share.cpus)/>
+                    <Field
+                        name="cluster[memory_mb]"
+                        kind="number"
+                        label=text(|t| t.admin.memory_mb)
+                        value=number(share.memory_mb)
+                    />
+                </div>
+                <Field
+                    name="cluster[gpus]"
+                    label=text(|t| t.cluster.gpus)
+                    hint=text(|t| t.admin.share_gpus_hint)
+                    value=gpus
+                />
+                <Field
+                    name="cluster[users]"
+                    label=text(|t| t.admin.users)
+                    hint=text(|t| t.admin.users_hint)
+                    value=users
+                />
+                <FormAnswer answer=save.value() done=text(|t| t.admin.cluster_saved)/>
+                <div class="buttons">
+                    <button class="button button--primary" type="submit">{tr(|t| t.common.save)}</button>
+                </div>
+            </ActionForm>
+        </section>
+    }
+}

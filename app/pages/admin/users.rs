@@ -1,0 +1,179 @@
+use api::users::UserView;
+use leptos::prelude::*;
+
+use crate::i18n::{text, tr};
+use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::field::Field;
+use crate::parts::form_errors::FormAnswer;
+use crate::parts::loaded::Loaded;
+use crate::parts::relative_time::RelativeTime;
+use crate::server_fns::users::{AddUser, RemoveUser, SetPassword, list_users};
+use crate::session::Session;
+
+/// What changes the list.
+#[derive(Debug, Clone, Copy)]
+struct Actions {
+    password: ServerAction<SetPassword>,
+    remove: ServerAction<RemoveUser>,
+}
+
+/// All users, and a form for one more.
+#[component]
+pub(crate) fn Users() -> impl IntoView {
+    let add = ServerAction::<AddUser>::new();
+    let actions = Actions { password: ServerAction::new(), remove: ServerAction::new() };
+    let users = Resource::new(
+        move || (add.version().get(), actions.remove.version().get()),
+        |_| list_users(),
+    );
+    view! {
+        <div class="stack">
+            <FormAnswer answer=actions.password.value() done=text(|t| t.admin.password_set)/>
+            <FormAnswer answer=actions.remove.value() done=text(|t| t.common.saved)/>
+            <Loaded
+                resource=users
+                content=move |users| view! { <Table users=users actions=actions/> }
+            />
+            <AddForm add=add/>
+        </div>
+    }
+}
+
+#[component]
+fn AddForm(add: ServerAction<AddUser>) -> impl IntoView {
+    view! {
+        <section class="card" aria-labelledby="add-user">
+            <h2 id="add-user" class="card__head">{tr(|t| t.admin.add_user)}</h2>
+            <ActionForm action=add attr:class="form">
+                <div class="form__row">
+                    <Field
+                        name="name"
+                        label=text(|t| t.admin.name)
+                        hint=text(|t| t.admin.name_hint)
+                        pattern="[A-Za-z0-9_.\\-]{1,64}"
+                        required=true
+                    />
+                    <Field
+                        name="password"
+                        kind="password"
+                        label=text(|t| t.sign_in.password)
+                        hint=text(|t| t.admin.password_hint)
+                        min_length=8
+                        required=true
+                        autocomplete="new-password"
+                    />
+                </div>
+                <label class="check">
+                    <input type="checkbox" name="admin" value="true"/>
+                    {tr(|t| t.admin.administrator)}
+                </label>
+                <FormAnswer answer=add.value() done=text(|t| t.common.saved)/>
+                <div class="buttons">
+                    <button class="button button--primary" type="submit">
+                        {tr(|t| t.admin.add_user)}
+                    </button>
+                </div>
+            </ActionForm>
+        </section>
+    }
+}
+
+#[component]
+fn Table(users: Vec<UserView>, actions: Actions) -> impl IntoView {
+    let rows = users.into_iter().map(|user| view! { <Row user=user actions=actions/> });
+    let rows = rows.collect_view();
+    view! {
+        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.admin.users)>
+            <table class="table">
+                <thead>
+                    <tr>
+                        <th scope="col">{tr(|t| t.admin.name)}</th>
+                        <th scope="col">{tr(|t| t.admin.administrator)}</th>
+                        <th scope="col" class="wide">{tr(|t| t.admin.may_use)}</th>
+                        <th scope="col" class="wide">{tr(|t| t.admin.since)}</th>
+                        <th scope="col">{tr(|t| t.admin.actions)}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn Row(user: UserView, actions: Actions) -> impl IntoView {
+    let name = user.name.to_string();
+    let own = name == Session::get().user_name();
+    let admin = user.admin;
+    let clusters = user.virtual_clusters.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let remove = (!own).then(|| view! { <Remove name=name.clone() actions=actions/> });
+    view! {
+        <tr>
+            <th scope="row">{name.clone()}</th>
+            <td>{tr(move |t| if admin { t.common.yes } else { t.common.no })}</td>
+            <td class="wide">{clusters.join(", ")}</td>
+            <td class="wide"><RelativeTime at=user.created_at/></td>
+            <td>
+                <div class="buttons">
+                    <Password name=name actions=actions/>
+                    {remove}
+                </div>
+            </td>
+        </tr>
+    }
+}
+
+#[component]
+fn Password(name: String, actions: Actions) -> impl IntoView {
+    let opener = Opener::new();
+    let (of_title, of_field) = (name.clone(), name.clone());
+    view! {
+        <button type="button" class="button button--small" on:click=move |_| opener.open()>
+            {tr(|t| t.admin.set_password)}
+        </button>
+        <Confirm
+            opener=opener
+            title=text(move |t| (t.admin.set_password_for)(&of_title))
+            text=text(|t| t.admin.password_hint)
+        >
+            <ActionForm action=actions.password attr:class="form" on:submit=move |_| opener.close()>
+                <input type="hidden" name="user" value=name/>
+                <Field
+                    name="new"
+                    kind="password"
+                    label=text(|t| t.profile.new)
+                    min_length=8
+                    required=true
+                    autocomplete="new-password"
+                    scope=of_field
+                />
+                <button class="button button--primary" type="submit">
+                    {tr(|t| t.admin.set_password)}
+                </button>
+            </ActionForm>
+        </Confirm>
+    }
+}
+
+#[component]
+fn Remove(name: String, actions: Actions) -> impl IntoView {
+    let opener = Opener::new();
+    let (of_title, of_button) = (name.clone(), name.clone());
+    view! {
+        <button type="button" class="button button--small" on:click=move |_| opener.open()>
+            {tr(|t| t.common.remove)}
+        </button>
+        <Confirm
+            opener=opener
+            title=text(move |t| (t.admin.remove_user)(&of_title))
+            text=text(|t| t.admin.remove_user_text)
+        >
+            <ActionForm action=actions.remove on:submit=move |_| opener.close()>
+                <input type="hidden" name="name" value=name/>
+                <button class="button button--danger" type="submit">
+                    {tr(move |t| (t.admin.remove_user)(&of_button))}
+                </button>
+            </ActionForm>
+        </Confirm>
+    }
+}

@@ -1,0 +1,72 @@
+use api::cluster::VirtualClusterView;
+use leptos::prelude::*;
+use protocol::ids::GpuType;
+
+use crate::i18n::tr;
+use crate::live::Live;
+use crate::number;
+use crate::parts::loaded::Loaded;
+use crate::parts::meter::Meter;
+use crate::server_fns::virtual_clusters::list_clusters;
+
+/// What is free at this moment in the virtual clusters the reader may use.
+#[component]
+pub(crate) fn WhereFree() -> impl IntoView {
+    let changes = Live::get().cluster();
+    let clusters = Resource::new(move || changes.get(), |_| list_clusters());
+    view! {
+        <section class="card" aria-labelledby="where-free">
+            <h2 id="where-free">{tr(|t| t.home.where_free)}</h2>
+            <p class="hint card__head">{tr(|t| t.home.where_free_hint)}</p>
+            <Loaded
+                resource=clusters
+                content=|clusters| {
+                    let usable = clusters.into_iter().filter(|cluster| cluster.usable);
+                    usable.map(|cluster| view! { <Cluster cluster=cluster/> }).collect_view()
+                }
+            />
+        </section>
+    }
+}
+
+#[component]
+fn Cluster(cluster: VirtualClusterView) -> impl IntoView {
+    let VirtualClusterView { settings, used, total, .. } = cluster;
+    let gpus = total.gpus.iter().map(|(kind, total)| {
+        let used = used.gpus.get(kind).copied().unwrap_or(0);
+        view! { <Gpus kind=kind.clone() used=used total=*total/> }
+    });
+    let gpus = gpus.collect_view();
+    view! {
+        <div class="free">
+            <h3>{settings.name.to_string()}</h3>
+            <ul class="free__list">
+                {gpus}
+                <li class="free__row">
+                    <span>{tr(|t| t.common.cpu)}</span>
+                    <Meter used=used.cpus total=total.cpus label="CPU"/>
+                </li>
+                <li class="free__row">
+                    <span>{tr(|t| t.common.memory)}</span>
+                    <Meter
+                        used=used.memory_mb
+                        total=total.memory_mb
+                        amount=number::memory
+                        label=crate::i18n::text(|t| t.common.memory)
+                    />
+                </li>
+            </ul>
+        </div>
+    }
+}
+
+#[component]
+fn Gpus(kind: GpuType, used: u64, total: u64) -> impl IntoView {
+    let free = total.saturating_sub(used);
+    view! {
+        <li class="free__row">
+            <span>{kind.to_string()} " " <b>{free}</b> " " {tr(|t| t.home.free)}</span>
+            <Meter used=used total=total label=kind.to_string()/>
+        </li>
+    }
+}

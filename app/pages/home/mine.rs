@@ -1,0 +1,135 @@
+use std::collections::BTreeMap;
+
+use api::jobs::{JobQuery, JobSummary};
+use leptos::prelude::*;
+use protocol::state::State;
+
+use crate::i18n::{text, tr};
+use crate::live::Live;
+use crate::number::count;
+use crate::pages::jobs::filter::Filter;
+use crate::parts::duration::Duration;
+use crate::parts::empty_state::EmptyState;
+use crate::parts::job_row::NameCell;
+use crate::parts::loaded::Loaded;
+use crate::parts::relative_time::RelativeTime;
+use crate::parts::state_chip::StateChip;
+use crate::server_fns::jobs::{JobList, list_jobs};
+use crate::session::Session;
+
+/// How many recent jobs are shown.
+const RECENT: u64 = 8;
+
+/// The reader's jobs: how many in each state, and the newest.
+#[component]
+pub(crate) fn MyJobs() -> impl IntoView {
+    let session = Session::get();
+    let changes = Live::get().jobs();
+    let list = Resource::new(
+        move || changes.get(),
+        move |_| {
+            let users = session.actor().map(|actor| actor.user).into_iter().collect();
+            list_jobs(JobQuery { users, limit: RECENT, ..JobQuery::default() })
+        },
+    );
+    view! {
+        <Loaded
+            resource=list
+            lines=8
+            content=move |JobList { page, counts }| {
+                if page.jobs.is_empty() {
+                    view! { <NoJobs/> }.into_any()
+                } else {
+                    view! {
+                        <Counts counts=counts/>
+                        <Recent jobs=page.jobs/>
+                    }
+                    .into_any()
+                }
+            }
+        />
+    }
+}
+
+#[component]
+fn NoJobs() -> impl IntoView {
+    view! {
+        <div class="card">
+            <EmptyState title=text(|t| t.home.no_jobs) hint=text(|t| t.home.no_jobs_hint)>
+                <a class="button button--primary" href="/submit">{tr(|t| t.home.first_job)}</a>
+            </EmptyState>
+        </div>
+    }
+}
+
+#[component]
+fn Counts(counts: BTreeMap<State, u64>) -> impl IntoView {
+    let shown = [
+        State::Waiting,
+        State::Preparing,
+        State::Running,
+        State::Succeeded,
+        State::Failed,
+        State::Stopped,
+    ];
+    let tiles = shown.map(|state| {
+        let number = counts.get(&state).copied().unwrap_or(0);
+        let href = Filter { page: 1, ..Filter::default() }.toggled(state).address();
+        view! {
+            <li>
+                <a class="tile" href=href>
+                    <span class="tile__number">{count(number)}</span>
+                    <StateChip state=state/>
+                </a>
+            </li>
+        }
+    });
+    view! {
+        <section aria-labelledby="my-jobs">
+            <h2 id="my-jobs" class="card__head">{tr(|t| t.home.my_jobs)}</h2>
+            <ul class="tiles">{tiles}</ul>
+        </section>
+    }
+}
+
+#[component]
+fn Recent(jobs: Vec<JobSummary>) -> impl IntoView {
+    let rows = jobs.into_iter().map(|job| view! { <Row job=job/> }).collect_view();
+    view! {
+        <section aria-labelledby="recent">
+            <div class="card__head">
+                <h2 id="recent">{tr(|t| t.home.recent)}</h2>
+                <a href="/jobs">{tr(|t| t.home.all_mine)}</a>
+            </div>
+            <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.home.recent)>
+                <table class="table table--jobs">
+                    <thead>
+                        <tr>
+                            <th scope="col">{tr(|t| t.jobs.name)}</th>
+                            <th scope="col">{tr(|t| t.jobs.state)}</th>
+                            <th scope="col" class="num">{tr(|t| t.jobs.gpus)}</th>
+                            <th scope="col" class="num">{tr(|t| t.jobs.submitted)}</th>
+                            <th scope="col" class="num wide">{tr(|t| t.jobs.ran)}</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+        </section>
+    }
+}
+
+#[component]
+fn Row(job: JobSummary) -> impl IntoView {
+    let ended = job.completed_at;
+    let ran = job.started_at.map(|from| view! { <Duration from=from to=ended/> });
+    view! {
+        <tr>
+            <th scope="row"><NameCell job=job.clone()/></th>
+            <td><StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/></td>
+            <td class="num">{job.gpus}</td>
+            <td class="num"><RelativeTime at=job.submitted_at/></td>
+            <td class="num wide">{ran}</td>
+        </tr>
+    }
+}

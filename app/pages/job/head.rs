@@ -1,0 +1,92 @@
+use api::jobs::JobDetail;
+use leptos::prelude::*;
+use leptos_meta::Title;
+use protocol::ids::JobKey;
+
+use crate::address;
+use crate::i18n::{Reader, text, tr};
+use crate::pages::job::timeline::Timeline;
+use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::copy::Copy;
+use crate::parts::exit_line::ExitLine;
+use crate::parts::form_errors::FormAnswer;
+use crate::parts::state_chip::StateChip;
+use crate::parts::wait_line::WaitLine;
+use crate::server_fns::jobs::StopJobs;
+
+/// Name, state, why, and what can be done.
+#[component]
+pub(crate) fn JobHead(detail: JobDetail) -> impl IntoView {
+    let job = detail.summary.clone();
+    let reader = Reader::get();
+    let title = {
+        let name = job.key.name.to_string();
+        move || format!("{name} · {}", (reader.texts().state)(job.state))
+    };
+    let stoppable = detail.may_manage && !job.state.is_final() && !job.stop_requested;
+    let stop = stoppable.then(|| view! { <Stop key=job.key.clone()/> });
+    view! {
+        <Title text=title/>
+        <header class="job-head">
+            <div class="job-head__line">
+                <h1 class="page-header__title">{job.key.name.to_string()}</h1>
+                <span role="status">
+                    <StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/>
+                </span>
+                <Reason detail=detail.clone()/>
+            </div>
+            <div class="page-header__actions">
+                <a class="button" href=address::clone_job(&job.key)>{tr(|t| t.job.clone)}</a>
+                {stop}
+            </div>
+            <div class="job-head__id"><Copy text=job.key.to_string()/></div>
+        </header>
+        <Timeline detail=detail/>
+    }
+}
+
+/// Why it waits or ended, in one line.
+#[component]
+fn Reason(detail: JobDetail) -> impl IntoView {
+    let job = detail.summary;
+    let asked = job.stop_requested && !job.state.is_final();
+    match (asked, job.waiting, job.exit) {
+        (true, _, _) => {
+            view! { <span class="hint">{tr(|t| t.job.stop_requested)}</span> }.into_any()
+        }
+        (false, Some(waiting), _) => view! { <WaitLine reason=waiting.reason/> }.into_any(),
+        (false, None, Some(exit)) => view! { <ExitLine exit=exit/> }.into_any(),
+        (false, None, None) => ().into_any(),
+    }
+}
+
+/// Stops the job, after a question.
+#[component]
+fn Stop(key: JobKey) -> impl IntoView {
+    let stop = ServerAction::<StopJobs>::new();
+    let opener = Opener::new();
+    Effect::new(move |_| {
+        if stop.value().with(Option::is_some) {
+            opener.close();
+        }
+    });
+    let name = key.name.to_string();
+    view! {
+        <button type="button" class="button" on:click=move |_| opener.open()>
+            {tr(|t| t.job.stop)}
+        </button>
+        <FormAnswer answer=stop.value() done=text(|t| t.job.stop_requested)/>
+        <Confirm
+            opener=opener
+            title=text(move |t| (t.job.stop_title)(&name))
+            text=text(|t| t.job.stop_text)
+        >
+            <ActionForm action=stop>
+                <input type="hidden" name="keys[]" value=key.to_string()/>
+                <button type="submit" class="button button--danger">
+                    {tr(|t| t.job.stop_confirm)}
+                </button>
+            </ActionForm>
+        </Confirm>
+    }
+}

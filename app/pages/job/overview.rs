@@ -1,0 +1,124 @@
+use api::jobs::{JobDetail, RoleView};
+use leptos::prelude::*;
+use protocol::exit::Cause;
+use protocol::spec::{Dialect, Priority, RetryLimit};
+
+use crate::i18n::{Texts, tr};
+use crate::number;
+use crate::pages::job::why::{WhyEnded, WhyWaiting};
+
+/// Why the job is as it is, its facts and its task roles.
+#[component]
+pub(crate) fn Overview(detail: JobDetail) -> impl IntoView {
+    let job = detail.summary.clone();
+    let waiting =
+        job.waiting.clone().map(|waiting| view! { <WhyWaiting job=job.clone() waiting=waiting/> });
+    let ended = job
+        .exit
+        .clone()
+        .filter(|exit| exit.cause != Cause::Succeeded)
+        .map(|exit| view! { <WhyEnded key=job.key.clone() exit=exit/> });
+    let roles = detail.roles.clone().into_iter().map(|role| view! { <Role role=role/> });
+    let roles = roles.collect_view();
+    view! {
+        <div class="stack">
+            {waiting}
+            {ended}
+            <Facts detail=detail/>
+            <section class="stack" aria-labelledby="roles">
+                <h2 id="roles">{tr(|t| t.job.roles)}</h2>
+                {roles}
+            </section>
+        </div>
+    }
+}
+
+#[component]
+fn Facts(detail: JobDetail) -> impl IntoView {
+    let job = detail.summary;
+    let limit = detail.retry_limit;
+    let retries = job.retries;
+    let dialect = detail.dialect;
+    let description = detail.description.map(|words| {
+        view! { <dt>{tr(|t| t.job.description)}</dt> <dd>{words}</dd> }
+    });
+    view! {
+        <section class="card" aria-labelledby="facts">
+            <h2 id="facts" class="card__head">{tr(|t| t.job.facts)}</h2>
+            <dl class="facts">
+                {description}
+                <dt>{tr(|t| t.job.owner)}</dt>
+                <dd>{job.key.user.to_string()}</dd>
+                <dt>{tr(|t| t.jobs.cluster)}</dt>
+                <dd>{job.virtual_cluster.to_string()}</dd>
+                <dt>{tr(|t| t.job.priority)}</dt>
+                <dd>{priority_word(job.priority)}</dd>
+                <dt>{tr(|t| t.jobs.gpus)}</dt>
+                <dd>{job.gpus}</dd>
+                <dt>{tr(|t| t.job.retries)}</dt>
+                <dd>
+                    {tr(move |t| (t.job.retries_of)(retries.user, retries.platform, &limit_word(t, limit)))}
+                </dd>
+                <dt>{tr(|t| t.job.dialect)}</dt>
+                <dd>{tr(move |t| t.job.dialects[dialect_index(dialect)])}</dd>
+            </dl>
+        </section>
+    }
+}
+
+#[component]
+fn Role(role: RoleView) -> impl IntoView {
+    let resources = role.resources;
+    let disk = (resources.disk_gb > 0).then(|| {
+        view! { <span class="badge">{tr(|t| t.common.disk)} " " {number::disk(resources.disk_gb)}</span> }
+    });
+    view! {
+        <article class="card">
+            <h3 class="card__head">{role.name.to_string()} " × " {role.count}</h3>
+            <dl class="facts">
+                <dt>{tr(|t| t.job.image)}</dt>
+                <dd><code>{role.image}</code></dd>
+                <dt>{tr(|t| t.job.each_task)}</dt>
+                <dd class="buttons">
+                    <span class="badge">{resources.cpus} " CPU"</span>
+                    <span class="badge">{number::memory(resources.memory_mb)}</span>
+                    <span class="badge">{resources.gpus} " GPU"</span>
+                    {disk}
+                </dd>
+                <dt>{tr(|t| t.job.shared_memory)}</dt>
+                <dd>{number::memory(role.shm_mb)}</dd>
+                <dt>{tr(|t| t.job.command)}</dt>
+                <dd><pre class="command" tabindex="0">{role.command}</pre></dd>
+            </dl>
+        </article>
+    }
+}
+
+fn dialect_index(dialect: Dialect) -> usize {
+    match dialect {
+        Dialect::Earliest => 0,
+        Dialect::Pai => 1,
+        Dialect::Scm => 2,
+        Dialect::V2 => 3,
+    }
+}
+
+fn limit_word(texts: &'static Texts, limit: RetryLimit) -> String {
+    match limit {
+        RetryLimit::Times(times) => times.to_string(),
+        RetryLimit::EveryFailure => texts.job.retry_every.to_owned(),
+        RetryLimit::Always => texts.job.retry_always.to_owned(),
+    }
+}
+
+/// The documents' word for a priority, else its number.
+fn priority_word(priority: Priority) -> String {
+    let known = [
+        (Priority::OPPORTUNISTIC, "oppo"),
+        (Priority::TEST, "test"),
+        (Priority::PRODUCTION, "prod"),
+        (Priority::CRITICAL, "crit"),
+    ];
+    let word = known.into_iter().find(|(value, _)| *value == priority).map(|(_, word)| word);
+    word.map_or_else(|| priority.0.to_string(), str::to_owned)
+}

@@ -1,0 +1,119 @@
+use std::collections::BTreeMap;
+
+use api::jobs::{AttemptView, JobDetail, TaskView};
+use leptos::prelude::*;
+use protocol::ids::{JobKey, PortLabel};
+
+use crate::address;
+use crate::i18n::{text, tr};
+use crate::pages::job::log_tab::log_address;
+use crate::parts::copy::Copy;
+use crate::parts::duration::Duration;
+use crate::parts::empty_state::EmptyState;
+use crate::parts::exit_line::ExitLine;
+use crate::parts::state_chip::StateChip;
+
+/// The tasks of the current attempt, and under them those of the earlier ones.
+#[component]
+pub(crate) fn TasksTab(detail: JobDetail) -> impl IntoView {
+    let key = detail.summary.key;
+    let mut attempts = detail.attempts.into_iter().rev();
+    let Some(current) = attempts.next() else {
+        return view! { <EmptyState title=text(|t| t.job.no_attempt) hint=text(|_| "")/> }
+            .into_any();
+    };
+    let of_current = key.clone();
+    let earlier = attempts.map(|attempt| view! { <Earlier key=key.clone() attempt=attempt/> });
+    let earlier = earlier.collect_view();
+    let number = current.number;
+    view! {
+        <div class="stack">
+            <h2>{tr(move |t| (t.job.attempt)(number))}</h2>
+            <TaskTable key=of_current attempt=current/>
+            {earlier}
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Earlier(key: JobKey, attempt: AttemptView) -> impl IntoView {
+    let number = attempt.number;
+    let exit = attempt.exit.clone().map(|exit| view! { <ExitLine exit=exit/> });
+    view! {
+        <details class="fold">
+            <summary>
+                {tr(move |t| (t.job.attempt)(number))} " " <StateChip state=attempt.state/> " " {exit}
+            </summary>
+            <TaskTable key=key attempt=attempt/>
+        </details>
+    }
+}
+
+#[component]
+fn TaskTable(key: JobKey, attempt: AttemptView) -> impl IntoView {
+    let number = attempt.number;
+    let rows = attempt
+        .tasks
+        .into_iter()
+        .map(|task| view! { <TaskRow key=key.clone() attempt=number task=task/> });
+    let rows = rows.collect_view();
+    let heads = [
+        tr(|t| t.job.task).into_any(),
+        tr(|t| t.jobs.state).into_any(),
+        tr(|t| t.job.node).into_any(),
+        tr(|t| t.jobs.gpus).into_any(),
+        tr(|t| t.job.ports).into_any(),
+        tr(|t| t.job.duration).into_any(),
+        tr(|t| t.job.exit).into_any(),
+        tr(|t| t.job.log).into_any(),
+    ];
+    let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
+    view! {
+        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.job.tasks)>
+            <table class="table table--tasks">
+                <thead><tr>{heads}</tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn TaskRow(key: JobKey, attempt: u32, task: TaskView) -> impl IntoView {
+    let log = log_address(&key, attempt, &task.role, task.index);
+    let gpus = task.gpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let ended = task.completed_at;
+    let ran = task.started_at.map(|from| view! { <Duration from=from to=ended/> });
+    let restarts = (task.retry > 0).then(|| {
+        let count = u64::from(task.retry);
+        view! { <span class="table__sub">{tr(move |t| (t.job.restarted)(count))}</span> }
+    });
+    view! {
+        <tr>
+            <th scope="row">{task.role.to_string()} "-" {task.index} {restarts}</th>
+            <td>
+                <StateChip state=task.state/>
+                {task.progress.map(|words| view! { <span class="table__sub">{words}</span> })}
+            </td>
+            <td>
+                <a href=address::node(&task.node)>{task.node.to_string()}</a>
+                <span class="table__sub"><Copy text=task.address/></span>
+            </td>
+            <td>{gpus}</td>
+            <td><Ports ports=task.ports/></td>
+            <td>{ran}</td>
+            <td>{task.exit.map(|exit| view! { <ExitLine exit=exit/> })}</td>
+            <td><a href=log>{tr(|t| t.job.open_log)}</a></td>
+        </tr>
+    }
+}
+
+#[component]
+fn Ports(ports: BTreeMap<PortLabel, Vec<u16>>) -> impl IntoView {
+    let lines = ports.into_iter().map(|(label, ports)| {
+        let ports = ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
+        view! { <li><span class="hint">{label.to_string()}</span> " " <code>{ports}</code></li> }
+    });
+    view! { <ul class="ports">{lines.collect_view()}</ul> }
+}

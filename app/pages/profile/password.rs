@@ -1,0 +1,43 @@
+use leptos::prelude::*;
+
+use crate::i18n::{text, tr};
+use crate::parts::field::Field;
+use crate::parts::form_errors::FormAnswer;
+use crate::server_fns::users::ChangePassword;
+
+/// Changes one's own password.
+#[component]
+pub(crate) fn Password() -> impl IntoView {
+    let change = ServerAction::<ChangePassword>::new();
+    view! {
+        <section class="card" aria-labelledby="password">
+            <h2 id="password" class="card__head">{tr(|t| t.profile.password)}</h2>
+            <ActionForm action=change attr:class="form">
+                <div class="form__row">
+                    <Field
+                        name="old"
+                        kind="password"
+                        label=text(|t| t.profile.old)
+                        required=true
+                        autocomplete="current-password"
+                    />
+                    <Field
+                        name="new"
+                        kind="password"
+                        label=text(|t| t.profile.new)
+                        hint=text(|t| t.profile.new_hint)
+                        min_length=8
+                        required=true
+                        autocomplete="new-password"
+                    />
+                </div>
+                <FormAnswer answer=change.value() done=text(|t| t.profile.changed)/>
+                <div class="buttons">
+                    <button class="button button--primary" type="submit">
+                        {tr(|t| t.profile.change)}
+                    </button>
+                </div>
+            </ActionForm>
+        </section>
+    }
+}

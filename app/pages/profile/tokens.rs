@@ -1,0 +1,130 @@
+use api::users::TokenView;
+use leptos::prelude::*;
+
+use crate::i18n::{text, tr};
+use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::copy::Copy;
+use crate::parts::field::Field;
+use crate::parts::form_errors::FormAnswer;
+use crate::parts::loaded::Loaded;
+use crate::parts::relative_time::RelativeTime;
+use crate::server_fns::users::{CreateToken, RevokeToken, list_tokens};
+
+/// One's own tokens; a new one is shown once.
+#[component]
+pub(crate) fn Tokens() -> impl IntoView {
+    let create = ServerAction::<CreateToken>::new();
+    let revoke = ServerAction::<RevokeToken>::new();
+    let tokens =
+        Resource::new(move || (create.version().get(), revoke.version().get()), |_| list_tokens());
+    view! {
+        <section class="card stack" aria-labelledby="tokens">
+            <div>
+                <h2 id="tokens">{tr(|t| t.profile.tokens)}</h2>
+                <p class="hint">{tr(|t| t.profile.tokens_hint)}</p>
+            </div>
+            <Loaded resource=tokens lines=2 content=move |tokens| view! { <Table tokens=tokens revoke=revoke/> }/>
+            <FormAnswer answer=revoke.value() done=text(|t| t.common.saved)/>
+            <Create create=create/>
+        </section>
+    }
+}
+
+#[component]
+fn Create(create: ServerAction<CreateToken>) -> impl IntoView {
+    const DAYS: [u32; 4] = [1, 30, 365, 0];
+    let options = [0, 1, 2, 3].map(|at: usize| {
+        view! {
+            <option value=DAYS[at] selected={at == 1}>{tr(move |t| t.profile.lifetimes[at])}</option>
+        }
+    });
+    let made = move || {
+        let new = create.value().get()?.ok()?;
+        Some(view! {
+            <div class="notice notice--good">
+                <p class="notice__title">{tr(|t| t.profile.once)}</p>
+                <Copy text=new.token/>
+            </div>
+        })
+    };
+    view! {
+        <ActionForm action=create attr:class="form">
+            <div class="form__row">
+                <Field
+                    name="label"
+                    label=text(|t| t.profile.token_label)
+                    hint=text(|t| t.profile.token_label_hint)
+                    required=true
+                />
+                <div class="field">
+                    <label class="field__label" for="token-days">{tr(|t| t.profile.lifetime)}</label>
+                    <select class="select" id="token-days" name="days">{options}</select>
+                </div>
+            </div>
+            <FormAnswer answer=create.value() done=text(|t| t.common.saved)/>
+            <div aria-live="polite">{made}</div>
+            <div class="buttons">
+                <button class="button button--primary" type="submit">{tr(|t| t.profile.create)}</button>
+            </div>
+        </ActionForm>
+    }
+}
+
+#[component]
+fn Table(tokens: Vec<TokenView>, revoke: ServerAction<RevokeToken>) -> impl IntoView {
+    if tokens.is_empty() {
+        return view! { <p class="hint">{tr(|t| t.profile.no_tokens)}</p> }.into_any();
+    }
+    let rows = tokens.into_iter().map(|token| view! { <Row token=token revoke=revoke/> });
+    let rows = rows.collect_view();
+    view! {
+        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.profile.tokens)>
+            <table class="table">
+                <thead>
+                    <tr>
+                        <th scope="col">{tr(|t| t.profile.token_label)}</th>
+                        <th scope="col">{tr(|t| t.profile.created)}</th>
+                        <th scope="col">{tr(|t| t.profile.expires)}</th>
+                        <th scope="col">{tr(|t| t.admin.actions)}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Row(token: TokenView, revoke: ServerAction<RevokeToken>) -> impl IntoView {
+    let opener = Opener::new();
+    let label = token.label.clone();
+    let expires = match token.expires_at {
+        Some(at) => view! { <RelativeTime at=at/> }.into_any(),
+        None => tr(|t| t.profile.never).into_any(),
+    };
+    view! {
+        <tr>
+            <th scope="row">{token.label}</th>
+            <td><RelativeTime at=token.created_at/></td>
+            <td>{expires}</td>
+            <td>
+                <button type="button" class="button button--small" on:click=move |_| opener.open()>
+                    {tr(|t| t.profile.revoke)}
+                </button>
+                <Confirm
+                    opener=opener
+                    title=text(move |t| (t.profile.revoke_title)(&label))
+                    text=text(|t| t.profile.revoke_text)
+                >
+                    <ActionForm action=revoke on:submit=move |_| opener.close()>
+                        <input type="hidden" name="id" value=token.id/>
+                        <button class="button button--danger" type="submit">
+                            {tr(|t| t.profile.revoke)}
+                        </button>
+                    </ActionForm>
+                </Confirm>
+            </td>
+        </tr>
+    }
+}

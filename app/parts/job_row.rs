@@ -1,0 +1,62 @@
+use api::jobs::JobSummary;
+use leptos::prelude::*;
+
+use crate::address;
+use crate::i18n::tr;
+use crate::pages::jobs::stop_many::{Pick, Selection};
+use crate::parts::duration::Duration;
+use crate::parts::exit_line::ExitLine;
+use crate::parts::relative_time::RelativeTime;
+use crate::parts::state_chip::StateChip;
+use crate::parts::wait_line::WaitLine;
+
+/// A job in the list.
+#[component]
+pub(crate) fn JobRow(
+    job: JobSummary,
+    selection: Selection,
+    /// Whether the reader may stop it.
+    offered: bool,
+) -> impl IntoView {
+    let key = job.key.to_string();
+    let chosen = {
+        let key = key.clone();
+        move || selection.contains(&key).to_string()
+    };
+    let ended = job.completed_at;
+    let queued_until = job.started_at.or(ended);
+    let ran = job.started_at.map(|from| view! { <Duration from=from to=ended/> });
+    let retries = job.retries.user + job.retries.platform;
+    view! {
+        <tr aria-selected=chosen>
+            <td class="pick">{offered.then(|| view! { <Pick selection=selection key=key.clone()/> })}</td>
+            <th scope="row"><NameCell job=job.clone()/></th>
+            <td><StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/></td>
+            <td class="wide">{job.virtual_cluster.to_string()}</td>
+            <td class="num">{job.gpus}</td>
+            <td class="num wide">{job.tasks}</td>
+            <td class="num wide">{retries}</td>
+            <td class="num"><RelativeTime at=job.submitted_at/></td>
+            <td class="num wide"><Duration from=job.submitted_at to=queued_until/></td>
+            <td class="num">{ran}</td>
+        </tr>
+    }
+}
+
+/// The name, and under it why the job waits or failed.
+#[component]
+pub(crate) fn NameCell(job: JobSummary) -> impl IntoView {
+    let asked = job.stop_requested && !job.state.is_final();
+    let reason = match (asked, job.waiting, job.exit) {
+        (true, _, _) => tr(|t| t.job.stop_requested).into_any(),
+        (false, Some(waiting), _) => view! { <WaitLine reason=waiting.reason/> }.into_any(),
+        (false, None, Some(exit)) if exit.cause != protocol::exit::Cause::Succeeded => {
+            view! { <ExitLine exit=exit/> }.into_any()
+        }
+        (false, None, Some(_) | None) => ().into_any(),
+    };
+    view! {
+        <a class="job-name" href=address::job(&job.key)>{job.key.name.to_string()}</a>
+        <span class="table__sub">{job.key.user.to_string()} " " {reason}</span>
+    }
+}
