@@ -1,1 +1,20 @@
-//! control
+//! Operations and loops: what people ask for is stored as desired state by [`ops`]; the loops
+//! compare it with what they observe and act.
+//!
+//! `ops/<noun>.rs` implement the traits of `api`; `loops/<name>.rs` are the only writers of
+//! observed state and of transitions.
+
+mod active;
+mod cluster;
+mod error;
+mod happened;
+mod loops;
+mod ops;
+mod passwords;
+mod sealing;
+mod shared;
+mod start;
+mod wake;
+
+pub use error::Error;
+pub use start::{Control, Options, Readiness, start};

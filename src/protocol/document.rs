@@ -16,6 +16,9 @@ pub const MAX_TEXT: usize = 1 << 20;
 /// How deep lists and objects may be nested.
 pub const MAX_DEPTH: usize = 64;
 
+/// So many repeated keys are told.
+const MAX_DUPLICATES: usize = 1000;
+
 /// How a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -126,7 +129,7 @@ impl<'a> Document<'a> {
         Some(Lines::new(self.text).position(node.start))
     }
 
-    /// Every key that an object has twice, at its second place.
+    /// Every key that an object has twice, at its second place; the first thousand of them.
     #[must_use]
     pub fn duplicate_keys(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
@@ -237,7 +240,7 @@ fn find_duplicates(node: &Node, path: String, lines: &Lines<'_>, problems: &mut 
             let mut seen = HashSet::new();
             for Entry { key, key_start, node, .. } in entries {
                 let path = join(&path, key);
-                if !seen.insert(key) {
+                if !seen.insert(key) && problems.len() < MAX_DUPLICATES {
                     let message = format!("the key {:?} is given twice", shorten(key));
                     let fault = Fault::new(*key_start, message, "each key once");
                     problems.push(Problem { path: path.clone(), ..lines.problem(fault) });

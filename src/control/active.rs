@@ -1,0 +1,38 @@
+//! Jobs that have not ended, as the loops read them in each pass.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use database::jobs::JobRow;
+use protocol::ids::JobId;
+use protocol::spec::JobSpec;
+
+use crate::shared::Shared;
+
+/// A job that has not ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Active {
+    /// How far it has come.
+    pub(crate) row: JobRow,
+    /// What it is; read once, since it never changes.
+    pub(crate) spec: Arc<JobSpec>,
+}
+
+/// All jobs that have not ended, oldest first.
+pub(crate) async fn jobs(shared: &Shared) -> Result<Vec<Active>, database::Error> {
+    let rows = database::jobs::active_rows(shared.database.read()).await?;
+    let missing: Vec<JobId> =
+        rows.iter().map(|row| row.id).filter(|id| shared.spec(*id).is_none()).collect();
+    if !missing.is_empty() {
+        for job in database::jobs::by_ids(shared.database.read(), &missing).await? {
+            shared.learn_spec(job.row.id, job.spec);
+        }
+    }
+    let active = rows
+        .into_iter()
+        .filter_map(|row| shared.spec(row.id).map(|spec| Active { row, spec }))
+        .collect::<Vec<_>>();
+    let ids: HashSet<JobId> = active.iter().map(|job| job.row.id).collect();
+    shared.keep_specs(|id| ids.contains(&id));
+    Ok(active)
+}

@@ -1,0 +1,37 @@
+use std::fmt::Display;
+
+/// Why control cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database.
+    #[error("database: {0}")]
+    Database(#[from] database::Error),
+    /// A file of the data folder.
+    #[error("{path}: {source}")]
+    File {
+        /// Which.
+        path: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The key that seals secrets is damaged.
+    #[error(
+        "{0} is not a key of 32 bytes: restore it from a backup; without it stored secrets cannot be read"
+    )]
+    Key(String),
+    /// The administrator's first password is not acceptable.
+    #[error("the administrator's password: {0}")]
+    Password(String),
+}
+
+/// Logs a failure of ours and gives the user the error that leaks nothing.
+pub(crate) fn internal(error: impl Display) -> api::Error {
+    tracing::error!(%error, "operation failed");
+    api::Error::internal()
+}
+
+/// A failure of the database, as the user sees it.
+pub(crate) fn database(error: database::Error) -> api::Error {
+    internal(error)
+}

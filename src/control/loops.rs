@@ -1,0 +1,6 @@
+//! The reconcilers. Each reads what is wanted and what is observed, computes actions, does them,
+//! and waits for its bell. They are the only writers of observed state and of transitions.
+
+pub(crate) mod jobs;
+pub(crate) mod nodes;
+pub(crate) mod schedule;

@@ -1,0 +1,299 @@
+//! What is being done to containers: one action a task at a time, each safe to repeat.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use database::tasks::Task;
+use engine::{Engine, LogRequest};
+use futures::StreamExt;
+use protocol::exit::Exit;
+use protocol::ids::{NodeName, TaskKey};
+use protocol::time::Timestamp;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::launch::{self, Launch};
+use crate::active::Active;
+use crate::cluster::Observation;
+use crate::shared::{Shared, lock};
+use crate::wake::now;
+
+/// Containers made or ended at the same time on one node.
+const AT_ONCE: usize = 16;
+/// A container may take so long to end by itself when it is asked to.
+const GRACE: Duration = Duration::from_secs(30);
+/// So many bytes of a log's end are read to explain an exit code.
+const EXPLAIN_BYTES: usize = 64 * 1024;
+/// So many lines of a log's end are read for that.
+const EXPLAIN_LINES: u32 = 400;
+/// After so many failures of the engine a launch is given up.
+const LAUNCH_TRIES: u32 = 6;
+
+/// Actions under way, and what came of those that ended.
+#[derive(Debug)]
+pub(super) struct Acts {
+    shared: Arc<Shared>,
+    stop: CancellationToken,
+    running: TaskTracker,
+    known: Arc<Mutex<HashMap<TaskKey, Known>>>,
+    permits: Mutex<HashMap<NodeName, Arc<Semaphore>>>,
+}
+
+/// What is known of a task besides the records.
+#[derive(Debug, Default)]
+struct Known {
+    /// Set while an action is under way; cancelling gives a launch up.
+    under_way: Option<CancellationToken>,
+    /// The moment the last action ended: a look before it shows nothing.
+    acted: u64,
+    /// The engine failed so often in a row.
+    failures: u32,
+    /// The engine failed: nothing is tried before.
+    not_before: Option<Instant>,
+    /// A launch was given up.
+    launch_failed: Option<(Timestamp, Exit)>,
+    /// An exit was explained.
+    explained: Option<Exit>,
+}
+
+/// How an action went.
+pub(super) enum Outcome {
+    /// It is done: look again.
+    Done,
+    /// A launch cannot succeed.
+    GivenUp(Exit),
+    /// The engine failed: try again later.
+    Failed(String),
+    /// An exit was explained.
+    Explained(Exit),
+}
+
+impl Acts {
+    pub(super) fn new(shared: Arc<Shared>, stop: CancellationToken) -> Self {
+        Self {
+            shared,
+            stop,
+            running: TaskTracker::new(),
+            known: Arc::default(),
+            permits: Mutex::default(),
+        }
+    }
+
+    /// Gives up what is under way and waits for it.
+    pub(super) async fn end(&self) {
+        self.stop.cancel();
+        self.running.close();
+        self.running.wait().await;
+    }
+
+    /// Whether a look at moment `looked` says nothing about the task.
+    pub(super) fn pending(&self, key: &TaskKey, looked: u64) -> bool {
+        lock(&self.known).get(key).is_some_and(|known| {
+            known.under_way.is_some()
+                || known.acted > looked
+                || known.not_before.is_some_and(|at| at > Instant::now())
+        })
+    }
+
+    pub(super) fn launch_failed(&self, key: &TaskKey) -> Option<(Timestamp, Exit)> {
+        lock(&self.known).get(key).and_then(|known| known.launch_failed.clone())
+    }
+
+    pub(super) fn explained(&self, key: &TaskKey) -> Option<Exit> {
+        lock(&self.known).get(key).and_then(|known| known.explained.clone())
+    }
+
+    /// Forgets tasks that are not active any more and have no action under way.
+    pub(super) fn forget_all_but(&self, active: &HashSet<TaskKey>) {
+        lock(&self.known).retain(|key, known| active.contains(key) || known.under_way.is_some());
+        self.shared.progress().retain(|key, _| active.contains(key));
+    }
+
+    pub(super) fn launch(&self, job: &Active, tasks: &[Task], task: &Task) {
+        let Some(engine) = self.engine(&task.placement.node) else { return };
+        let launch = Launch::new(&self.shared, job, tasks, task);
+        let permits = self.permits(&task.placement.node);
+        self.act(task, move |cancel| launch::launch(launch, engine, permits, cancel));
+    }
+
+    /// Stops a task's container; a launch under way is given up.
+    pub(super) fn stop(&self, task: &Task) {
+        if let Some(cancel) = lock(&self.known).get(&task.key).and_then(|k| k.under_way.clone()) {
+            cancel.cancel();
+            return;
+        }
+        let Some(engine) = self.engine(&task.placement.node) else { return };
+        let name = task.key.container_name(&self.shared.installation);
+        self.act(task, move |_| async move { outcome(engine.stop(&name, GRACE).await) });
+    }
+
+    /// Reads the end of the log of a container that has failed, and explains it.
+    pub(super) fn explain(&self, job: &Active, task: &Task) {
+        let Some((engine, ended)) = self.ended(job, task) else { return };
+        let name = task.key.container_name(&self.shared.installation);
+        self.act(task, move |_| async move {
+            let log_tail = log_tail(engine.as_ref(), &name).await;
+            let ended = lifecycle::explain::Ended { log_tail: &log_tail, ..ended.as_ended() };
+            Outcome::Explained(lifecycle::explain::explain(&ended))
+        });
+    }
+
+    /// Does something to a container that no active task has.
+    pub(super) fn tidy<F>(&self, key: TaskKey, act: impl FnOnce() -> F)
+    where
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        self.spawn(key, |_| act(), None);
+    }
+
+    fn act<F>(&self, task: &Task, act: impl FnOnce(CancellationToken) -> F)
+    where
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        self.spawn(task.key, act, Some(task.placement.node.clone()));
+    }
+
+    /// Runs one action; a second one of the same task is not begun while it runs.
+    fn spawn<F>(
+        &self,
+        key: TaskKey,
+        act: impl FnOnce(CancellationToken) -> F,
+        node: Option<NodeName>,
+    ) where
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let cancel = self.stop.child_token();
+        {
+            let mut known = lock(&self.known);
+            let known = known.entry(key).or_default();
+            if known.under_way.is_some() {
+                return;
+            }
+            known.under_way = Some(cancel.clone());
+        }
+        let action = act(cancel);
+        let (shared, known, stop) =
+            (Arc::clone(&self.shared), Arc::clone(&self.known), self.stop.clone());
+        self.running.spawn(async move {
+            let outcome = tokio::select! {
+                biased;
+                outcome = action => outcome,
+                () = stop.cancelled() => return,
+            };
+            note(&shared, &mut lock(&known), key, outcome);
+            if let Some(node) = node {
+                look_again(&shared, &node);
+            }
+            shared.bells.jobs.ring();
+        });
+    }
+
+    fn engine(&self, node: &NodeName) -> Option<Arc<dyn Engine>> {
+        match self.shared.observations().get(node)? {
+            Observation::Answers { engine, .. } => Some(Arc::clone(engine)),
+            Observation::Silent => None,
+        }
+    }
+
+    fn permits(&self, node: &NodeName) -> Arc<Semaphore> {
+        let mut permits = lock(&self.permits);
+        let permits = permits.entry(node.clone());
+        Arc::clone(permits.or_insert_with(|| Arc::new(Semaphore::new(AT_ONCE))))
+    }
+
+    fn ended(&self, job: &Active, task: &Task) -> Option<(Arc<dyn Engine>, Ended)> {
+        let engine = self.engine(&task.placement.node)?;
+        let observations = self.shared.observations();
+        let Observation::Answers { containers, .. } = observations.get(&task.placement.node)?
+        else {
+            return None;
+        };
+        let engine::ContainerStatus::Exited { code, oom_killed, started_at, error, .. } =
+            &containers.get(&task.key)?.status
+        else {
+            return None;
+        };
+        let role = job.spec.roles.get(task.key.role as usize)?;
+        let ended = Ended {
+            code: *code,
+            oom_killed: *oom_killed,
+            memory_mb: role.resources.memory_mb,
+            shm_mb: role.shm_mb,
+            never_started: started_at.is_none().then(|| error.clone().unwrap_or_default()),
+        };
+        Some((engine, ended))
+    }
+}
+
+/// What an engine says of an ended container.
+struct Ended {
+    code: i32,
+    oom_killed: bool,
+    memory_mb: u64,
+    shm_mb: u64,
+    never_started: Option<String>,
+}
+
+impl Ended {
+    fn as_ended(&self) -> lifecycle::explain::Ended<'_> {
+        lifecycle::explain::Ended {
+            code: self.code,
+            oom_killed: self.oom_killed,
+            memory_mb: self.memory_mb,
+            shm_mb: self.shm_mb,
+            never_started_error: self.never_started.as_deref(),
+            log_tail: "",
+        }
+    }
+}
+
+/// An engine's answer as the outcome of an action.
+pub(super) fn outcome(answer: engine::Result<()>) -> Outcome {
+    match answer {
+        Ok(()) => Outcome::Done,
+        Err(error) => Outcome::Failed(error.to_string()),
+    }
+}
+
+fn note(shared: &Shared, known: &mut HashMap<TaskKey, Known>, key: TaskKey, outcome: Outcome) {
+    let known = known.entry(key).or_default();
+    known.under_way = None;
+    known.acted = shared.moments.next();
+    known.not_before = None;
+    match outcome {
+        Outcome::Done => known.failures = 0,
+        Outcome::GivenUp(exit) => known.launch_failed = Some((now(), exit)),
+        Outcome::Explained(exit) => known.explained = Some(exit),
+        Outcome::Failed(message) => {
+            known.failures += 1;
+            let pause = Duration::from_millis(500 << known.failures.min(6));
+            known.not_before = Some(Instant::now() + pause);
+            tracing::warn!(?key, %message, failures = known.failures, "an action failed");
+            if known.failures >= LAUNCH_TRIES {
+                let cause = protocol::exit::Cause::ContainerRefused { message };
+                let exit = Exit { code: None, cause, evidence: Vec::new() };
+                known.launch_failed = Some((now(), exit));
+            }
+        }
+    }
+}
+
+fn look_again(shared: &Shared, node: &NodeName) {
+    if let Some(Observation::Answers { look, .. }) = shared.observations().get(node) {
+        look.notify_one();
+    }
+}
+
+/// The end of a container's log; empty when it cannot be read, for the exit code alone is told then.
+async fn log_tail(engine: &dyn Engine, name: &str) -> String {
+    let request = LogRequest { follow: false, since: None, tail_lines: Some(EXPLAIN_LINES) };
+    let Ok(mut chunks) = engine.logs(name, request).await else { return String::new() };
+    let mut bytes = Vec::new();
+    while let Some(Ok(chunk)) = chunks.next().await {
+        bytes.extend_from_slice(&chunk.bytes);
+    }
+    let start = bytes.len().saturating_sub(EXPLAIN_BYTES);
+    String::from_utf8_lossy(&bytes[start..]).into_owned()
+}

@@ -1,0 +1,223 @@
+//! Launches a task: gets its image if it is not there, makes its container and starts it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use database::tasks::Task;
+use engine::{ContainerSpec, Engine, EngineError, GpuDevice};
+use futures::StreamExt;
+use protocol::environment::{self, JobFacts};
+use protocol::exit::{Cause, Exit};
+use protocol::ids::{JobId, JobKey, TaskKey};
+use protocol::placement::TaskPlacement;
+use protocol::secrets::Secrets;
+use protocol::spec::{JobSpec, RegistryAuth};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::act::Outcome;
+use crate::active::Active;
+use crate::cluster::capacity;
+use crate::shared::Shared;
+
+/// Everything a launch needs, taken from the records.
+pub(super) struct Launch {
+    shared: Arc<Shared>,
+    spec: Arc<JobSpec>,
+    key: JobKey,
+    id: JobId,
+    task: TaskKey,
+    place: TaskPlacement,
+    places: Vec<TaskPlacement>,
+}
+
+impl Launch {
+    pub(super) fn new(shared: &Arc<Shared>, job: &Active, tasks: &[Task], task: &Task) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            spec: Arc::clone(&job.spec),
+            key: job.row.key.clone(),
+            id: job.row.id,
+            task: task.key,
+            place: task.placement.clone(),
+            places: tasks.iter().map(|task| task.placement.clone()).collect(),
+        }
+    }
+
+    fn say(&self, progress: impl Into<String>) {
+        self.shared.progress().insert(self.task, progress.into());
+        self.shared.tell_job(self.id, &self.key, protocol::state::State::Preparing);
+    }
+}
+
+pub(super) async fn launch(
+    launch: Launch,
+    engine: Arc<dyn Engine>,
+    permits: Arc<Semaphore>,
+    cancel: CancellationToken,
+) -> Outcome {
+    let secrets = match secrets(&launch).await {
+        Ok(secrets) => secrets,
+        Err(message) => return Outcome::Failed(message),
+    };
+    let Some(spec) = container(&launch, &secrets) else {
+        return Outcome::Failed("the job has no such role".into());
+    };
+    let made = make(&launch, engine.as_ref(), &spec, &secrets, &permits, &cancel).await;
+    launch.shared.progress().remove(&launch.task);
+    match made {
+        Ok(()) => Outcome::Done,
+        Err(error) => failed(&spec.image, error),
+    }
+}
+
+/// Makes and starts the container; only when its image is missing the image is pulled.
+async fn make(
+    launch: &Launch,
+    engine: &dyn Engine,
+    spec: &ContainerSpec,
+    secrets: &Secrets,
+    permits: &Semaphore,
+    cancel: &CancellationToken,
+) -> engine::Result<()> {
+    match create(engine, spec, permits).await {
+        Ok(()) => {}
+        Err(EngineError::NoImage { .. }) => {
+            let pulled = pull(launch, engine, spec, secrets);
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Ok(()),
+                pulled = pulled => pulled?,
+            }
+            create(engine, spec, permits).await?;
+        }
+        Err(error) => return Err(error),
+    }
+    if cancel.is_cancelled() {
+        return Ok(());
+    }
+    let _permit = permits.acquire().await;
+    engine.start(&spec.name()).await
+}
+
+async fn create(
+    engine: &dyn Engine,
+    spec: &ContainerSpec,
+    permits: &Semaphore,
+) -> engine::Result<()> {
+    let _permit = permits.acquire().await;
+    engine.create(spec).await.map(|_id| ())
+}
+
+async fn pull(
+    launch: &Launch,
+    engine: &dyn Engine,
+    spec: &ContainerSpec,
+    secrets: &Secrets,
+) -> engine::Result<()> {
+    launch.say(format!("pulling {}", spec.image));
+    let auth = registry_auth(launch, secrets).await?;
+    let mut progress = engine.pull(&spec.image, auth.as_ref()).await?;
+    while let Some(line) = progress.next().await {
+        launch.say(format!("pulling {}: {}", spec.image, line?));
+    }
+    Ok(())
+}
+
+/// Credentials of the image's registry: the role's own, else those of `authFile`.
+async fn registry_auth(launch: &Launch, secrets: &Secrets) -> engine::Result<Option<RegistryAuth>> {
+    let role = launch.spec.roles.get(launch.task.role as usize);
+    if let Some(auth) = role.and_then(|role| role.registry.clone()) {
+        let password = protocol::secrets::fill(&auth.password, secrets);
+        return Ok(Some(RegistryAuth { password, ..auth }));
+    }
+    let Some(file) = &launch.spec.auth_file else { return Ok(None) };
+    let storage = &launch.shared.storage;
+    let file = environment::substitute(file, &facts(launch));
+    let refused = |message: String| EngineError::Refused(format!("authFile {file}: {message}"));
+    let path = storage.resolve(&file).map_err(|error| refused(error.to_string()))?;
+    let text = storage.read(&path).await.map_err(|error| refused(error.to_string()))?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let mut lines = text.lines().map(str::trim);
+    match (lines.next(), lines.next(), lines.next()) {
+        (Some(registry), Some(user), Some(password)) if !user.is_empty() => {
+            Ok(Some(RegistryAuth {
+                registry: registry.to_owned(),
+                user: user.to_owned(),
+                password: password.to_owned(),
+            }))
+        }
+        _ => Err(refused("it has three lines: registry, user name, password".into())),
+    }
+}
+
+async fn secrets(launch: &Launch) -> Result<Secrets, String> {
+    if launch.spec.secrets.is_empty() {
+        return Ok(Secrets::default());
+    }
+    let database = launch.shared.database.read();
+    let sealed = database::secrets::of_job(database, launch.id).await.map_err(|e| e.to_string())?;
+    let opened = sealed.into_iter().map(|(name, bytes)| {
+        let text =
+            launch.shared.seal.unseal(&crate::ops::jobs::context(&launch.key, &name), &bytes);
+        text.map(|text| (name, text)).ok_or("a secret cannot be opened: the key has changed")
+    });
+    opened.collect::<Result<Secrets, _>>().map_err(str::to_owned)
+}
+
+fn facts(launch: &Launch) -> JobFacts<'_> {
+    JobFacts {
+        key: &launch.key,
+        spec: &launch.spec,
+        job_id: launch.id,
+        attempt: launch.task.attempt,
+        file_system_uri: launch.shared.storage.uri(),
+    }
+}
+
+fn container(launch: &Launch, secrets: &Secrets) -> Option<ContainerSpec> {
+    let role = launch.spec.roles.get(launch.task.role as usize)?;
+    let cluster = launch.shared.cluster();
+    let node = cluster.node(&launch.place.node)?;
+    let known = capacity(node).gpus;
+    let task = (launch.task.role, launch.task.index);
+    let labels = BTreeMap::from([
+        ("berth.user".to_owned(), launch.key.user.to_string()),
+        ("berth.name".to_owned(), launch.key.name.to_string()),
+        ("berth.task".to_owned(), format!("{}-{}", role.name, launch.task.index)),
+    ]);
+    Some(ContainerSpec {
+        cluster: launch.shared.installation.clone(),
+        key: launch.task,
+        labels,
+        image: role.image.clone(),
+        command: protocol::secrets::fill(&role.command, secrets),
+        env: environment::environment(&facts(launch), &launch.places, task),
+        cpus: role.resources.cpus,
+        memory_mb: role.resources.memory_mb,
+        shm_mb: role.shm_mb,
+        gpus: launch.place.gpus.iter().map(|index| device(*index, &known)).collect(),
+        gpu_runtime: node.settings.gpu_runtime,
+        infiniband: role.infiniband,
+    })
+}
+
+fn device(index: u32, known: &[protocol::resources::Gpu]) -> GpuDevice {
+    let uuid = known.iter().find(|gpu| gpu.index == index).and_then(|gpu| gpu.uuid.clone());
+    GpuDevice { index, uuid }
+}
+
+/// What follows from an engine's refusal: some are final, after the others the next pass repeats.
+fn failed(image: &str, error: EngineError) -> Outcome {
+    let image = image.to_owned();
+    let cause = match error {
+        EngineError::NoImage { message, .. } => Cause::ImageNotFound { image, message },
+        EngineError::Denied(_) => Cause::RegistryDenied { image },
+        EngineError::Refused(message) => Cause::ContainerRefused { message },
+        error @ (EngineError::Unreachable(_)
+        | EngineError::NoContainer(_)
+        | EngineError::Failed(_)
+        | EngineError::Endpoint { .. }) => return Outcome::Failed(error.to_string()),
+    };
+    Outcome::GivenUp(Exit { code: None, cause, evidence: Vec::new() })
+}

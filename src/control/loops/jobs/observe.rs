@@ -1,0 +1,85 @@
+//! What is seen of a task, in the words of `lifecycle`.
+
+use std::collections::HashMap;
+
+use database::tasks::Task;
+use engine::{Container, ContainerStatus};
+use lifecycle::model::Observed;
+use protocol::exit::{Cause, Exit};
+use protocol::ids::NodeName;
+use protocol::time::Timestamp;
+
+use super::act::Acts;
+use crate::cluster::Observation;
+use crate::shared::Shared;
+
+/// Signals by which an engine that goes down ends its containers, as exit codes: killed,
+/// terminated, and "unknown" when it was not there to see.
+const CODES_OF_A_DYING_ENGINE: [i32; 3] = [137, 143, 255];
+/// Clocks of engine and server may differ so much, in milliseconds.
+const CLOCK_SLACK: i64 = 5_000;
+
+pub(super) fn observed(
+    shared: &Shared,
+    acts: &Acts,
+    task: &Task,
+    observations: &HashMap<NodeName, Observation>,
+    now: Timestamp,
+) -> Observed {
+    if let Some((at, exit)) = acts.launch_failed(&task.key) {
+        return Observed::LaunchFailed { at, exit };
+    }
+    match observations.get(&task.placement.node) {
+        // Not looked at yet since this server started: that says nothing.
+        None if shared.cluster().node(&task.placement.node).is_some() => Observed::Pending,
+        None => Observed::Silent,
+        Some(Observation::Silent) => Observed::Silent,
+        Some(Observation::Answers { looked, .. }) if acts.pending(&task.key, *looked) => {
+            Observed::Pending
+        }
+        Some(Observation::Answers { containers, absence, .. }) => {
+            containers.get(&task.key).map_or(Observed::Absent, |container| {
+                of_container(acts, task, container, *absence, now)
+            })
+        }
+    }
+}
+
+fn of_container(
+    acts: &Acts,
+    task: &Task,
+    container: &Container,
+    absence: Option<(Timestamp, Timestamp)>,
+    now: Timestamp,
+) -> Observed {
+    match &container.status {
+        ContainerStatus::Created => Observed::Created,
+        ContainerStatus::Running { started_at } => {
+            Observed::Running { started_at: (*started_at).min(now) }
+        }
+        ContainerStatus::Exited { started_at, finished_at, code, oom_killed, .. } => {
+            let exit = if *code == 0 && !oom_killed && started_at.is_some() {
+                Some(Exit { code: Some(0), cause: Cause::Succeeded, evidence: Vec::new() })
+            } else if went_with_its_engine(*finished_at, *code, *oom_killed, absence) {
+                let cause = Cause::EngineRestarted { node: task.placement.node.clone() };
+                Some(Exit { code: Some(*code), cause, evidence: Vec::new() })
+            } else {
+                acts.explained(&task.key)
+            };
+            Observed::Exited { started_at: *started_at, finished_at: *finished_at, exit }
+        }
+    }
+}
+
+/// Whether a container was ended by its engine's going down and not by itself.
+fn went_with_its_engine(
+    finished_at: Timestamp,
+    code: i32,
+    oom_killed: bool,
+    absence: Option<(Timestamp, Timestamp)>,
+) -> bool {
+    let Some((lost, found)) = absence else { return false };
+    let between = lost.plus_millis(-CLOCK_SLACK) <= finished_at
+        && finished_at <= found.plus_millis(CLOCK_SLACK);
+    between && !oom_killed && CODES_OF_A_DYING_ENGINE.contains(&code)
+}

@@ -1,0 +1,185 @@
+//! Keeps in touch with one node's engine.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::changes::Change;
+use database::nodes::NodeObserved;
+use engine::{EndpointOptions, Engine, EngineError, EngineInfo};
+use futures::StreamExt;
+use protocol::ids::NodeName;
+use protocol::resources::Capacity;
+use protocol::time::Timestamp;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::cluster::Observation;
+use crate::shared::Shared;
+use crate::wake::now;
+
+/// The engine is asked whether it is there so often.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// Its containers are looked at so often even when nothing calls for it.
+const LOOK: Duration = Duration::from_secs(30);
+/// Pauses between attempts to reach an engine that does not answer.
+const PAUSES: [u64; 5] = [1, 2, 3, 5, 10];
+/// `last_seen` is stored so often while nothing else changes.
+const STORE_EVERY: i64 = 30_000;
+
+/// One node's watcher.
+#[derive(Debug)]
+pub(super) struct Watcher {
+    shared: Arc<Shared>,
+    name: NodeName,
+    options: EndpointOptions,
+    stop: CancellationToken,
+    look: Arc<Notify>,
+    stored: Option<NodeObserved>,
+    lost_at: Option<Timestamp>,
+    absence: Option<(Timestamp, Timestamp)>,
+}
+
+impl Watcher {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        name: NodeName,
+        options: EndpointOptions,
+        stop: CancellationToken,
+    ) -> Self {
+        let stored = shared.cluster().node(&name).and_then(|node| node.observed.clone());
+        let look = Arc::new(Notify::new());
+        Self { shared, name, options, stop, look, stored, lost_at: None, absence: None }
+    }
+
+    /// Runs until stopped: connects, watches, and when the engine is lost, connects again.
+    pub(super) async fn run(mut self) {
+        let mut failures = 0;
+        while !self.stop.is_cancelled() {
+            let stop = self.stop.clone();
+            let watched = tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                watched = self.watch(&mut failures) => watched,
+            };
+            if let Err(error) = watched {
+                self.lost(&error).await;
+                let pause = PAUSES[failures.min(PAUSES.len() - 1)];
+                failures += 1;
+                tokio::select! {
+                    biased;
+                    () = self.stop.cancelled() => return,
+                    () = tokio::time::sleep(Duration::from_secs(pause)) => {}
+                }
+            }
+        }
+    }
+
+    /// Connects and watches until the engine is lost.
+    async fn watch(&mut self, failures: &mut usize) -> engine::Result<()> {
+        let engine = engine::connect(&self.options)?;
+        let info = engine.info().await?;
+        // Subscribing comes before the first look, so that nothing falls between the two.
+        let mut changes = engine.changes(&self.shared.installation).await?;
+        self.found(&info).await;
+        self.look_at(&engine).await?;
+        *failures = 0;
+        let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        let mut look = tokio::time::interval(LOOK);
+        loop {
+            tokio::select! {
+                change = changes.next() => match change {
+                    Some(change) => { change?; self.look_at(&engine).await?; }
+                    None => return Err(EngineError::Unreachable("its events ended".into())),
+                },
+                () = self.look.notified() => self.look_at(&engine).await?,
+                _ = look.tick() => self.look_at(&engine).await?,
+                _ = heartbeat.tick() => { let info = engine.info().await?; self.found(&info).await; }
+            }
+        }
+    }
+
+    /// Looks at the containers and shows what is there.
+    async fn look_at(&self, engine: &Arc<dyn Engine>) -> engine::Result<()> {
+        let looked = self.shared.moments.next();
+        let containers = engine.list(&self.shared.installation).await?;
+        let containers: HashMap<_, _> =
+            containers.into_iter().map(|container| (container.key, container)).collect();
+        let observation = Observation::Answers {
+            engine: Arc::clone(engine),
+            looked,
+            containers: Arc::new(containers),
+            look: Arc::clone(&self.look),
+            absence: self.absence,
+        };
+        self.shared.observations().insert(self.name.clone(), observation);
+        self.shared.bells.jobs.ring();
+        Ok(())
+    }
+
+    /// The engine answers.
+    async fn found(&mut self, info: &EngineInfo) {
+        let at = now();
+        if let Some(lost) = self.lost_at.take() {
+            self.absence = Some((lost, at));
+        }
+        let capacity = Capacity {
+            cpus: info.cpus,
+            memory_mb: info.memory_mb,
+            disk_gb: info.disk_gb.unwrap_or_default(),
+            gpus: info.gpus.clone(),
+        };
+        self.store(NodeObserved {
+            reachable: true,
+            problem: None,
+            last_seen: Some(at),
+            engine: Some(info.version.clone()),
+            capacity: Some(capacity),
+        })
+        .await;
+    }
+
+    /// The engine does not answer.
+    async fn lost(&mut self, error: &EngineError) {
+        if self.lost_at.is_none() {
+            tracing::warn!(node = %self.name, %error, "node is out of contact");
+        }
+        self.lost_at.get_or_insert_with(now);
+        self.shared.observations().insert(self.name.clone(), Observation::Silent);
+        let last = self.stored.clone();
+        self.store(NodeObserved {
+            reachable: false,
+            problem: Some(error.to_string()),
+            last_seen: last.as_ref().and_then(|last| last.last_seen),
+            engine: last.as_ref().and_then(|last| last.engine.clone()),
+            capacity: last.and_then(|last| last.capacity),
+        })
+        .await;
+        self.shared.bells.jobs.ring();
+    }
+
+    /// Stores what is news; a mere sign of life only now and then.
+    async fn store(&mut self, observed: NodeObserved) {
+        let news = self.stored.as_ref().is_none_or(|stored| {
+            let same = NodeObserved { last_seen: observed.last_seen, ..stored.clone() };
+            let old = stored.last_seen.unwrap_or_default();
+            same != observed || observed.last_seen.unwrap_or_default().since(old) > STORE_EVERY
+        });
+        if !news {
+            return;
+        }
+        let name = &self.name;
+        let stored = self
+            .shared
+            .write(async |t| database::nodes::set_observed(t, name, &observed).await)
+            .await;
+        match stored {
+            Ok(_) => {
+                self.stored = Some(observed);
+                self.shared.tell(Change::Node { name: self.name.clone() });
+                self.shared.bells.nodes.ring();
+            }
+            Err(error) => tracing::error!(node = %self.name, %error, "cannot store what is seen"),
+        }
+    }
+}

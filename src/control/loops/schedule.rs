@@ -1,0 +1,291 @@
+//! Gives waiting jobs their place.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use api::changes::Change;
+use database::attempts::Attempt;
+use database::events::NewEvent;
+use database::jobs::JobUpdate;
+use database::tasks::Task;
+use protocol::exit::{Cause, Exit};
+use protocol::ids::{JobId, PortLabel, TaskKey};
+use protocol::spec::{JobSpec, PortRequest};
+use protocol::state::State;
+use protocol::time::Timestamp;
+use scheduler::model::{Placement, Plan, Request, RoleRequest, Running, Snapshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::active::{self, Active};
+use crate::cluster::scheduler_node;
+use crate::happened;
+use crate::shared::{Queue, Shared};
+use crate::wake::now;
+
+/// The queue is looked at so often even when nothing rings.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// When the last pass ended well; readiness is judged by it.
+#[derive(Debug, Default)]
+pub(crate) struct LastPass(AtomicI64);
+
+impl LastPass {
+    pub(crate) fn mark(&self) {
+        self.0.store(now().0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn at(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// Runs until shutdown.
+pub(crate) async fn run(shared: Arc<Shared>, last: Arc<LastPass>, shutdown: CancellationToken) {
+    loop {
+        match pass(&shared).await {
+            Ok(()) => last.mark(),
+            Err(error) => tracing::error!(%error, "a pass of the scheduler failed; it is repeated"),
+        }
+        if !shared.bells.schedule.wait(PATIENCE, &shutdown).await {
+            return;
+        }
+    }
+}
+
+/// One pass: stops what waits and shall stop, places what fits, says why the rest waits.
+async fn pass(shared: &Shared) -> Result<(), database::Error> {
+    let (waiting, placed): (Vec<Active>, Vec<Active>) =
+        active::jobs(shared).await?.into_iter().partition(|job| job.row.state == State::Waiting);
+    let holding = database::tasks::active(shared.database.read()).await?;
+    let (stopping, waiting): (Vec<Active>, Vec<Active>) =
+        waiting.into_iter().partition(|job| job.row.stop.is_some());
+    stop_waiting(shared, &stopping).await?;
+    let snapshot = snapshot(shared, &waiting, &placed, holding);
+    let plan = scheduler::plan(&snapshot, now());
+    store(shared, &waiting, &plan).await?;
+    let jobs = waiting.into_iter().chain(placed).map(|job| (job.row.id, (job.row.key, job.spec)));
+    shared.set_queue(Queue { jobs: jobs.collect(), snapshot: after(snapshot, &plan) });
+    if !plan.placements.is_empty() {
+        shared.bells.jobs.ring();
+    }
+    Ok(())
+}
+
+/// Jobs that wait and that somebody wants stopped have nothing running: they are stopped now.
+async fn stop_waiting(shared: &Shared, jobs: &[Active]) -> Result<(), database::Error> {
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    let at = now();
+    let transaction = shared.database.begin().await?;
+    for job in jobs {
+        let by = job.row.stop.as_ref().map(|stop| stop.by.to_string()).unwrap_or_default();
+        let exit = Exit { code: None, cause: Cause::StopRequested { by }, evidence: Vec::new() };
+        let update =
+            JobUpdate { completed_at: Some(at), exit: Some(exit), ..JobUpdate::to(State::Stopped) };
+        database::jobs::update(&transaction, job.row.id, State::Waiting, update).await?;
+        let event = happened::to_job(job.row.id, at, "stopped", "stopped before it started");
+        database::events::insert_many(&transaction, &[event]).await?;
+    }
+    transaction.commit().await?;
+    for job in jobs {
+        shared.tell_job(job.row.id, &job.row.key, State::Stopped);
+    }
+    Ok(())
+}
+
+fn snapshot(
+    shared: &Shared,
+    waiting: &[Active],
+    placed: &[Active],
+    holding: Vec<Task>,
+) -> Snapshot {
+    let cluster = shared.cluster();
+    let mut tasks: BTreeMap<JobId, Vec<_>> = BTreeMap::new();
+    for task in holding {
+        if !task.state.is_final() {
+            tasks.entry(task.key.job).or_default().push((task.placement, task.resources));
+        }
+    }
+    Snapshot {
+        nodes: cluster.nodes.iter().map(scheduler_node).collect(),
+        virtual_clusters: cluster.virtual_clusters.clone(),
+        running: placed
+            .iter()
+            .map(|job| Running {
+                job: job.row.id,
+                virtual_cluster: job.row.virtual_cluster.clone(),
+                ends_before: None,
+                tasks: tasks.remove(&job.row.id).unwrap_or_default(),
+            })
+            .collect(),
+        waiting: waiting.iter().map(request_of_job).collect(),
+    }
+}
+
+fn request_of_job(job: &Active) -> Request {
+    Request {
+        job: job.row.id,
+        submitted_at: job.row.submitted_at,
+        not_before: job.row.not_before,
+        avoid: job.row.avoid.clone(),
+        ..request(&job.spec, &job.row.key.user)
+    }
+}
+
+/// A spec as the scheduler sees it; for a job that is not stored yet.
+pub(crate) fn request(spec: &JobSpec, user: &protocol::ids::UserName) -> Request {
+    Request {
+        job: JobId(i64::MAX),
+        user: user.clone(),
+        virtual_cluster: spec.virtual_cluster.clone(),
+        priority: spec.priority,
+        submitted_at: now(),
+        not_before: None,
+        time_limit: None,
+        avoid: Vec::new(),
+        roles: spec
+            .roles
+            .iter()
+            .map(|role| RoleRequest {
+                count: role.count,
+                resources: role.resources,
+                gpu_types: if role.gpu_types.is_empty() {
+                    spec.gpu_types.clone()
+                } else {
+                    role.gpu_types.clone()
+                },
+                ports: ports(&role.ports),
+            })
+            .collect(),
+    }
+}
+
+/// The ports of a role's tasks: `http` and `ssh` are always there.
+fn ports(asked: &[PortRequest]) -> Vec<PortRequest> {
+    let mut ports = asked.to_vec();
+    for label in ["http", "ssh"] {
+        if !ports.iter().any(|port| port.label.as_str() == label) {
+            let label = PortLabel::new(label).expect("http and ssh are valid port labels");
+            ports.push(PortRequest { label, begin_at: 0, count: 1 });
+        }
+    }
+    ports
+}
+
+/// Stores the plan; a job that changed meanwhile keeps its change and is looked at again.
+async fn store(shared: &Shared, waiting: &[Active], plan: &Plan) -> Result<(), database::Error> {
+    let jobs: HashMap<JobId, &Active> = waiting.iter().map(|job| (job.row.id, job)).collect();
+    let at = now();
+    let news: Vec<_> = plan
+        .waiting
+        .iter()
+        .filter(|(id, why)| jobs.get(id).is_some_and(|job| job.row.waiting.as_ref() != Some(*why)))
+        .map(|(id, why)| (*id, why.clone()))
+        .collect();
+    if news.is_empty() && plan.placements.is_empty() {
+        return Ok(());
+    }
+    let transaction = shared.database.begin().await?;
+    let mut placed = Vec::new();
+    for placement in &plan.placements {
+        let Some(job) = jobs.get(&placement.job) else { continue };
+        let number = job.row.attempt.map_or(0, |last| last + 1);
+        let update = JobUpdate { attempt: Some(number), ..JobUpdate::to(State::Preparing) };
+        if database::jobs::update(&transaction, placement.job, State::Waiting, update).await? {
+            placed.push((*job, number, placement));
+        }
+    }
+    insert_placed(&transaction, &placed, at).await?;
+    database::jobs::set_waiting(&transaction, &news).await?;
+    transaction.commit().await?;
+    for (job, _, _) in &placed {
+        shared.tell_job(job.row.id, &job.row.key, State::Preparing);
+    }
+    for (id, _) in &news {
+        if let Some(job) = jobs.get(id) {
+            shared.tell_job(*id, &job.row.key, State::Waiting);
+        }
+    }
+    if !placed.is_empty() {
+        shared.tell(Change::Cluster);
+    }
+    Ok(())
+}
+
+async fn insert_placed(
+    transaction: &database::Transaction,
+    placed: &[(&Active, u32, &Placement)],
+    at: Timestamp,
+) -> Result<(), database::Error> {
+    let attempts: Vec<Attempt> = placed
+        .iter()
+        .map(|(job, number, _)| Attempt {
+            job: job.row.id,
+            number: *number,
+            state: State::Preparing,
+            placed_at: at,
+            started_at: None,
+            completed_at: None,
+            exit: None,
+        })
+        .collect();
+    let tasks: Vec<Task> = placed
+        .iter()
+        .flat_map(|(job, number, placement)| {
+            placement.tasks.iter().filter_map(|place| task(job, *number, place))
+        })
+        .collect();
+    let events: Vec<NewEvent> = placed
+        .iter()
+        .map(|(job, number, placement)| {
+            let nodes: std::collections::BTreeSet<&str> =
+                placement.tasks.iter().map(|task| task.node.as_str()).collect();
+            let nodes = nodes.into_iter().collect::<Vec<_>>().join(", ");
+            let event = happened::to_job(job.row.id, at, "placed", format!("placed on {nodes}"));
+            NewEvent { attempt: Some(*number), ..event }
+        })
+        .collect();
+    database::attempts::insert_many(transaction, &attempts).await?;
+    database::tasks::insert_many(transaction, &tasks).await?;
+    database::events::insert_many(transaction, &events).await
+}
+
+fn task(job: &Active, attempt: u32, place: &protocol::placement::TaskPlacement) -> Option<Task> {
+    let role = job.spec.roles.get(place.role as usize)?;
+    Some(Task {
+        key: TaskKey { job: job.row.id, attempt, role: place.role, index: place.index, retry: 0 },
+        role_name: role.name.clone(),
+        state: State::Preparing,
+        placement: place.clone(),
+        resources: role.resources,
+        container: None,
+        progress: None,
+        intent: None,
+        started_at: None,
+        completed_at: None,
+        exit: None,
+    })
+}
+
+/// The snapshot with the plan carried out: what the next dry run is asked against.
+fn after(mut snapshot: Snapshot, plan: &Plan) -> Snapshot {
+    for placement in &plan.placements {
+        let Some(at) = snapshot.waiting.iter().position(|job| job.job == placement.job) else {
+            continue;
+        };
+        let request = snapshot.waiting.swap_remove(at);
+        let tasks = placement.tasks.iter().filter_map(|task| {
+            Some((task.clone(), request.roles.get(task.role as usize)?.resources))
+        });
+        snapshot.running.push(Running {
+            job: placement.job,
+            virtual_cluster: request.virtual_cluster.clone(),
+            ends_before: None,
+            tasks: tasks.collect(),
+        });
+    }
+    snapshot
+}

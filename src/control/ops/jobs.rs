@@ -1,0 +1,280 @@
+//! `api::jobs`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use api::jobs::{
+    CheckReport, ConfigForm, DryRun, EventView, JobConfig, JobDetail, JobPage, JobQuery, Jobs,
+    Submission, Submitted, Syntax,
+};
+use api::{Actor, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use database::jobs::{Job, JobFilter, NewJob};
+use protocol::ids::{JobId, JobKey};
+use protocol::parse::{Parsed, parse};
+use protocol::secrets::{MASK, Secrets};
+use protocol::state::State;
+use scheduler::model::Answer;
+
+use super::submit::Submissions;
+use super::{owner_only, views};
+use crate::error::database;
+use crate::happened;
+use crate::loops::schedule::request;
+use crate::shared::Shared;
+use crate::wake::now;
+
+mod admission;
+
+/// Rows of a page when the query names no number.
+const PAGE: u64 = 50;
+/// The longest page.
+const LONGEST_PAGE: u64 = 50_000;
+
+#[derive(Debug)]
+pub(crate) struct Ops {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) submissions: Submissions,
+}
+
+#[async_trait]
+impl Jobs for Ops {
+    async fn submit(&self, actor: &Actor, submission: Submission) -> Result<Submitted> {
+        let parsed = parse(&submission.text).map_err(Error::invalid_job)?;
+        let key = JobKey { user: actor.user.clone(), name: parsed.spec.name.clone() };
+        if let Some(expected) = submission.expected_name.filter(|name| *name != key.name) {
+            let message = format!("the address names {expected}, the job file {}", key.name);
+            return Err(Error::new(ErrorCode::InvalidParametersError, message));
+        }
+        let stored = database::jobs::by_key(self.shared.database.read(), &key).await;
+        if stored.map_err(database)?.is_some() {
+            return Err(name_taken(&key));
+        }
+        let secrets = self.secrets(actor, &parsed, submission.cloned_from.as_ref()).await?;
+        admission::check(&self.shared, actor, &parsed.spec)
+            .await
+            .map_err(|refusal| refusal.error)?;
+        admission::create_output(&self.shared, actor, &parsed.spec).await?;
+        let seal = |(name, value): (&str, &str)| {
+            (name.to_owned(), self.shared.seal.seal(&context(&key, name), value))
+        };
+        let secrets = secrets.iter().map(seal).collect();
+        let Parsed { spec, syntax, masked_text: text, warnings, .. } = parsed;
+        let job = NewJob { key: key.clone(), spec, text, syntax, submitted_at: now() };
+        let id = self.submissions.store(job, secrets).await?;
+        Ok(Submitted { id, key, warnings })
+    }
+
+    async fn check(&self, actor: &Actor, text: &str) -> Result<CheckReport> {
+        let parsed = match parse(text) {
+            Ok(parsed) => parsed,
+            Err(problems) => {
+                return Ok(CheckReport { problems, warnings: Vec::new(), dry_run: None });
+            }
+        };
+        let refusal = admission::check(&self.shared, actor, &parsed.spec).await.err();
+        let problems = refusal.map(|refusal| refusal.located(text)).into_iter().collect();
+        let queue = self.shared.queue();
+        let answer =
+            scheduler::dry_run(&queue.snapshot, &request(&parsed.spec, &actor.user), now());
+        let dry_run = Some(match answer {
+            Answer::Fits(tasks) => {
+                let mut nodes: Vec<_> = tasks.into_iter().map(|task| task.node).collect();
+                nodes.sort_unstable();
+                nodes.dedup();
+                DryRun::FitsNow { nodes }
+            }
+            Answer::Waits(waiting) => DryRun::Waits(waiting),
+            Answer::Never(reason) => DryRun::Never { reason },
+        });
+        Ok(CheckReport { problems, warnings: parsed.warnings, dry_run })
+    }
+
+    async fn list(&self, _everybody: &Actor, query: &JobQuery) -> Result<JobPage> {
+        let listed = database::jobs::list(self.shared.database.read(), &filter(query)?).await;
+        let (rows, total) = listed.map_err(database)?;
+        Ok(JobPage { jobs: rows.into_iter().map(views::summary).collect(), total })
+    }
+
+    async fn get(&self, actor: &Actor, key: &JobKey) -> Result<JobDetail> {
+        let Job { row, spec } = self.job(key).await?;
+        let attempts = database::attempts::of_job(self.shared.database.read(), row.id);
+        let attempts = attempts.await.map_err(database)?;
+        let mut tasks = self.tasks(row.id).await?;
+        let attempts = attempts.into_iter().map(|attempt| {
+            let tasks = tasks.remove(&attempt.number).unwrap_or_default();
+            views::attempt(attempt, tasks)
+        });
+        Ok(JobDetail {
+            description: spec.description.clone(),
+            dialect: spec.dialect,
+            retry_limit: spec.retries,
+            roles: spec.roles.iter().map(views::role).collect(),
+            attempts: attempts.collect(),
+            may_manage: actor.admin || actor.user == row.key.user,
+            summary: views::summary(row),
+        })
+    }
+
+    async fn config(
+        &self,
+        _everybody: &Actor,
+        key: &JobKey,
+        form: ConfigForm,
+    ) -> Result<JobConfig> {
+        let Job { row, spec } = self.job(key).await?;
+        match form {
+            ConfigForm::Written => {
+                let written = database::jobs::text(self.shared.database.read(), row.id).await;
+                let (text, syntax) = written.map_err(database)?;
+                Ok(JobConfig { text, syntax })
+            }
+            ConfigForm::Json => {
+                Ok(JobConfig { text: protocol::render::to_json(&spec), syntax: Syntax::Json })
+            }
+            ConfigForm::Yaml => {
+                Ok(JobConfig { text: protocol::render::to_yaml(&spec), syntax: Syntax::Yaml })
+            }
+        }
+    }
+
+    async fn stop(&self, actor: &Actor, key: &JobKey) -> Result<()> {
+        let Job { row, .. } = self.job(key).await?;
+        owner_only(actor, &row.key.user, "stop this job")?;
+        let asked = self.shared.write(async |transaction| {
+            let at = now();
+            let news = database::jobs::request_stop(transaction, row.id, &actor.user, at).await?;
+            if news {
+                let message = format!("{} asked to stop it", actor.user);
+                let event = happened::to_job(row.id, at, "stop requested", message);
+                let event = happened::by_person(event, &actor.user);
+                database::events::insert_many(transaction, &[event]).await?;
+            }
+            Ok(news)
+        });
+        if asked.await.map_err(database)? {
+            self.shared.tell_job(row.id, &row.key, row.state);
+            self.shared.bells.schedule.ring();
+            self.shared.bells.jobs.ring();
+        }
+        Ok(())
+    }
+
+    async fn events(&self, _everybody: &Actor, key: &JobKey) -> Result<Vec<EventView>> {
+        let Job { row, .. } = self.job(key).await?;
+        let events = database::events::of_job(self.shared.database.read(), row.id, 1_000).await;
+        Ok(events.map_err(database)?.into_iter().map(views::event).collect())
+    }
+
+    async fn counts(&self, _everybody: &Actor, query: &JobQuery) -> Result<BTreeMap<State, u64>> {
+        let filter = JobFilter { states: Vec::new(), ..filter(query)? };
+        database::jobs::counts(self.shared.database.read(), &filter).await.map_err(database)
+    }
+}
+
+impl Ops {
+    async fn job(&self, key: &JobKey) -> Result<Job> {
+        let found = database::jobs::by_key(self.shared.database.read(), key).await;
+        found.map_err(database)?.ok_or_else(|| missing(key))
+    }
+
+    /// The latest runs of a job's tasks, by attempt.
+    async fn tasks(&self, id: JobId) -> Result<HashMap<u32, Vec<api::jobs::TaskView>>> {
+        let tasks = database::tasks::of_job(self.shared.database.read(), id).await;
+        let mut latest = BTreeMap::new();
+        for task in tasks.map_err(database)? {
+            // They come by key, so that of two runs of a task the later one stays.
+            latest.insert((task.key.attempt, task.key.role, task.key.index), task);
+        }
+        let progress = self.shared.progress();
+        let mut by_attempt: HashMap<u32, Vec<_>> = HashMap::new();
+        for ((attempt, _, _), task) in latest {
+            let doing = progress.get(&task.key).cloned();
+            by_attempt.entry(attempt).or_default().push(views::task(task, doing));
+        }
+        Ok(by_attempt)
+    }
+
+    /// The job's secrets; masked ones are those of the job it was cloned from, which must be the
+    /// actor's own.
+    async fn secrets(
+        &self,
+        actor: &Actor,
+        parsed: &Parsed,
+        cloned_from: Option<&JobKey>,
+    ) -> Result<Secrets> {
+        if parsed.secrets.iter().all(|(_, value)| value != MASK) {
+            return Ok(parsed.secrets.clone());
+        }
+        let Some(original) = cloned_from else {
+            let message = "a secret is masked (******): give its value, or clone a job of yours";
+            return Err(Error::new(ErrorCode::InvalidParametersError, message));
+        };
+        owner_only(actor, &original.user, "use this job's secrets")?;
+        let Job { row, .. } = self.job(original).await?;
+        let sealed = database::secrets::of_job(self.shared.database.read(), row.id).await;
+        let sealed: BTreeMap<String, Vec<u8>> = sealed.map_err(database)?;
+        let value = |name: &str, value: &str| {
+            if value != MASK {
+                return Ok((name.to_owned(), value.to_owned()));
+            }
+            let opened = sealed
+                .get(name)
+                .and_then(|sealed| self.shared.seal.unseal(&context(original, name), sealed));
+            let opened = opened.ok_or_else(|| {
+                let message = format!("{original} has no secret {name}: give its value");
+                Error::new(ErrorCode::InvalidParametersError, message)
+            })?;
+            Ok((name.to_owned(), opened))
+        };
+        parsed.secrets.iter().map(|(name, masked)| value(name, masked)).collect()
+    }
+}
+
+/// What a sealed secret is bound to.
+pub(crate) fn context(key: &JobKey, name: &str) -> String {
+    format!("{key}/{name}")
+}
+
+pub(crate) fn name_taken(key: &JobKey) -> Error {
+    let message = format!("{} has a job {} already: choose another name", key.user, key.name);
+    Error::new(ErrorCode::ConflictJobError, message)
+}
+
+pub(crate) fn missing(key: &JobKey) -> Error {
+    let message = format!("{} has no job {}", key.user, key.name);
+    Error::new(ErrorCode::NoJobError, message)
+}
+
+fn filter(query: &JobQuery) -> Result<JobFilter> {
+    if query.limit > LONGEST_PAGE {
+        let message = format!("Limit exceeds max number {LONGEST_PAGE}.");
+        return Err(Error::new(ErrorCode::InvalidParametersError, message));
+    }
+    Ok(JobFilter {
+        users: query.users.clone(),
+        states: query.states.clone(),
+        virtual_clusters: query.virtual_clusters.clone(),
+        keyword: query.keyword.clone(),
+        order: order(query.order),
+        ascending: query.ascending,
+        offset: query.offset,
+        limit: if query.limit == 0 { PAGE } else { query.limit },
+    })
+}
+
+fn order(order: api::jobs::JobOrder) -> database::jobs::JobOrder {
+    use api::jobs::JobOrder as Asked;
+    use database::jobs::JobOrder as Stored;
+    match order {
+        Asked::Submitted => Stored::Submitted,
+        Asked::Completed => Stored::Completed,
+        Asked::Name => Stored::Name,
+        Asked::User => Stored::User,
+        Asked::VirtualCluster => Stored::VirtualCluster,
+        Asked::State => Stored::State,
+        Asked::Gpus => Stored::Gpus,
+        Asked::Tasks => Stored::Tasks,
+        Asked::Retries => Stored::Retries,
+    }
+}

@@ -1,0 +1,122 @@
+//! What is checked of a valid job file at the door: that its virtual cluster may be used, that it
+//! can ever start, that its folders exist.
+
+use api::{Actor, Error, ErrorCode, Result};
+use protocol::document::Document;
+use protocol::environment::{self, JobFacts};
+use protocol::ids::{JobId, JobKey};
+use protocol::problem::Problem;
+use protocol::spec::{Dialect, JobSpec};
+use scheduler::model::Snapshot;
+
+use crate::cluster::scheduler_node;
+use crate::loops::schedule::request;
+use crate::ops::{views, virtual_clusters};
+use crate::shared::Shared;
+
+/// The largest code folder, in bytes.
+const LARGEST_CODE: u64 = 200_000_000;
+
+/// Why a valid job file is refused.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// The field it is about, in the words of version 1.
+    field: &'static str,
+    pub(super) error: Error,
+}
+
+impl Refusal {
+    /// The refusal as a problem of the text it is about.
+    pub(super) fn located(self, text: &str) -> Problem {
+        let places = [vec![self.field], vec!["defaults", self.field]];
+        let document = Document::read(text).ok();
+        let found = document.and_then(|document| {
+            places.iter().find_map(|keys| Some((keys.join("."), document.position(keys)?)))
+        });
+        let (path, (line, column)) = found.unwrap_or_else(|| (String::new(), (1, 1)));
+        Problem { path, line, column, message: self.error.message, allowed: String::new() }
+    }
+}
+
+pub(super) async fn check(
+    shared: &Shared,
+    actor: &Actor,
+    spec: &JobSpec,
+) -> std::result::Result<(), Refusal> {
+    let refused = |field: &'static str| move |error| Refusal { field, error };
+    let cluster = shared.cluster();
+    let name = &spec.virtual_cluster;
+    let settings = cluster.virtual_cluster(name);
+    let settings = settings
+        .ok_or_else(|| virtual_clusters::missing(name))
+        .map_err(refused("virtualCluster"))?;
+    if !views::usable(actor, settings) {
+        let message = format!("{} may not use the virtual cluster {name}", actor.user);
+        let error = Error::new(ErrorCode::ForbiddenUserError, message);
+        return Err(refused("virtualCluster")(error));
+    }
+    let snapshot = Snapshot {
+        nodes: cluster.nodes.iter().map(scheduler_node).collect(),
+        virtual_clusters: cluster.virtual_clusters.clone(),
+        ..Snapshot::default()
+    };
+    scheduler::admit(&snapshot, &request(spec, &actor.user)).map_err(|reason| {
+        let error = Error::new(ErrorCode::ImpossibleRequestError, reason.to_string());
+        refused("taskRoles")(error)
+    })?;
+    for (field, path) in
+        [("authFile", &spec.auth_file), ("dataDir", &spec.data_dir), ("codeDir", &spec.code_dir)]
+    {
+        if let Some(path) = path {
+            exists(shared, actor, spec, field, path).await.map_err(refused(field))?;
+        }
+    }
+    Ok(())
+}
+
+async fn exists(
+    shared: &Shared,
+    actor: &Actor,
+    spec: &JobSpec,
+    field: &str,
+    path: &str,
+) -> Result<()> {
+    let invalid = |message: String| {
+        Error::new(ErrorCode::InvalidParametersError, format!("{field}: {message}"))
+    };
+    let path = environment::substitute(path, &facts(shared, spec, &key(actor, spec)));
+    let place = shared.storage.resolve(&path).map_err(|error| invalid(error.to_string()))?;
+    let there = shared.storage.exists(&place).await.map_err(crate::error::internal)?;
+    if !there {
+        return Err(invalid(format!("{path} does not exist in {}", shared.storage.uri())));
+    }
+    if field == "codeDir" {
+        let size = shared.storage.folder_size(&place, LARGEST_CODE).await;
+        if size.map_err(crate::error::internal)? > LARGEST_CODE {
+            return Err(invalid(format!("{path} is larger than 200 MB; put data into dataDir")));
+        }
+    }
+    Ok(())
+}
+
+/// Makes the output folder of a version 1 job: the one it names, else the default one.
+pub(super) async fn create_output(shared: &Shared, actor: &Actor, spec: &JobSpec) -> Result<()> {
+    if spec.dialect == Dialect::V2 && spec.output_dir.is_none() {
+        return Ok(());
+    }
+    let key = key(actor, spec);
+    let path = environment::output_dir(&facts(shared, spec, &key));
+    let invalid = |error: storage::StorageError| {
+        Error::new(ErrorCode::InvalidParametersError, format!("outputDir: {error}"))
+    };
+    let place = shared.storage.resolve(&path).map_err(invalid)?;
+    shared.storage.create_folder(&place).await.map_err(crate::error::internal)
+}
+
+fn key(actor: &Actor, spec: &JobSpec) -> JobKey {
+    JobKey { user: actor.user.clone(), name: spec.name.clone() }
+}
+
+fn facts<'a>(shared: &'a Shared, spec: &'a JobSpec, key: &'a JobKey) -> JobFacts<'a> {
+    JobFacts { key, spec, job_id: JobId(0), attempt: 0, file_system_uri: shared.storage.uri() }
+}

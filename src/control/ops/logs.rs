@@ -1,0 +1,130 @@
+//! `api::logs`: from the engine while the container is there, from the storage afterwards.
+
+use std::sync::Arc;
+
+use api::logs::{LogText, Logs, TaskRef};
+use api::{Actor, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use bytes::Bytes;
+use database::tasks::Task;
+use engine::{Engine, LogRequest};
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use storage::LogPart;
+
+use super::owner_only;
+use crate::cluster::Observation;
+use crate::error::{database, internal};
+use crate::shared::Shared;
+
+mod follow;
+
+/// The longest tail, in bytes.
+const LONGEST_TAIL: u64 = 4 * 1024 * 1024;
+
+#[derive(Debug)]
+pub(crate) struct Ops(pub(crate) Arc<Shared>);
+
+#[async_trait]
+impl Logs for Ops {
+    async fn tail(&self, actor: &Actor, task: &TaskRef, tail_bytes: u64) -> Result<LogText> {
+        let task = self.task(actor, task).await?;
+        let bytes = tail_bytes.min(LONGEST_TAIL);
+        let kept = self.0.storage.read_log(&task.key, LogPart::Tail { bytes }).await;
+        if let Some(kept) = kept.map_err(internal)? {
+            let text = String::from_utf8_lossy(&kept.bytes).into_owned();
+            return Ok(LogText { text, offset: kept.offset, end: kept.total, complete: true });
+        }
+        Ok(cut(&self.present(&task).await?, bytes, task.state.is_final()))
+    }
+
+    async fn follow(
+        &self,
+        actor: &Actor,
+        task: &TaskRef,
+        offset: u64,
+    ) -> Result<BoxStream<'static, Result<Bytes>>> {
+        let task = self.task(actor, task).await?;
+        Ok(follow::follow(Arc::clone(&self.0), task, offset))
+    }
+}
+
+impl Ops {
+    async fn task(&self, actor: &Actor, wanted: &TaskRef) -> Result<Task> {
+        owner_only(actor, &wanted.job.user, "read the logs of this job")?;
+        let reader = self.0.database.read();
+        let job = database::jobs::by_key(reader, &wanted.job).await.map_err(database)?;
+        let job = job.ok_or_else(|| super::jobs::missing(&wanted.job))?;
+        let attempt = wanted.attempt.or(job.row.attempt);
+        let tasks = database::tasks::of_job(reader, job.row.id).await.map_err(database)?;
+        let of_it = |task: &Task| {
+            Some(task.key.attempt) == attempt
+                && task.role_name == wanted.role
+                && task.key.index == wanted.index
+        };
+        tasks.into_iter().filter(of_it).max_by_key(|task| task.key.retry).ok_or_else(|| {
+            let message =
+                format!("{} has no task {}-{} yet", wanted.job, wanted.role, wanted.index);
+            Error::new(ErrorCode::NoTaskLogError, message)
+        })
+    }
+
+    /// What the container has written so far; nothing while there is none.
+    async fn present(&self, task: &Task) -> Result<Bytes> {
+        let Some(engine) = engine_of(&self.0, task) else { return Ok(Bytes::new()) };
+        let name = task.key.container_name(&self.0.installation);
+        match read(engine.as_ref(), &name, false).await {
+            Ok(chunks) => {
+                let chunks: Vec<Bytes> = chunks.try_collect().await.map_err(internal)?;
+                Ok(Bytes::from(chunks.concat()))
+            }
+            Err(engine::EngineError::NoContainer(_)) => Ok(Bytes::new()),
+            Err(error) => Err(Error::new(ErrorCode::UnavailableError, error.to_string())),
+        }
+    }
+}
+
+fn engine_of(shared: &Shared, task: &Task) -> Option<Arc<dyn Engine>> {
+    match shared.observations().get(&task.placement.node)? {
+        Observation::Answers { engine, .. } => Some(Arc::clone(engine)),
+        Observation::Silent => None,
+    }
+}
+
+async fn read(
+    engine: &dyn Engine,
+    name: &str,
+    follow: bool,
+) -> engine::Result<BoxStream<'static, engine::Result<Bytes>>> {
+    let request = LogRequest { follow, since: None, tail_lines: None };
+    Ok(engine.logs(name, request).await?.map_ok(|chunk| chunk.bytes).boxed())
+}
+
+/// The last `limit` bytes, from the beginning of a line.
+fn cut(bytes: &[u8], limit: u64, complete: bool) -> LogText {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut start = bytes.len().saturating_sub(limit);
+    if start > 0 {
+        let rest = &bytes[start..];
+        start += rest.iter().position(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
+    }
+    LogText {
+        text: String::from_utf8_lossy(&bytes[start..]).into_owned(),
+        offset: start as u64,
+        end: bytes.len() as u64,
+        complete,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_begins_with_a_line() {
+        let log = cut(b"one\ntwo\nthree\n", 8, false);
+        assert_eq!((log.text.as_str(), log.offset, log.end), ("three\n", 8, 14));
+        assert_eq!(cut(b"one\n", 100, true).text, "one\n");
+        assert_eq!(cut(b"no newline at all", 5, true).text, "t all");
+    }
+}

@@ -1,0 +1,121 @@
+//! Stores submitted jobs, many in one transaction when many come at once: a submission is answered
+//! when it is durable, and a burst of them costs few writes.
+
+use std::sync::Arc;
+
+use api::{Error, ErrorCode, Result};
+use database::jobs::NewJob;
+use protocol::ids::JobId;
+use protocol::state::State;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::error::internal;
+use crate::happened;
+use crate::shared::Shared;
+
+/// Submissions that may wait to be stored; more are told to come again.
+const WAITING: usize = 4_096;
+/// Jobs stored by one transaction at most.
+const AT_ONCE: usize = 256;
+
+/// Takes jobs to be stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Submissions(mpsc::Sender<Pending>);
+
+/// The other end, for [`run`].
+pub(crate) type Inbox = mpsc::Receiver<Pending>;
+
+#[derive(Debug)]
+pub(crate) struct Pending {
+    job: NewJob,
+    /// Names and sealed values.
+    secrets: Vec<(String, Vec<u8>)>,
+    answer: oneshot::Sender<Result<JobId>>,
+}
+
+impl Submissions {
+    pub(crate) fn new() -> (Self, Inbox) {
+        let (sender, inbox) = mpsc::channel(WAITING);
+        (Self(sender), inbox)
+    }
+
+    /// Stores a job; when this returns, it is durable.
+    pub(crate) async fn store(
+        &self,
+        job: NewJob,
+        secrets: Vec<(String, Vec<u8>)>,
+    ) -> Result<JobId> {
+        let (answer, stored) = oneshot::channel();
+        self.0.try_send(Pending { job, secrets, answer }).map_err(|_full| {
+            let message = "too many jobs are being submitted at once; submit it again";
+            Error::new(ErrorCode::UnavailableError, message)
+        })?;
+        stored.await.map_err(internal)?
+    }
+}
+
+/// Runs until shutdown.
+pub(crate) async fn run(shared: Arc<Shared>, mut inbox: Inbox, shutdown: CancellationToken) {
+    let mut batch = Vec::new();
+    loop {
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return,
+            received = inbox.recv_many(&mut batch, AT_ONCE) => if received == 0 { return },
+        }
+        let mut pending = std::mem::take(&mut batch);
+        let results = match insert(&shared, &mut pending).await {
+            Ok(results) => results,
+            Err(error) => {
+                let error = internal(error);
+                pending.iter().map(|_| Err(error.clone())).collect()
+            }
+        };
+        for (pending, result) in pending.into_iter().zip(results) {
+            if let Ok(id) = result {
+                shared.learn_spec(id, pending.job.spec);
+                shared.tell_job(id, &pending.job.key, State::Waiting);
+            }
+            let _nobody_waits = pending.answer.send(result);
+        }
+        shared.bells.schedule.ring();
+    }
+}
+
+async fn insert(
+    shared: &Shared,
+    pending: &mut [Pending],
+) -> std::result::Result<Vec<Result<JobId>>, database::Error> {
+    let jobs: Vec<NewJob> = pending.iter().map(|pending| pending.job.clone()).collect();
+    let transaction = shared.database.begin().await?;
+    let stored = database::jobs::insert_many(&transaction, &jobs).await?;
+    let (mut events, mut secrets) = (Vec::new(), Vec::new());
+    let mut results = Vec::new();
+    for (pending, stored) in pending.iter_mut().zip(stored) {
+        let result = match stored {
+            Ok(id) => {
+                secrets.extend(std::mem::take(&mut pending.secrets).into_iter().map(
+                    |(name, ciphertext)| database::secrets::Secret { job: id, name, ciphertext },
+                ));
+                let user = &pending.job.key.user;
+                let message = format!("submitted by {user}");
+                let event = happened::to_job(id, pending.job.submitted_at, "submitted", message);
+                events.push(happened::by_person(event, user));
+                Ok(id)
+            }
+            Err(database::Error::Conflict { .. }) => Err(taken(&pending.job)),
+            Err(error) => Err(internal(error)),
+        };
+        results.push(result);
+    }
+    database::secrets::insert_many(&transaction, &secrets).await?;
+    database::events::insert_many(&transaction, &events).await?;
+    transaction.commit().await?;
+    Ok(results)
+}
+
+/// The error of a name that is in use.
+fn taken(job: &NewJob) -> Error {
+    super::jobs::name_taken(&job.key)
+}

@@ -1,0 +1,223 @@
+//! What the database and the scheduler know, as the views of `api`: the one place where the one
+//! becomes the other.
+
+use std::collections::BTreeMap;
+
+use api::Actor;
+use api::cluster::{GpuView, NodeTask, NodeView, Usage, VirtualClusterView};
+use api::jobs::{AttemptView, EventView, JobSummary, Retries, RoleView, TaskView};
+use database::attempts::Attempt;
+use database::events::Event;
+use database::jobs::JobRow;
+use database::nodes::NodeRecord;
+use database::tasks::Task;
+use protocol::cluster::{NodeCondition, VirtualClusterSettings};
+use protocol::ids::{GpuType, NodeName};
+use protocol::placement::TaskPlacement;
+use protocol::resources::{Capacity, Resources};
+use protocol::spec::TaskRole;
+
+use crate::cluster::{Cluster, capacity, condition};
+use crate::shared::Queue;
+
+pub(super) fn summary(row: JobRow) -> JobSummary {
+    JobSummary {
+        id: row.id,
+        key: row.key,
+        state: row.state,
+        stop_requested: row.stop.is_some(),
+        virtual_cluster: row.virtual_cluster,
+        priority: row.priority,
+        tasks: row.tasks,
+        roles: row.roles,
+        gpus: row.gpus,
+        gpu_types: row.gpu_types,
+        retries: Retries { user: row.retries.user, platform: row.retries.platform },
+        submitted_at: row.submitted_at,
+        started_at: row.started_at,
+        completed_at: row.completed_at,
+        waiting: row.waiting,
+        exit: row.exit,
+    }
+}
+
+pub(super) fn role(role: &TaskRole) -> RoleView {
+    RoleView {
+        name: role.name.clone(),
+        count: role.count,
+        resources: role.resources,
+        shm_mb: role.shm_mb,
+        image: role.image.clone(),
+        command: role.command.clone(),
+        completion: role.completion,
+    }
+}
+
+pub(super) fn attempt(attempt: Attempt, tasks: Vec<TaskView>) -> AttemptView {
+    AttemptView {
+        number: attempt.number,
+        state: attempt.state,
+        placed_at: attempt.placed_at,
+        started_at: attempt.started_at,
+        completed_at: attempt.completed_at,
+        exit: attempt.exit,
+        tasks,
+    }
+}
+
+pub(super) fn task(task: Task, progress: Option<String>) -> TaskView {
+    let TaskPlacement { index, node, address, gpus, ports, role: _ } = task.placement;
+    TaskView {
+        role: task.role_name,
+        index,
+        retry: task.key.retry,
+        state: task.state,
+        progress: progress.or(task.progress),
+        node,
+        address,
+        gpus,
+        ports,
+        container: task.container,
+        started_at: task.started_at,
+        completed_at: task.completed_at,
+        exit: task.exit,
+    }
+}
+
+pub(super) fn event(Event { id: _, event }: Event) -> EventView {
+    EventView {
+        at: event.at,
+        kind: event.kind,
+        message: event.message,
+        attempt: event.attempt,
+        warning: event.warning,
+    }
+}
+
+pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
+    let capacity = capacity(node);
+    let name = &node.settings.name;
+    let held = held_on(queue, name);
+    let mut used = Usage::default();
+    for (_, place, resources) in &held {
+        add(&mut used, place, resources, &capacity);
+    }
+    let holder = |index: u32| {
+        held.iter().find(|(_, place, _)| place.gpus.contains(&index)).map(|(job, _, _)| job)
+    };
+    let gpus = capacity.gpus.iter().map(|gpu| GpuView {
+        gpu: gpu.clone(),
+        job: holder(gpu.index).and_then(|job| queue.key(*job)).cloned(),
+    });
+    let tasks = held.iter().filter_map(|(job, place, _)| {
+        let (key, spec) = queue.jobs.get(job)?;
+        let role = spec.roles.get(place.role as usize)?;
+        Some(NodeTask {
+            job: key.clone(),
+            task: format!("{}-{}", role.name, place.index),
+            gpus: place.gpus.clone(),
+        })
+    });
+    let observed = node.observed.as_ref();
+    NodeView {
+        name: name.clone(),
+        address: node.settings.address.clone(),
+        endpoint: node.settings.endpoint.clone(),
+        simulated: node.settings.endpoint.starts_with("sim://"),
+        condition: condition(node),
+        problem: observed.and_then(|seen| seen.problem.clone()),
+        last_seen: observed.and_then(|seen| seen.last_seen),
+        engine: observed.and_then(|seen| seen.engine.clone()),
+        gpus: gpus.collect(),
+        tasks: tasks.collect(),
+        ports: node.settings.ports,
+        labels: node.settings.labels.clone(),
+        capacity,
+        used,
+    }
+}
+
+/// What is held on a node, and by which job.
+type Held<'a> = Vec<(protocol::ids::JobId, &'a TaskPlacement, &'a Resources)>;
+
+fn held_on<'a>(queue: &'a Queue, name: &NodeName) -> Held<'a> {
+    let of = |running: &'a scheduler::model::Running| {
+        running.tasks.iter().map(|(place, resources)| (running.job, place, resources))
+    };
+    queue.snapshot.running.iter().flat_map(of).filter(|(_, place, _)| place.node == *name).collect()
+}
+
+fn add(usage: &mut Usage, place: &TaskPlacement, resources: &Resources, node: &Capacity) {
+    usage.cpus += u64::from(resources.cpus);
+    usage.memory_mb += resources.memory_mb;
+    usage.disk_gb += resources.disk_gb;
+    for index in &place.gpus {
+        if let Some(gpu) = node.gpus.iter().find(|gpu| gpu.index == *index) {
+            *usage.gpus.entry(gpu.gpu_type.clone()).or_default() += 1;
+        }
+    }
+}
+
+pub(super) fn virtual_cluster(
+    actor: &Actor,
+    settings: &VirtualClusterSettings,
+    cluster: &Cluster,
+    queue: &Queue,
+) -> VirtualClusterView {
+    let name = &settings.name;
+    let capacities: BTreeMap<&NodeName, Capacity> =
+        cluster.nodes.iter().map(|node| (&node.settings.name, capacity(node))).collect();
+    let nothing = Capacity::default();
+    let mut used = Usage::default();
+    let mut running_jobs = 0;
+    for running in queue.snapshot.running.iter().filter(|job| job.virtual_cluster == *name) {
+        running_jobs += 1;
+        for (place, resources) in &running.tasks {
+            let node = capacities.get(&place.node).unwrap_or(&nothing);
+            add(&mut used, place, resources, node);
+        }
+    }
+    let waiting = queue.snapshot.waiting.iter().filter(|job| job.virtual_cluster == *name);
+    VirtualClusterView {
+        usable: usable(actor, settings),
+        used,
+        total: bounded(settings, ready(cluster)),
+        running_jobs,
+        waiting_jobs: waiting.count() as u64,
+        settings: settings.clone(),
+    }
+}
+
+/// Whether the actor may submit to a virtual cluster.
+pub(super) fn usable(actor: &Actor, settings: &VirtualClusterSettings) -> bool {
+    actor.admin || settings.users.is_empty() || settings.users.contains(&actor.user)
+}
+
+/// What the nodes that take tasks have together.
+fn ready(cluster: &Cluster) -> Usage {
+    let mut total = Usage::default();
+    for node in cluster.nodes.iter().filter(|node| condition(node) == NodeCondition::Ready) {
+        let capacity = capacity(node);
+        total.cpus += u64::from(capacity.cpus);
+        total.memory_mb += capacity.memory_mb;
+        total.disk_gb += capacity.disk_gb;
+        for gpu in capacity.gpus {
+            *total.gpus.entry(gpu.gpu_type).or_default() += 1;
+        }
+    }
+    total
+}
+
+/// The share where it is bounded, else all there is. Once a share names a GPU type, types that it
+/// does not name have a share of 0.
+fn bounded(settings: &VirtualClusterSettings, all: Usage) -> Usage {
+    let share = &settings.share;
+    let gpus: BTreeMap<GpuType, u64> =
+        if share.gpus.is_empty() { all.gpus } else { share.gpus.clone() };
+    Usage {
+        cpus: share.cpus.unwrap_or(all.cpus),
+        memory_mb: share.memory_mb.unwrap_or(all.memory_mb),
+        disk_gb: all.disk_gb,
+        gpus,
+    }
+}

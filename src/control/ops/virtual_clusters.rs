@@ -1,0 +1,74 @@
+//! `api::cluster::VirtualClusters`.
+
+use std::sync::Arc;
+
+use api::cluster::{VirtualClusterView, VirtualClusters};
+use api::{Actor, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use protocol::cluster::VirtualClusterSettings;
+use protocol::ids::VirtualClusterName;
+
+use super::{administrators_only, views};
+use crate::cluster::Cluster;
+use crate::error::database;
+use crate::shared::Shared;
+
+#[derive(Debug)]
+pub(crate) struct Ops(pub(crate) Arc<Shared>);
+
+impl Ops {
+    async fn changed(&self) -> Result<()> {
+        let cluster = Cluster::read(&self.0.database).await.map_err(database)?;
+        self.0.set_cluster(cluster);
+        self.0.tell(api::changes::Change::Cluster);
+        self.0.bells.schedule.ring();
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl VirtualClusters for Ops {
+    async fn list(&self, actor: &Actor) -> Result<Vec<VirtualClusterView>> {
+        let (cluster, queue) = (self.0.cluster(), self.0.queue());
+        let view = |settings| views::virtual_cluster(actor, settings, &cluster, &queue);
+        Ok(cluster.virtual_clusters.iter().map(view).collect())
+    }
+
+    async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView> {
+        let (cluster, queue) = (self.0.cluster(), self.0.queue());
+        let settings = cluster.virtual_cluster(name).ok_or_else(|| missing(name))?;
+        Ok(views::virtual_cluster(actor, settings, &cluster, &queue))
+    }
+
+    async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()> {
+        administrators_only(actor)?;
+        let save = async |t: &_| database::virtual_clusters::save(t, &settings).await;
+        self.0.write(save).await.map_err(database)?;
+        tracing::info!(by = %actor.user, virtual_cluster = %settings.name, "virtual cluster saved");
+        self.changed().await
+    }
+
+    async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()> {
+        administrators_only(actor)?;
+        let conflict = |message: String| Error::new(ErrorCode::ConflictVcError, message);
+        if *name == VirtualClusterName::default() {
+            return Err(conflict("jobs that name no virtual cluster need `default`".into()));
+        }
+        let active = database::jobs::active_rows(self.0.database.read()).await.map_err(database)?;
+        let jobs = active.iter().filter(|job| job.virtual_cluster == *name).count();
+        if jobs > 0 {
+            return Err(conflict(format!("{jobs} active jobs use {name}: stop them first")));
+        }
+        let removed = self.0.write(async |t| database::virtual_clusters::remove(t, name).await);
+        if !removed.await.map_err(database)? {
+            return Err(missing(name));
+        }
+        tracing::info!(by = %actor.user, virtual_cluster = %name, "virtual cluster removed");
+        self.changed().await
+    }
+}
+
+pub(crate) fn missing(name: &VirtualClusterName) -> Error {
+    let message = format!("there is no virtual cluster {name}");
+    Error::new(ErrorCode::NoVirtualClusterError, message)
+}

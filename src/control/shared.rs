@@ -1,0 +1,156 @@
+//! What operations and loops share.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use api::changes::Change;
+use database::{Database, Transaction};
+use protocol::ids::{JobId, JobKey, NodeName, TaskKey};
+use protocol::spec::JobSpec;
+use protocol::state::State;
+use scheduler::model::Snapshot;
+use storage::Storage;
+use tokio::sync::broadcast;
+
+use crate::cluster::{Cluster, Observation};
+use crate::sealing::Seal;
+use crate::wake::{Bells, Moments};
+
+/// How many changes a slow listener may lag behind before it is told that it missed some.
+const CHANGES_KEPT: usize = 4_096;
+
+/// What operations and loops share. Locks are held for moments only, never over an await.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// Label of this installation's containers.
+    pub(crate) installation: String,
+    pub(crate) database: Database,
+    pub(crate) storage: Storage,
+    pub(crate) seal: Seal,
+    /// Folder with client certificates of nodes.
+    pub(crate) certificates: Option<PathBuf>,
+    pub(crate) bells: Bells,
+    pub(crate) moments: Moments,
+    changes: broadcast::Sender<Change>,
+    cluster: RwLock<Arc<Cluster>>,
+    queue: RwLock<Arc<Queue>>,
+    specs: Mutex<HashMap<JobId, Arc<JobSpec>>>,
+    /// What the loops see of each node's engine.
+    observations: Mutex<HashMap<NodeName, Observation>>,
+    /// What preparing tasks are doing, for people to read.
+    progress: Mutex<HashMap<TaskKey, String>>,
+}
+
+/// The scheduler's last look at cluster and queue.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    /// What it was told.
+    pub(crate) snapshot: Snapshot,
+    /// The jobs in it.
+    pub(crate) jobs: HashMap<JobId, (JobKey, Arc<JobSpec>)>,
+}
+
+impl Queue {
+    /// The name of a job in it.
+    pub(crate) fn key(&self, id: JobId) -> Option<&JobKey> {
+        self.jobs.get(&id).map(|(key, _)| key)
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(
+        installation: String,
+        database: Database,
+        storage: Storage,
+        seal: Seal,
+        certificates: Option<PathBuf>,
+        cluster: Cluster,
+    ) -> Self {
+        Self {
+            installation,
+            database,
+            storage,
+            seal,
+            certificates,
+            bells: Bells::default(),
+            moments: Moments::default(),
+            changes: broadcast::channel(CHANGES_KEPT).0,
+            cluster: RwLock::new(Arc::new(cluster)),
+            queue: RwLock::default(),
+            specs: Mutex::default(),
+            observations: Mutex::default(),
+            progress: Mutex::default(),
+        }
+    }
+
+    /// Does `work` in one write transaction: all of it is stored, or nothing.
+    pub(crate) async fn write<T>(
+        &self,
+        work: impl AsyncFnOnce(&Transaction) -> Result<T, database::Error>,
+    ) -> Result<T, database::Error> {
+        let transaction = self.database.begin().await?;
+        let done = work(&transaction).await?;
+        transaction.commit().await?;
+        Ok(done)
+    }
+
+    /// Tells the pages. Nobody listening is no error.
+    pub(crate) fn tell(&self, change: Change) {
+        let _nobody_listens = self.changes.send(change);
+    }
+
+    /// Tells the pages of a job's change.
+    pub(crate) fn tell_job(&self, id: JobId, key: &JobKey, state: State) {
+        self.tell(Change::Job { id, key: key.clone(), state });
+    }
+
+    pub(crate) fn listen(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+
+    /// Nodes and virtual clusters as they were last read.
+    pub(crate) fn cluster(&self) -> Arc<Cluster> {
+        Arc::clone(&self.cluster.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn set_cluster(&self, cluster: Cluster) {
+        *self.cluster.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(cluster);
+    }
+
+    /// The scheduler's last look.
+    pub(crate) fn queue(&self) -> Arc<Queue> {
+        Arc::clone(&self.queue.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn set_queue(&self, queue: Queue) {
+        *self.queue.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(queue);
+    }
+
+    /// The one shared copy of an active job's spec, once it was read.
+    pub(crate) fn spec(&self, id: JobId) -> Option<Arc<JobSpec>> {
+        lock(&self.specs).get(&id).map(Arc::clone)
+    }
+
+    pub(crate) fn learn_spec(&self, id: JobId, spec: JobSpec) {
+        lock(&self.specs).insert(id, Arc::new(spec));
+    }
+
+    /// Forgets the specs of jobs that are not active any more.
+    pub(crate) fn keep_specs(&self, active: impl Fn(JobId) -> bool) {
+        lock(&self.specs).retain(|id, _| active(*id));
+    }
+
+    pub(crate) fn observations(&self) -> MutexGuard<'_, HashMap<NodeName, Observation>> {
+        lock(&self.observations)
+    }
+
+    pub(crate) fn progress(&self) -> MutexGuard<'_, HashMap<TaskKey, String>> {
+        lock(&self.progress)
+    }
+}
+
+/// Locks; a panic of another holder does not make the value wrong, since holders only replace it.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,200 @@
+//! Starts everything that is not the web: reads the database, then runs the loops.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::Backend;
+use database::Database;
+use database::users::UserRecord;
+use protocol::cluster::{NodeSettings, VirtualClusterSettings};
+use protocol::ids::{UserName, VirtualClusterName};
+use storage::Storage;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::cluster::Cluster;
+use crate::loops::schedule::LastPass;
+use crate::ops::submit::Submissions;
+use crate::sealing::{Seal, random};
+use crate::shared::Shared;
+use crate::wake::now;
+use crate::{Error, loops, ops, passwords};
+
+/// The name of the first administrator.
+const ADMIN: &str = "admin";
+/// A loop that has not ended a pass for so long is not well, in milliseconds.
+const STALE: i64 = 30_000;
+
+/// The storage answers within so long or is not well.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What control needs.
+#[derive(Debug)]
+pub struct Options {
+    /// The database.
+    pub database: Database,
+    /// Users' files and kept logs.
+    pub storage: Storage,
+    /// The data folder; the key that seals secrets lies there.
+    pub data: PathBuf,
+    /// Nodes of the configuration file: they are saved at every start.
+    pub nodes: Vec<NodeSettings>,
+    /// Virtual clusters of the configuration file, likewise.
+    pub virtual_clusters: Vec<VirtualClusterSettings>,
+    /// Folder with client certificates of `tcp://` nodes, or with one such folder a node.
+    pub certificates: Option<PathBuf>,
+    /// The administrator's first password; without one it is generated.
+    pub admin_password: Option<String>,
+}
+
+/// The running control.
+#[derive(Debug)]
+pub struct Control {
+    /// All operations.
+    pub backend: Backend,
+    /// The administrator's password when it was generated just now: to be told once.
+    pub first_password: Option<String>,
+    shared: Arc<Shared>,
+    schedule: Arc<LastPass>,
+    jobs: Arc<LastPass>,
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+}
+
+/// What is well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Readiness {
+    /// The database answers.
+    pub database: bool,
+    /// The storage answers.
+    pub storage: bool,
+    /// The loops pass.
+    pub loops: bool,
+}
+
+/// Starts the loops.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn start(options: Options) -> Result<Control, Error> {
+    let Options { database, storage, data, nodes, virtual_clusters, certificates, admin_password } =
+        options;
+    let seal = Seal::open(&data.join("secret.key"))?;
+    let installation = installation(&database).await?;
+    let first_password = first_administrator(&database, admin_password).await?;
+    save_configured(&database, &nodes, &virtual_clusters).await?;
+    let cluster = Cluster::read(&database).await?;
+    let shared =
+        Arc::new(Shared::new(installation, database, storage, seal, certificates, cluster));
+    let (submissions, inbox) = Submissions::new();
+    let (schedule, jobs) = (Arc::<LastPass>::default(), Arc::<LastPass>::default());
+    let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
+    tasks.spawn(ops::submit::run(Arc::clone(&shared), inbox, shutdown.clone()));
+    tasks.spawn(loops::nodes::run(Arc::clone(&shared), shutdown.clone()));
+    tasks.spawn(loops::schedule::run(Arc::clone(&shared), Arc::clone(&schedule), shutdown.clone()));
+    tasks.spawn(loops::jobs::run(Arc::clone(&shared), Arc::clone(&jobs), shutdown.clone()));
+    tasks.close();
+    let backend = backend(&shared, submissions);
+    Ok(Control { backend, first_password, shared, schedule, jobs, tasks, shutdown })
+}
+
+impl Control {
+    /// Looks at everything a request needs.
+    pub async fn readiness(&self) -> Readiness {
+        let at = now();
+        let storage = &self.shared.storage;
+        let root = storage.resolve("/");
+        let there = async { storage.exists(&root?).await };
+        let there = tokio::time::timeout(PATIENCE, there);
+        Readiness {
+            database: self.shared.database.ping().await.is_ok(),
+            storage: there.await.is_ok_and(|answer| answer.is_ok_and(|there| there)),
+            loops: at.since(self.schedule.at()) < STALE && at.since(self.jobs.at()) < STALE,
+        }
+    }
+
+    /// The database, for what is not control's: sessions.
+    #[must_use]
+    pub fn database(&self) -> &Database {
+        &self.shared.database
+    }
+
+    /// Ends the loops and waits for them. Containers go on running.
+    pub async fn shutdown(self) {
+        self.shutdown.cancel();
+        self.tasks.wait().await;
+    }
+}
+
+fn backend(shared: &Arc<Shared>, submissions: Submissions) -> Backend {
+    Backend {
+        jobs: Arc::new(ops::jobs::Ops { shared: Arc::clone(shared), submissions }),
+        logs: Arc::new(ops::logs::Ops(Arc::clone(shared))),
+        nodes: Arc::new(ops::nodes::Ops(Arc::clone(shared))),
+        virtual_clusters: Arc::new(ops::virtual_clusters::Ops(Arc::clone(shared))),
+        users: Arc::new(ops::users::Ops(Arc::clone(shared))),
+        changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),
+    }
+}
+
+/// The label of this installation's containers, chosen once.
+async fn installation(database: &Database) -> Result<String, Error> {
+    let chosen = hex::encode(random::<4>());
+    let transaction = database.begin().await?;
+    let holds = database::settings::set_once(&transaction, "installation", &chosen).await?;
+    transaction.commit().await?;
+    Ok(holds)
+}
+
+/// The first start makes the administrator.
+async fn first_administrator(
+    database: &Database,
+    given: Option<String>,
+) -> Result<Option<String>, Error> {
+    if database::users::count(database.read()).await? > 0 {
+        return Ok(None);
+    }
+    let generated = given.is_none().then(passwords::generate);
+    let password = given.or_else(|| generated.clone()).unwrap_or_default();
+    let refused = |error: api::Error| Error::Password(error.message);
+    passwords::check_new(&password).map_err(refused)?;
+    let at = now();
+    let administrator = UserRecord {
+        name: UserName::new(ADMIN).expect("admin is a valid user name"),
+        password_hash: passwords::hash(password).await.map_err(refused)?,
+        admin: true,
+        created_at: at,
+        password_changed_at: at,
+    };
+    let transaction = database.begin().await?;
+    database::users::insert(&transaction, &administrator).await?;
+    transaction.commit().await?;
+    Ok(generated)
+}
+
+/// Saves what the configuration file says; there is always a virtual cluster `default`.
+async fn save_configured(
+    database: &Database,
+    nodes: &[NodeSettings],
+    virtual_clusters: &[VirtualClusterSettings],
+) -> Result<(), Error> {
+    let transaction = database.begin().await?;
+    for node in nodes {
+        database::nodes::save(&transaction, node, true).await?;
+    }
+    for settings in virtual_clusters {
+        database::virtual_clusters::save(&transaction, settings).await?;
+    }
+    let default = VirtualClusterName::default();
+    if database::virtual_clusters::get(&transaction, &default).await?.is_none() {
+        let settings = VirtualClusterSettings {
+            name: default,
+            share: protocol::cluster::Share::default(),
+            users: Vec::new(),
+        };
+        database::virtual_clusters::save(&transaction, &settings).await?;
+    }
+    transaction.commit().await?;
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! What wakes the loops, and the moments by which looks and actions are ordered.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use protocol::time::Timestamp;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// The loops' bells. Ringing one twice before it is heard is the same as once.
+#[derive(Debug, Default)]
+pub(crate) struct Bells {
+    pub(crate) schedule: Bell,
+    pub(crate) jobs: Bell,
+    pub(crate) nodes: Bell,
+}
+
+/// One loop's bell.
+#[derive(Debug, Default)]
+pub(crate) struct Bell(Notify);
+
+impl Bell {
+    /// Wakes the loop, now or as soon as it waits again.
+    pub(crate) fn ring(&self) {
+        self.0.notify_one();
+    }
+
+    /// Waits for the bell or for `patience`; false: shut down.
+    pub(crate) async fn wait(&self, patience: Duration, shutdown: &CancellationToken) -> bool {
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => false,
+            () = self.0.notified() => true,
+            () = tokio::time::sleep(patience) => true,
+        }
+    }
+}
+
+/// Counts moments: what carries a higher number happened later.
+#[derive(Debug, Default)]
+pub(crate) struct Moments(AtomicU64);
+
+impl Moments {
+    /// The next moment.
+    pub(crate) fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::SeqCst) + 1
+    }
+}
+
+/// The wall clock.
+pub(crate) fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
