@@ -7,6 +7,8 @@ use crate::problem::Problem;
 
 /// So many mistakes are told; a text made of nothing else must not fill a page.
 const MAX_PROBLEMS: usize = 200;
+/// So many are kept to choose the first of the text from; finding the places of more takes long.
+const MAX_NOTED: usize = 1000;
 
 /// A value under its path.
 #[derive(Clone)]
@@ -72,6 +74,8 @@ pub(crate) struct Reader<'d> {
     pub(crate) document: &'d Document<'d>,
     lines: Lines<'d>,
     problems: Vec<Problem>,
+    /// Mistakes that were only counted.
+    more: usize,
     pub(crate) warnings: Vec<String>,
     /// Places of the values that must not be shown, first byte and the byte after the last.
     pub(crate) hidden: Vec<(usize, usize)>,
@@ -83,6 +87,7 @@ impl<'d> Reader<'d> {
             document,
             lines: Lines::new(document.text),
             problems: document.duplicate_keys(),
+            more: 0,
             warnings: Vec::new(),
             hidden: Vec::new(),
         }
@@ -96,6 +101,10 @@ impl<'d> Reader<'d> {
         message: impl Into<String>,
         allowed: impl Into<String>,
     ) {
+        if self.problems.len() >= MAX_NOTED {
+            self.more += 1;
+            return;
+        }
         let (line, column) = self.lines.position(at);
         self.problems.push(Problem {
             path: path.to_owned(),
@@ -126,7 +135,7 @@ impl<'d> Reader<'d> {
         self.problems.sort_by_key(|problem| (problem.line, problem.column));
         // What several roles use is read for each of them.
         self.problems.dedup();
-        let more = self.problems.len().saturating_sub(MAX_PROBLEMS);
+        let more = self.problems.len().saturating_sub(MAX_PROBLEMS) + self.more;
         self.problems.truncate(MAX_PROBLEMS);
         if let (1.., Some(last)) = (more, self.problems.last().cloned()) {
             let message = format!("{more} more mistakes follow");
@@ -154,6 +163,10 @@ impl<'d> Reader<'d> {
     pub(crate) fn check_keys(&mut self, fields: &Fields<'d>, known: &[&str]) {
         for entry in fields.entries {
             if known.contains(&entry.key.as_str()) {
+                continue;
+            }
+            if self.problems.len() >= MAX_NOTED {
+                self.more += 1;
                 continue;
             }
             let mut message = format!("the key {:?} is not known here", shorten(&entry.key));

@@ -75,6 +75,8 @@ pub(super) fn render<'d>(
         match value {
             Some(value) => rendered.push_str(&value),
             None if scope.lost.contains(&tag.scope()) => complete = false,
+            // One text says enough with twenty of them.
+            None if nth > 20 && !complete => {}
             None => {
                 unknown(reader, field, tag, nth - 1, scope, job);
                 complete = false;
