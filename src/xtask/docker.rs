@@ -142,8 +142,10 @@ impl PrivateEngine {
 impl Drop for PrivateEngine {
     fn drop(&mut self) {
         let id = self.process.id().to_string();
-        // SIGTERM, not a kill: the engine stops its containers and unmounts their file systems.
-        let asked = as_root("kill").and_then(|mut kill| output(kill.arg(&id)));
+        // SIGTERM, not a kill: the engine stops its containers and unmounts their file systems. The
+        // shell's own `kill` is there also where no package with the program is.
+        let asked =
+            as_root("sh").and_then(|mut sh| output(sh.args(["-c", "kill \"$1\"", "sh", &id])));
         if let Err(error) = asked {
             note(&format!("cannot stop the private engine {id}: {error:#}"));
             return;

@@ -31,6 +31,9 @@ pub(crate) fn run_all(workspace: &Workspace, options: &Options) -> Result<Report
     report.check("formatting", || format(workspace));
     report.check("lints, native", || lint_native(workspace));
     report.check("lints, WASM", || lint_wasm(workspace));
+    if find_program("cargo-deny").is_some() {
+        report.check("licences and bans", || deny(workspace));
+    }
     report.check("unit and integration tests", || cargo_tests(workspace, &archive));
     if !options.fast {
         report.check("front end", || web::ensure(workspace, web::Form::Small));
@@ -58,7 +61,7 @@ fn format(workspace: &Workspace) -> Result<()> {
 fn lint_native(workspace: &Workspace) -> Result<()> {
     component(workspace, "clippy", "clippy")?;
     let mut cargo = workspace.cargo();
-    cargo.args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]);
+    cargo.args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
     process::run(&mut cargo)
 }
 
@@ -66,11 +69,16 @@ fn lint_wasm(workspace: &Workspace) -> Result<()> {
     let mut cargo = workspace.cargo();
     cargo
         .env_remove("CARGO_TARGET_DIR")
-        .args(["clippy", "--quiet", "--package", "app", "--lib", "--target", TARGET])
+        .args(["clippy", "--package", "app", "--lib", "--target", TARGET])
         .args(["--no-default-features", "--features", "hydrate", "--target-dir"])
         .arg(workspace.target.join("wasm"))
         .args(["--", "-D", "warnings"]);
     process::run(&mut cargo)
+}
+
+/// Advisories are left out: what they say of an old checkout changes from day to day.
+fn deny(workspace: &Workspace) -> Result<()> {
+    process::run(workspace.cargo().args(["deny", "check", "bans", "licenses", "sources"]))
 }
 
 /// A part of the Rust toolchain that some installations leave out.

@@ -30,11 +30,17 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    fn name(self) -> &'static str {
+    /// What is remembered of a site made in this form.
+    fn stamp(self, inputs: &str) -> String {
         match self {
-            Self::Quick => "quick",
-            Self::Small => "small",
+            Self::Quick => format!("quick {inputs}"),
+            Self::Small => format!("small {inputs}"),
         }
+    }
+
+    /// Whether a site in this form will do where another form is wanted.
+    fn serves(self, wanted: Self) -> bool {
+        self == wanted || wanted == Self::Quick
     }
 }
 
@@ -43,13 +49,18 @@ pub(crate) fn ensure(workspace: &Workspace, form: Form) -> Result<()> {
     wasm_target::ensure(workspace)?;
     node::ensure_packages(&workspace.javascript())?;
     let stamp = workspace.target.join("site.inputs");
-    let inputs = format!("{} {}", form.name(), inputs::fingerprint(workspace)?);
-    let made = fs::read_to_string(&stamp).is_ok_and(|made| made == inputs);
-    if made && workspace.site().join("manifest.json").is_file() {
+    let inputs = inputs::fingerprint(workspace)?;
+    let made = fs::read_to_string(&stamp).unwrap_or_default();
+    // Whoever wants it quickly is served by the small one as well.
+    let serves = |made_in: Form| made_in.serves(form) && made == made_in.stamp(&inputs);
+    if [Form::Quick, Form::Small].into_iter().any(serves)
+        && workspace.site().join("manifest.json").is_file()
+    {
         return Ok(());
     }
     build(workspace, form)?;
-    fs::write(&stamp, inputs).with_context(|| format!("cannot write {}", stamp.display()))
+    fs::write(&stamp, form.stamp(&inputs))
+        .with_context(|| format!("cannot write {}", stamp.display()))
 }
 
 fn build(workspace: &Workspace, form: Form) -> Result<()> {

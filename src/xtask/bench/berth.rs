@@ -148,7 +148,8 @@ impl Berth {
 
 impl Drop for Berth {
     fn drop(&mut self) {
-        let stopped = output(Command::new("kill").arg(self.process.id().to_string()))
+        let id = self.process.id().to_string();
+        let stopped = output(Command::new("sh").args(["-c", "kill \"$1\"", "sh", &id]))
             .and_then(|_| Ok(self.process.wait()?));
         if let Err(error) = stopped {
             note(&format!("berth (process {}) did not end: {error:#}", self.process.id()));

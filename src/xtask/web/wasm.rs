@@ -53,7 +53,7 @@ fn compile(workspace: &Workspace, form: Form) -> Result<PathBuf> {
     let mut cargo = workspace.cargo();
     cargo
         .env_remove("CARGO_TARGET_DIR")
-        .args(["build", "--quiet", "--package", "app", "--lib", "--target", TARGET])
+        .args(["build", "--package", "app", "--lib", "--target", TARGET])
         .args(["--no-default-features", "--features", "hydrate", "--profile", profile])
         .arg("--target-dir")
         .arg(&target);
