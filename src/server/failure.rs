@@ -10,28 +10,28 @@ use serde::Serialize;
 
 /// What went wrong, and when it may be tried again.
 #[derive(Debug, Clone)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The problem as the contract has it.
-    pub error: Error,
+    pub(crate) error: Error,
     /// Seconds after which trying again makes sense.
-    pub retry_after: Option<u64>,
+    pub(crate) retry_after: Option<u64>,
 }
 
 impl Failure {
     /// A failure without problems in a text.
-    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Error::new(code, message).into()
     }
 
     /// Nobody is signed in.
     #[must_use]
-    pub fn unauthorized() -> Self {
+    pub(crate) fn unauthorized() -> Self {
         Self::new(ErrorCode::UnauthorizedUserError, "Guest is not allowed to do this operation.")
     }
 
     /// The credentials that came with the request are not good.
     #[must_use]
-    pub fn invalid_token() -> Self {
+    pub(crate) fn invalid_token() -> Self {
         Self::new(ErrorCode::UnauthorizedUserError, "Your token is invalid.")
     }
 }

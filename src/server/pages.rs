@@ -16,7 +16,7 @@ use leptos_axum::{
 };
 
 use crate::auth::Caller;
-use crate::site::{self, Site};
+use crate::site;
 use crate::state::AppState;
 
 /// The pages and their server functions; what is neither is a file of the site, or a page that
@@ -25,15 +25,21 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     // Files are served by us: Leptos is shown a folder that has none.
     let options = LeptosOptions::builder().output_name("app").site_root("/dev/null").build();
     let backend = state.backend.clone();
-    let assets = assets(&state.site);
-    let context = move || provide(&backend, assets.as_ref());
+    let assets = Assets(state.site.addresses());
+    let context = {
+        let assets = assets.clone();
+        move || provide(&backend, &assets)
+    };
     let (listings, _) =
         generate_route_list_with_exclusions_and_ssg_and_context(App, None, context.clone());
     let page = {
         let options = options.clone();
-        move || shell(options.clone())
+        let assets = assets.clone();
+        move || shell(options.clone(), assets.clone())
     };
-    let nothing = file_and_error_handler_with_context::<LeptosOptions, _>(context.clone(), shell);
+    let not_found = move |options| shell(options, assets.clone());
+    let nothing =
+        file_and_error_handler_with_context::<LeptosOptions, _>(context.clone(), not_found);
     let fallback = {
         let options = options.clone();
         move |State(state): State<AppState>, uri: Uri, request: Request<Body>| {
@@ -64,23 +70,11 @@ where
 }
 
 /// What pages and server functions find in their context.
-fn provide(backend: &Backend, assets: Option<&Assets>) {
+fn provide(backend: &Backend, assets: &Assets) {
     let caller = use_context::<Parts>()
         .and_then(|parts| parts.extensions.get::<Caller>().cloned())
         .unwrap_or_default();
     provide_context(backend.clone());
-    if let Some(assets) = assets {
-        provide_context(assets.clone());
-    }
+    provide_context(assets.clone());
     provide_context(caller.actor);
-}
-
-/// What the pages load; nothing, where the front end was not built.
-fn assets(site: &Site) -> Option<Assets> {
-    Some(Assets {
-        css: site.address("main.css")?,
-        js: site.address("app.js")?,
-        wasm: site.address("app_bg.wasm")?,
-        icon: "/favicon.svg".to_owned(),
-    })
 }

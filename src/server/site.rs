@@ -44,9 +44,10 @@ impl Site {
         Self { files, manifest }
     }
 
-    /// Where the browser finds a file by its logical name; `None`: it was not built.
-    pub(crate) fn address(&self, name: &str) -> Option<String> {
-        self.manifest.get(name).map(|path| format!("/{path}"))
+    /// Logical names, and where the browser finds the files.
+    pub(crate) fn addresses(&self) -> BTreeMap<String, String> {
+        let entries = self.manifest.iter();
+        entries.map(|(name, path)| (name.clone(), format!("/{path}"))).collect()
     }
 }
 

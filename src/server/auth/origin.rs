@@ -70,7 +70,7 @@ impl OwnOrigin {
                 Claim::Foreign
             };
         }
-        match headers.get("sec-fetch-site").map(|value| value.as_bytes()) {
+        match headers.get("sec-fetch-site").map(axum::http::HeaderValue::as_bytes) {
             Some(b"same-origin") => Claim::Own,
             Some(b"none") | None => Claim::Silent,
             Some(_) => Claim::Foreign,

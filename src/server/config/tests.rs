@@ -63,7 +63,9 @@ fn passwords_that_look_like_numbers_stay_texts() {
 #[test]
 fn mistakes_name_key_value_and_what_is_allowed() {
     let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://'\n";
-    let cases: [(String, &[(&str, &str)], &[&str]); 9] = [
+    /// A file, variables, and the words of the mistake.
+    type Case<'a> = (String, &'a [(&'a str, &'a str)], &'a [&'a str]);
+    let cases: [Case<'_>; 9] = [
         ("listne = 1".into(), &[], &["listne", "listen"]),
         ("listen = 'nowhere'".into(), &[], &["listen", "socket address"]),
         ("demo = 'perhaps'".into(), &[], &["demo", "perhaps", "boolean"]),

@@ -1,5 +1,7 @@
 //! The doors of the server over real HTTP on a loopback port, with sessions in a real SQLite file.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
 mod doors;
 mod fakes;
 mod lifecycle;
