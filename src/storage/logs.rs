@@ -142,7 +142,7 @@ impl Storage {
     /// [`StorageError::Failed`].
     pub async fn remove_logs(&self, job: JobId) -> Result<()> {
         let folder = StoragePath::own(&format!("logs/{job}"));
-        let removed = self.operator.remove_all(&format!("{folder}/")).await;
+        let removed = self.operator.delete_with(&format!("{folder}/")).recursive(true).await;
         removed.map_err(|error| StorageError::of(&folder, error))
     }
 }
