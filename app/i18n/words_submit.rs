@@ -59,7 +59,6 @@ pub(crate) struct Fields {
     pub(crate) kill_all: Word,
     pub(crate) kill_all_hint: Word,
     pub(crate) roles: Word,
-    pub(crate) role: Word,
     pub(crate) role_summary: fn(&RoleSummary) -> String,
     pub(crate) add_role: Word,
     pub(crate) remove_role: Named,
@@ -117,7 +116,6 @@ pub(crate) struct RoleSummary {
 #[derive(Debug)]
 pub(crate) struct Rail {
     pub(crate) title: Word,
-    pub(crate) checking: Word,
     pub(crate) problems: Counted,
     pub(crate) place: fn(u32, u32) -> String,
     pub(crate) allowed: Named,

@@ -55,7 +55,6 @@ const FIELDS: Fields = Fields {
     kill_all: "End the job when so many tasks have completed",
     kill_all_hint: "0 or empty: the task roles decide",
     roles: "Task roles",
-    role: "Task role",
     role_summary: |role| {
         let tasks = if role.tasks == "1" { "task" } else { "tasks" };
         format!(
@@ -115,7 +114,6 @@ fn shown(text: &str) -> &str {
 
 const RAIL: Rail = Rail {
     title: "Before you submit",
-    checking: "Checking…",
     problems: |count| match count {
         1 => "1 problem".to_owned(),
         more => format!("{more} problems"),

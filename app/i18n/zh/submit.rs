@@ -53,7 +53,6 @@ const FIELDS: Fields = Fields {
     kill_all: "完成多少个任务后结束作业",
     kill_all_hint: "0 或留空:由任务角色决定",
     roles: "任务角色",
-    role: "任务角色",
     role_summary: |role| {
         format!(
             "{} 个任务,每个 {} 核 CPU、{} MB 内存、{} 张 GPU",
@@ -112,7 +111,6 @@ fn shown(text: &str) -> &str {
 
 const RAIL: Rail = Rail {
     title: "提交前检查",
-    checking: "正在检查…",
     problems: |count| format!("{count} 个问题"),
     place: |line, column| format!("第 {line} 行,第 {column} 列"),
     allowed: |allowed| format!("允许:{allowed}"),
