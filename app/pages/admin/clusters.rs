@@ -26,20 +26,31 @@ pub(crate) fn Clusters() -> impl IntoView {
             <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
             <Loaded
                 resource=clusters
-                content=move |clusters: Vec<VirtualClusterView>| {
-                    let settings: Vec<_> = clusters.into_iter().map(|c| c.settings).collect();
-                    let of_form = settings.clone();
-                    view! {
-                        <Table settings=settings remove=remove/>
-                        {move || {
-                            let name = edited.get();
-                            let found = of_form.iter().find(|s| Some(s.name.as_str()) == name.as_deref());
-                            view! { <SaveForm save=save edited=found.cloned()/> }
-                        }}
-                    }
+                content=move |clusters| {
+                    view! { <Content clusters=clusters save=save remove=remove edited=edited/> }
                 }
             />
         </div>
+    }
+}
+
+#[component]
+fn Content(
+    clusters: Vec<VirtualClusterView>,
+    save: ServerAction<SaveCluster>,
+    remove: ServerAction<RemoveCluster>,
+    edited: Memo<Option<String>>,
+) -> impl IntoView {
+    let settings: Vec<_> = clusters.into_iter().map(|cluster| cluster.settings).collect();
+    let of_table = settings.clone();
+    let form = move || {
+        let name = edited.get();
+        let found = settings.iter().find(|each| Some(each.name.as_str()) == name.as_deref());
+        view! { <SaveForm save=save edited=found.cloned()/> }
+    };
+    view! {
+        <Table settings=of_table remove=remove/>
+        {form}
     }
 }
 

@@ -11,7 +11,7 @@ use crate::server_fns::users::{AddUser, RemoveUser, SetPassword, list_users};
 use crate::session::Session;
 
 /// What changes the list.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 struct Actions {
     password: ServerAction<SetPassword>,
     remove: ServerAction<RemoveUser>,
