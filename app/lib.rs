@@ -3,6 +3,8 @@
 //! The server provides by context an [`api::Backend`] and an `Option<api::Actor>` (who asks, if
 //! anybody is signed in), and gives [`Assets`] (where the browser finds its part) to [`shell`].
 
+#![expect(unreachable_pub, reason = "the component macro writes `pub` before what it generates")]
+
 mod address;
 mod failed;
 pub mod i18n;
@@ -14,6 +16,7 @@ mod parts;
 mod routes;
 mod server_fns;
 mod session;
+#[cfg(feature = "ssr")]
 mod settings;
 mod shell;
 mod time;

@@ -1,5 +1,7 @@
 //! Amounts as the pages write them: the unit after a thin space, figures grouped in threes.
 
+use protocol::ids::GpuType;
+
 /// A count with thin spaces between groups of three figures.
 pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -34,6 +36,11 @@ pub(crate) fn disk(gibibytes: u64) -> String {
 /// A part of a whole in percent, 0 to 100; nothing of nothing is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> u64 {
     if whole == 0 { 0 } else { (part * 100 / whole).min(100) }
+}
+
+/// GPU counts as the forms write them.
+pub(crate) fn gpus_text<'a>(counts: impl Iterator<Item = (&'a GpuType, u64)>) -> String {
+    counts.map(|(kind, count)| format!("{kind}={count}")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -52,11 +52,6 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
     })
 }
 
-/// GPU counts as the forms write them.
-pub(crate) fn gpus_text<'a>(counts: impl Iterator<Item = (&'a GpuType, u64)>) -> String {
-    counts.map(|(kind, count)| format!("{kind}={count}")).collect::<Vec<_>>().join(", ")
-}
-
 fn invalid(message: String) -> Error {
     Error::new(ErrorCode::InvalidParametersError, message)
 }

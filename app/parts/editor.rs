@@ -3,11 +3,14 @@
 
 mod monaco;
 
+use std::rc::Rc;
+
 use api::jobs::Syntax;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use protocol::problem::Problem;
+use send_wrapper::SendWrapper;
 
 use crate::i18n::{Reader, tr};
 use crate::parts::editor::monaco::{Marker, Monaco, Options};
@@ -29,7 +32,8 @@ enum Progress {
     #[default]
     Unasked,
     Loading,
-    Open(std::rc::Rc<Monaco>),
+    // The server renders on many threads, but only the browser ever opens one.
+    Open(SendWrapper<Rc<Monaco>>),
     Failed,
 }
 
@@ -48,7 +52,7 @@ pub(crate) fn Editor(
     on_submit: Callback<()>,
 ) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
-    let progress = RwSignal::new_local(Progress::default());
+    let progress = RwSignal::new(Progress::default());
     Effect::new(move |_| {
         let wanted = shown.get() && matches!(*progress.read_untracked(), Progress::Unasked);
         if let (true, Some(element)) = (wanted, place.get()) {
@@ -57,7 +61,7 @@ pub(crate) fn Editor(
                 let opened = open(element, text, syntax, on_submit).await;
                 progress.try_set(
                     opened.map_or(Progress::Failed, |monaco| {
-                        Progress::Open(std::rc::Rc::new(monaco))
+                        Progress::Open(SendWrapper::new(Rc::new(monaco)))
                     }),
                 );
             });
@@ -117,7 +121,7 @@ async fn open(
 
 /// Keeps Monaco at what the page says.
 fn follow(
-    progress: RwSignal<Progress, LocalStorage>,
+    progress: RwSignal<Progress>,
     text: RwSignal<String>,
     syntax: Signal<Syntax>,
     problems: Signal<Vec<Problem>>,

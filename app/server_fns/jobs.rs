@@ -1,8 +1,7 @@
 use std::collections::BTreeMap;
 
 use api::jobs::{
-    CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery, Submission,
-    Submitted,
+    CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery, Submitted,
 };
 use leptos::prelude::*;
 use protocol::ids::JobKey;
@@ -96,6 +95,8 @@ pub(crate) async fn submit_job(
     text: String,
     #[server(default)] cloned_from: String,
 ) -> Result<Submitted, Failed> {
+    use api::jobs::Submission;
+
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     let cloned_from = cloned_from.parse::<JobKey>().ok();

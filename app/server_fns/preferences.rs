@@ -1,13 +1,12 @@
 use leptos::prelude::*;
 
 use crate::Failed;
-use crate::i18n::Language;
-use crate::session::Theme;
 
 /// Remembers the language.
 #[server(prefix = "/fn", endpoint = "preferences/language")]
 pub(crate) async fn set_language(language: String) -> Result<(), Failed> {
     use crate::edge::{LANGUAGE_COOKIE, remember};
+    use crate::i18n::Language;
     let language = Language::from_word(&language).unwrap_or_default();
     remember(LANGUAGE_COOKIE, language.as_str());
     Ok(())
@@ -17,6 +16,7 @@ pub(crate) async fn set_language(language: String) -> Result<(), Failed> {
 #[server(prefix = "/fn", endpoint = "preferences/theme")]
 pub(crate) async fn set_theme(theme: String) -> Result<(), Failed> {
     use crate::edge::{THEME_COOKIE, remember};
+    use crate::session::Theme;
     let theme = Theme::from_word(&theme).unwrap_or_default();
     remember(THEME_COOKIE, theme.as_str());
     Ok(())

@@ -1,4 +1,4 @@
-use api::users::{NewToken, NewUser, PasswordChange, TokenView, UserView};
+use api::users::{NewToken, TokenView, UserView};
 use leptos::prelude::*;
 use protocol::ids::UserName;
 use server_fn::codec::GetUrl;
@@ -20,6 +20,8 @@ pub(crate) async fn add_user(
     password: String,
     #[server(default)] admin: bool,
 ) -> Result<(), Failed> {
+    use api::users::NewUser;
+
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend.users.create(&actor, NewUser { name, password, admin }).await.map_err(failed)
@@ -28,6 +30,8 @@ pub(crate) async fn add_user(
 /// Sets somebody's password, as an administrator.
 #[server(prefix = "/fn", endpoint = "users/password")]
 pub(crate) async fn set_password(user: UserName, new: String) -> Result<(), Failed> {
+    use api::users::PasswordChange;
+
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend
@@ -48,6 +52,8 @@ pub(crate) async fn remove_user(name: UserName) -> Result<(), Failed> {
 /// Changes one's own password.
 #[server(prefix = "/fn", endpoint = "profile/password")]
 pub(crate) async fn change_password(old: String, new: String) -> Result<(), Failed> {
+    use api::users::PasswordChange;
+
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     let change = PasswordChange { user: actor.user.clone(), old: Some(old), new };

@@ -5,12 +5,12 @@ use protocol::cluster::VirtualClusterSettings;
 
 use crate::address::encode;
 use crate::i18n::{Reader, text, tr};
+use crate::number::gpus_text;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::virtual_clusters::{RemoveCluster, SaveCluster, list_clusters};
-use crate::settings::gpus_text;
 
 /// All virtual clusters, and a form that adds one or changes the one that the address names.
 #[component]
