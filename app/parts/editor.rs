@@ -12,7 +12,7 @@ use leptos::task::spawn_local;
 use protocol::problem::Problem;
 use send_wrapper::SendWrapper;
 
-use crate::i18n::{Reader, tr};
+use crate::i18n::tr;
 use crate::parts::editor::monaco::{Marker, Monaco, Options};
 use crate::server_fns::submit::get_schemas;
 use crate::session::{Session, Theme};
@@ -53,17 +53,16 @@ pub(crate) fn Editor(
 ) -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let progress = RwSignal::new(Progress::default());
+    let session = Session::get();
     Effect::new(move |_| {
         let wanted = shown.get() && matches!(*progress.read_untracked(), Progress::Unasked);
         if let (true, Some(element)) = (wanted, place.get()) {
             progress.set(Progress::Loading);
             spawn_local(async move {
-                let opened = open(element, text, syntax, on_submit).await;
-                progress.try_set(
-                    opened.map_or(Progress::Failed, |monaco| {
-                        Progress::Open(SendWrapper::new(Rc::new(monaco)))
-                    }),
-                );
+                let opened = open(element, text, syntax, session, on_submit).await;
+                progress.try_set(opened.map_or(Progress::Failed, |monaco| {
+                    Progress::Open(SendWrapper::new(Rc::new(monaco)))
+                }));
             });
         }
     });
@@ -99,15 +98,16 @@ async fn open(
     element: web_sys::HtmlDivElement,
     text: RwSignal<String>,
     syntax: Signal<Syntax>,
+    session: Session,
     on_submit: Callback<()>,
 ) -> Option<Monaco> {
     let schemas = get_schemas().await.ok()?;
     let options = Options {
         text: text.get_untracked(),
         language: word(syntax.get_untracked()),
-        theme: theme_word(Session::get().theme.get_untracked()),
-        locale: Session::get().language.get_untracked().as_str(),
-        label: Reader::get().texts_now().submit.editor_label,
+        theme: theme_word(session.theme.get_untracked()),
+        locale: session.language.get_untracked().as_str(),
+        label: session.language.get_untracked().texts().submit.editor_label,
         json_schema: schemas.json,
         yaml_schema: schemas.yaml,
         editor_worker: monaco::asset("js/editor.worker.js")?,
