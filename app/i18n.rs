@@ -127,11 +127,6 @@ impl Reader {
     pub(crate) fn texts(self) -> &'static Texts {
         self.0.get().texts()
     }
-
-    /// The catalogue, without following a change.
-    pub(crate) fn texts_now(self) -> &'static Texts {
-        self.0.get_untracked().texts()
-    }
 }
 
 #[cfg(test)]

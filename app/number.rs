@@ -35,7 +35,7 @@ pub(crate) fn disk(gibibytes: u64) -> String {
 
 /// A part of a whole in percent, 0 to 100; nothing of nothing is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> u64 {
-    if whole == 0 { 0 } else { (part * 100 / whole).min(100) }
+    (part * 100).checked_div(whole).unwrap_or(0).min(100)
 }
 
 /// GPU counts as the forms write them.

@@ -30,10 +30,6 @@ impl Theme {
             Theme::Dark => "dark",
         }
     }
-
-    pub(crate) fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|theme| theme.as_str() == word)
-    }
 }
 
 /// What the server knows of a request before any page is rendered. The browser gets the same

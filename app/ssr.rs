@@ -54,7 +54,7 @@ pub(crate) fn opening() -> Opening {
         language: cookie(LANGUAGE_COOKIE)
             .and_then(|word| Language::from_word(&word))
             .unwrap_or_else(|| Language::from_accept(&accepted.unwrap_or_default())),
-        theme: cookie(THEME_COOKIE).and_then(|word| Theme::from_word(&word)).unwrap_or_default(),
+        theme: cookie(THEME_COOKIE).map(|word| theme(&word)).unwrap_or_default(),
         now: now(),
         address: parts
             .as_ref()
@@ -67,6 +67,11 @@ pub(crate) fn opening() -> Opening {
 pub(crate) const LANGUAGE_COOKIE: &str = "berth_language";
 /// Where the theme is remembered.
 pub(crate) const THEME_COOKIE: &str = "berth_theme";
+
+/// Reads a theme's word; the system's where it is none.
+pub(crate) fn theme(word: &str) -> Theme {
+    Theme::ALL.into_iter().find(|theme| theme.as_str() == word).unwrap_or_default()
+}
 
 /// Remembers a preference for a year.
 pub(crate) fn remember(name: &str, value: &str) {

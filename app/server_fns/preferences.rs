@@ -16,8 +16,7 @@ pub(crate) async fn set_language(language: String) -> Result<(), Failed> {
 #[server(prefix = "/fn", endpoint = "preferences/theme")]
 pub(crate) async fn set_theme(theme: String) -> Result<(), Failed> {
     use crate::edge::{THEME_COOKIE, remember};
-    use crate::session::Theme;
-    let theme = Theme::from_word(&theme).unwrap_or_default();
+    let theme = crate::edge::theme(&theme);
     remember(THEME_COOKIE, theme.as_str());
     Ok(())
 }
