@@ -3,6 +3,8 @@
 //! The server provides by context an [`api::Backend`] and an `Option<api::Actor>` (who asks, if
 //! anybody is signed in), and gives [`Assets`] (where the browser finds its part) to [`shell`].
 
+// A view's type grows with its depth; the compiler's own limit is made for less.
+#![recursion_limit = "512"]
 #![expect(unreachable_pub, reason = "the component macro writes `pub` before what it generates")]
 
 mod address;

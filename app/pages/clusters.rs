@@ -32,6 +32,7 @@ pub(crate) fn ClustersPage() -> impl IntoView {
             }
         />
     }
+    .into_any()
 }
 
 #[component]
@@ -61,6 +62,7 @@ fn Cluster(cluster: VirtualClusterView) -> impl IntoView {
             </p>
         </section>
     }
+    .into_any()
 }
 
 /// Used and total of each resource.
@@ -110,4 +112,5 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
             </tbody>
         </table>
     }
+    .into_any()
 }

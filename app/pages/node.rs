@@ -45,6 +45,7 @@ fn Node(name: NodeName) -> impl IntoView {
         <PageHeader title=text(move |_| title.clone())/>
         <Loaded resource=node content=|node| view! { <Detail node=node/> }/>
     }
+    .into_any()
 }
 
 #[component]
@@ -67,6 +68,7 @@ fn Detail(node: NodeView) -> impl IntoView {
             </section>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -111,6 +113,7 @@ fn Facts(node: NodeView) -> impl IntoView {
             </dl>
         </section>
     }
+    .into_any()
 }
 
 #[component]

@@ -39,6 +39,7 @@ pub(crate) fn NodesPage() -> impl IntoView {
             }
         />
     }
+    .into_any()
 }
 
 #[component]
@@ -66,6 +67,7 @@ fn Table(nodes: Vec<NodeView>) -> impl IntoView {
             </table>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -98,6 +100,7 @@ fn Row(node: NodeView) -> impl IntoView {
             <td class="num wide">{node.tasks.len()}</td>
         </tr>
     }
+    .into_any()
 }
 
 /// The GPU types of a node with their counts: `8 × A100`.

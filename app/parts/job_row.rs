@@ -41,6 +41,7 @@ pub(crate) fn JobRow(
             <td class="num">{ran}</td>
         </tr>
     }
+    .into_any()
 }
 
 /// The name, and under it why the job waits or failed.
@@ -59,4 +60,5 @@ pub(crate) fn NameCell(job: JobSummary) -> impl IntoView {
         <a class="job-name" href=address::job(&job.key)>{job.key.name.to_string()}</a>
         <span class="table__sub">{job.key.user.to_string()} " " {reason}</span>
     }
+    .into_any()
 }

@@ -32,6 +32,7 @@ pub(crate) fn Clusters() -> impl IntoView {
             />
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -52,6 +53,7 @@ fn Content(
         <Table settings=of_table remove=remove/>
         {form}
     }
+    .into_any()
 }
 
 #[component]
@@ -76,6 +78,7 @@ fn Table(
             </table>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -106,6 +109,7 @@ fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) ->
             </td>
         </tr>
     }
+    .into_any()
 }
 
 #[component]
@@ -129,6 +133,7 @@ fn Remove(name: String, remove: ServerAction<RemoveCluster>) -> impl IntoView {
             </ActionForm>
         </Confirm>
     }
+    .into_any()
 }
 
 #[component]
@@ -186,4 +191,5 @@ fn SaveForm(
             </ActionForm>
         </section>
     }
+    .into_any()
 }

@@ -30,6 +30,7 @@ pub(crate) fn Nodes() -> impl IntoView {
             <SaveForm save=save/>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -51,6 +52,7 @@ fn Table(nodes: Vec<NodeView>, remove: ServerAction<RemoveNode>) -> impl IntoVie
             </table>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -70,6 +72,7 @@ fn Row(node: NodeView, remove: ServerAction<RemoveNode>) -> impl IntoView {
             </td>
         </tr>
     }
+    .into_any()
 }
 
 #[component]
@@ -93,6 +96,7 @@ fn Remove(name: String, remove: ServerAction<RemoveNode>) -> impl IntoView {
             </ActionForm>
         </Confirm>
     }
+    .into_any()
 }
 
 #[component]
@@ -110,6 +114,7 @@ fn SaveForm(save: ServerAction<SaveNode>) -> impl IntoView {
             </ActionForm>
         </section>
     }
+    .into_any()
 }
 
 /// Name and addresses.
@@ -132,6 +137,7 @@ fn Where() -> impl IntoView {
             required=true
         />
     }
+    .into_any()
 }
 
 /// What it has; what is left empty is asked of its engine.
@@ -159,4 +165,5 @@ fn Has() -> impl IntoView {
             <Field name="node[labels]" label=text(|t| t.cluster.labels) hint=text(|t| t.admin.labels_hint)/>
         </div>
     }
+    .into_any()
 }

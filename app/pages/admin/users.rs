@@ -37,6 +37,7 @@ pub(crate) fn Users() -> impl IntoView {
             <AddForm add=add/>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -76,6 +77,7 @@ fn AddForm(add: ServerAction<AddUser>) -> impl IntoView {
             </ActionForm>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -98,6 +100,7 @@ fn Table(users: Vec<UserView>, actions: Actions) -> impl IntoView {
             </table>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -121,6 +124,7 @@ fn Row(user: UserView, actions: Actions) -> impl IntoView {
             </td>
         </tr>
     }
+    .into_any()
 }
 
 #[component]
@@ -153,6 +157,7 @@ fn Password(name: String, actions: Actions) -> impl IntoView {
             </ActionForm>
         </Confirm>
     }
+    .into_any()
 }
 
 #[component]
@@ -176,4 +181,5 @@ fn Remove(name: String, actions: Actions) -> impl IntoView {
             </ActionForm>
         </Confirm>
     }
+    .into_any()
 }

@@ -27,6 +27,7 @@ pub(crate) fn WhereFree() -> impl IntoView {
             />
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -58,6 +59,7 @@ fn Cluster(cluster: VirtualClusterView) -> impl IntoView {
             </ul>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -69,4 +71,5 @@ fn Gpus(kind: GpuType, used: u64, total: u64) -> impl IntoView {
             <Meter used=used total=total label=kind.to_string()/>
         </li>
     }
+    .into_any()
 }

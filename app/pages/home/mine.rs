@@ -49,6 +49,7 @@ pub(crate) fn MyJobs() -> impl IntoView {
             }
         />
     }
+    .into_any()
 }
 
 #[component]
@@ -60,6 +61,7 @@ fn NoJobs() -> impl IntoView {
             </EmptyState>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -90,6 +92,7 @@ fn Counts(counts: BTreeMap<State, u64>) -> impl IntoView {
             <ul class="tiles">{tiles}</ul>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -117,6 +120,7 @@ fn Recent(jobs: Vec<JobSummary>) -> impl IntoView {
             </div>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -132,4 +136,5 @@ fn Row(job: JobSummary) -> impl IntoView {
             <td class="num wide">{ran}</td>
         </tr>
     }
+    .into_any()
 }

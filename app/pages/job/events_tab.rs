@@ -55,4 +55,5 @@ fn Row(event: EventView) -> impl IntoView {
             <td class="wide">{attempt}</td>
         </tr>
     }
+    .into_any()
 }

@@ -43,6 +43,7 @@ pub(crate) fn JobHead(detail: JobDetail) -> impl IntoView {
         </header>
         <Timeline detail=detail/>
     }
+    .into_any()
 }
 
 /// Why it waits or ended, in one line.
@@ -89,4 +90,5 @@ fn Stop(key: JobKey) -> impl IntoView {
             </ActionForm>
         </Confirm>
     }
+    .into_any()
 }

@@ -31,6 +31,7 @@ pub(crate) fn Overview(detail: JobDetail) -> impl IntoView {
             </section>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -64,6 +65,7 @@ fn Facts(detail: JobDetail) -> impl IntoView {
             </dl>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -92,6 +94,7 @@ fn Role(role: RoleView) -> impl IntoView {
             </dl>
         </article>
     }
+    .into_any()
 }
 
 fn dialect_index(dialect: Dialect) -> usize {

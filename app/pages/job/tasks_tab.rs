@@ -48,6 +48,7 @@ fn Earlier(key: JobKey, attempt: AttemptView) -> impl IntoView {
             <TaskTable key=key attempt=attempt/>
         </details>
     }
+    .into_any()
 }
 
 #[component]
@@ -77,6 +78,7 @@ fn TaskTable(key: JobKey, attempt: AttemptView) -> impl IntoView {
             </table>
         </div>
     }
+    .into_any()
 }
 
 #[component]
@@ -107,6 +109,7 @@ fn TaskRow(key: JobKey, attempt: u32, task: TaskView) -> impl IntoView {
             <td><a href=log>{tr(|t| t.job.open_log)}</a></td>
         </tr>
     }
+    .into_any()
 }
 
 #[component]

@@ -28,6 +28,7 @@ pub(crate) fn Tokens() -> impl IntoView {
             <Create create=create/>
         </section>
     }
+    .into_any()
 }
 
 #[component]
@@ -68,6 +69,7 @@ fn Create(create: ServerAction<CreateToken>) -> impl IntoView {
             </div>
         </ActionForm>
     }
+    .into_any()
 }
 
 #[component]
@@ -127,4 +129,5 @@ fn Row(token: TokenView, revoke: ServerAction<RevokeToken>) -> impl IntoView {
             </td>
         </tr>
     }
+    .into_any()
 }
