@@ -92,6 +92,23 @@ impl SimHandle {
         self.node.look(|state| state.names())
     }
 
+    /// Waits until there is no container, of whatever cluster.
+    pub async fn until_empty(&self) {
+        let mut changes = self.node.watch();
+        while !self.containers().is_empty() {
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// How often the container was made that was made most often: more than once means that a
+    /// task ran twice in one attempt.
+    #[must_use]
+    pub fn most_made(&self) -> u32 {
+        self.node.look(|state| state.made.values().copied().max().unwrap_or(0))
+    }
+
     /// How many containers this node ever started.
     #[must_use]
     pub fn starts(&self) -> u64 {

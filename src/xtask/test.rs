@@ -90,25 +90,11 @@ fn component(workspace: &Workspace, subcommand: &str, name: &str) -> Result<()> 
     bail!("`cargo {subcommand}` is missing and rustup cannot add it: install {name} for this Rust")
 }
 
+/// By `cargo test`, which runs the tests of a suite in one process: those of the database share a
+/// server and those of the engine an engine, which would else be started anew for each.
 fn cargo_tests(workspace: &Workspace, archive: &Path) -> Result<()> {
-    let nextest = find_program("cargo-nextest").is_some();
     let mut cargo = with_surroundings(workspace, archive);
-    if nextest {
-        cargo.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
-    } else {
-        cargo.args(["test", "--workspace", "--no-fail-fast"]);
-    }
-    let tested = process::run(&mut cargo);
-    if nextest {
-        // nextest leaves the examples in the documentation to Cargo.
-        process::run(with_surroundings(workspace, archive).args([
-            "test",
-            "--quiet",
-            "--workspace",
-            "--doc",
-        ]))?;
-    }
-    tested
+    process::run(cargo.args(["test", "--workspace", "--no-fail-fast"]))
 }
 
 /// Cargo, with what the tests of the engines and the database look for.

@@ -69,7 +69,7 @@ async fn reconcile(
     for node in &cluster.nodes {
         watchers.entry(node.settings.name.clone()).or_insert_with(|| {
             let stop = shutdown.child_token();
-            let options = endpoint(&shared, &node.settings);
+            let options = endpoint(shared, &node.settings);
             let watcher = watcher::Watcher::new(
                 Arc::clone(shared),
                 node.settings.name.clone(),

@@ -73,10 +73,14 @@ impl Jobs for Ops {
             }
         };
         let refusal = admission::check(&self.shared, actor, &parsed.spec).await.err();
+        let never = refusal.as_ref().and_then(|refusal| refusal.never.clone());
         let problems = refusal.map(|refusal| refusal.located(text)).into_iter().collect();
         let queue = self.shared.queue();
-        let answer =
-            scheduler::dry_run(&queue.snapshot, &request(&parsed.spec, &actor.user), now());
+        let wanted = request(&parsed.spec, &actor.user);
+        let answer = match never {
+            Some(reason) => Answer::Never(reason),
+            None => scheduler::dry_run(&queue.snapshot, &wanted, now()),
+        };
         let dry_run = Some(match answer {
             Answer::Fits(tasks) => {
                 let mut nodes: Vec<_> = tasks.into_iter().map(|task| task.node).collect();

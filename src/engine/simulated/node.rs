@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) next_start_error: Option<EngineError>,
     pub(super) pulled: HashSet<String>,
     pub(super) starts: u64,
+    /// How often a container of each name was made.
+    pub(super) made: HashMap<String, u32>,
     duration: Duration,
     containers: BTreeMap<String, SimContainer>,
     ends: BTreeSet<(Instant, String)>,
@@ -189,6 +191,7 @@ impl State {
             });
         }
         self.next_id += 1;
+        *self.made.entry(name.clone()).or_default() += 1;
         let id = format!("{:016x}", self.next_id);
         let made = SimContainer {
             spec: spec.clone(),

@@ -183,8 +183,7 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
 async fn sweep(control: Arc<Control>, shutdown: CancellationToken) {
     loop {
         let now = Timestamp(time::OffsetDateTime::now_utc().unix_timestamp() * 1000);
-        if let Err(error) = database::sessions::delete_expired(control.database().read(), now).await
-        {
+        if let Err(error) = forget_ended_sessions(control.database(), now).await {
             tracing::warn!(%error, "ended sessions cannot be forgotten");
         }
         tokio::select! {
@@ -192,6 +191,12 @@ async fn sweep(control: Arc<Control>, shutdown: CancellationToken) {
             () = tokio::time::sleep(SWEEP) => {}
         }
     }
+}
+
+async fn forget_ended_sessions(database: &Database, now: Timestamp) -> Result<(), database::Error> {
+    let transaction = database.begin().await?;
+    database::sessions::delete_expired(&transaction, now).await?;
+    transaction.commit().await
 }
 
 impl SessionDatabase for Control {

@@ -73,7 +73,6 @@ pub(super) fn styles(
     let mut esbuild = esbuild(workspace, form);
     esbuild.arg(workspace.root.join("style/main.css")).args([
         "--bundle",
-        "--external:/*",
         "--asset-names=[name]-[hash]",
         "--loader:.woff2=file",
         "--loader:.svg=file",

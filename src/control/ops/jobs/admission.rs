@@ -7,6 +7,7 @@ use protocol::environment::{self, JobFacts};
 use protocol::ids::{JobId, JobKey};
 use protocol::problem::Problem;
 use protocol::spec::{Dialect, JobSpec};
+use protocol::wait::WaitReason;
 use scheduler::model::Snapshot;
 
 use crate::cluster::scheduler_node;
@@ -23,6 +24,8 @@ pub(super) struct Refusal {
     /// The field it is about, in the words of version 1.
     field: &'static str,
     pub(super) error: Error,
+    /// Set when it could never start, whatever the load.
+    pub(super) never: Option<WaitReason>,
 }
 
 impl Refusal {
@@ -43,7 +46,7 @@ pub(super) async fn check(
     actor: &Actor,
     spec: &JobSpec,
 ) -> std::result::Result<(), Refusal> {
-    let refused = |field: &'static str| move |error| Refusal { field, error };
+    let refused = |field: &'static str| move |error| Refusal { field, error, never: None };
     let cluster = shared.cluster();
     let name = &spec.virtual_cluster;
     let settings = cluster.virtual_cluster(name);
@@ -62,7 +65,7 @@ pub(super) async fn check(
     };
     scheduler::admit(&snapshot, &request(spec, &actor.user)).map_err(|reason| {
         let error = Error::new(ErrorCode::ImpossibleRequestError, reason.to_string());
-        refused("taskRoles")(error)
+        Refusal { never: Some(reason), ..refused("taskRoles")(error) }
     })?;
     for (field, path) in
         [("authFile", &spec.auth_file), ("dataDir", &spec.data_dir), ("codeDir", &spec.code_dir)]

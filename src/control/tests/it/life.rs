@@ -1,0 +1,141 @@
+//! Single jobs, from submission to their end.
+
+use api::ErrorCode;
+use api::jobs::{DryRun, Submission};
+use api::logs::TaskRef;
+use futures::TryStreamExt;
+use protocol::exit::Cause;
+use protocol::state::State;
+use protocol::wait::WaitReason;
+
+use crate::house::{House, admin, job, key, submit, until, until_state};
+
+fn worker(name: &str) -> TaskRef {
+    TaskRef { job: key(name), attempt: None, role: "worker".parse().unwrap(), index: 0 }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_runs_and_its_log_outlives_its_container() {
+    let house = House::new(2);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("hello", 2, 1, "echo hello; exit 0", "")).await;
+    let follow = backend.logs.follow(&admin(), &worker("none"), 0).await;
+    assert_eq!(follow.err().unwrap().code, ErrorCode::NoJobError);
+    let done = until_state(backend, "hello", State::Succeeded).await;
+    let attempt = done.attempts.last().unwrap();
+    assert_eq!(attempt.tasks.len(), 2);
+    assert!(attempt.tasks.iter().all(|task| task.state == State::Succeeded));
+    assert!(attempt.tasks.iter().all(|task| task.gpus.len() == 1 && task.ports.len() == 2));
+    assert!(done.summary.started_at.is_some() && done.summary.completed_at.is_some());
+    let log = backend.logs.follow(&admin(), &worker("hello"), 0).await.unwrap();
+    let log: Vec<bytes::Bytes> = log.try_collect().await.unwrap();
+    assert!(String::from_utf8(log.concat()).unwrap().contains("echo hello"));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failure_says_why_and_is_tried_again_as_often_as_asked() {
+    let house = House::new(1);
+    let control = house.start().await;
+    submit(&control.backend, job("fails", 1, 0, "exit 3", r#""retryCount": 2,"#)).await;
+    let failed = until_state(&control.backend, "fails", State::Failed).await;
+    assert_eq!(failed.attempts.len(), 3);
+    assert_eq!(failed.summary.retries.user, 2);
+    let exit = failed.summary.exit.unwrap();
+    assert_eq!((exit.code, exit.cause), (Some(3), Cause::CommandFailed));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_running_and_a_waiting_job_are_stopped() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("runs", 1, 8, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    submit(backend, job("waits", 1, 8, "sleep 1000", "")).await;
+    let waits = |detail: &api::jobs::JobDetail| {
+        detail.summary.waiting.as_ref().is_some_and(|why| why.reason != WaitReason::Queued)
+    };
+    until(backend, "waits", waits).await;
+    for name in ["waits", "runs"] {
+        backend.jobs.stop(&admin(), &key(name)).await.unwrap();
+        backend.jobs.stop(&admin(), &key(name)).await.unwrap();
+        let stopped = until_state(backend, name, State::Stopped).await;
+        let exit = stopped.summary.exit.unwrap();
+        assert_eq!(exit.cause, Cause::StopRequested { by: "admin".into() });
+    }
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_can_never_start_is_refused_at_the_door() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let refuse = async |text: String| {
+        let submission = Submission { text, cloned_from: None, expected_name: None };
+        backend.jobs.submit(&admin(), submission).await.unwrap_err()
+    };
+    let large = job("large", 1, 9, "true", "");
+    assert_eq!(refuse(large.clone()).await.code, ErrorCode::ImpossibleRequestError);
+    let report = backend.jobs.check(&admin(), &large).await.unwrap();
+    assert!(matches!(report.dry_run, Some(DryRun::Never { .. })));
+    let nowhere = job("nowhere", 1, 1, "true", r#""virtualCluster": "nowhere","#);
+    assert_eq!(refuse(nowhere).await.code, ErrorCode::NoVirtualClusterError);
+    let data = job("data", 1, 1, "true", r#""dataDir": "$PAI_DEFAULT_FS_URI/none","#);
+    assert_eq!(refuse(data).await.code, ErrorCode::InvalidParametersError);
+    submit(backend, job("twice", 1, 0, "true", "")).await;
+    assert_eq!(refuse(job("twice", 1, 0, "true", "")).await.code, ErrorCode::ConflictJobError);
+    let page = backend.jobs.list(&admin(), &api::jobs::JobQuery::default()).await.unwrap();
+    assert_eq!(page.total, 1, "nothing that was refused is stored");
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_image_that_is_not_there_fails_the_job_with_its_name() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let text = job("image", 1, 0, "true", "").replace("berth/base", "no/missing");
+    submit(&control.backend, text).await;
+    let failed = until_state(&control.backend, "image", State::Failed).await;
+    let cause = failed.summary.exit.unwrap().cause;
+    assert!(matches!(cause, Cause::ImageNotFound { image, .. } if image == "no/missing"));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_out_of_contact_makes_its_job_unknown_until_it_is_back() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("far", 1, 1, "sleep 1000", "")).await;
+    until_state(backend, "far", State::Running).await;
+    house.node(0).set_unreachable(true);
+    until_state(backend, "far", State::Unknown).await;
+    house.node(0).set_unreachable(false);
+    let back = until_state(backend, "far", State::Running).await;
+    assert_eq!(back.attempts.len(), 1, "it was not started twice");
+    backend.jobs.stop(&admin(), &key("far")).await.unwrap();
+    until_state(backend, "far", State::Stopped).await;
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_container_that_vanishes_is_the_platforms_failure_and_is_started_anew() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("lost", 1, 1, "sleep 1000", "")).await;
+    until_state(backend, "lost", State::Running).await;
+    house.node(0).lose_containers();
+    let again = |detail: &api::jobs::JobDetail| {
+        detail.attempts.len() == 2 && detail.summary.state == State::Running
+    };
+    let again = until(backend, "lost", again).await;
+    assert_eq!((again.summary.retries.user, again.summary.retries.platform), (0, 1));
+    let cause = &again.attempts[0].exit.as_ref().unwrap().cause;
+    assert!(matches!(cause, Cause::ContainerLost { .. }));
+    control.shutdown().await;
+}

@@ -1,0 +1,7 @@
+//! The loops on simulated nodes and a real database: jobs run, fail, are stopped, are tried again,
+//! and survive whatever happens to server and nodes.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod crash;
+mod house;
+mod life;

@@ -1,0 +1,137 @@
+//! A running `berth serve` of a test's own.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+const PASSWORD: &str = "correct horse battery";
+/// Long enough for anything that happens at all on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// A server with its data in `folder`.
+pub(crate) struct Berth {
+    child: Child,
+    address: String,
+}
+
+impl Berth {
+    /// Starts it and waits until it serves.
+    pub(crate) fn start(folder: &Path) -> Self {
+        let log = std::fs::File::options().create(true).append(true).open(folder.join("log"));
+        let mut child = Command::new(env!("CARGO_BIN_EXE_berth"))
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .arg("--data")
+            .arg(folder.join("data"))
+            .arg("--config")
+            .arg(folder.join("berth.toml"))
+            .env("BERTH_ADMIN_PASSWORD", PASSWORD)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log.unwrap())
+            .spawn()
+            .unwrap();
+        let mut words = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("http://") {
+            line.clear();
+            let read = words.read_line(&mut line).unwrap();
+            let log = || std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+            assert_ne!(read, 0, "berth serve ended: {}", log());
+        }
+        let address = line.trim().rsplit_once("http://").unwrap().1.to_owned();
+        Self { child, address }
+    }
+
+    /// `kill -9`.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        let agent = agent();
+        let body = json!({ "username": "admin", "password": PASSWORD });
+        let answer = agent
+            .post(format!("http://{}/api/v1/token", self.address))
+            .send_json(body)
+            .unwrap()
+            .into_body()
+            .read_json::<Value>()
+            .unwrap();
+        let token = answer["token"].as_str().unwrap().to_owned();
+        Client { agent, address: self.address.clone(), token }
+    }
+}
+
+impl Drop for Berth {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(60)))
+        .build()
+        .into()
+}
+
+/// A client of the REST doors.
+pub(crate) struct Client {
+    agent: ureq::Agent,
+    address: String,
+    token: String,
+}
+
+impl Client {
+    pub(crate) fn submit(&self, text: &str) {
+        let (status, answer) = self.post("/api/v1/jobs", text);
+        assert_eq!(status, 202, "{answer}");
+    }
+
+    pub(crate) fn post(&self, path: &str, text: &str) -> (u16, String) {
+        let mut answer = self
+            .agent
+            .post(format!("http://{}{path}", self.address))
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-type", "application/json")
+            .send(text)
+            .unwrap();
+        (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap())
+    }
+
+    pub(crate) fn get(&self, path: &str) -> String {
+        let mut answer = self
+            .agent
+            .get(format!("http://{}{path}", self.address))
+            .header("authorization", format!("Bearer {}", self.token))
+            .call()
+            .unwrap();
+        let text = answer.body_mut().read_to_string().unwrap();
+        assert_eq!(answer.status().as_u16(), 200, "{path}: {text}");
+        text
+    }
+
+    pub(crate) fn json(&self, path: &str) -> Value {
+        serde_json::from_str(&self.get(path)).unwrap()
+    }
+
+    /// Waits until the job has ended; gives its detail.
+    pub(crate) fn ended(&self, name: &str) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let detail = self.json(&format!("/api/v2/jobs/admin~{name}"));
+            let state = detail["jobStatus"]["state"].as_str().unwrap();
+            if ["SUCCEEDED", "FAILED", "STOPPED"].contains(&state) {
+                return detail;
+            }
+            assert!(Instant::now() < deadline, "{name} does not end: {detail:#}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}

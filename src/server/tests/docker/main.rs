@@ -1,0 +1,12 @@
+//! The `berth` binary over real Docker Engines, driven through REST as a client would.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+#[path = "../../../engine/tests/it/dockerd.rs"]
+#[expect(dead_code, reason = "only the engine's own tests kill an engine")]
+mod dockerd;
+#[path = "../../../engine/tests/it/image.rs"]
+mod image;
+
+mod berth;
+mod crash;
+mod environment;
