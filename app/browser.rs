@@ -44,6 +44,9 @@ pub(crate) fn local_time(at: Timestamp) -> Option<String> {
 /// Only the server answers with a status and with headers.
 pub(crate) fn set_not_found() {}
 
+/// Only the server answers with headers.
+pub(crate) fn guard_scripts() {}
+
 /// The server's page has its scripts already.
 pub(crate) fn nonce() -> Option<String> {
     None

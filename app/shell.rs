@@ -26,6 +26,7 @@ impl Assets {
 
 /// The whole document around the pages.
 pub fn shell(_options: LeptosOptions, assets: Assets) -> impl IntoView {
+    edge::guard_scripts();
     view! {
         <!DOCTYPE html>
         <html>

@@ -83,6 +83,20 @@ pub(crate) fn remember(name: &str, value: &str) {
     }
 }
 
+/// Lets the page load what is ours and run the scripts that carry its nonce, and nothing else.
+pub(crate) fn guard_scripts() {
+    let (Some(response), Some(nonce)) = (use_context::<ResponseOptions>(), nonce()) else { return };
+    let policy = format!(
+        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; \
+         style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; \
+         worker-src 'self' blob:; connect-src 'self'; form-action 'self'; base-uri 'self'; \
+         object-src 'none'; frame-ancestors 'none'"
+    );
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        response.insert_header(http::header::CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
 /// What lets the page's own scripts run.
 pub(crate) fn nonce() -> Option<String> {
     leptos::nonce::use_nonce().map(|nonce| nonce.to_string())

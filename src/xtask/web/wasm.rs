@@ -13,6 +13,18 @@ use crate::progress::note;
 use crate::wasm_target::TARGET;
 use crate::workspace::Workspace;
 
+/// What rustc's WASM target uses and every current browser understands; the module itself does not
+/// say so once it is stripped. All features would be too many: browsers lack some of them.
+const FEATURES: [&str; 7] = [
+    "--enable-bulk-memory",
+    "--enable-bulk-memory-opt",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+];
+
 /// The two files that make the application.
 #[derive(Debug)]
 pub(super) struct Application {
@@ -65,7 +77,7 @@ fn shrink(workspace: &Workspace, wasm: &Path) -> Result<()> {
     let before = fs::metadata(wasm)?.len();
     let optimizer = workspace.javascript().join("node_modules/binaryen/bin/wasm-opt");
     let mut node = node::node(&workspace.javascript());
-    node.arg("--no-warnings").arg(optimizer).arg("-Oz").arg("--all-features");
+    node.arg("--no-warnings").arg(optimizer).arg("-Oz").args(FEATURES);
     output(node.arg(wasm).arg("-o").arg(wasm)).context("wasm-opt of the npm package binaryen")?;
     let after = fs::metadata(wasm)?.len();
     note(&format!("wasm-opt: {} kB, was {} kB", after / 1000, before / 1000));
