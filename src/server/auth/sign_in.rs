@@ -64,7 +64,9 @@ async fn enter(
     )
     .await?;
     // A session that somebody else may have planted is left behind with all it holds.
-    session.flush().await.map_err(session_failure)?;
+    // Flushing alone would keep the id, and whoever planted it would be signed in as well.
+    session.clear().await;
+    session.cycle_id().await.map_err(session_failure)?;
     session.insert(SESSION_USER, &actor.user).await.map_err(session_failure)?;
     Ok(actor)
 }
