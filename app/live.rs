@@ -135,9 +135,8 @@ fn connect(live: Live, tries: usize) {
     on_message(&source, live);
     let opened = Closure::<dyn FnMut()>::new(move || {
         live.lost.set(false);
-        if tries > 0 {
-            live.wake(&Touched { all: true, ..Touched::default() });
-        }
+        // Also the first time: the page was rendered before the stream was open.
+        live.wake(&Touched { all: true, ..Touched::default() });
     });
     source.set_onopen(Some(opened.as_ref().unchecked_ref()));
     opened.forget();

@@ -68,14 +68,3 @@ test("a job of the YAML protocol by pasting", async ({ page }) => {
   await paste(page, berth.document("tensorflow_cifar10.yaml"));
   await submitAndFollow(page, "tensorflow_cifar10", "worker-0", [/--model=resnet20 --batch_size=32/, /trained/]);
 });
-
-test("mistakes are shown where they are, and nothing is submitted", async ({ page }) => {
-  await berth.open(page, "/submit");
-  await berth.write(page, "Editor");
-  await paste(page, '{"jobName": "bad name", "image": "a", "taskRole": []}');
-  await page.getByRole("button", { name: /^Submit/ }).click();
-  await expect(page.getByText("line 1, column 13")).toBeVisible();
-  await expect(page.getByText("taskRoles").first()).toBeVisible();
-  await expect(page).toHaveURL(/\/submit/);
-  await berth.picture(page, "submit-mistakes");
-});
