@@ -188,9 +188,8 @@ async fn memory(world: World) {
 
 async fn stop(world: World) {
     let name = world.run(140, "sleep 600").await;
-    let began = Instant::now();
     world.engine.stop(&name, Duration::from_secs(60)).await.unwrap();
-    assert!(began.elapsed() < Duration::from_secs(30), "SIGTERM is enough");
+    // Had SIGTERM not been enough, it would have been killed: 137.
     let status = world.see(&name).await.status;
     assert!(matches!(status, ContainerStatus::Exited { code: 143, .. }), "{status:?}");
     world.engine.stop(&name, Duration::from_secs(1)).await.unwrap();
