@@ -12,6 +12,7 @@ mod ssh;
 mod stats;
 mod streams;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -50,7 +51,7 @@ pub(crate) struct DockerEngine {
     connection: Connection,
     gpu_runtime: GpuRuntime,
     facts: OnceCell<Facts>,
-    cache: Cache,
+    cache: Arc<Cache>,
 }
 
 /// What does not change while the engine is up, asked once.
@@ -66,7 +67,7 @@ impl DockerEngine {
             connection: Connection::new(transport),
             gpu_runtime,
             facts: OnceCell::new(),
-            cache: Cache::default(),
+            cache: Arc::default(),
         }
     }
 
@@ -259,7 +260,7 @@ impl Engine for DockerEngine {
     }
 
     async fn changes(&self, cluster: &str) -> Result<BoxStream<'static, Result<()>>> {
-        streams::changes(&self.connection, cluster).await
+        streams::changes(&self.connection, &self.cache, cluster).await
     }
 
     async fn logs(

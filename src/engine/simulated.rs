@@ -71,6 +71,11 @@ impl SimHandle {
         self.node.change(|state| state.pull_time = time);
     }
 
+    /// From now on a list of the containers takes so long.
+    pub fn set_list_time(&self, time: Duration) {
+        self.node.change(|state| state.list_time = time);
+    }
+
     /// The next `create` fails so.
     pub fn fail_next_create(&self, error: EngineError) {
         self.node.change(|state| state.next_create_error = Some(error));
@@ -114,6 +119,12 @@ impl SimHandle {
     pub fn starts(&self) -> u64 {
         self.node.look(|state| state.starts)
     }
+
+    /// How often this node was asked to stop a container.
+    #[must_use]
+    pub fn stops(&self) -> u64 {
+        self.node.look(|state| state.stops)
+    }
 }
 
 #[async_trait]
@@ -131,6 +142,7 @@ impl Engine for Simulated {
     }
 
     async fn list(&self, cluster: &str) -> Result<Vec<Container>> {
+        tokio::time::sleep(self.node.look(|state| state.list_time)).await;
         self.node.reach(|state| Ok(state.list(cluster)))
     }
 
@@ -160,7 +172,10 @@ impl Engine for Simulated {
     }
 
     async fn stop(&self, name: &str, grace: Duration) -> Result<()> {
-        let ignores = self.node.reach(|state| Ok(state.ignores_term(name)))?;
+        let ignores = self.node.reach(|state| {
+            state.stops += 1;
+            Ok(state.ignores_term(name))
+        })?;
         if ignores {
             tokio::time::sleep(grace).await;
         }

@@ -43,6 +43,11 @@ impl Cache {
         }
     }
 
+    /// Forgets how a container stands: the next list asks for it.
+    pub(super) fn forget_status(&self, id: &str) {
+        self.lock().statuses.remove(id);
+    }
+
     /// Forgets all containers but these.
     pub(super) fn keep(&self, ids: &HashSet<String>) {
         let mut known = self.lock();

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bollard::Docker;
@@ -9,6 +10,7 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use protocol::time::Timestamp;
 
+use super::cache::Cache;
 use super::connection::Connection;
 use super::failure::{classify, silent};
 use super::shape::CLUSTER_LABEL;
@@ -20,8 +22,12 @@ const QUIET: Duration = Duration::from_secs(20);
 
 /// Wakes for the containers of a cluster. What happens from this call on is in it: the engine is
 /// asked for its clock first, and remembers its events for those who come a little later.
+///
+/// Docker tells of an event a moment before its list of containers shows it (20.10), so what was
+/// known of the container is forgotten: the list then asks for it by itself, which is up to date.
 pub(super) async fn changes(
     connection: &Connection,
+    cache: &Arc<Cache>,
     cluster: &str,
 ) -> Result<BoxStream<'static, Result<()>>> {
     let now = connection
@@ -40,9 +46,14 @@ pub(super) async fn changes(
         filter("event", &["create", "start", "die", "oom", "destroy", "pause", "unpause"]),
     ]);
     let docker = connection.docker(CALL)?;
+    let cache = Arc::clone(cache);
     let events = docker
         .events(Some(EventsOptions { since, until: None, filters: Some(filters) }))
-        .map_ok(drop)
+        .map_ok(move |event| {
+            if let Some(id) = event.actor.and_then(|actor| actor.id) {
+                cache.forget_status(&id);
+            }
+        })
         .map_err(|error| classify(error, ""));
     Ok(watched(events.boxed(), docker))
 }

@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) next_start_error: Option<EngineError>,
     pub(super) pulled: HashSet<String>,
     pub(super) starts: u64,
+    pub(super) stops: u64,
+    pub(super) list_time: Duration,
     /// How often a container of each name was made.
     pub(super) made: HashMap<String, u32>,
     duration: Duration,

@@ -112,7 +112,7 @@ impl Acts {
     }
 
     pub(super) fn launch(&self, job: &Active, tasks: &[Task], task: &Task) {
-        let Some(engine) = self.engine(&task.placement.node) else { return };
+        let Some((engine, _)) = self.engine(&task.placement.node) else { return };
         let launch = Launch::new(&self.shared, job, tasks, task);
         let permits = self.permits(&task.placement.node);
         self.act(task, move |cancel| launch::launch(launch, engine, permits, cancel));
@@ -124,7 +124,11 @@ impl Acts {
             cancel.cancel();
             return;
         }
-        let Some(engine) = self.engine(&task.placement.node) else { return };
+        let Some((engine, looked)) = self.engine(&task.placement.node) else { return };
+        // An action has ended since the last look: the next one shows what came of it.
+        if self.pending(&task.key, looked) {
+            return;
+        }
         let name = task.key.container_name(&self.shared.installation);
         self.act(task, move |_| async move { outcome(engine.stop(&name, GRACE).await) });
     }
@@ -190,9 +194,10 @@ impl Acts {
         });
     }
 
-    fn engine(&self, node: &NodeName) -> Option<Arc<dyn Engine>> {
+    /// A node's engine and the moment of the last look at it.
+    fn engine(&self, node: &NodeName) -> Option<(Arc<dyn Engine>, u64)> {
         match self.shared.observations().get(node)? {
-            Observation::Answers { engine, .. } => Some(Arc::clone(engine)),
+            Observation::Answers { engine, looked, .. } => Some((Arc::clone(engine), *looked)),
             Observation::Silent => None,
         }
     }
@@ -204,7 +209,7 @@ impl Acts {
     }
 
     fn ended(&self, job: &Active, task: &Task) -> Option<(Arc<dyn Engine>, Ended)> {
-        let engine = self.engine(&task.placement.node)?;
+        let (engine, _) = self.engine(&task.placement.node)?;
         let observations = self.shared.observations();
         let Observation::Answers { containers, .. } = observations.get(&task.placement.node)?
         else {

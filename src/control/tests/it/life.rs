@@ -70,6 +70,21 @@ async fn a_running_and_a_waiting_job_are_stopped() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_container_is_asked_once_to_stop() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("runs", 4, 1, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    // The stop is done long before anybody sees it.
+    house.node(0).set_list_time(std::time::Duration::from_millis(200));
+    backend.jobs.stop(&admin(), &key("runs")).await.unwrap();
+    until_state(backend, "runs", State::Stopped).await;
+    assert_eq!(house.node(0).stops(), 4);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_can_never_start_is_refused_at_the_door() {
     let house = House::new(1);
     let control = house.start().await;

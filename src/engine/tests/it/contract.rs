@@ -110,6 +110,7 @@ pub(crate) async fn keeps_the_contract(world: World) {
     cases.add("exec", exec);
     cases.add("archive", archive);
     cases.add("changes", changes);
+    cases.add("an end is seen", an_end_is_seen);
     cases.add("info", info);
     cases.finish().await;
 }
@@ -341,6 +342,26 @@ async fn changes(world: World) {
     let woken = tokio::time::timeout(LIMIT, changes.next()).await.expect("it wakes");
     woken.unwrap().unwrap();
     assert_eq!(world.code(&name).await, 0);
+}
+
+/// Whoever lists when woken sees what woke him, though he saw the container run before.
+async fn an_end_is_seen(world: World) {
+    // A cluster of its own: nothing else wakes.
+    let spec = ContainerSpec { cluster: "alone".into(), ..world.spec(241, "sleep 2") };
+    let engine = &world.engine;
+    let mut changes = engine.changes("alone").await.unwrap();
+    engine.create(&spec).await.unwrap();
+    engine.start(&spec.name()).await.unwrap();
+    loop {
+        let listed = engine.list("alone").await.unwrap().remove(0).status;
+        let inspected = world.see(&spec.name()).await.status;
+        if matches!(inspected, ContainerStatus::Exited { .. }) {
+            assert_eq!(listed, inspected);
+            break;
+        }
+        tokio::time::timeout(LIMIT, changes.next()).await.expect("it wakes").unwrap().unwrap();
+    }
+    engine.remove(&spec.name()).await.unwrap();
 }
 
 async fn info(world: World) {
