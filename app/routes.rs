@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use leptos_meta::{Html, Meta, Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
-use leptos_router::path;
+use leptos_router::{SsrMode, path};
 
 use crate::edge;
 use crate::i18n::tr;
@@ -21,6 +21,10 @@ use crate::pages::submit::SubmitPage;
 use crate::parts::clock::Clock;
 use crate::parts::frame::Frame;
 use crate::session::{Session, Theme};
+
+/// A page is sent with what it shows, not before: what is read takes milliseconds, and whoever has
+/// no JavaScript sees all of it.
+const READY: SsrMode = SsrMode::Async;
 
 /// All pages.
 #[component]
@@ -56,16 +60,16 @@ fn Pages() -> impl IntoView {
     view! {
         <Frame>
             <Routes fallback=NotFoundPage>
-                <Route path=path!("/") view=HomePage/>
-                <Route path=path!("/sign-in") view=SignInPage/>
-                <Route path=path!("/jobs") view=JobsPage/>
-                <Route path=path!("/jobs/:user/:name/:tab?") view=JobPage/>
-                <Route path=path!("/submit") view=SubmitPage/>
-                <Route path=path!("/clusters") view=ClustersPage/>
-                <Route path=path!("/nodes") view=NodesPage/>
-                <Route path=path!("/nodes/:name") view=NodePage/>
-                <Route path=path!("/admin/:section?") view=AdminPage/>
-                <Route path=path!("/profile") view=ProfilePage/>
+                <Route path=path!("/") view=HomePage ssr=READY/>
+                <Route path=path!("/sign-in") view=SignInPage ssr=READY/>
+                <Route path=path!("/jobs") view=JobsPage ssr=READY/>
+                <Route path=path!("/jobs/:user/:name/:tab?") view=JobPage ssr=READY/>
+                <Route path=path!("/submit") view=SubmitPage ssr=READY/>
+                <Route path=path!("/clusters") view=ClustersPage ssr=READY/>
+                <Route path=path!("/nodes") view=NodesPage ssr=READY/>
+                <Route path=path!("/nodes/:name") view=NodePage ssr=READY/>
+                <Route path=path!("/admin/:section?") view=AdminPage ssr=READY/>
+                <Route path=path!("/profile") view=ProfilePage ssr=READY/>
             </Routes>
         </Frame>
     }

@@ -24,6 +24,18 @@ test("a failing job says why it failed", async ({ page, request, baseURL }) => {
   await berth.picture(page, "failed");
 });
 
+test("a running job is stopped on its page", async ({ page, request, baseURL }) => {
+  await put(request, baseURL, "runs-long", "echo running; sleep 600");
+  await berth.open(page, "/jobs/admin/runs-long");
+  await berth.becomes(page, "RUNNING");
+  await berth.mark(page);
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop this job" }).click();
+  await berth.becomes(page, "STOPPED");
+  await berth.expectNoReload(page);
+  await berth.picture(page, "stopped");
+});
+
 test("the log of a running job is followed line by line", async ({ page, request, baseURL }) => {
   await put(request, baseURL, "counts", "for i in 1 2 3 4 5 6; do echo line $i; sleep 1; done");
   await berth.open(page, "/jobs/admin/counts/logs");

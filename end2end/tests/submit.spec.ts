@@ -68,3 +68,15 @@ test("a job of the YAML protocol by pasting", async ({ page }) => {
   await paste(page, berth.document("tensorflow_cifar10.yaml"));
   await submitAndFollow(page, "tensorflow_cifar10", "worker-0", [/--model=resnet20 --batch_size=32/, /trained/]);
 });
+
+test("mistakes are shown where they are, and nothing is submitted", async ({ page }) => {
+  await berth.open(page, "/submit");
+  await berth.write(page, "Editor");
+  await paste(page, '{"jobName": "bad name", "image": "a", "taskRole": []}');
+  await page.getByRole("button", { name: /^Submit/ }).click();
+  const problem = (place: string) => page.getByRole("listitem").filter({ hasText: place });
+  await expect(problem("line 1, column 13")).toContainText('"bad name" is not a valid job name');
+  await expect(problem("line 1, column 39")).toContainText('did you mean "taskRoles"?');
+  await expect(page).toHaveURL(/\/submit/);
+  await berth.picture(page, "submit-mistakes");
+});

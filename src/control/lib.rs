@@ -17,4 +17,5 @@ mod start;
 mod wake;
 
 pub use error::Error;
+pub use loops::passes::PassTimes;
 pub use start::{Control, Options, Readiness, start};

@@ -3,4 +3,5 @@
 
 pub(crate) mod jobs;
 pub(crate) mod nodes;
+pub(crate) mod passes;
 pub(crate) mod schedule;

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::cluster::Cluster;
-use crate::loops::schedule::LastPass;
+use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
 use crate::sealing::{Seal, random};
 use crate::shared::Shared;
@@ -56,8 +56,8 @@ pub struct Control {
     /// The administrator's password when it was generated just now: to be told once.
     pub first_password: Option<String>,
     shared: Arc<Shared>,
-    schedule: Arc<LastPass>,
-    jobs: Arc<LastPass>,
+    schedule: Arc<Passes>,
+    jobs: Arc<Passes>,
     tasks: TaskTracker,
     shutdown: CancellationToken,
 }
@@ -88,7 +88,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let shared =
         Arc::new(Shared::new(installation, database, storage, seal, certificates, cluster));
     let (submissions, inbox) = Submissions::new();
-    let (schedule, jobs) = (Arc::<LastPass>::default(), Arc::<LastPass>::default());
+    let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     tasks.spawn(ops::submit::run(Arc::clone(&shared), inbox, shutdown.clone()));
     tasks.spawn(loops::nodes::run(Arc::clone(&shared), shutdown.clone()));
@@ -110,8 +110,16 @@ impl Control {
         Readiness {
             database: self.shared.database.ping().await.is_ok(),
             storage: there.await.is_ok_and(|answer| answer.is_ok_and(|there| there)),
-            loops: at.since(self.schedule.at()) < STALE && at.since(self.jobs.at()) < STALE,
+            loops: [&self.schedule, &self.jobs]
+                .iter()
+                .all(|passes| at.since(passes.last_ended()) < STALE),
         }
+    }
+
+    /// How long the scheduler's passes took.
+    #[must_use]
+    pub fn schedule_passes(&self) -> PassTimes {
+        self.schedule.times()
     }
 
     /// The database, for what is not control's: sessions.

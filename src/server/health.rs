@@ -27,15 +27,29 @@ pub struct Check {
     pub ready: bool,
 }
 
-/// One number of the loops.
+/// Something that is measured of the loops.
 #[derive(Debug, Clone)]
 pub struct Measurement {
     /// Name in the style of Prometheus, without the prefix `berth_`.
     pub name: &'static str,
     /// What it means.
     pub help: &'static str,
-    /// The number.
-    pub value: f64,
+    /// How much.
+    pub value: Value,
+}
+
+/// A measured value, as one of Prometheus' types.
+#[derive(Debug, Clone, Copy)]
+pub enum Value {
+    /// As it is now.
+    Gauge(f64),
+    /// How often something happened, and all of it together.
+    Summary {
+        /// How often.
+        count: u64,
+        /// Together.
+        sum: f64,
+    },
 }
 
 /// The process serves.

@@ -16,7 +16,7 @@ use protocol::cluster::NodeCondition;
 use protocol::state::State;
 
 use crate::auth::system_actor;
-use crate::health::Probe;
+use crate::health::{Measurement, Probe, Value};
 
 /// The server's own counters.
 pub(crate) struct Metrics {
@@ -69,8 +69,7 @@ impl Metrics {
         let mut text = String::new();
         cluster(&mut text, backend).await;
         for measurement in probe.measurements().await {
-            gauge(&mut text, measurement.name, measurement.help);
-            line(&mut text, measurement.name, "", measurement.value);
+            self::measurement(&mut text, &measurement);
         }
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
@@ -125,9 +124,28 @@ fn node_gauges(text: &mut String, nodes: &[api::cluster::NodeView]) {
     line(text, "gpus_used", "", gpus().filter(|gpu| gpu.job.is_some()).count() as f64);
 }
 
+fn measurement(text: &mut String, measurement: &Measurement) {
+    let Measurement { name, help, value } = *measurement;
+    match value {
+        Value::Gauge(value) => {
+            gauge(text, name, help);
+            line(text, name, "", value);
+        }
+        Value::Summary { count, sum } => {
+            header(text, name, help, "summary");
+            line(text, &format!("{name}_count"), "", count as f64);
+            line(text, &format!("{name}_sum"), "", sum);
+        }
+    }
+}
+
 fn gauge(text: &mut String, name: &str, help: &str) {
+    header(text, name, help, "gauge");
+}
+
+fn header(text: &mut String, name: &str, help: &str, kind: &str) {
     // Writing to a string cannot fail.
-    let _ = write!(text, "# HELP berth_{name} {help}.\n# TYPE berth_{name} gauge\n");
+    let _ = write!(text, "# HELP berth_{name} {help}.\n# TYPE berth_{name} {kind}\n");
 }
 
 fn line(text: &mut String, name: &str, labels: &str, value: f64) {

@@ -99,9 +99,9 @@ fn Counts(counts: BTreeMap<State, u64>) -> impl IntoView {
 fn Recent(jobs: Vec<JobSummary>) -> impl IntoView {
     let rows = jobs.into_iter().map(|job| view! { <Row job=job/> }).collect_view();
     view! {
-        <section aria-labelledby="recent">
+        <section>
             <div class="card__head">
-                <h2 id="recent">{tr(|t| t.home.recent)}</h2>
+                <h2>{tr(|t| t.home.recent)}</h2>
                 <a href="/jobs">{tr(|t| t.home.all_mine)}</a>
             </div>
             <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.home.recent)>

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use database::tasks::Task;
 use lifecycle::model::{Action, Decision};
@@ -13,7 +13,7 @@ use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::active::{self, Active};
-use crate::loops::schedule::LastPass;
+use crate::loops::passes::Passes;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -29,11 +29,12 @@ use act::Acts;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Runs until shutdown; actions under way are given up, the next server goes on with them.
-pub(crate) async fn run(shared: Arc<Shared>, last: Arc<LastPass>, shutdown: CancellationToken) {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let acts = Acts::new(Arc::clone(&shared), shutdown.child_token());
     loop {
+        let began = Instant::now();
         match pass(&shared, &acts).await {
-            Ok(()) => last.mark(),
+            Ok(()) => passes.ended(began),
             Err(error) => tracing::error!(%error, "a pass over the jobs failed; it is repeated"),
         }
         if !shared.bells.jobs.wait(PATIENCE, &shutdown).await {

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use api::changes::Change;
 use database::attempts::Attempt;
@@ -21,31 +20,19 @@ use tokio_util::sync::CancellationToken;
 use crate::active::{self, Active};
 use crate::cluster::scheduler_node;
 use crate::happened;
+use crate::loops::passes::Passes;
 use crate::shared::{Queue, Shared};
 use crate::wake::now;
 
 /// The queue is looked at so often even when nothing rings.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// When the last pass ended well; readiness is judged by it.
-#[derive(Debug, Default)]
-pub(crate) struct LastPass(AtomicI64);
-
-impl LastPass {
-    pub(crate) fn mark(&self) {
-        self.0.store(now().0, Ordering::Relaxed);
-    }
-
-    pub(crate) fn at(&self) -> Timestamp {
-        Timestamp(self.0.load(Ordering::Relaxed))
-    }
-}
-
 /// Runs until shutdown.
-pub(crate) async fn run(shared: Arc<Shared>, last: Arc<LastPass>, shutdown: CancellationToken) {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     loop {
+        let began = Instant::now();
         match pass(&shared).await {
-            Ok(()) => last.mark(),
+            Ok(()) => passes.ended(began),
             Err(error) => tracing::error!(%error, "a pass of the scheduler failed; it is repeated"),
         }
         if !shared.bells.schedule.wait(PATIENCE, &shutdown).await {

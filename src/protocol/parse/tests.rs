@@ -3,3 +3,4 @@
 mod any;
 mod bad;
 mod good;
+mod mistakes;

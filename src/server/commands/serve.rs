@@ -20,7 +20,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::session_store::{SessionDatabase, Store};
 use crate::config::{Config, Flags, LogFormat};
-use crate::health::{Check, Measurement, Probe};
+use crate::health::{Check, Measurement, Probe, Value};
 use crate::router::router;
 use crate::site::Site;
 use crate::state::{AppState, StateOptions};
@@ -220,6 +220,18 @@ impl Probe for ControlProbe {
     }
 
     async fn measurements(&self) -> Vec<Measurement> {
-        Vec::new()
+        let control::PassTimes { count, total, last } = self.0.schedule_passes();
+        vec![
+            Measurement {
+                name: "schedule_pass_seconds",
+                help: "Passes of the scheduler and the time they took",
+                value: Value::Summary { count, sum: total.as_secs_f64() },
+            },
+            Measurement {
+                name: "schedule_last_pass_seconds",
+                help: "Time that the last pass of the scheduler took",
+                value: Value::Gauge(last.as_secs_f64()),
+            },
+        ]
     }
 }

@@ -5,6 +5,9 @@
 mod doors;
 mod fakes;
 mod lifecycle;
+#[path = "../../../protocol/parse/tests/mistakes.rs"]
+mod mistakes;
+mod refusals;
 mod server;
 mod shapes;
 mod sign_in;

@@ -3,6 +3,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::Backend;
 use async_trait::async_trait;
 use database::Database;
 use server::auth::session_store::Store;
@@ -17,7 +18,7 @@ use ureq::http::Response;
 
 use crate::fakes::World;
 
-/// A server on a free port, over fakes and a real database of sessions.
+/// A server on a free port, with a real database of sessions.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) shutdown: CancellationToken,
@@ -26,11 +27,15 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) async fn start(folder: &Path, world: &World) -> Self {
+        Self::over(folder, world.backend()).await
+    }
+
+    pub(crate) async fn over(folder: &Path, backend: Backend) -> Self {
         let url = format!("sqlite://{}", folder.join("sessions.db").display());
         let database = Arc::new(Database::open(&url).await.unwrap());
         let shutdown = CancellationToken::new();
         let options = StateOptions { shutdown: shutdown.clone(), ..StateOptions::default() };
-        let state = AppState::new(world.backend(), Arc::new(AllWell), options);
+        let state = AppState::new(backend, Arc::new(AllWell), options);
         let app = router(state, Store::new(database));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
