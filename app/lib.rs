@@ -38,10 +38,24 @@ pub use failed::Failed;
 pub use routes::App;
 pub use shell::{Assets, shell};
 
-/// Takes over the page that the server rendered.
+/// Takes over the page that the server rendered; its code may come in parts.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
+    use leptos::prelude::{ArcRwSignal, Set, document, provide_context};
+
     console_error_panic_hook::set_once();
-    leptos::mount::hydrate_body(App);
+    let alive = ArcRwSignal::new(false);
+    let app = {
+        let alive = alive.clone();
+        move || {
+            provide_context(live::Alive(alive));
+            App()
+        }
+    };
+    wasm_bindgen_futures::spawn_local(async move {
+        let Some(body) = document().body() else { return };
+        leptos::mount::hydrate_from_async(body, app).await.forget();
+        alive.set(true);
+    });
 }

@@ -22,6 +22,11 @@ const GATHER: Duration = Duration::from_millis(250);
 /// Waiting before each new connection, in seconds; the last one repeats.
 const BACK_OFF: [u64; 6] = [0, 1, 2, 4, 8, 10];
 
+/// Whether the page has been taken over from the server. Before that it reads nothing anew, so what
+/// changes meanwhile must not be told yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Alive(pub(crate) ArcRwSignal<bool>);
+
 /// Topics that pages can follow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Live {
@@ -67,8 +72,9 @@ impl Live {
             lost: RwSignal::new(false),
         };
         provide_context(live);
+        let alive = use_context::<Alive>();
         Effect::new(move |_| {
-            if session.actor().is_some() {
+            if alive.as_ref().is_some_and(|alive| alive.0.get()) && session.actor().is_some() {
                 connect(live, 0);
             }
         });

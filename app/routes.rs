@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use leptos_meta::{Html, Meta, Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
-use leptos_router::{SsrMode, path};
+use leptos_router::{Lazy, LazyRoute, SsrMode, lazy_route, path};
 
 use crate::edge;
 use crate::i18n::tr;
@@ -25,6 +25,37 @@ use crate::session::{Session, Theme};
 /// A page is sent with what it shows, not before: what is read takes milliseconds, and whoever has
 /// no JavaScript sees all of it.
 const READY: SsrMode = SsrMode::Async;
+
+/// Pages whose code the browser fetches when one of them is opened for the first time.
+macro_rules! lazy {
+    ($($route:ident => $page:ident),+ $(,)?) => {
+        $(
+            struct $route;
+
+            #[lazy_route]
+            impl LazyRoute for $route {
+                fn data() -> Self {
+                    Self
+                }
+
+                fn view(_route: Self) -> AnyView {
+                    $page().into_any()
+                }
+            }
+        )+
+    };
+}
+
+lazy! {
+    JobsRoute => JobsPage,
+    JobRoute => JobPage,
+    SubmitRoute => SubmitPage,
+    ClustersRoute => ClustersPage,
+    NodesRoute => NodesPage,
+    NodeRoute => NodePage,
+    AdminRoute => AdminPage,
+    ProfileRoute => ProfilePage,
+}
 
 /// All pages.
 #[component]
@@ -62,14 +93,14 @@ fn Pages() -> impl IntoView {
             <Routes fallback=NotFoundPage>
                 <Route path=path!("/") view=HomePage ssr=READY/>
                 <Route path=path!("/sign-in") view=SignInPage ssr=READY/>
-                <Route path=path!("/jobs") view=JobsPage ssr=READY/>
-                <Route path=path!("/jobs/:user/:name/:tab?") view=JobPage ssr=READY/>
-                <Route path=path!("/submit") view=SubmitPage ssr=READY/>
-                <Route path=path!("/clusters") view=ClustersPage ssr=READY/>
-                <Route path=path!("/nodes") view=NodesPage ssr=READY/>
-                <Route path=path!("/nodes/:name") view=NodePage ssr=READY/>
-                <Route path=path!("/admin/:section?") view=AdminPage ssr=READY/>
-                <Route path=path!("/profile") view=ProfilePage ssr=READY/>
+                <Route path=path!("/jobs") view={Lazy::<JobsRoute>::new()} ssr=READY/>
+                <Route path=path!("/jobs/:user/:name/:tab?") view={Lazy::<JobRoute>::new()} ssr=READY/>
+                <Route path=path!("/submit") view={Lazy::<SubmitRoute>::new()} ssr=READY/>
+                <Route path=path!("/clusters") view={Lazy::<ClustersRoute>::new()} ssr=READY/>
+                <Route path=path!("/nodes") view={Lazy::<NodesRoute>::new()} ssr=READY/>
+                <Route path=path!("/nodes/:name") view={Lazy::<NodeRoute>::new()} ssr=READY/>
+                <Route path=path!("/admin/:section?") view={Lazy::<AdminRoute>::new()} ssr=READY/>
+                <Route path=path!("/profile") view={Lazy::<ProfileRoute>::new()} ssr=READY/>
             </Routes>
         </Frame>
     }

@@ -1,6 +1,7 @@
 //! esbuild's work: the application's glue, the heavy JavaScript parts, the style sheet.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -15,13 +16,20 @@ use crate::node;
 use crate::process::output;
 use crate::workspace::Workspace;
 
-/// The glue in one piece, with whatever snippets it imports, and the code it loads.
+/// The glue in one piece, with whatever it imports, and the code that it loads.
 pub(super) fn application(
     workspace: &Workspace,
     form: Form,
     application: &Application,
     site: &mut Site,
 ) -> Result<()> {
+    let mut loader = fs::read_to_string(&application.loader)?;
+    for part in &application.parts {
+        let name = part.file_name().and_then(OsStr::to_str).context("a part has a name")?;
+        let hashed = site.add_part(name, part)?;
+        loader = loader.replace(&format!("\"./{name}\""), &format!("\"./{hashed}\""));
+    }
+    fs::write(&application.loader, loader)?;
     let bundled = application.glue.with_file_name("bundled.js");
     let mut esbuild = esbuild(workspace, form);
     esbuild.arg(&application.glue).args(["--bundle", "--format=esm"]);

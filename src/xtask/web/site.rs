@@ -42,13 +42,19 @@ impl Site {
         Ok(Self { folder: folder.to_owned(), manifest: BTreeMap::new() })
     }
 
-    /// Takes a file under a logical name (`app.js`); its name in the site carries its hash.
+    /// Takes a file under a logical name (`app.js`).
     pub(super) fn add(&mut self, logical: &str, file: &Path) -> Result<()> {
+        let name = self.add_part(logical, file)?;
+        self.name(logical.to_owned(), &name);
+        Ok(())
+    }
+
+    /// Takes a file that only another one names; gives its name in the site, which carries its hash.
+    pub(super) fn add_part(&self, logical: &str, file: &Path) -> Result<String> {
         let content = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         let name = hashed_name(logical, &content);
         fs::write(self.folder.join(HASHED).join(&name), content)?;
-        self.name(logical.to_owned(), &name);
-        Ok(())
+        Ok(name)
     }
 
     /// Takes a file whose name has a hash already.

@@ -1,7 +1,11 @@
 //! `app` as WebAssembly with its JavaScript glue.
 
 use std::fs;
+use std::iter;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use anyhow::{Context, Result, anyhow};
 use wasm_bindgen_cli_support::Bindgen;
@@ -25,33 +29,65 @@ const FEATURES: [&str; 7] = [
     "--enable-sign-ext",
 ];
 
-/// The two files that make the application.
+/// The name of the module that fetches parts.
+const LOADER: &str = "parts.js";
+
+/// The files that make the application.
 #[derive(Debug)]
 pub(super) struct Application {
     /// The glue, an ES module.
     pub(super) glue: PathBuf,
-    /// The code.
+    /// The code that every page needs.
     pub(super) wasm: PathBuf,
+    /// An ES module that the glue imports: it fetches the parts, by their names.
+    pub(super) loader: PathBuf,
+    /// The code of single pages, and what some of them share.
+    pub(super) parts: Vec<PathBuf>,
 }
 
-/// Compiles `app`, makes the glue and, in the small form, shrinks the code.
+/// Compiles `app`, takes it apart, makes the glue and, in the small form, shrinks the code.
 pub(super) fn build(workspace: &Workspace, form: Form, folder: &Path) -> Result<Application> {
     let compiled = compile(workspace, form)?;
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
+    fs::create_dir_all(folder)?;
+    let main = folder.join("main.wasm");
+    let parts = split(&compiled, &main, folder)?;
     Bindgen::new()
-        .input_path(&compiled)
+        .input_path(&main)
         .out_name("app")
+        // The parts are linked to the main one by the linker's names.
+        .keep_lld_exports(true)
+        .demangle(false)
         .web(true)
         .and_then(|bindgen| bindgen.typescript(false).generate(folder))
         .map_err(|error| anyhow!("wasm-bindgen: {error:#}"))?;
-    let application = Application { glue: folder.join("app.js"), wasm: folder.join("app_bg.wasm") };
+    let application = Application {
+        glue: folder.join("app.js"),
+        wasm: folder.join("app_bg.wasm"),
+        loader: folder.join(LOADER),
+        parts,
+    };
     match form {
         Form::Quick => {}
-        Form::Small => shrink(workspace, &application.wasm)?,
+        Form::Small => shrink(workspace, &application)?,
     }
     Ok(application)
+}
+
+/// Takes the code of lazy routes out of the main module; gives the files of the parts.
+fn split(compiled: &Path, main: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+    let code = fs::read(compiled).with_context(|| format!("cannot read {}", compiled.display()))?;
+    let link_name = format!("./{LOADER}");
+    let mut options = wasm_split_cli_support::Options::new(&code);
+    options.output_dir = folder;
+    options.main_out_path = main;
+    options.link_name = &link_name;
+    options.main_module = "./app.js";
+    let split = wasm_split_cli_support::transform(options)
+        .map_err(|error| anyhow!("cannot split {}: {error:#}", compiled.display()))?;
+    Ok(split.split_modules)
 }
 
 /// Native and WASM builds never share a folder: features are unified for each invocation, and each
@@ -73,13 +109,41 @@ fn compile(workspace: &Workspace, form: Form) -> Result<PathBuf> {
     Ok(target.join(TARGET).join(built).join("app.wasm"))
 }
 
-fn shrink(workspace: &Workspace, wasm: &Path) -> Result<()> {
-    let before = fs::metadata(wasm)?.len();
+fn shrink(workspace: &Workspace, application: &Application) -> Result<()> {
     let optimizer = workspace.javascript().join("node_modules/binaryen/bin/wasm-opt");
-    let mut node = node::node(&workspace.javascript());
-    node.arg("--no-warnings").arg(optimizer).arg("-Oz").args(FEATURES);
-    output(node.arg(wasm).arg("-o").arg(wasm)).context("wasm-opt of the npm package binaryen")?;
-    let after = fs::metadata(wasm)?.len();
-    note(&format!("wasm-opt: {} kB, was {} kB", after / 1000, before / 1000));
+    let files = || iter::once(&application.wasm).chain(&application.parts);
+    let size = || files().map(|file| Ok(fs::metadata(file)?.len())).sum::<Result<u64>>();
+    let before = size()?;
+    let optimize = |file: &PathBuf| {
+        let mut node = node::node(&workspace.javascript());
+        node.arg("--no-warnings").arg(&optimizer).arg("-Oz").args(FEATURES);
+        output(node.arg(file).arg("-o").arg(file)).context("wasm-opt of the npm package binaryen")
+    };
+    at_once(files(), |file| optimize(file).map(drop))?;
+    let main = fs::metadata(&application.wasm)?.len();
+    note(&format!(
+        "wasm-opt: {} kB, was {} kB; {} kB of it in {} parts",
+        size()? / 1000,
+        before / 1000,
+        (size()? - main) / 1000,
+        application.parts.len()
+    ));
     Ok(())
+}
+
+/// Works on all items, as many at once as there are processors.
+fn at_once<T: Send>(
+    items: impl Iterator<Item = T> + Send,
+    work: impl Fn(T) -> Result<()> + Sync,
+) -> Result<()> {
+    let items = Mutex::new(items);
+    let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let worker = || iter::from_fn(next).try_for_each(&work);
+    thread::scope(|scope| {
+        let workers = thread::available_parallelism().map_or(1, NonZero::get);
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| {
+            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })
 }
