@@ -13,7 +13,8 @@ use crate::{Actor, Result};
 pub trait Logs: Send + Sync {
     /// The end of a task's log: at most `tail_bytes` bytes, cut at a line's beginning.
     async fn tail(&self, actor: &Actor, task: &TaskRef, tail_bytes: u64) -> Result<LogText>;
-    /// The log from `offset` bytes on, and all that comes after it until the task has ended.
+    /// The log from `offset` bytes on, and all that comes after it until the task has ended. A
+    /// log that was lost with its container ends there.
     async fn follow(
         &self,
         actor: &Actor,

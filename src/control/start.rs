@@ -129,7 +129,7 @@ impl Control {
     }
 
     /// Ends the loops and waits for them. Containers go on running.
-    pub async fn shutdown(self) {
+    pub async fn shutdown(&self) {
         self.shutdown.cancel();
         self.tasks.wait().await;
     }

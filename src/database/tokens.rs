@@ -140,15 +140,6 @@ pub async fn remove(conn: &impl ConnectionTrait, user: &UserName, id: i64) -> Re
     Ok(done.rows_affected == 1)
 }
 
-/// Revokes all tokens of a user; returns how many.
-///
-/// # Errors
-/// See [`Error`].
-pub async fn remove_of_user(conn: &impl ConnectionTrait, user: &UserName) -> Result<u64> {
-    let gone = row::Entity::delete_many().filter(row::Column::UserName.eq(user.as_str()));
-    Ok(gone.exec(conn).await?.rows_affected)
-}
-
 /// Forgets tokens that have expired by `now`; returns how many.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! What the scheduler is told and what it answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::cluster::{NodeCondition, VirtualClusterSettings};
 use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
@@ -21,6 +21,18 @@ pub struct Snapshot {
     pub running: Vec<Running>,
     /// Jobs that wait, in any order.
     pub waiting: Vec<Request>,
+    /// The reservation of the last plan: it is kept, so that nothing that was let past its job
+    /// comes to stand in its way.
+    pub reserved: Option<Reservation>,
+}
+
+/// The first job that finds no room, and what it waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reservation {
+    /// The job.
+    pub job: JobId,
+    /// It starts when these have ended, or earlier.
+    pub awaits: BTreeSet<JobId>,
 }
 
 /// A node.
@@ -45,8 +57,6 @@ pub struct Running {
     pub job: JobId,
     /// Where it counts.
     pub virtual_cluster: VirtualClusterName,
-    /// When it will have ended at the latest, where its time limit says so.
-    pub ends_before: Option<Timestamp>,
     /// Its tasks and what each holds.
     pub tasks: Vec<(TaskPlacement, Resources)>,
 }
@@ -66,8 +76,6 @@ pub struct Request {
     pub submitted_at: Timestamp,
     /// An attempt that failed through the platform waits until then.
     pub not_before: Option<Timestamp>,
-    /// How long it may run, in milliseconds, where it says so.
-    pub time_limit: Option<i64>,
     /// Nodes to avoid where others will do: the job just failed there through the platform.
     pub avoid: Vec<NodeName>,
     /// Its roles, in the job's order.
@@ -94,6 +102,8 @@ pub struct Plan {
     pub placements: Vec<Placement>,
     /// Jobs that wait, each with why.
     pub waiting: BTreeMap<JobId, Waiting>,
+    /// To be told to the next pass.
+    pub reserved: Option<Reservation>,
 }
 
 /// A job that starts.

@@ -9,8 +9,8 @@ use protocol::wait::{WaitReason, Waiting};
 use crate::admit::{admit, never};
 use crate::explain;
 use crate::fit::{place, placement, undo};
-use crate::model::{Answer, Placement, Plan, Request, Snapshot};
-use crate::reserve::{Reservation, reserve};
+use crate::model::{Answer, Placement, Plan, Request, Reservation, Snapshot};
+use crate::reserve::reserve;
 use crate::state::{Cluster, Tenant, View};
 use crate::want::{Class, Want};
 
@@ -23,8 +23,10 @@ use crate::want::{Class, Want};
 #[must_use]
 pub fn plan(snapshot: &Snapshot, now: Timestamp) -> Plan {
     let queue: Vec<_> = snapshot.waiting.iter().collect();
-    let mut plan = Plan::default();
-    for (request, outcome) in Pass::new(snapshot, now).run(queue) {
+    let mut pass = Pass::new(snapshot, now);
+    let outcomes = pass.run(queue);
+    let mut plan = Plan { reserved: pass.reserved, ..Plan::default() };
+    for (request, outcome) in outcomes {
         match outcome {
             Outcome::Starts(placement) => plan.placements.push(placement),
             Outcome::Waits(waiting) => drop(plan.waiting.insert(request.job, waiting)),
@@ -61,7 +63,7 @@ enum Outcome {
 enum Blocked {
     /// It would fit.
     Behind,
-    Reason(WaitReason, Option<Timestamp>),
+    Reason(WaitReason),
 }
 
 struct Pass<'a> {
@@ -70,7 +72,8 @@ struct Pass<'a> {
     /// The cluster with nothing in it, made when it is first asked for.
     empty: Option<Cluster<'a>>,
     now: Timestamp,
-    head: Option<Reservation>,
+    /// Of the first job that found no room.
+    reserved: Option<Reservation>,
     /// Only ever shrinks: what failed fails again.
     failed: HashMap<Class<'a>, Blocked>,
     /// Jobs that wait so far, backoff not counted.
@@ -81,11 +84,11 @@ impl<'a> Pass<'a> {
     fn new(snapshot: &'a Snapshot, now: Timestamp) -> Self {
         let cluster = Cluster::new(snapshot);
         let failed = HashMap::new();
-        Self { snapshot, cluster, empty: None, now, head: None, failed, ahead: 0 }
+        Self { snapshot, cluster, empty: None, now, reserved: None, failed, ahead: 0 }
     }
 
     /// The outcomes in the order of the queue.
-    fn run(mut self, mut queue: Vec<&'a Request>) -> Vec<(&'a Request, Outcome)> {
+    fn run(&mut self, mut queue: Vec<&'a Request>) -> Vec<(&'a Request, Outcome)> {
         queue.sort_by_key(|request| (Reverse(request.priority), request.submitted_at, request.job));
         let mut positions: BTreeMap<_, u32> = BTreeMap::new();
         queue
@@ -108,10 +111,12 @@ impl<'a> Pass<'a> {
     fn reason(&mut self, blocked: Blocked) -> (WaitReason, Option<Timestamp>) {
         let ahead = self.ahead;
         match blocked {
-            Blocked::Reason(reason @ WaitReason::Backoff { .. }, start) => (reason, start),
-            Blocked::Reason(reason, start) => {
+            Blocked::Reason(WaitReason::Backoff { until }) => {
+                (WaitReason::Backoff { until }, Some(until))
+            }
+            Blocked::Reason(reason) => {
                 self.ahead += 1;
-                (reason, start)
+                (reason, None)
             }
             Blocked::Behind => {
                 self.ahead += 1;
@@ -122,39 +127,31 @@ impl<'a> Pass<'a> {
 
     fn decide(&mut self, request: &'a Request) -> Result<Placement, Blocked> {
         if let Some(until) = request.not_before.filter(|until| *until > self.now) {
-            return Err(Blocked::Reason(WaitReason::Backoff { until }, Some(until)));
+            return Err(Blocked::Reason(WaitReason::Backoff { until }));
         }
         let want = Want::new(request, &self.cluster.names);
-        let inside = self.ends_in_time(request);
-        let class = want.class(inside);
+        let class = want.class();
         if let Some(blocked) = self.failed.get(&class) {
             return Err(blocked.clone());
         }
-        let view = if inside { View::Inside } else { View::Outside };
-        if let Ok(claims) = place(&mut self.cluster, &want, view) {
+        if let Ok(claims) = place(&mut self.cluster, &want, View::Outside) {
             let placement = placement(&self.cluster, &want, &claims);
-            let ends_before = request.time_limit.map(|limit| self.now.plus_millis(limit));
             // A reservation made later in this pass may wait for its end.
-            self.cluster.tenants.push(Tenant { ends_before, account: want.account, claims });
+            self.cluster.tenants.push(Tenant { job: request.job, account: want.account, claims });
+            // What would fit but for those ahead may not do so any more.
+            self.failed.retain(|_, blocked| !matches!(blocked, Blocked::Behind));
             return Ok(placement);
         }
         let blocked = self.blocked(&want);
-        self.failed.insert(class, blocked.clone().without_start());
+        self.failed.insert(class, blocked.clone());
         Err(blocked)
-    }
-
-    /// Whether it ends before the reservation can begin.
-    fn ends_in_time(&self, request: &Request) -> bool {
-        let window = self.head.and_then(|head| head.window);
-        let end = request.time_limit.map(|limit| self.now.plus_millis(limit));
-        window.zip(end).is_some_and(|(window, end)| end <= window)
     }
 
     /// Why a job that found no room waits, and what that means for those behind it.
     fn blocked(&mut self, want: &Want<'a>) -> Blocked {
         let empty = self.empty.get_or_insert_with(|| Cluster::empty(self.snapshot));
         if let Some(reason) = never(empty, want) {
-            return Blocked::Reason(reason, None);
+            return Blocked::Reason(reason);
         }
         let cluster = &mut self.cluster;
         let lacks = cluster.shares.lacks(want, false);
@@ -162,7 +159,7 @@ impl<'a> Pass<'a> {
             cluster.shares.freeze(want.account, lack.which);
         }
         if let Some(lack) = lacks.first() {
-            return Blocked::Reason(explain::quota(cluster, want, *lack), None);
+            return Blocked::Reason(explain::quota(cluster, want, *lack));
         }
         let failure = match place(cluster, want, View::Real) {
             Ok(claims) => {
@@ -172,21 +169,9 @@ impl<'a> Pass<'a> {
             Err(failure) => failure,
         };
         let reason = explain::no_room(cluster, want, failure);
-        let mut start = None;
-        if self.head.is_none() {
-            self.head = reserve(cluster, want);
-            start = self.head.and_then(|head| head.starts).map(|start| start.max(self.now));
+        if self.reserved.is_none() {
+            self.reserved = reserve(cluster, want, self.snapshot.reserved.as_ref());
         }
-        Blocked::Reason(reason, start)
-    }
-}
-
-impl Blocked {
-    /// What is said of others that ask for the same.
-    fn without_start(self) -> Self {
-        match self {
-            Blocked::Behind => Blocked::Behind,
-            Blocked::Reason(reason, _) => Blocked::Reason(reason, None),
-        }
+        Blocked::Reason(reason)
     }
 }

@@ -164,6 +164,13 @@ impl Ports {
         }
     }
 
+    /// How many of the ports are of the pool's range.
+    pub(crate) fn in_range(&self, pool: usize, ports: &[u16]) -> i64 {
+        let range = self.pools[pool].range.ports();
+        let inside = ports.iter().filter(|port| range.contains(port)).count();
+        i64::try_from(inside).unwrap_or(i64::MAX)
+    }
+
     /// Keeps so many ports for the reservation.
     pub(crate) fn hold(&mut self, pool: usize, count: i64) {
         self.pools[pool].held += count;

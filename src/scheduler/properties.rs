@@ -10,7 +10,7 @@ use protocol::resources::Resources;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::model::{Plan, Request, Running, Snapshot};
-use crate::story::{Job, MINUTE, NOW, Story, cluster, job};
+use crate::story::{Job, NOW, Story, cluster, job};
 use crate::{admit, plan};
 
 const TYPES: [&str; 3] = ["A100", "K80", "V100"];
@@ -48,21 +48,20 @@ fn add_node(story: Story, (number, draw): (usize, NodeDraw)) -> Story {
     }
 }
 
-/// What is drawn for a job: its cluster, priority, time limit in minutes, tasks, GPUs, type, CPUs, a
-/// port by number, a second role.
-type JobDraw = (usize, i32, Option<i64>, u32, u32, Option<usize>, u32, Option<u16>, bool);
+/// What is drawn for a job: its cluster, priority, tasks, GPUs, type, CPUs, a port by number, a
+/// second role.
+type JobDraw = (usize, i32, u32, u32, Option<usize>, u32, Option<u16>, bool);
 
 fn any_job() -> impl Strategy<Value = JobDraw> {
     let few = prop_oneof![4 => Just(1_u32), 2 => 2..=3_u32, 1 => 4..=9_u32];
     let gpus = prop_oneof![2 => Just(0_u32), 3 => 1..=2_u32, 2 => 3..=8_u32];
-    let limit = prop::option::of(1..60_i64);
     let kind = prop::option::of(0..3_usize);
     let port = prop::option::weighted(0.15, 20_000..20_020_u16);
-    (0..3_usize, 0..3_i32, limit, few, gpus, kind, 1..=10_u32, port, prop::bool::weighted(0.2))
+    (0..3_usize, 0..3_i32, few, gpus, kind, 1..=10_u32, port, prop::bool::weighted(0.2))
 }
 
 fn make_job((id, draw): (usize, JobDraw)) -> Job {
-    let (within, priority, limit, tasks, gpus, kind, cpus, port, second) = draw;
+    let (within, priority, tasks, gpus, kind, cpus, port, second) = draw;
     let kinds: Vec<_> = kind.map(|kind| TYPES[kind]).into_iter().collect();
     let mut made = job(id as i64 + 1).within(CLUSTERS[within]).priority(priority).tasks(tasks);
     made = made.gpus(gpus, &kinds).cpus(cpus);
@@ -72,10 +71,7 @@ fn make_job((id, draw): (usize, JobDraw)) -> Job {
     if second {
         made = made.role().gpus(0, &[]).tasks(2);
     }
-    match limit {
-        Some(minutes) => made.time_limit(minutes * MINUTE),
-        None => made,
-    }
+    made
 }
 
 /// A cluster in which an earlier pass has placed some jobs, and a queue.
@@ -99,14 +95,14 @@ fn any_snapshot() -> impl Strategy<Value = Snapshot> {
 }
 
 /// The cluster once what the plan places runs; nobody waits any more.
-fn after(snapshot: &Snapshot) -> Snapshot {
+pub(crate) fn after(snapshot: &Snapshot) -> Snapshot {
     let running = with(snapshot, &plan(snapshot, NOW)).running;
-    Snapshot { running, waiting: Vec::new(), ..snapshot.clone() }
+    Snapshot { running, waiting: Vec::new(), reserved: None, ..snapshot.clone() }
 }
 
 /// The cluster and the rest of the queue once what the plan places runs.
 fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
-    let mut next = snapshot.clone();
+    let mut next = Snapshot { reserved: plan.reserved.clone(), ..snapshot.clone() };
     for placement in &plan.placements {
         let place = next.waiting.iter().position(|request| request.job == placement.job).unwrap();
         let request = next.waiting.remove(place);
@@ -114,7 +110,6 @@ fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
         next.running.push(Running {
             job: request.job,
             virtual_cluster: request.virtual_cluster.clone(),
-            ends_before: request.time_limit.map(|limit| NOW.plus_millis(limit)),
             tasks: placement.tasks.iter().map(|task| (task.clone(), resources(task))).collect(),
         });
     }
@@ -300,16 +295,6 @@ proptest! {
     }
 
     #[test]
-    fn another_pass_at_once_finds_nothing_more(snapshot in any_snapshot()) {
-        let first = plan(&snapshot, NOW);
-        let rest = with(&snapshot, &first);
-        let second = plan(&rest, NOW);
-        // Jobs that ended inside the head's reservation are known now and may move it.
-        let limited = rest.running.iter().any(|running| running.ends_before.is_some());
-        prop_assert!(limited || second.placements.is_empty(), "{:?}", second.placements);
-    }
-
-    #[test]
     fn reasons_bind(snapshot in any_snapshot()) {
         let plan = plan(&snapshot, NOW);
         for (job, waiting) in &plan.waiting {
@@ -334,39 +319,28 @@ proptest! {
         }
     }
 
-    /// The head is the first job that finds no room. Whatever starts in its pass, it starts as soon
-    /// as what ran before has ended, and by then what has a time limit has ended too.
+    /// The head is the first job that finds no room: once all that ran at its turn has ended, it
+    /// starts beside all that was let past it, in however many passes. (Where nodes share an
+    /// address it may wait for a port that a task on another node has; that is not reserved.)
     #[test]
-    fn backfill_never_delays_the_head(snapshot in any_snapshot()) {
-        let plan = plan(&snapshot, NOW);
-        let rest = with(&snapshot, &plan);
-        let heads = plan.waiting.iter().filter_map(|(job, w)| Some((*job, w.expected_start?)));
-        for (head, start) in heads {
-            let ended = |running: &Running| running.ends_before.is_some_and(|end| end <= start);
-            let mut then = alone(&rest, head);
-            then.running.retain(|running| !ended(running));
-            prop_assert!(starts(&then, head), "{head} was promised {start}");
-        }
-    }
-
-    /// Without time limits: once all that ran at its turn has ended, the head starts beside all that
-    /// was let past it.
-    #[test]
-    fn what_is_let_past_the_head_is_not_in_its_way(snapshot in any_snapshot()) {
-        let mut snapshot = snapshot;
-        snapshot.waiting.iter_mut().for_each(|request| request.time_limit = None);
+    fn what_is_let_past_the_head_is_never_in_its_way(
+        mut snapshot in any_snapshot(),
+        passes in 1..6_usize,
+    ) {
+        snapshot.nodes.iter_mut().for_each(|node| node.address = node.name.to_string());
         let idle = Snapshot { running: Vec::new(), ..snapshot.clone() };
-        let plan = plan(&snapshot, NOW);
+        let first = plan(&snapshot, NOW);
         let no_room = |job: &JobId| {
-            let reason = &plan.waiting[job].reason;
+            let reason = &first.waiting[job].reason;
             matches!(reason, WaitReason::Gang { .. } | WaitReason::Short { .. } | WaitReason::Fragmented { .. })
                 && starts(&alone(&idle, *job), *job)
         };
-        let mut waiting: Vec<_> = plan.waiting.keys().copied().collect();
+        let mut waiting: Vec<_> = first.waiting.keys().copied().collect();
         waiting.sort_by(|a, b| ahead(&snapshot, *b, *a).cmp(&ahead(&snapshot, *a, *b)));
         let Some(head) = waiting.into_iter().find(no_room) else { return Ok(()) };
-        let mut then = alone(&with(&snapshot, &plan), head);
-        let past = |job| plan.placements.iter().any(|p| p.job == job) && ahead(&snapshot, head, job);
+        let now = (0..passes).fold(snapshot.clone(), |now, _| with(&now, &plan(&now, NOW)));
+        let past = |job| snapshot.waiting.iter().any(|r| r.job == job) && ahead(&snapshot, head, job);
+        let mut then = alone(&now, head);
         then.running.retain(|running| past(running.job));
         prop_assert!(starts(&then, head), "{head} is delayed by {:?}", then.running);
     }

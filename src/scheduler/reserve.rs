@@ -1,30 +1,38 @@
 //! The reservation of the first job that finds no room: where it will start and which running jobs
 //! it waits for. What it needs beyond what those give back is held, so that nothing that starts
-//! earlier delays it.
+//! earlier delays it. When jobs end nobody knows.
 
 use std::collections::BTreeMap;
 
-use protocol::time::Timestamp;
+use protocol::ids::JobId;
 
 use crate::fit::Gang;
 use crate::gpus::{self, Bits};
+use crate::model::Reservation;
 use crate::share::Usage;
 use crate::state::{Amounts, Claim, Cluster, View};
 use crate::want::Want;
 
-/// When the head of the queue starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reservation {
-    /// When all that it waits for has ended; `None`: nobody knows.
-    pub(crate) starts: Option<Timestamp>,
-    /// A job that ends before this may run inside the reservation.
-    pub(crate) window: Option<Timestamp>,
+/// Reserves places for a job, on the nodes where the fewest ends are needed, and holds what it
+/// needs. A job that had a reservation waits for nobody else than before, if that is possible.
+/// `None`, and nothing is held, when it has no room even if all that runs ends.
+pub(crate) fn reserve(
+    cluster: &mut Cluster,
+    want: &Want,
+    last: Option<&Reservation>,
+) -> Option<Reservation> {
+    let last = last.filter(|last| last.job == want.job());
+    last.and_then(|last| reserve_after(cluster, want, |job| last.awaits.contains(&job)))
+        .or_else(|| reserve_after(cluster, want, |_| true))
 }
 
-/// Reserves places for a job, on the nodes where the fewest and soonest ends are needed, and holds
-/// what it needs. `None`, and nothing is held, when it has no room even if all that runs ends.
-pub(crate) fn reserve(cluster: &mut Cluster, want: &Want) -> Option<Reservation> {
-    let mut shadow = Shadow::new(cluster, want);
+/// The same, with only some of the running jobs to wait for.
+fn reserve_after(
+    cluster: &mut Cluster,
+    want: &Want,
+    may_end: impl Fn(JobId) -> bool,
+) -> Option<Reservation> {
+    let mut shadow = Shadow::new(cluster, want, may_end);
     let found = (0..want.roles.len()).all(|role| shadow.place(role));
     let Shadow { gang, ended, .. } = shadow;
     let claims = gang.claims;
@@ -40,10 +48,8 @@ pub(crate) fn reserve(cluster: &mut Cluster, want: &Want) -> Option<Reservation>
     }
     let awaited = awaited(cluster, &claims, &ended);
     hold(cluster, want, &claims, &awaited);
-    let ends: Option<Vec<_>> =
-        awaited.iter().map(|tenant| cluster.tenants[*tenant].ends_before).collect();
-    let ends = ends.unwrap_or_default();
-    Some(Reservation { starts: ends.iter().max().copied(), window: ends.iter().min().copied() })
+    let awaits = awaited.iter().map(|tenant| cluster.tenants[*tenant].job).collect();
+    Some(Reservation { job: want.job(), awaits })
 }
 
 /// A tenant and the positions of its claims on one node.
@@ -55,20 +61,24 @@ struct Shadow<'c, 'a, 'w> {
     gang: Gang<'c, 'a, 'w>,
     /// By tenant: whether it has ended here.
     ended: Vec<bool>,
-    /// By node: who is there, the soonest to end first.
+    /// By node: who is there, those with the fewest tasks first.
     stays: Vec<Vec<Stay>>,
 }
 
 /// [`Cluster::take`] or [`Cluster::give`].
 type Change<'a> = fn(&mut Cluster<'a>, Option<usize>, &Claim);
 
-/// What a node costs: ends that nobody knows, the latest end, tasks that end, the node.
-type Cost = (usize, Option<Timestamp>, usize, usize);
+/// What a node costs: jobs that end, tasks that end, the node.
+type Cost = (usize, usize, usize);
 
 impl<'c, 'a, 'w> Shadow<'c, 'a, 'w> {
-    fn new(cluster: &'c mut Cluster<'a>, want: &'w Want<'w>) -> Self {
+    fn new(
+        cluster: &'c mut Cluster<'a>,
+        want: &'w Want<'w>,
+        may_end: impl Fn(JobId) -> bool,
+    ) -> Self {
         let ended = vec![false; cluster.tenants.len()];
-        let stays = stays(cluster);
+        let stays = stays(cluster, may_end);
         Self { gang: Gang::new(cluster, want, View::Real), ended, stays }
     }
 
@@ -91,7 +101,7 @@ impl<'c, 'a, 'w> Shadow<'c, 'a, 'w> {
                 (0..self.stays.len()).filter_map(|node| self.cost(node, role)).collect();
             costs.sort_unstable_by_key(|(cost, _)| *cost);
             let before = remaining;
-            for ((_, _, _, node), leaving) in costs {
+            for ((_, _, node), leaving) in costs {
                 self.end(leaving);
                 if let Some(spot) = self.gang.spot(node, role, remaining) {
                     remaining -= self.gang.fill(spot, role, remaining);
@@ -113,18 +123,15 @@ impl<'c, 'a, 'w> Shadow<'c, 'a, 'w> {
             return None;
         }
         let mut leaving = Vec::new();
-        let mut cost = (0, None, 0, node);
+        let mut cost = (0, 0, node);
         let mut fits = self.gang.spot(node, role, 1).is_some();
         for position in 0..self.stays[node].len() {
             let (tenant, tasks) = (self.stays[node][position].0, &self.stays[node][position].1);
             if fits || self.ended[tenant] {
                 continue;
             }
-            cost.2 += tasks.len();
-            match self.gang.cluster.tenants[tenant].ends_before {
-                Some(end) => cost.1 = cost.1.max(Some(end)),
-                None => cost.0 += 1,
-            }
+            cost.0 += 1;
+            cost.1 += tasks.len();
             self.change(node, position, Cluster::give);
             leaving.push(position);
             fits = self.gang.spot(node, role, 1).is_some();
@@ -163,14 +170,12 @@ fn change_tenant<'a>(cluster: &mut Cluster<'a>, tenant: usize, change: Change<'a
     cluster.tenants[tenant].claims = claims;
 }
 
-/// Who is on each node: known ends first, then those with the fewest tasks.
-fn stays(cluster: &Cluster) -> Vec<Vec<Stay>> {
+/// Who is on each node, those with the fewest tasks first.
+fn stays(cluster: &Cluster, may_end: impl Fn(JobId) -> bool) -> Vec<Vec<Stay>> {
     let mut stays: Vec<Vec<Stay>> = vec![Vec::new(); cluster.nodes.len()];
     let mut order: Vec<_> = (0..cluster.tenants.len()).collect();
-    order.sort_by_key(|tenant| {
-        let tenant = &cluster.tenants[*tenant];
-        (tenant.ends_before.is_none(), tenant.ends_before, tenant.claims.len())
-    });
+    order.retain(|tenant| may_end(cluster.tenants[*tenant].job));
+    order.sort_by_key(|tenant| cluster.tenants[*tenant].claims.len());
     for tenant in order {
         for (position, claim) in cluster.tenants[tenant].claims.iter().enumerate() {
             let Some(stays) = claim.node.map(|node| &mut stays[node]) else { continue };
@@ -210,7 +215,7 @@ fn hold(cluster: &mut Cluster, want: &Want, claims: &[Claim], awaited: &[usize])
         let needs = nodes.entry(node).or_default();
         needs.amounts = needs.amounts.plus(1, claim.amounts);
         needs.gpus |= claim.gpus;
-        needs.ports += i64::try_from(claim.ports.len()).unwrap_or(i64::MAX);
+        needs.ports += cluster.ports.in_range(cluster.nodes[node].pool, &claim.ports);
         usage.add(&cluster.usage(claim), 1);
     }
     for tenant in awaited.iter().map(|tenant| &cluster.tenants[*tenant]) {
@@ -218,10 +223,11 @@ fn hold(cluster: &mut Cluster, want: &Want, claims: &[Claim], awaited: &[usize])
             if tenant.account == want.account {
                 usage.add(&cluster.usage(claim), -1);
             }
-            let Some(needs) = claim.node.and_then(|node| nodes.get_mut(&node)) else { continue };
+            let Some(node) = claim.node else { continue };
+            let Some(needs) = nodes.get_mut(&node) else { continue };
             needs.amounts = needs.amounts.plus(-1, claim.amounts);
             needs.given_back |= claim.gpus;
-            needs.ports -= i64::try_from(claim.ports.len()).unwrap_or(i64::MAX);
+            needs.ports -= cluster.ports.in_range(cluster.nodes[node].pool, &claim.ports);
         }
     }
     for (node, needs) in &nodes {

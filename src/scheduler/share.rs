@@ -46,11 +46,11 @@ impl Line {
     }
 
     fn left(&self, view: View) -> i64 {
-        if self.frozen && view.sees_frozen() {
-            return 0;
+        match view {
+            View::Outside if self.frozen => 0,
+            View::Outside => (self.free - self.held).max(0),
+            View::Real => self.free.max(0),
         }
-        let held = if view.sees_holds() { self.held } else { 0 };
-        (self.free - held).max(0)
     }
 }
 

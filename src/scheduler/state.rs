@@ -3,10 +3,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use protocol::ids::{GpuType, NodeName, VirtualClusterName};
+use protocol::ids::{GpuType, JobId, NodeName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::Resources;
-use protocol::time::Timestamp;
 
 use crate::gpus::{self, Bits};
 use crate::model::{Running, Snapshot};
@@ -21,8 +20,6 @@ pub(crate) use crate::node::{Amounts, NodeState};
 pub(crate) enum View {
     /// What neither the reservation nor a job ahead in the same virtual cluster needs.
     Outside,
-    /// As `Outside`, and inside the reservation: for jobs that end before it begins.
-    Inside,
     /// All that is free.
     Real,
 }
@@ -31,13 +28,6 @@ impl View {
     pub(crate) fn sees_holds(self) -> bool {
         match self {
             View::Outside => true,
-            View::Inside | View::Real => false,
-        }
-    }
-
-    pub(crate) fn sees_frozen(self) -> bool {
-        match self {
-            View::Outside | View::Inside => true,
             View::Real => false,
         }
     }
@@ -95,7 +85,7 @@ pub(crate) struct Claim {
 /// A running job during a pass.
 #[derive(Debug)]
 pub(crate) struct Tenant {
-    pub(crate) ends_before: Option<Timestamp>,
+    pub(crate) job: JobId,
     pub(crate) account: Option<usize>,
     pub(crate) claims: Vec<Claim>,
 }
@@ -178,7 +168,7 @@ impl<'a> Cluster<'a> {
             }
         };
         Tenant {
-            ends_before: running.ends_before,
+            job: running.job,
             account: self.names.accounts.get(&running.virtual_cluster).copied(),
             claims: running.tasks.iter().map(claim).collect(),
         }

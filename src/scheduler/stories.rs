@@ -5,7 +5,7 @@ use protocol::ids::JobId;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::model::Answer;
-use crate::story::{MINUTE, NOW, Story, cluster, gpu_type, job, port, virtual_cluster};
+use crate::story::{NOW, Story, cluster, gpu_type, job, port, virtual_cluster};
 use crate::{admit, dry_run};
 
 fn reason(story: &Story, id: i64) -> WaitReason {
@@ -15,7 +15,7 @@ fn reason(story: &Story, id: i64) -> WaitReason {
 #[test]
 fn broken_nodes_are_filled_before_whole_ones() {
     let story = cluster().node("whole").gpus(8, "A100").node("broken").gpus(8, "A100");
-    let story = story.running(1, "default", None, &[("broken", &[0, 1, 2], 3)]);
+    let story = story.running(1, "default", &[("broken", &[0, 1, 2], 3)]);
     assert_eq!(story.clone().waits(job(2).gpus(1, &[])).fate(2), "broken:3");
     assert_eq!(story.clone().waits(job(2).gpus(4, &[])).fate(2), "broken:4,5,6,7");
     assert_eq!(story.waits(job(2).gpus(8, &[])).fate(2), "whole:0,1,2,3,4,5,6,7");
@@ -25,14 +25,14 @@ fn broken_nodes_are_filled_before_whole_ones() {
 fn a_task_without_gpu_leaves_gpu_nodes_alone_while_it_can() {
     let story = cluster().node("gpus").gpus(8, "A100").node("plain");
     assert_eq!(story.clone().waits(job(1).cpus(4)).fate(1), "plain:");
-    let full = story.running(9, "default", None, &[("plain", &[], 32)]);
+    let full = story.running(9, "default", &[("plain", &[], 32)]);
     assert_eq!(full.waits(job(1).cpus(4)).fate(1), "gpus:");
 }
 
 #[test]
 fn tasks_of_a_job_stay_together() {
     let story = cluster().node("a").gpus(4, "A100").node("b").gpus(8, "A100");
-    let story = story.running(9, "default", None, &[("a", &[0], 1), ("b", &[0], 1)]);
+    let story = story.running(9, "default", &[("a", &[0], 1), ("b", &[0], 1)]);
     assert_eq!(story.clone().waits(job(1).tasks(3).gpus(1, &[])).fate(1), "a:1 a:2 a:3");
     assert_eq!(story.clone().waits(job(1).tasks(2).gpus(3, &[])).fate(1), "b:1,2,3 b:4,5,6");
     let ps_and_workers = job(1).tasks(2).gpus(0, &[]).role().gpus(2, &[]);
@@ -52,7 +52,7 @@ fn all_gpus_of_a_task_are_of_one_wanted_healthy_type() {
 fn only_ready_nodes_are_given_anything_and_avoided_ones_last() {
     let story = cluster().node("a").node("b").condition(Draining).node("c");
     assert_eq!(story.clone().waits(job(1).avoids("a")).fate(1), "c:");
-    let full = story.clone().running(9, "default", None, &[("c", &[], 32)]);
+    let full = story.clone().running(9, "default", &[("c", &[], 32)]);
     assert_eq!(full.waits(job(1).avoids("a")).fate(1), "a:");
     let gone = cluster().node("a").condition(Unreachable).node("b").condition(Draining);
     assert_eq!(reason(&gone.waits(job(1)), 1), WaitReason::NodeDown { nodes: 2 });
@@ -61,7 +61,7 @@ fn only_ready_nodes_are_given_anything_and_avoided_ones_last() {
 #[test]
 fn a_gang_starts_whole_or_not_at_all() {
     let story = cluster().node("a").gpus(4, "A100").node("b").gpus(4, "A100");
-    let story = story.running(9, "default", None, &[("a", &[0], 1)]);
+    let story = story.running(9, "default", &[("a", &[0], 1)]);
     let story = story.waits(job(1).tasks(4).gpus(2, &[]));
     assert_eq!(reason(&story, 1), WaitReason::Gang { tasks: 4, fit: 3 });
     assert!(story.plan().placements.is_empty());
@@ -72,7 +72,6 @@ fn reasons_name_what_binds() {
     let scattered = cluster().node("a").gpus(4, "A100").node("b").gpus(4, "A100").running(
         9,
         "default",
-        None,
         &[("a", &[0, 1], 1), ("b", &[0], 1)],
     );
     let fragmented = WaitReason::Fragmented { needs: 4, free: 5, best_node: 3 };
@@ -80,7 +79,7 @@ fn reasons_name_what_binds() {
     let absent =
         WaitReason::TypeAbsent { wanted: vec![gpu_type("H200")], existing: vec![gpu_type("A100")] };
     assert_eq!(reason(&scattered.waits(job(1).gpus(1, &["H200"])), 1), absent);
-    let busy = cluster().node("a").memory(4096).running(9, "default", None, &[("a", &[], 30)]);
+    let busy = cluster().node("a").memory(4096).running(9, "default", &[("a", &[], 30)]);
     let short = |resource, needs, best_node| WaitReason::Short { resource, needs, best_node };
     let cpu = reason(&busy.clone().waits(job(1).cpus(3)), 1);
     assert_eq!(cpu, short(ResourceKind::Cpu, 3, 2));
@@ -104,7 +103,7 @@ fn reasons_name_what_binds() {
 fn a_share_bounds_what_a_virtual_cluster_runs() {
     let story = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "K80");
     let story = story.share("vision", &[("A100", 4)], Some(8));
-    let story = story.running(9, "vision", None, &[("a", &[0, 1], 2)]);
+    let story = story.running(9, "vision", &[("a", &[0, 1], 2)]);
     let quota = |resource, kind, needs, free, share| WaitReason::QuotaVc {
         virtual_cluster: virtual_cluster("vision"),
         resource,
@@ -135,7 +134,7 @@ fn a_job_over_its_share_holds_up_only_its_own_virtual_cluster() {
     let story = cluster().node("a").gpus(8, "A100").share("vision", &[("A100", 4)], None);
     let story = story.share("speech", &[("A100", 8)], None);
     let story = story
-        .running(9, "vision", None, &[("a", &[0, 1], 2)])
+        .running(9, "vision", &[("a", &[0, 1], 2)])
         .waits(job(1).within("vision").gpus(4, &[]))
         .waits(job(2).within("vision").gpus(1, &[]))
         .waits(job(3).within("speech").gpus(1, &[]))
@@ -161,33 +160,51 @@ fn higher_priority_goes_first_then_first_come_first_served() {
 fn backfill_leaves_the_head_its_reservation() {
     let story = cluster().node("a").gpus(8, "A100").node("b").gpus(2, "A100");
     let story = story
-        .running(8, "default", Some(10 * MINUTE), &[("a", &[0, 1, 2, 3], 4)])
-        .running(9, "default", Some(5 * MINUTE), &[("a", &[4], 4)])
+        .running(8, "default", &[("a", &[0, 1, 2, 3], 4)])
+        .running(9, "default", &[("a", &[4], 4)])
         .waits(job(1).gpus(8, &[]));
-    let head = &story.plan().waiting[&JobId(1)];
-    assert_eq!(head.expected_start, Some(NOW.plus_millis(10 * MINUTE)));
     let short = WaitReason::Short { resource: ResourceKind::Gpu, needs: 8, best_node: 3 };
-    assert_eq!(head.reason, short);
-    let behind = WaitReason::Behind { ahead: 1 };
+    assert_eq!(reason(&story, 1), short);
     assert_eq!(story.clone().waits(job(2).gpus(1, &[])).fate(2), "b:0");
-    assert_eq!(reason(&story.clone().waits(job(2).gpus(3, &[])), 2), behind);
-    let short = job(2).gpus(3, &[]).time_limit(5 * MINUTE);
-    assert_eq!(story.clone().waits(short).fate(2), "a:5,6,7");
-    let long = job(2).gpus(3, &[]).time_limit(5 * MINUTE + 1);
-    assert_eq!(reason(&story.waits(long), 2), behind);
+    let behind = WaitReason::Behind { ahead: 1 };
+    assert_eq!(reason(&story.waits(job(2).gpus(3, &[])), 2), behind);
 }
 
 #[test]
 fn the_reservation_is_where_the_fewest_have_to_end() {
     let story = cluster().node("a").gpus(4, "A100").node("b").gpus(4, "A100");
     let story = story
-        .running(7, "default", None, &[("a", &[0], 1)])
-        .running(8, "default", None, &[("a", &[1], 1)])
-        .running(9, "default", None, &[("b", &[0, 1, 2], 1)])
+        .running(7, "default", &[("a", &[0], 1)])
+        .running(8, "default", &[("a", &[1], 1)])
+        .running(9, "default", &[("b", &[0, 1, 2], 1)])
         .waits(job(1).gpus(4, &[]))
         .waits(job(2).gpus(1, &[]));
     assert_eq!(story.fate(2), "a:2", "b is held: one job has to end there, two on a");
-    assert_eq!(story.plan().waiting[&JobId(1)].expected_start, None);
+}
+
+#[test]
+fn what_was_let_past_is_not_waited_for() {
+    let story = cluster().node("a").cpus(8);
+    let story = story.running(9, "default", &[("a", &[], 2), ("a", &[], 2)]);
+    let story = story.waits(job(1).cpus(5)).waits(job(3).cpus(2));
+    let first = story.clone().waits(job(2).cpus(2)).plan();
+    assert_eq!(first.placements[0].job, JobId(2));
+    let then = story.running(2, "default", &[("a", &[], 2)]);
+    assert_eq!(then.fate(3), "a:", "job 1 would wait for job 2 as well, and so on for ever");
+    let then = then.reserved(1, &[9]);
+    assert_eq!(first.reserved, then.snapshot.reserved);
+    assert_eq!(reason(&then, 3), WaitReason::Behind { ahead: 1 });
+    assert_eq!(then.plan().reserved, first.reserved);
+}
+
+#[test]
+fn the_reservation_counts_only_ports_of_the_range() {
+    let story = cluster().node("a").gpus(1, "A100").ports(20_000, 20_005);
+    let holder = job(9).gpus(1, &[]).port("tb", 6006, 2);
+    let mut story = story.waits(holder);
+    story.snapshot = crate::properties::after(&story.snapshot);
+    let story = story.waits(job(1).gpus(1, &[]).port("more", 0, 4)).waits(job(2));
+    assert_eq!(story.plan().placements, [], "of the 6 that job 1 needs, job 9 gives back 2");
 }
 
 #[test]
@@ -246,7 +263,7 @@ fn what_can_never_be_met_is_refused_at_the_door() {
     let story = cluster().node("a").gpus(4, "A100").disk(100).condition(Unreachable);
     let story = story.node("b").gpus(2, "K80").disk(200).condition(Draining);
     let story = story.share("small", &[("A100", 2)], Some(8));
-    let busy = story.running(9, "default", None, &[("a", &[0, 1, 2, 3], 32)]);
+    let busy = story.running(9, "default", &[("a", &[0, 1, 2, 3], 32)]);
     let fine = [
         job(1),
         job(1).gpus(4, &["A100"]),

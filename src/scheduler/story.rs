@@ -9,13 +9,10 @@ use protocol::resources::{Capacity, Gpu, PortRange, Resources};
 use protocol::spec::{PortRequest, Priority};
 use protocol::time::Timestamp;
 
-use crate::model::{Node, Placement, Plan, Request, RoleRequest, Running, Snapshot};
+use crate::model::{Node, Placement, Plan, Request, Reservation, RoleRequest, Running, Snapshot};
 
 /// The moment at which all stories take place.
 pub(crate) const NOW: Timestamp = Timestamp(1_000_000);
-
-/// A minute in milliseconds.
-pub(crate) const MINUTE: i64 = 60_000;
 
 pub(crate) fn gpu_type(name: &str) -> GpuType {
     GpuType::new(name).unwrap()
@@ -122,7 +119,6 @@ impl Story {
         mut self,
         id: i64,
         in_cluster: &str,
-        ends_in: Option<i64>,
         tasks: &[(&str, &[u32], u32)],
     ) -> Self {
         let task = |(index, (node, gpus, cpus)): (usize, &(&str, &[u32], u32))| {
@@ -141,10 +137,16 @@ impl Story {
         let running = Running {
             job: JobId(id),
             virtual_cluster: virtual_cluster(in_cluster),
-            ends_before: ends_in.map(|millis| NOW.plus_millis(millis)),
             tasks: tasks.iter().enumerate().map(task).collect(),
         };
         self.snapshot.running.push(running);
+        self
+    }
+
+    /// The last pass reserved places for a job, which waits for these.
+    pub(crate) fn reserved(mut self, job: i64, awaits: &[i64]) -> Self {
+        let awaits = awaits.iter().copied().map(JobId).collect();
+        self.snapshot.reserved = Some(Reservation { job: JobId(job), awaits });
         self
     }
 
@@ -189,7 +191,6 @@ pub(crate) fn job(id: i64) -> Job {
             priority: Priority::TEST,
             submitted_at: Timestamp(id * 1000),
             not_before: None,
-            time_limit: None,
             avoid: Vec::new(),
             roles: vec![role],
         },
@@ -255,11 +256,6 @@ impl Job {
 
     pub(crate) fn priority(mut self, priority: i32) -> Self {
         self.request.priority = Priority(priority);
-        self
-    }
-
-    pub(crate) fn time_limit(mut self, millis: i64) -> Self {
-        self.request.time_limit = Some(millis);
         self
     }
 

@@ -89,10 +89,9 @@ impl<'a> Want<'a> {
         self.roles.iter().map(|role| role.count).fold(0, u32::saturating_add)
     }
 
-    /// Requests of one class have the same answer at the same moment. `inside` says whether it may
-    /// run inside the head's reservation.
-    pub(crate) fn class(&self, inside: bool) -> Class<'a> {
-        let mut words = vec![self.account.map_or(u64::MAX, |a| a as u64), u64::from(inside)];
+    /// Requests of one class have the same answer at the same moment.
+    pub(crate) fn class(&self) -> Class<'a> {
+        let mut words = vec![self.account.map_or(u64::MAX, |a| a as u64)];
         words.push(self.avoid.len() as u64);
         words.extend(self.avoid.iter().map(|node| *node as u64));
         for role in &self.roles {

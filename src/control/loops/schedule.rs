@@ -104,11 +104,11 @@ fn snapshot(
             .map(|job| Running {
                 job: job.row.id,
                 virtual_cluster: job.row.virtual_cluster.clone(),
-                ends_before: None,
                 tasks: tasks.remove(&job.row.id).unwrap_or_default(),
             })
             .collect(),
         waiting: waiting.iter().map(request_of_job).collect(),
+        reserved: shared.queue().snapshot.reserved.clone(),
     }
 }
 
@@ -131,7 +131,6 @@ pub(crate) fn request(spec: &JobSpec, user: &protocol::ids::UserName) -> Request
         priority: spec.priority,
         submitted_at: now(),
         not_before: None,
-        time_limit: None,
         avoid: Vec::new(),
         roles: spec
             .roles
@@ -259,6 +258,7 @@ fn task(job: &Active, attempt: u32, place: &protocol::placement::TaskPlacement) 
 
 /// The snapshot with the plan carried out: what the next dry run is asked against.
 fn after(mut snapshot: Snapshot, plan: &Plan) -> Snapshot {
+    snapshot.reserved.clone_from(&plan.reserved);
     for placement in &plan.placements {
         let Some(at) = snapshot.waiting.iter().position(|job| job.job == placement.job) else {
             continue;
@@ -270,7 +270,6 @@ fn after(mut snapshot: Snapshot, plan: &Plan) -> Snapshot {
         snapshot.running.push(Running {
             job: placement.job,
             virtual_cluster: request.virtual_cluster.clone(),
-            ends_before: None,
             tasks: tasks.collect(),
         });
     }

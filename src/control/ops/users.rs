@@ -158,10 +158,7 @@ impl Users for Ops {
             let message = format!("{name} has {jobs} active jobs: stop them first");
             return Err(Error::new(ErrorCode::ConflictUserError, message));
         }
-        let removed = self.0.write(async |t| {
-            database::tokens::remove_of_user(t, name).await?;
-            database::users::remove(t, name).await
-        });
+        let removed = self.0.write(async |t| database::users::remove(t, name).await);
         if !removed.await.map_err(database)? {
             return Err(missing(name));
         }

@@ -13,17 +13,29 @@ fn ended(code: i32, log_tail: &str) -> Ended<'_> {
     }
 }
 
-/// Code and log; the cause, and a part of the evidence (none: there is no evidence).
+/// Exit code and log; the cause, and a part of the evidence (`None`: there is no evidence).
+type Case = (i32, &'static str, Cause, Option<&'static str>);
+
+#[track_caller]
+fn check(cases: &[Case]) {
+    for (code, log, cause, shown) in cases {
+        let exit = explain(&ended(*code, log));
+        assert_eq!(exit.cause, *cause, "{code} {log:?}");
+        assert_eq!(exit.code, Some(*code));
+        let evidence = exit.evidence.join("\n");
+        match shown {
+            Some(part) => assert!(evidence.contains(part), "{part:?} of {log:?} in {evidence:?}"),
+            None => assert_eq!(evidence, "", "{code} {log:?}"),
+        }
+    }
+}
+
 #[test]
-fn logs_and_codes() {
-    use Cause::{
-        CommandFailed, CommandNotExecutable, CommandNotFound, CudaError, CudaVersion, DiskFull,
-        FileMissing, GpuHardware, GpuOutOfMemory, ModuleMissing, NcclError, ProgramError,
-        SharedMemory, Signal, Succeeded,
-    };
-    let shared_memory = || SharedMemory { shm_mb: 64 };
-    let signal = |signal| Signal { signal };
-    let cases = [
+fn exit_codes_and_signals() {
+    use Cause::{CommandFailed, CommandNotExecutable, CommandNotFound, Succeeded};
+    let signal = |signal| Cause::Signal { signal };
+    let shared_memory = || Cause::SharedMemory { shm_mb: 64 };
+    check(&[
         (0, "CUDA out of memory, so I took less", Succeeded, None),
         (1, "", CommandFailed, None),
         (3, "epoch 1\nbye", CommandFailed, Some("bye")),
@@ -51,6 +63,14 @@ fn logs_and_codes() {
         (200, "", CommandFailed, None),
         (255, "", CommandFailed, None),
         (-1, "", CommandFailed, None),
+    ]);
+}
+
+#[test]
+fn memory_and_disks_that_are_full() {
+    use Cause::{DiskFull, GpuOutOfMemory};
+    let shared_memory = || Cause::SharedMemory { shm_mb: 64 };
+    check(&[
         (
             1,
             "RuntimeError: DataLoader worker (pid 42) is killed by signal: Bus error. It is possible \
@@ -91,6 +111,13 @@ fn logs_and_codes() {
             Some("RESOURCE"),
         ),
         (1, "CUDA runtime error (2) : out of memory at x.cu", GpuOutOfMemory, Some("(2)")),
+    ]);
+}
+
+#[test]
+fn gpus_and_what_talks_to_them() {
+    use Cause::{CommandFailed, CudaError, CudaVersion, GpuHardware, NcclError};
+    check(&[
         (
             1,
             "CUDA error: uncorrectable ECC error encountered\nCUDA out of memory",
@@ -148,6 +175,13 @@ fn logs_and_codes() {
             NcclError,
             Some("SeqNum"),
         ),
+    ]);
+}
+
+#[test]
+fn mistakes_in_programs_and_images() {
+    use Cause::{CommandFailed, FileMissing, ModuleMissing, ProgramError};
+    check(&[
         (1, "ModuleNotFoundError: No module named 'scipy'", ModuleMissing, Some("scipy")),
         (1, "[rank0]: ModuleNotFoundError: No module named 'scipy'", ModuleMissing, Some("scipy")),
         (1, "ImportError: No module named scipy", ModuleMissing, Some("scipy")),
@@ -181,17 +215,7 @@ fn logs_and_codes() {
             Some("'x'"),
         ),
         (2, "bash: -c: line 1: syntax error near unexpected token `('", ProgramError, Some("`('")),
-    ];
-    for (code, log, cause, shown) in cases {
-        let exit = explain(&ended(code, log));
-        assert_eq!(exit.cause, cause, "{code} {log:?}");
-        assert_eq!(exit.code, Some(code));
-        let evidence = exit.evidence.join("\n");
-        match shown {
-            Some(part) => assert!(evidence.contains(part), "{part:?} of {log:?} in {evidence:?}"),
-            None => assert_eq!(evidence, "", "{code} {log:?}"),
-        }
-    }
+    ]);
 }
 
 #[test]

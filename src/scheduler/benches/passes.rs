@@ -49,7 +49,6 @@ fn request(id: i64, count: u32, gpus: u32, differ: u32) -> Request {
         priority: Priority::TEST,
         submitted_at: Timestamp(id),
         not_before: None,
-        time_limit: None,
         avoid: Vec::new(),
         roles: vec![role],
     }
@@ -82,7 +81,6 @@ fn busy(nodes: u32) -> Snapshot {
         Running {
             job: JobId(1_000_000 + id as i64),
             virtual_cluster: VirtualClusterName::default(),
-            ends_before: Some(Timestamp(60_000 + id as i64)),
             tasks: vec![(placement, resources)],
         }
     };

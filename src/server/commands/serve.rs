@@ -99,10 +99,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let state = AppState::new(control.backend.clone(), probe, options);
     answer(listener, router(state, Store::new(control.clone())), stop, &shutdown).await?;
     tasks.wait().await;
-    match Arc::into_inner(control) {
-        Some(control) => control.shutdown().await,
-        None => tracing::warn!("a request is still held; the loops end with the process"),
-    }
+    control.shutdown().await;
     tracing::info!("stopped; containers go on running");
     Ok(())
 }

@@ -27,75 +27,52 @@ struct Row(Option<i32>, &'static str, &'static str, &'static str, &'static str);
 const USER: &str = "USER_CONTAINER";
 
 fn row(cause: &Cause) -> Row {
+    let program = |code, phrase| Row(code, phrase, "PAI_RUNTIME", USER, "RUNNING");
+    let launch = |code, phrase| Row(Some(code), phrase, "PAI_RUNTIME", "PAI_RUNTIME", "LAUNCHING");
+    let engine = |code, phrase, who, stage| Row(Some(code), phrase, "PAI_DOCKER", who, stage);
+    let node = |code, phrase, who| Row(Some(code), phrase, "PAI_K8S", who, "RUNNING");
+    let job = |code, phrase, who| Row(Some(code), phrase, "PAI_FC", who, "UNKNOWN");
     match cause {
         Cause::Succeeded => Row(Some(0), "Succeeded", USER, USER, "COMPLETING"),
         Cause::CommandFailed => {
             Row(None, "PAIRuntimeUnknownFailed", "PAI_RUNTIME", "UNKNOWN", "UNKNOWN")
         }
         Cause::CommandNotFound => Row(Some(220), "UserCommandExitWithError", USER, USER, "RUNNING"),
-        Cause::CommandNotExecutable => Row(
-            Some(-1202),
-            "ContainerDockerStartCmdPermissionDenied",
-            "PAI_DOCKER",
-            USER,
-            "LAUNCHING",
-        ),
-        Cause::OutOfMemory { .. } => {
-            Row(Some(-1200), "UserContainerDockerOOMKilled", "PAI_DOCKER", USER, "RUNNING")
+        Cause::CommandNotExecutable => {
+            engine(-1202, "ContainerDockerStartCmdPermissionDenied", USER, "LAUNCHING")
         }
+        Cause::OutOfMemory { .. } => engine(-1200, "UserContainerDockerOOMKilled", USER, "RUNNING"),
         Cause::SharedMemory { .. } => {
             Row(Some(135), "ContainerSigBusReceived", USER, USER, "RUNNING")
         }
-        Cause::GpuOutOfMemory => {
-            Row(Some(226), "ContainerCudaOOMKilled", "PAI_RUNTIME", USER, "RUNNING")
-        }
-        Cause::CudaVersion => {
-            Row(Some(224), "ContainerCudaVersionMismatch", "PAI_RUNTIME", USER, "RUNNING")
-        }
-        Cause::CudaError => Row(None, "ContainerCudaError", "PAI_RUNTIME", USER, "RUNNING"),
+        Cause::GpuOutOfMemory => program(Some(226), "ContainerCudaOOMKilled"),
+        Cause::CudaVersion => program(Some(224), "ContainerCudaVersionMismatch"),
+        Cause::CudaError => program(None, "ContainerCudaError"),
         Cause::GpuHardware => {
             Row(Some(223), "ContainerCudaUncorrectableECCError", "PAI_RUNTIME", "PAI_HW", "RUNNING")
         }
-        Cause::NcclError => Row(None, "ContainerNcclError", "PAI_RUNTIME", USER, "RUNNING"),
-        Cause::DiskFull => Row(None, "ContainerDiskFull", "PAI_RUNTIME", USER, "RUNNING"),
-        Cause::ModuleMissing => {
-            Row(Some(232), "ContainerImportError", "PAI_RUNTIME", USER, "RUNNING")
-        }
-        Cause::FileMissing => Row(None, "ContainerFileMissing", "PAI_RUNTIME", USER, "RUNNING"),
-        Cause::ProgramError => {
-            Row(Some(231), "ContainerSyntaxError", "PAI_RUNTIME", USER, "RUNNING")
-        }
+        Cause::NcclError => program(None, "ContainerNcclError"),
+        Cause::DiskFull => program(None, "ContainerDiskFull"),
+        Cause::ModuleMissing => program(Some(232), "ContainerImportError"),
+        Cause::FileMissing => program(None, "ContainerFileMissing"),
+        Cause::ProgramError => program(Some(231), "ContainerSyntaxError"),
         Cause::Signal { signal } => {
             Row(Some(128 + signal), signal_phrase(*signal), "PAI_OS", USER, "RUNNING")
         }
         Cause::ImageNotFound { .. } | Cause::RegistryDenied { .. } => {
-            Row(Some(254), "ContainerImageNotExists", "PAI_RUNTIME", "PAI_RUNTIME", "LAUNCHING")
+            launch(254, "ContainerImageNotExists")
         }
         Cause::ContainerRefused { .. } => {
-            Row(Some(-1201), "ContainerDockerCreationError", "PAI_DOCKER", "UNKNOWN", "LAUNCHING")
+            engine(-1201, "ContainerDockerCreationError", "UNKNOWN", "LAUNCHING")
         }
-        Cause::PortTaken => {
-            Row(Some(253), "ContainerPortConflict", "PAI_RUNTIME", "PAI_RUNTIME", "LAUNCHING")
-        }
-        Cause::ContainerLost { .. } => {
-            Row(Some(-101), "PodExternalDeleted", "PAI_FC", "PAI_UNKNOWN", "UNKNOWN")
-        }
-        Cause::NodeLost { .. } => Row(Some(-1001), "PodNodeLost", "PAI_K8S", "PAI_K8S", "RUNNING"),
-        Cause::EngineRestarted { .. } => {
-            Row(Some(-1000), "PodEvicted", "PAI_K8S", "PAI_K8S", "RUNNING")
-        }
-        Cause::Preempted => {
-            Row(Some(-1003), "PodPreemptedForCriticalPod", "PAI_K8S", "PAI_K8S", "RUNNING")
-        }
-        Cause::StopRequested { .. } => {
-            Row(Some(-210), "StopFrameworkRequested", "PAI_FC", "USER_STOP", "UNKNOWN")
-        }
-        Cause::JobEnded { .. } => {
-            Row(Some(-220), "FrameworkAttemptCompletion", "PAI_FC", "USER_STOP", "UNKNOWN")
-        }
-        Cause::TimeLimit => {
-            Row(Some(-1004), "PodDeadlineExceeded", "PAI_K8S", "USER_STOP", "RUNNING")
-        }
+        Cause::PortTaken => launch(253, "ContainerPortConflict"),
+        Cause::ContainerLost { .. } => job(-101, "PodExternalDeleted", "PAI_UNKNOWN"),
+        Cause::NodeLost { .. } => node(-1001, "PodNodeLost", "PAI_K8S"),
+        Cause::EngineRestarted { .. } => node(-1000, "PodEvicted", "PAI_K8S"),
+        Cause::Preempted => node(-1003, "PodPreemptedForCriticalPod", "PAI_K8S"),
+        Cause::StopRequested { .. } => job(-210, "StopFrameworkRequested", "USER_STOP"),
+        Cause::JobEnded { .. } => job(-220, "FrameworkAttemptCompletion", "USER_STOP"),
+        Cause::TimeLimit => node(-1004, "PodDeadlineExceeded", "USER_STOP"),
     }
 }
 

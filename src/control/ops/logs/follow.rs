@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::changes::Change;
-use api::{ErrorCode, Result};
+use api::{Error, ErrorCode, Result};
 use bytes::Bytes;
 use database::tasks::Task;
-use engine::ContainerStatus;
+use engine::{ContainerStatus, EngineError};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use storage::LogPart;
@@ -78,55 +78,78 @@ async fn next(mut follower: Follower) -> Result<Option<(Bytes, Follower)>> {
                         return Ok(Some((news, follower)));
                     }
                 }
-                // The end of the stream is not the end of the container: look.
-                Some(Err(_)) | None => follower.after_reading().await?,
+                // The end of the stream is not the end of the container.
+                None => follower.after_reading().await,
+                Some(Err(_)) => {
+                    follower.step = Step::Look;
+                    follower.news().await;
+                }
             },
         }
     }
 }
 
 impl Follower {
+    /// Finds out where the log is, or waits until it may be somewhere. Whether the task is over is
+    /// asked first: if its container is gone after that, its log is kept or will never be.
     async fn look(&mut self) -> Result<()> {
+        let over = self.is_over().await?;
         if self.found_kept().await? {
             return Ok(());
         }
-        if let Some(engine) = engine_of(&self.shared, &self.task) {
-            let name = self.task.key.container_name(&self.shared.installation);
-            let container = engine.inspect(&name).await.ok().flatten();
-            if container.is_some_and(|container| container.status != ContainerStatus::Created) {
-                match read(engine.as_ref(), &name, true).await {
-                    Ok(chunks) => {
-                        self.step = Step::Read { chunks, position: 0 };
-                        return Ok(());
-                    }
-                    Err(error) => tracing::debug!(%name, %error, "the log cannot be read now"),
+        match self.found_container().await {
+            Ok(true) => {}
+            Ok(false) if over => {
+                if !self.found_kept().await? {
+                    self.step = Step::End;
                 }
             }
+            Err(error) if over => {
+                return Err(Error::new(ErrorCode::UnavailableError, error.to_string()));
+            }
+            Ok(false) | Err(_) => self.news().await,
         }
-        self.wait_or_end().await
+        Ok(())
+    }
+
+    async fn is_over(&mut self) -> Result<bool> {
+        let task = database::tasks::get(self.shared.database.read(), &self.task.key).await;
+        let task = task.map_err(database)?;
+        task.map(|task| task.state.is_final())
+            .ok_or_else(|| Error::new(ErrorCode::NoTaskLogError, "the task is gone"))
+    }
+
+    /// Reads from the container, if there is one that was started.
+    async fn found_container(&mut self) -> engine::Result<bool> {
+        let name = self.task.key.container_name(&self.shared.installation);
+        let node = &self.task.placement.node;
+        let engine = engine_of(&self.shared, &self.task)
+            .ok_or_else(|| EngineError::Unreachable(format!("{node} is out of contact")))?;
+        let container = engine.inspect(&name).await?;
+        if container.is_none_or(|container| container.status == ContainerStatus::Created) {
+            return Ok(false);
+        }
+        match read(engine.as_ref(), &name, true).await {
+            Ok(chunks) => self.step = Step::Read { chunks, position: 0 },
+            Err(EngineError::NoContainer(_)) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        Ok(true)
     }
 
     /// After the engine's stream has ended: finished if the container is, else look again.
-    async fn after_reading(&mut self) -> Result<()> {
+    async fn after_reading(&mut self) {
         let name = self.task.key.container_name(&self.shared.installation);
         let container = match engine_of(&self.shared, &self.task) {
             Some(engine) => engine.inspect(&name).await.ok().flatten(),
             None => None,
         };
+        self.step = Step::Look;
         match container.map(|container| container.status) {
             Some(ContainerStatus::Exited { .. }) => self.step = Step::End,
-            Some(ContainerStatus::Created | ContainerStatus::Running { .. }) => {
-                self.step = Step::Look;
-                self.news().await;
-            }
-            None => {
-                self.step = Step::Look;
-                if !self.found_kept().await? {
-                    self.wait_or_end().await?;
-                }
-            }
+            Some(ContainerStatus::Created | ContainerStatus::Running { .. }) => self.news().await,
+            None => {}
         }
-        Ok(())
     }
 
     async fn found_kept(&mut self) -> Result<bool> {
@@ -135,20 +158,6 @@ impl Follower {
         let Some(kept) = kept else { return Ok(false) };
         self.step = Step::Rest(kept.bytes);
         Ok(true)
-    }
-
-    /// Nothing is there: ended without a log, or not there yet.
-    async fn wait_or_end(&mut self) -> Result<()> {
-        let found = database::tasks::get(self.shared.database.read(), &self.task.key).await;
-        let Some(task) = found.map_err(database)? else {
-            return Err(api::Error::new(ErrorCode::NoTaskLogError, "the task is gone"));
-        };
-        if task.state.is_final() && task.started_at.is_none() {
-            self.step = Step::End;
-            return Ok(());
-        }
-        self.news().await;
-        Ok(())
     }
 
     /// Waits for a change of this job, or for a while.

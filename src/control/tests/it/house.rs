@@ -17,7 +17,7 @@ use protocol::state::State;
 use storage::Storage;
 
 /// Long enough for anything that happens at all.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Simulated nodes are known by name in the whole process: each test has its own.
 static HOUSES: AtomicU32 = AtomicU32::new(0);

@@ -3,12 +3,12 @@
 use api::ErrorCode;
 use api::jobs::{DryRun, Submission};
 use api::logs::TaskRef;
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 use protocol::exit::Cause;
 use protocol::state::State;
 use protocol::wait::WaitReason;
 
-use crate::house::{House, admin, job, key, submit, until, until_state};
+use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_state};
 
 fn worker(name: &str) -> TaskRef {
     TaskRef { job: key(name), attempt: None, role: "worker".parse().unwrap(), index: 0 }
@@ -28,6 +28,8 @@ async fn a_job_runs_and_its_log_outlives_its_container() {
     assert!(attempt.tasks.iter().all(|task| task.state == State::Succeeded));
     assert!(attempt.tasks.iter().all(|task| task.gpus.len() == 1 && task.ports.len() == 2));
     assert!(done.summary.started_at.is_some() && done.summary.completed_at.is_some());
+    let passes = control.schedule_passes();
+    assert!(passes.count > 0 && passes.total >= passes.last && !passes.last.is_zero());
     let log = backend.logs.follow(&admin(), &worker("hello"), 0).await.unwrap();
     let log: Vec<bytes::Bytes> = log.try_collect().await.unwrap();
     assert!(String::from_utf8(log.concat()).unwrap().contains("echo hello"));
@@ -66,6 +68,29 @@ async fn a_running_and_a_waiting_job_are_stopped() {
         let exit = stopped.summary.exit.unwrap();
         assert_eq!(exit.cause, Cause::StopRequested { by: "admin".into() });
     }
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_let_past_a_waiting_job_does_not_come_to_stand_in_its_way() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let waits = |detail: &api::jobs::JobDetail| {
+        let waiting = detail.summary.waiting.as_ref();
+        waiting.is_some_and(|why| why.reason != WaitReason::Queued)
+    };
+    submit(backend, job("runs", 2, 2, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    submit(backend, job("head", 1, 5, "sleep 1000", "")).await;
+    until(backend, "head", waits).await;
+    submit(backend, job("past", 1, 2, "sleep 1000", "")).await;
+    until_state(backend, "past", State::Running).await;
+    submit(backend, job("behind", 1, 2, "sleep 1000", "")).await;
+    let behind = until(backend, "behind", waits).await.summary.waiting.unwrap();
+    assert_eq!(behind.reason, WaitReason::Behind { ahead: 1 });
+    backend.jobs.stop(&admin(), &key("runs")).await.unwrap();
+    until_state(backend, "head", State::Running).await;
     control.shutdown().await;
 }
 
@@ -152,5 +177,26 @@ async fn a_container_that_vanishes_is_the_platforms_failure_and_is_started_anew(
     assert_eq!((again.summary.retries.user, again.summary.retries.platform), (0, 1));
     let cause = &again.attempts[0].exit.as_ref().unwrap().cause;
     assert!(matches!(cause, Cause::ContainerLost { .. }));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_that_is_lost_with_its_container_ends() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("lost", 1, 1, "sleep 1000", "")).await;
+    until_state(backend, "lost", State::Running).await;
+    let first = TaskRef { attempt: Some(0), ..worker("lost") };
+    let mut followed = backend.logs.follow(&admin(), &first, 0).await.unwrap();
+    assert!(followed.next().await.unwrap().is_ok(), "it is being read");
+    house.node(0).lose_containers();
+    let to_its_end = async {
+        followed.try_collect::<Vec<_>>().await.unwrap();
+        let afterwards = backend.logs.follow(&admin(), &first, 0).await.unwrap();
+        afterwards.try_collect::<Vec<_>>().await.unwrap()
+    };
+    let afterwards = tokio::time::timeout(PATIENCE, to_its_end).await.expect("the log ends");
+    assert!(afterwards.is_empty());
     control.shutdown().await;
 }

@@ -84,7 +84,6 @@ on_both! {
         assert!(!write!(stage, |tx| tokens::remove(&tx, &bob, lasting)), "it is not bob's");
         assert!(write!(stage, |tx| tokens::remove(&tx, &alice, lasting)));
         assert_eq!(tokens::list_of(stage.db.read(), &alice).await?, []);
-        assert_eq!(write!(stage, |tx| tokens::remove_of_user(&tx, &bob)), 1);
     }
 
     async fn a_token_needs_its_user_and_a_hash_of_its_own(stage) {

@@ -155,7 +155,11 @@ async fn health_and_measurements_are_told() {
     for line in [
         "berth_jobs{state=\"running\"} 1",
         "berth_gpus 0",
-        "berth_schedule_pass_seconds 0.5",
+        "# TYPE berth_schedule_pass_seconds summary",
+        "berth_schedule_pass_seconds_count 3",
+        "berth_schedule_pass_seconds_sum 0.75",
+        "berth_schedule_last_pass_seconds 0.5",
+        "berth_jobs{state=\"waiting\"} 0",
         "berth_http_requests_total{method=\"GET\",route=\"/api/v2/jobs/{key}\",status=\"200\"} 1",
     ] {
         assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");

@@ -7,7 +7,7 @@ use api::Backend;
 use async_trait::async_trait;
 use database::Database;
 use server::auth::session_store::Store;
-use server::health::{Check, Measurement, Probe};
+use server::health::{Check, Measurement, Probe, Value};
 use server::router::router;
 use server::state::{AppState, StateOptions};
 use tokio::net::TcpListener;
@@ -72,7 +72,15 @@ impl Probe for AllWell {
     }
 
     async fn measurements(&self) -> Vec<Measurement> {
-        vec![Measurement { name: "schedule_pass_seconds", help: "Last pass", value: 0.5 }]
+        let value = Value::Summary { count: 3, sum: 0.75 };
+        vec![
+            Measurement { name: "schedule_pass_seconds", help: "Passes", value },
+            Measurement {
+                name: "schedule_last_pass_seconds",
+                help: "Last",
+                value: Value::Gauge(0.5),
+            },
+        ]
     }
 }
 
