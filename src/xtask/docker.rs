@@ -153,7 +153,10 @@ impl Drop for PrivateEngine {
         if let Err(error) = self.process.wait() {
             note(&format!("the private engine {id} did not end: {error}"));
         }
-        let removed = as_root("rm").and_then(|mut rm| output(rm.arg("-rf").arg(&self.folder)));
+        // The engine leaves its own network namespace mounted.
+        let remove = "umount \"$1/exec/netns/default\" 2>/dev/null; rm -rf \"$1\"";
+        let removed = as_root("sh")
+            .and_then(|mut sh| output(sh.args(["-c", remove, "sh"]).arg(&self.folder)));
         if let Err(error) = removed {
             note(&format!("{} stays: {error:#}", self.folder.display()));
         }
