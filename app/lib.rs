@@ -7,6 +7,12 @@
 #![recursion_limit = "512"]
 #![expect(unreachable_pub, reason = "the component macro writes `pub` before what it generates")]
 
+#[cfg(not(erase_components))]
+compile_error!(
+    "`rustflags` of .cargo/config.toml are not in force: a RUSTFLAGS variable replaces them. Unset it, or \
+     add `--cfg=erase_components` to it and, for the browser, `-Clink-arg=--emit-relocs`"
+);
+
 mod address;
 mod failed;
 pub mod i18n;

@@ -11,7 +11,8 @@ use crate::process::output;
 use crate::workspace::Workspace;
 
 /// Files and folders whose content decides the site; xtask's own part is one of them.
-const INPUTS: [&str; 9] = [
+const INPUTS: [&str; 10] = [
+    ".cargo/config.toml",
     "Cargo.toml",
     "Cargo.lock",
     "app",
