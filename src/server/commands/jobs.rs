@@ -32,7 +32,7 @@ impl Submit {
         if self.common.json {
             return print_json(&answer);
         }
-        println!("{}", answer["message"].as_str().unwrap_or("submitted"));
+        text::say(answer["message"].as_str().unwrap_or("submitted"));
         Ok(())
     }
 }
@@ -107,15 +107,15 @@ impl Show {
         }
         let status = &job["jobStatus"];
         let word = |key: &str| status[key].as_str().unwrap_or("-");
-        println!("{}~{}: {}", word("username"), self.name, word("state"));
-        println!("virtual cluster  {}", word("virtualCluster"));
+        text::say(format_args!("{}~{}: {}", word("username"), self.name, word("state")));
+        text::say(format_args!("virtual cluster  {}", word("virtualCluster")));
         if let Some(why) = status.get("waiting") {
-            println!("waits            {}", why["reason"]);
+            text::say(format_args!("waits            {}", why["reason"]));
         }
         if status["appExitDiagnostics"].is_string() {
-            println!("ended            {}", word("appExitDiagnostics"));
+            text::say(format_args!("ended            {}", word("appExitDiagnostics")));
         }
-        println!();
+        text::say("");
         text::table(&["TASK", "STATE", "NODE", "ADDRESS", "PORTS", "EXIT"], &task_rows(&job));
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Stop {
             });
             match stopped {
                 Ok(answer) if self.common.json => print_json(&answer)?,
-                Ok(_) => println!("{name}: stopping"),
+                Ok(_) => text::say(format_args!("{name}: stopping")),
                 Err(error) => failed.push(format!("{name}: {error:#}")),
             }
         }

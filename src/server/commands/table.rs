@@ -16,7 +16,7 @@ pub(super) fn nodes(common: &Common) -> Outcome {
     text::table(&["NODE", "ADDRESS", "CONDITION", "CPUS", "MEMORY", "GPUS", "TASKS"], &rows);
     for node in &nodes {
         if let Some(problem) = &node.problem {
-            println!("{}: {problem}", node.name);
+            text::say(format_args!("{}: {problem}", node.name));
         }
     }
     Ok(())
@@ -76,6 +76,6 @@ pub(super) fn virtual_clusters(common: &Common) -> Outcome {
 
 /// Prints a value for programs.
 pub(super) fn print_json(value: &impl serde::Serialize) -> Outcome {
-    println!("{}", serde_json::to_string_pretty(value)?);
+    text::say(serde_json::to_string_pretty(value)?);
     Ok(())
 }

@@ -1,10 +1,28 @@
 //! Tables and times for people.
 
+use std::fmt;
+use std::io::{self, Write as _};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Prints rows under a heading, every column as wide as its widest cell.
 pub(super) fn table(heading: &[&str], rows: &[Vec<String>]) {
-    print!("{}", aligned(heading, rows));
+    write(format_args!("{}", aligned(heading, rows)));
+}
+
+/// Prints a line.
+pub(super) fn say(line: impl fmt::Display) {
+    write(format_args!("{line}\n"));
+}
+
+/// Writes to standard output. Whoever reads it may stop early, as `head` does: nothing is left to
+/// be done then.
+fn write(text: fmt::Arguments<'_>) {
+    if let Err(error) = io::stdout().write_fmt(text) {
+        if error.kind() != io::ErrorKind::BrokenPipe {
+            eprintln!("berth: cannot write to standard output: {error}");
+        }
+        std::process::exit(i32::from(error.kind() != io::ErrorKind::BrokenPipe));
+    }
 }
 
 fn aligned(heading: &[&str], rows: &[Vec<String>]) -> String {

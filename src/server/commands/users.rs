@@ -24,7 +24,7 @@ impl Login {
         let token = token(&client, &self.user, LONGEST)?;
         let login = client::Login { server: client.server.clone(), user: self.user, token };
         login.write()?;
-        println!("signed in at {} as {}", login.server, login.user);
+        text::say(format_args!("signed in at {} as {}", login.server, login.user));
         Ok(())
     }
 }
@@ -49,7 +49,7 @@ impl Token {
         if self.common.json {
             return print_json(&json!({ "token": token }));
         }
-        println!("{token}");
+        text::say(token);
         Ok(())
     }
 }
@@ -97,7 +97,7 @@ impl Users {
                 if self.common.json {
                     return print_json(&answer);
                 }
-                println!("added {name}");
+                text::say(format_args!("added {name}"));
                 Ok(())
             }
         }
