@@ -19,7 +19,7 @@ impl Window {
     }
 
     fn first(self) -> u64 {
-        if self.total == 0 { 0 } else { (self.page - 1) * self.size + 1 }
+        (self.page - 1) * self.size + 1
     }
 
     fn last(self) -> u64 {
@@ -36,10 +36,13 @@ pub(crate) fn Pagination(
     address: Callback<u64, String>,
 ) -> impl IntoView {
     let reader = Reader::get();
-    let range = move || (reader.texts().common.range)(window.first(), window.last(), window.total);
+    // A list that is empty, or shorter than the page asked for, has no rows to tell of here.
+    let range = (window.page <= window.pages() && window.total > 0).then(|| {
+        move || (reader.texts().common.range)(window.first(), window.last(), window.total)
+    });
     let previous = (window.page > 1).then(|| {
         view! {
-            <a class="button" rel="prev" href=address.run(window.page - 1)>
+            <a class="button" rel="prev" href=address.run((window.page - 1).min(window.pages()))>
                 {tr(|t| t.common.previous)}
             </a>
         }

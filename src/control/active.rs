@@ -20,7 +20,18 @@ pub(crate) struct Active {
 
 /// All jobs that have not ended, oldest first.
 pub(crate) async fn jobs(shared: &Shared) -> Result<Vec<Active>, database::Error> {
-    let rows = database::jobs::active_rows(shared.database.read()).await?;
+    let active = with_specs(shared, database::jobs::active(shared.database.read()).await?).await?;
+    let ids: HashSet<JobId> = active.iter().map(|job| job.row.id).collect();
+    shared.keep_specs(|id| ids.contains(&id));
+    Ok(active)
+}
+
+/// Those of them that have been given their place.
+pub(crate) async fn placed(shared: &Shared) -> Result<Vec<Active>, database::Error> {
+    with_specs(shared, database::jobs::placed(shared.database.read()).await?).await
+}
+
+async fn with_specs(shared: &Shared, rows: Vec<JobRow>) -> Result<Vec<Active>, database::Error> {
     let missing: Vec<JobId> =
         rows.iter().map(|row| row.id).filter(|id| shared.spec(*id).is_none()).collect();
     if !missing.is_empty() {
@@ -28,11 +39,7 @@ pub(crate) async fn jobs(shared: &Shared) -> Result<Vec<Active>, database::Error
             shared.learn_spec(job.row.id, job.spec);
         }
     }
-    let active = rows
-        .into_iter()
-        .filter_map(|row| shared.spec(row.id).map(|spec| Active { row, spec }))
-        .collect::<Vec<_>>();
-    let ids: HashSet<JobId> = active.iter().map(|job| job.row.id).collect();
-    shared.keep_specs(|id| ids.contains(&id));
-    Ok(active)
+    let active =
+        rows.into_iter().filter_map(|row| shared.spec(row.id).map(|spec| Active { row, spec }));
+    Ok(active.collect())
 }

@@ -1,7 +1,7 @@
 //! What wakes the loops, and the moments by which looks and actions are ordered.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use protocol::time::Timestamp;
 use tokio::sync::Notify;
@@ -34,6 +34,15 @@ impl Bell {
             () = tokio::time::sleep(patience) => true,
         }
     }
+}
+
+/// Longest rest after a pass.
+const LONGEST_REST: Duration = Duration::from_millis(100);
+
+/// Rests as long as the work that began then has taken: what happens meanwhile is looked at
+/// together, and however much happens, half of the time is left to others.
+pub(crate) async fn rest(began: Instant) {
+    tokio::time::sleep(began.elapsed().min(LONGEST_REST)).await;
 }
 
 /// Counts moments: what carries a higher number happened later.

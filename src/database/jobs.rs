@@ -15,7 +15,7 @@ mod row;
 mod write;
 
 pub use list::{JobFilter, JobOrder, counts, list};
-pub use read::{active, active_rows, by_id, by_ids, by_key, text};
+pub use read::{active, by_id, by_ids, by_key, placed, text};
 pub use write::{insert, insert_many, request_stop, set_waiting, update};
 
 /// A job to be stored; it begins as `WAITING`.

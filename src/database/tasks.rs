@@ -11,7 +11,7 @@ mod read;
 mod row;
 mod write;
 
-pub use read::{active, get, of_job, of_node};
+pub use read::{active, get, of_job, of_node, recorded};
 pub use write::{insert_many, update};
 
 /// One run of one task.

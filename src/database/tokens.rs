@@ -144,7 +144,7 @@ pub async fn remove(conn: &impl ConnectionTrait, user: &UserName, id: i64) -> Re
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn remove_expired(conn: &impl ConnectionTrait, now: Timestamp) -> Result<u64> {
+pub async fn delete_expired(conn: &impl ConnectionTrait, now: Timestamp) -> Result<u64> {
     let gone = row::Entity::delete_many().filter(row::Column::ExpiresAt.lte(now.0));
     Ok(gone.exec(conn).await?.rows_affected)
 }

@@ -7,9 +7,12 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use protocol::ids::{JobId, TaskKey};
+use protocol::ids::TaskKey;
 
 use crate::{Result, Storage, StorageError, StoragePath};
+
+/// So many bytes are compressed in less time than it takes to hand them to another thread.
+const COMPRESSED_AT_ONCE: usize = 16 * 1024;
 
 /// How much of a log is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,10 +110,13 @@ impl Storage {
             path: path.to_string(),
             source,
         };
-        let compressed = tokio::task::spawn_blocking(move || log.compress())
-            .await
-            .map_err(|error| fail(error.into()))?
-            .map_err(|error| fail(error.into()))?;
+        let compressed = if log.head.len() + log.tail.len() <= COMPRESSED_AT_ONCE {
+            log.compress()
+        } else {
+            let work = tokio::task::spawn_blocking(move || log.compress());
+            work.await.map_err(|error| fail(error.into()))?
+        };
+        let compressed = compressed.map_err(|error| fail(error.into()))?;
         self.write(&path, compressed.into()).await
     }
 
@@ -135,21 +141,13 @@ impl Storage {
             .map(Some)
             .map_err(|error| fail(error.into()))
     }
-
-    /// Forgets all logs of a job.
-    ///
-    /// # Errors
-    /// [`StorageError::Failed`].
-    pub async fn remove_logs(&self, job: JobId) -> Result<()> {
-        let folder = StoragePath::own(&format!("logs/{job}"));
-        let removed = self.operator.delete_with(&format!("{folder}/")).recursive(true).await;
-        removed.map_err(|error| StorageError::of(&folder, error))
-    }
 }
 
+/// The logs of a thousand jobs share a folder.
 fn path(key: &TaskKey) -> StoragePath {
     let TaskKey { job, attempt, role, index, retry } = key;
-    StoragePath::own(&format!("logs/{job}/a{attempt}-r{role}-t{index}-n{retry}.gz"))
+    let folder = job.0 / 1000;
+    StoragePath::own(&format!("logs/{folder}/{job}-a{attempt}-r{role}-t{index}-n{retry}.gz"))
 }
 
 fn slice(compressed: &[u8], part: LogPart) -> std::io::Result<LogSlice> {

@@ -7,6 +7,8 @@ mod list;
 mod submit_to_start;
 mod throughput;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
@@ -19,6 +21,9 @@ pub(crate) struct Options {
     /// Which measurements; all if not given.
     #[arg(value_enum)]
     names: Vec<Name>,
+    /// Measure this binary instead of building one.
+    #[arg(long)]
+    binary: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -46,7 +51,10 @@ struct Measured {
 
 /// Takes the measurements and prints one `name value unit` line for each value.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    let binary = release::build(workspace)?;
+    let binary = match &options.binary {
+        Some(binary) => binary.clone(),
+        None => release::build(workspace)?,
+    };
     let names = if options.names.is_empty() { Name::value_variants() } else { &options.names };
     for name in names {
         let measured = match name {

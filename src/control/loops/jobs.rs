@@ -8,14 +8,13 @@ use std::time::{Duration, Instant};
 use database::tasks::Task;
 use lifecycle::model::{Action, Decision};
 use protocol::ids::{JobId, TaskKey};
-use protocol::state::State;
 use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::active::{self, Active};
 use crate::loops::passes::Passes;
 use crate::shared::Shared;
-use crate::wake::now;
+use crate::wake::{now, rest};
 
 mod act;
 mod launch;
@@ -37,6 +36,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             Ok(()) => passes.ended(began),
             Err(error) => tracing::error!(%error, "a pass over the jobs failed; it is repeated"),
         }
+        rest(began).await;
         if !shared.bells.jobs.wait(PATIENCE, &shutdown).await {
             break;
         }
@@ -77,17 +77,12 @@ async fn pass(shared: &Arc<Shared>, acts: &Acts) -> Result<(), database::Error> 
             perform(acts, case, action);
         }
     }
-    tidy::tidy(shared, acts, &observations, &recorded);
-    Ok(())
+    tidy::tidy(shared, acts, &observations, &recorded).await
 }
 
 async fn cases(shared: &Shared) -> Result<Vec<Case>, database::Error> {
     let database = &shared.database;
-    let jobs: Vec<Active> = active::jobs(shared)
-        .await?
-        .into_iter()
-        .filter(|job| job.row.state != State::Waiting)
-        .collect();
+    let jobs = active::placed(shared).await?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.row.id).collect();
     let attempts = database::attempts::of_jobs(database.read(), &ids).await?;
     let mut attempts: HashMap<(JobId, u32), _> =

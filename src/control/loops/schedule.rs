@@ -22,7 +22,7 @@ use crate::cluster::scheduler_node;
 use crate::happened;
 use crate::loops::passes::Passes;
 use crate::shared::{Queue, Shared};
-use crate::wake::now;
+use crate::wake::{now, rest};
 
 /// The queue is looked at so often even when nothing rings.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -35,6 +35,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             Ok(()) => passes.ended(began),
             Err(error) => tracing::error!(%error, "a pass of the scheduler failed; it is repeated"),
         }
+        rest(began).await;
         if !shared.bells.schedule.wait(PATIENCE, &shutdown).await {
             return;
         }

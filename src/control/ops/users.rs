@@ -152,7 +152,7 @@ impl Users for Ops {
             let message = "administrators cannot remove themselves";
             return Err(Error::new(ErrorCode::ForbiddenUserError, message));
         }
-        let active = database::jobs::active_rows(self.0.database.read()).await.map_err(database)?;
+        let active = database::jobs::active(self.0.database.read()).await.map_err(database)?;
         let jobs = active.iter().filter(|job| job.key.user == *name).count();
         if jobs > 0 {
             let message = format!("{name} has {jobs} active jobs: stop them first");

@@ -54,7 +54,7 @@ impl VirtualClusters for Ops {
         if *name == VirtualClusterName::default() {
             return Err(conflict("jobs that name no virtual cluster need `default`".into()));
         }
-        let active = database::jobs::active_rows(self.0.database.read()).await.map_err(database)?;
+        let active = database::jobs::active(self.0.database.read()).await.map_err(database)?;
         let jobs = active.iter().filter(|job| job.virtual_cluster == *name).count();
         if jobs > 0 {
             return Err(conflict(format!("{jobs} active jobs use {name}: stop them first")));

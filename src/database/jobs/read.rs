@@ -54,27 +54,30 @@ pub async fn by_ids(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<J
     with_specs(conn, found).await
 }
 
-/// All jobs that have not ended, oldest first.
+/// All jobs that have not ended, oldest first, without their specs.
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn active(conn: &impl ConnectionTrait) -> Result<Vec<Job>> {
-    let found = active_models(conn).await?;
-    with_specs(conn, found).await
+pub async fn active(conn: &impl ConnectionTrait) -> Result<Vec<JobRow>> {
+    in_states(conn, |state| !state.is_final()).await
 }
 
-/// All jobs that have not ended, oldest first, without their specs: much quicker than [`active`].
+/// The active jobs that have been given their place, oldest first, without their specs.
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn active_rows(conn: &impl ConnectionTrait) -> Result<Vec<JobRow>> {
-    active_models(conn).await?.into_iter().map(row::Model::into_row).collect()
+pub async fn placed(conn: &impl ConnectionTrait) -> Result<Vec<JobRow>> {
+    in_states(conn, |state| !state.is_final() && state != State::Waiting).await
 }
 
-async fn active_models(conn: &impl ConnectionTrait) -> Result<Vec<row::Model>> {
-    let states = State::ALL.into_iter().filter(|state| !state.is_final()).map(State::as_str);
+async fn in_states(
+    conn: &impl ConnectionTrait,
+    which: impl Fn(State) -> bool,
+) -> Result<Vec<JobRow>> {
+    let states = State::ALL.into_iter().filter(|state| which(*state)).map(State::as_str);
     let query = row::Entity::find().filter(row::Column::State.is_in(states));
-    Ok(query.order_by_asc(row::Column::Id).all(conn).await?)
+    let found = query.order_by_asc(row::Column::Id).all(conn).await?;
+    found.into_iter().map(row::Model::into_row).collect()
 }
 
 async fn with_specs(conn: &impl ConnectionTrait, rows: Vec<row::Model>) -> Result<Vec<Job>> {

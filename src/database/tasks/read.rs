@@ -1,8 +1,11 @@
+use std::collections::HashSet;
+
 use protocol::ids::{JobId, NodeName, TaskKey};
 use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, Select, Statement};
 
 use super::{Task, row};
+use crate::convert::ROWS_A_STATEMENT;
 use crate::{ConnectionTrait, Result};
 
 /// Says of a task that it has not ended. The indices `tasks_active` and `tasks_of_node` are made
@@ -31,6 +34,22 @@ pub async fn get(conn: &impl ConnectionTrait, key: &TaskKey) -> Result<Option<Ta
         .filter(row::Column::TaskIndex.eq(i64::from(index)))
         .filter(row::Column::Retry.eq(i64::from(retry)));
     query.one(conn).await?.map(row::Model::into_task).transpose()
+}
+
+/// Which of these runs are recorded, whatever has become of them.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn recorded(conn: &impl ConnectionTrait, keys: &[TaskKey]) -> Result<HashSet<TaskKey>> {
+    let asked: HashSet<&TaskKey> = keys.iter().collect();
+    let mut found = HashSet::with_capacity(keys.len());
+    for keys in keys.chunks(ROWS_A_STATEMENT) {
+        let jobs = keys.iter().map(|key| key.job.0);
+        let query = row::Entity::find().filter(row::Column::Job.is_in(jobs));
+        let tasks = tasks(query.all(conn).await?)?;
+        found.extend(tasks.iter().map(|task| task.key).filter(|key| asked.contains(key)));
+    }
+    Ok(found)
 }
 
 /// The tasks that a node holds: those placed there that have not ended.

@@ -1,5 +1,6 @@
 //! `berth serve`: puts everything together, serves, and ends in good order.
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
@@ -66,7 +67,10 @@ fn start_log(config: &Config) -> anyhow::Result<()> {
     let filter = &config.log.filter;
     let filter = tracing_subscriber::EnvFilter::try_new(filter)
         .with_context(|| format!("log.filter = {filter:?}: allowed is as info,server=debug"))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     match config.log.format {
         LogFormat::Text => log.init(),
         LogFormat::Json => log.json().init(),
@@ -176,12 +180,12 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
     })
 }
 
-/// Forgets sessions that have ended, now and then.
+/// Forgets sessions and tokens that have ended, now and then.
 async fn sweep(control: Arc<Control>, shutdown: CancellationToken) {
     loop {
         let now = Timestamp(time::OffsetDateTime::now_utc().unix_timestamp() * 1000);
-        if let Err(error) = forget_ended_sessions(control.database(), now).await {
-            tracing::warn!(%error, "ended sessions cannot be forgotten");
+        if let Err(error) = forget_ended(control.database(), now).await {
+            tracing::warn!(%error, "ended sessions and tokens cannot be forgotten");
         }
         tokio::select! {
             () = shutdown.cancelled() => return,
@@ -190,9 +194,10 @@ async fn sweep(control: Arc<Control>, shutdown: CancellationToken) {
     }
 }
 
-async fn forget_ended_sessions(database: &Database, now: Timestamp) -> Result<(), database::Error> {
+async fn forget_ended(database: &Database, now: Timestamp) -> Result<(), database::Error> {
     let transaction = database.begin().await?;
     database::sessions::delete_expired(&transaction, now).await?;
+    database::tokens::delete_expired(&transaction, now).await?;
     transaction.commit().await
 }
 

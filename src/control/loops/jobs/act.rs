@@ -58,6 +58,16 @@ struct Known {
     explained: Option<Exit>,
 }
 
+impl Known {
+    /// Nothing is tried for a while, longer after each failure in a row.
+    fn failed(&mut self, key: TaskKey, message: &str) {
+        self.failures += 1;
+        let pause = Duration::from_millis(500 << self.failures.min(6));
+        self.not_before = Some(Instant::now() + pause);
+        tracing::warn!(?key, %message, failures = self.failures, "an action failed");
+    }
+}
+
 /// How an action went.
 pub(super) enum Outcome {
     /// It is done: look again.
@@ -66,6 +76,8 @@ pub(super) enum Outcome {
     GivenUp(Exit),
     /// The engine failed: try again later.
     Failed(String),
+    /// The engine failed to launch: try again later, but not for ever.
+    NotLaunched(String),
     /// An exit was explained.
     Explained(Exit),
 }
@@ -271,11 +283,9 @@ fn note(shared: &Shared, known: &mut HashMap<TaskKey, Known>, key: TaskKey, outc
         Outcome::Done => known.failures = 0,
         Outcome::GivenUp(exit) => known.launch_failed = Some((now(), exit)),
         Outcome::Explained(exit) => known.explained = Some(exit),
-        Outcome::Failed(message) => {
-            known.failures += 1;
-            let pause = Duration::from_millis(500 << known.failures.min(6));
-            known.not_before = Some(Instant::now() + pause);
-            tracing::warn!(?key, %message, failures = known.failures, "an action failed");
+        Outcome::Failed(message) => known.failed(key, &message),
+        Outcome::NotLaunched(message) => {
+            known.failed(key, &message);
             if known.failures >= LAUNCH_TRIES {
                 let cause = protocol::exit::Cause::ContainerRefused { message };
                 let exit = Exit { code: None, cause, evidence: Vec::new() };

@@ -58,10 +58,10 @@ pub(super) async fn launch(
 ) -> Outcome {
     let secrets = match secrets(&launch).await {
         Ok(secrets) => secrets,
-        Err(message) => return Outcome::Failed(message),
+        Err(message) => return Outcome::NotLaunched(message),
     };
     let Some(spec) = container(&launch, &secrets) else {
-        return Outcome::Failed("the job has no such role".into());
+        return Outcome::NotLaunched("the job has no such role".into());
     };
     let made = make(&launch, engine.as_ref(), &spec, &secrets, &permits, &cancel).await;
     launch.shared.progress().remove(&launch.task);
@@ -217,7 +217,7 @@ fn failed(image: &str, error: EngineError) -> Outcome {
         error @ (EngineError::Unreachable(_)
         | EngineError::NoContainer(_)
         | EngineError::Failed(_)
-        | EngineError::Endpoint { .. }) => return Outcome::Failed(error.to_string()),
+        | EngineError::Endpoint { .. }) => return Outcome::NotLaunched(error.to_string()),
     };
     Outcome::GivenUp(Exit { code: None, cause, evidence: Vec::new() })
 }

@@ -7,45 +7,75 @@ use engine::{Engine, LogRequest};
 use futures::StreamExt;
 use protocol::ids::{NodeName, TaskKey};
 use storage::{KeptLog, LogLimits};
+use tokio::sync::Notify;
 
 use super::act::{Acts, Outcome, outcome};
 use crate::cluster::Observation;
 use crate::shared::Shared;
 
-pub(super) fn tidy(
+pub(super) async fn tidy(
     shared: &Arc<Shared>,
     acts: &Acts,
     observations: &HashMap<NodeName, Observation>,
     active: &HashSet<TaskKey>,
-) {
+) -> Result<(), database::Error> {
+    let left = left(acts, observations, active);
+    if left.is_empty() {
+        return Ok(());
+    }
+    let keys: Vec<TaskKey> = left.iter().map(|left| left.key).collect();
+    let recorded = database::tasks::recorded(shared.database.read(), &keys).await?;
+    for Left { key, engine, look } in left {
+        let shared = Arc::clone(shared);
+        let ran = recorded.contains(&key);
+        acts.tidy(key, move || async move {
+            let done = keep_and_remove(&shared, engine.as_ref(), &key, ran).await;
+            look.notify_one();
+            done
+        });
+    }
+    Ok(())
+}
+
+/// A container that no active task has.
+struct Left {
+    key: TaskKey,
+    engine: Arc<dyn Engine>,
+    look: Arc<Notify>,
+}
+
+fn left(
+    acts: &Acts,
+    observations: &HashMap<NodeName, Observation>,
+    active: &HashSet<TaskKey>,
+) -> Vec<Left> {
+    let mut left = Vec::new();
     for observation in observations.values() {
         let Observation::Answers { engine, looked, containers, look, .. } = observation else {
             continue;
         };
-        let left = containers.keys().filter(|key| !active.contains(key));
-        for key in left.filter(|key| !acts.pending(key, *looked)) {
-            let (shared, engine, key) = (Arc::clone(shared), Arc::clone(engine), *key);
-            let look = Arc::clone(look);
-            acts.tidy(key, move || async move {
-                let done = keep_and_remove(&shared, engine.as_ref(), &key).await;
-                look.notify_one();
-                done
-            });
-        }
+        let keys = containers.keys().filter(|key| !active.contains(key));
+        left.extend(keys.filter(|key| !acts.pending(key, *looked)).map(|key| Left {
+            key: *key,
+            engine: Arc::clone(engine),
+            look: Arc::clone(look),
+        }));
     }
+    left
 }
 
 /// Keeps the log of a task that ran, then removes its container. Done twice it comes to the same.
-async fn keep_and_remove(shared: &Shared, engine: &dyn Engine, key: &TaskKey) -> Outcome {
+async fn keep_and_remove(
+    shared: &Shared,
+    engine: &dyn Engine,
+    key: &TaskKey,
+    ran: bool,
+) -> Outcome {
     let name = key.container_name(&shared.installation);
-    match database::tasks::get(shared.database.read(), key).await {
-        Ok(Some(_)) => {
-            if let Err(error) = keep_log(shared, engine, key, &name).await {
-                return Outcome::Failed(format!("the log of {name} cannot be kept: {error}"));
-            }
-        }
-        Ok(None) => tracing::warn!(%name, "no job owns this container; it is removed"),
-        Err(error) => return Outcome::Failed(error.to_string()),
+    if !ran {
+        tracing::warn!(%name, "no job owns this container; it is removed");
+    } else if let Err(error) = keep_log(shared, engine, key, &name).await {
+        return Outcome::Failed(format!("the log of {name} cannot be kept: {error}"));
     }
     outcome(engine.remove(&name).await)
 }

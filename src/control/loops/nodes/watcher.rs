@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use api::changes::Change;
 use database::nodes::NodeObserved;
@@ -16,12 +16,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster::Observation;
 use crate::shared::Shared;
-use crate::wake::now;
+use crate::wake::{now, rest};
 
 /// The engine is asked whether it is there so often.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Its containers are looked at so often even when nothing calls for it.
 const LOOK: Duration = Duration::from_secs(30);
+/// So many changes are answered by one look.
+const CHANGES_AT_ONCE: usize = 1_024;
 /// Pauses between attempts to reach an engine that does not answer.
 const PAUSES: [u64; 5] = [1, 2, 3, 5, 10];
 /// `last_seen` is stored so often while nothing else changes.
@@ -80,7 +82,8 @@ impl Watcher {
         let engine = engine::connect(&self.options)?;
         let info = engine.info().await?;
         // Subscribing comes before the first look, so that nothing falls between the two.
-        let mut changes = engine.changes(&self.shared.installation).await?;
+        let changes = engine.changes(&self.shared.installation).await?;
+        let mut changes = changes.ready_chunks(CHANGES_AT_ONCE);
         self.found(&info).await;
         self.look_at(&engine).await?;
         *failures = 0;
@@ -88,8 +91,11 @@ impl Watcher {
         let mut look = tokio::time::interval(LOOK);
         loop {
             tokio::select! {
-                change = changes.next() => match change {
-                    Some(change) => { change?; self.look_at(&engine).await?; }
+                changes = changes.next() => match changes {
+                    Some(changes) => {
+                        changes.into_iter().collect::<engine::Result<()>>()?;
+                        self.look_at(&engine).await?;
+                    }
                     None => return Err(EngineError::Unreachable("its events ended".into())),
                 },
                 () = self.look.notified() => self.look_at(&engine).await?,
@@ -101,6 +107,7 @@ impl Watcher {
 
     /// Looks at the containers and shows what is there.
     async fn look_at(&self, engine: &Arc<dyn Engine>) -> engine::Result<()> {
+        let began = Instant::now();
         let looked = self.shared.moments.next();
         let containers = engine.list(&self.shared.installation).await?;
         let containers: HashMap<_, _> =
@@ -114,6 +121,7 @@ impl Watcher {
         };
         self.shared.observations().insert(self.name.clone(), observation);
         self.shared.bells.jobs.ring();
+        rest(began).await;
         Ok(())
     }
 

@@ -78,7 +78,7 @@ on_both! {
         assert_eq!(tokens::by_hash(conn, "h", at(0)).await?, None);
         let ids: Vec<_> = tokens::list_of(conn, &alice).await?.iter().map(|t| t.id).collect();
         assert_eq!(ids, [short, lasting], "newest first");
-        assert_eq!(write!(stage, |tx| tokens::remove_expired(&tx, at(10))), 1);
+        assert_eq!(write!(stage, |tx| tokens::delete_expired(&tx, at(10))), 1);
         assert!(tokens::by_hash(stage.db.read(), "h1", at(i64::MAX)).await?.is_some());
         assert!(tokens::by_hash(stage.db.read(), "h3", at(10)).await?.is_some());
         assert!(!write!(stage, |tx| tokens::remove(&tx, &bob, lasting)), "it is not bob's");

@@ -37,7 +37,8 @@ async fn survives(kind: Kind, test: &str) -> Result<()> {
             assert!(jobs::by_id(db.read(), id).await?.is_some(), "job {id} was committed");
         }
         for job in jobs::active(db.read()).await? {
-            let id = job.row.id;
+            let id = job.id;
+            assert!(jobs::by_id(db.read(), id).await?.is_some(), "job {id} has its file");
             assert_eq!(attempts::of_job(db.read(), id).await?.len(), 1, "job {id} is whole");
             assert_eq!(tasks::of_job(db.read(), id).await?.len(), 3, "job {id} is whole");
         }

@@ -32,6 +32,18 @@ on_both! {
         assert_eq!(tasks::of_job(stage.db.read(), JobId(id.0 + 1)).await?, []);
     }
 
+    async fn of_runs_those_are_recorded_that_were_stored(stage) {
+        let (one, other) = (job(&stage, "one").await?, job(&stage, "other").await?);
+        let stored = [a_task(one, 0, 0, "n"), a_task(one, 0, 1, "n"), a_task(other, 0, 0, "n")];
+        write!(stage, |tx| tasks::insert_many(&tx, &stored));
+        let to = TaskUpdate::to(State::Succeeded);
+        write!(stage, |tx| tasks::update(&tx, &stored[0].key, State::Preparing, to));
+        let asked = [stored[0].key, stored[2].key, a_task(one, 1, 0, "n").key];
+        let found = tasks::recorded(stage.db.read(), &asked).await?;
+        assert_eq!(found, asked[..2].iter().copied().collect(), "also those that have ended");
+        assert!(tasks::recorded(stage.db.read(), &[]).await?.is_empty());
+    }
+
     async fn a_task_is_stored_once(stage) {
         let id = job(&stage, "j").await?;
         write!(stage, |tx| tasks::insert_many(&tx, &[a_task(id, 0, 0, "n")]));
