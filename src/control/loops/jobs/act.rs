@@ -22,6 +22,8 @@ use crate::wake::now;
 
 /// Containers made or ended at the same time on one node.
 const AT_ONCE: usize = 16;
+/// Logs kept at the same time: each may need some megabytes, and the disk is not quicker for more.
+const TIDIED_AT_ONCE: usize = 8;
 /// A container may take so long to end by itself when it is asked to.
 const GRACE: Duration = Duration::from_secs(30);
 /// So many bytes of a log's end are read to explain an exit code.
@@ -39,6 +41,7 @@ pub(super) struct Acts {
     running: TaskTracker,
     known: Arc<Mutex<HashMap<TaskKey, Known>>>,
     permits: Mutex<HashMap<NodeName, Arc<Semaphore>>>,
+    pub(super) tidying: Arc<Semaphore>,
 }
 
 /// What is known of a task besides the records.
@@ -90,6 +93,7 @@ impl Acts {
             running: TaskTracker::new(),
             known: Arc::default(),
             permits: Mutex::default(),
+            tidying: Arc::new(Semaphore::new(TIDIED_AT_ONCE)),
         }
     }
 

@@ -28,7 +28,9 @@ pub(super) async fn tidy(
     for Left { key, engine, look } in left {
         let shared = Arc::clone(shared);
         let ran = recorded.contains(&key);
+        let permits = Arc::clone(&acts.tidying);
         acts.tidy(key, move || async move {
+            let _permit = permits.acquire().await;
             let done = keep_and_remove(&shared, engine.as_ref(), &key, ran).await;
             look.notify_one();
             done
