@@ -4,9 +4,9 @@ use protocol::exit::Exit;
 use protocol::ids::JobId;
 use protocol::state::State;
 use protocol::time::Timestamp;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Set};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Set, Statement, Value};
 
-use crate::convert::{ROWS_A_STATEMENT, ids, millis, to_json};
+use crate::convert::{ROWS_A_STATEMENT, ids, millis, parameters, to_json};
 use crate::error::named;
 use crate::{ConnectionTrait, Result};
 
@@ -91,25 +91,51 @@ pub async fn update(
     expected: State,
     update: AttemptUpdate,
 ) -> Result<bool> {
-    let mut changed =
-        row::ActiveModel { state: Set(update.state.as_str().to_owned()), ..Default::default() };
-    if let Some(at) = update.started_at {
-        changed.started_at = Set(Some(at.0));
+    Ok(update_many(conn, &[(job, number, expected, update)]).await? == 1)
+}
+
+/// Changes those attempts that are still in the states given with them, by few statements; returns
+/// how many these are. An attempt is named at most once.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn update_many(
+    conn: &impl ConnectionTrait,
+    updates: &[(JobId, u32, State, AttemptUpdate)],
+) -> Result<u64> {
+    let mut changed = 0;
+    for updates in updates.chunks(ROWS_A_STATEMENT) {
+        changed += conn.execute_raw(update_statement(conn, updates)).await?.rows_affected();
     }
-    if let Some(at) = update.completed_at {
-        changed.completed_at = Set(Some(at.0));
-    }
-    if let Some(exit) = update.exit {
-        changed.exit = Set(Some(to_json(&exit)));
-    }
-    let done = row::Entity::update_many()
-        .set(changed)
-        .filter(row::Column::Job.eq(job.0))
-        .filter(row::Column::Number.eq(i64::from(number)))
-        .filter(row::Column::State.eq(expected.as_str()))
-        .exec(conn)
-        .await?;
-    Ok(done.rows_affected == 1)
+    Ok(changed)
+}
+
+fn update_statement(
+    conn: &impl ConnectionTrait,
+    updates: &[(JobId, u32, State, AttemptUpdate)],
+) -> Statement {
+    let sql = format!(
+        "WITH news (job, number, expected, state, started_at, completed_at, exit) AS (VALUES {}) \
+         UPDATE attempts SET state = news.state, \
+         started_at = coalesce(news.started_at, attempts.started_at), \
+         completed_at = coalesce(news.completed_at, attempts.completed_at), \
+         exit = coalesce(news.exit, attempts.exit) \
+         FROM news WHERE attempts.job = news.job AND attempts.number = news.number \
+         AND attempts.state = news.expected",
+        parameters(updates.len(), 7)
+    );
+    let values = updates.iter().flat_map(|(job, number, expected, update)| {
+        [
+            Value::from(job.0),
+            Value::from(i64::from(*number)),
+            Value::from(expected.as_str()),
+            Value::from(update.state.as_str()),
+            Value::from(millis(update.started_at)),
+            Value::from(millis(update.completed_at)),
+            Value::from(update.exit.as_ref().map(to_json)),
+        ]
+    });
+    Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
 }
 
 /// The job's attempts, oldest first.

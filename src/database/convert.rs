@@ -14,6 +14,15 @@ use crate::{Error, Result};
 /// Rows of one statement at most: keeps the number of parameters under every database's limit.
 pub(crate) const ROWS_A_STATEMENT: usize = 250;
 
+/// The parameters of so many rows, for `VALUES`; both databases number theirs alike.
+pub(crate) fn parameters(rows: usize, columns: usize) -> String {
+    let row = |row: usize| {
+        let numbers = (1..=columns).map(|column| format!("${}", row * columns + column));
+        format!("({})", numbers.collect::<Vec<_>>().join(", "))
+    };
+    (0..rows).map(row).collect::<Vec<_>>().join(", ")
+}
+
 /// A structured value as JSON text.
 pub(crate) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("our values have text keys and no failing serialisers")

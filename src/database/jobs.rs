@@ -16,7 +16,7 @@ mod write;
 
 pub use list::{JobFilter, JobOrder, counts, list};
 pub use read::{active, by_id, by_ids, by_key, placed, text};
-pub use write::{insert, insert_many, request_stop, set_waiting, update};
+pub use write::{insert, insert_many, request_stop, set_waiting, update, update_many};
 
 /// A job to be stored; it begins as `WAITING`.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,7 @@ mod row;
 mod write;
 
 pub use read::{active, get, of_job, of_node, recorded};
-pub use write::{insert_many, update};
+pub use write::{insert_many, update, update_many};
 
 /// One run of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]

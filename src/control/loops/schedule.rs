@@ -176,15 +176,21 @@ async fn store(shared: &Shared, waiting: &[Active], plan: &Plan) -> Result<(), d
         return Ok(());
     }
     let transaction = shared.database.begin().await?;
-    let mut placed = Vec::new();
-    for placement in &plan.placements {
-        let Some(job) = jobs.get(&placement.job) else { continue };
-        let number = job.row.attempt.map_or(0, |last| last + 1);
-        let update = JobUpdate { attempt: Some(number), ..JobUpdate::to(State::Preparing) };
-        if database::jobs::update(&transaction, placement.job, State::Waiting, update).await? {
-            placed.push((*job, number, placement));
-        }
-    }
+    let mut placed: Vec<(&Active, u32, &Placement)> = plan
+        .placements
+        .iter()
+        .filter_map(|placement| jobs.get(&placement.job).map(|job| (*job, placement)))
+        .map(|(job, placement)| (job, job.row.attempt.map_or(0, |last| last + 1), placement))
+        .collect();
+    let updates: Vec<_> = placed
+        .iter()
+        .map(|(job, number, _)| {
+            let update = JobUpdate { attempt: Some(*number), ..JobUpdate::to(State::Preparing) };
+            (job.row.id, State::Waiting, update)
+        })
+        .collect();
+    let still_waited = database::jobs::update_many(&transaction, &updates).await?;
+    placed.retain(|(job, _, _)| still_waited.contains(&job.row.id));
     insert_placed(&transaction, &placed, at).await?;
     database::jobs::set_waiting(&transaction, &news).await?;
     transaction.commit().await?;

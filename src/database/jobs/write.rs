@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use protocol::ids::{JobId, JobKey, UserName};
 use protocol::spec::JobSpec;
@@ -11,7 +11,7 @@ use sea_orm::{
 };
 
 use super::{JobUpdate, NewJob, file, row};
-use crate::convert::{ROWS_A_STATEMENT, amount, to_json};
+use crate::convert::{ROWS_A_STATEMENT, amount, millis, parameters, to_json};
 use crate::{ConnectionTrait, Error, Result};
 
 /// Stores a job.
@@ -155,45 +155,68 @@ pub async fn update(
     expected: State,
     update: JobUpdate,
 ) -> Result<bool> {
-    let done = row::Entity::update_many()
-        .set(changed(update))
-        .filter(row::Column::Id.eq(id.0))
-        .filter(row::Column::State.eq(expected.as_str()))
-        .exec(conn)
-        .await?;
-    Ok(done.rows_affected == 1)
+    Ok(!update_many(conn, &[(id, expected, update)]).await?.is_empty())
 }
 
-fn changed(update: JobUpdate) -> row::ActiveModel {
-    let waits = update.state == State::Waiting;
-    let mut row =
-        row::ActiveModel { state: Set(update.state.as_str().to_owned()), ..Default::default() };
-    if let Some(at) = update.started_at {
-        row.started_at = Set(Some(at.0));
+/// Changes those jobs that are still in the states given with them, by few statements, and says
+/// which these are. A job is named at most once.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn update_many(
+    conn: &impl ConnectionTrait,
+    updates: &[(JobId, State, JobUpdate)],
+) -> Result<HashSet<JobId>> {
+    let mut changed = HashSet::with_capacity(updates.len());
+    for updates in updates.chunks(ROWS_A_STATEMENT) {
+        for row in conn.query_all_raw(update_statement(conn, updates)).await? {
+            changed.insert(JobId(row.try_get("", "id")?));
+        }
     }
-    if let Some(at) = update.completed_at {
-        row.completed_at = Set(Some(at.0));
-    }
-    if let Some(exit) = update.exit {
-        row.exit = Set(Some(to_json(&exit)));
-    }
-    if !waits || update.waiting.is_some() {
-        row.waiting = Set(update.waiting.filter(|_| waits).map(|waiting| to_json(&waiting)));
-    }
-    if let Some(attempt) = update.attempt {
-        row.attempt = Set(Some(attempt.into()));
-    }
-    if let Some(retries) = update.retries {
-        row.user_retries = Set(retries.user.into());
-        row.platform_retries = Set(retries.platform.into());
-    }
-    if !waits || update.not_before.is_some() {
-        row.not_before = Set(update.not_before.filter(|_| waits).map(|at| at.0));
-    }
-    if let Some(avoid) = update.avoid {
-        row.avoid = Set(to_json(&avoid));
-    }
-    row
+    Ok(changed)
+}
+
+/// Only a job that waits has a reason to wait and a time before which it does not begin.
+fn update_statement(
+    conn: &impl ConnectionTrait,
+    updates: &[(JobId, State, JobUpdate)],
+) -> Statement {
+    let sql = format!(
+        "WITH news (id, expected, state, started_at, completed_at, exit, attempt, user_retries, \
+         platform_retries, avoid, waiting, not_before) AS (VALUES {}) \
+         UPDATE jobs SET state = news.state, \
+         started_at = coalesce(news.started_at, jobs.started_at), \
+         completed_at = coalesce(news.completed_at, jobs.completed_at), \
+         exit = coalesce(news.exit, jobs.exit), \
+         attempt = coalesce(news.attempt, jobs.attempt), \
+         user_retries = coalesce(news.user_retries, jobs.user_retries), \
+         platform_retries = coalesce(news.platform_retries, jobs.platform_retries), \
+         avoid = coalesce(news.avoid, jobs.avoid), \
+         waiting = CASE WHEN news.state = 'WAITING' \
+         THEN coalesce(news.waiting, jobs.waiting) END, \
+         not_before = CASE WHEN news.state = 'WAITING' \
+         THEN coalesce(news.not_before, jobs.not_before) END \
+         FROM news WHERE jobs.id = news.id AND jobs.state = news.expected RETURNING jobs.id",
+        parameters(updates.len(), 12)
+    );
+    let values = updates.iter().flat_map(|(id, expected, update)| {
+        let retries = update.retries;
+        [
+            Value::from(id.0),
+            Value::from(expected.as_str()),
+            Value::from(update.state.as_str()),
+            Value::from(millis(update.started_at)),
+            Value::from(millis(update.completed_at)),
+            Value::from(update.exit.as_ref().map(to_json)),
+            Value::from(update.attempt.map(i64::from)),
+            Value::from(retries.map(|retries| i64::from(retries.user))),
+            Value::from(retries.map(|retries| i64::from(retries.platform))),
+            Value::from(update.avoid.as_ref().map(to_json)),
+            Value::from(update.waiting.as_ref().map(to_json)),
+            Value::from(millis(update.not_before)),
+        ]
+    });
+    Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
 }
 
 /// Says why jobs wait: only of those that still do, and only where it is news. Returns how many
@@ -209,16 +232,13 @@ pub async fn set_waiting(conn: &impl ConnectionTrait, waiting: &[(JobId, Waiting
     Ok(changed)
 }
 
-/// One statement for many rows; both databases number their parameters alike.
 fn waiting_statement(conn: &impl ConnectionTrait, waiting: &[(JobId, Waiting)]) -> Statement {
-    let rows: Vec<_> =
-        (0..waiting.len()).map(|row| format!("(${}, ${})", 2 * row + 1, 2 * row + 2)).collect();
     let sql = format!(
         "WITH news (id, waiting) AS (VALUES {}) \
          UPDATE jobs SET waiting = news.waiting FROM news \
          WHERE jobs.id = news.id AND jobs.state = 'WAITING' \
          AND jobs.waiting IS DISTINCT FROM news.waiting",
-        rows.join(", ")
+        parameters(waiting.len(), 2)
     );
     let values = waiting
         .iter()

@@ -1,9 +1,9 @@
 use protocol::ids::TaskKey;
 use protocol::state::State;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, Set};
+use sea_orm::{EntityTrait, Set, Statement, Value};
 
 use super::{Change, Intent, Task, TaskUpdate, row};
-use crate::convert::{ROWS_A_STATEMENT, amount, millis, to_json};
+use crate::convert::{ROWS_A_STATEMENT, amount, millis, parameters, to_json};
 use crate::error::named;
 use crate::{ConnectionTrait, Result};
 
@@ -62,44 +62,79 @@ pub async fn update(
     expected: State,
     update: TaskUpdate,
 ) -> Result<bool> {
-    let done = row::Entity::update_many()
-        .set(changed(update))
-        .filter(row::Column::Job.eq(key.job.0))
-        .filter(row::Column::Attempt.eq(i64::from(key.attempt)))
-        .filter(row::Column::Role.eq(i64::from(key.role)))
-        .filter(row::Column::TaskIndex.eq(i64::from(key.index)))
-        .filter(row::Column::Retry.eq(i64::from(key.retry)))
-        .filter(row::Column::State.eq(expected.as_str()))
-        .exec(conn)
-        .await?;
-    Ok(done.rows_affected == 1)
+    Ok(update_many(conn, &[(*key, expected, update)]).await? == 1)
 }
 
-fn changed(update: TaskUpdate) -> row::ActiveModel {
-    let mut row =
-        row::ActiveModel { state: Set(update.state.as_str().to_owned()), ..Default::default() };
-    if let Some(container) = update.container {
-        row.container = Set(Some(container));
+/// Changes those tasks that are still in the states given with them, by few statements; returns
+/// how many these are. A task is named at most once.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn update_many(
+    conn: &impl ConnectionTrait,
+    updates: &[(TaskKey, State, TaskUpdate)],
+) -> Result<u64> {
+    let mut changed = 0;
+    for updates in updates.chunks(ROWS_A_STATEMENT) {
+        changed += conn.execute_raw(update_statement(conn, updates)).await?.rows_affected();
     }
-    match update.progress {
-        _ if update.state != State::Preparing => row.progress = Set(None),
-        Change::Keep => {}
-        Change::Clear => row.progress = Set(None),
-        Change::Set(progress) => row.progress = Set(Some(progress)),
+    Ok(changed)
+}
+
+fn update_statement(
+    conn: &impl ConnectionTrait,
+    updates: &[(TaskKey, State, TaskUpdate)],
+) -> Statement {
+    let sql = format!(
+        "WITH news (job, attempt, role, task_index, retry, expected, state, container, \
+         new_progress, progress, new_intent, intent, started_at, completed_at, exit) \
+         AS (VALUES {}) \
+         UPDATE tasks SET state = news.state, \
+         container = coalesce(news.container, tasks.container), \
+         progress = CASE WHEN news.new_progress THEN news.progress ELSE tasks.progress END, \
+         intent = CASE WHEN news.new_intent THEN news.intent ELSE tasks.intent END, \
+         started_at = coalesce(news.started_at, tasks.started_at), \
+         completed_at = coalesce(news.completed_at, tasks.completed_at), \
+         exit = coalesce(news.exit, tasks.exit) \
+         FROM news WHERE tasks.job = news.job AND tasks.attempt = news.attempt \
+         AND tasks.role = news.role AND tasks.task_index = news.task_index \
+         AND tasks.retry = news.retry AND tasks.state = news.expected",
+        parameters(updates.len(), 15)
+    );
+    let values = updates.iter().flat_map(|(key, expected, update)| {
+        let progress = match (update.state, &update.progress) {
+            (State::Preparing, progress) => progress.clone(),
+            // Only what prepares is told of.
+            (_, _) => Change::Clear,
+        };
+        let (new_progress, progress) = news(progress);
+        let (new_intent, intent) = news(update.intent);
+        [
+            Value::from(key.job.0),
+            Value::from(i64::from(key.attempt)),
+            Value::from(i64::from(key.role)),
+            Value::from(i64::from(key.index)),
+            Value::from(i64::from(key.retry)),
+            Value::from(expected.as_str()),
+            Value::from(update.state.as_str()),
+            Value::from(update.container.clone()),
+            Value::from(new_progress),
+            Value::from(progress),
+            Value::from(new_intent),
+            Value::from(intent.map(word)),
+            Value::from(millis(update.started_at)),
+            Value::from(millis(update.completed_at)),
+            Value::from(update.exit.as_ref().map(to_json)),
+        ]
+    });
+    Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
+}
+
+/// Whether there is a new value, and which; none is one too.
+fn news<T>(change: Change<T>) -> (bool, Option<T>) {
+    match change {
+        Change::Keep => (false, None),
+        Change::Clear => (true, None),
+        Change::Set(value) => (true, Some(value)),
     }
-    match update.intent {
-        Change::Keep => {}
-        Change::Clear => row.intent = Set(None),
-        Change::Set(intent) => row.intent = Set(Some(word(intent))),
-    }
-    if let Some(at) = update.started_at {
-        row.started_at = Set(Some(at.0));
-    }
-    if let Some(at) = update.completed_at {
-        row.completed_at = Set(Some(at.0));
-    }
-    if let Some(exit) = update.exit {
-        row.exit = Set(Some(to_json(&exit)));
-    }
-    row
 }

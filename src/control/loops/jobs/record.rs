@@ -5,7 +5,7 @@ use database::events::NewEvent;
 use database::jobs::{JobUpdate, Retries};
 use database::tasks::{Change, Intent, Task, TaskUpdate};
 use lifecycle::model::{Action, AttemptChange, Decision, JobChange, TaskChange};
-use protocol::ids::TaskKey;
+use protocol::ids::{JobId, TaskKey};
 use protocol::state::State;
 use protocol::time::Timestamp;
 
@@ -24,11 +24,13 @@ pub(super) async fn record(
         return Ok(());
     }
     let transaction = shared.database.begin().await?;
+    let mut writes = Writes::default();
     let mut events = Vec::new();
     for (case, decision) in decided {
-        store(shared, &transaction, case, decision).await?;
+        writes.note(shared, case, decision);
         note_events(case, decision, at, &mut events);
     }
+    writes.store(&transaction).await?;
     database::events::insert_many(&transaction, &events).await?;
     transaction.commit().await?;
     tell(shared, decided);
@@ -57,37 +59,48 @@ fn newly_launched<'a>(
     })
 }
 
-async fn store(
-    shared: &Shared,
-    transaction: &database::Transaction,
-    case: &Case,
-    decision: &Decision,
-) -> Result<(), database::Error> {
-    let id = case.job.row.id;
-    for task in newly_launched(case, decision) {
-        let update =
-            TaskUpdate { intent: Change::Set(Intent::Launch), ..TaskUpdate::to(task.state) };
-        database::tasks::update(transaction, &task.key, task.state, update).await?;
+/// What a pass writes, by table.
+#[derive(Default)]
+struct Writes {
+    intents: Vec<(TaskKey, State, TaskUpdate)>,
+    tasks: Vec<(TaskKey, State, TaskUpdate)>,
+    again: Vec<Task>,
+    attempts: Vec<(JobId, u32, State, AttemptUpdate)>,
+    jobs: Vec<(JobId, State, JobUpdate)>,
+}
+
+impl Writes {
+    fn note(&mut self, shared: &Shared, case: &Case, decision: &Decision) {
+        let id = case.job.row.id;
+        self.intents.extend(newly_launched(case, decision).map(|task| {
+            let intent = Change::Set(Intent::Launch);
+            (task.key, task.state, TaskUpdate { intent, ..TaskUpdate::to(task.state) })
+        }));
+        self.tasks.extend(
+            decision
+                .tasks
+                .iter()
+                .map(|change| (change.key, change.from, task_update(shared, case, change))),
+        );
+        self.again.extend(decision.again.iter().filter_map(|key| run_again(case, key)));
+        if let Some(change) = &decision.attempt {
+            let AttemptChange { to, started_at, exit, completed_at } = change.clone();
+            let update = AttemptUpdate { state: to, started_at, completed_at, exit };
+            self.attempts.push((id, case.attempt.number, case.attempt.state, update));
+        }
+        if let Some(change) = &decision.job {
+            self.jobs.push((id, case.job.row.state, job_update(case, change)));
+        }
     }
-    for change in &decision.tasks {
-        let update = task_update(shared, case, change);
-        database::tasks::update(transaction, &change.key, change.from, update).await?;
+
+    async fn store(&self, transaction: &database::Transaction) -> Result<(), database::Error> {
+        database::tasks::update_many(transaction, &self.intents).await?;
+        database::tasks::update_many(transaction, &self.tasks).await?;
+        database::tasks::insert_many(transaction, &self.again).await?;
+        database::attempts::update_many(transaction, &self.attempts).await?;
+        database::jobs::update_many(transaction, &self.jobs).await?;
+        Ok(())
     }
-    let again: Vec<Task> = decision.again.iter().filter_map(|key| run_again(case, key)).collect();
-    if !again.is_empty() {
-        database::tasks::insert_many(transaction, &again).await?;
-    }
-    if let Some(change) = &decision.attempt {
-        let AttemptChange { to, started_at, exit, completed_at } = change.clone();
-        let update = AttemptUpdate { state: to, started_at, completed_at, exit };
-        let (number, from) = (case.attempt.number, case.attempt.state);
-        database::attempts::update(transaction, id, number, from, update).await?;
-    }
-    if let Some(change) = &decision.job {
-        let update = job_update(case, change);
-        database::jobs::update(transaction, id, case.job.row.state, update).await?;
-    }
-    Ok(())
 }
 
 fn task_update(shared: &Shared, case: &Case, change: &TaskChange) -> TaskUpdate {
