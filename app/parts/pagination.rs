@@ -37,7 +37,7 @@ pub(crate) fn Pagination(
 ) -> impl IntoView {
     let reader = Reader::get();
     // A list that is empty, or shorter than the page asked for, has no rows to tell of here.
-    let range = (window.page <= window.pages() && window.total > 0).then(|| {
+    let range = (window.page <= window.pages() && window.total > 0).then_some({
         move || (reader.texts().common.range)(window.first(), window.last(), window.total)
     });
     let previous = (window.page > 1).then(|| {

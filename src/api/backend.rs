@@ -8,6 +8,7 @@ use crate::changes::Changes;
 use crate::cluster::{Nodes, VirtualClusters};
 use crate::jobs::Jobs;
 use crate::logs::Logs;
+use crate::ssh::Ssh;
 use crate::users::Users;
 
 /// Who asks. Every operation has it as its first argument and decides by it.
@@ -30,6 +31,8 @@ pub struct Backend {
     pub nodes: Arc<dyn Nodes>,
     /// Virtual clusters.
     pub virtual_clusters: Arc<dyn VirtualClusters>,
+    /// Ways into containers.
+    pub ssh: Arc<dyn Ssh>,
     /// Users, passwords, tokens.
     pub users: Arc<dyn Users>,
     /// What changes, as it changes.

@@ -65,6 +65,8 @@ pub enum ErrorCode {
     NoJobConfigError,
     /// 404.
     NoTaskLogError,
+    /// 404: there is no way in.
+    NoJobSshInfoError,
     /// 404.
     NoVirtualClusterError,
     /// 404.
@@ -105,6 +107,7 @@ impl ErrorCode {
             ErrorCode::NoJobError
             | ErrorCode::NoJobConfigError
             | ErrorCode::NoTaskLogError
+            | ErrorCode::NoJobSshInfoError
             | ErrorCode::NoVirtualClusterError
             | ErrorCode::NoUserError
             | ErrorCode::NoNodeError

@@ -9,6 +9,7 @@ pub mod cluster;
 mod error;
 pub mod jobs;
 pub mod logs;
+pub mod ssh;
 pub mod users;
 
 pub use backend::{Actor, Backend};

@@ -8,6 +8,7 @@ mod active;
 mod cluster;
 mod error;
 mod happened;
+mod keys;
 mod loops;
 mod ops;
 mod passwords;

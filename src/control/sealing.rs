@@ -6,17 +6,25 @@ use std::path::Path;
 
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hkdf::Hkdf;
 use rand::TryRngCore;
 use rand::rngs::OsRng;
+use sha2::Sha256;
 
 use crate::Error;
 
 const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 24;
 
-/// Seals and opens secrets.
+/// Bytes worked out of the key.
+const DERIVED_BYTES: usize = 32;
+
+/// Seals and opens secrets, and makes keys out of its own.
 #[derive(Clone)]
-pub(crate) struct Seal(XChaCha20Poly1305);
+pub(crate) struct Seal {
+    cipher: XChaCha20Poly1305,
+    source: Hkdf<Sha256>,
+}
 
 impl std::fmt::Debug for Seal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -43,7 +51,7 @@ impl Seal {
         };
         let cipher = XChaCha20Poly1305::new_from_slice(&key)
             .map_err(|_| Error::Key(path.display().to_string()))?;
-        Ok(Self(cipher))
+        Ok(Self { cipher, source: Hkdf::new(None, &key) })
     }
 
     /// Seals `text`; it opens only with the same `context`.
@@ -51,17 +59,25 @@ impl Seal {
         let nonce = random::<NONCE_BYTES>();
         let payload = Payload { msg: text.as_bytes(), aad: context.as_bytes() };
         let sealed = self
-            .0
+            .cipher
             .encrypt(XNonce::from_slice(&nonce), payload)
             .expect("sealing fails only for texts of many gigabytes");
         [nonce.as_slice(), &sealed].concat()
+    }
+
+    /// Bytes that nobody else can tell: the same for a context each time, others for each other.
+    pub(crate) fn derive(&self, context: &str) -> [u8; DERIVED_BYTES] {
+        let mut bytes = [0; DERIVED_BYTES];
+        let derived = self.source.expand(context.as_bytes(), &mut bytes);
+        derived.expect("so few bytes can always be derived");
+        bytes
     }
 
     /// Opens what [`Seal::seal`] gave; `None`: it is damaged or was sealed with another key.
     pub(crate) fn unseal(&self, context: &str, sealed: &[u8]) -> Option<String> {
         let (nonce, text) = sealed.split_at_checked(NONCE_BYTES)?;
         let payload = Payload { msg: text, aad: context.as_bytes() };
-        let opened = self.0.decrypt(XNonce::from_slice(nonce), payload).ok()?;
+        let opened = self.cipher.decrypt(XNonce::from_slice(nonce), payload).ok()?;
         String::from_utf8(opened).ok()
     }
 }

@@ -141,6 +141,7 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions) -> Backend {
         logs: Arc::new(ops::logs::Ops(Arc::clone(shared))),
         nodes: Arc::new(ops::nodes::Ops(Arc::clone(shared))),
         virtual_clusters: Arc::new(ops::virtual_clusters::Ops(Arc::clone(shared))),
+        ssh: Arc::new(ops::ssh::Ops(Arc::clone(shared))),
         users: Arc::new(ops::users::Ops(Arc::clone(shared))),
         changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),
     }

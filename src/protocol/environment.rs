@@ -37,11 +37,10 @@ pub struct JobFacts<'a> {
 }
 
 impl JobFacts<'_> {
-    /// `application_<job>_<attempt from 1>`, the form that clients of the old systems know; it also
-    /// names the folder of the job's SSH key.
+    /// See [`application_id`].
     #[must_use]
     pub fn application_id(&self) -> String {
-        format!("application_{}_{:04}", self.job_id, self.attempt.saturating_add(1))
+        application_id(self.job_id, self.attempt)
     }
 
     /// `$PAI_JOB_NAME`: the job's own name as the JSON documents say; with its owner, `user~job`, for
@@ -53,6 +52,13 @@ impl JobFacts<'_> {
             Dialect::V2 => self.key.to_string(),
         }
     }
+}
+
+/// `application_<job>_<attempt from 1>`, the form that clients of the old systems know; it also
+/// names the folder of the job's SSH key.
+#[must_use]
+pub fn application_id(job: JobId, attempt: u32) -> String {
+    format!("application_{job}_{:04}", attempt.saturating_add(1))
 }
 
 /// The role's name as the version 2 system wrote it into names: lower case letters and digits only

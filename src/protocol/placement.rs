@@ -22,3 +22,12 @@ pub struct TaskPlacement {
     /// Ports by label; `http` and `ssh` are always there.
     pub ports: BTreeMap<PortLabel, Vec<u16>>,
 }
+
+impl TaskPlacement {
+    /// Where the task's SSH server listens.
+    #[must_use]
+    pub fn ssh_port(&self) -> Option<u16> {
+        let (_, ports) = self.ports.iter().find(|(label, _)| label.as_str() == "ssh")?;
+        ports.first().copied()
+    }
+}

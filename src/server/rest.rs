@@ -8,6 +8,7 @@ mod exit;
 mod job_key;
 mod job_logs;
 mod job_query;
+mod ssh;
 mod token;
 mod v1;
 mod v2;

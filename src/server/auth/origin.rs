@@ -39,6 +39,15 @@ impl OwnOrigin {
         self.configured.as_ref().is_some_and(|url| url.starts_with("https://"))
     }
 
+    /// Where our pages are, for whoever sent these headers.
+    pub(crate) fn address(&self, headers: &HeaderMap) -> String {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        match &self.configured {
+            Some(configured) => configured.clone(),
+            None => format!("http://{}", host.unwrap_or("localhost")),
+        }
+    }
+
     /// For changes under a cookie: the browser must say that the request is from our own page.
     ///
     /// # Errors

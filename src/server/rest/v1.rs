@@ -7,7 +7,7 @@ mod wire;
 use axum::Router;
 use axum::routing::{any, get, post, put};
 
-use crate::rest::{token, v2};
+use crate::rest::{ssh, token, v2};
 use crate::state::AppState;
 
 pub(super) fn routes() -> Router<AppState> {
@@ -19,6 +19,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{name}/config", get(jobs::config))
         .route("/jobs/{name}/executionType", put(jobs::execute))
         .route("/jobs/{name}/logs", get(jobs::logs))
+        .route("/jobs/{name}/ssh", get(ssh::of_name))
+        .route("/jobs/{name}/ssh/key", get(ssh::key_of_name))
         .nest("/user/{user}/jobs", by_user())
         .route("/virtual-clusters", get(virtual_clusters::list))
         .route("/virtual-clusters/{name}", get(virtual_clusters::get))
@@ -31,4 +33,6 @@ fn by_user() -> Router<AppState> {
         .route("/{name}/config", get(jobs::config_of_user))
         .route("/{name}/executionType", put(jobs::execute_of_user))
         .route("/{name}/logs", get(jobs::logs_of_user))
+        .route("/{name}/ssh", get(ssh::of_user))
+        .route("/{name}/ssh/key", get(ssh::key_of_user))
 }

@@ -11,7 +11,7 @@ use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::rest::token;
+use crate::rest::{ssh, token};
 use crate::state::AppState;
 
 pub(super) fn routes() -> Router<AppState> {
@@ -25,6 +25,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{key}/config", get(jobs::config))
         .route("/jobs/{key}/executionType", put(jobs::execute))
         .route("/jobs/{key}/logs", get(jobs::logs))
+        .route("/jobs/{key}/ssh", get(ssh::of_key))
+        .route("/jobs/{key}/ssh/key", get(ssh::key_of_key))
         .route("/virtual-clusters", get(cluster::virtual_clusters))
         .route("/virtual-clusters/{name}", get(cluster::virtual_cluster))
         .route("/nodes", get(cluster::nodes))

@@ -17,6 +17,9 @@ use crate::wasm_target::SOURCE_VARIABLE;
 
 const PASSWORD: &str = "a quay for measurements";
 
+/// Connections kept open: as many as clients ask at the same time.
+const CONNECTIONS: usize = 16;
+
 /// How long the server may take until it is ready.
 const READY_LIMIT: Duration = Duration::from_secs(60);
 
@@ -55,6 +58,7 @@ impl Berth {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(60)))
+            .max_idle_connections_per_host(CONNECTIONS)
             .build()
             .into();
         let mut berth = Self { process, folder, address, agent, token: String::new() };

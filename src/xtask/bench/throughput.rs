@@ -45,7 +45,7 @@ pub(super) fn run_jobs(berth: &Berth, jobs: u32) -> Result<()> {
     let mut seen = 0;
     let mut patience = Instant::now();
     while seen < u64::from(jobs) {
-        thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(50));
         let succeeded = berth.count("SUCCEEDED")?;
         if succeeded > seen {
             (seen, patience) = (succeeded, Instant::now());

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use api::jobs::{AttemptView, JobDetail, JobSummary, RoleView, TaskView};
+use protocol::environment::application_id;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use serde::Serialize;
@@ -148,7 +149,7 @@ fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
         retry_details,
         created_time: job.submitted_at,
         completed_time: job.completed_at,
-        app_id: application_id(job),
+        app_id: application_id(job.id, attempt.map_or(0, |attempt| attempt.number)),
         app_progress: u8::from(job.state.is_final()),
         app_tracking_url: "",
         app_launched_time: attempt.and_then(|attempt| attempt.started_at),
@@ -167,11 +168,6 @@ fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
         app_exit_type: exit.map(exit::kind),
         virtual_cluster: job.virtual_cluster.to_string(),
     }
-}
-
-/// `application_<submitted>_<number>`, as YARN wrote it.
-fn application_id(job: &JobSummary) -> String {
-    format!("application_{}_{:04}", job.submitted_at, job.id.0)
 }
 
 fn role_wire(detail: &JobDetail, role: &RoleView, attempt: Option<&AttemptView>) -> RoleWire {

@@ -9,6 +9,24 @@ async fn fresh() -> (tempfile::TempDir, World, Client) {
 }
 
 #[tokio::test]
+async fn a_jobs_key_is_a_file_for_its_owner() {
+    let (_folder, _world, client) = fresh().await;
+    let info = client.get("/api/v2/jobs/alice~train/ssh", &[ALICE]).await.json();
+    let link = info["keyPair"]["privateKeyDirectDownloadLink"].as_str().unwrap();
+    let path = link.split_once("/api/").unwrap().1;
+    let file = client.get(&format!("/api/{path}"), &[ALICE]).await;
+    assert_eq!(file.text, "the private half");
+    assert_eq!(file.header("content-disposition"), "attachment; filename=\"alice~train\"");
+    assert_eq!(file.header("cache-control"), "no-store");
+    let putty = client.get("/api/v1/jobs/train/ssh/key?form=putty", &[ALICE]).await;
+    assert_eq!(putty.header("content-disposition"), "attachment; filename=\"alice~train.ppk\"");
+    for path in ["/api/v2/jobs/bob~sweep/ssh", "/api/v2/jobs/bob~sweep/ssh/key"] {
+        assert_eq!(client.get(path, &[ALICE]).await.status, 403, "{path}");
+        assert_eq!(client.get(path, &[]).await.status, 401, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn every_error_has_its_shape_and_its_request_id() {
     let (_folder, _world, client) = fresh().await;
     let cases = [

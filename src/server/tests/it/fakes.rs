@@ -10,6 +10,7 @@ use api::jobs::{
     JobSummary, Jobs, Retries, RoleView, Submission, Submitted, Syntax, TaskView,
 };
 use api::logs::{LogText, Logs, TaskRef};
+use api::ssh::{KeyPair, Ssh, SshAccess, SshTask};
 use api::users::{NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
 use api::{Actor, Backend, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -47,6 +48,7 @@ impl World {
             jobs: all.clone(),
             logs: all.clone(),
             nodes: all.clone(),
+            ssh: all.clone(),
             virtual_clusters: all.clone(),
             users: all.clone(),
             changes: all,
@@ -213,6 +215,34 @@ impl Logs for World {
     ) -> Result<BoxStream<'static, Result<Bytes>>> {
         let text = Bytes::from_static(b"one\ntwo\n").slice(offset as usize..);
         Ok(futures::stream::iter([Ok(text)]).boxed())
+    }
+}
+
+#[async_trait]
+impl Ssh for World {
+    async fn access(&self, actor: &Actor, key: &JobKey) -> Result<SshAccess> {
+        if actor.user != key.user {
+            return Err(Error::new(ErrorCode::ForbiddenUserError, "not yours"));
+        }
+        Ok(SshAccess {
+            user: "root".into(),
+            keys: KeyPair {
+                file_name: key.to_string(),
+                public: "ssh-ed25519 AAAA alice~train".into(),
+                private: "the private half".into(),
+                putty: "PuTTY's private half".into(),
+            },
+            folder: "file:///files/Container/alice/train/ssh/application_1_0001/.ssh".into(),
+            tasks: vec![SshTask {
+                role: "worker".parse().unwrap(),
+                index: 0,
+                container: "berth-x-1-a0-r0-t0-n0".into(),
+                address: "10.0.0.8".into(),
+                port: 34235,
+                state: State::Running,
+            }],
+            host_key: "ssh-ed25519 BBBB".into(),
+        })
     }
 }
 

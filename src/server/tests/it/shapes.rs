@@ -12,6 +12,10 @@ async fn version_1() {
     assert_json_snapshot!("v1_job", get("/api/v1/jobs/sweep").await);
     assert_json_snapshot!("v1_virtual_clusters", get("/api/v1/virtual-clusters").await);
     assert_eq!(get("/api/v1/jobs/train").await, get("/api/v1/user/alice/jobs/train").await);
+    let mut ssh = get("/api/v1/jobs/train/ssh").await;
+    let link = ssh["keyPair"]["privateKeyDirectDownloadLink"].take();
+    assert!(link.as_str().unwrap().ends_with("/api/v1/user/alice/jobs/train/ssh/key"), "{link}");
+    assert_json_snapshot!("v1_ssh", ssh);
     let body = r#"{"username":"alice","password":"correct-horse","expiration":"3600"}"#;
     let answer = client.send("POST", "/api/v1/token", &[JSON], body).await;
     assert_json_snapshot!("v1_token", answer.json());
