@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
-
-use std::os::unix::process::CommandExt;
 
 use protocol::guest::{GuestConfig, GuestExit};
 use tokio::runtime::Builder;
@@ -51,52 +50,53 @@ pub(crate) fn run(folder: &Folder) -> ExitCode {
 async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
     let mut signals = Signals::listen()?;
     let children = Children::listen()?;
-    let start_in = start_folder(config.start_in.as_deref())?;
+    let start_in = start_folder(config.start_in.as_deref());
     if let Some(ssh) = &config.ssh
         && let Err(error) = peers::announce(folder, ssh)
     {
         note(format_args!("the other tasks cannot be reached by name: {error}"));
     }
-    let mut command = match start(&config.command, folder, &start_in, &children) {
-        Ok(command) => command,
-        Err(error) => {
-            note(&error);
-            let exit = GuestExit { code: error.code().into(), signal: None };
-            return Ok(ended(folder, exit));
-        }
-    };
+    let command = start(&config.command, folder, &start_in, &children);
     if let Some(ssh) = config.ssh {
         let server = Server { folder: folder.clone(), children: children.clone(), start_in };
         tokio::spawn(server::serve(server, ssh));
     }
-    let (exit, asked) = accompany(&mut command, &mut signals).await;
-    let code = ended(folder, exit);
+    let (exit, asked) = match command {
+        Ok(mut command) => accompany(&mut command, &mut signals).await,
+        Err(error) => {
+            note(&error);
+            (GuestExit { code: error.code().into(), signal: None }, false)
+        }
+    };
+    if let Err(error) = folder.write_exit(&exit) {
+        note(format_args!("cannot tell how the command ended: {error}"));
+    }
     if let Some(seconds) = config.keep_on_failure_secs
-        && code != 0
+        && exit.code != 0
         && !asked
     {
-        keep(code, seconds, &mut signals).await;
+        keep(exit.code, seconds, &mut signals).await;
     }
     children.end_all();
-    Ok(code)
+    Ok(exit.code)
 }
 
 /// The folder to start in, from the one that the image starts in.
-fn start_folder(wanted: Option<&str>) -> io::Result<PathBuf> {
+fn start_folder(wanted: Option<&str>) -> PathBuf {
     let own = std::env::current_dir().unwrap_or_else(|_| "/".into());
-    Ok(wanted.map_or(own.clone(), |wanted| own.join(wanted)))
+    wanted.map_or_else(|| own.clone(), |wanted| own.join(wanted))
 }
 
 fn start(
     command: &str,
     folder: &Folder,
-    start_in: &PathBuf,
+    start_in: &Path,
     children: &Children,
 ) -> Result<Child, LaunchError> {
     let launch = Launch::of_command(command.as_ref())?;
     let refused = |source| LaunchError::Refused { program: launch.program.clone(), source };
     if let Err(source) = fs::read_dir(start_in) {
-        return Err(LaunchError::Refused { program: start_in.clone(), source });
+        return Err(LaunchError::Refused { program: start_in.to_owned(), source });
     }
     let mut process = Command::new(&launch.program);
     process.arg0(&launch.name).args(&launch.arguments).current_dir(start_in);
@@ -117,14 +117,6 @@ async fn accompany(command: &mut Child, signals: &mut Signals) -> (GuestExit, bo
             }
         }
     }
-}
-
-/// Tells how the command ended and gives its exit code.
-fn ended(folder: &Folder, exit: GuestExit) -> i32 {
-    if let Err(error) = folder.write_exit(&exit) {
-        note(format_args!("cannot tell how the command ended: {error}"));
-    }
-    exit.code
 }
 
 /// Waits for the end of the time that a failed command's container is kept.

@@ -7,10 +7,9 @@ mod legacy;
 
 use std::ffi::OsString;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
-
-use std::os::unix::process::CommandExt;
 
 use crate::folder::Folder;
 use crate::note::note;

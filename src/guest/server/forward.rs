@@ -11,7 +11,7 @@ use russh::server::{ChannelOpenHandle, Handle, Msg};
 use russh::{Channel, ChannelOpenFailure};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
 use super::Server;
@@ -28,6 +28,9 @@ const LISTENERS: usize = 32;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(20);
+
+/// How long somebody may take to accept what a client sent before it closed.
+const REST: Duration = Duration::from_secs(60);
 
 /// Where a client wants to be connected to.
 #[derive(Debug)]
@@ -172,7 +175,8 @@ async fn accept_all(
     }
 }
 
-/// Carries a connection until both sides have ended, or the client has closed the channel.
+/// Carries a connection until both sides have ended, or the client has closed the channel and what
+/// it sent before has been handed on.
 async fn carry(
     stream: impl AsyncRead + AsyncWrite,
     channel: Channel<Msg>,
@@ -181,14 +185,24 @@ async fn carry(
 ) {
     let (reader, writer) = tokio::io::split(stream);
     let (mut incoming, outgoing) = channel.split();
+    let closed = Notify::new();
     let there = async {
-        send_all(reader, &outgoing, Output::Standard).await;
-        let _ = outgoing.eof().await;
+        tokio::select! {
+            () = send_all(reader, &outgoing, Output::Standard) => {
+                let _ = outgoing.eof().await;
+            }
+            () = closed.notified() => {}
+        }
     };
-    let both = async { tokio::join!(there, hand_on(&spool, writer)) };
+    let limit = async {
+        receive_all(&mut incoming, &spool).await;
+        spool.end();
+        closed.notify_one();
+        tokio::time::sleep(REST).await;
+    };
     tokio::select! {
-        _ = both => {}
-        () = receive_all(&mut incoming, &spool) => {}
+        _ = async { tokio::join!(there, hand_on(&spool, writer)) } => {}
+        () = limit => {}
     }
     // The connection must not wait for us to take what still comes.
     drop(incoming);
