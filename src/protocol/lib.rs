@@ -8,6 +8,7 @@ pub mod document;
 pub mod edit;
 pub mod environment;
 pub mod exit;
+pub mod guest;
 pub mod ids;
 pub mod parse;
 pub mod placement;

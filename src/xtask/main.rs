@@ -3,6 +3,7 @@
 mod base_image;
 mod bench;
 mod docker;
+mod guest;
 mod node;
 mod packages;
 mod process;

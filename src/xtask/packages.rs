@@ -31,13 +31,15 @@ pub(crate) const CLIENT: [Package; 1] = [package("docker-cli", "docker")];
 pub(crate) const BASE_IMAGE: [Package; 1] = [package("debootstrap", "debootstrap")];
 
 /// What the tests run beside the engines.
-pub(crate) const TESTS: [Package; 7] = [
+pub(crate) const TESTS: [Package; 9] = [
     package("git", "git"),
     package("postgresql", "/usr/lib/postgresql"),
     package("chromium", "chromium"),
     package("openssh-client", "ssh"),
     package("openssh-server", "sshd"),
     package("busybox-static", "busybox"),
+    package("rsync", "rsync"),
+    package("python3-paramiko", "/usr/lib/python3/dist-packages/paramiko"),
     package("iproute2", "ip"),
 ];
 

@@ -12,7 +12,7 @@ use clap::Args;
 use crate::process::{self, find_program, succeeds};
 use crate::wasm_target::TARGET;
 use crate::workspace::Workspace;
-use crate::{setup, web};
+use crate::{guest, setup, web};
 use report::Report;
 
 /// How much to check.
@@ -91,9 +91,12 @@ fn component(workspace: &Workspace, subcommand: &str, name: &str) -> Result<()> 
 }
 
 /// By `cargo test`, which runs the tests of a suite in one process: those of the database share a
-/// server and those of the engine an engine, which would else be started anew for each.
+/// server and those of the engine an engine, which would else be started anew for each. The guest is
+/// tested as it is put into containers.
 fn cargo_tests(workspace: &Workspace, archive: &Path) -> Result<()> {
+    let guest = guest::ensure(workspace)?;
     let mut cargo = with_surroundings(workspace, archive);
+    cargo.env("BERTH_TEST_GUEST", guest);
     process::run(cargo.args(["test", "--workspace", "--no-fail-fast"]))
 }
 

@@ -1,0 +1,5 @@
+//! The `berth-guest` program.
+
+fn main() -> std::process::ExitCode {
+    guest::main()
+}

@@ -1,0 +1,136 @@
+//! Running a task: its command first, and beside it the way in.
+
+use std::fs;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use protocol::guest::{GuestConfig, GuestExit};
+use tokio::runtime::Builder;
+
+use crate::children::{Child, Children};
+use crate::folder::Folder;
+use crate::launch::{Launch, LaunchError};
+use crate::note::note;
+use crate::server::{self, Server};
+use crate::signals::{self, Signals};
+use crate::{environment, limits, peers};
+
+/// The exit code where the guest itself cannot work, as Docker has it.
+const UNUSABLE: u8 = 125;
+
+/// Runs the task of a folder until its command has ended; the exit code is the command's.
+pub(crate) fn run(folder: &Folder) -> ExitCode {
+    let config = match folder.config() {
+        Ok(config) => config,
+        Err(error) => {
+            note(error);
+            return ExitCode::from(UNUSABLE);
+        }
+    };
+    limits::raise();
+    let runtime = match Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            note(format_args!("cannot begin: {error}"));
+            return ExitCode::from(UNUSABLE);
+        }
+    };
+    let code = runtime.block_on(task(folder, config)).unwrap_or_else(|error| {
+        note(format_args!("cannot begin: {error}"));
+        UNUSABLE.into()
+    });
+    // What still runs beside the command ends with it and is not waited for.
+    runtime.shutdown_background();
+    ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
+    let mut signals = Signals::listen()?;
+    let children = Children::listen()?;
+    let start_in = start_folder(config.start_in.as_deref());
+    if let Some(ssh) = &config.ssh
+        && let Err(error) = peers::announce(folder, ssh)
+    {
+        note(format_args!("the other tasks cannot be reached by name: {error}"));
+    }
+    let command = start(&config.command, folder, &start_in, &children);
+    if let Some(ssh) = config.ssh {
+        let server = Server { folder: folder.clone(), children: children.clone(), start_in };
+        tokio::spawn(server::serve(server, ssh));
+    }
+    let (exit, asked) = match command {
+        Ok(mut command) => accompany(&mut command, &mut signals).await,
+        Err(error) => {
+            note(&error);
+            (GuestExit { code: error.code().into(), signal: None }, false)
+        }
+    };
+    if let Err(error) = folder.write_exit(&exit) {
+        note(format_args!("cannot tell how the command ended: {error}"));
+    }
+    if let Some(seconds) = config.keep_on_failure_secs
+        && exit.code != 0
+        && !asked
+    {
+        keep(exit.code, seconds, &mut signals).await;
+    }
+    children.end_all();
+    Ok(exit.code)
+}
+
+/// The folder to start in, from the one that the image starts in.
+fn start_folder(wanted: Option<&str>) -> PathBuf {
+    let own = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    wanted.map_or_else(|| own.clone(), |wanted| own.join(wanted))
+}
+
+fn start(
+    command: &str,
+    folder: &Folder,
+    start_in: &Path,
+    children: &Children,
+) -> Result<Child, LaunchError> {
+    let launch = Launch::of_command(command.as_ref())?;
+    let refused = |source| LaunchError::Refused { program: launch.program.clone(), source };
+    if let Err(source) = fs::read_dir(start_in) {
+        return Err(LaunchError::Refused { program: start_in.to_owned(), source });
+    }
+    let mut process = Command::new(&launch.program);
+    process.arg0(&launch.name).args(&launch.arguments).current_dir(start_in);
+    process.env_clear().envs(environment::of_command(folder, start_in));
+    children.start(&mut process).map_err(refused)
+}
+
+/// Passes signals on until the command has ended; also whether one of them asked for the end.
+async fn accompany(command: &mut Child, signals: &mut Signals) -> (GuestExit, bool) {
+    let group = command.group();
+    let mut asked = false;
+    loop {
+        tokio::select! {
+            exit = command.exit() => return (exit, asked),
+            signal = signals.next() => {
+                asked |= signals::ends(signal);
+                group.signal(signal);
+            }
+        }
+    }
+}
+
+/// Waits for the end of the time that a failed command's container is kept.
+async fn keep(code: i32, seconds: u64, signals: &mut Signals) {
+    note(format_args!(
+        "the command failed with exit code {code}; its container is kept for {seconds} s, so \
+         that you can look into it, or until the job is stopped"
+    ));
+    let over = tokio::time::sleep(Duration::from_secs(seconds));
+    tokio::pin!(over);
+    loop {
+        tokio::select! {
+            () = &mut over => return note("the time to look into it is over"),
+            signal = signals.next() => if signals::ends(signal) { return },
+        }
+    }
+}

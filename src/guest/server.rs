@@ -1,0 +1,145 @@
+//! The SSH server beside the task's command.
+
+mod connection;
+mod forward;
+mod keys;
+mod process;
+mod session;
+
+use std::io;
+use std::net::{Ipv4Addr, Shutdown, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::guest::GuestSsh;
+use russh::keys::{Algorithm, HashAlg, PrivateKey};
+use russh::server::{Config, run_stream};
+use russh::{MethodKind, MethodSet, Preferred, SshId};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::children::Children;
+use crate::folder::Folder;
+use crate::note::note;
+use connection::Connection;
+
+/// Connections at the same time; a rank of a large job may have one to each other.
+const CONNECTIONS: usize = 512;
+
+/// Of these, such as have not shown a key yet.
+const STRANGERS: usize = 128;
+
+/// How long somebody may take to show a key.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// How many keys he may try.
+const ATTEMPTS: usize = 8;
+
+/// What a wrong key costs.
+const REJECTION: Duration = Duration::from_millis(100);
+
+/// How often a silent client is asked whether it is still there, and how often in vain.
+const KEEPALIVE: (Duration, usize) = (Duration::from_secs(30), 4);
+
+/// Bytes that a client may send on a channel before it hears from us.
+const WINDOW: u32 = 1 << 20;
+
+/// What the server works with.
+#[derive(Debug)]
+pub(crate) struct Server {
+    /// Where keys lie and where data wait.
+    pub(crate) folder: Folder,
+    /// The processes of the sessions.
+    pub(crate) children: Children,
+    /// Where a user's shell starts.
+    pub(crate) start_in: PathBuf,
+}
+
+/// Serves until the task ends. What goes wrong is told and never ends the task.
+pub(crate) async fn serve(server: Server, ssh: GuestSsh) {
+    if let Err(error) = accept_all(server, &ssh).await {
+        note(format_args!("no SSH on port {}: {error}", ssh.port));
+    }
+}
+
+async fn accept_all(server: Server, ssh: &GuestSsh) -> io::Result<()> {
+    let key = PrivateKey::from_openssh(&ssh.host_key).map_err(io::Error::other)?;
+    let config = Arc::new(config(key));
+    let server = Arc::new(server);
+    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, ssh.port)).await?;
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let strangers = Arc::new(Semaphore::new(STRANGERS));
+    loop {
+        let Ok(connection) = Arc::clone(&connections).acquire_owned().await else { return Ok(()) };
+        let Ok(stranger) = Arc::clone(&strangers).acquire_owned().await else { return Ok(()) };
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let admission = Admission { stranger, connection };
+                let (config, server) = (Arc::clone(&config), Arc::clone(&server));
+                tokio::spawn(async move {
+                    // Whoever connects may go away at any moment; that is not worth a line.
+                    let _ = attend(config, server, stream, peer, admission).await;
+                });
+            }
+            // Out of descriptors, most likely: some of them will be closed.
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+/// A connection's places among all and among those without a key.
+struct Admission {
+    stranger: OwnedSemaphorePermit,
+    connection: OwnedSemaphorePermit,
+}
+
+async fn attend(
+    config: Arc<Config>,
+    server: Arc<Server>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    admission: Admission,
+) -> Result<(), russh::Error> {
+    let stream = stream.into_std()?;
+    let handle = stream.try_clone()?;
+    let stream = TcpStream::from_std(stream)?;
+    let (admitted, wait) = oneshot::channel();
+    let connection = Connection::new(server, peer, stream.local_addr()?, admitted);
+    let session = tokio::spawn(async move { run_stream(config, stream, connection).await?.await });
+    if !matches!(tokio::time::timeout(GRACE, wait).await, Ok(Ok(()))) {
+        // Too late, or gone already.
+        let _ = handle.shutdown(Shutdown::Both);
+    }
+    drop((handle, admission.stranger));
+    let ended = session.await;
+    drop(admission.connection);
+    ended.unwrap_or(Err(russh::Error::Disconnect))
+}
+
+fn config(key: PrivateKey) -> Config {
+    let algorithms = [
+        Algorithm::Ed25519,
+        Algorithm::Ecdsa { curve: russh::keys::EcdsaCurve::NistP256 },
+        Algorithm::Ecdsa { curve: russh::keys::EcdsaCurve::NistP384 },
+        Algorithm::Ecdsa { curve: russh::keys::EcdsaCurve::NistP521 },
+        Algorithm::Rsa { hash: Some(HashAlg::Sha512) },
+        Algorithm::Rsa { hash: Some(HashAlg::Sha256) },
+    ];
+    Config {
+        server_id: SshId::Standard("SSH-2.0-Berth".into()),
+        methods: MethodSet::from([MethodKind::PublicKey].as_slice()),
+        auth_rejection_time: REJECTION,
+        auth_rejection_time_initial: Some(Duration::ZERO),
+        keys: vec![key],
+        window_size: WINDOW,
+        channel_buffer_size: 16,
+        preferred: Preferred { key: algorithms.to_vec().into(), ..Preferred::DEFAULT },
+        max_auth_attempts: ATTEMPTS,
+        inactivity_timeout: None,
+        keepalive_interval: Some(KEEPALIVE.0),
+        keepalive_max: KEEPALIVE.1,
+        nodelay: true,
+        ..Config::default()
+    }
+}

@@ -1,0 +1,177 @@
+//! The task's command: started, accompanied, ended.
+
+use std::fs;
+use std::net::TcpListener;
+
+use protocol::guest::GuestExit;
+
+use crate::guest::{Guest, Plan, needed, program, text, until};
+
+fn exit(guest: &Guest) -> GuestExit {
+    serde_json::from_slice(&fs::read(guest.path("berth/exit.json")).unwrap()).unwrap()
+}
+
+fn plain(command: &str) -> Plan {
+    let mut plan = Plan::new(command);
+    plan.config.ssh = None;
+    plan
+}
+
+#[test]
+fn the_exit_code_is_the_commands() {
+    for (command, code, signal) in [
+        ("true", 0, None),
+        ("exit 7", 7, None),
+        ("kill -TERM $$", 143, Some(15)),
+        ("nope", 127, None),
+    ] {
+        let mut guest = plain(command).start();
+        assert_eq!(guest.end().code(), Some(code), "{command}");
+        assert_eq!(exit(&guest), GuestExit { code, signal }, "{command}");
+    }
+}
+
+#[test]
+fn the_command_finds_its_folder_and_its_variables() {
+    let mut plan =
+        plain("pwd; echo \"$PAI_WORK_DIR $QIZHI_WORK_DIR\"; echo \"$GREETING\"; echo \"$PATH\"");
+    fs::create_dir(plan.path("work/code")).unwrap();
+    plan.config.start_in = Some("code".into());
+    let mut guest = plan.variable("GREETING", "a  'b'").variable("PATH", "/usr/bin:/bin").start();
+    let code = guest.path("work/code").to_string_lossy().into_owned();
+    assert_eq!(guest.line(), code);
+    assert_eq!(guest.line(), format!("{code} {code}"));
+    assert_eq!(guest.line(), "a  'b'");
+    assert_eq!(guest.line(), format!("/usr/bin:/bin:{}", guest.path("berth/bin").display()));
+    assert!(guest.end().success());
+}
+
+#[test]
+fn a_start_folder_that_is_not_there_is_told() {
+    let mut plan = plain("echo started");
+    plan.config.start_in = Some("missing".into());
+    let mut guest = plan.start();
+    assert_eq!(guest.end().code(), Some(127));
+    assert_eq!(guest.line(), "");
+    assert!(guest.errors().contains("work/missing"), "{}", guest.errors());
+}
+
+#[test]
+fn signals_reach_the_command() {
+    let traps = "for s in INT HUP QUIT USR1 USR2 WINCH; do trap \"echo $s\" $s; done; \
+        trap 'echo TERM; exit 9' TERM; echo ready; while :; do sleep 1000 & wait $!; done";
+    let mut guest = plain(traps).start();
+    assert_eq!(guest.line(), "ready");
+    for name in ["INT", "HUP", "QUIT", "USR1", "USR2", "WINCH"] {
+        guest.signal(name);
+        assert_eq!(guest.line(), name);
+    }
+    guest.signal("TERM");
+    assert_eq!(guest.line(), "TERM");
+    assert_eq!(guest.end().code(), Some(9));
+}
+
+#[test]
+fn a_signal_reaches_all_of_the_commands_processes() {
+    let mut guest =
+        plain("sh -c 'trap \"echo inner; exit 0\" TERM; echo ready; sleep 1000 & wait' & wait")
+            .start();
+    assert_eq!(guest.line(), "ready");
+    guest.signal("TERM");
+    assert_eq!(guest.line(), "inner");
+    assert_eq!(guest.end().code(), Some(143));
+}
+
+/// The first line tells of an orphan; the second comes when even its remains are gone.
+const ORPHAN: &str = "(sh -c 'exit 3' & echo $! > orphan); read p < orphan; \
+    while kill -0 $p 2>/dev/null; do :; done; echo reaped; exit 4";
+
+#[test]
+fn orphans_are_reaped() {
+    let mut guest = plain(ORPHAN).start();
+    assert_eq!(guest.line(), "reaped");
+    assert_eq!(guest.end().code(), Some(4));
+}
+
+#[test]
+fn as_the_first_process_it_does_the_same() {
+    let mut plan = plain(&format!("echo $PPID; {ORPHAN}"));
+    let config = plan.path("berth/task.json").to_string_lossy().into_owned();
+    let unshare = needed("unshare", "util-linux").to_string_lossy().into_owned();
+    let words = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
+    plan.wrapper = std::iter::once(unshare)
+        .chain(words.map(str::to_owned))
+        .chain([program().to_string_lossy().into_owned(), "run".into(), "--config".into(), config])
+        .collect();
+    let mut guest = plan.start();
+    assert_eq!(guest.line(), "1", "{}", guest.errors());
+    assert_eq!(guest.line(), "reaped");
+    assert_eq!(guest.end().code(), Some(4));
+}
+
+#[test]
+fn what_the_command_leaves_behind_ends_with_it() {
+    let mut guest = plain("setsid sleep 1000 & echo $!; exit 0").start();
+    let left = guest.line();
+    assert!(guest.end().success());
+    let path = format!("/proc/{left}");
+    until("the process is gone", || !fs::exists(&path).unwrap());
+}
+
+#[test]
+fn a_failed_command_is_kept_until_it_is_told_to_end() {
+    let mut plan = Plan::new("exit 3");
+    plan.config.keep_on_failure_secs = Some(3600);
+    let mut guest = plan.serve();
+    until("it is told", || guest.errors().contains("failed with exit code 3"));
+    assert_eq!(guest.says("echo still here"), "still here");
+    assert_eq!(exit(&guest).code, 3);
+    guest.signal("HUP");
+    guest.signal("TERM");
+    assert_eq!(guest.end().code(), Some(3));
+}
+
+#[test]
+fn a_failed_command_is_kept_for_its_time_only() {
+    let mut plan = plain("exit 3");
+    plan.config.keep_on_failure_secs = Some(1);
+    assert_eq!(plan.start().end().code(), Some(3));
+}
+
+#[test]
+fn a_command_that_is_told_to_end_or_succeeds_is_not_kept() {
+    let mut plan = plain("echo ready; exec sleep 1000");
+    plan.config.keep_on_failure_secs = Some(3600);
+    let mut guest = plan.start();
+    assert_eq!(guest.line(), "ready");
+    guest.signal("TERM");
+    assert_eq!(guest.end().code(), Some(143));
+    let mut plan = plain("true");
+    plan.config.keep_on_failure_secs = Some(3600);
+    assert!(plan.start().end().success());
+}
+
+#[test]
+fn a_taken_port_is_told_and_does_no_harm() {
+    let mut plan = Plan::new("read line < go; echo $line");
+    assert!(
+        std::process::Command::new("mkfifo").arg(plan.path("work/go")).status().unwrap().success()
+    );
+    let taken = TcpListener::bind("0.0.0.0:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    plan.config.ssh.as_mut().unwrap().port = port;
+    let mut guest = plan.start();
+    until("it is told", || guest.errors().contains(&format!("no SSH on port {port}")));
+    fs::write(guest.path("work/go"), "done\n").unwrap();
+    assert_eq!(guest.line(), "done");
+    assert!(guest.end().success());
+}
+
+#[test]
+fn without_a_configuration_it_says_so() {
+    let run = |words: &[&str]| std::process::Command::new(program()).args(words).output().unwrap();
+    let output = run(&["run", "--config", "/nowhere/task.json"]);
+    assert_eq!(output.status.code(), Some(125));
+    assert!(text(&output.stderr).contains("/nowhere/task.json"));
+    assert_eq!(run(&["dance"]).status.code(), Some(125));
+}

@@ -1,0 +1,139 @@
+//! What the guest, the program that runs beside a task in its container, is told and what it tells.
+//! Both are JSON files in [`FOLDER`].
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The guest's folder in every container. In it: the program itself (`guest`), [`CONFIG`],
+/// [`AUTHORIZED_KEYS`], and what the guest makes of them.
+pub const FOLDER: &str = "/.berth";
+
+/// The file with the [`GuestConfig`], readable by its owner only.
+pub const CONFIG: &str = "task.json";
+
+/// The public keys that may enter, one a line, as OpenSSH writes them. Read anew whenever somebody
+/// wants to enter, so that it may change while the task runs.
+pub const AUTHORIZED_KEYS: &str = "authorized_keys";
+
+/// The file with the [`GuestExit`], written when the command has ended.
+pub const EXIT: &str = "exit.json";
+
+/// What to run in a container and how to be reached there.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestConfig {
+    /// The user's text, for a shell.
+    pub command: String,
+    /// The folder that the command starts in, from the image's own; `None`: that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_in: Option<String>,
+    /// For how many seconds a failed command's container is kept for looking into it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_on_failure_secs: Option<u64>,
+    /// How to be reached; `None`: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh: Option<GuestSsh>,
+}
+
+/// A task's SSH server and the other tasks of its job.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestSsh {
+    /// Where the server listens, on every address.
+    pub port: u16,
+    /// The server's private key, in OpenSSH's form without a passphrase. All tasks of a job have
+    /// the same, so that each knows the others.
+    pub host_key: String,
+    /// The private key with which the tasks of the job enter each other, in the same form.
+    pub job_key: String,
+    /// All tasks of the job.
+    #[serde(default)]
+    pub peers: Vec<GuestPeer>,
+}
+
+/// A task of the same job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestPeer {
+    /// Its name among its own: `<role>-<index>`.
+    pub alias: String,
+    /// The IP address of its node.
+    pub address: String,
+    /// Where its SSH server listens.
+    pub port: u16,
+}
+
+/// How a task's command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestExit {
+    /// The exit code. A signal N is 128 + N.
+    pub code: i32,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
+}
+
+/// The command may hold secrets.
+impl fmt::Debug for GuestConfig {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("GuestConfig")
+            .field("start_in", &self.start_in)
+            .field("keep_on_failure_secs", &self.keep_on_failure_secs)
+            .field("ssh", &self.ssh)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The private keys are nobody's business.
+impl fmt::Debug for GuestSsh {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("GuestSsh")
+            .field("port", &self.port)
+            .field("peers", &self.peers)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> GuestConfig {
+        GuestConfig {
+            command: "python train.py --token s3cret".into(),
+            start_in: Some("code".into()),
+            keep_on_failure_secs: Some(3600),
+            ssh: Some(GuestSsh {
+                port: 30022,
+                host_key: "host s3cret".into(),
+                job_key: "job s3cret".into(),
+                peers: vec![GuestPeer {
+                    alias: "worker-0".into(),
+                    address: "10.0.0.1".into(),
+                    port: 30022,
+                }],
+            }),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let text = serde_json::to_string(&config()).unwrap();
+        assert_eq!(serde_json::from_str::<GuestConfig>(&text).unwrap(), config());
+        let exit = GuestExit { code: 143, signal: Some(15) };
+        assert_eq!(serde_json::to_string(&exit).unwrap(), r#"{"code":143,"signal":15}"#);
+    }
+
+    #[test]
+    fn a_command_alone_is_enough() {
+        let short: GuestConfig = serde_json::from_str(r#"{"command":"true"}"#).unwrap();
+        assert_eq!(short.command, "true");
+        assert_eq!((short.start_in, short.keep_on_failure_secs, short.ssh), (None, None, None));
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let shown = format!("{:?}", config());
+        assert!(shown.contains("worker-0") && !shown.contains("s3cret"), "{shown}");
+    }
+}
