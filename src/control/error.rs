@@ -3,6 +3,9 @@ use std::fmt::Display;
 /// Why control cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The program for containers cannot be packed.
+    #[error("the guest cannot be packed")]
+    Guest(#[source] std::io::Error),
     /// The database.
     #[error("database: {0}")]
     Database(#[from] database::Error),

@@ -7,6 +7,7 @@
 mod active;
 mod cluster;
 mod error;
+mod guest;
 mod happened;
 mod keys;
 mod loops;

@@ -14,6 +14,7 @@ use storage::Storage;
 use tokio::sync::broadcast;
 
 use crate::cluster::{Cluster, Observation};
+use crate::guest::Guest;
 use crate::sealing::Seal;
 use crate::wake::{Bells, Moments};
 
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     pub(crate) database: Database,
     pub(crate) storage: Storage,
     pub(crate) seal: Seal,
+    /// What runs the tasks' commands; without it a shell does, and nobody can enter.
+    pub(crate) guest: Option<Guest>,
     /// Folder with client certificates of nodes.
     pub(crate) certificates: Option<PathBuf>,
     pub(crate) bells: Bells,
@@ -64,6 +67,7 @@ impl Shared {
         database: Database,
         storage: Storage,
         seal: Seal,
+        guest: Option<Guest>,
         certificates: Option<PathBuf>,
         cluster: Cluster,
     ) -> Self {
@@ -72,6 +76,7 @@ impl Shared {
             database,
             storage,
             seal,
+            guest,
             certificates,
             bells: Bells::default(),
             moments: Moments::default(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::Backend;
+use bytes::Bytes;
 use database::Database;
 use database::users::UserRecord;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::cluster::Cluster;
+use crate::guest::Guest;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
 use crate::sealing::{Seal, random};
@@ -44,6 +46,9 @@ pub struct Options {
     pub virtual_clusters: Vec<VirtualClusterSettings>,
     /// Folder with client certificates of `tcp://` nodes, or with one such folder a node.
     pub certificates: Option<PathBuf>,
+    /// The program that runs the tasks' commands and lets people enter; without it a shell runs
+    /// them.
+    pub guest: Option<Bytes>,
     /// The administrator's first password; without one it is generated.
     pub admin_password: Option<String>,
 }
@@ -78,15 +83,16 @@ pub struct Readiness {
 /// # Errors
 /// See [`Error`].
 pub async fn start(options: Options) -> Result<Control, Error> {
-    let Options { database, storage, data, nodes, virtual_clusters, certificates, admin_password } =
-        options;
+    let Options { database, storage, data, guest, admin_password, .. } = options;
     let seal = Seal::open(&data.join("secret.key"))?;
     let installation = installation(&database).await?;
     let first_password = first_administrator(&database, admin_password).await?;
-    save_configured(&database, &nodes, &virtual_clusters).await?;
+    save_configured(&database, &options.nodes, &options.virtual_clusters).await?;
     let cluster = Cluster::read(&database).await?;
+    let guest = guest.map(|program| Guest::new(&program)).transpose().map_err(Error::Guest)?;
     let shared =
-        Arc::new(Shared::new(installation, database, storage, seal, certificates, cluster));
+        Shared::new(installation, database, storage, seal, guest, options.certificates, cluster);
+    let shared = Arc::new(shared);
     let (submissions, inbox) = Submissions::new();
     let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());

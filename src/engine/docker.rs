@@ -6,12 +6,14 @@ mod connection;
 mod failure;
 mod gpus;
 mod observe;
+mod provide;
 mod pull;
 mod shape;
 mod ssh;
 mod stats;
 mod streams;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +29,7 @@ use futures::{StreamExt, TryStreamExt};
 use protocol::cluster::GpuRuntime;
 use protocol::resources::Gpu;
 use protocol::spec::RegistryAuth;
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 
 use crate::{
     Container, ContainerSpec, ContainerStatus, Engine, EngineError, EngineInfo, Exec, LogChunk,
@@ -52,6 +54,8 @@ pub(crate) struct DockerEngine {
     gpu_runtime: GpuRuntime,
     facts: OnceCell<Facts>,
     cache: Arc<Cache>,
+    /// Volumes that were filled.
+    provided: Mutex<HashSet<String>>,
 }
 
 /// What does not change while the engine is up, asked once.
@@ -68,6 +72,7 @@ impl DockerEngine {
             gpu_runtime,
             facts: OnceCell::new(),
             cache: Arc::default(),
+            provided: Mutex::default(),
         }
     }
 
@@ -127,7 +132,7 @@ impl DockerEngine {
     /// The container, unless its image has no shell: it is not kept then. An init program would
     /// start all the same and leave nothing but exit code 127. Asked once an image.
     async fn with_shell(&self, spec: &ContainerSpec, id: String) -> Result<String> {
-        if self.cache.has_shell(&spec.image) {
+        if spec.guest.is_some() || self.cache.has_shell(&spec.image) {
             return Ok(id);
         }
         let options = ContainerArchiveInfoOptions { path: "/bin/sh".to_owned() };
@@ -150,6 +155,14 @@ impl DockerEngine {
             Err(error) => Err(classify(error, &spec.name())),
         }
     }
+}
+
+async fn upload(connection: &Connection, name: &str, folder: &str, tar: Bytes) -> Result<()> {
+    let options = UploadToContainerOptions { path: folder.to_owned(), ..Default::default() };
+    let call = connection.call(WORK * 5, |docker| async move {
+        docker.upload_to_container(name, Some(options), bollard::body_full(tar)).await
+    });
+    call.await.map_err(|error| classify(error, name))
 }
 
 enum CreateFailure {
@@ -323,12 +336,17 @@ impl Engine for DockerEngine {
         Ok(if found.running == Some(true) { None } else { code })
     }
 
+    async fn provide(&self, volume: &str, image: &str, tar: Bytes) -> Result<()> {
+        let mut provided = self.provided.lock().await;
+        if !provided.contains(volume) {
+            provide::provide(&self.connection, volume, image, tar).await?;
+            provided.insert(volume.to_owned());
+        }
+        Ok(())
+    }
+
     async fn put_archive(&self, name: &str, folder: &str, tar: Bytes) -> Result<()> {
-        let options = UploadToContainerOptions { path: folder.to_owned(), ..Default::default() };
-        let call = self.connection.call(WORK * 5, |docker| async move {
-            docker.upload_to_container(name, Some(options), bollard::body_full(tar)).await
-        });
-        call.await.map_err(|error| classify(error, name))
+        upload(&self.connection, name, folder, tar).await
     }
 
     async fn get_archive(

@@ -11,8 +11,8 @@ pub mod simulated;
 
 pub use connect::{EndpointOptions, connect};
 pub use model::{
-    Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, GpuDevice, LogChunk,
-    LogRequest, Stats, Stream,
+    Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, GpuDevice, Guest,
+    LogChunk, LogRequest, Stats, Stream,
 };
 
 use std::time::Duration;
@@ -44,6 +44,9 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
         image: &str,
         auth: Option<&RegistryAuth>,
     ) -> Result<BoxStream<'static, Result<String>>>;
+    /// Fills a volume of this node with what a tar holds, for containers to have read-only, by
+    /// means of any image that is there. Done once while the connection holds.
+    async fn provide(&self, volume: &str, image: &str, tar: Bytes) -> Result<()>;
     /// Makes a container and gives the engine's id; one of the same name is taken as it is.
     async fn create(&self, spec: &ContainerSpec) -> Result<String>;
     /// Starts a container that never ran; one that runs or ran is left as it is.

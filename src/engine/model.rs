@@ -76,6 +76,8 @@ pub struct ContainerSpec {
     /// The command, a shell text: run by `bash` where the image has it, else by `sh`, in the
     /// image's working directory.
     pub command: String,
+    /// The program that runs the command in the shell's place.
+    pub guest: Option<Guest>,
     /// The environment, `NAME` and value.
     pub env: Vec<(String, String)>,
     /// CPU cores, a hard limit.
@@ -97,6 +99,22 @@ impl ContainerSpec {
     #[must_use]
     pub fn name(&self) -> String {
         self.key.container_name(&self.cluster)
+    }
+}
+
+/// The program that runs a container's command and lets people enter.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Guest {
+    /// The volume it is in; see [`crate::Engine::provide`].
+    pub volume: String,
+    /// What it is told, a [`protocol::guest::GuestConfig`] as JSON.
+    pub config: String,
+}
+
+/// What it is told has keys in it.
+impl std::fmt::Debug for Guest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guest").field("volume", &self.volume).finish_non_exhaustive()
     }
 }
 

@@ -6,6 +6,8 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use protocol::guest::VARIABLE;
+
 use crate::folder::Folder;
 
 /// Where programs are looked for if the image does not say.
@@ -55,6 +57,8 @@ pub(crate) fn home() -> PathBuf {
 /// clients behind all other programs.
 pub(crate) fn of_command(folder: &Folder, start_in: &Path) -> Variables {
     let mut variables: Variables = std::env::vars_os().collect();
+    // It has the job's keys in it.
+    variables.remove(OsStr::new(VARIABLE));
     let path = variables.remove(OsStr::new("PATH")).filter(|path| !path.is_empty());
     variables.insert("PATH".into(), with_clients(path, &folder.programs()));
     for name in ["PAI_WORK_DIR", "QIZHI_WORK_DIR"] {

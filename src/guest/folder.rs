@@ -2,13 +2,17 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use protocol::guest::{AUTHORIZED_KEYS, CONFIG, EXIT, FOLDER, GuestConfig, GuestExit};
+use protocol::guest::{AUTHORIZED_KEYS, CONFIG, EXIT, FOLDER, GuestConfig, GuestExit, VARIABLE};
 
 /// The running program, also where its file has gone.
 const ITSELF: &str = "/proc/self/exe";
+
+/// The folder of programs in ours.
+const BIN: &str = "bin";
 
 /// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -22,10 +26,10 @@ pub(crate) enum ConfigError {
         source: io::Error,
     },
     /// It is not what it should be.
-    #[error("{path} is no configuration: {source}", path = path.display())]
+    #[error("{from} is no configuration: {source}")]
     Invalid {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the variable.
+        from: String,
         /// Why.
         source: serde_json::Error,
     },
@@ -35,7 +39,8 @@ pub(crate) enum ConfigError {
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     path: PathBuf,
-    config: PathBuf,
+    /// The file of the configuration; without one it is in the [`VARIABLE`].
+    config: Option<PathBuf>,
 }
 
 impl Folder {
@@ -45,30 +50,46 @@ impl Folder {
     }
 
     fn at(path: PathBuf) -> Self {
-        Self { config: path.join(CONFIG), path }
+        let told = std::env::var_os(VARIABLE).is_some();
+        Self { config: (!told).then(|| path.join(CONFIG)), path }
     }
 
     /// The folder that a configuration lies in.
     pub(crate) fn of_config(config: PathBuf) -> Self {
         let path = std::path::absolute(&config).unwrap_or_else(|_| config.clone());
-        Self { path: path.parent().unwrap_or(Path::new("/")).to_owned(), config }
+        Self { path: path.parent().unwrap_or(Path::new("/")).to_owned(), config: Some(config) }
     }
 
-    /// The folder that the running program lies in: how the clients find it.
+    /// The folder that the running program lies in, or the folder of programs: how the clients
+    /// find it.
     pub(crate) fn of_program() -> Self {
         let program = fs::read_link(ITSELF).ok();
-        let path = program.as_deref().and_then(Path::parent).map_or(FOLDER.into(), Path::to_owned);
-        Self::at(path)
+        let beside = program.as_deref().and_then(Path::parent);
+        let above = beside.filter(|folder| folder.ends_with(BIN)).and_then(Path::parent);
+        Self::at(above.or(beside).map_or(FOLDER.into(), Path::to_owned))
     }
 
     /// Reads the configuration.
     pub(crate) fn config(&self) -> Result<GuestConfig, ConfigError> {
-        let path = self.config.clone();
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(source) => return Err(ConfigError::Unreadable { path, source }),
+        let (text, from) = match self.config.clone() {
+            None => {
+                (std::env::var_os(VARIABLE).unwrap_or_default().into_vec(), VARIABLE.to_owned())
+            }
+            Some(path) => match fs::read(&path) {
+                Ok(text) => (text, path.display().to_string()),
+                Err(source) => return Err(ConfigError::Unreadable { path, source }),
+            },
         };
-        serde_json::from_slice(&text).map_err(|source| ConfigError::Invalid { path, source })
+        serde_json::from_slice(&text).map_err(|source| ConfigError::Invalid { from, source })
+    }
+
+    /// Writes down who may enter, unless somebody has done so already.
+    pub(crate) fn admit(&self, keys: &[String]) -> io::Result<()> {
+        let path = self.authorized_keys();
+        if keys.is_empty() || path.exists() {
+            return Ok(());
+        }
+        write(&path, (keys.join("\n") + "\n").as_bytes(), 0o600)
     }
 
     /// The folder itself.
@@ -98,13 +119,13 @@ impl Folder {
 
     /// The folder at the end of the `PATH`.
     pub(crate) fn programs(&self) -> PathBuf {
-        self.path.join("bin")
+        self.path.join(BIN)
     }
 
     /// The program's file, by whichever name leads to it.
     pub(crate) fn program(&self) -> PathBuf {
         let itself = Path::new(ITSELF);
-        if itself.exists() { itself.to_owned() } else { self.path.join("guest") }
+        if itself.exists() { itself.to_owned() } else { self.programs().join("guest") }
     }
 
     /// Makes the clients' names where they are missing.

@@ -51,10 +51,13 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
     let mut signals = Signals::listen()?;
     let children = Children::listen()?;
     let start_in = start_folder(config.start_in.as_deref());
-    if let Some(ssh) = &config.ssh
-        && let Err(error) = peers::announce(folder, ssh)
-    {
-        note(format_args!("the other tasks cannot be reached by name: {error}"));
+    if let Some(ssh) = &config.ssh {
+        if let Err(error) = folder.admit(&ssh.authorized_keys) {
+            note(format_args!("nobody can enter by SSH: {error}"));
+        }
+        if let Err(error) = peers::announce(folder, ssh) {
+            note(format_args!("the other tasks cannot be reached by name: {error}"));
+        }
     }
     let command = start(&config.command, folder, &start_in, &children);
     if let Some(ssh) = config.ssh {

@@ -1,15 +1,24 @@
 //! What the guest, the program that runs beside a task in its container, is told and what it tells.
-//! Both are JSON files in [`FOLDER`].
+//! The one is a variable or a JSON file, the other a JSON file in [`FOLDER`].
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The guest's folder in every container. In it: the program itself (`guest`), [`CONFIG`],
-/// [`AUTHORIZED_KEYS`], and what the guest makes of them.
+/// The guest's folder in every container: [`PROGRAMS`], [`AUTHORIZED_KEYS`], and what the guest
+/// makes of what it is told.
 pub const FOLDER: &str = "/.berth";
 
-/// The file with the [`GuestConfig`], readable by its owner only.
+/// The folder of programs in it, the same for all containers of a node; the last of the `PATH`.
+pub const PROGRAMS: &str = "/.berth/bin";
+
+/// The guest itself.
+pub const PROGRAM: &str = "/.berth/bin/guest";
+
+/// The variable with the [`GuestConfig`] as JSON. Only the guest sees it.
+pub const VARIABLE: &str = "BERTH_TASK";
+
+/// The file with the [`GuestConfig`] where there is no [`VARIABLE`], readable by its owner only.
 pub const CONFIG: &str = "task.json";
 
 /// The public keys that may enter, one a line, as OpenSSH writes them. Read anew whenever somebody
@@ -47,6 +56,9 @@ pub struct GuestSsh {
     pub host_key: String,
     /// The private key with which the tasks of the job enter each other, in the same form.
     pub job_key: String,
+    /// The public keys that may enter, as OpenSSH writes them: what [`AUTHORIZED_KEYS`] begins as.
+    #[serde(default)]
+    pub authorized_keys: Vec<String>,
     /// All tasks of the job.
     #[serde(default)]
     pub peers: Vec<GuestPeer>,
@@ -107,6 +119,7 @@ mod tests {
                 port: 30022,
                 host_key: "host s3cret".into(),
                 job_key: "job s3cret".into(),
+                authorized_keys: vec!["ssh-ed25519 AAAA alice~tf1".into()],
                 peers: vec![GuestPeer {
                     alias: "worker-0".into(),
                     address: "10.0.0.1".into(),

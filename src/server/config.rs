@@ -35,6 +35,8 @@ pub struct Config {
     pub demo: bool,
     /// The front end's folder; else what the binary has.
     pub site: Option<PathBuf>,
+    /// The program that is put into containers, in place of the binary's own.
+    pub guest: Option<PathBuf>,
     /// The database.
     pub database: DatabaseConfig,
     /// Users' files.
@@ -101,6 +103,7 @@ impl Default for Config {
             certificates: None,
             demo: false,
             site: None,
+            guest: None,
             database: DatabaseConfig::default(),
             storage: StorageConfig::default(),
             log: LogConfig::default(),

@@ -6,6 +6,7 @@ pub mod commands;
 pub mod config;
 pub mod demo;
 mod failure;
+mod guest;
 pub mod health;
 mod live;
 mod metrics;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::workspace::Workspace;
-use crate::{release, setup, web};
+use crate::{guest, release, setup, web};
 
 /// What to serve and where.
 #[derive(Debug, Args)]
@@ -40,12 +40,14 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         web::ensure(workspace, web::Form::Quick)?;
         release::build_quick(workspace)?
     };
+    let guest = guest::ensure(workspace)?;
     let mut berth = workspace.command(&binary);
     berth.arg("serve").args(["--listen", &options.listen]).arg("--data").arg(&data);
     if options.demo {
         berth.arg("--demo");
     }
     berth.args(&options.further).env("BERTH_SITE", workspace.site());
+    berth.env("BERTH_GUEST", guest);
     eprintln!("==> Berth at http://{}  (Ctrl-C ends it; jobs that run go on)", options.listen);
     // Becoming the server, not its parent, lets every signal reach it directly.
     let error = berth.exec();

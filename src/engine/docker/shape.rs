@@ -7,8 +7,10 @@ use bollard::models::{
     HostConfigLogConfig, ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
 };
 use protocol::cluster::GpuRuntime;
+use protocol::guest::{PROGRAM, PROGRAMS, VARIABLE};
 use protocol::ids::TaskKey;
 
+use super::provide::mount;
 use crate::{ContainerSpec, GpuDevice};
 
 /// The label that says which installation a container belongs to.
@@ -64,13 +66,10 @@ pub(super) fn body(spec: &ContainerSpec, has_init: bool, engine_cpus: u32) -> Co
     labels.extend(key_labels(&spec.cluster, &spec.key));
     ContainerCreateBody {
         image: Some(spec.image.clone()),
-        entrypoint: Some(vec![
-            "/bin/sh".to_owned(),
-            "-c".to_owned(),
-            WRAPPER.to_owned(),
-            "berth".to_owned(),
-        ]),
-        cmd: Some(vec![spec.command.clone()]),
+        entrypoint: Some(entrypoint(spec)),
+        // People enter as root, and so the command must be: else they could not work on its files.
+        user: spec.guest.is_some().then(|| "0:0".to_owned()),
+        cmd: Some(spec.guest.is_none().then(|| spec.command.clone()).into_iter().collect()),
         env: Some(environment(spec)),
         labels: Some(labels),
         tty: Some(false),
@@ -85,6 +84,14 @@ pub(super) fn body(spec: &ContainerSpec, has_init: bool, engine_cpus: u32) -> Co
     }
 }
 
+fn entrypoint(spec: &ContainerSpec) -> Vec<String> {
+    let words = match spec.guest {
+        Some(_) => vec![PROGRAM, "run"],
+        None => vec!["/bin/sh", "-c", WRAPPER, "berth"],
+    };
+    words.into_iter().map(str::to_owned).collect()
+}
+
 fn environment(spec: &ContainerSpec) -> Vec<String> {
     let by_request = device_requests(spec).is_some();
     spec.env
@@ -92,6 +99,7 @@ fn environment(spec: &ContainerSpec) -> Vec<String> {
         // The engine says itself which devices it lets in.
         .filter(|(name, _)| !(by_request && name == "NVIDIA_VISIBLE_DEVICES"))
         .map(|(name, value)| format!("{name}={value}"))
+        .chain(spec.guest.iter().map(|guest| format!("{VARIABLE}={}", guest.config)))
         .collect()
 }
 
@@ -106,7 +114,9 @@ fn host(spec: &ContainerSpec, has_init: bool, engine_cpus: u32) -> HostConfig {
     HostConfig {
         network_mode: Some("host".to_owned()),
         ipc_mode: Some("private".to_owned()),
-        init: has_init.then_some(true),
+        // The guest is what an init program would be.
+        init: (has_init && spec.guest.is_none()).then_some(true),
+        mounts: spec.guest.as_ref().map(|guest| vec![mount(&guest.volume, PROGRAMS, true)]),
         nano_cpus: positive(i64::from(cpus).saturating_mul(1_000_000_000)),
         memory,
         memory_swap: memory,
@@ -212,6 +222,7 @@ mod tests {
             ]),
             image: "i".into(),
             command: "echo '$(x)'; \"".into(),
+            guest: None,
             env: vec![
                 ("NVIDIA_VISIBLE_DEVICES".into(), "void".into()),
                 ("A".into(), "1=2\n3".into()),

@@ -21,6 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::session_store::{SessionDatabase, Store};
 use crate::config::{Config, Flags, LogFormat};
+use crate::guest;
 use crate::health::{Check, Measurement, Probe, Value};
 use crate::router::router;
 use crate::site::Site;
@@ -155,6 +156,7 @@ async fn start_control(config: &Config) -> anyhow::Result<Control> {
         nodes,
         virtual_clusters: config.virtual_clusters.clone(),
         certificates: config.certificates.clone(),
+        guest: guest::program(config.guest.as_deref())?,
         admin_password: config.admin_password.clone(),
     };
     control::start(options).await.context("the control loops cannot be started")

@@ -22,6 +22,7 @@ const KNOWN: [(&str, &str, Kind); 14] = [
     ("BERTH_CERTIFICATES", "certificates", Kind::Text),
     ("BERTH_DEMO", "demo", Kind::Value),
     ("BERTH_SITE", "site", Kind::Text),
+    ("BERTH_GUEST", "guest", Kind::Text),
     ("BERTH_DATABASE_URL", "database.url", Kind::Text),
     ("BERTH_STORAGE_ROOT", "storage.root", Kind::Text),
     ("BERTH_LOG_FILTER", "log.filter", Kind::Text),

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::docker::PrivateEngine;
 use crate::process::{find_program, run};
 use crate::workspace::Workspace;
-use crate::{node, release};
+use crate::{guest, node, release};
 
 /// Starts an engine of our own, builds what is tested and runs all of `end2end`.
 pub(super) fn run_all(workspace: &Workspace, archive: &Path) -> Result<()> {
@@ -25,6 +25,7 @@ pub(super) fn run_all(workspace: &Workspace, archive: &Path) -> Result<()> {
         .args(["node_modules/@playwright/test/cli.js", "test"])
         .env("BERTH_TEST_BINARY", berth)
         .env("BERTH_SITE", workspace.site())
+        .env("BERTH_GUEST", guest::ensure(workspace)?)
         .env("BERTH_TEST_ENGINE", engine.engine().endpoint())
         .env("CHROMIUM", chromium);
     run(&mut playwright)

@@ -80,7 +80,7 @@ async fn make(
     permits: &Semaphore,
     cancel: &CancellationToken,
 ) -> engine::Result<()> {
-    match create(engine, spec, permits).await {
+    match create(launch, engine, spec, permits).await {
         Ok(()) => {}
         Err(EngineError::NoImage { .. }) => {
             let pulled = pull(launch, engine, spec, secrets);
@@ -89,7 +89,7 @@ async fn make(
                 () = cancel.cancelled() => return Ok(()),
                 pulled = pulled => pulled?,
             }
-            create(engine, spec, permits).await?;
+            create(launch, engine, spec, permits).await?;
         }
         Err(error) => return Err(error),
     }
@@ -101,11 +101,15 @@ async fn make(
 }
 
 async fn create(
+    launch: &Launch,
     engine: &dyn Engine,
     spec: &ContainerSpec,
     permits: &Semaphore,
 ) -> engine::Result<()> {
     let _permit = permits.acquire().await;
+    if let Some(guest) = &launch.shared.guest {
+        engine.provide(&guest.volume, &spec.image, guest.archive.clone()).await?;
+    }
     engine.create(spec).await.map(|_id| ())
 }
 
@@ -180,6 +184,7 @@ fn container(launch: &Launch, secrets: &Secrets) -> Option<ContainerSpec> {
     let cluster = launch.shared.cluster();
     let node = cluster.node(&launch.place.node)?;
     let known = capacity(node).gpus;
+    let command = protocol::secrets::fill(&role.command, secrets);
     let task = (launch.task.role, launch.task.index);
     let labels = BTreeMap::from([
         ("berth.user".to_owned(), launch.key.user.to_string()),
@@ -191,7 +196,8 @@ fn container(launch: &Launch, secrets: &Secrets) -> Option<ContainerSpec> {
         key: launch.task,
         labels,
         image: role.image.clone(),
-        command: protocol::secrets::fill(&role.command, secrets),
+        guest: guest(launch, &command)?,
+        command,
         env: environment::environment(&facts(launch), &launch.places, task),
         cpus: role.resources.cpus,
         memory_mb: role.resources.memory_mb,
@@ -200,6 +206,16 @@ fn container(launch: &Launch, secrets: &Secrets) -> Option<ContainerSpec> {
         gpu_runtime: node.settings.gpu_runtime,
         infiniband: role.infiniband,
     })
+}
+
+/// `None` outside: it cannot be told.
+fn guest(launch: &Launch, command: &str) -> Option<Option<engine::Guest>> {
+    let Some(guest) = &launch.shared.guest else { return Some(None) };
+    let job = (launch.id, &launch.key, launch.spec.as_ref());
+    let seal = &launch.shared.seal;
+    let config = crate::guest::config(seal, job, &launch.task, &launch.places, command.to_owned());
+    let config = serde_json::to_string(&config).ok()?;
+    Some(Some(engine::Guest { volume: guest.volume.clone(), config }))
 }
 
 fn device(index: u32, known: &[protocol::resources::Gpu]) -> GpuDevice {

@@ -32,6 +32,7 @@ impl World {
             labels: BTreeMap::from([("berth.user".into(), "alice".into())]),
             image: self.image.clone(),
             command: command.into(),
+            guest: None,
             env: vec![("GREETING".into(), "good day".into())],
             cpus: 1,
             memory_mb: 64,

@@ -100,6 +100,7 @@ impl Plan {
                 port,
                 host_key: fs::read_to_string(host).unwrap(),
                 job_key: fs::read_to_string(&job).unwrap(),
+                authorized_keys: Vec::new(),
                 peers: vec![peer("worker-0", port)],
             }),
         };
