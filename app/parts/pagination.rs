@@ -18,12 +18,11 @@ impl Window {
         self.total.div_ceil(self.size).max(1)
     }
 
-    fn first(self) -> u64 {
-        (self.page - 1) * self.size + 1
-    }
-
-    fn last(self) -> u64 {
-        (self.page * self.size).min(self.total)
+    /// The first and the last row shown; an empty list, or one shorter than the page asked for, has
+    /// none.
+    fn rows(self) -> Option<(u64, u64)> {
+        let first = (self.page - 1) * self.size + 1;
+        (first <= self.total).then_some((first, (self.page * self.size).min(self.total)))
     }
 }
 
@@ -36,10 +35,9 @@ pub(crate) fn Pagination(
     address: Callback<u64, String>,
 ) -> impl IntoView {
     let reader = Reader::get();
-    // A list that is empty, or shorter than the page asked for, has no rows to tell of here.
-    let range = (window.page <= window.pages() && window.total > 0).then_some({
-        move || (reader.texts().common.range)(window.first(), window.last(), window.total)
-    });
+    let range = window
+        .rows()
+        .map(|(first, last)| move || (reader.texts().common.range)(first, last, window.total));
     let previous = (window.page > 1).then(|| {
         view! {
             <a class="button" rel="prev" href=address.run((window.page - 1).min(window.pages()))>
@@ -70,12 +68,13 @@ mod tests {
     #[test]
     fn the_last_page_may_be_short() {
         let window = Window { page: 3, size: 50, total: 101 };
-        assert_eq!((window.first(), window.last(), window.pages()), (101, 101, 3));
+        assert_eq!((window.rows(), window.pages()), (Some((101, 101)), 3));
     }
 
     #[test]
-    fn an_empty_list_has_one_page() {
+    fn an_empty_list_has_one_page_without_rows() {
         let window = Window { page: 1, size: 50, total: 0 };
-        assert_eq!((window.first(), window.last(), window.pages()), (0, 0, 1));
+        assert_eq!((window.rows(), window.pages()), (None, 1));
+        assert_eq!(Window { page: 4, total: 101, ..window }.rows(), None);
     }
 }
