@@ -6,7 +6,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use protocol::guest::{AUTHORIZED_KEYS, CONFIG, EXIT, FOLDER, GuestConfig, GuestExit, VARIABLE};
+use protocol::guest::{
+    AUTHORIZED_KEYS, CONFIG, EXIT, FOLDER, GuestConfig, GuestExit, GuestSsh, VARIABLE,
+};
 
 /// The running program, also where its file has gone.
 const ITSELF: &str = "/proc/self/exe";
@@ -81,6 +83,21 @@ impl Folder {
             },
         };
         serde_json::from_slice(&text).map_err(|source| ConfigError::Invalid { from, source })
+    }
+
+    /// Writes down where the other tasks are, for the clients; not the command, which may hold
+    /// secrets.
+    pub(crate) fn keep(&self, ssh: &GuestSsh) -> io::Result<()> {
+        if self.config.is_some() {
+            return Ok(());
+        }
+        let config = GuestConfig {
+            command: String::new(),
+            start_in: None,
+            keep_on_failure_secs: None,
+            ssh: Some(ssh.clone()),
+        };
+        write(&self.path.join(CONFIG), &serde_json::to_vec(&config)?, 0o600)
     }
 
     /// Writes down who may enter, unless somebody has done so already.

@@ -55,7 +55,8 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
         if let Err(error) = folder.admit(&ssh.authorized_keys) {
             note(format_args!("nobody can enter by SSH: {error}"));
         }
-        if let Err(error) = peers::announce(folder, ssh) {
+        let kept = folder.keep(ssh).map_err(Into::into);
+        if let Err(error) = kept.and_then(|()| peers::announce(folder, ssh)) {
             note(format_args!("the other tasks cannot be reached by name: {error}"));
         }
     }

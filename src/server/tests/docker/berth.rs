@@ -1,7 +1,7 @@
 //! A running `berth serve` of a test's own.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 pub(crate) struct Berth {
     child: Child,
     address: String,
+    log: PathBuf,
 }
 
 impl Berth {
@@ -28,6 +29,7 @@ impl Berth {
             .arg("--config")
             .arg(folder.join("berth.toml"))
             .env("BERTH_ADMIN_PASSWORD", PASSWORD)
+            .env("BERTH_GUEST", guest())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log.unwrap())
@@ -42,7 +44,7 @@ impl Berth {
             assert_ne!(read, 0, "berth serve ended: {}", log());
         }
         let address = line.trim().rsplit_once("http://").unwrap().1.to_owned();
-        Self { child, address }
+        Self { child, address, log: folder.join("log") }
     }
 
     /// `kill -9`.
@@ -52,24 +54,23 @@ impl Berth {
     }
 
     pub(crate) fn client(&self) -> Client {
-        let agent = agent();
-        let body = json!({ "username": "admin", "password": PASSWORD });
-        let answer = agent
-            .post(format!("http://{}/api/v1/token", self.address))
-            .send_json(body)
-            .unwrap()
-            .into_body()
-            .read_json::<Value>()
-            .unwrap();
-        let token = answer["token"].as_str().unwrap().to_owned();
-        Client { agent, address: self.address.clone(), token }
+        Client::signed_in(&self.address, "admin", PASSWORD)
     }
+}
+
+/// The static guest that `cargo xtask test` has built.
+fn guest() -> std::ffi::OsString {
+    let guest = std::env::var_os("BERTH_TEST_GUEST");
+    guest.expect("BERTH_TEST_GUEST names the guest: `cargo xtask test` builds it and says where")
 }
 
 impl Drop for Berth {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("{}", std::fs::read_to_string(&self.log).unwrap_or_default());
+        }
     }
 }
 
@@ -89,6 +90,33 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    fn signed_in(address: &str, user: &str, password: &str) -> Self {
+        let agent = agent();
+        let answer = agent
+            .post(format!("http://{address}/api/v1/token"))
+            .send_json(json!({ "username": user, "password": password }))
+            .unwrap()
+            .into_body()
+            .read_json::<Value>()
+            .unwrap();
+        let token = answer["token"].as_str().unwrap().to_owned();
+        Self { agent, address: address.to_owned(), token }
+    }
+
+    pub(crate) fn signed_in_as(&self, user: &str, password: &str) -> Self {
+        Self::signed_in(&self.address, user, password)
+    }
+
+    /// What a request for this path is answered with.
+    pub(crate) fn status(&self, path: &str) -> u16 {
+        let answer = self
+            .agent
+            .get(format!("http://{}{path}", self.address))
+            .header("authorization", format!("Bearer {}", self.token))
+            .call();
+        answer.unwrap().status().as_u16()
+    }
+
     pub(crate) fn submit(&self, text: &str) {
         let (status, answer) = self.post("/api/v1/jobs", text);
         assert_eq!(status, 202, "{answer}");

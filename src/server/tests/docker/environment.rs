@@ -44,7 +44,7 @@ fn every_variable_of_the_documents_is_there_and_tasks_agree() {
             config,
             "[[nodes]]\nname = \"node-{index}\"\naddress = \"127.0.0.{}\"\nendpoint = \"{}\"\n\
              cpus = 4\nmemory_mb = 4096\ngpus = [{{ type = \"TITANX\", count = 4 }}]\n\
-             gpu_runtime = \"none\"\n",
+             gpu_runtime = \"none\"\nports = \"2{index}000-2{index}999\"\n",
             index + 1,
             dockerd.endpoint()
         );

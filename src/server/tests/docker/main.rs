@@ -10,3 +10,4 @@ mod image;
 mod berth;
 mod crash;
 mod environment;
+mod ssh;

@@ -1,0 +1,191 @@
+//! A job of three tasks on three engines is entered by OpenSSH's own clients, from outside and from
+//! task to task.
+
+use std::fmt::Write as _;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::berth::{Berth, Client};
+use crate::dockerd::Dockerd;
+use crate::image;
+
+const TASKS: usize = 3;
+
+/// Ends as soon as somebody has entered and asked for it.
+const WAIT: &str = "until [ -e /finish ]; do sleep 0.1; done";
+
+#[test]
+fn tasks_are_entered_with_the_jobs_key_and_enter_each_other() {
+    let engines: Vec<Dockerd> = (0..TASKS).map(|_| Dockerd::start()).collect();
+    let folder = tempfile::tempdir().unwrap();
+    engines.iter().for_each(image::load);
+    std::fs::write(folder.path().join("berth.toml"), nodes(&engines)).unwrap();
+    let berth = Berth::start(folder.path());
+    let client = berth.client();
+    client.submit(&job());
+    client.running("entered");
+    let ways = client.json("/api/v1/jobs/entered/ssh");
+    let key = key_file(&client, folder.path());
+    let tasks: Vec<Task> = (0..TASKS).map(|index| Task::new(&ways, index, &key)).collect();
+
+    for (index, task) in tasks.iter().enumerate() {
+        let said = task.ssh("echo $PAI_TASK_INDEX; id -u; echo ${BERTH_TASK-hidden}");
+        assert_eq!(text(&said), format!("{index}\n0\nhidden\n"), "{said:?}");
+    }
+    // Each to each by its alias, with the client that the guest brings: this image has none.
+    for task in &tasks {
+        let fan = "for i in 0 1 2; do ssh worker-$i 'echo $PAI_TASK_INDEX'; done";
+        assert_eq!(text(&task.ssh(fan)), "0\n1\n2\n");
+    }
+    assert_eq!(tasks[0].ssh("exit 7").status.code(), Some(7));
+    copy_there_and_back(&tasks[1], folder.path());
+    refuses_others(&client, &tasks[0], folder.path());
+    tasks.iter().for_each(|task| assert!(task.ssh("touch /finish").status.success()));
+    let detail = client.ended("entered");
+    assert_eq!(detail["jobStatus"]["state"], "SUCCEEDED", "{detail:#}");
+}
+
+#[test]
+fn an_image_without_a_shell_runs_its_program_and_serves_its_files() {
+    let engines = [Dockerd::start()];
+    let folder = tempfile::tempdir().unwrap();
+    image::load(&engines[0]);
+    std::fs::write(folder.path().join("berth.toml"), nodes(&engines)).unwrap();
+    let berth = Berth::start(folder.path());
+    let client = berth.client();
+    // The only program in it is the guest's own.
+    let job = json!({
+        "jobName": "bare", "image": image::EMPTY, "retryCount": 0,
+        "taskRoles": [{ "name": "only", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 200,
+            "gpuNumber": 0, "command": "/.berth/bin/guest run --config /no/such" }],
+    });
+    client.submit(&job.to_string());
+    let detail = client.ended("bare");
+    let log = client.get("/api/v1/jobs/bare/logs?task=only-0");
+    assert!(log.contains("cannot read /no/such"), "{log}");
+    assert_eq!(detail["jobStatus"]["appExitCode"], 125, "{detail:#}");
+}
+
+fn nodes(engines: &[Dockerd]) -> String {
+    let mut config = String::new();
+    for (index, dockerd) in engines.iter().enumerate() {
+        // They share this machine's network, as real nodes do not: so each has ports of its own.
+        let _infallible = write!(
+            config,
+            "[[nodes]]\nname = \"node-{index}\"\naddress = \"127.0.0.{}\"\nendpoint = \"{}\"\n\
+             cpus = 1\nmemory_mb = 1024\nports = \"3{index}000-3{index}999\"\n",
+            index + 1,
+            dockerd.endpoint()
+        );
+    }
+    config
+}
+
+fn job() -> String {
+    json!({
+        "jobName": "entered", "image": image::PLAIN, "retryCount": 0,
+        "taskRoles": [{ "name": "worker", "taskNumber": TASKS, "cpuNumber": 1, "memoryMB": 200,
+            "gpuNumber": 0, "command": WAIT }],
+    })
+    .to_string()
+}
+
+fn key_file(client: &Client, folder: &Path) -> PathBuf {
+    let path = folder.join("admin~entered");
+    std::fs::write(&path, client.get("/api/v1/user/admin/jobs/entered/ssh/key")).unwrap();
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    path
+}
+
+/// A task as OpenSSH's clients reach it: they know its host key and take no other.
+struct Task {
+    address: String,
+    options: Vec<String>,
+}
+
+impl Task {
+    fn new(ways: &Value, index: usize, key: &Path) -> Self {
+        let container = &ways["containers"][index];
+        let word = |value: &Value| value.as_str().unwrap().to_owned();
+        let (address, port) = (word(&container["sshIp"]), word(&container["sshPort"]));
+        let known = key.with_file_name(format!("known-{index}"));
+        let line = format!("[{address}]:{port} {}\n", ways["hostKey"].as_str().unwrap());
+        std::fs::write(&known, line).unwrap();
+        let mut options =
+            vec![format!("-oPort={port}"), format!("-oIdentityFile={}", key.display())];
+        options.push(format!("-oUserKnownHostsFile={}", known.display()));
+        options.extend(
+            ["-oStrictHostKeyChecking=yes", "-oBatchMode=yes", "-oIdentitiesOnly=yes"]
+                .map(str::to_owned),
+        );
+        Self { address, options }
+    }
+
+    fn ssh(&self, command: &str) -> Output {
+        let mut ssh = Command::new("ssh");
+        ssh.args(["-F", "none"]).args(&self.options);
+        ssh.arg(format!("root@{}", self.address)).arg(command).output().unwrap()
+    }
+}
+
+fn text(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn copy_there_and_back(task: &Task, folder: &Path) {
+    let (there, back) = (folder.join("there"), folder.join("back"));
+    let bytes: Vec<u8> = (0..2_000_000_u32).map(|number| (number % 251) as u8).collect();
+    std::fs::write(&there, &bytes).unwrap();
+    let remote = format!("root@{}:/copied", task.address);
+    for (from, to) in
+        [(there.display().to_string(), remote.clone()), (remote, back.display().to_string())]
+    {
+        let mut scp = Command::new("scp");
+        let copied =
+            scp.args(["-F", "none"]).args(&task.options).args([from, to]).output().unwrap();
+        assert!(copied.status.success(), "{copied:?}");
+    }
+    assert!(std::fs::read(&back).unwrap() == bytes);
+}
+
+fn refuses_others(client: &Client, task: &Task, folder: &Path) {
+    let other = folder.join("other");
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+        .arg(&other)
+        .status();
+    assert!(made.unwrap().success());
+    let mut stranger = Task { address: task.address.clone(), options: task.options.clone() };
+    stranger.options[1] = format!("-oIdentityFile={}", other.display());
+    let refused = stranger.ssh("true");
+    assert_eq!(refused.status.code(), Some(255), "{refused:?}");
+    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(words.contains("Permission denied (publickey)"), "{words}");
+    let bob = json!({ "username": "bob", "password": "another long one" }).to_string();
+    assert_eq!(client.post("/api/v2/users", &bob).0, 201);
+    let bob = client.signed_in_as("bob", "another long one");
+    for path in ["/api/v1/user/admin/jobs/entered/ssh", "/api/v1/user/admin/jobs/entered/ssh/key"] {
+        assert_eq!(bob.status(path), 403, "{path}");
+    }
+}
+
+impl Client {
+    /// Waits until all tasks of the job run.
+    fn running(&self, name: &str) {
+        let deadline = std::time::Instant::now() + Duration::from_secs(60);
+        loop {
+            let detail = self.json(&format!("/api/v2/jobs/admin~{name}"));
+            if detail["jobStatus"]["state"] == "RUNNING" {
+                return;
+            }
+            assert!(std::time::Instant::now() < deadline, "{name} does not run: {detail:#}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
