@@ -1,4 +1,4 @@
-//! The guest: the one static program that Berth puts into every container, at `/.berth/guest`.
+//! The guest: the one static program that Berth puts into every container, at `/.berth/bin/guest`.
 //!
 //! As the container's first process it runs the task's command ([`run`]) and beside it an SSH
 //! server, so that a user gets into any image, be there a shell in it or not. Under the names `ssh`

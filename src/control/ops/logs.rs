@@ -30,12 +30,18 @@ impl Logs for Ops {
     async fn tail(&self, actor: &Actor, task: &TaskRef, tail_bytes: u64) -> Result<LogText> {
         let task = self.task(actor, task).await?;
         let bytes = tail_bytes.min(LONGEST_TAIL);
-        let kept = self.0.storage.read_log(&task.key, LogPart::Tail { bytes }).await;
-        if let Some(kept) = kept.map_err(internal)? {
-            let text = String::from_utf8_lossy(&kept.bytes).into_owned();
-            return Ok(LogText { text, offset: kept.offset, end: kept.total, complete: true });
+        if let Some(kept) = self.kept(&task, bytes).await? {
+            return Ok(kept);
         }
-        Ok(cut(&self.present(&task).await?, bytes, task.state.is_final()))
+        let present = self.present(&task).await;
+        if let Ok(Some(written)) = &present {
+            return Ok(cut(written, bytes, task.state.is_final()));
+        }
+        // The container may have gone since the first look: its log is kept before it goes.
+        match self.kept(&task, bytes).await? {
+            Some(kept) => Ok(kept),
+            None => present.map(|_nothing| cut(&[], bytes, task.state.is_final())),
+        }
     }
 
     async fn follow(
@@ -69,16 +75,24 @@ impl Ops {
         })
     }
 
-    /// What the container has written so far; nothing while there is none.
-    async fn present(&self, task: &Task) -> Result<Bytes> {
-        let Some(engine) = engine_of(&self.0, task) else { return Ok(Bytes::new()) };
+    /// The end of the kept log.
+    async fn kept(&self, task: &Task, bytes: u64) -> Result<Option<LogText>> {
+        let kept = self.0.storage.read_log(&task.key, LogPart::Tail { bytes }).await;
+        Ok(kept.map_err(internal)?.map(|kept| {
+            let text = String::from_utf8_lossy(&kept.bytes).into_owned();
+            LogText { text, offset: kept.offset, end: kept.total, complete: true }
+        }))
+    }
+
+    /// What the container has written so far; `None` while there is none.
+    async fn present(&self, task: &Task) -> Result<Option<Bytes>> {
+        let Some(engine) = engine_of(&self.0, task) else { return Ok(None) };
         let name = task.key.container_name(&self.0.installation);
-        match read(engine.as_ref(), &name, false).await {
-            Ok(chunks) => {
-                let chunks: Vec<Bytes> = chunks.try_collect().await.map_err(internal)?;
-                Ok(Bytes::from(chunks.concat()))
-            }
-            Err(engine::EngineError::NoContainer(_)) => Ok(Bytes::new()),
+        let chunks = async { read(engine.as_ref(), &name, false).await?.try_collect().await };
+        let chunks: engine::Result<Vec<Bytes>> = chunks.await;
+        match chunks {
+            Ok(chunks) => Ok(Some(Bytes::from(chunks.concat()))),
+            Err(engine::EngineError::NoContainer(_)) => Ok(None),
             Err(error) => Err(Error::new(ErrorCode::UnavailableError, error.to_string())),
         }
     }

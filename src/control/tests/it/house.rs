@@ -55,6 +55,7 @@ impl House {
             nodes: self.nodes.iter().map(|name| node(name)).collect(),
             virtual_clusters: Vec::new(),
             certificates: None,
+            guest: None,
             admin_password: Some("correct horse".into()),
         }
     }

@@ -21,6 +21,7 @@ async fn control(folder: &Path) -> Control {
         nodes: Vec::new(),
         virtual_clusters: Vec::new(),
         certificates: None,
+        guest: None,
         admin_password: Some(PASSWORD.to_owned()),
     };
     control::start(options).await.unwrap()
