@@ -11,6 +11,9 @@ use tar::{Builder, EntryType, Header};
 use crate::keys::{self, Pair};
 use crate::sealing::Seal;
 
+/// The kernel takes no variable longer than 128 KiB.
+const LONGEST: usize = 120_000;
+
 /// Other names of the program, by which it is a client for images that have none.
 const CLIENTS: [&str; 2] = ["ssh", "scp"];
 
@@ -45,8 +48,31 @@ fn archive(program: &[u8]) -> std::io::Result<Vec<u8>> {
     archive.into_inner()
 }
 
-/// What a task's guest is told.
-pub(crate) fn config(
+/// What a task's guest is told, as JSON. A job of thousands of tasks is told without the other
+/// tasks' names when it would not fit a variable with them.
+pub(crate) fn told(
+    seal: &Seal,
+    job: (JobId, &JobKey, &JobSpec),
+    task: &TaskKey,
+    places: &[TaskPlacement],
+    command: String,
+) -> String {
+    let mut config = config(seal, job, task, places, command);
+    let told = json(&config);
+    match &mut config.ssh {
+        Some(ssh) if told.len() > LONGEST => {
+            ssh.peers.clear();
+            json(&config)
+        }
+        Some(_) | None => told,
+    }
+}
+
+fn json(config: &GuestConfig) -> String {
+    serde_json::to_string(config).expect("texts and numbers can always be written")
+}
+
+fn config(
     seal: &Seal,
     job: (JobId, &JobKey, &JobSpec),
     task: &TaskKey,
@@ -76,4 +102,49 @@ fn peer(spec: &JobSpec, place: &TaskPlacement) -> Option<GuestPeer> {
         address: place.address.clone(),
         port: place.ssh_port()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn told(tasks: u32) -> GuestConfig {
+        let folder = tempfile::tempdir().unwrap();
+        let seal = Seal::open(&folder.path().join("key")).unwrap();
+        let text = format!(
+            r#"{{"jobName": "big", "image": "i", "taskRoles": [{{"name": "worker",
+                "taskNumber": {tasks}, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": 0,
+                "command": "true"}}]}}"#
+        );
+        let spec = protocol::parse::parse(&text).unwrap().spec;
+        let key = JobKey { user: "alice".parse().unwrap(), name: "big".parse().unwrap() };
+        let ports = BTreeMap::from([("ssh".parse().unwrap(), vec![20_022])]);
+        let places: Vec<_> = (0..tasks)
+            .map(|index| TaskPlacement {
+                role: 0,
+                index,
+                node: "node-1".parse().unwrap(),
+                address: "10.0.0.1".into(),
+                gpus: Vec::new(),
+                ports: ports.clone(),
+            })
+            .collect();
+        let task = TaskKey { job: JobId(1), attempt: 0, role: 0, index: 0, retry: 0 };
+        let job = (JobId(1), &key, &spec);
+        let text = super::told(&seal, job, &task, &places, "true".into());
+        assert!(text.len() <= LONGEST);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn a_task_is_told_of_the_others_as_long_as_they_fit() {
+        let few = told(3).ssh.unwrap();
+        let aliases: Vec<_> = few.peers.iter().map(|peer| peer.alias.as_str()).collect();
+        assert_eq!((few.port, aliases), (20_022, vec!["worker-0", "worker-1", "worker-2"]));
+        let many = told(5_000).ssh.unwrap();
+        assert_eq!((many.port, many.peers.len()), (20_022, 0));
+        assert_eq!(many.authorized_keys.len(), 1);
+    }
 }

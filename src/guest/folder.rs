@@ -62,13 +62,11 @@ impl Folder {
         Self { path: path.parent().unwrap_or(Path::new("/")).to_owned(), config: Some(config) }
     }
 
-    /// The folder that the running program lies in, or the folder of programs: how the clients
-    /// find it.
+    /// The folder of the running program: how the clients find it.
     pub(crate) fn of_program() -> Self {
         let program = fs::read_link(ITSELF).ok();
-        let beside = program.as_deref().and_then(Path::parent);
-        let above = beside.filter(|folder| folder.ends_with(BIN)).and_then(Path::parent);
-        Self::at(above.or(beside).map_or(FOLDER.into(), Path::to_owned))
+        let folder = program.as_deref().and_then(Path::parent).and_then(Path::parent);
+        Self::at(folder.map_or(FOLDER.into(), Path::to_owned))
     }
 
     /// Reads the configuration.
@@ -149,8 +147,8 @@ impl Folder {
     pub(crate) fn link_clients(&self) -> io::Result<()> {
         let programs = self.programs();
         fs::create_dir_all(&programs)?;
-        let beside = self.path.join("guest").exists();
-        let target = if beside { "../guest".into() } else { std::env::current_exe()? };
+        let beside = programs.join("guest").exists();
+        let target = if beside { "guest".into() } else { std::env::current_exe()? };
         for name in ["ssh", "scp"] {
             match symlink(&target, programs.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),

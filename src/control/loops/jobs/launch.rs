@@ -196,7 +196,7 @@ fn container(launch: &Launch, secrets: &Secrets) -> Option<ContainerSpec> {
         key: launch.task,
         labels,
         image: role.image.clone(),
-        guest: guest(launch, &command)?,
+        guest: guest(launch, &command),
         command,
         env: environment::environment(&facts(launch), &launch.places, task),
         cpus: role.resources.cpus,
@@ -208,14 +208,12 @@ fn container(launch: &Launch, secrets: &Secrets) -> Option<ContainerSpec> {
     })
 }
 
-/// `None` outside: it cannot be told.
-fn guest(launch: &Launch, command: &str) -> Option<Option<engine::Guest>> {
-    let Some(guest) = &launch.shared.guest else { return Some(None) };
+fn guest(launch: &Launch, command: &str) -> Option<engine::Guest> {
+    let guest = launch.shared.guest.as_ref()?;
     let job = (launch.id, &launch.key, launch.spec.as_ref());
     let seal = &launch.shared.seal;
-    let config = crate::guest::config(seal, job, &launch.task, &launch.places, command.to_owned());
-    let config = serde_json::to_string(&config).ok()?;
-    Some(Some(engine::Guest { volume: guest.volume.clone(), config }))
+    let config = crate::guest::told(seal, job, &launch.task, &launch.places, command.to_owned());
+    Some(engine::Guest { volume: guest.volume.clone(), config })
 }
 
 fn device(index: u32, known: &[protocol::resources::Gpu]) -> GpuDevice {

@@ -34,7 +34,7 @@ impl Image {
     fn plan(mut self) -> Plan {
         let root = self.0.path("image");
         fs::create_dir_all(root.join(".berth")).unwrap();
-        place(&root.join(".berth/guest"));
+        place(&root.join(".berth/bin/guest"));
         copy_libraries(&root);
         fs::create_dir_all(root.join("root")).unwrap();
         fs::write(root.join(".berth/task.json"), serde_json::to_vec(&self.0.config).unwrap())
@@ -43,7 +43,7 @@ impl Image {
             .unwrap();
         let root = root.to_string_lossy().into_owned();
         let unshare = needed("unshare", "util-linux").to_string_lossy().into_owned();
-        let words = ["--user", "--map-root-user", "--root", &root, "/.berth/guest", "run"];
+        let words = ["--user", "--map-root-user", "--root", &root, "/.berth/bin/guest", "run"];
         self.0.wrapper = std::iter::once(unshare).chain(words.map(str::to_owned)).collect();
         self.0.variable("HOME", "/root").variable("PATH", "/bin:/app")
     }

@@ -48,6 +48,7 @@ pub(crate) fn needed(name: &str, package: &str) -> PathBuf {
 
 /// Puts the program under test there. A link will not do: it looks for its files beside itself.
 pub(crate) fn place(path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
     if fs::hard_link(program(), path).is_err() {
         fs::copy(program(), path).unwrap();
     }
@@ -89,7 +90,7 @@ impl Plan {
         for name in ["berth", "home", "work", "mine"] {
             fs::create_dir(path.join(name)).unwrap();
         }
-        place(&path.join("berth/guest"));
+        place(&path.join("berth/bin/guest"));
         let [host, job] = ["host", "job"].map(|name| make_key(path, name, "ed25519"));
         let port = free_port();
         let config = GuestConfig {
@@ -134,7 +135,7 @@ impl Plan {
         fs::write(&config, serde_json::to_vec(&self.config).unwrap()).unwrap();
         let mut words = self.wrapper.clone();
         if words.is_empty() {
-            words.push(self.path("berth/guest").to_string_lossy().into_owned());
+            words.push(self.path("berth/bin/guest").to_string_lossy().into_owned());
             words.extend([
                 "run".to_owned(),
                 "--config".to_owned(),
