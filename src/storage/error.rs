@@ -1,5 +1,8 @@
 use crate::StoragePath;
 
+/// What a failure comes from.
+pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
+
 /// Why a call to the storage failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
@@ -25,6 +28,30 @@ pub enum StorageError {
         /// The path.
         path: String,
     },
+    /// There is something of that name already.
+    #[error("{path} exists already")]
+    Exists {
+        /// The path.
+        path: String,
+    },
+    /// A file is needed.
+    #[error("{path} is a folder")]
+    IsFolder {
+        /// The path.
+        path: String,
+    },
+    /// A folder is needed.
+    #[error("{path} is not in a folder: one of the names on the way is a file")]
+    NotFolder {
+        /// The path.
+        path: String,
+    },
+    /// A folder with something in it is removed only together with it.
+    #[error("{path} is not empty")]
+    NotEmpty {
+        /// The path.
+        path: String,
+    },
     /// More than was allowed.
     #[error("{path} has more than {limit} bytes")]
     TooLarge {
@@ -33,6 +60,15 @@ pub enum StorageError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// What was to be written did not arrive.
+    #[error("what was to be written to {path} did not arrive")]
+    Content {
+        /// The path.
+        path: String,
+        /// The sender's reason.
+        #[source]
+        source: Source,
+    },
     /// The storage failed; asking again may help.
     #[error("the storage failed at {path}")]
     Failed {
@@ -40,15 +76,48 @@ pub enum StorageError {
         path: String,
         /// Its reason.
         #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: Source,
     },
 }
 
 impl StorageError {
     pub(crate) fn of(path: &StoragePath, error: opendal::Error) -> Self {
-        if error.kind() == opendal::ErrorKind::NotFound {
-            return Self::NotFound { path: path.to_string() };
+        let text = path.to_string();
+        match error.kind() {
+            opendal::ErrorKind::NotFound => Self::NotFound { path: text },
+            opendal::ErrorKind::IsADirectory => Self::IsFolder { path: text },
+            opendal::ErrorKind::NotADirectory => Self::NotFolder { path: text },
+            _ => match std::error::Error::source(&error).and_then(|source| source.downcast_ref()) {
+                Some(source) => {
+                    Self::of_io_kind(path, source).unwrap_or_else(|| failed(path, error))
+                }
+                None => failed(path, error),
+            },
         }
-        Self::Failed { path: path.to_string(), source: Box::new(error) }
     }
+
+    pub(crate) fn of_io(path: &StoragePath, error: std::io::Error) -> Self {
+        Self::of_io_kind(path, &error).unwrap_or_else(|| failed(path, error))
+    }
+
+    /// The kinds of failure that are the asker's, not the storage's.
+    fn of_io_kind(path: &StoragePath, error: &std::io::Error) -> Option<Self> {
+        let path = path.to_string();
+        match error.kind() {
+            std::io::ErrorKind::NotFound => Some(Self::NotFound { path }),
+            std::io::ErrorKind::AlreadyExists => Some(Self::Exists { path }),
+            std::io::ErrorKind::IsADirectory => Some(Self::IsFolder { path }),
+            std::io::ErrorKind::NotADirectory => Some(Self::NotFolder { path }),
+            std::io::ErrorKind::DirectoryNotEmpty => Some(Self::NotEmpty { path }),
+            std::io::ErrorKind::InvalidFilename => {
+                let message = "a name has at most 255 bytes".to_owned();
+                Some(Self::Path { path, message })
+            }
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn failed(path: &StoragePath, source: impl Into<Source>) -> StorageError {
+    StorageError::Failed { path: path.to_string(), source: source.into() }
 }

@@ -4,16 +4,23 @@ use crate::{OWN, Result, StorageError};
 
 /// The longest path, in bytes.
 const LONGEST: usize = 4096;
+/// The longest name, in bytes, as most file systems have it.
+const LONGEST_NAME: usize = 255;
 
-/// A path below the root, checked: absolute, without `.`, `..`, empty parts and control
-/// characters, and without a slash at its end; the root is empty.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+/// A path below the root, checked: absolute, without `.`, `..`, empty parts, control characters and
+/// names that end in white space, and without a slash at its end; the root is empty.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoragePath(String);
 
 impl StoragePath {
     /// A path of Berth's own, which no user can name.
     pub(crate) fn own(below: &str) -> Self {
         Self(format!("/{OWN}/{below}"))
+    }
+
+    /// A path that was found in the storage, without a slash before it.
+    pub(crate) fn found(below: &str) -> Self {
+        if below.is_empty() { Self(String::new()) } else { Self(format!("/{below}")) }
     }
 
     /// The path as text, `/a/b`.
@@ -28,8 +35,51 @@ impl StoragePath {
         self.parts().last()
     }
 
-    pub(crate) fn parts(&self) -> impl Iterator<Item = &str> {
+    /// The folder it is in; `None`: it is the root.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        self.0.rsplit_once('/').map(|(folder, _)| Self(folder.to_owned()))
+    }
+
+    /// What is called `name` in it. `None`: no file can be called so.
+    #[must_use]
+    pub fn child(&self, name: &str) -> Option<Self> {
+        let bad = name.is_empty() || name == "." || name == ".." || ends_in_space(name);
+        if bad || name.contains('/') || name.chars().any(char::is_control) {
+            return None;
+        }
+        Some(Self(format!("{}/{name}", self.0)))
+    }
+
+    /// Whether it is `folder` or below it.
+    #[must_use]
+    pub fn is_within(&self, folder: &Self) -> bool {
+        self.below(folder).is_some()
+    }
+
+    /// The names on the way to it.
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
         self.0.split('/').filter(|part| !part.is_empty())
+    }
+
+    /// The path of its first so many names.
+    pub(crate) fn first(&self, names: usize) -> Self {
+        let mut path = String::new();
+        for part in self.parts().take(names) {
+            path.push('/');
+            path.push_str(part);
+        }
+        Self(path)
+    }
+
+    /// The path from `folder` on, without a slash before it.
+    pub(crate) fn below(&self, folder: &Self) -> Option<&str> {
+        let rest = self.0.strip_prefix(&folder.0)?;
+        match rest.strip_prefix('/') {
+            Some(rest) => Some(rest),
+            None if rest.is_empty() => Some(rest),
+            None => None,
+        }
     }
 
     pub(crate) fn is_own(&self) -> bool {
@@ -64,6 +114,12 @@ pub(crate) fn resolve(uri: &str, text: &str) -> Result<StoragePath> {
         if part == ".." {
             return refuse(".. is not allowed".to_owned());
         }
+        if part.len() > LONGEST_NAME {
+            return refuse(format!("a name has at most {LONGEST_NAME} bytes"));
+        }
+        if ends_in_space(part) {
+            return refuse("a name may not end in white space".to_owned());
+        }
         path.push('/');
         path.push_str(part);
     }
@@ -72,6 +128,11 @@ pub(crate) fn resolve(uri: &str, text: &str) -> Result<StoragePath> {
         return refuse(format!("/{OWN} belongs to the system"));
     }
     Ok(path)
+}
+
+/// OpenDAL takes white space off the end of a path, which would then be another one.
+fn ends_in_space(name: &str) -> bool {
+    name.ends_with(char::is_whitespace)
 }
 
 #[cfg(test)]
@@ -114,9 +175,28 @@ mod tests {
             ("/.berth/logs", "belongs to the system"),
             ("//./.berth", "belongs to the system"),
             (&format!("/{}", "x".repeat(5000)), "longer than"),
+            (&format!("/{}", "x".repeat(256)), "at most 255"),
         ] {
             let error = resolve(URI, text).unwrap_err().to_string();
             assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn paths_know_their_relatives() {
+        let path = resolve(URI, "/a/b/c").unwrap();
+        let folder = resolve(URI, "/a/b").unwrap();
+        let root = resolve(URI, "/").unwrap();
+        assert_eq!(path.parent(), Some(folder.clone()));
+        assert_eq!(folder.child("c"), Some(path.clone()));
+        assert_eq!(path.below(&folder), Some("c"));
+        assert_eq!(path.below(&root), Some("a/b/c"));
+        assert!(path.is_within(&path) && path.is_within(&root) && !folder.is_within(&path));
+        assert!(!resolve(URI, "/a/bc").unwrap().is_within(&folder));
+        assert_eq!(path.first(2), folder);
+        assert_eq!((root.parent(), path.first(0)), (None, root));
+        for name in ["", ".", "..", "a/b", "a\0", "a "] {
+            assert_eq!(folder.child(name), None, "{name:?}");
         }
     }
 }
