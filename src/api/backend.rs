@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::changes::Changes;
 use crate::cluster::{Nodes, VirtualClusters};
+use crate::files::Files;
 use crate::jobs::Jobs;
 use crate::logs::Logs;
 use crate::ssh::Ssh;
@@ -35,6 +36,8 @@ pub struct Backend {
     pub ssh: Arc<dyn Ssh>,
     /// Users, passwords, tokens.
     pub users: Arc<dyn Users>,
+    /// Users' files.
+    pub files: Arc<dyn Files>,
     /// What changes, as it changes.
     pub changes: Arc<dyn Changes>,
 }

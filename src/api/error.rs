@@ -73,6 +73,8 @@ pub enum ErrorCode {
     NoUserError,
     /// 404.
     NoNodeError,
+    /// 404: no such file or folder.
+    NoFileError,
     /// 404: no such path.
     NoApiError,
     /// 409: the name is taken.
@@ -83,6 +85,12 @@ pub enum ErrorCode {
     ConflictVcError,
     /// 409: the name is taken, or it is still in use.
     ConflictNodeError,
+    /// 409: the name is taken, or something is a folder where a file is needed, or the reverse.
+    ConflictFileError,
+    /// 409: the folder is not empty.
+    FolderNotEmptyError,
+    /// 403: the user's files take all the room that they may.
+    NoEnoughQuotaError,
     /// 413.
     TooLargeError,
     /// 429.
@@ -103,7 +111,7 @@ impl ErrorCode {
             | ErrorCode::ImpossibleRequestError
             | ErrorCode::IncorrectPasswordError => 400,
             ErrorCode::UnauthorizedUserError => 401,
-            ErrorCode::ForbiddenUserError => 403,
+            ErrorCode::ForbiddenUserError | ErrorCode::NoEnoughQuotaError => 403,
             ErrorCode::NoJobError
             | ErrorCode::NoJobConfigError
             | ErrorCode::NoTaskLogError
@@ -111,11 +119,14 @@ impl ErrorCode {
             | ErrorCode::NoVirtualClusterError
             | ErrorCode::NoUserError
             | ErrorCode::NoNodeError
+            | ErrorCode::NoFileError
             | ErrorCode::NoApiError => 404,
             ErrorCode::ConflictJobError
             | ErrorCode::ConflictUserError
             | ErrorCode::ConflictVcError
-            | ErrorCode::ConflictNodeError => 409,
+            | ErrorCode::ConflictNodeError
+            | ErrorCode::ConflictFileError
+            | ErrorCode::FolderNotEmptyError => 409,
             ErrorCode::TooLargeError => 413,
             ErrorCode::TooManyRequestsError => 429,
             ErrorCode::UnavailableError => 503,

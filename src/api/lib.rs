@@ -7,6 +7,7 @@ mod backend;
 pub mod changes;
 pub mod cluster;
 mod error;
+pub mod files;
 pub mod jobs;
 pub mod logs;
 pub mod ssh;

@@ -2,6 +2,7 @@
 //! the loops' bells; none of them touches an engine.
 
 pub(crate) mod changes;
+pub(crate) mod files;
 pub(crate) mod jobs;
 pub(crate) mod logs;
 pub(crate) mod nodes;

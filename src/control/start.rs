@@ -149,6 +149,7 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions) -> Backend {
         virtual_clusters: Arc::new(ops::virtual_clusters::Ops(Arc::clone(shared))),
         ssh: Arc::new(ops::ssh::Ops(Arc::clone(shared))),
         users: Arc::new(ops::users::Ops(Arc::clone(shared))),
+        files: Arc::new(ops::files::Ops::new(Arc::clone(shared))),
         changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),
     }
 }

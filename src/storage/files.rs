@@ -126,8 +126,11 @@ impl Storage {
         }
     }
 
-    /// The real place of a name, which may be a link itself.
-    pub(crate) fn real_name(&self, path: &StoragePath) -> Result<StoragePath> {
+    /// The real place of a name, which may be a link itself: where it is removed and renamed.
+    ///
+    /// # Errors
+    /// As [`Storage::real`].
+    pub fn real_name(&self, path: &StoragePath) -> Result<StoragePath> {
         let parts = path.parent().zip(path.name());
         let Some((parent, name)) = parts else { return Ok(path.clone()) };
         let real = self.real(&parent)?.child(name);

@@ -59,9 +59,13 @@ pub fn whose(path: &StoragePath, is_user: impl Fn(&UserName) -> bool) -> Whose {
     }
 }
 
-/// The names of a path that may be users': only these need to be looked up.
-pub fn names(path: &StoragePath) -> impl Iterator<Item = UserName> + '_ {
-    path.parts().take(2).filter_map(|name| UserName::new(name).ok())
+/// The name of a path that may be a user's: only this one needs to be looked up.
+#[must_use]
+pub fn name(path: &StoragePath) -> Option<UserName> {
+    let mut parts = path.parts();
+    let first = parts.next()?;
+    let name = if COMMON.contains(&first) { parts.next()? } else { first };
+    UserName::new(name).ok()
 }
 
 /// A user's home.
@@ -117,6 +121,9 @@ mod tests {
             ),
         ] {
             assert_eq!(of(path), whose, "{path}");
+            let name = name(&crate::path::resolve("", path).unwrap());
+            let name = name.map(|name| name.to_string()).unwrap_or_default();
+            assert!(whose.strip_prefix("user ").is_none_or(|user| user == name), "{path}");
         }
     }
 

@@ -40,7 +40,7 @@ pub(crate) struct Ops {
 #[async_trait]
 impl Jobs for Ops {
     async fn submit(&self, actor: &Actor, submission: Submission) -> Result<Submitted> {
-        let parsed = parse(&submission.text).map_err(Error::invalid_job)?;
+        let mut parsed = parse(&submission.text).map_err(Error::invalid_job)?;
         let key = JobKey { user: actor.user.clone(), name: parsed.spec.name.clone() };
         if let Some(expected) = submission.expected_name.filter(|name| *name != key.name) {
             let message = format!("the address names {expected}, the job file {}", key.name);
@@ -54,7 +54,7 @@ impl Jobs for Ops {
         admission::check(&self.shared, actor, &parsed.spec)
             .await
             .map_err(|refusal| refusal.error)?;
-        admission::create_output(&self.shared, actor, &parsed.spec).await?;
+        admission::create_output(&self.shared, actor, &mut parsed.spec).await?;
         let seal = |(name, value): (&str, &str)| {
             (name.to_owned(), self.shared.seal.seal(&context(&key, name), value))
         };

@@ -12,6 +12,7 @@ use database::users::UserRecord;
 use protocol::ids::UserName;
 use sha2::{Digest, Sha256};
 
+use super::files::failure;
 use super::{administrators_only, views};
 use crate::error::database;
 use crate::passwords;
@@ -158,6 +159,7 @@ impl Users for Ops {
             let message = format!("{name} has {jobs} active jobs: stop them first");
             return Err(Error::new(ErrorCode::ConflictUserError, message));
         }
+        self.keep_from_others(name).await?;
         let removed = self.0.write(async |t| database::users::remove(t, name).await);
         if !removed.await.map_err(database)? {
             return Err(missing(name));
@@ -170,6 +172,17 @@ impl Users for Ops {
 impl Ops {
     async fn find(&self, name: &UserName) -> Result<Option<UserRecord>> {
         database::users::get(self.0.database.read(), name).await.map_err(database)
+    }
+
+    /// What was a user's by his name is claimed for him, so that it does not become common when
+    /// the name is nobody's any more.
+    async fn keep_from_others(&self, name: &UserName) -> Result<()> {
+        for place in storage::rights::own_places(name) {
+            if self.0.storage.exists(&place).await.map_err(failure)? {
+                self.0.storage.claim(&place, name).await.map_err(failure)?;
+            }
+        }
+        Ok(())
     }
 
     fn view(&self, user: UserRecord) -> UserView {

@@ -12,11 +12,16 @@ use scheduler::model::Snapshot;
 
 use crate::cluster::scheduler_node;
 use crate::loops::schedule::request;
+use crate::ops::files::access::{Access, Claim};
+use crate::ops::files::failure;
 use crate::ops::{views, virtual_clusters};
 use crate::shared::Shared;
 
 /// The largest code folder, in bytes.
 const LARGEST_CODE: u64 = 200_000_000;
+
+/// The output folder that nobody else can have.
+const OWN_OUTPUT: &str = "$PAI_DEFAULT_FS_URI/Output/$PAI_USER_NAME/$PAI_JOB_NAME";
 
 /// Why a valid job file is refused.
 #[derive(Debug)]
@@ -89,6 +94,7 @@ async fn exists(
     };
     let path = environment::substitute(path, &facts(shared, spec, &key(actor, spec)));
     let place = shared.storage.resolve(&path).map_err(|error| invalid(error.to_string()))?;
+    Access { shared, actor }.to_read(&place).await.map_err(|error| about(field, error))?;
     let there = shared.storage.exists(&place).await.map_err(crate::error::internal)?;
     if !there {
         return Err(invalid(format!("{path} does not exist in {}", shared.storage.uri())));
@@ -102,18 +108,41 @@ async fn exists(
     Ok(())
 }
 
-/// Makes the output folder of a version 1 job: the one it names, else the default one.
-pub(super) async fn create_output(shared: &Shared, actor: &Actor, spec: &JobSpec) -> Result<()> {
+/// Makes the output folder of a version 1 job: the one it names, else the default one. Where the
+/// default one is somebody else's, who has a job of the same name, it is one in the user's own.
+pub(super) async fn create_output(
+    shared: &Shared,
+    actor: &Actor,
+    spec: &mut JobSpec,
+) -> Result<()> {
     if spec.dialect == Dialect::V2 && spec.output_dir.is_none() {
         return Ok(());
     }
+    let default = spec.output_dir.as_deref().is_none_or(str::is_empty);
+    match make_output(shared, actor, spec).await {
+        Err(error) if default && error.code == ErrorCode::ForbiddenUserError => {
+            spec.output_dir = Some(OWN_OUTPUT.to_owned());
+            make_output(shared, actor, spec).await
+        }
+        made => made,
+    }
+}
+
+async fn make_output(shared: &Shared, actor: &Actor, spec: &JobSpec) -> Result<()> {
     let key = key(actor, spec);
     let path = environment::output_dir(&facts(shared, spec, &key));
-    let invalid = |error: storage::StorageError| {
-        Error::new(ErrorCode::InvalidParametersError, format!("outputDir: {error}"))
-    };
-    let place = shared.storage.resolve(&path).map_err(invalid)?;
-    shared.storage.create_folder(&place).await.map_err(crate::error::internal)
+    let place = shared.storage.resolve(&path).map_err(failure);
+    let place = place.map_err(|error| about("outputDir", error))?;
+    let access = Access { shared, actor };
+    let written = access.to_write(&place, Claim::For(&actor.user)).await;
+    written.map_err(|error| about("outputDir", error))?;
+    let made = shared.storage.create_folder(&place).await.map_err(failure);
+    made.map_err(|error| about("outputDir", error))
+}
+
+/// The same, with the field that it is about.
+fn about(field: &str, error: Error) -> Error {
+    Error { message: format!("{field}: {}", error.message), ..error }
 }
 
 fn key(actor: &Actor, spec: &JobSpec) -> JobKey {

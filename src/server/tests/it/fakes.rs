@@ -28,6 +28,8 @@ use protocol::time::Timestamp;
 use tokio::sync::broadcast;
 use tokio_stream::wrappers::BroadcastStream;
 
+use crate::no_files::NoFiles;
+
 /// Two jobs, two users, one virtual cluster.
 #[derive(Clone)]
 pub(crate) struct World {
@@ -51,6 +53,7 @@ impl World {
             ssh: all.clone(),
             virtual_clusters: all.clone(),
             users: all.clone(),
+            files: Arc::new(NoFiles),
             changes: all,
         }
     }

@@ -7,6 +7,7 @@ mod fakes;
 mod lifecycle;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;
+mod no_files;
 mod refusals;
 mod server;
 mod shapes;

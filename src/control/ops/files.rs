@@ -1,0 +1,221 @@
+//! `api::files`: the storage, to each user as far as it is his. Whose what is says
+//! [`storage::rights`].
+
+use std::sync::Arc;
+
+use api::files::{
+    FileContent, FilePart, FilePath, FileStream, FileUsage, FileView, Files, FolderPage,
+    FolderQuery, FolderSize, WriteMode, Writing,
+};
+use api::{Actor, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use futures::{StreamExt, TryStreamExt};
+use storage::{Range, StoragePath, rights};
+
+use crate::shared::Shared;
+
+pub(crate) mod access;
+mod failure;
+mod ledger;
+mod view;
+
+use access::{Access, Claim};
+pub(crate) use failure::{failure, path_of};
+use ledger::Ledger;
+
+/// The most entries of a folder that are looked at together.
+const LARGEST_PAGE: u32 = 10_000;
+
+#[derive(Debug)]
+pub(crate) struct Ops {
+    shared: Arc<Shared>,
+    ledger: Ledger,
+}
+
+impl Ops {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, ledger: Ledger::default() }
+    }
+
+    fn access<'a>(&'a self, actor: &'a Actor) -> Access<'a> {
+        Access { shared: &self.shared, actor }
+    }
+}
+
+#[async_trait]
+impl Files for Ops {
+    async fn home(&self, actor: &Actor) -> Result<FilePath> {
+        let home = rights::home(&actor.user);
+        let Some(home) = home else { return Ok(FilePath::new("/")) };
+        self.shared.storage.create_folder(&home).await.map_err(failure)?;
+        Ok(FilePath::new(home.as_str()))
+    }
+
+    async fn stat(&self, actor: &Actor, path: &FilePath) -> Result<FileView> {
+        let path = path_of(&self.shared, path)?;
+        let standing = self.access(actor).to_read(&path).await?;
+        self.make_home(actor, &path).await?;
+        let entry = self.shared.storage.stat(&path).await.map_err(failure)?;
+        Ok(view::of(entry, &standing, actor))
+    }
+
+    async fn list(
+        &self,
+        actor: &Actor,
+        path: &FilePath,
+        query: &FolderQuery,
+    ) -> Result<FolderPage> {
+        let path = path_of(&self.shared, path)?;
+        let access = self.access(actor);
+        let standing = access.to_read(&path).await?;
+        self.make_home(actor, &path).await?;
+        let storage = &self.shared.storage;
+        let folder = storage.stat(&path).await.map_err(failure)?;
+        let limit = query.limit.clamp(1, LARGEST_PAGE) as usize;
+        let page = storage.list(&path, query.after.as_deref(), limit).await.map_err(failure)?;
+        let next = page.entries.last().filter(|_| page.more).map(|entry| entry.name.clone());
+        let real = storage.real(&path).map_err(failure)?;
+        let entries = access.visible(&real, &standing, page.entries).await?;
+        let entries = entries.into_iter();
+        Ok(FolderPage {
+            folder: view::of(folder, &standing, actor),
+            entries: entries.map(|(entry, standing)| view::of(entry, &standing, actor)).collect(),
+            next,
+        })
+    }
+
+    async fn measure(&self, actor: &Actor, path: &FilePath) -> Result<FolderSize> {
+        let path = path_of(&self.shared, path)?;
+        let standing = self.access(actor).to_read(&path).await?;
+        if standing.is_shared(&path) && !actor.admin {
+            let message = "what is in common folders is counted for administrators only";
+            return Err(Error::new(ErrorCode::ForbiddenUserError, message));
+        }
+        let size = self.shared.storage.measure(&path, u64::MAX).await.map_err(failure)?;
+        Ok(FolderSize { bytes: size.bytes, files: size.files, folders: size.folders })
+    }
+
+    async fn read(&self, actor: &Actor, path: &FilePath, part: FilePart) -> Result<FileContent> {
+        let path = path_of(&self.shared, path)?;
+        let standing = self.access(actor).to_read(&path).await?;
+        let entry = self.shared.storage.stat(&path).await.map_err(failure)?;
+        let range = Range { offset: part.offset, length: part.length };
+        let (range, content) =
+            self.shared.storage.read_range(&path, range).await.map_err(failure)?;
+        let content = content.map_err(failure).boxed();
+        Ok(FileContent { file: view::of(entry, &standing, actor), range, content })
+    }
+
+    async fn may_write(&self, actor: &Actor, path: &FilePath, writing: Writing) -> Result<()> {
+        let path = path_of(&self.shared, path)?;
+        let standing = self.access(actor).to_change(&path).await?;
+        self.check_name(&path, writing.mode).await?;
+        self.ledger.check(&self.shared, actor, &standing, writing.length).await
+    }
+
+    async fn write(
+        &self,
+        actor: &Actor,
+        path: &FilePath,
+        writing: Writing,
+        content: FileStream,
+    ) -> Result<()> {
+        let path = path_of(&self.shared, path)?;
+        let access = self.access(actor);
+        let standing = access.to_write(&path, Claim::unless_admin(actor)).await?;
+        let metered =
+            self.ledger.meter(&self.shared, actor, &standing, writing.length, content).await?;
+        let storage = &self.shared.storage;
+        let content = metered.content.map_err(Into::into).boxed();
+        let written = match writing.mode {
+            WriteMode::Append => storage.append(&path, content).await,
+            WriteMode::New => storage.create(&path, false, content).await,
+            WriteMode::Replace => storage.create(&path, true, content).await,
+        };
+        if written.is_err() {
+            metered.count.take_back();
+        }
+        written.map_err(failure)?;
+        access.still_owned(&path, &standing).await
+    }
+
+    async fn make_folder(&self, actor: &Actor, path: &FilePath) -> Result<()> {
+        let path = path_of(&self.shared, path)?;
+        let storage = &self.shared.storage;
+        let access = self.access(actor);
+        // To be told that a folder is there, it is enough to be allowed to see it.
+        if access.to_read(&path).await.is_ok()
+            && storage
+                .find(&path)
+                .await
+                .map_err(failure)?
+                .is_some_and(|found| view::is_folder(&found))
+        {
+            return Ok(());
+        }
+        let standing = access.to_write(&path, Claim::unless_admin(actor)).await?;
+        storage.create_folder(&path).await.map_err(failure)?;
+        access.still_owned(&path, &standing).await
+    }
+
+    async fn rename(&self, actor: &Actor, from: &FilePath, to: &FilePath) -> Result<()> {
+        let (from, to) = (path_of(&self.shared, from)?, path_of(&self.shared, to)?);
+        let access = self.access(actor);
+        let standing = access.to_change(&from).await?;
+        if standing.is_shared(&from) {
+            let message = "a common folder is not renamed: what is in it has owners of its own";
+            return Err(Error::new(ErrorCode::ForbiddenUserError, message));
+        }
+        // What was somebody's stays his where it goes.
+        let claim = standing.owner().map_or_else(|| Claim::unless_admin(actor), Claim::For);
+        access.to_write(&to, claim).await?;
+        self.shared.storage.rename(&from, &to).await.map_err(failure)?;
+        access.release(&from).await
+    }
+
+    async fn remove(&self, actor: &Actor, path: &FilePath, recursive: bool) -> Result<bool> {
+        let path = path_of(&self.shared, path)?;
+        let access = self.access(actor);
+        let standing = access.to_change(&path).await?;
+        if recursive && standing.is_shared(&path) {
+            access.release_within(&path).await?;
+        }
+        let removed = self.shared.storage.remove(&path, recursive).await.map_err(failure)?;
+        access.release(&path).await?;
+        self.ledger.forget(&standing);
+        tracing::info!(by = %actor.user, path = path.as_str(), recursive, removed, "files removed");
+        Ok(removed)
+    }
+
+    async fn usage(&self, actor: &Actor) -> Result<FileUsage> {
+        let bytes = self.ledger.used(&self.shared, &actor.user).await?.get();
+        Ok(FileUsage { bytes, quota: self.shared.storage.quota() })
+    }
+}
+
+impl Ops {
+    /// A user's own folder is there as soon as he looks.
+    async fn make_home(&self, actor: &Actor, path: &StoragePath) -> Result<()> {
+        let storage = &self.shared.storage;
+        let is_home = rights::home(&actor.user).as_ref() == Some(path);
+        if is_home && !storage.exists(path).await.map_err(failure)? {
+            storage.create_folder(path).await.map_err(failure)?;
+        }
+        Ok(())
+    }
+
+    /// Whether what is at a path now lets a file be written there.
+    async fn check_name(&self, path: &StoragePath, mode: WriteMode) -> Result<()> {
+        let found = self.shared.storage.find(path).await.map_err(failure)?;
+        let conflict = |message: String| Err(Error::new(ErrorCode::ConflictFileError, message));
+        match (found, mode) {
+            (Some(found), _) if view::is_folder(&found) => conflict(format!("{path} is a folder")),
+            (Some(_), WriteMode::New) => conflict(format!("{path} exists already")),
+            (None, WriteMode::Append) => {
+                Err(Error::new(ErrorCode::NoFileError, format!("{path} does not exist")))
+            }
+            (Some(_), WriteMode::Append | WriteMode::Replace)
+            | (None, WriteMode::New | WriteMode::Replace) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Users' files: who may do what, and how much.
+
+use api::files::{FilePart, FilePath, FileStream, FolderQuery, WriteMode, Writing};
+use api::jobs::Submission;
+use api::users::NewUser;
+use api::{Actor, Backend, Error, ErrorCode};
+use bytes::Bytes;
+use control::{Control, Options};
+use futures::{StreamExt, TryStreamExt};
+use storage::{Storage, StorageOptions};
+
+use crate::house::{House, admin, job};
+
+/// A cluster with the users alice and bob.
+struct Office {
+    _house: House,
+    control: Control,
+}
+
+impl Office {
+    async fn open(quota: Option<u64>) -> Self {
+        let house = House::new(1);
+        let root = house.path().join("storage").display().to_string();
+        let storage = StorageOptions { root, quota, ..StorageOptions::default() };
+        let options = Options {
+            storage: Storage::open_with(storage).unwrap(),
+            ..house.options(house.database().await)
+        };
+        let control = control::start(options).await.unwrap();
+        for name in ["alice", "bob"] {
+            let user = NewUser {
+                name: name.parse().unwrap(),
+                password: "correct horse".into(),
+                admin: false,
+            };
+            control.backend.users.create(&admin(), user).await.unwrap();
+        }
+        Self { _house: house, control }
+    }
+
+    fn backend(&self) -> &Backend {
+        &self.control.backend
+    }
+
+    async fn write(&self, who: &str, path: &str, text: &str) -> Result<(), Error> {
+        let writing = Writing { mode: WriteMode::Replace, length: None };
+        let content = content(&[text]);
+        self.backend().files.write(&actor(who), &at(path), writing, content).await
+    }
+
+    async fn read(&self, who: &str, path: &str) -> Result<String, Error> {
+        let read = self.backend().files.read(&actor(who), &at(path), FilePart::default()).await?;
+        let pieces: Vec<Bytes> = read.content.try_collect().await?;
+        Ok(String::from_utf8(pieces.concat()).unwrap())
+    }
+
+    async fn names(&self, who: &str, path: &str) -> Result<Vec<String>, Error> {
+        let query = FolderQuery { after: None, limit: 1_000 };
+        let page = self.backend().files.list(&actor(who), &at(path), &query).await?;
+        Ok(page.entries.into_iter().map(|entry| entry.name).collect())
+    }
+
+    /// Tries everything that changes something.
+    async fn try_all(&self, who: &str, path: &str) -> Vec<Error> {
+        let (who, path) = (actor(who), at(path));
+        let files = &self.backend().files;
+        let elsewhere = at(&format!("/{}/elsewhere", who.user));
+        let append = Writing { mode: WriteMode::Append, length: None };
+        let replace = Writing { mode: WriteMode::Replace, length: None };
+        let results = [
+            files.write(&who, &path, replace, content(&["x"])).await,
+            files.write(&who, &path, append, content(&["x"])).await,
+            files.may_write(&who, &path, replace).await,
+            files.rename(&who, &path, &elsewhere).await,
+            files.remove(&who, &path, true).await.map(drop),
+        ];
+        results.into_iter().filter_map(Result::err).collect()
+    }
+}
+
+fn actor(name: &str) -> Actor {
+    Actor { user: name.parse().unwrap(), admin: name == "admin" }
+}
+
+fn at(path: &str) -> FilePath {
+    FilePath::new(path)
+}
+
+fn content(pieces: &[&str]) -> FileStream {
+    let pieces: Vec<_> =
+        pieces.iter().map(|piece| Ok(Bytes::copy_from_slice(piece.as_bytes()))).collect();
+    futures::stream::iter(pieces).boxed()
+}
+
+fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorCode {
+    result.unwrap_err().code
+}
+
+#[tokio::test]
+async fn what_is_a_users_is_nobody_elses() {
+    let office = Office::open(None).await;
+    for path in [
+        "/alice/secret",
+        "/Output/alice/model",
+        "/Container/alice/train/ssh/1/.ssh/1",
+        "/Users/alice/x",
+        "/user/alice/x",
+        "/Output/train/model",
+        "/path/my-job/output/x",
+    ] {
+        office.write("alice", path, "mine").await.unwrap_or_else(|error| panic!("{path}: {error}"));
+        assert_eq!(office.read("alice", path).await.unwrap(), "mine", "{path}");
+        assert_eq!(office.read("admin", path).await.unwrap(), "mine", "{path}");
+        assert_eq!(code(office.read("bob", path).await), ErrorCode::ForbiddenUserError, "{path}");
+        let folder = at(path).parent().unwrap();
+        let listed = office.names("bob", folder.as_str()).await;
+        assert_eq!(code(listed), ErrorCode::ForbiddenUserError, "{path}");
+        let refused = office.try_all("bob", path).await;
+        assert_eq!(refused.len(), 5, "{path}");
+        assert!(refused.iter().all(|error| error.code == ErrorCode::ForbiddenUserError), "{path}");
+        let beside = format!("{folder}/planted");
+        assert_eq!(code(office.write("bob", &beside, "x").await), ErrorCode::ForbiddenUserError);
+        assert_eq!(office.read("alice", path).await.unwrap(), "mine", "{path}");
+    }
+    assert!(office.names("bob", "/").await.unwrap().iter().all(|name| name != "alice"));
+    assert_eq!(office.names("bob", "/Output").await.unwrap(), Vec::<String>::new());
+    assert_eq!(office.names("alice", "/Output").await.unwrap(), ["alice", "train"]);
+    assert_eq!(office.names("admin", "/Output").await.unwrap(), ["alice", "train"]);
+}
+
+#[tokio::test]
+async fn common_folders_are_read_by_all_and_changed_by_administrators() {
+    let office = Office::open(None).await;
+    office.write("admin", "/data/imagenet/1.jpg", "picture").await.unwrap();
+    assert_eq!(office.read("bob", "/data/imagenet/1.jpg").await.unwrap(), "picture");
+    assert_eq!(office.names("bob", "/data").await.unwrap(), ["imagenet"]);
+    for path in ["/data/imagenet/1.jpg", "/data/imagenet/2.jpg", "/data/imagenet", "/data", "/"] {
+        let refused = office.try_all("bob", path).await;
+        assert_eq!(refused.len(), 5, "{path}: {refused:?}");
+    }
+    let files = &office.backend().files;
+    for (from, to) in [("/bob/x", "/data/imagenet/x"), ("/bob/x", "/x")] {
+        office.write("bob", from, "x").await.unwrap();
+        let renamed = files.rename(&actor("bob"), &at(from), &at(to)).await;
+        assert_eq!(code(renamed), ErrorCode::ForbiddenUserError, "{to}");
+    }
+    let made = files.make_folder(&actor("bob"), &at("/mine")).await;
+    assert_eq!(code(made), ErrorCode::ForbiddenUserError, "right below the root");
+    files.make_folder(&actor("bob"), &at("/data")).await.unwrap();
+    files.make_folder(&actor("bob"), &at("/data/bobs")).await.unwrap();
+    assert_eq!(code(office.names("alice", "/data/bobs").await), ErrorCode::ForbiddenUserError);
+    let counted = files.measure(&actor("bob"), &at("/")).await;
+    assert_eq!(code(counted), ErrorCode::ForbiddenUserError);
+}
+
+#[tokio::test]
+async fn bad_paths_and_berths_own_files_are_refused() {
+    let office = Office::open(None).await;
+    for who in ["alice", "admin"] {
+        for path in [
+            "/.berth",
+            "/.berth/owners",
+            "/../etc/passwd",
+            "/alice/../bob",
+            "/a\0b",
+            "a",
+            "hdfs://x/y",
+            "",
+        ] {
+            assert_eq!(
+                code(office.read(who, path).await),
+                ErrorCode::InvalidParametersError,
+                "{path}"
+            );
+            let refused = office.try_all(who, path).await;
+            assert_eq!(refused.len(), 5, "{path}");
+            assert!(refused.iter().all(|error| error.code == ErrorCode::InvalidParametersError));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_link_gives_no_rights() {
+    let office = Office::open(None).await;
+    office.write("alice", "/alice/secret", "s").await.unwrap();
+    office.write("bob", "/bob/x", "x").await.unwrap();
+    let storage = office._house.path().join("storage");
+    std::os::unix::fs::symlink("../alice", storage.join("bob/door")).unwrap();
+    std::os::unix::fs::symlink("../alice/secret", storage.join("bob/window")).unwrap();
+    for path in ["/bob/door/secret", "/bob/window"] {
+        assert_eq!(code(office.read("bob", path).await), ErrorCode::ForbiddenUserError, "{path}");
+        let written = office.write("bob", path, "x").await;
+        assert_eq!(code(written), ErrorCode::ForbiddenUserError, "{path}");
+    }
+    assert_eq!(code(office.names("bob", "/bob/door").await), ErrorCode::ForbiddenUserError);
+    assert_eq!(office.read("alice", "/alice/secret").await.unwrap(), "s");
+}
+
+#[tokio::test]
+async fn who_leaves_takes_his_secrets_along() {
+    let office = Office::open(None).await;
+    office.write("alice", "/alice/secret", "s").await.unwrap();
+    office.write("alice", "/Output/alice/x", "s").await.unwrap();
+    office.backend().users.remove(&admin(), &"alice".parse().unwrap()).await.unwrap();
+    for path in ["/alice/secret", "/Output/alice/x"] {
+        assert_eq!(code(office.read("bob", path).await), ErrorCode::ForbiddenUserError, "{path}");
+        assert_eq!(office.read("admin", path).await.unwrap(), "s");
+    }
+    assert_eq!(office.names("bob", "/").await.unwrap(), ["Output"]);
+}
+
+#[tokio::test]
+async fn what_is_moved_stays_its_owners() {
+    let office = Office::open(None).await;
+    let files = &office.backend().files;
+    office.write("alice", "/Output/train/x", "s").await.unwrap();
+    office.write("alice", "/alice/y", "y").await.unwrap();
+    files.rename(&actor("admin"), &at("/Output/train"), &at("/Output/kept")).await.unwrap();
+    assert_eq!(office.read("alice", "/Output/kept/x").await.unwrap(), "s");
+    assert_eq!(code(office.read("bob", "/Output/kept/x").await), ErrorCode::ForbiddenUserError);
+    files.rename(&actor("alice"), &at("/alice/y"), &at("/Output/y")).await.unwrap();
+    assert_eq!(code(office.read("bob", "/Output/y").await), ErrorCode::ForbiddenUserError);
+    office.write("bob", "/Output/train/x", "b").await.unwrap();
+    let common = files.rename(&actor("admin"), &at("/Output"), &at("/Outputs")).await;
+    assert_eq!(code(common), ErrorCode::ForbiddenUserError);
+    assert!(files.remove(&actor("alice"), &at("/Output/kept"), true).await.unwrap());
+    office.write("bob", "/Output/kept/x", "b").await.unwrap();
+    assert!(files.remove(&actor("admin"), &at("/Output"), true).await.unwrap());
+    office.write("alice", "/Output/train/x", "a").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_users_files_take_no_more_than_they_may() {
+    let office = Office::open(Some(1_000)).await;
+    let files = &office.backend().files;
+    office.write("alice", "/alice/a", &"x".repeat(600)).await.unwrap();
+    office.write("alice", "/Output/train/b", &"x".repeat(300)).await.unwrap();
+    let usage = files.usage(&actor("alice")).await.unwrap();
+    assert_eq!((usage.bytes, usage.quota), (900, Some(1_000)));
+    let much = office.write("alice", "/alice/c", &"x".repeat(101)).await;
+    assert_eq!(code(much), ErrorCode::NoEnoughQuotaError);
+    assert_eq!(code(office.read("alice", "/alice/c").await), ErrorCode::NoFileError);
+    let told = Writing { mode: WriteMode::New, length: Some(101) };
+    let refused = files.may_write(&actor("alice"), &at("/alice/c"), told).await;
+    assert_eq!(code(refused), ErrorCode::NoEnoughQuotaError, "before anything is sent");
+    let append = Writing { mode: WriteMode::Append, length: None };
+    let appended = files.write(&actor("alice"), &at("/alice/a"), append, content(&["x"; 2])).await;
+    appended.unwrap();
+    let two = office.write("alice", "/alice/d", &"x".repeat(99)).await;
+    assert_eq!(code(two), ErrorCode::NoEnoughQuotaError);
+    office.write("alice", "/alice/d", &"x".repeat(98)).await.unwrap();
+    office.write("bob", "/bob/a", &"x".repeat(1_000)).await.unwrap();
+    office.write("admin", "/alice/e", &"x".repeat(500)).await.unwrap();
+    files.remove(&actor("alice"), &at("/alice/a"), false).await.unwrap();
+    assert_eq!(files.usage(&actor("alice")).await.unwrap().bytes, 300 + 98 + 500);
+    office.write("alice", "/alice/f", &"x".repeat(102)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_sender_that_fails_is_told_why() {
+    let office = Office::open(None).await;
+    let gone = Error::new(ErrorCode::TooLargeError, "too much");
+    let stream = futures::stream::iter([Ok(Bytes::from_static(b"x")), Err(gone.clone())]).boxed();
+    let writing = Writing { mode: WriteMode::New, length: None };
+    let files = &office.backend().files;
+    let written = files.write(&actor("alice"), &at("/alice/x"), writing, stream).await;
+    assert_eq!(written.unwrap_err(), gone);
+    assert_eq!(code(office.read("alice", "/alice/x").await), ErrorCode::NoFileError);
+}
+
+#[tokio::test]
+async fn a_home_is_there_when_it_is_looked_at() {
+    let office = Office::open(None).await;
+    assert_eq!(office.names("alice", "/alice").await.unwrap(), Vec::<String>::new());
+    let home = office.backend().files.home(&actor("bob")).await.unwrap();
+    assert_eq!(home.as_str(), "/bob");
+    let view = office.backend().files.stat(&actor("bob"), &home).await.unwrap();
+    assert_eq!((view.owner, view.may_change), (Some("bob".parse().unwrap()), true));
+    assert_eq!(code(office.names("bob", "/alice/none").await), ErrorCode::ForbiddenUserError);
+    assert_eq!(code(office.names("alice", "/alice/none").await), ErrorCode::NoFileError);
+}
+
+#[tokio::test]
+async fn jobs_reach_what_their_owner_reaches() {
+    let office = Office::open(None).await;
+    office.write("alice", "/alice/code/a.py", "print()").await.unwrap();
+    office.write("admin", "/data/set/1", "x").await.unwrap();
+    let submit = async |who: &str, name: &str, more: &str| {
+        let text = job(name, 1, 0, "true", more);
+        let submission = Submission { text, cloned_from: None, expected_name: None };
+        office.backend().jobs.submit(&actor(who), submission).await
+    };
+    let with_code = r#""codeDir": "$PAI_DEFAULT_FS_URI/alice/code","#;
+    submit("alice", "mine", with_code).await.unwrap();
+    assert_eq!(code(submit("bob", "theirs", with_code).await), ErrorCode::ForbiddenUserError);
+    submit("bob", "with-data", r#""dataDir": "/data/set","#).await.unwrap();
+    let output =
+        r#""outputDir": "$QIZHI_DEFAULT_FS_URI/path/tensorflow-distributed-jobguid/output","#;
+    submit("bob", "with-output", output).await.unwrap();
+    let path = "/path/tensorflow-distributed-jobguid/output";
+    assert_eq!(office.names("bob", path).await.unwrap(), Vec::<String>::new());
+    assert_eq!(code(office.names("alice", path).await), ErrorCode::ForbiddenUserError);
+    assert_eq!(code(submit("alice", "same", output).await), ErrorCode::ForbiddenUserError);
+    assert_eq!(office.names("alice", "/Output").await.unwrap(), ["mine"], "the default output");
+    submit("bob", "mine", "").await.unwrap();
+    assert_eq!(office.names("bob", "/Output/bob").await.unwrap(), ["mine"], "its name was taken");
+}
