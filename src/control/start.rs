@@ -134,6 +134,12 @@ impl Control {
         &self.shared.database
     }
 
+    /// The storage, to be swept.
+    #[must_use]
+    pub fn storage(&self) -> &Storage {
+        &self.shared.storage
+    }
+
     /// Ends the loops and waits for them. Containers go on running.
     pub async fn shutdown(&self) {
         self.shutdown.cancel();

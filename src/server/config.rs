@@ -11,6 +11,7 @@ use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use serde::{Deserialize, Serialize};
+use storage::StorageOptions;
 
 pub use nodes::NodeEntry;
 use variables::Variables;
@@ -58,11 +59,29 @@ pub struct DatabaseConfig {
 }
 
 /// Where users' files are.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct StorageConfig {
-    /// A folder; none: `storage` in the data folder.
+    /// A folder, `webhdfs://HOST:PORT/FOLDER` or `hdfs://HOST:PORT/FOLDER`; none: `storage` in the
+    /// data folder.
     pub root: Option<String>,
+    /// The web door of the name node, `http://HOST:PORT`, where it does not follow from the root.
+    pub endpoint: Option<String>,
+    /// The name Berth goes by there.
+    pub user: Option<String>,
+    /// A delegation token for there, in place of the name.
+    pub delegation: Option<String>,
+    /// The most one user's files may take, in MB (of 1 000 000 bytes); none: no limit.
+    pub quota_mb: Option<u64>,
+    /// The most one file may have that is sent through the server, in MB; none: 100 000.
+    pub upload_limit_mb: Option<u64>,
+}
+
+impl std::fmt::Debug for StorageConfig {
+    /// Without the token.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StorageConfig").field("root", &self.root).finish_non_exhaustive()
+    }
 }
 
 /// The log.
@@ -210,15 +229,31 @@ impl Config {
         self.database.url.clone().unwrap_or_else(file)
     }
 
-    /// Where users' files are: an address, or an absolute path.
+    /// Where users' files are, and how they are reached.
     #[must_use]
-    pub fn storage_root(&self) -> String {
+    pub fn storage_options(&self) -> StorageOptions {
         let folder = || {
             let folder = self.data.join("storage");
             std::path::absolute(&folder).unwrap_or(folder).display().to_string()
         };
-        self.storage.root.clone().unwrap_or_else(folder)
+        StorageOptions {
+            root: self.storage.root.clone().unwrap_or_else(folder),
+            endpoint: self.storage.endpoint.clone(),
+            user: self.storage.user.clone(),
+            delegation: self.storage.delegation.clone(),
+            quota: self.storage.quota_mb.map(bytes),
+        }
     }
+
+    /// The most bytes of a file that is sent.
+    #[must_use]
+    pub fn upload_limit(&self) -> Option<u64> {
+        self.storage.upload_limit_mb.map(bytes)
+    }
+}
+
+fn bytes(megabytes: u64) -> u64 {
+    megabytes.saturating_mul(1_000_000)
 }
 
 fn repeated<'a>(what: &str, names: impl Iterator<Item = &'a str>, lines: &mut Vec<String>) {

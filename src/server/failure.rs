@@ -8,6 +8,8 @@ use axum::response::{IntoResponse, Response};
 use protocol::problem::Problem;
 use serde::Serialize;
 
+use crate::webhdfs::exception;
+
 /// What went wrong, and when it may be tried again.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
@@ -81,9 +83,17 @@ pub(crate) fn write_body(response: Response, path: &str, request_id: &str) -> Re
     if parts.status.is_server_error() {
         tracing::warn!(code = %error.code, message = error.message, "request failed");
     }
-    let text =
-        Body { code: error.code, message: &error.message, problems: &error.problems, request_id };
-    let mut written = (parts.status, Json(text)).into_response();
+    let mut written = if exception::is_for(path) {
+        exception::response(&error)
+    } else {
+        let text = Body {
+            code: error.code,
+            message: &error.message,
+            problems: &error.problems,
+            request_id,
+        };
+        (parts.status, Json(text)).into_response()
+    };
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);
     written.headers_mut().extend(parts.headers);
@@ -95,7 +105,8 @@ fn foreign_error(parts: &axum::http::response::Parts, path: &str) -> bool {
     let failed = parts.status.is_client_error() || parts.status.is_server_error();
     let json =
         parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
-    failed && !json && (path.starts_with("/api") || path.starts_with("/auth"))
+    let ours = path.starts_with("/api") || path.starts_with("/auth") || exception::is_for(path);
+    failed && !json && ours
 }
 
 fn by_status(status: StatusCode, path: &str) -> Error {

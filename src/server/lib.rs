@@ -17,3 +17,5 @@ pub mod router;
 mod security;
 pub mod site;
 pub mod state;
+mod transfer;
+mod webhdfs;

@@ -9,9 +9,10 @@ use tower_sessions::SessionStore;
 
 use crate::failure::Failure;
 use crate::state::AppState;
-use crate::{auth, health, live, pages, requests, rest, security, site};
+use crate::{auth, health, live, pages, requests, rest, security, site, webhdfs};
 
-/// The most a request's body may have, in bytes: job files and forms are smaller.
+/// The most a request's body may have, in bytes: job files and forms are smaller. Files that are
+/// sent have a limit of their own.
 const BODY_LIMIT: usize = 1024 * 1024;
 
 /// The whole server. Everything that knows its caller is behind the sessions; files and health are
@@ -21,6 +22,7 @@ pub fn router<S: SessionStore + Clone>(state: AppState, sessions: S) -> Router {
     let personal = Router::new()
         .merge(auth::routes())
         .merge(rest::routes())
+        .merge(webhdfs::routes())
         .route("/api/events", get(live::events))
         .merge(pages::routes(&state))
         .layer(middleware::from_fn_with_state(state.clone(), auth::authenticate))

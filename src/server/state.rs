@@ -13,6 +13,9 @@ use crate::health::Probe;
 use crate::metrics::Metrics;
 use crate::site::Site;
 
+/// The most bytes of a file that is sent, when nothing is said.
+const UPLOAD_LIMIT: u64 = 100_000_000_000;
+
 /// Shared by all handlers; cheap to clone.
 #[derive(Clone)]
 pub struct AppState {
@@ -28,6 +31,8 @@ pub struct AppState {
     pub(crate) origin: Arc<OwnOrigin>,
     /// Proxies whose word about the client's address is taken.
     pub(crate) trusted_proxies: Arc<[IpAddr]>,
+    /// The most bytes of a file that is sent.
+    pub(crate) upload_limit: u64,
     /// Counters.
     pub(crate) metrics: Arc<Metrics>,
     /// Ends the answers that have no end.
@@ -45,6 +50,7 @@ impl AppState {
             sign_in_limit: Arc::new(SignInLimit::default()),
             origin: Arc::new(OwnOrigin::new(options.public_url)),
             trusted_proxies: options.trusted_proxies.into(),
+            upload_limit: options.upload_limit.unwrap_or(UPLOAD_LIMIT),
             metrics: Arc::new(Metrics::new()),
             shutdown: options.shutdown,
         }
@@ -66,6 +72,8 @@ pub struct StateOptions {
     pub trusted_proxies: Vec<IpAddr>,
     /// The front end's files.
     pub site: Site,
+    /// The most bytes of a file that is sent; 100 GB when nothing is said.
+    pub upload_limit: Option<u64>,
     /// Cancelled when the server stops.
     pub shutdown: CancellationToken,
 }

@@ -31,7 +31,7 @@ pub(crate) const CLIENT: [Package; 1] = [package("docker-cli", "docker")];
 pub(crate) const BASE_IMAGE: [Package; 1] = [package("debootstrap", "debootstrap")];
 
 /// What the tests run beside the engines.
-pub(crate) const TESTS: [Package; 9] = [
+pub(crate) const TESTS: [Package; 12] = [
     package("git", "git"),
     package("postgresql", "/usr/lib/postgresql"),
     package("chromium", "chromium"),
@@ -41,6 +41,9 @@ pub(crate) const TESTS: [Package; 9] = [
     package("rsync", "rsync"),
     package("python3-paramiko", "/usr/lib/python3/dist-packages/paramiko"),
     package("iproute2", "ip"),
+    package("curl", "curl"),
+    package("wget", "wget"),
+    package("python3-venv", "python3"),
 ];
 
 /// Installs those of the packages that are not there.

@@ -98,6 +98,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         public_url: config.public_url.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         site: Site::open(config.site.clone()),
+        upload_limit: config.upload_limit(),
         shutdown: shutdown.clone(),
     };
     let probe = Arc::new(ControlProbe(Arc::clone(&control)));
@@ -144,7 +145,7 @@ async fn start_control(config: &Config) -> anyhow::Result<Control> {
         .create(data)
         .with_context(|| format!("data = {}: the folder cannot be made", data.display()))?;
     let database = Database::open(&config.database_url()).await.context("database.url")?;
-    let storage = Storage::open(&config.storage_root()).context("storage.root")?;
+    let storage = Storage::open_with(config.storage_options()).context("storage")?;
     let mut nodes = config.node_settings();
     if config.demo {
         nodes.extend(demo::nodes());
@@ -182,12 +183,15 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
     })
 }
 
-/// Forgets sessions and tokens that have ended, now and then.
+/// Forgets sessions and tokens that have ended and files that were never finished, now and then.
 async fn sweep(control: Arc<Control>, shutdown: CancellationToken) {
     loop {
         let now = Timestamp(time::OffsetDateTime::now_utc().unix_timestamp() * 1000);
         if let Err(error) = forget_ended(control.database(), now).await {
             tracing::warn!(%error, "ended sessions and tokens cannot be forgotten");
+        }
+        if let Err(error) = control.storage().sweep().await {
+            tracing::warn!(%error, "files that were never finished cannot be removed");
         }
         tokio::select! {
             () = shutdown.cancelled() => return,

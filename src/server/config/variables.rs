@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 15] = [
+const KNOWN: [(&str, &str, Kind); 20] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -25,6 +25,11 @@ const KNOWN: [(&str, &str, Kind); 15] = [
     ("BERTH_GUEST", "guest", Kind::Text),
     ("BERTH_DATABASE_URL", "database.url", Kind::Text),
     ("BERTH_STORAGE_ROOT", "storage.root", Kind::Text),
+    ("BERTH_STORAGE_ENDPOINT", "storage.endpoint", Kind::Text),
+    ("BERTH_STORAGE_USER", "storage.user", Kind::Text),
+    ("BERTH_STORAGE_DELEGATION", "storage.delegation", Kind::Text),
+    ("BERTH_STORAGE_QUOTA_MB", "storage.quota_mb", Kind::Value),
+    ("BERTH_STORAGE_UPLOAD_LIMIT_MB", "storage.upload_limit_mb", Kind::Value),
     ("BERTH_LOG_FILTER", "log.filter", Kind::Text),
     ("BERTH_LOG_FORMAT", "log.format", Kind::Text),
     ("BERTH_NODES", "nodes", Kind::Value),

@@ -1,6 +1,7 @@
 //! Version 2.
 
 pub(crate) mod cluster;
+mod files;
 mod jobs;
 mod users;
 pub(crate) mod wire;
@@ -30,6 +31,9 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/virtual-clusters", get(cluster::virtual_clusters))
         .route("/virtual-clusters/{name}", get(cluster::virtual_cluster))
         .route("/nodes", get(cluster::nodes))
+        .route("/files", get(files::root))
+        .route("/files/", get(files::root))
+        .route("/files/{*path}", get(files::get).put(files::put).delete(files::remove))
         .route("/users", get(users::list).post(users::create))
         .route("/users/{name}", get(users::get).delete(users::remove))
         .route("/users/{name}/password", put(users::set_password))

@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
+mod clients;
 mod doors;
 mod fakes;
+mod files_door;
+mod hall;
 mod lifecycle;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;
@@ -12,3 +15,5 @@ mod refusals;
 mod server;
 mod shapes;
 mod sign_in;
+mod webhdfs;
+mod webhdfs_abuse;

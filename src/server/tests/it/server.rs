@@ -31,10 +31,14 @@ impl Server {
     }
 
     pub(crate) async fn over(folder: &Path, backend: Backend) -> Self {
+        Self::with(folder, backend, StateOptions::default()).await
+    }
+
+    pub(crate) async fn with(folder: &Path, backend: Backend, options: StateOptions) -> Self {
         let url = format!("sqlite://{}", folder.join("sessions.db").display());
         let database = Arc::new(Database::open(&url).await.unwrap());
         let shutdown = CancellationToken::new();
-        let options = StateOptions { shutdown: shutdown.clone(), ..StateOptions::default() };
+        let options = StateOptions { shutdown: shutdown.clone(), ..options };
         let state = AppState::new(backend, Arc::new(AllWell), options);
         let app = router(state, Store::new(database));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
