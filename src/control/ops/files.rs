@@ -16,11 +16,13 @@ use crate::shared::Shared;
 
 pub(crate) mod access;
 mod failure;
+mod job_keys;
 mod ledger;
 mod view;
 
 use access::{Access, Claim};
 pub(crate) use failure::{failure, path_of};
+use job_keys::KeyFile;
 use ledger::Ledger;
 
 /// The most entries of a folder that are looked at together.
@@ -53,6 +55,9 @@ impl Files for Ops {
 
     async fn stat(&self, actor: &Actor, path: &FilePath) -> Result<FileView> {
         let path = path_of(&self.shared, path)?;
+        if let Some(key) = KeyFile::find(&self.shared, actor, &path).await? {
+            return Ok(key.view());
+        }
         let standing = self.access(actor).to_read(&path).await?;
         self.make_home(actor, &path).await?;
         let entry = self.shared.storage.stat(&path).await.map_err(failure)?;
@@ -97,6 +102,9 @@ impl Files for Ops {
 
     async fn read(&self, actor: &Actor, path: &FilePath, part: FilePart) -> Result<FileContent> {
         let path = path_of(&self.shared, path)?;
+        if let Some(key) = KeyFile::find(&self.shared, actor, &path).await? {
+            return Ok(key.read(part));
+        }
         let standing = self.access(actor).to_read(&path).await?;
         let entry = self.shared.storage.stat(&path).await.map_err(failure)?;
         let range = Range { offset: part.offset, length: part.length };

@@ -58,6 +58,7 @@ fn class(code: ErrorCode) -> (u16, &'static str) {
         | ErrorCode::IncorrectPasswordError => (400, "java.lang.IllegalArgumentException"),
         ErrorCode::NoJobError
         | ErrorCode::NoJobConfigError
+        | ErrorCode::NoJobSshInfoError
         | ErrorCode::NoTaskLogError
         | ErrorCode::NoVirtualClusterError
         | ErrorCode::NoUserError

@@ -305,3 +305,32 @@ async fn jobs_reach_what_their_owner_reaches() {
     submit("bob", "mine", "").await.unwrap();
     assert_eq!(office.names("bob", "/Output/bob").await.unwrap(), ["mine"], "its name was taken");
 }
+
+#[tokio::test]
+async fn a_jobs_key_is_read_at_the_documents_path_by_its_owner() {
+    let office = Office::open(None).await;
+    let text = job("train", 1, 0, "true", "");
+    let submission = Submission { text, cloned_from: None, expected_name: None };
+    office.backend().jobs.submit(&actor("alice"), submission).await.unwrap();
+    let folder = "/Container/alice/train/ssh/application_1_0001/.ssh";
+    let private = format!("{folder}/application_1_0001");
+    let key = office.read("alice", &private).await.unwrap();
+    assert!(key.starts_with("-----BEGIN OPENSSH PRIVATE KEY-----\n"), "{key}");
+    assert_eq!(office.read("admin", &format!("{folder}/alice~train")).await.unwrap(), key);
+    let public = office.read("alice", &format!("{private}.pub")).await.unwrap();
+    assert!(public.starts_with("ssh-ed25519 ") && public.ends_with(" alice~train\n"), "{public}");
+    let part = FilePart { offset: 5, length: Some(5) };
+    let read = office.backend().files.read(&actor("alice"), &at(&private), part).await.unwrap();
+    assert_eq!((read.file.size, read.range), (key.len() as u64, 5..10));
+    let pieces: Vec<Bytes> = read.content.try_collect().await.unwrap();
+    assert_eq!(pieces.concat(), b"BEGIN");
+
+    assert_eq!(code(office.read("bob", &private).await), ErrorCode::ForbiddenUserError);
+    for missing in [
+        "/Container/alice/train/ssh/application_1_0002/.ssh/application_1_0002",
+        "/Container/alice/train/ssh/application_1_0001/.ssh/application_1_0002",
+        "/Container/alice/other/ssh/application_1_0001/.ssh/application_1_0001",
+    ] {
+        assert_eq!(code(office.read("alice", missing).await), ErrorCode::NoFileError, "{missing}");
+    }
+}

@@ -94,6 +94,7 @@ async fn control(folder: &Path, quota: Option<u64>) -> Control {
     let at = |name: &str| folder.join(name).display().to_string();
     let storage = StorageOptions { root: at("storage"), quota, ..StorageOptions::default() };
     let options = Options {
+        guest: None,
         database: Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap(),
         storage: Storage::open_with(storage).unwrap(),
         data: folder.to_owned(),
