@@ -1,5 +1,6 @@
 //! Addresses of pages, in one place.
 
+use api::files::FilePath;
 use protocol::ids::{JobKey, NodeName};
 
 /// A job's page.
@@ -22,6 +23,34 @@ pub(crate) fn node(name: &NodeName) -> String {
     format!("/nodes/{name}")
 }
 
+/// The page of a folder or a file.
+pub(crate) fn files(path: &FilePath) -> String {
+    format!("/files?path={}", encode(path.as_str()))
+}
+
+/// A file's bytes.
+pub(crate) fn content(path: &FilePath) -> String {
+    let segments = path.as_str().split('/').map(|name| encode(name).replace('+', "%20"));
+    format!("/api/v2/files{}", segments.collect::<Vec<_>>().join("/"))
+}
+
+/// The submit page, with a job whose code is in a folder.
+pub(crate) fn submit_code(folder: &FilePath) -> String {
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~');
+    let name: String = folder.name().chars().map(|c| if good(c) { c } else { '-' }).collect();
+    let job = serde_json::json!({
+        "jobName": name,
+        "image": "berth/base:latest",
+        "codeDir": format!("$PAI_DEFAULT_FS_URI{folder}"),
+        "taskRoles": [{
+            "name": "main", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 1024, "gpuNumber": 0,
+            "command": "ls",
+        }],
+    });
+    let text = serde_json::to_string_pretty(&job).unwrap_or_default();
+    format!("/submit?text={}", encode(&text))
+}
+
 /// Writes a text so that it can stand in a query.
 pub(crate) fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -40,6 +69,16 @@ pub(crate) fn encode(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_survive_an_address() {
+        let path = FilePath::new("/alice/a b#c?/作");
+        assert_eq!(content(&path), "/api/v2/files/alice/a%20b%23c%3F/%E4%BD%9C");
+        assert_eq!(files(&path), "/files?path=%2Falice%2Fa+b%23c%3F%2F%E4%BD%9C");
+        let submit = submit_code(&FilePath::new("/alice/my code"));
+        assert!(submit.contains("%22jobName%22:+%22my-code%22"), "{submit}");
+        assert!(submit.contains("%24PAI_DEFAULT_FS_URI%2Falice%2Fmy+code"), "{submit}");
+    }
 
     #[test]
     fn texts_survive_a_query() {

@@ -38,6 +38,8 @@ mod edge;
 #[cfg(feature = "ssr")]
 mod posted;
 #[cfg(feature = "ssr")]
+mod preview;
+#[cfg(feature = "ssr")]
 mod templates;
 
 pub use failed::Failed;

@@ -33,6 +33,22 @@ pub(crate) fn disk(gibibytes: u64) -> String {
     format!("{}\u{2009}GiB", count(gibibytes))
 }
 
+/// Bytes, in the unit that reads best.
+pub(crate) fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut unit = 0;
+    let mut tenths = u128::from(bytes) * 10;
+    while tenths >= 10_240 && unit + 1 < UNITS.len() {
+        tenths = (tenths + 512) / 1024;
+        unit += 1;
+    }
+    if unit == 0 || tenths >= 1000 || tenths.is_multiple_of(10) {
+        let whole = u64::try_from((tenths + 5) / 10).unwrap_or(u64::MAX);
+        return format!("{}\u{2009}{}", count(whole), UNITS[unit]);
+    }
+    format!("{}.{}\u{2009}{}", tenths / 10, tenths % 10, UNITS[unit])
+}
+
 /// A part of a whole in percent, 0 to 100; nothing of nothing is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> u64 {
     (part * 100).checked_div(whole).unwrap_or(0).min(100)
@@ -61,6 +77,20 @@ mod tests {
         assert_eq!(memory(2560), "2.5\u{2009}GiB");
         assert_eq!(memory(1_048_576), "1\u{2009}024\u{2009}GiB");
         assert_eq!(memory(183_450), "179\u{2009}GiB");
+    }
+
+    #[test]
+    fn bytes_take_the_unit_that_reads_best() {
+        for (bytes, text) in [
+            (0, "0\u{2009}B"),
+            (1023, "1\u{2009}023\u{2009}B"),
+            (1024, "1\u{2009}KiB"),
+            (1536, "1.5\u{2009}KiB"),
+            (5 * 1024 * 1024 * 1024, "5\u{2009}GiB"),
+            (u64::MAX, "16\u{2009}777\u{2009}216\u{2009}TiB"),
+        ] {
+            assert_eq!(super::bytes(bytes), text);
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::keys;
 use crate::live::Live;
 use crate::pages::admin::AdminPage;
 use crate::pages::clusters::ClustersPage;
+use crate::pages::files::FilesPage;
 use crate::pages::home::HomePage;
 use crate::pages::job::JobPage;
 use crate::pages::jobs::JobsPage;
@@ -50,6 +51,7 @@ lazy! {
     JobsRoute => JobsPage,
     JobRoute => JobPage,
     SubmitRoute => SubmitPage,
+    FilesRoute => FilesPage,
     ClustersRoute => ClustersPage,
     NodesRoute => NodesPage,
     NodeRoute => NodePage,
@@ -96,6 +98,7 @@ fn Pages() -> impl IntoView {
                 <Route path=path!("/jobs") view={Lazy::<JobsRoute>::new()} ssr=READY/>
                 <Route path=path!("/jobs/:user/:name/:tab?") view={Lazy::<JobRoute>::new()} ssr=READY/>
                 <Route path=path!("/submit") view={Lazy::<SubmitRoute>::new()} ssr=READY/>
+                <Route path=path!("/files") view={Lazy::<FilesRoute>::new()} ssr=READY/>
                 <Route path=path!("/clusters") view={Lazy::<ClustersRoute>::new()} ssr=READY/>
                 <Route path=path!("/nodes") view={Lazy::<NodesRoute>::new()} ssr=READY/>
                 <Route path=path!("/nodes/:name") view={Lazy::<NodeRoute>::new()} ssr=READY/>

@@ -1,6 +1,7 @@
 //! English.
 
 mod causes;
+mod files;
 mod pages;
 mod spans;
 mod submit;
@@ -22,6 +23,7 @@ pub(super) static TEXTS: Texts = Texts {
     admin: pages::ADMIN,
     profile: pages::PROFILE,
     submit: submit::SUBMIT,
+    files: files::FILES,
     state,
     span: spans::span,
     ago: spans::ago,

@@ -27,6 +27,7 @@ pub(crate) struct Texts {
     pub(crate) admin: Admin,
     pub(crate) profile: Profile,
     pub(crate) submit: super::words_submit::Submit,
+    pub(crate) files: super::words_files::Files,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// A duration (`2h 13m`).
@@ -88,6 +89,7 @@ pub(crate) struct Nav {
     pub(crate) home: Word,
     pub(crate) jobs: Word,
     pub(crate) submit: Word,
+    pub(crate) files: Word,
     pub(crate) clusters: Word,
     pub(crate) nodes: Word,
     pub(crate) admin: Word,

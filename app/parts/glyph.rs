@@ -6,6 +6,8 @@ pub(crate) enum Glyph {
     Home,
     Jobs,
     Submit,
+    Files,
+    File,
     Clusters,
     Nodes,
     Admin,
@@ -24,6 +26,8 @@ impl Glyph {
             Glyph::Home => "M2.5 7.5 8 3l5.5 4.5V13h-4V9.5h-3V13h-4z",
             Glyph::Jobs => "M2.5 4h2m2.5 0h6.5M2.5 8h2m2.5 0h6.5M2.5 12h2m2.5 0h6.5",
             Glyph::Submit => "M8 3v10M3 8h10",
+            Glyph::Files => "M2 4.5V13h12V5.5H8L6.5 3.5H2z",
+            Glyph::File => "M4 2.5h5l3 3V13.5H4zM9 2.5v3h3",
             Glyph::Clusters => {
                 "M8 2.5 13.5 5 8 7.5 2.5 5zM2.5 8 8 10.5 13.5 8M2.5 11 8 13.5l5.5-2.5"
             }

@@ -16,6 +16,7 @@ struct Place {
 const HOME: Place = Place { address: "/", glyph: Glyph::Home, word: |t| t.nav.home };
 const JOBS: Place = Place { address: "/jobs", glyph: Glyph::Jobs, word: |t| t.nav.jobs };
 const SUBMIT: Place = Place { address: "/submit", glyph: Glyph::Submit, word: |t| t.nav.submit };
+const FILES: Place = Place { address: "/files", glyph: Glyph::Files, word: |t| t.nav.files };
 const CLUSTERS: Place =
     Place { address: "/clusters", glyph: Glyph::Clusters, word: |t| t.nav.clusters };
 const NODES: Place = Place { address: "/nodes", glyph: Glyph::Nodes, word: |t| t.nav.nodes };
@@ -25,7 +26,7 @@ const ADMIN: Place = Place { address: "/admin", glyph: Glyph::Admin, word: |t| t
 #[component]
 pub(crate) fn Sidebar() -> impl IntoView {
     let admin = Session::get().is_admin().then_some(ADMIN);
-    let places = [HOME, JOBS, SUBMIT, CLUSTERS, NODES].into_iter().chain(admin);
+    let places = [HOME, JOBS, SUBMIT, FILES, CLUSTERS, NODES].into_iter().chain(admin);
     view! {
         <nav class="sidebar" aria-label=tr(|t| t.nav.main)>
             {places.map(|place| view! { <To place=place/> }).collect_view()}
@@ -36,7 +37,7 @@ pub(crate) fn Sidebar() -> impl IntoView {
 /// The places one needs on a phone, at the bottom of a narrow window.
 #[component]
 pub(crate) fn BottomBar() -> impl IntoView {
-    let places = [HOME, JOBS, SUBMIT, CLUSTERS, NODES];
+    let places = [HOME, JOBS, SUBMIT, FILES, CLUSTERS, NODES];
     view! {
         <nav class="bottom-bar" aria-label=tr(|t| t.nav.main)>
             {places.map(|place| view! { <To place=place/> }).collect_view()}

@@ -12,6 +12,7 @@ const PAGES = [
   ["job-events", "/jobs/admin/seen/events"],
   ["job-config", "/jobs/admin/seen/config"],
   ["submit", "/submit"],
+  ["files", "/files"],
   ["clusters", "/clusters"],
   ["nodes", "/nodes"],
   ["node", "/nodes/quay"],

@@ -45,6 +45,7 @@ pub(super) const NAV: Nav = Nav {
     home: "Home",
     jobs: "Jobs",
     submit: "Submit",
+    files: "Files",
     clusters: "Virtual clusters",
     nodes: "Nodes",
     admin: "Administration",

@@ -40,6 +40,7 @@ pub(super) const NAV: Nav = Nav {
     home: "首页",
     jobs: "作业",
     submit: "提交",
+    files: "文件",
     clusters: "虚拟集群",
     nodes: "节点",
     admin: "管理",

@@ -1,0 +1,96 @@
+use api::files::{FileKind, FilePath, FileView};
+use leptos::prelude::*;
+
+use crate::address;
+use crate::i18n::tr;
+use crate::number;
+use crate::pages::files::dialogs::{Ask, Changes};
+use crate::parts::glyph::{Drawn, Glyph};
+use crate::parts::relative_time::RelativeTime;
+
+/// What is in a folder.
+#[component]
+pub(crate) fn Table(folder: FilePath, entries: Vec<FileView>) -> impl IntoView {
+    let rows = entries.into_iter().map(|file| {
+        let path = folder.child(&file.name);
+        view! { <Row path=path file=file/> }
+    });
+    let rows = rows.collect_view();
+    view! {
+        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.files.table)>
+            <table class="table">
+                <thead>
+                    <tr>
+                        <th scope="col">{tr(|t| t.files.name)}</th>
+                        <th scope="col" class="num">{tr(|t| t.files.size)}</th>
+                        <th scope="col">{tr(|t| t.files.modified)}</th>
+                        <th scope="col">{tr(|t| t.files.owner)}</th>
+                        <th scope="col">{tr(|t| t.files.actions)}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Row(path: FilePath, file: FileView) -> impl IntoView {
+    let is_file = file.kind == FileKind::File;
+    let glyph = if is_file { Glyph::File } else { Glyph::Files };
+    let size = is_file.then(|| number::bytes(file.size));
+    let modified = file.modified.map(|at| view! { <RelativeTime at=at/> });
+    let owner = match file.owner.clone() {
+        Some(owner) => owner.to_string().into_any(),
+        None => tr(|t| t.files.everybody).into_any(),
+    };
+    view! {
+        <tr>
+            <th scope="row">
+                <a class="files__name" href=address::files(&path)>
+                    <Drawn glyph=glyph/>
+                    <span>{file.name.clone()}</span>
+                </a>
+            </th>
+            <td class="num">{size}</td>
+            <td>{modified}</td>
+            <td>{owner}</td>
+            <td><Actions path=path file=file/></td>
+        </tr>
+    }
+}
+
+#[component]
+fn Actions(path: FilePath, file: FileView) -> impl IntoView {
+    let changes = Changes::get();
+    let download = (file.kind == FileKind::File).then(|| {
+        let href = format!("{}?download=true", address::content(&path));
+        view! {
+            <a class="button button--small" href=href rel="external" download=file.name.clone()>
+                {tr(|t| t.common.download)}
+            </a>
+        }
+    });
+    let change = file.may_change.then(|| {
+        let ask = Ask { path, kind: file.kind };
+        let (rename, remove) = (ask.clone(), ask);
+        view! {
+            <button
+                type="button"
+                class="button button--small"
+                on:click=move |_| changes.ask_rename(rename.clone())
+            >
+                {tr(|t| t.files.rename)}
+            </button>
+            <button
+                type="button"
+                class="button button--small"
+                on:click=move |_| changes.ask_remove(remove.clone())
+            >
+                {tr(|t| t.common.remove)}
+            </button>
+        }
+    });
+    view! { <div class="buttons files__actions">{download} {change}</div> }
+}
