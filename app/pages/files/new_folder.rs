@@ -17,7 +17,9 @@ pub(crate) fn NewFolder(folder: FilePath) -> impl IntoView {
         if let Some(Ok(())) = make.value().get() {
             // The list shows the folder; the next one begins with an empty field.
             make.clear();
-            menu.get_untracked().inspect(|menu| empty(menu));
+            if let Some(menu) = menu.get_untracked() {
+                empty(&menu);
+            }
         }
     });
     view! {
