@@ -1,18 +1,24 @@
 //! The program that runs beside each task in its container: how it gets there and what it is told.
 
 use bytes::Bytes;
-use protocol::guest::{GuestConfig, GuestPeer, GuestSsh};
+use engine::Volume;
+use protocol::guest::{CODE, GuestConfig, GuestPeer, GuestSsh};
 use protocol::ids::{JobId, JobKey, TaskKey};
 use protocol::placement::TaskPlacement;
 use protocol::spec::JobSpec;
 use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
 
+use crate::code;
 use crate::keys::{self, Pair};
 use crate::sealing::Seal;
 
 /// The kernel takes no variable longer than 128 KiB.
 const LONGEST: usize = 120_000;
+
+/// So long a failed task of a job with `isDebug` is kept, unless it is stopped before: a day, so that
+/// what fails at night is looked into in the morning.
+const KEPT_SECS: u64 = 24 * 60 * 60;
 
 /// Other names of the program, by which it is a client for images that have none.
 const CLIENTS: [&str; 2] = ["ssh", "scp"];
@@ -21,14 +27,19 @@ const CLIENTS: [&str; 2] = ["ssh", "scp"];
 #[derive(Debug)]
 pub(crate) struct Guest {
     /// Named after what is in it, so that containers of before an upgrade keep theirs.
-    pub(crate) volume: String,
+    pub(crate) volume: Volume,
     pub(crate) archive: Bytes,
 }
 
 impl Guest {
-    pub(crate) fn new(program: &[u8]) -> std::io::Result<Self> {
+    pub(crate) fn new(installation: &str, program: &[u8]) -> std::io::Result<Self> {
         let hash = hex::encode(&Sha256::digest(program)[..6]);
-        Ok(Self { volume: format!("berth-guest-{hash}"), archive: archive(program)?.into() })
+        let volume = Volume {
+            name: format!("berth-{installation}-guest-{hash}"),
+            cluster: installation.to_owned(),
+            attempt: None,
+        };
+        Ok(Self { volume, archive: archive(program)?.into() })
     }
 }
 
@@ -92,7 +103,13 @@ fn config(
             peers: places.iter().filter_map(|place| peer(spec, place)).collect(),
         }
     });
-    GuestConfig { command, start_in: None, keep_on_failure_secs: None, ssh }
+    GuestConfig {
+        command,
+        start_in: code::starts_inside(spec).then(|| CODE.to_owned()),
+        code_name: code::own_name(spec),
+        keep_on_failure_secs: spec.debug.then_some(KEPT_SECS),
+        ssh,
+    }
 }
 
 fn peer(spec: &JobSpec, place: &TaskPlacement) -> Option<GuestPeer> {
@@ -105,20 +122,24 @@ fn peer(spec: &JobSpec, place: &TaskPlacement) -> Option<GuestPeer> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
 
-    fn told(tasks: u32) -> GuestConfig {
-        let folder = tempfile::tempdir().unwrap();
-        let seal = Seal::open(&folder.path().join("key")).unwrap();
+    pub(crate) fn spec(tasks: u32) -> JobSpec {
         let text = format!(
             r#"{{"jobName": "big", "image": "i", "taskRoles": [{{"name": "worker",
                 "taskNumber": {tasks}, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": 0,
                 "command": "true"}}]}}"#
         );
-        let spec = protocol::parse::parse(&text).unwrap().spec;
+        protocol::parse::parse(&text).unwrap().spec
+    }
+
+    fn told(tasks: u32) -> GuestConfig {
+        let folder = tempfile::tempdir().unwrap();
+        let seal = Seal::open(&folder.path().join("key")).unwrap();
+        let spec = spec(tasks);
         let key = JobKey { user: "alice".parse().unwrap(), name: "big".parse().unwrap() };
         let ports = BTreeMap::from([("ssh".parse().unwrap(), vec![20_022])]);
         let places: Vec<_> = (0..tasks)

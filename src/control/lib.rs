@@ -6,6 +6,7 @@
 
 mod active;
 mod cluster;
+mod code;
 mod error;
 mod guest;
 mod happened;

@@ -89,7 +89,10 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let first_password = first_administrator(&database, admin_password).await?;
     save_configured(&database, &options.nodes, &options.virtual_clusters).await?;
     let cluster = Cluster::read(&database).await?;
-    let guest = guest.map(|program| Guest::new(&program)).transpose().map_err(Error::Guest)?;
+    let guest = guest
+        .map(|program| Guest::new(&installation, &program))
+        .transpose()
+        .map_err(Error::Guest)?;
     let shared =
         Shared::new(installation, database, storage, seal, guest, options.certificates, cluster);
     let shared = Arc::new(shared);

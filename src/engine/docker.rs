@@ -13,27 +13,28 @@ mod ssh;
 mod stats;
 mod streams;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bollard::exec::{CreateExecOptions, ResizeExecOptions, StartExecOptions, StartExecResults};
+use bollard::models::Mount;
 use bollard::query_parameters::{
     ContainerArchiveInfoOptions, CreateContainerOptions, DownloadFromContainerOptions,
-    RemoveContainerOptions, StartContainerOptions, StopContainerOptions, UploadToContainerOptions,
+    RemoveContainerOptions, StartContainerOptions, StopContainerOptions,
 };
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use protocol::cluster::GpuRuntime;
+use protocol::guest::CODE;
 use protocol::resources::Gpu;
 use protocol::spec::RegistryAuth;
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::{
-    Container, ContainerSpec, ContainerStatus, Engine, EngineError, EngineInfo, Exec, LogChunk,
-    LogRequest, Result, Stats,
+    Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, EngineInfo, Exec,
+    LogChunk, LogRequest, Result, Stats, Volume,
 };
 use cache::Cache;
 use connection::Connection;
@@ -54,8 +55,8 @@ pub(crate) struct DockerEngine {
     gpu_runtime: GpuRuntime,
     facts: OnceCell<Facts>,
     cache: Arc<Cache>,
-    /// Volumes that were filled.
-    provided: Mutex<HashSet<String>>,
+    /// Held while a volume is being filled.
+    filling: Mutex<()>,
 }
 
 /// What does not change while the engine is up, asked once.
@@ -72,7 +73,7 @@ impl DockerEngine {
             gpu_runtime,
             facts: OnceCell::new(),
             cache: Arc::default(),
-            provided: Mutex::default(),
+            filling: Mutex::default(),
         }
     }
 
@@ -92,7 +93,8 @@ impl DockerEngine {
     async fn try_create(&self, spec: &ContainerSpec) -> std::result::Result<String, CreateFailure> {
         let name = spec.name();
         let facts = self.facts().await.map_err(CreateFailure::Other)?;
-        let body = shape::body(spec, facts.has_init, facts.cpus);
+        let code = self.code_mount(spec).await.map_err(CreateFailure::Other)?;
+        let body = shape::body(spec, code, facts.has_init, facts.cpus);
         let options = CreateContainerOptions { name: Some(name.clone()), ..Default::default() };
         let call = self
             .connection
@@ -108,6 +110,25 @@ impl DockerEngine {
             }
             Err(error) => Err(CreateFailure::Other(classify(error, &name))),
         }
+    }
+
+    /// The job's code, in the folder that the image starts in.
+    async fn code_mount(&self, spec: &ContainerSpec) -> Result<Option<Mount>> {
+        let Some(volume) = &spec.code else { return Ok(None) };
+        let image = spec.image.as_str();
+        let call =
+            self.connection.call(CALL, |docker| async move { docker.inspect_image(image).await });
+        let found = match call.await {
+            Ok(found) => found,
+            Err(error) if status_of(&error) == Some(404) => {
+                let message = failure::words(&error);
+                return Err(EngineError::NoImage { image: image.to_owned(), message });
+            }
+            Err(error) => return Err(classify(error, image)),
+        };
+        let start = found.config.and_then(|config| config.working_dir).unwrap_or_default();
+        let folder = format!("/{}/{CODE}", start.trim_matches('/')).replacen("//", "/", 1);
+        Ok(Some(provide::mount(volume, &folder, true)))
     }
 
     /// The container that has this container's name, if it is this one.
@@ -155,14 +176,6 @@ impl DockerEngine {
             Err(error) => Err(classify(error, &spec.name())),
         }
     }
-}
-
-async fn upload(connection: &Connection, name: &str, folder: &str, tar: Bytes) -> Result<()> {
-    let options = UploadToContainerOptions { path: folder.to_owned(), ..Default::default() };
-    let call = connection.call(WORK * 5, |docker| async move {
-        docker.upload_to_container(name, Some(options), bollard::body_full(tar)).await
-    });
-    call.await.map_err(|error| classify(error, name))
 }
 
 enum CreateFailure {
@@ -336,17 +349,20 @@ impl Engine for DockerEngine {
         Ok(if found.running == Some(true) { None } else { code })
     }
 
-    async fn provide(&self, volume: &str, image: &str, tar: Bytes) -> Result<()> {
-        let mut provided = self.provided.lock().await;
-        if !provided.contains(volume) {
-            provide::provide(&self.connection, volume, image, tar).await?;
-            provided.insert(volume.to_owned());
-        }
-        Ok(())
+    async fn provide(&self, volume: &Volume, image: &str, content: &dyn Content) -> Result<()> {
+        self.fill(volume, image, content).await
+    }
+
+    async fn volumes(&self, cluster: &str) -> Result<Vec<Volume>> {
+        self.list_volumes(cluster).await
+    }
+
+    async fn remove_volume(&self, name: &str) -> Result<()> {
+        self.discard(name).await
     }
 
     async fn put_archive(&self, name: &str, folder: &str, tar: Bytes) -> Result<()> {
-        upload(&self.connection, name, folder, tar).await
+        provide::upload(&self.connection, name, folder, tar.tar().await?).await
     }
 
     async fn get_archive(

@@ -8,12 +8,14 @@ mod connect;
 mod docker;
 mod model;
 pub mod simulated;
+mod volume;
 
 pub use connect::{EndpointOptions, connect};
 pub use model::{
-    Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, GpuDevice, Guest,
-    LogChunk, LogRequest, Stats, Stream,
+    Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, Folder, GpuDevice,
+    Guest, LogChunk, LogRequest, Stats, Stream,
 };
+pub use volume::{Content, Volume};
 
 use std::time::Duration;
 
@@ -44,9 +46,13 @@ pub trait Engine: Send + Sync + std::fmt::Debug {
         image: &str,
         auth: Option<&RegistryAuth>,
     ) -> Result<BoxStream<'static, Result<String>>>;
-    /// Fills a volume of this node with what a tar holds, for containers to have read-only, by
-    /// means of any image that is there. Done once while the connection holds.
-    async fn provide(&self, volume: &str, image: &str, tar: Bytes) -> Result<()>;
+    /// Fills a volume of this node, for containers to have read-only, by means of any image that
+    /// is there. One that is whole is left as it is.
+    async fn provide(&self, volume: &Volume, image: &str, content: &dyn Content) -> Result<()>;
+    /// All volumes of this cluster.
+    async fn volumes(&self, cluster: &str) -> Result<Vec<Volume>>;
+    /// Removes a volume; one that a container has stays.
+    async fn remove_volume(&self, name: &str) -> Result<()>;
     /// Makes a container and gives the engine's id; one of the same name is taken as it is.
     async fn create(&self, spec: &ContainerSpec) -> Result<String>;
     /// Starts a container that never ran; one that runs or ran is left as it is.

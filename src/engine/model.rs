@@ -78,6 +78,10 @@ pub struct ContainerSpec {
     pub command: String,
     /// The program that runs the command in the shell's place.
     pub guest: Option<Guest>,
+    /// The volume with the job's code: read-only, as `code` in the folder that the image starts in.
+    pub code: Option<String>,
+    /// Folders of the node that the container has as well.
+    pub folders: Vec<Folder>,
     /// The environment, `NAME` and value.
     pub env: Vec<(String, String)>,
     /// CPU cores, a hard limit.
@@ -100,6 +104,17 @@ impl ContainerSpec {
     pub fn name(&self) -> String {
         self.key.container_name(&self.cluster)
     }
+}
+
+/// A folder of the node in a container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder {
+    /// Where it is on the node.
+    pub source: String,
+    /// Where the container has it.
+    pub target: String,
+    /// Nothing in it can be changed through the container.
+    pub read_only: bool,
 }
 
 /// The program that runs a container's command and lets people enter.

@@ -21,14 +21,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
 use protocol::resources::{Capacity, Gpu};
 use protocol::spec::RegistryAuth;
 
 use crate::{
-    Container, ContainerSpec, ContainerStatus, Engine, EngineError, EngineInfo, Exec, LogChunk,
-    LogRequest, Result, Stats,
+    Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, EngineInfo, Exec,
+    LogChunk, LogRequest, Result, Stats, Volume,
 };
 pub(crate) use address::SimAddress;
 use node::Node;
@@ -235,8 +235,29 @@ impl Engine for Simulated {
         self.node.reach(|state| state.exec_code(id))
     }
 
-    async fn provide(&self, _volume: &str, _image: &str, _tar: Bytes) -> Result<()> {
-        self.node.reach(|_| Ok(()))
+    async fn provide(&self, volume: &Volume, _image: &str, content: &dyn Content) -> Result<()> {
+        if self.node.reach(|state| Ok(state.volumes.contains_key(&volume.name)))? {
+            return Ok(());
+        }
+        // It is read to its end, so that what is wrong with it is wrong here as well.
+        let mut tar = content.tar().await?;
+        while tar.try_next().await?.is_some() {}
+        self.node.reach(|state| {
+            state.volumes.insert(volume.name.clone(), volume.clone());
+            Ok(())
+        })
+    }
+
+    async fn volumes(&self, cluster: &str) -> Result<Vec<Volume>> {
+        let ours = |volume: &&Volume| volume.cluster == cluster;
+        self.node.reach(|state| Ok(state.volumes.values().filter(ours).cloned().collect()))
+    }
+
+    async fn remove_volume(&self, name: &str) -> Result<()> {
+        self.node.reach(|state| {
+            state.volumes.remove(name);
+            Ok(())
+        })
     }
 
     async fn put_archive(&self, name: &str, folder: &str, tar: Bytes) -> Result<()> {

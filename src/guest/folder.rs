@@ -92,6 +92,7 @@ impl Folder {
         let config = GuestConfig {
             command: String::new(),
             start_in: None,
+            code_name: None,
             keep_on_failure_secs: None,
             ssh: Some(ssh.clone()),
         };

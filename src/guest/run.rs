@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use protocol::guest::{GuestConfig, GuestExit};
+use protocol::guest::{CODE, GuestConfig, GuestExit};
 use tokio::runtime::Builder;
 
 use crate::children::{Child, Children};
@@ -50,6 +51,9 @@ pub(crate) fn run(folder: &Folder) -> ExitCode {
 async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
     let mut signals = Signals::listen()?;
     let children = Children::listen()?;
+    if let Some(name) = &config.code_name {
+        name_code(name);
+    }
     let start_in = start_folder(config.start_in.as_deref());
     if let Some(ssh) = &config.ssh {
         if let Err(error) = folder.admit(&ssh.authorized_keys) {
@@ -83,6 +87,15 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
     }
     children.end_all();
     Ok(exit.code)
+}
+
+/// Gives the folder of the job's code its own name as well, unless the image has something there.
+fn name_code(name: &str) {
+    match symlink(CODE, name) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => note(format_args!("the code is in {CODE}, not in {name} as well: {error}")),
+        Ok(()) => {}
+    }
 }
 
 /// The folder to start in, from the one that the image starts in.

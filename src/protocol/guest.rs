@@ -25,6 +25,9 @@ pub const CONFIG: &str = "task.json";
 /// wants to enter, so that it may change while the task runs.
 pub const AUTHORIZED_KEYS: &str = "authorized_keys";
 
+/// What the folder with the job's code is called, in the folder that the image starts in.
+pub const CODE: &str = "code";
+
 /// The file with the [`GuestExit`], written when the command has ended.
 pub const EXIT: &str = "exit.json";
 
@@ -37,6 +40,9 @@ pub struct GuestConfig {
     /// The folder that the command starts in, from the image's own; `None`: that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_in: Option<String>,
+    /// Another name of the folder [`CODE`], beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_name: Option<String>,
     /// For how many seconds a failed command's container is kept for looking into it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_on_failure_secs: Option<u64>,
@@ -114,6 +120,7 @@ mod tests {
         GuestConfig {
             command: "python train.py --token s3cret".into(),
             start_in: Some("code".into()),
+            code_name: Some("benchmarks".into()),
             keep_on_failure_secs: Some(3600),
             ssh: Some(GuestSsh {
                 port: 30022,

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use bollard::models::{
     ContainerCreateBody, DeviceMapping, DeviceRequest, HealthConfig, HostConfig,
-    HostConfigLogConfig, ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
+    HostConfigLogConfig, Mount, MountBindOptions, MountBindOptionsPropagationEnum, MountType,
+    ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
 };
 use protocol::cluster::GpuRuntime;
 use protocol::guest::{PROGRAM, PROGRAMS, VARIABLE};
 use protocol::ids::TaskKey;
 
 use super::provide::mount;
-use crate::{ContainerSpec, GpuDevice};
+use crate::{ContainerSpec, Folder, GpuDevice};
 
 /// The label that says which installation a container belongs to.
 pub(super) const CLUSTER_LABEL: &str = "berth.cluster";
@@ -60,8 +61,13 @@ pub(super) fn key_labels(cluster: &str, key: &TaskKey) -> BTreeMap<String, Strin
     ])
 }
 
-/// The request that makes a container, on an engine with so many CPU cores.
-pub(super) fn body(spec: &ContainerSpec, has_init: bool, engine_cpus: u32) -> ContainerCreateBody {
+/// The request that makes a container with the job's code, on an engine with so many CPU cores.
+pub(super) fn body(
+    spec: &ContainerSpec,
+    code: Option<Mount>,
+    has_init: bool,
+    engine_cpus: u32,
+) -> ContainerCreateBody {
     let mut labels: HashMap<String, String> = spec.labels.clone().into_iter().collect();
     labels.extend(key_labels(&spec.cluster, &spec.key));
     ContainerCreateBody {
@@ -79,7 +85,7 @@ pub(super) fn body(spec: &ContainerSpec, has_init: bool, engine_cpus: u32) -> Co
             test: Some(vec!["NONE".to_owned()]),
             ..Default::default()
         }),
-        host_config: Some(host(spec, has_init, engine_cpus)),
+        host_config: Some(host(spec, code, has_init, engine_cpus)),
         ..Default::default()
     }
 }
@@ -103,7 +109,7 @@ fn environment(spec: &ContainerSpec) -> Vec<String> {
         .collect()
 }
 
-fn host(spec: &ContainerSpec, has_init: bool, engine_cpus: u32) -> HostConfig {
+fn host(spec: &ContainerSpec, code: Option<Mount>, has_init: bool, engine_cpus: u32) -> HostConfig {
     // An administrator may declare more cores than the machine has; Docker refuses such a limit.
     let cpus = if engine_cpus == 0 { spec.cpus } else { spec.cpus.min(engine_cpus) };
     let memory = mebibytes(spec.memory_mb);
@@ -116,7 +122,7 @@ fn host(spec: &ContainerSpec, has_init: bool, engine_cpus: u32) -> HostConfig {
         ipc_mode: Some("private".to_owned()),
         // The guest is what an init program would be.
         init: (has_init && spec.guest.is_none()).then_some(true),
-        mounts: spec.guest.as_ref().map(|guest| vec![mount(&guest.volume, PROGRAMS, true)]),
+        mounts: Some(mounts(spec, code)),
         nano_cpus: positive(i64::from(cpus).saturating_mul(1_000_000_000)),
         memory,
         memory_swap: memory,
@@ -133,6 +139,27 @@ fn host(spec: &ContainerSpec, has_init: bool, engine_cpus: u32) -> HostConfig {
         restart_policy: Some(RestartPolicy {
             name: Some(RestartPolicyNameEnum::NO),
             maximum_retry_count: None,
+        }),
+        ..Default::default()
+    }
+}
+
+fn mounts(spec: &ContainerSpec, code: Option<Mount>) -> Vec<Mount> {
+    let guest = spec.guest.as_ref().map(|guest| mount(&guest.volume, PROGRAMS, true));
+    guest.into_iter().chain(code).chain(spec.folders.iter().map(folder)).collect()
+}
+
+/// A folder of the node. Docker makes none that is missing: it would be an empty one of the
+/// node's own disk.
+fn folder(folder: &Folder) -> Mount {
+    Mount {
+        typ: Some(MountType::BIND),
+        source: Some(folder.source.clone()),
+        target: Some(folder.target.clone()),
+        read_only: Some(folder.read_only),
+        bind_options: Some(MountBindOptions {
+            propagation: Some(MountBindOptionsPropagationEnum::RPRIVATE),
+            ..Default::default()
         }),
         ..Default::default()
     }
@@ -232,13 +259,15 @@ mod tests {
             shm_mb: 64,
             gpus: Vec::new(),
             gpu_runtime: GpuRuntime::Nvidia,
+            code: None,
+            folders: Vec::new(),
             infiniband: false,
         }
     }
 
     #[test]
     fn nothing_privileged_gets_in() {
-        let host = body(&spec(), true, 0).host_config.unwrap();
+        let host = body(&spec(), None, true, 0).host_config.unwrap();
         assert_eq!(host.cap_drop, Some(vec!["ALL".to_owned()]));
         assert_eq!(host.security_opt, Some(vec!["no-new-privileges".to_owned()]));
         assert_eq!(host.pids_limit, Some(PIDS));
@@ -251,7 +280,7 @@ mod tests {
 
     #[test]
     fn limits_are_hard() {
-        let host = body(&spec(), false, 2).host_config.unwrap();
+        let host = body(&spec(), None, false, 2).host_config.unwrap();
         assert_eq!(host.nano_cpus, Some(2_000_000_000), "not more than the machine has");
         assert_eq!((host.memory, host.memory_swap), (Some(512 << 20), Some(512 << 20)));
         assert_eq!(host.shm_size, Some(64 << 20));
@@ -260,7 +289,7 @@ mod tests {
 
     #[test]
     fn the_command_is_an_argument_and_labels_cannot_be_forged() {
-        let made = body(&spec(), true, 0);
+        let made = body(&spec(), None, true, 0);
         assert_eq!(made.cmd, Some(vec!["echo '$(x)'; \"".to_owned()]));
         assert_eq!(made.entrypoint.unwrap()[0], "/bin/sh");
         let labels = made.labels.unwrap();
@@ -272,7 +301,7 @@ mod tests {
     #[test]
     fn gpus_are_requested_by_uuid_or_index() {
         let mut spec = spec();
-        let made = body(&spec, true, 0);
+        let made = body(&spec, None, true, 0);
         assert!(made.host_config.unwrap().device_requests.is_none());
         assert!(made.env.unwrap().contains(&"NVIDIA_VISIBLE_DEVICES=void".to_owned()));
 
@@ -280,7 +309,7 @@ mod tests {
             GpuDevice { index: 0, uuid: Some("GPU-8a5c".into()) },
             GpuDevice { index: 3, uuid: None },
         ];
-        let made = body(&spec, true, 0);
+        let made = body(&spec, None, true, 0);
         // As `docker run --gpus '"device=GPU-8a5c,3"'` was recorded to send it, with the driver
         // and its capabilities named.
         let request = serde_json::to_value(made.host_config.unwrap().device_requests).unwrap();
@@ -295,13 +324,13 @@ mod tests {
         assert_eq!(made.env.unwrap(), ["A=1=2\n3"]);
 
         spec.gpu_runtime = GpuRuntime::None;
-        assert!(body(&spec, true, 0).host_config.unwrap().device_requests.is_none());
+        assert!(body(&spec, None, true, 0).host_config.unwrap().device_requests.is_none());
     }
 
     #[test]
     fn infiniband_locks_memory() {
         let host =
-            body(&ContainerSpec { infiniband: true, ..spec() }, true, 0).host_config.unwrap();
+            body(&ContainerSpec { infiniband: true, ..spec() }, None, true, 0).host_config.unwrap();
         assert_eq!(host.devices.unwrap()[0].path_on_host.as_deref(), Some("/dev/infiniband"));
         assert!(host.cap_add.unwrap().contains(&"IPC_LOCK".to_owned()));
         assert!(host.ulimits.unwrap().iter().any(|l| l.name.as_deref() == Some("memlock")));

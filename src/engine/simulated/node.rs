@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::files::Files;
 use super::plan::Plan;
-use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Result};
+use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Result, Volume};
 
 static NODES: LazyLock<Mutex<HashMap<String, Arc<Node>>>> = LazyLock::new(Mutex::default);
 
@@ -32,6 +32,7 @@ pub(super) struct State {
     pub(super) next_create_error: Option<EngineError>,
     pub(super) next_start_error: Option<EngineError>,
     pub(super) pulled: HashSet<String>,
+    pub(super) volumes: BTreeMap<String, Volume>,
     pub(super) starts: u64,
     pub(super) stops: u64,
     pub(super) list_time: Duration,

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::act::Outcome;
 use crate::active::Active;
 use crate::cluster::capacity;
+use crate::code::{self, Code};
 use crate::shared::Shared;
 
 /// Everything a launch needs, taken from the records.
@@ -108,9 +109,24 @@ async fn create(
 ) -> engine::Result<()> {
     let _permit = permits.acquire().await;
     if let Some(guest) = &launch.shared.guest {
-        engine.provide(&guest.volume, &spec.image, guest.archive.clone()).await?;
+        engine.provide(&guest.volume, &spec.image, &guest.archive).await?;
+    }
+    if let Some(code) = code(launch) {
+        let volume = code::volume(&launch.shared.installation, launch.id, launch.task.attempt);
+        launch.say(format!("putting {} into place", code.path));
+        engine.provide(&volume, &spec.image, &code).await?;
     }
     engine.create(spec).await.map(|_id| ())
+}
+
+fn code(launch: &Launch) -> Option<Code> {
+    let path = launch.spec.code_dir.as_deref()?;
+    Some(Code {
+        shared: Arc::clone(&launch.shared),
+        owner: launch.key.user.clone(),
+        path: environment::substitute(path, &facts(launch)),
+        starts_inside: code::starts_inside(&launch.spec),
+    })
 }
 
 async fn pull(
@@ -139,7 +155,8 @@ async fn registry_auth(launch: &Launch, secrets: &Secrets) -> engine::Result<Opt
     let storage = &launch.shared.storage;
     let file = environment::substitute(file, &facts(launch));
     let refused = |message: String| EngineError::Refused(format!("authFile {file}: {message}"));
-    let path = storage.resolve(&file).map_err(|error| refused(error.to_string()))?;
+    let path = code::readable(&launch.shared, &launch.key.user, &file).await;
+    let path = path.map_err(|error| refused(error.message))?;
     let text = storage.read(&path).await.map_err(|error| refused(error.to_string()))?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let mut lines = text.lines().map(str::trim);
@@ -202,6 +219,10 @@ fn container(launch: &Launch, secrets: &Secrets) -> Option<ContainerSpec> {
         cpus: role.resources.cpus,
         memory_mb: role.resources.memory_mb,
         shm_mb: role.shm_mb,
+        code: launch.spec.code_dir.is_some().then(|| {
+            code::volume(&launch.shared.installation, launch.id, launch.task.attempt).name
+        }),
+        folders: Vec::new(),
         gpus: launch.place.gpus.iter().map(|index| device(*index, &known)).collect(),
         gpu_runtime: node.settings.gpu_runtime,
         infiniband: role.infiniband,
@@ -213,7 +234,7 @@ fn guest(launch: &Launch, command: &str) -> Option<engine::Guest> {
     let job = (launch.id, &launch.key, launch.spec.as_ref());
     let seal = &launch.shared.seal;
     let config = crate::guest::told(seal, job, &launch.task, &launch.places, command.to_owned());
-    Some(engine::Guest { volume: guest.volume.clone(), config })
+    Some(engine::Guest { volume: guest.volume.name.clone(), config })
 }
 
 fn device(index: u32, known: &[protocol::resources::Gpu]) -> GpuDevice {

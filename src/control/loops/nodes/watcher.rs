@@ -1,6 +1,6 @@
 //! Keeps in touch with one node's engine.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,8 @@ use crate::wake::{now, rest};
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Its containers are looked at so often even when nothing calls for it.
 const LOOK: Duration = Duration::from_secs(30);
+/// Volumes that no job needs any more are looked for so often.
+const TIDY: Duration = Duration::from_secs(60);
 /// So many changes are answered by one look.
 const CHANGES_AT_ONCE: usize = 1_024;
 /// Pauses between attempts to reach an engine that does not answer.
@@ -89,6 +91,7 @@ impl Watcher {
         *failures = 0;
         let mut heartbeat = tokio::time::interval(HEARTBEAT);
         let mut look = tokio::time::interval(LOOK);
+        let mut tidy = tokio::time::interval(TIDY);
         loop {
             tokio::select! {
                 changes = changes.next() => match changes {
@@ -100,6 +103,7 @@ impl Watcher {
                 },
                 () = self.look.notified() => self.look_at(&engine).await?,
                 _ = look.tick() => self.look_at(&engine).await?,
+                _ = tidy.tick() => self.tidy_volumes(engine.as_ref()).await?,
                 _ = heartbeat.tick() => { let info = engine.info().await?; self.found(&info).await; }
             }
         }
@@ -122,6 +126,33 @@ impl Watcher {
         self.shared.observations().insert(self.name.clone(), observation);
         self.shared.bells.jobs.ring();
         rest(began).await;
+        Ok(())
+    }
+
+    /// Removes the volumes of attempts that are over, and those that only an earlier version needs.
+    async fn tidy_volumes(&self, engine: &dyn Engine) -> engine::Result<()> {
+        // The records are read after it, so that what is filled for a new attempt is known.
+        let volumes = engine.volumes(&self.shared.installation).await?;
+        if volumes.is_empty() {
+            return Ok(());
+        }
+        let jobs = match database::jobs::placed(self.shared.database.read()).await {
+            Ok(jobs) => jobs,
+            Err(error) => {
+                tracing::error!(node = %self.name, %error, "cannot tell which volumes are needed");
+                return Ok(());
+            }
+        };
+        let current: HashSet<_> = jobs.iter().map(|job| Some((job.id, job.attempt?))).collect();
+        for volume in volumes {
+            let needed = match volume.attempt {
+                Some(_) => current.contains(&volume.attempt),
+                None => self.shared.guest.as_ref().is_some_and(|guest| guest.volume == volume),
+            };
+            if !needed && let Err(error) = engine.remove_volume(&volume.name).await {
+                tracing::warn!(node = %self.name, volume = volume.name, %error, "a volume stays");
+            }
+        }
         Ok(())
     }
 

@@ -9,16 +9,15 @@ use protocol::problem::Problem;
 use protocol::spec::{Dialect, JobSpec};
 use protocol::wait::WaitReason;
 use scheduler::model::Snapshot;
+use storage::{EntryKind, StorageError};
 
 use crate::cluster::scheduler_node;
+use crate::code;
 use crate::loops::schedule::request;
 use crate::ops::files::access::{Access, Claim};
 use crate::ops::files::failure;
 use crate::ops::{views, virtual_clusters};
 use crate::shared::Shared;
-
-/// The largest code folder, in bytes.
-const LARGEST_CODE: u64 = 200_000_000;
 
 /// The output folder that nobody else can have.
 const OWN_OUTPUT: &str = "$PAI_DEFAULT_FS_URI/Output/$PAI_USER_NAME/$PAI_JOB_NAME";
@@ -95,17 +94,23 @@ async fn exists(
     let path = environment::substitute(path, &facts(shared, spec, &key(actor, spec)));
     let place = shared.storage.resolve(&path).map_err(|error| invalid(error.to_string()))?;
     Access { shared, actor }.to_read(&place).await.map_err(|error| about(field, error))?;
-    let there = shared.storage.exists(&place).await.map_err(crate::error::internal)?;
-    if !there {
-        return Err(invalid(format!("{path} does not exist in {}", shared.storage.uri())));
-    }
-    if field == "codeDir" {
-        let size = shared.storage.folder_size(&place, LARGEST_CODE).await;
-        if size.map_err(crate::error::internal)? > LARGEST_CODE {
-            return Err(invalid(format!("{path} is larger than 200 MB; put data into dataDir")));
+    let found = shared.storage.find(&place).await.map_err(failure);
+    let found = found
+        .map_err(|error| about(field, error))?
+        .ok_or_else(|| invalid(format!("{path} does not exist in {}", shared.storage.uri())))?;
+    match (field, found.kind) {
+        ("codeDir", EntryKind::File) => Err(invalid(format!("{path} is a file: name its folder"))),
+        ("codeDir", EntryKind::Folder) => {
+            match shared.storage.folder_size(&place, code::LARGEST).await {
+                Err(StorageError::TooLarge { .. }) => {
+                    Err(invalid(format!("{path} is larger than 200 MB; put data into dataDir")))
+                }
+                other => other.map(drop).map_err(failure).map_err(|error| about(field, error)),
+            }
         }
+        ("authFile", EntryKind::Folder) => Err(invalid(format!("{path} is a folder"))),
+        (_, EntryKind::File | EntryKind::Folder) => Ok(()),
     }
-    Ok(())
 }
 
 /// Makes the output folder of a version 1 job: the one it names, else the default one. Where the

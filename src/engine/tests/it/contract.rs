@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use engine::{Container, ContainerSpec, ContainerStatus, Engine, EngineError, LogRequest};
+use engine::{
+    Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, LogRequest, Volume,
+};
+use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use protocol::cluster::GpuRuntime;
 use protocol::ids::{JobId, TaskKey};
@@ -40,6 +43,8 @@ impl World {
             gpus: Vec::new(),
             gpu_runtime: GpuRuntime::None,
             infiniband: false,
+            code: None,
+            folders: Vec::new(),
         }
     }
 
@@ -110,6 +115,7 @@ pub(crate) async fn keeps_the_contract(world: World) {
     cases.add("stats", stats);
     cases.add("exec", exec);
     cases.add("archive", archive);
+    cases.add("volumes", volumes);
     cases.add("changes", changes);
     cases.add("an end is seen", an_end_is_seen);
     cases.add("info", info);
@@ -334,6 +340,46 @@ async fn archive(world: World) {
     let none = world.engine.get_archive(&name, "/nowhere").await.err().unwrap();
     assert!(matches!(none, EngineError::Refused(_)), "{none:?}");
     world.engine.remove(&name).await.unwrap();
+}
+
+/// A source of files that breaks off in the middle.
+struct Broken(Bytes);
+
+#[async_trait::async_trait]
+impl Content for Broken {
+    async fn tar(&self) -> engine::Result<BoxStream<'static, engine::Result<Bytes>>> {
+        let error = EngineError::Refused("the source is gone".into());
+        Ok(futures::stream::iter([Ok(self.0.slice(..600)), Err(error)]).boxed())
+    }
+}
+
+async fn volumes(world: World) {
+    let engine = &world.engine;
+    let mut tar = tar::Builder::new(Vec::new());
+    image::file(&mut tar, "data/main.py", 0o444, b"print('x')\n");
+    let whole = Bytes::from(tar.into_inner().unwrap());
+    let volume = |name: &str, cluster: &str, attempt| Volume {
+        name: format!("berth-contract-{name}"),
+        cluster: cluster.into(),
+        attempt,
+    };
+    let code = volume("code", "contract", Some((JobId(7), 2)));
+    let guest = volume("guest", "contract", None);
+    let foreign = volume("foreign", "another", None);
+    let error = engine.provide(&code, &world.image, &Broken(whole.clone())).await.unwrap_err();
+    assert!(error.to_string().contains("the source is gone"), "{error:?}");
+    for volume in [&code, &guest, &foreign, &code] {
+        engine.provide(volume, &world.image, &whole).await.unwrap();
+    }
+    // What is whole is not filled again.
+    engine.provide(&code, &world.image, &Broken(whole)).await.unwrap();
+    let mut found = engine.volumes("contract").await.unwrap();
+    found.sort_by(|one, other| one.name.cmp(&other.name));
+    assert_eq!(found, [code.clone(), guest.clone()]);
+    for volume in [&code, &guest, &foreign, &code] {
+        engine.remove_volume(&volume.name).await.unwrap();
+    }
+    assert_eq!(engine.volumes("contract").await.unwrap(), []);
 }
 
 async fn changes(world: World) {

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use engine::{ContainerStatus, EndpointOptions, EngineError, LogRequest, Stream, connect};
+use bytes::Bytes;
+use engine::{
+    ContainerStatus, EndpointOptions, EngineError, Folder, LogRequest, Stream, Volume, connect,
+};
 use futures::{StreamExt, TryStreamExt};
 use protocol::resources::Gpu;
 
@@ -25,6 +28,8 @@ async fn docker_keeps_the_contract() {
     let mut cases = Cases { world, running: Vec::new() };
     cases.add("what a task finds", what_a_task_finds);
     cases.add("bash is preferred", bash_is_preferred);
+    cases.add("code", code);
+    cases.add("folders", folders);
     cases.add("no shell", no_shell);
     cases.add("long command", long_command);
     cases.add("both streams", both_streams);
@@ -68,6 +73,55 @@ async fn bash_is_preferred(world: World) {
     assert_eq!(world.code(&spec.name()).await, 6);
     let log = world.log(&spec.name(), LogRequest::default()).await;
     assert!(log.starts_with("this is bash\n") && log.ends_with("ran 'good day'\n"), "{log}");
+}
+
+/// The image starts in `/start/here`.
+async fn code(world: World) {
+    let mut tar = tar::Builder::new(Vec::new());
+    image::file(&mut tar, "lib/a.txt", 0o444, b"a text\n");
+    let tar = Bytes::from(tar.into_inner().unwrap());
+    let volume = Volume { name: "berth-code-311".into(), cluster: "code".into(), attempt: None };
+    world.engine.provide(&volume, &world.image, &tar).await.unwrap();
+    let script =
+        "cat code/lib/a.txt && cd code && cd .. && pwd; touch code/b 2>/dev/null || echo kept";
+    let mut spec = world.spec(311, script);
+    spec.code = Some(volume.name.clone());
+    world.engine.create(&spec).await.unwrap();
+    world.engine.start(&spec.name()).await.unwrap();
+    assert_eq!(world.code(&spec.name()).await, 0);
+    let log = world.log(&spec.name(), LogRequest::default()).await;
+    assert!(log == "a text\n/start/here\nkept\n", "{log}");
+    world.engine.remove_volume(&volume.name).await.unwrap();
+    let left = world.engine.volumes("code").await.unwrap();
+    assert_eq!(left.as_slice(), std::slice::from_ref(&volume), "a container has it");
+    world.engine.remove(&spec.name()).await.unwrap();
+    world.engine.remove_volume(&volume.name).await.unwrap();
+    assert_eq!(world.engine.volumes("code").await.unwrap(), []);
+}
+
+async fn folders(world: World) {
+    let node = tempfile::tempdir().unwrap();
+    let at = |name: &str| node.path().join(name).display().to_string();
+    for name in ["read", "write"] {
+        std::fs::create_dir(at(name)).unwrap();
+        std::fs::write(node.path().join(name).join("a"), "from the node\n").unwrap();
+    }
+    let mut spec = world.spec(312, "cat /in/a /out/a; echo done > /out/b; echo no > /in/b");
+    spec.folders = vec![
+        Folder { source: at("read"), target: "/in".into(), read_only: true },
+        Folder { source: at("write"), target: "/out".into(), read_only: false },
+    ];
+    world.engine.create(&spec).await.unwrap();
+    world.engine.start(&spec.name()).await.unwrap();
+    assert_ne!(world.code(&spec.name()).await, 0, "/in is not to be written to");
+    let log = world.log(&spec.name(), LogRequest::default()).await;
+    assert!(log.contains("from the node\nfrom the node\n"), "{log}");
+    assert_eq!(std::fs::read_to_string(at("write") + "/b").unwrap(), "done\n");
+    assert!(!node.path().join("read/b").exists());
+    let mut missing = world.spec(313, "true");
+    missing.folders = vec![Folder { source: at("no"), target: "/no".into(), read_only: true }];
+    let error = world.engine.create(&missing).await.unwrap_err();
+    assert!(matches!(&error, EngineError::Refused(text) if text.contains("/no")), "{error:?}");
 }
 
 async fn no_shell(world: World) {

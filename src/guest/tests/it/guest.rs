@@ -96,6 +96,7 @@ impl Plan {
         let config = GuestConfig {
             command: command.to_owned(),
             start_in: None,
+            code_name: None,
             keep_on_failure_secs: None,
             ssh: Some(GuestSsh {
                 port,

@@ -8,6 +8,7 @@ mod dockerd;
 mod image;
 
 mod berth;
+mod code;
 mod crash;
 mod environment;
 mod ssh;

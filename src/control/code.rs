@@ -1,0 +1,153 @@
+//! A job's code on its way to its containers: a folder of the storage, packed while it is read, in
+//! a volume that all tasks of the attempt on a node have read-only.
+
+use std::sync::Arc;
+
+use api::{Actor, ErrorCode};
+use async_trait::async_trait;
+use bytes::Bytes;
+use engine::{Content, EngineError, Volume};
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use protocol::guest::CODE;
+use protocol::ids::{JobId, UserName};
+use protocol::spec::{Dialect, JobSpec};
+use storage::StoragePath;
+use storage::stage::{Staging, tar_of_folder};
+use tar::{Builder, EntryType, Header};
+
+use crate::ops::files::access::Access;
+use crate::ops::files::path_of;
+use crate::shared::Shared;
+
+/// The largest code folder, in bytes.
+pub(crate) const LARGEST: u64 = 200_000_000;
+
+/// The volume of an attempt.
+pub(crate) fn volume(installation: &str, job: JobId, attempt: u32) -> Volume {
+    Volume {
+        name: format!("berth-{installation}-{job}-a{attempt}-code"),
+        cluster: installation.to_owned(),
+        attempt: Some((job, attempt)),
+    }
+}
+
+/// Whether a job starts inside its code: the earliest documents' files say `python train.py`, later
+/// ones `python code/train.py`.
+pub(crate) fn starts_inside(spec: &JobSpec) -> bool {
+    spec.code_dir.is_some()
+        && match spec.dialect {
+            Dialect::Earliest => true,
+            Dialect::Pai | Dialect::Scm | Dialect::V2 => false,
+        }
+}
+
+/// The code's own name, where it has another one than it always has.
+pub(crate) fn own_name(spec: &JobSpec) -> Option<String> {
+    let name = spec.code_dir.as_deref()?.trim_end_matches('/').rsplit('/').next()?;
+    (!name.is_empty() && name != CODE && !name.contains('$')).then(|| name.to_owned())
+}
+
+/// A job's code.
+pub(crate) struct Code {
+    pub(crate) shared: Arc<Shared>,
+    /// Whose job it is: what it reaches is what he reaches, also after it was submitted.
+    pub(crate) owner: UserName,
+    /// The folder.
+    pub(crate) path: String,
+    /// See [`starts_inside`].
+    pub(crate) starts_inside: bool,
+}
+
+#[async_trait]
+impl Content for Code {
+    async fn tar(&self) -> engine::Result<BoxStream<'static, engine::Result<Bytes>>> {
+        let storage = &self.shared.storage;
+        let path = readable(&self.shared, &self.owner, &self.path).await.map_err(refused)?;
+        let failed = |error: storage::StorageError| self.failed(error);
+        let staging = Staging { below: String::new(), limit: LARGEST };
+        let tar = tar_of_folder(storage, &path, staging).await.map_err(failed)?;
+        let place = self.path.clone();
+        let tar = tar.map(move |piece| piece.map_err(|error| about(&place, error)));
+        let own = path.child(CODE);
+        let taken = match &own {
+            Some(own) => storage.exists(own).await.map_err(failed)?,
+            None => true,
+        };
+        if !self.starts_inside || taken {
+            return Ok(tar.boxed());
+        }
+        let link = link_to_itself().map_err(|error| EngineError::Failed(error.to_string()))?;
+        Ok(stream::iter([Ok(link)]).chain(tar).boxed())
+    }
+}
+
+impl Code {
+    fn failed(&self, error: storage::StorageError) -> EngineError {
+        about(&self.path, error)
+    }
+}
+
+/// A path of a job file, checked as its owner's.
+pub(crate) async fn readable(
+    shared: &Shared,
+    owner: &UserName,
+    path: &str,
+) -> api::Result<StoragePath> {
+    let found = database::users::get(shared.database.read(), owner).await;
+    let admin = found.map_err(crate::error::database)?.is_some_and(|user| user.admin);
+    let actor = Actor { user: owner.clone(), admin };
+    let path = path_of(shared, &api::files::FilePath::new(path))?;
+    Access { shared, actor: &actor }.to_read(&path).await?;
+    Ok(path)
+}
+
+/// What a failed look at the storage means for a launch: some of it is final.
+pub(crate) fn refused(error: api::Error) -> EngineError {
+    let later = [ErrorCode::UnavailableError, ErrorCode::UnknownError].contains(&error.code);
+    if later { EngineError::Failed(error.message) } else { EngineError::Refused(error.message) }
+}
+
+fn about(path: &str, error: storage::StorageError) -> EngineError {
+    let message = format!("codeDir {path}: {error}");
+    match error {
+        storage::StorageError::Failed { .. } | storage::StorageError::Root { .. } => {
+            EngineError::Failed(message)
+        }
+        storage::StorageError::Path { .. }
+        | storage::StorageError::NotFound { .. }
+        | storage::StorageError::Exists { .. }
+        | storage::StorageError::IsFolder { .. }
+        | storage::StorageError::NotFolder { .. }
+        | storage::StorageError::NotEmpty { .. }
+        | storage::StorageError::TooLarge { .. }
+        | storage::StorageError::Content { .. } => EngineError::Refused(message),
+    }
+}
+
+/// `code` in the code itself, so that `python code/train.py` finds it from inside as well.
+fn link_to_itself() -> std::io::Result<Bytes> {
+    let mut header = Header::new_gnu();
+    header.set_entry_type(EntryType::Symlink);
+    header.set_mode(0o777);
+    header.set_size(0);
+    let mut archive = Builder::new(Vec::new());
+    archive.append_link(&mut header, CODE, ".")?;
+    Ok(Bytes::from(archive.get_ref().clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_has_its_last_name_as_well() {
+        let name = |path: &str| {
+            own_name(&JobSpec { code_dir: Some(path.into()), ..crate::guest::tests::spec(1) })
+        };
+        assert_eq!(name("$PAI_DEFAULT_FS_URI/alice/benchmarks/").as_deref(), Some("benchmarks"));
+        for path in ["/alice/code", "/", "$PAI_DEFAULT_FS_URI"] {
+            assert_eq!(name(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures::stream::{self, BoxStream, StreamExt};
+use protocol::ids::JobId;
+
+use crate::Result;
+
+/// A volume of a node: files that its containers have read-only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Volume {
+    /// Its name in the engine.
+    pub name: String,
+    /// Installation it belongs to, label `berth.cluster`.
+    pub cluster: String,
+    /// The job and the number of its attempt whose files it holds, labels `berth.job` and
+    /// `berth.attempt`; `None`: it serves all jobs.
+    pub attempt: Option<(JobId, u32)>,
+}
+
+/// What a volume is filled with.
+#[async_trait]
+pub trait Content: Send + Sync {
+    /// A tar, from its beginning.
+    async fn tar(&self) -> Result<BoxStream<'static, Result<Bytes>>>;
+}
+
+#[async_trait]
+impl Content for Bytes {
+    async fn tar(&self) -> Result<BoxStream<'static, Result<Bytes>>> {
+        Ok(stream::iter([Ok(self.clone())]).boxed())
+    }
+}

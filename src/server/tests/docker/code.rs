@@ -1,0 +1,82 @@
+//! A job's `codeDir` in its containers, as the documents of each time say.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::berth::Berth;
+use crate::dockerd::Dockerd;
+use crate::image;
+
+/// Says what is found from where it starts, and that it is not to be changed.
+const LOOK: &str = "for f in a.txt code/a.txt benchmarks/a.txt code/lib/b.txt; do \
+    [ -f $f ] && echo has $f; done; touch code/new 2>/dev/null || echo read-only; pwd";
+
+#[test]
+fn code_is_there_before_the_command_starts() {
+    let dockerd = Dockerd::start();
+    image::load(&dockerd);
+    let folder = tempfile::tempdir().unwrap();
+    let config = format!(
+        "[[nodes]]\nname = \"node\"\naddress = \"127.0.0.1\"\nendpoint = \"{}\"\n\
+         cpus = 2\nmemory_mb = 4096\n",
+        dockerd.endpoint()
+    );
+    std::fs::write(folder.path().join("berth.toml"), config).unwrap();
+    let berth = Berth::start(folder.path());
+    write_code(&folder.path().join("data/storage/admin/benchmarks"));
+    let client = berth.client();
+    let log = |name: &str| client.get(&format!("/api/v1/jobs/{name}/logs?task=main-0"));
+
+    // Only keys of the earliest documents: it starts inside.
+    client.submit(&job("earliest", json!({})));
+    assert_eq!(client.ended("earliest")["jobStatus"]["state"], "SUCCEEDED");
+    let found = log("earliest");
+    assert_eq!(
+        found,
+        "has a.txt\nhas code/a.txt\nhas code/lib/b.txt\nread-only\n/start/here/code\n"
+    );
+    // All others start where the image says, with the code beside.
+    client.submit(&job("later", json!({ "retryCount": 0, "virtualCluster": "default" })));
+    assert_eq!(client.ended("later")["jobStatus"]["state"], "SUCCEEDED");
+    let found = log("later");
+    assert_eq!(
+        found,
+        "has code/a.txt\nhas benchmarks/a.txt\nhas code/lib/b.txt\nread-only\n/start/here\n"
+    );
+    berth.kill();
+    let _berth = Berth::start(folder.path());
+    await_no_code(&dockerd);
+}
+
+fn write_code(code: &Path) {
+    std::fs::create_dir_all(code.join("lib")).unwrap();
+    std::fs::write(code.join("a.txt"), "a").unwrap();
+    std::fs::write(code.join("lib/b.txt"), "b").unwrap();
+}
+
+fn job(name: &str, more: Value) -> String {
+    let mut job = json!({
+        "jobName": name, "image": image::PLAIN,
+        "codeDir": "$PAI_DEFAULT_FS_URI/admin/benchmarks",
+        "taskRoles": [{ "name": "main", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 200,
+            "gpuNumber": 0, "command": LOOK }],
+    });
+    job.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    job.to_string()
+}
+
+/// What no job needs any more goes from the node.
+fn await_no_code(dockerd: &Dockerd) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let volumes = dockerd.docker(&["volume", "ls", "-q"]);
+        if !volumes.contains("-code") {
+            assert!(volumes.contains("-guest-"), "{volumes}");
+            return;
+        }
+        assert!(Instant::now() < deadline, "{volumes}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
