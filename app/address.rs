@@ -13,6 +13,11 @@ pub(crate) fn job_tab(key: &JobKey, tab: &str) -> String {
     format!("{}/{tab}", job(key))
 }
 
+/// The private key of a job, as a file.
+pub(crate) fn job_key(key: &JobKey) -> String {
+    format!("/api/v1/user/{}/jobs/{}/ssh/key", key.user, key.name)
+}
+
 /// The submit page, filled with a job that is there already.
 pub(crate) fn clone_job(key: &JobKey) -> String {
     format!("/submit?clone={key}")

@@ -14,6 +14,7 @@ compile_error!(
 );
 
 mod address;
+mod connect;
 mod failed;
 pub mod i18n;
 mod keys;

@@ -27,6 +27,8 @@ pub(crate) struct Texts {
     pub(crate) admin: Admin,
     pub(crate) profile: Profile,
     pub(crate) submit: super::words_submit::Submit,
+    pub(crate) connect: super::words_connect::Connect,
+    pub(crate) public_keys: super::words_connect::PublicKeys,
     pub(crate) files: super::words_files::Files,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,

@@ -1,6 +1,7 @@
 //! 简体中文。
 
 mod causes;
+mod connect;
 mod files;
 mod pages;
 mod spans;
@@ -23,6 +24,8 @@ pub(super) static TEXTS: Texts = Texts {
     admin: pages::ADMIN,
     profile: pages::PROFILE,
     submit: submit::SUBMIT,
+    connect: connect::CONNECT,
+    public_keys: connect::PUBLIC_KEYS,
     files: files::FILES,
     state,
     span: spans::span,

@@ -1,5 +1,6 @@
 mod ansi;
 mod config_tab;
+mod connect_tab;
 mod events_tab;
 mod head;
 mod log_buffer;
@@ -19,6 +20,7 @@ use protocol::ids::JobKey;
 use crate::Failed;
 use crate::live::Live;
 use crate::pages::job::config_tab::ConfigTab;
+use crate::pages::job::connect_tab::ConnectTab;
 use crate::pages::job::events_tab::EventsTab;
 use crate::pages::job::head::JobHead;
 use crate::pages::job::log_tab::LogTab;
@@ -64,6 +66,7 @@ fn Job(key: JobKey) -> impl IntoView {
                 Tab::Overview => view! { <OverviewTab detail=detail/> }.into_any(),
                 Tab::Tasks => view! { <Tasks detail=detail/> }.into_any(),
                 Tab::Logs => view! { <LogTab key=key detail=detail/> }.into_any(),
+                Tab::Connect => view! { <ConnectTab key=key detail=detail/> }.into_any(),
                 Tab::Events => view! { <EventsTab key=key/> }.into_any(),
                 Tab::Config => view! { <ConfigTab key=key/> }.into_any(),
             }

@@ -1,15 +1,17 @@
 mod password;
+mod public_keys;
 mod tokens;
 
 use leptos::prelude::*;
 
 use crate::i18n::{text, tr};
 use crate::pages::profile::password::Password;
+use crate::pages::profile::public_keys::PublicKeys;
 use crate::pages::profile::tokens::Tokens;
 use crate::parts::page_header::PageHeader;
 use crate::parts::preferences::Preferences;
 
-/// One's own account: password, tokens, language and theme.
+/// One's own account: password, keys, tokens, language and theme.
 #[component]
 pub(crate) fn ProfilePage() -> impl IntoView {
     view! {
@@ -20,6 +22,7 @@ pub(crate) fn ProfilePage() -> impl IntoView {
                 <Preferences/>
             </section>
             <Password/>
+            <PublicKeys/>
             <Tokens/>
         </div>
     }

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use protocol::ids::{JobKey, RoleName};
 use protocol::state::State;
+use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
@@ -12,6 +13,29 @@ use crate::{Actor, Result};
 pub trait Ssh: Send + Sync {
     /// How to enter the tasks of the job's current attempt.
     async fn access(&self, actor: &Actor, key: &JobKey) -> Result<SshAccess>;
+    /// The actor's own public keys, oldest first: each opens all tasks of the actor's jobs.
+    async fn public_keys(&self, actor: &Actor) -> Result<Vec<PublicKeyView>>;
+    /// Adds a public key, in OpenSSH's form, with a name or else its comment; tasks that run take
+    /// it as well.
+    async fn add_public_key(&self, actor: &Actor, label: &str, key: &str) -> Result<PublicKeyView>;
+    /// Removes one of the actor's public keys, from tasks that run as well.
+    async fn remove_public_key(&self, actor: &Actor, id: i64) -> Result<()>;
+}
+
+/// A user's public key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PublicKeyView {
+    /// What it is removed by.
+    pub id: i64,
+    /// What the user calls it.
+    pub label: String,
+    /// Its kind, as `ssh-ed25519`.
+    pub kind: String,
+    /// `SHA256:…`, as `ssh-keygen -l` shows it.
+    pub fingerprint: String,
+    /// Since when.
+    pub created_at: Timestamp,
 }
 
 /// How a job's tasks are entered.

@@ -60,15 +60,16 @@ fn archive(program: &[u8]) -> std::io::Result<Vec<u8>> {
 }
 
 /// What a task's guest is told, as JSON. A job of thousands of tasks is told without the other
-/// tasks' names when it would not fit a variable with them.
+/// tasks' names when it would not fit a variable with them. `admitted` are public keys that may
+/// enter besides the job's own.
 pub(crate) fn told(
     seal: &Seal,
     job: (JobId, &JobKey, &JobSpec),
-    task: &TaskKey,
-    places: &[TaskPlacement],
+    place: (&TaskKey, &[TaskPlacement]),
     command: String,
+    admitted: Vec<String>,
 ) -> String {
-    let mut config = config(seal, job, task, places, command);
+    let mut config = config(seal, job, place, command, admitted);
     let told = json(&config);
     match &mut config.ssh {
         Some(ssh) if told.len() > LONGEST => {
@@ -86,11 +87,12 @@ fn json(config: &GuestConfig) -> String {
 fn config(
     seal: &Seal,
     job: (JobId, &JobKey, &JobSpec),
-    task: &TaskKey,
-    places: &[TaskPlacement],
+    place: (&TaskKey, &[TaskPlacement]),
     command: String,
+    admitted: Vec<String>,
 ) -> GuestConfig {
     let (id, key, spec) = job;
+    let (task, places) = place;
     let mine = places.iter().find(|place| (place.role, place.index) == (task.role, task.index));
     let ssh = mine.and_then(TaskPlacement::ssh_port).map(|port| {
         let entry = keys::private_key(seal, id, key, Pair::Entry);
@@ -99,7 +101,7 @@ fn config(
             port,
             host_key: keys::openssh(&host),
             job_key: keys::openssh(&entry),
-            authorized_keys: vec![keys::public_line(&entry)],
+            authorized_keys: [keys::public_line(&entry)].into_iter().chain(admitted).collect(),
             peers: places.iter().filter_map(|place| peer(spec, place)).collect(),
         }
     });
@@ -154,7 +156,7 @@ pub(crate) mod tests {
             .collect();
         let task = TaskKey { job: JobId(1), attempt: 0, role: 0, index: 0, retry: 0 };
         let job = (JobId(1), &key, &spec);
-        let text = super::told(&seal, job, &task, &places, "true".into());
+        let text = super::told(&seal, job, (&task, &places), "true".into(), Vec::new());
         assert!(text.len() <= LONGEST);
         serde_json::from_str(&text).unwrap()
     }

@@ -14,6 +14,7 @@ mod keys;
 mod loops;
 mod ops;
 mod passwords;
+mod public_keys;
 mod sealing;
 mod shared;
 mod start;

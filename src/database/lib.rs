@@ -9,6 +9,7 @@ pub mod attempts;
 pub mod events;
 pub mod jobs;
 pub mod nodes;
+pub mod public_keys;
 pub mod secrets;
 pub mod sessions;
 pub mod settings;

@@ -6,12 +6,13 @@ use sea_orm_migration::{MigrationTrait, MigratorTrait};
 use crate::Result;
 
 mod m0001_first_tables;
+mod m0002_public_keys;
 
 struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_first_tables::Migration)]
+        vec![Box::new(m0001_first_tables::Migration), Box::new(m0002_public_keys::Migration)]
     }
 }
 

@@ -10,12 +10,14 @@ pub(crate) enum Tab {
     Overview,
     Tasks,
     Logs,
+    Connect,
     Events,
     Config,
 }
 
 impl Tab {
-    const ALL: [Tab; 5] = [Tab::Overview, Tab::Tasks, Tab::Logs, Tab::Events, Tab::Config];
+    const ALL: [Tab; 6] =
+        [Tab::Overview, Tab::Tasks, Tab::Logs, Tab::Connect, Tab::Events, Tab::Config];
 
     /// Reads the address's word; what is unknown is the overview.
     pub(crate) fn read(word: Option<&str>) -> Self {
@@ -27,6 +29,7 @@ impl Tab {
             Tab::Overview => "overview",
             Tab::Tasks => "tasks",
             Tab::Logs => "logs",
+            Tab::Connect => "connect",
             Tab::Events => "events",
             Tab::Config => "config",
         }
@@ -37,6 +40,7 @@ impl Tab {
             Tab::Overview => |t| t.job.overview,
             Tab::Tasks => |t| t.job.tasks,
             Tab::Logs => |t| t.job.logs,
+            Tab::Connect => |t| t.connect.tab,
             Tab::Events => |t| t.job.events,
             Tab::Config => |t| t.job.config,
         }
@@ -45,7 +49,7 @@ impl Tab {
     fn address(self, key: &JobKey) -> String {
         match self {
             Tab::Overview => address::job(key),
-            Tab::Tasks | Tab::Logs | Tab::Events | Tab::Config => {
+            Tab::Tasks | Tab::Logs | Tab::Connect | Tab::Events | Tab::Config => {
                 address::job_tab(key, self.as_str())
             }
         }

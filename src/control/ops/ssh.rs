@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use api::ssh::{Ssh, SshAccess, SshTask};
+use api::ssh::{PublicKeyView, Ssh, SshAccess, SshTask};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
+use database::public_keys::PublicKeyRecord;
 use database::tasks::Task;
 use protocol::environment::application_id;
 use protocol::ids::JobKey;
@@ -13,10 +14,14 @@ use protocol::ids::JobKey;
 use super::{jobs, owner_only};
 use crate::error::database;
 use crate::keys::{self, Pair};
+use crate::public_keys;
 use crate::shared::Shared;
+use crate::wake::now;
 
 /// The user name in all containers.
 const USER: &str = "root";
+/// The most public keys a user has.
+const MOST_KEYS: usize = 50;
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
@@ -46,6 +51,56 @@ impl Ssh for Ops {
             host_key: keys::host_line(&host),
         })
     }
+
+    async fn public_keys(&self, actor: &Actor) -> Result<Vec<PublicKeyView>> {
+        let keys = database::public_keys::list_of(self.0.database.read(), &actor.user).await;
+        Ok(keys.map_err(database)?.into_iter().map(view).collect())
+    }
+
+    async fn add_public_key(&self, actor: &Actor, label: &str, key: &str) -> Result<PublicKeyView> {
+        let mut record = public_keys::read(label, key, now())?;
+        let known = database::public_keys::list_of(self.0.database.read(), &actor.user).await;
+        if known.map_err(database)?.len() >= MOST_KEYS {
+            return Err(invalid(format!("{MOST_KEYS} keys are enough: remove one first")));
+        }
+        let stored = self
+            .0
+            .write(async |t| database::public_keys::insert(t, &actor.user, &record).await)
+            .await;
+        record.id = match stored {
+            Err(database::Error::Conflict { .. }) => {
+                return Err(invalid("you have this key already".to_owned()));
+            }
+            other => other.map_err(database)?,
+        };
+        tracing::info!(user = %actor.user, fingerprint = record.fingerprint, "public key added");
+        public_keys::tell_tasks(&self.0, &actor.user).await?;
+        Ok(view(record))
+    }
+
+    async fn remove_public_key(&self, actor: &Actor, id: i64) -> Result<()> {
+        let removed =
+            self.0.write(async |t| database::public_keys::remove(t, &actor.user, id).await);
+        if !removed.await.map_err(database)? {
+            return Err(invalid("you have no such key".to_owned()));
+        }
+        tracing::info!(user = %actor.user, id, "public key removed");
+        public_keys::tell_tasks(&self.0, &actor.user).await
+    }
+}
+
+fn view(key: PublicKeyRecord) -> PublicKeyView {
+    PublicKeyView {
+        id: key.id,
+        label: key.label,
+        kind: key.line.split(' ').next().unwrap_or_default().to_owned(),
+        fingerprint: key.fingerprint,
+        created_at: key.created_at,
+    }
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(ErrorCode::InvalidParametersError, message)
 }
 
 impl Ops {

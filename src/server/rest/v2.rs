@@ -3,11 +3,12 @@
 pub(crate) mod cluster;
 mod files;
 mod jobs;
+mod public_keys;
 mod users;
 pub(crate) mod wire;
 
 use api::ErrorCode;
-use axum::routing::{any, get, post, put};
+use axum::routing::{any, delete, get, post, put};
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/files", get(files::root))
         .route("/files/", get(files::root))
         .route("/files/{*path}", get(files::get).put(files::put).delete(files::remove))
+        .route("/public-keys", get(public_keys::list).post(public_keys::add))
+        .route("/public-keys/{id}", delete(public_keys::remove))
         .route("/users", get(users::list).post(users::create))
         .route("/users/{name}", get(users::get).delete(users::remove))
         .route("/users/{name}/password", put(users::set_password))

@@ -19,6 +19,7 @@ use super::act::Outcome;
 use crate::active::Active;
 use crate::cluster::capacity;
 use crate::code::{self, Code};
+use crate::public_keys;
 use crate::shared::Shared;
 
 /// Everything a launch needs, taken from the records.
@@ -61,7 +62,11 @@ pub(super) async fn launch(
         Ok(secrets) => secrets,
         Err(message) => return Outcome::NotLaunched(message),
     };
-    let Some(spec) = container(&launch, &secrets) else {
+    let admitted = match public_keys::lines(&launch.shared, &launch.key.user).await {
+        Ok(lines) => lines,
+        Err(error) => return Outcome::NotLaunched(error.to_string()),
+    };
+    let Some(spec) = container(&launch, &secrets, admitted) else {
         return Outcome::NotLaunched("the job has no such role".into());
     };
     let made = make(&launch, engine.as_ref(), &spec, &secrets, &permits, &cancel).await;
@@ -196,7 +201,7 @@ fn facts(launch: &Launch) -> JobFacts<'_> {
     }
 }
 
-fn container(launch: &Launch, secrets: &Secrets) -> Option<ContainerSpec> {
+fn container(launch: &Launch, secrets: &Secrets, admitted: Vec<String>) -> Option<ContainerSpec> {
     let role = launch.spec.roles.get(launch.task.role as usize)?;
     let cluster = launch.shared.cluster();
     let node = cluster.node(&launch.place.node)?;
@@ -213,7 +218,7 @@ fn container(launch: &Launch, secrets: &Secrets) -> Option<ContainerSpec> {
         key: launch.task,
         labels,
         image: role.image.clone(),
-        guest: guest(launch, &command),
+        guest: guest(launch, &command, admitted),
         command,
         env: environment::environment(&facts(launch), &launch.places, task),
         cpus: role.resources.cpus,
@@ -229,11 +234,12 @@ fn container(launch: &Launch, secrets: &Secrets) -> Option<ContainerSpec> {
     })
 }
 
-fn guest(launch: &Launch, command: &str) -> Option<engine::Guest> {
+fn guest(launch: &Launch, command: &str, admitted: Vec<String>) -> Option<engine::Guest> {
     let guest = launch.shared.guest.as_ref()?;
     let job = (launch.id, &launch.key, launch.spec.as_ref());
     let seal = &launch.shared.seal;
-    let config = crate::guest::told(seal, job, &launch.task, &launch.places, command.to_owned());
+    let config =
+        crate::guest::told(seal, job, (&launch.task, &launch.places), command.to_owned(), admitted);
     Some(engine::Guest { volume: guest.volume.name.clone(), config })
 }
 

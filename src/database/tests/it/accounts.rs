@@ -1,3 +1,4 @@
+use database::public_keys::{self, PublicKeyRecord};
 use database::sessions::{self, SessionRecord};
 use database::tokens::{self, NewToken};
 use database::users::{self, UserRecord};
@@ -84,6 +85,36 @@ on_both! {
         assert!(!write!(stage, |tx| tokens::remove(&tx, &bob, lasting)), "it is not bob's");
         assert!(write!(stage, |tx| tokens::remove(&tx, &alice, lasting)));
         assert_eq!(tokens::list_of(stage.db.read(), &alice).await?, []);
+    }
+
+    async fn public_keys_are_their_users_and_each_is_there_once(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        let key = |fingerprint: &str| PublicKeyRecord {
+            id: 0,
+            fingerprint: fingerprint.to_owned(),
+            line: format!("ssh-ed25519 {fingerprint} me"),
+            label: "laptop".to_owned(),
+            created_at: at(3),
+        };
+        let first = write!(stage, |tx| public_keys::insert(&tx, &alice, &key("one")));
+        let second = write!(stage, |tx| public_keys::insert(&tx, &alice, &key("two")));
+        write!(stage, |tx| public_keys::insert(&tx, &bob, &key("one")));
+        let expected = [(first, key("one")), (second, key("two"))];
+        let expected = expected.map(|(id, key)| PublicKeyRecord { id, ..key });
+        assert_eq!(public_keys::list_of(stage.db.read(), &alice).await?, expected);
+        let tx = stage.begin().await?;
+        let error = public_keys::insert(&tx, &alice, &key("one")).await.unwrap_err();
+        assert!(matches!(error, Error::Conflict { .. }), "{error}");
+        tx.rollback().await?;
+        let tx = stage.begin().await?;
+        let error = public_keys::insert(&tx, &user("nobody"), &key("one")).await.unwrap_err();
+        assert!(matches!(error, Error::NotFound { .. }), "{error}");
+        tx.rollback().await?;
+        assert!(!write!(stage, |tx| public_keys::remove(&tx, &bob, first)), "it is not bob's");
+        assert!(write!(stage, |tx| public_keys::remove(&tx, &alice, first)));
+        assert_eq!(public_keys::list_of(stage.db.read(), &alice).await?.len(), 1);
+        write!(stage, |tx| users::remove(&tx, &alice));
+        assert_eq!(public_keys::list_of(stage.db.read(), &alice).await?, []);
     }
 
     async fn a_token_needs_its_user_and_a_hash_of_its_own(stage) {

@@ -133,6 +133,16 @@ impl Client {
         (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap())
     }
 
+    pub(crate) fn delete(&self, path: &str) {
+        let answer = self
+            .agent
+            .delete(format!("http://{}{path}", self.address))
+            .header("authorization", format!("Bearer {}", self.token))
+            .call();
+        let status = answer.unwrap().status().as_u16();
+        assert!((200..300).contains(&status), "{path}: {status}");
+    }
+
     pub(crate) fn get(&self, path: &str) -> String {
         let mut answer = self
             .agent

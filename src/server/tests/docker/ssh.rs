@@ -45,6 +45,7 @@ fn tasks_are_entered_with_the_jobs_key_and_enter_each_other() {
     assert_eq!(tasks[0].ssh("exit 7").status.code(), Some(7));
     copy_there_and_back(&tasks[1], folder.path());
     refuses_others(&client, &tasks[0], folder.path());
+    opens_to_the_users_own_key(&client, &tasks[2], folder.path());
     tasks.iter().for_each(|task| assert!(task.ssh("touch /finish").status.success()));
     let detail = client.ended("entered");
     assert_eq!(detail["jobStatus"]["state"], "SUCCEEDED", "{detail:#}");
@@ -152,6 +153,29 @@ fn copy_there_and_back(task: &Task, folder: &Path) {
         assert!(copied.status.success(), "{copied:?}");
     }
     assert!(std::fs::read(&back).unwrap() == bytes);
+}
+
+/// A key that is added while the task runs opens it, and no more when it is removed.
+fn opens_to_the_users_own_key(client: &Client, task: &Task, folder: &Path) {
+    let key = folder.join("mine");
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-C", "me@laptop", "-f"])
+        .arg(&key)
+        .status();
+    assert!(made.unwrap().success());
+    let mut own = Task { address: task.address.clone(), options: task.options.clone() };
+    own.options[1] = format!("-oIdentityFile={}", key.display());
+    assert_eq!(own.ssh("true").status.code(), Some(255));
+    let public = std::fs::read_to_string(key.with_extension("pub")).unwrap();
+    let (status, answer) =
+        client.post("/api/v2/public-keys", &json!({ "key": public }).to_string());
+    assert_eq!(status, 201, "{answer}");
+    assert_eq!(text(&own.ssh("echo in")), "in\n");
+    assert_eq!(text(&task.ssh("echo in")), "in\n", "the job's key opens it as before");
+    let listed = client.json("/api/v2/public-keys");
+    assert_eq!(listed[0]["label"], "me@laptop");
+    client.delete(&format!("/api/v2/public-keys/{}", listed[0]["id"]));
+    assert_eq!(own.ssh("true").status.code(), Some(255));
 }
 
 fn refuses_others(client: &Client, task: &Task, folder: &Path) {

@@ -10,7 +10,7 @@ use api::jobs::{
     JobSummary, Jobs, Retries, RoleView, Submission, Submitted, Syntax, TaskView,
 };
 use api::logs::{LogText, Logs, TaskRef};
-use api::ssh::{KeyPair, Ssh, SshAccess, SshTask};
+use api::ssh::{KeyPair, PublicKeyView, Ssh, SshAccess, SshTask};
 use api::users::{NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
 use api::{Actor, Backend, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -246,6 +246,24 @@ impl Ssh for World {
             }],
             host_key: "ssh-ed25519 BBBB".into(),
         })
+    }
+    async fn public_keys(&self, _: &Actor) -> Result<Vec<PublicKeyView>> {
+        Ok(Vec::new())
+    }
+    async fn add_public_key(&self, _: &Actor, label: &str, _: &str) -> Result<PublicKeyView> {
+        Ok(PublicKeyView {
+            id: 7,
+            label: label.into(),
+            kind: "ssh-ed25519".into(),
+            fingerprint: "SHA256:abc".into(),
+            created_at: Timestamp(5),
+        })
+    }
+    async fn remove_public_key(&self, _: &Actor, id: i64) -> Result<()> {
+        match id {
+            7 => Ok(()),
+            _ => Err(Error::new(ErrorCode::InvalidParametersError, "you have no such key")),
+        }
     }
 }
 

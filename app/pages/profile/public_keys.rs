@@ -1,0 +1,117 @@
+use api::ssh::PublicKeyView;
+use leptos::prelude::*;
+
+use crate::i18n::{text, tr};
+use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::field::Field;
+use crate::parts::form_errors::FormAnswer;
+use crate::parts::loaded::Loaded;
+use crate::parts::relative_time::RelativeTime;
+use crate::server_fns::ssh::{AddPublicKey, RemovePublicKey, list_public_keys};
+
+/// One's own public keys.
+#[component]
+pub(crate) fn PublicKeys() -> impl IntoView {
+    let add = ServerAction::<AddPublicKey>::new();
+    let remove = ServerAction::<RemovePublicKey>::new();
+    let keys = Resource::new(
+        move || (add.version().get(), remove.version().get()),
+        |_| list_public_keys(),
+    );
+    view! {
+        <section class="card stack" aria-labelledby="public-keys">
+            <div>
+                <h2 id="public-keys">{tr(|t| t.public_keys.title)}</h2>
+                <p class="hint">{tr(|t| t.public_keys.hint)}</p>
+            </div>
+            <Loaded resource=keys lines=2 content=move |keys| view! { <Table keys=keys remove=remove/> }/>
+            <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
+            <Add add=add/>
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn Add(add: ServerAction<AddPublicKey>) -> impl IntoView {
+    view! {
+        <ActionForm action=add attr:class="form">
+            <Field
+                name="label"
+                label=text(|t| t.public_keys.name)
+                hint=text(|t| t.public_keys.name_hint)
+                scope="public-key"
+            />
+            <Field
+                name="key"
+                label=text(|t| t.public_keys.key)
+                hint=text(|t| t.public_keys.key_hint)
+                scope="public-key"
+                required=true
+            />
+            <FormAnswer answer=add.value() done=text(|t| t.public_keys.added)/>
+            <div class="buttons">
+                <button class="button button--primary" type="submit">{tr(|t| t.public_keys.add)}</button>
+            </div>
+        </ActionForm>
+    }
+    .into_any()
+}
+
+#[component]
+fn Table(keys: Vec<PublicKeyView>, remove: ServerAction<RemovePublicKey>) -> impl IntoView {
+    if keys.is_empty() {
+        return view! { <p class="hint">{tr(|t| t.public_keys.none)}</p> }.into_any();
+    }
+    let rows = keys.into_iter().map(|key| view! { <Row key=key remove=remove/> }).collect_view();
+    view! {
+        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.public_keys.title)>
+            <table class="table">
+                <thead>
+                    <tr>
+                        <th scope="col">{tr(|t| t.public_keys.name)}</th>
+                        <th scope="col">{tr(|t| t.public_keys.fingerprint)}</th>
+                        <th scope="col">{tr(|t| t.profile.created)}</th>
+                        <th scope="col">{tr(|t| t.admin.actions)}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Row(key: PublicKeyView, remove: ServerAction<RemovePublicKey>) -> impl IntoView {
+    let opener = Opener::new();
+    let label = key.label.clone();
+    view! {
+        <tr>
+            <th scope="row">{key.label}</th>
+            <td>
+                <code class="break">{key.fingerprint}</code>
+                <span class="table__sub">{key.kind}</span>
+            </td>
+            <td><RelativeTime at=key.created_at/></td>
+            <td>
+                <button type="button" class="button button--small" on:click=move |_| opener.open()>
+                    {tr(|t| t.common.remove)}
+                </button>
+                <Confirm
+                    opener=opener
+                    title=text(move |t| (t.public_keys.remove_title)(&label))
+                    text=text(|t| t.public_keys.remove_text)
+                >
+                    <ActionForm action=remove on:submit=move |_| opener.close()>
+                        <input type="hidden" name="id" value=key.id/>
+                        <button class="button button--danger" type="submit">
+                            {tr(|t| t.common.remove)}
+                        </button>
+                    </ActionForm>
+                </Confirm>
+            </td>
+        </tr>
+    }
+    .into_any()
+}

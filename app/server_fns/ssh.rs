@@ -1,0 +1,43 @@
+use api::ssh::PublicKeyView;
+use leptos::prelude::*;
+use protocol::ids::JobKey;
+use server_fn::codec::GetUrl;
+
+use crate::Failed;
+use crate::connect::Ways;
+
+/// The ways into a job's tasks.
+#[server(prefix = "/fn", endpoint = "jobs/ways", input = GetUrl)]
+pub(crate) async fn get_ways(key: JobKey) -> Result<Ways, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let access = backend.ssh.access(&actor, &key).await.map_err(failed)?;
+    Ok(Ways::new(key, access))
+}
+
+/// One's own public keys.
+#[server(prefix = "/fn", endpoint = "public-keys/list", input = GetUrl)]
+pub(crate) async fn list_public_keys() -> Result<Vec<PublicKeyView>, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.ssh.public_keys(&actor).await.map_err(failed)
+}
+
+/// Adds a public key.
+#[server(prefix = "/fn", endpoint = "public-keys/add")]
+pub(crate) async fn add_public_key(
+    #[server(default)] label: String,
+    key: String,
+) -> Result<PublicKeyView, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.ssh.add_public_key(&actor, &label, &key).await.map_err(failed)
+}
+
+/// Removes a public key.
+#[server(prefix = "/fn", endpoint = "public-keys/remove")]
+pub(crate) async fn remove_public_key(id: i64) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.ssh.remove_public_key(&actor, id).await.map_err(failed)
+}

@@ -1,0 +1,159 @@
+//! Users' own public keys: read, and told to the tasks that they open.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use api::{Error, ErrorCode, Result};
+use database::public_keys::PublicKeyRecord;
+use database::tasks::Task;
+use futures::StreamExt;
+use protocol::guest::{AUTHORIZED_KEYS, FOLDER};
+use protocol::ids::UserName;
+use protocol::state::State;
+use protocol::time::Timestamp;
+use ssh_key::{Algorithm, HashAlg, PublicKey};
+use tar::{Builder, Header};
+
+use crate::cluster::Observation;
+use crate::error;
+use crate::keys::{self, Pair};
+use crate::shared::Shared;
+
+/// The longest line; an RSA key of 16 384 bits has some 2 800.
+const LONGEST: usize = 8_192;
+/// Shorter RSA keys can be broken.
+const LEAST_RSA_BITS: u32 = 2_048;
+/// Tasks that are told at the same time.
+const AT_ONCE: usize = 8;
+
+/// A key as a user gives it: one line of OpenSSH's, such as `id_ed25519.pub` has.
+pub(crate) fn read(label: &str, text: &str, at: Timestamp) -> Result<PublicKeyRecord> {
+    let invalid = |message: &str| Error::new(ErrorCode::InvalidParametersError, message);
+    let text = text.trim();
+    if text.contains("PRIVATE KEY") {
+        let message = "this is a private key, which is to stay where it is: give the public one, \
+            from the file that ends in .pub";
+        return Err(invalid(message));
+    }
+    if text.len() > LONGEST || text.lines().count() != 1 {
+        return Err(invalid("a public key is one line, as `ssh-ed25519 AAAA… name`"));
+    }
+    let key = PublicKey::from_openssh(text).map_err(|_| {
+        invalid("this is no public key of OpenSSH: one begins with ssh-ed25519, ssh-rsa or ecdsa-")
+    })?;
+    check_strength(&key)?;
+    let label = if label.trim().is_empty() { key.comment().to_string() } else { label.to_owned() };
+    let label: String = label.trim().chars().filter(|c| !c.is_control()).take(100).collect();
+    Ok(PublicKeyRecord {
+        id: 0,
+        fingerprint: key.fingerprint(HashAlg::Sha256).to_string(),
+        line: key.to_openssh().map_err(error::internal)?,
+        label,
+        created_at: at,
+    })
+}
+
+fn check_strength(key: &PublicKey) -> Result<()> {
+    let weak = match key.algorithm() {
+        Algorithm::Dsa => true,
+        Algorithm::Rsa { .. } => key.key_data().rsa().is_none_or(|key| {
+            let bits = key.n().as_positive_bytes().map_or(0, |bytes| bytes.len() * 8);
+            u32::try_from(bits).unwrap_or(u32::MAX) < LEAST_RSA_BITS
+        }),
+        _ => false,
+    };
+    if weak {
+        let message = "this key is too weak: make one by `ssh-keygen -t ed25519`";
+        return Err(Error::new(ErrorCode::InvalidParametersError, message));
+    }
+    Ok(())
+}
+
+/// The lines that let a user enter.
+pub(crate) async fn lines(
+    shared: &Shared,
+    user: &UserName,
+) -> std::result::Result<Vec<String>, database::Error> {
+    let keys = database::public_keys::list_of(shared.database.read(), user).await?;
+    Ok(keys.into_iter().map(|key| key.line).collect())
+}
+
+/// Tells the user's tasks that run which keys open them now. One that cannot be told keeps those
+/// that it has.
+pub(crate) async fn tell_tasks(shared: &Shared, user: &UserName) -> Result<()> {
+    let lines = lines(shared, user).await.map_err(error::database)?;
+    let jobs = database::jobs::placed(shared.database.read()).await.map_err(error::database)?;
+    let mine = jobs.into_iter().filter(|job| job.key.user == *user);
+    let mine: HashMap<_, _> = mine.map(|job| (job.id, job.key)).collect();
+    if mine.is_empty() {
+        return Ok(());
+    }
+    let tasks = database::tasks::active(shared.database.read()).await.map_err(error::database)?;
+    let running = tasks.into_iter().filter(|task| task.state == State::Running);
+    let told: Vec<_> = running
+        .filter_map(|task| {
+            let job = mine.get(&task.key.job)?;
+            let entry = keys::private_key(&shared.seal, task.key.job, job, Pair::Entry);
+            let lines = [&[keys::public_line(&entry)], lines.as_slice()].concat();
+            Some(tell(shared, task, lines.join("\n") + "\n"))
+        })
+        .collect();
+    futures::stream::iter(told).buffer_unordered(AT_ONCE).collect::<()>().await;
+    Ok(())
+}
+
+async fn tell(shared: &Shared, task: Task, lines: String) {
+    let engine = match shared.observations().get(&task.placement.node) {
+        Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
+        Some(Observation::Silent) | None => return,
+    };
+    let name = task.key.container_name(&shared.installation);
+    let archive = match archive(&lines) {
+        Ok(archive) => archive,
+        Err(error) => return tracing::error!(%error, "keys cannot be packed"),
+    };
+    if let Err(error) = engine.put_archive(&name, FOLDER, archive.into()).await {
+        tracing::warn!(container = name, %error, "a task was not told of its user's keys");
+    }
+}
+
+fn archive(lines: &str) -> std::io::Result<Vec<u8>> {
+    let mut archive = Builder::new(Vec::new());
+    let mut header = Header::new_gnu();
+    header.set_mode(0o600);
+    header.set_size(lines.len() as u64);
+    archive.append_data(&mut header, AUTHORIZED_KEYS, lines.as_bytes())?;
+    archive.into_inner()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ED25519: &str =
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ";
+
+    #[test]
+    fn a_key_has_its_comment_as_its_name_unless_it_is_given_one() {
+        let text = format!(" {ED25519} alice@laptop\n");
+        let key = read("", &text, Timestamp(1)).unwrap();
+        assert_eq!((key.label.as_str(), key.line.as_str()), ("alice@laptop", text.trim()));
+        assert!(key.fingerprint.starts_with("SHA256:"), "{}", key.fingerprint);
+        assert_eq!(read("work", &text, Timestamp(1)).unwrap().label, "work");
+    }
+
+    #[test]
+    fn what_is_no_public_key_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("", "one line"),
+            ("hello", "no public key"),
+            ("-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n", "to stay where it is"),
+            (&format!("{ED25519}\n{ED25519}"), "one line"),
+            (&format!("command=\"id\" {ED25519}"), "no public key"),
+            (&"x".repeat(9_000), "one line"),
+        ] {
+            let error = read("", text, Timestamp(1)).unwrap_err();
+            assert!(error.message.contains(reason), "{text}: {}", error.message);
+        }
+    }
+}
