@@ -2,6 +2,7 @@
 //! and waits for its bell. They are the only writers of observed state and of transitions.
 
 pub(crate) mod jobs;
+pub(crate) mod kept;
 pub(crate) mod nodes;
 pub(crate) mod passes;
 pub(crate) mod schedule;

@@ -103,6 +103,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     tasks.spawn(loops::nodes::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::schedule::run(Arc::clone(&shared), Arc::clone(&schedule), shutdown.clone()));
     tasks.spawn(loops::jobs::run(Arc::clone(&shared), Arc::clone(&jobs), shutdown.clone()));
+    tasks.spawn(loops::kept::run(Arc::clone(&shared), shutdown.clone()));
     tasks.close();
     let backend = backend(&shared, submissions);
     Ok(Control { backend, first_password, shared, schedule, jobs, tasks, shutdown })

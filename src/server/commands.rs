@@ -1,6 +1,7 @@
 //! The command line.
 
 mod client;
+mod enter;
 mod jobs;
 mod logs;
 mod serve;
@@ -37,6 +38,12 @@ enum Command {
     Job(jobs::Show),
     /// Prints a task's log
     Logs(logs::Logs),
+    /// Opens a shell in a task, or runs a command there
+    Ssh(enter::Ssh),
+    /// Copies files to or from a task
+    Cp(enter::Copy),
+    /// Makes ports of a task reachable here
+    PortForward(enter::Forward),
     /// Stops jobs
     Stop(jobs::Stop),
     /// Lists nodes
@@ -93,6 +100,9 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Jobs(command) => command.run(),
         Command::Job(command) => command.run(),
         Command::Logs(command) => command.run(),
+        Command::Ssh(command) => command.run(),
+        Command::Cp(command) => command.run(),
+        Command::PortForward(command) => command.run(),
         Command::Stop(command) => command.run(),
         Command::Nodes(Plain { common }) => table::nodes(&common),
         Command::Vc(Plain { common }) => table::virtual_clusters(&common),

@@ -203,6 +203,9 @@ struct TaskWire {
     container_exit_code: Option<i32>,
     container_exit_spec: Option<ExitSpec>,
     container_exit_diagnostics: Option<String>,
+    /// What it is doing, for people to read, beyond its state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<String>,
     retries: u32,
     accountable_retries: u32,
     created_time: Option<Timestamp>,
@@ -306,6 +309,7 @@ fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskView) -> Task
         container_exit_code: exit.map(|exit| exit.code.unwrap_or_else(|| exit::code(exit))),
         container_exit_spec: exit.map(exit::spec),
         container_exit_diagnostics: exit.map(exit::diagnostics),
+        progress: task.progress.clone(),
         retries: task.retry,
         accountable_retries: task.retry,
         created_time: Some(attempt.placed_at),
@@ -334,6 +338,7 @@ fn unplaced(task_index: u32, state: &'static str) -> TaskWire {
         container_exit_code: None,
         container_exit_spec: None,
         container_exit_diagnostics: None,
+        progress: None,
         retries: 0,
         accountable_retries: 0,
         created_time: None,

@@ -133,6 +133,25 @@ impl Client {
         (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap())
     }
 
+    /// The command line, signed in as this client.
+    pub(crate) fn command(&self, berth: &Berth, home: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_berth"));
+        command
+            .env("BERTH_SERVER", format!("http://{}", berth.address))
+            .env("BERTH_TOKEN", &self.token)
+            .env("XDG_CONFIG_HOME", home);
+        command
+    }
+
+    pub(crate) fn stop(&self, name: &str) {
+        let answer = self
+            .agent
+            .put(format!("http://{}/api/v2/jobs/admin~{name}/executionType", self.address))
+            .header("authorization", format!("Bearer {}", self.token))
+            .send_json(json!({ "value": "STOP" }));
+        assert_eq!(answer.unwrap().status().as_u16(), 202);
+    }
+
     pub(crate) fn delete(&self, path: &str) {
         let answer = self
             .agent

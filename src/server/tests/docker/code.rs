@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::berth::Berth;
+use crate::berth::{Berth, Client};
 use crate::dockerd::Dockerd;
 use crate::image;
 
@@ -20,7 +20,7 @@ fn code_is_there_before_the_command_starts() {
     let folder = tempfile::tempdir().unwrap();
     let config = format!(
         "[[nodes]]\nname = \"node\"\naddress = \"127.0.0.1\"\nendpoint = \"{}\"\n\
-         cpus = 2\nmemory_mb = 4096\n",
+         cpus = 2\nmemory_mb = 4096\nports = \"36000-36999\"\n",
         dockerd.endpoint()
     );
     std::fs::write(folder.path().join("berth.toml"), config).unwrap();
@@ -45,9 +45,33 @@ fn code_is_there_before_the_command_starts() {
         found,
         "has code/a.txt\nhas benchmarks/a.txt\nhas code/lib/b.txt\nread-only\n/start/here\n"
     );
+    a_failed_task_is_kept(&client);
     berth.kill();
     let _berth = Berth::start(folder.path());
     await_no_code(&dockerd);
+}
+
+/// With `isDebug`, until it is stopped.
+fn a_failed_task_is_kept(client: &Client) {
+    let more = json!({ "retryCount": 0, "jobEnvs": { "isDebug": true } });
+    let failing = job("debugged", more).replace(LOOK, "echo left > /trace; exit 3");
+    client.submit(&failing);
+    let deadline = Instant::now() + Duration::from_secs(90);
+    let said = loop {
+        let detail = client.json("/api/v2/jobs/admin~debugged");
+        let task = &detail["taskRoles"]["main"]["taskStatuses"][0];
+        if let Some(words) = task["progress"].as_str()
+            && words.contains("kept")
+        {
+            assert_eq!(task["taskState"], "RUNNING", "{task:#}");
+            break words.to_owned();
+        }
+        assert!(Instant::now() < deadline, "{task:#}");
+        std::thread::sleep(Duration::from_millis(500));
+    };
+    assert_eq!(said, "failed with exit code 3: kept to be looked into");
+    client.stop("debugged");
+    assert_eq!(client.ended("debugged")["jobStatus"]["state"], "STOPPED");
 }
 
 fn write_code(code: &Path) {

@@ -44,6 +44,7 @@ fn tasks_are_entered_with_the_jobs_key_and_enter_each_other() {
     }
     assert_eq!(tasks[0].ssh("exit 7").status.code(), Some(7));
     copy_there_and_back(&tasks[1], folder.path());
+    by_the_command_line(&berth, &client, folder.path());
     refuses_others(&client, &tasks[0], folder.path());
     opens_to_the_users_own_key(&client, &tasks[2], folder.path());
     tasks.iter().for_each(|task| assert!(task.ssh("touch /finish").status.success()));
@@ -153,6 +154,57 @@ fn copy_there_and_back(task: &Task, folder: &Path) {
         assert!(copied.status.success(), "{copied:?}");
     }
     assert!(std::fs::read(&back).unwrap() == bytes);
+}
+
+/// `berth ssh`, `cp` and `port-forward`, which find key and address by themselves.
+fn by_the_command_line(berth: &Berth, client: &Client, folder: &Path) {
+    let home = folder.join("home of me");
+    let run = |words: &[&str]| {
+        let mut command = client.command(berth, &home);
+        command.args(words).stdin(std::process::Stdio::null()).output().unwrap()
+    };
+    assert_eq!(text(&run(&["ssh", "entered/worker-2", "echo", "$PAI_TASK_INDEX"])), "2\n");
+    assert_eq!(run(&["ssh", "entered", "--", "exit 9"]).status.code(), Some(9));
+    let nobody = run(&["ssh", "entered/worker-7", "true"]);
+    let words = String::from_utf8_lossy(&nobody.stderr).into_owned();
+    assert!(words.contains("worker-0, worker-1, worker-2"), "{words}");
+    let (there, back) = (folder.join("to copy"), folder.join("copied back"));
+    std::fs::write(&there, "some text").unwrap();
+    let [there, back] = [&there, &back].map(|path| path.display().to_string());
+    text(&run(&["cp", &there, "admin~entered/worker-1:/by-cp"]));
+    text(&run(&["cp", "entered/worker-1:/by-cp", &back]));
+    assert_eq!(std::fs::read_to_string(&back).unwrap(), "some text");
+    let key = home.join("berth/keys/admin~entered");
+    assert_eq!(std::fs::metadata(key).unwrap().permissions().mode() & 0o777, 0o600);
+
+    // The task's own SSH server is something that listens there.
+    let here = free_port();
+    let mut command = client.command(berth, &home);
+    command.args(["port-forward", "entered/worker-0", &format!("{here}:ssh")]);
+    let mut forward = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+    let greeting = greeting(here);
+    forward.kill().unwrap();
+    forward.wait().unwrap();
+    assert!(greeting.starts_with("SSH-2.0-"), "{greeting}");
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// The first bytes that a server says, as soon as it can be reached.
+fn greeting(port: u16) -> String {
+    let deadline = std::time::Instant::now() + Duration::from_secs(30);
+    loop {
+        let mut word = [0; 8];
+        let answered = std::net::TcpStream::connect(("127.0.0.1", port))
+            .and_then(|mut stream| std::io::Read::read_exact(&mut stream, &mut word));
+        if answered.is_ok() {
+            return String::from_utf8_lossy(&word).into_owned();
+        }
+        assert!(std::time::Instant::now() < deadline, "{answered:?}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// A key that is added while the task runs opens it, and no more when it is removed.

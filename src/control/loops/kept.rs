@@ -1,0 +1,81 @@
+//! Says which tasks of jobs with `isDebug` have failed and are only kept to be looked into. They
+//! run as before, to the engine and to the records: what is said is for people.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Engine;
+use futures::TryStreamExt;
+use protocol::guest::{EXIT, FOLDER, GuestExit};
+use protocol::state::State;
+use tokio_util::sync::CancellationToken;
+
+use crate::active;
+use crate::cluster::Observation;
+use crate::shared::Shared;
+
+/// They are looked at so often.
+const EVERY: Duration = Duration::from_secs(15);
+/// The most bytes that are read of what a task says about its end.
+const LARGEST: usize = 64 * 1024;
+
+/// Runs until shutdown.
+pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+    loop {
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return,
+            () = tokio::time::sleep(EVERY) => {}
+        }
+        let looked = tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return,
+            looked = look(&shared) => looked,
+        };
+        if let Err(error) = looked {
+            tracing::error!(%error, "kept tasks cannot be told from others; it is repeated");
+        }
+    }
+}
+
+async fn look(shared: &Shared) -> Result<(), database::Error> {
+    let mut debugged = active::placed(shared).await?;
+    debugged.retain(|job| job.spec.debug && job.row.state == State::Running);
+    for job in debugged {
+        let tasks = database::tasks::of_job(shared.database.read(), job.row.id).await?;
+        for task in tasks.into_iter().filter(|task| task.state == State::Running) {
+            if shared.progress().contains_key(&task.key) {
+                continue;
+            }
+            let engine = match shared.observations().get(&task.placement.node) {
+                Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
+                Some(Observation::Silent) | None => continue,
+            };
+            let name = task.key.container_name(&shared.installation);
+            let Some(exit) = exit(engine.as_ref(), &name).await else { continue };
+            shared.progress().insert(
+                task.key,
+                format!("failed with exit code {}: kept to be looked into", exit.code),
+            );
+            shared.tell_job(job.row.id, &job.row.key, job.row.state);
+        }
+    }
+    Ok(())
+}
+
+/// How the command of a running container ended, if it has.
+async fn exit(engine: &dyn Engine, name: &str) -> Option<GuestExit> {
+    // Where nothing has ended there is no such file, and that is all that a failure can tell here.
+    let mut archive = engine.get_archive(name, &format!("{FOLDER}/{EXIT}")).await.ok()?;
+    let mut bytes = Vec::new();
+    while let Some(piece) = archive.try_next().await.ok()? {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > LARGEST {
+            return None;
+        }
+    }
+    let mut archive = tar::Archive::new(bytes.as_slice());
+    let entry = archive.entries().ok()?.next()?.ok()?;
+    let exit: GuestExit = serde_json::from_reader(entry).ok()?;
+    (exit.code != 0).then_some(exit)
+}
