@@ -28,7 +28,7 @@ pub enum EngineError {
         message: String,
     },
     /// The registry refused the credentials.
-    #[error("the registry of {0} refused the credentials")]
+    #[error("the registry refused access to {0}")]
     Denied(String),
     /// The engine refuses what is asked for: asking again will not help.
     #[error("{0}")]

@@ -158,7 +158,7 @@ impl Cause {
                 write!(f, "The image {image} could not be pulled: {message}.")
             }
             Self::RegistryDenied { image } => {
-                write!(f, "The registry refused the credentials for {image}.")
+                write!(f, "The registry refused access to {image}.")
             }
             Self::ContainerRefused { message } => {
                 write!(f, "The engine refused to start the container: {message}.")
@@ -206,7 +206,9 @@ impl Cause {
             Self::ImageNotFound { .. } => {
                 "Check its name and tag; a private one needs credentials."
             }
-            Self::RegistryDenied { .. } => "Check user and password in authFile or auth.",
+            Self::RegistryDenied { .. } => {
+                "Check registry, user name and password in authFile or auth."
+            }
             Self::ContainerRefused { .. } => "The engine's words say what to change.",
             Self::PortTaken => "It is tried again with other ports.",
             Self::ContainerLost { .. } | Self::NodeLost { .. } | Self::EngineRestarted { .. } => {

@@ -31,7 +31,7 @@ pub(crate) const CLIENT: [Package; 1] = [package("docker-cli", "docker")];
 pub(crate) const BASE_IMAGE: [Package; 1] = [package("debootstrap", "debootstrap")];
 
 /// What the tests run beside the engines.
-pub(crate) const TESTS: [Package; 12] = [
+pub(crate) const TESTS: [Package; 13] = [
     package("git", "git"),
     package("postgresql", "/usr/lib/postgresql"),
     package("chromium", "chromium"),
@@ -43,6 +43,7 @@ pub(crate) const TESTS: [Package; 12] = [
     package("iproute2", "ip"),
     package("curl", "curl"),
     package("wget", "wget"),
+    package("docker-registry", "docker-registry"),
     package("python3-venv", "python3"),
 ];
 

@@ -96,6 +96,10 @@ pub(super) fn pull_failure(error: Error, image: &str, with_credentials: bool) ->
     let message = words(&error);
     let lower = message.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
+    // A registry that tells nobody whether it has the image; others say so of what they have not.
+    if has(&["no basic auth credentials"]) {
+        return EngineError::Denied(image.to_owned());
+    }
     if has(&["incorrect username or password", "unauthorized", "authentication required"])
         || (with_credentials && has(&["denied"]))
     {
@@ -159,6 +163,8 @@ mod tests {
             pull_failure(answer(500, denied), "r/x:1", false),
             EngineError::NoImage { .. }
         ));
+        let asked = "Head \"http://r/v2/x/manifests/1\": no basic auth credentials";
+        assert!(matches!(pull_failure(answer(500, asked), "r/x:1", false), EngineError::Denied(_)));
         let network = "dial tcp: lookup registry-1.docker.io: Temporary failure in name resolution";
         assert!(matches!(pull_failure(answer(500, network), "x", false), EngineError::Failed(_)));
     }

@@ -150,7 +150,7 @@ pub(crate) fn reason(cause: &Cause) -> String {
         Cause::Signal { signal } => format!("It was killed by signal {signal}."),
         Cause::ImageNotFound { image, .. } => format!("The image {image} was not found."),
         Cause::RegistryDenied { image } => {
-            format!("The registry of {image} refused the credentials.")
+            format!("The registry refused access to {image}.")
         }
         Cause::ContainerRefused { message } => {
             format!("The engine refused the container: {message}")

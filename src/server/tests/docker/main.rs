@@ -11,4 +11,5 @@ mod berth;
 mod code;
 mod crash;
 mod environment;
+mod registry;
 mod ssh;
