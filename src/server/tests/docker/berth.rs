@@ -53,6 +53,10 @@ impl Berth {
         self.child.wait().unwrap();
     }
 
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
     pub(crate) fn client(&self) -> Client {
         Client::signed_in(&self.address, "admin", PASSWORD)
     }
@@ -131,6 +135,10 @@ impl Client {
             .send(text)
             .unwrap();
         (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap())
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        &self.token
     }
 
     /// The command line, signed in as this client.

@@ -44,6 +44,7 @@ fn tasks_are_entered_with_the_jobs_key_and_enter_each_other() {
     }
     assert_eq!(tasks[0].ssh("exit 7").status.code(), Some(7));
     copy_there_and_back(&tasks[1], folder.path());
+    by_the_documents_steps(&berth, &client, &ways, folder.path());
     by_the_command_line(&berth, &client, folder.path());
     refuses_others(&client, &tasks[0], folder.path());
     opens_to_the_users_own_key(&client, &tasks[2], folder.path());
@@ -154,6 +155,31 @@ fn copy_there_and_back(task: &Task, folder: &Path) {
         assert!(copied.status.success(), "{copied:?}");
     }
     assert!(std::fs::read(&back).unwrap() == bytes);
+}
+
+/// Literally as the documents have it: `wget` of the key by its path, `chmod 400`, `ssh`.
+fn by_the_documents_steps(berth: &Berth, client: &Client, ways: &Value, folder: &Path) {
+    let word = |value: &Value| value.as_str().unwrap().to_owned();
+    let lies = word(&ways["keyPair"]["folderPath"]);
+    let path = lies.split_once("/Container/").unwrap().1.to_owned();
+    let application = path.split('/').nth(3).unwrap();
+    let fetched = |query: &str| {
+        let mut wget = Command::new("wget");
+        wget.current_dir(folder).args(["-q", "-O", application]);
+        let key = format!("{path}/{application}?op=OPEN{query}");
+        wget.arg(berth.url(&format!("/webhdfs/v1/Container/{key}"))).output().unwrap()
+    };
+    assert!(!fetched("").status.success(), "the key is nobody's without a token");
+    let got = fetched(&format!("&delegation={}", client.token()));
+    assert!(got.status.success(), "{got:?}");
+    let shell = format!(
+        "chmod 400 {application} && ssh -F none -oStrictHostKeyChecking=no \
+         -oUserKnownHostsFile=/dev/null -oBatchMode=yes -i {application} -p {} root@{} 'ssh worker-0 hostname >/dev/null && echo $PAI_TASK_INDEX'",
+        word(&ways["containers"][1]["sshPort"]),
+        word(&ways["containers"][1]["sshIp"])
+    );
+    let entered = Command::new("sh").current_dir(folder).args(["-c", &shell]).output().unwrap();
+    assert_eq!(text(&entered), "1\n");
 }
 
 /// `berth ssh`, `cp` and `port-forward`, which find key and address by themselves.
