@@ -8,6 +8,7 @@ mod active;
 mod cluster;
 mod code;
 mod error;
+mod folders;
 mod guest;
 mod happened;
 mod keys;

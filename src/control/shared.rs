@@ -31,8 +31,7 @@ pub(crate) struct Shared {
     pub(crate) seal: Seal,
     /// What runs the tasks' commands; without it a shell does, and nobody can enter.
     pub(crate) guest: Option<Guest>,
-    /// Folder with client certificates of nodes.
-    pub(crate) certificates: Option<PathBuf>,
+    pub(crate) of_nodes: OfNodes,
     pub(crate) bells: Bells,
     pub(crate) moments: Moments,
     changes: broadcast::Sender<Change>,
@@ -43,6 +42,15 @@ pub(crate) struct Shared {
     observations: Mutex<HashMap<NodeName, Observation>>,
     /// What preparing tasks are doing, for people to read.
     progress: Mutex<HashMap<TaskKey, String>>,
+}
+
+/// What holds for all nodes.
+#[derive(Debug)]
+pub(crate) struct OfNodes {
+    /// Where they have the storage as a folder of theirs, unless their labels say otherwise.
+    pub(crate) storage_mount: Option<String>,
+    /// Folder with their client certificates.
+    pub(crate) certificates: Option<PathBuf>,
 }
 
 /// The scheduler's last look at cluster and queue.
@@ -68,7 +76,7 @@ impl Shared {
         storage: Storage,
         seal: Seal,
         guest: Option<Guest>,
-        certificates: Option<PathBuf>,
+        of_nodes: OfNodes,
         cluster: Cluster,
     ) -> Self {
         Self {
@@ -77,7 +85,7 @@ impl Shared {
             storage,
             seal,
             guest,
-            certificates,
+            of_nodes,
             bells: Bells::default(),
             moments: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,

@@ -19,7 +19,7 @@ use crate::guest::Guest;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
 use crate::sealing::{Seal, random};
-use crate::shared::Shared;
+use crate::shared::{OfNodes, Shared};
 use crate::wake::now;
 use crate::{Error, loops, ops, passwords};
 
@@ -49,6 +49,9 @@ pub struct Options {
     /// The program that runs the tasks' commands and lets people enter; without it a shell runs
     /// them.
     pub guest: Option<Bytes>,
+    /// Where the nodes have the storage's root as a folder of theirs, if they do; a node's label
+    /// `storage` says so for that one.
+    pub storage_mount: Option<String>,
     /// The administrator's first password; without one it is generated.
     pub admin_password: Option<String>,
 }
@@ -93,8 +96,9 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         .map(|program| Guest::new(&installation, &program))
         .transpose()
         .map_err(Error::Guest)?;
-    let shared =
-        Shared::new(installation, database, storage, seal, guest, options.certificates, cluster);
+    let of_nodes =
+        OfNodes { storage_mount: options.storage_mount, certificates: options.certificates };
+    let shared = Shared::new(installation, database, storage, seal, guest, of_nodes, cluster);
     let shared = Arc::new(shared);
     let (submissions, inbox) = Submissions::new();
     let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());

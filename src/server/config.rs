@@ -75,6 +75,10 @@ pub struct StorageConfig {
     pub quota_mb: Option<u64>,
     /// The most one file may have that is sent through the server, in MB; none: 100 000.
     pub upload_limit_mb: Option<u64>,
+    /// Where the nodes have the storage's root as a folder of theirs (NFS or the like): tasks then
+    /// see their owner's files below `/berth`. A node's label `storage` says another place for that
+    /// node, or `none`.
+    pub mount: Option<String>,
 }
 
 impl std::fmt::Debug for StorageConfig {
@@ -203,6 +207,11 @@ impl Config {
             lines.push(
                 "database.url: allowed is sqlite://PATH or postgres://USER@HOST/NAME".to_owned(),
             );
+        }
+        if let Some(mount) = &self.storage.mount
+            && !mount.starts_with('/')
+        {
+            lines.push(format!("storage.mount = {mount:?}: allowed is an absolute path"));
         }
         for (index, node) in self.nodes.iter().enumerate() {
             lines.extend(node.mistakes().map(|line| format!("nodes[{index}].{line}")));

@@ -91,7 +91,7 @@ pub(crate) fn endpoint(shared: &Shared, settings: &NodeSettings) -> EndpointOpti
     EndpointOptions {
         endpoint: settings.endpoint.clone(),
         gpu_runtime: settings.gpu_runtime,
-        tls: shared.certificates.as_ref().map(|folder| {
+        tls: shared.of_nodes.certificates.as_ref().map(|folder| {
             let own = folder.join(settings.name.as_str());
             if own.is_dir() { own } else { folder.clone() }
         }),

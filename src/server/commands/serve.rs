@@ -158,6 +158,7 @@ async fn start_control(config: &Config) -> anyhow::Result<Control> {
         virtual_clusters: config.virtual_clusters.clone(),
         certificates: config.certificates.clone(),
         guest: guest::program(config.guest.as_deref())?,
+        storage_mount: config.storage.mount.clone(),
         admin_password: config.admin_password.clone(),
     };
     control::start(options).await.context("the control loops cannot be started")

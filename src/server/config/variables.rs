@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 20] = [
+const KNOWN: [(&str, &str, Kind); 21] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -30,6 +30,7 @@ const KNOWN: [(&str, &str, Kind); 20] = [
     ("BERTH_STORAGE_DELEGATION", "storage.delegation", Kind::Text),
     ("BERTH_STORAGE_QUOTA_MB", "storage.quota_mb", Kind::Value),
     ("BERTH_STORAGE_UPLOAD_LIMIT_MB", "storage.upload_limit_mb", Kind::Value),
+    ("BERTH_STORAGE_MOUNT", "storage.mount", Kind::Text),
     ("BERTH_LOG_FILTER", "log.filter", Kind::Text),
     ("BERTH_LOG_FORMAT", "log.format", Kind::Text),
     ("BERTH_NODES", "nodes", Kind::Value),

@@ -19,6 +19,7 @@ use super::act::Outcome;
 use crate::active::Active;
 use crate::cluster::capacity;
 use crate::code::{self, Code};
+use crate::folders;
 use crate::public_keys;
 use crate::shared::Shared;
 
@@ -66,9 +67,18 @@ pub(super) async fn launch(
         Ok(lines) => lines,
         Err(error) => return Outcome::NotLaunched(error.to_string()),
     };
-    let Some(spec) = container(&launch, &secrets, admitted) else {
+    let Some(mut spec) = container(&launch, &secrets, admitted) else {
         return Outcome::NotLaunched("the job has no such role".into());
     };
+    if let Some(node) = launch.shared.cluster().node(&launch.place.node) {
+        match folders::shown(&launch.shared, node, &facts(&launch)).await {
+            Ok(shown) => {
+                spec.folders = shown.folders;
+                spec.env.extend(shown.variables);
+            }
+            Err(error) => return failed(&spec.image, error),
+        }
+    }
     let made = make(&launch, engine.as_ref(), &spec, &secrets, &permits, &cancel).await;
     launch.shared.progress().remove(&launch.task);
     match made {

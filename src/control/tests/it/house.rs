@@ -56,6 +56,7 @@ impl House {
             virtual_clusters: Vec::new(),
             certificates: None,
             guest: None,
+            storage_mount: None,
             admin_password: Some("correct horse".into()),
         }
     }

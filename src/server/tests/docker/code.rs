@@ -46,9 +46,42 @@ fn code_is_there_before_the_command_starts() {
         "has code/a.txt\nhas benchmarks/a.txt\nhas code/lib/b.txt\nread-only\n/start/here\n"
     );
     a_failed_task_is_kept(&client);
+    until(|| dockerd.docker(&["ps", "-aq"]).is_empty());
     berth.kill();
     let _berth = Berth::start(folder.path());
-    await_no_code(&dockerd);
+    // What no job needs any more goes from the node.
+    until(|| !dockerd.docker(&["volume", "ls", "-q"]).contains("-code"));
+    assert!(dockerd.docker(&["volume", "ls", "-q"]).contains("-guest-"));
+}
+
+#[test]
+fn nodes_that_share_the_storage_show_it_to_tasks() {
+    let dockerd = Dockerd::start();
+    image::load(&dockerd);
+    let folder = tempfile::tempdir().unwrap();
+    let storage = folder.path().join("data/storage");
+    let config = format!(
+        "[storage]\nmount = \"{}\"\n\
+         [[nodes]]\nname = \"node\"\naddress = \"127.0.0.1\"\nendpoint = \"{}\"\n\
+         cpus = 1\nmemory_mb = 1024\nports = \"38000-38099\"\n",
+        storage.display(),
+        dockerd.endpoint()
+    );
+    std::fs::write(folder.path().join("berth.toml"), config).unwrap();
+    let berth = Berth::start(folder.path());
+    write_code(&storage.join("admin/benchmarks"));
+    std::fs::create_dir_all(storage.join("data")).unwrap();
+    std::fs::write(storage.join("data/set.txt"), "a set").unwrap();
+    let client = berth.client();
+    let command = "cat $BERTH_DATA/set.txt; echo kept > $BERTH_OUTPUT/model; \
+        echo mine > $BERTH_HOME/note; touch $BERTH_DATA/new 2>/dev/null || echo read-only; ls /berth";
+    let text = job("shown", json!({ "dataDir": "/data", "retryCount": 0 })).replace(LOOK, command);
+    client.submit(&text);
+    assert_eq!(client.ended("shown")["jobStatus"]["state"], "SUCCEEDED");
+    let said = client.get("/api/v1/jobs/shown/logs?task=main-0");
+    assert_eq!(said, "a setread-only\ndata\nhome\noutput\n");
+    assert_eq!(client.get("/api/v2/files/Output/shown/model"), "kept\n");
+    assert_eq!(client.get("/api/v2/files/admin/note"), "mine\n");
 }
 
 /// With `isDebug`, until it is stopped.
@@ -91,16 +124,10 @@ fn job(name: &str, more: Value) -> String {
     job.to_string()
 }
 
-/// What no job needs any more goes from the node.
-fn await_no_code(dockerd: &Dockerd) {
+fn until(done: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let volumes = dockerd.docker(&["volume", "ls", "-q"]);
-        if !volumes.contains("-code") {
-            assert!(volumes.contains("-guest-"), "{volumes}");
-            return;
-        }
-        assert!(Instant::now() < deadline, "{volumes}");
+    while !done() {
+        assert!(Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(100));
     }
 }

@@ -95,6 +95,7 @@ async fn control(folder: &Path, quota: Option<u64>) -> Control {
     let storage = StorageOptions { root: at("storage"), quota, ..StorageOptions::default() };
     let options = Options {
         guest: None,
+        storage_mount: None,
         database: Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap(),
         storage: Storage::open_with(storage).unwrap(),
         data: folder.to_owned(),

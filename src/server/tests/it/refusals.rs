@@ -22,6 +22,7 @@ async fn control(folder: &Path) -> Control {
         virtual_clusters: Vec::new(),
         certificates: None,
         guest: None,
+        storage_mount: None,
         admin_password: Some(PASSWORD.to_owned()),
     };
     control::start(options).await.unwrap()
