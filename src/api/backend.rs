@@ -9,6 +9,7 @@ use crate::cluster::{Nodes, VirtualClusters};
 use crate::files::Files;
 use crate::jobs::Jobs;
 use crate::logs::Logs;
+use crate::proxy::Proxy;
 use crate::ssh::Ssh;
 use crate::users::Users;
 
@@ -32,6 +33,8 @@ pub struct Backend {
     pub nodes: Arc<dyn Nodes>,
     /// Virtual clusters.
     pub virtual_clusters: Arc<dyn VirtualClusters>,
+    /// Ports of tasks.
+    pub proxy: Arc<dyn Proxy>,
     /// Ways into containers.
     pub ssh: Arc<dyn Ssh>,
     /// Users, passwords, tokens.

@@ -63,6 +63,8 @@ pub enum ErrorCode {
     NoJobError,
     /// 404.
     NoJobConfigError,
+    /// 404: no such task, or it has no such port.
+    NoTaskError,
     /// 404.
     NoTaskLogError,
     /// 404: there is no way in.
@@ -114,6 +116,7 @@ impl ErrorCode {
             ErrorCode::ForbiddenUserError | ErrorCode::NoEnoughQuotaError => 403,
             ErrorCode::NoJobError
             | ErrorCode::NoJobConfigError
+            | ErrorCode::NoTaskError
             | ErrorCode::NoTaskLogError
             | ErrorCode::NoJobSshInfoError
             | ErrorCode::NoVirtualClusterError

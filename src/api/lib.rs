@@ -10,6 +10,7 @@ mod error;
 pub mod files;
 pub mod jobs;
 pub mod logs;
+pub mod proxy;
 pub mod ssh;
 pub mod users;
 

@@ -6,11 +6,13 @@ pub(crate) mod files;
 pub(crate) mod jobs;
 pub(crate) mod logs;
 pub(crate) mod nodes;
+pub(crate) mod proxy;
 pub(crate) mod ssh;
 pub(crate) mod submit;
 pub(crate) mod users;
 pub(crate) mod virtual_clusters;
 
+mod tasks;
 mod views;
 
 use api::{Actor, Error, ErrorCode, Result};

@@ -161,6 +161,7 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions) -> Backend {
         logs: Arc::new(ops::logs::Ops(Arc::clone(shared))),
         nodes: Arc::new(ops::nodes::Ops(Arc::clone(shared))),
         virtual_clusters: Arc::new(ops::virtual_clusters::Ops(Arc::clone(shared))),
+        proxy: Arc::new(ops::proxy::Ops(Arc::clone(shared))),
         ssh: Arc::new(ops::ssh::Ops(Arc::clone(shared))),
         users: Arc::new(ops::users::Ops(Arc::clone(shared))),
         files: Arc::new(ops::files::Ops::new(Arc::clone(shared))),

@@ -42,6 +42,8 @@ pub struct Config {
     pub database: DatabaseConfig,
     /// Users' files.
     pub storage: StorageConfig,
+    /// Pages of tasks.
+    pub proxy: ProxyConfig,
     /// What is written to standard error.
     pub log: LogConfig,
     /// Worker nodes. None: the Docker engine of this machine.
@@ -88,6 +90,15 @@ impl std::fmt::Debug for StorageConfig {
     }
 }
 
+/// Pages of tasks.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProxyConfig {
+    /// Below which name each task has a host of its own (`https://*.tasks.example.org`); none: below
+    /// `localhost`, for those who reach the portal by a loopback address.
+    pub url: Option<String>,
+}
+
 /// The log.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -129,6 +140,7 @@ impl Default for Config {
             guest: None,
             database: DatabaseConfig::default(),
             storage: StorageConfig::default(),
+            proxy: ProxyConfig::default(),
             log: LogConfig::default(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
@@ -212,6 +224,9 @@ impl Config {
             && !mount.starts_with('/')
         {
             lines.push(format!("storage.mount = {mount:?}: allowed is an absolute path"));
+        }
+        if let Some(url) = self.proxy.url.as_ref().filter(|url| !crate::proxy::is_pattern(url)) {
+            lines.push(format!("proxy.url = {url:?}: allowed is https://*.HOST or http://*.HOST"));
         }
         for (index, node) in self.nodes.iter().enumerate() {
             lines.extend(node.mistakes().map(|line| format!("nodes[{index}].{line}")));

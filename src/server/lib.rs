@@ -11,6 +11,7 @@ pub mod health;
 mod live;
 mod metrics;
 mod pages;
+mod proxy;
 mod requests;
 mod rest;
 pub mod router;

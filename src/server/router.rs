@@ -5,9 +5,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_sessions::SessionStore;
 
+use crate::auth::session_store::Store;
 use crate::failure::Failure;
+use crate::proxy::{self, Proxy};
 use crate::state::AppState;
 use crate::{auth, health, live, pages, requests, rest, security, site, webhdfs};
 
@@ -16,14 +17,16 @@ use crate::{auth, health, live, pages, requests, rest, security, site, webhdfs};
 const BODY_LIMIT: usize = 1024 * 1024;
 
 /// The whole server. Everything that knows its caller is behind the sessions; files and health are
-/// not.
-pub fn router<S: SessionStore + Clone>(state: AppState, sessions: S) -> Router {
+/// not. Hosts of tasks have nothing in common with all that.
+pub fn router(state: AppState, sessions: Store) -> Router {
+    let proxy = Proxy::new(state.clone(), sessions.clone());
     let https = state.origin.is_https();
     let personal = Router::new()
         .merge(auth::routes())
         .merge(rest::routes())
         .merge(webhdfs::routes())
         .route("/api/events", get(live::events))
+        .merge(proxy.routes())
         .merge(pages::routes(&state))
         .layer(middleware::from_fn_with_state(state.clone(), auth::authenticate))
         .layer(auth::session_layer(sessions, https));
@@ -36,6 +39,7 @@ pub fn router<S: SessionStore + Clone>(state: AppState, sessions: S) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(state.clone(), security::headers))
         .layer(middleware::from_fn_with_state(state.clone(), requests::observe))
+        .layer(middleware::from_fn_with_state(proxy, proxy::by_host))
         .with_state(state)
 }
 

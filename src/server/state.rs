@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use api::Backend;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::auth::origin::OwnOrigin;
 use crate::auth::sign_in_limit::SignInLimit;
 use crate::health::Probe;
 use crate::metrics::Metrics;
+use crate::proxy::TaskHosts;
 use crate::site::Site;
 
 /// The most bytes of a file that is sent, when nothing is said.
@@ -29,6 +31,8 @@ pub struct AppState {
     pub(crate) sign_in_limit: Arc<SignInLimit>,
     /// Which pages are ours.
     pub(crate) origin: Arc<OwnOrigin>,
+    /// Which hosts are tasks'.
+    pub(crate) task_hosts: Arc<TaskHosts>,
     /// Proxies whose word about the client's address is taken.
     pub(crate) trusted_proxies: Arc<[IpAddr]>,
     /// The most bytes of a file that is sent.
@@ -37,6 +41,8 @@ pub struct AppState {
     pub(crate) metrics: Arc<Metrics>,
     /// Ends the answers that have no end.
     pub(crate) shutdown: CancellationToken,
+    /// What goes on beside the requests; all of it ends with `shutdown`.
+    pub tasks: TaskTracker,
 }
 
 impl AppState {
@@ -49,10 +55,12 @@ impl AppState {
             site: Arc::new(options.site),
             sign_in_limit: Arc::new(SignInLimit::default()),
             origin: Arc::new(OwnOrigin::new(options.public_url)),
+            task_hosts: Arc::new(TaskHosts::new(options.proxy_url.as_deref())),
             trusted_proxies: options.trusted_proxies.into(),
             upload_limit: options.upload_limit.unwrap_or(UPLOAD_LIMIT),
             metrics: Arc::new(Metrics::new()),
             shutdown: options.shutdown,
+            tasks: TaskTracker::new(),
         }
     }
 }
@@ -68,6 +76,8 @@ impl fmt::Debug for AppState {
 pub struct StateOptions {
     /// The address users type, when it is not the one we listen at (behind a proxy).
     pub public_url: Option<String>,
+    /// Below which name tasks have their hosts (`https://*.tasks.example.org`).
+    pub proxy_url: Option<String>,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpAddr>,
     /// The front end's files.

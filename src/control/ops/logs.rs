@@ -12,9 +12,9 @@ use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use storage::LogPart;
 
-use super::owner_only;
+use super::{owner_only, tasks};
 use crate::cluster::Observation;
-use crate::error::{database, internal};
+use crate::error::internal;
 use crate::shared::Shared;
 
 mod follow;
@@ -58,19 +58,9 @@ impl Logs for Ops {
 impl Ops {
     async fn task(&self, actor: &Actor, wanted: &TaskRef) -> Result<Task> {
         owner_only(actor, &wanted.job.user, "read the logs of this job")?;
-        let reader = self.0.database.read();
-        let job = database::jobs::by_key(reader, &wanted.job).await.map_err(database)?;
-        let job = job.ok_or_else(|| super::jobs::missing(&wanted.job))?;
-        let attempt = wanted.attempt.or(job.row.attempt);
-        let tasks = database::tasks::of_job(reader, job.row.id).await.map_err(database)?;
-        let of_it = |task: &Task| {
-            Some(task.key.attempt) == attempt
-                && task.role_name == wanted.role
-                && task.key.index == wanted.index
-        };
-        tasks.into_iter().filter(of_it).max_by_key(|task| task.key.retry).ok_or_else(|| {
-            let message =
-                format!("{} has no task {}-{} yet", wanted.job, wanted.role, wanted.index);
+        let TaskRef { job, attempt, role, index } = wanted;
+        tasks::last_run(&self.0, job, *attempt, role, *index).await?.ok_or_else(|| {
+            let message = format!("{job} has no task {role}-{index} yet");
             Error::new(ErrorCode::NoTaskLogError, message)
         })
     }

@@ -45,6 +45,22 @@ impl Store {
         Self(database)
     }
 
+    /// Whether there is a session of this [`key`].
+    pub(crate) async fn holds(&self, key: &str) -> Result<bool> {
+        let session = sessions::load(self.0.database().read(), key, this_moment()).await;
+        Ok(session.map_err(backend)?.is_some())
+    }
+
+    /// Takes a session that holds this out of the store; of several who try, one gets it.
+    pub(crate) async fn take(&self, id: &Id, holding: &str) -> Result<Option<Record>> {
+        let found = self.load(id).await?.filter(|record| record.data.contains_key(holding));
+        let Some(found) = found else { return Ok(None) };
+        let transaction = self.0.database().begin().await.map_err(backend)?;
+        let taken = sessions::delete(&transaction, &key(id)).await.map_err(backend)?;
+        transaction.commit().await.map_err(backend)?;
+        Ok(taken.then_some(found))
+    }
+
     async fn write(&self, record: &Record, new: bool) -> Result<Written> {
         let transaction = self.0.database().begin().await.map_err(backend)?;
         let session = stored(record)?;
@@ -96,8 +112,7 @@ impl SessionStore for Store {
     }
 
     async fn load(&self, id: &Id) -> Result<Option<Record>> {
-        let now = OffsetDateTime::now_utc().unix_timestamp() * 1000;
-        let session = sessions::load(self.0.database().read(), &key(id), Timestamp(now)).await;
+        let session = sessions::load(self.0.database().read(), &key(id), this_moment()).await;
         session.map_err(backend)?.map(|session| record(*id, &session)).transpose()
     }
 
@@ -108,8 +123,12 @@ impl SessionStore for Store {
     }
 }
 
+fn this_moment() -> Timestamp {
+    Timestamp(OffsetDateTime::now_utc().unix_timestamp() * 1000)
+}
+
 /// The table's key: a hash, so that a stolen copy of the database opens no session.
-fn key(id: &Id) -> String {
+pub(crate) fn key(id: &Id) -> String {
     use sha2::Digest;
     hex::encode(sha2::Sha256::digest(id.to_string()))
 }

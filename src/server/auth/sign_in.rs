@@ -127,7 +127,7 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(body: &[u8], json: bool) -> 
 }
 
 /// Only a path of our own: whoever signs in is not sent to another site.
-fn local_path(next: &str) -> &str {
+pub(crate) fn local_path(next: &str) -> &str {
     let ours = next.starts_with('/')
         && !next.starts_with("//")
         && !next.contains('\\')

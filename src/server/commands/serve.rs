@@ -96,6 +96,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     greet(listener.local_addr()?, control.first_password.as_deref());
     let options = StateOptions {
         public_url: config.public_url.clone(),
+        proxy_url: config.proxy.url.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         site: Site::open(config.site.clone()),
         upload_limit: config.upload_limit(),
@@ -103,7 +104,10 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     };
     let probe = Arc::new(ControlProbe(Arc::clone(&control)));
     let state = AppState::new(control.backend.clone(), probe, options);
+    let beside = state.tasks.clone();
     answer(listener, router(state, Store::new(control.clone())), stop, &shutdown).await?;
+    beside.close();
+    beside.wait().await;
     tasks.wait().await;
     control.shutdown().await;
     tracing::info!("stopped; containers go on running");

@@ -1,6 +1,7 @@
 //! A small world in memory behind the contract.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 
 use api::changes::{Change, Changes};
@@ -10,6 +11,7 @@ use api::jobs::{
     JobSummary, Jobs, Retries, RoleView, Submission, Submitted, Syntax, TaskView,
 };
 use api::logs::{LogText, Logs, TaskRef};
+use api::proxy::{Proxy, TaskPort, Upstream};
 use api::ssh::{KeyPair, PublicKeyView, Ssh, SshAccess, SshTask};
 use api::users::{NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
 use api::{Actor, Backend, Error, ErrorCode, Result};
@@ -36,12 +38,19 @@ pub(crate) struct World {
     pub(crate) changes: broadcast::Sender<Change>,
     pub(crate) submitted: Arc<Mutex<Vec<Submission>>>,
     pub(crate) stopped: Arc<Mutex<Vec<JobKey>>>,
+    /// Where the tasks' port `http` is; 0: the task does not run.
+    pub(crate) upstream: Arc<AtomicU16>,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         let (changes, _) = broadcast::channel(16);
-        Self { changes, submitted: Arc::default(), stopped: Arc::default() }
+        Self {
+            changes,
+            submitted: Arc::default(),
+            stopped: Arc::default(),
+            upstream: Arc::default(),
+        }
     }
 
     pub(crate) fn backend(&self) -> Backend {
@@ -50,6 +59,7 @@ impl World {
             jobs: all.clone(),
             logs: all.clone(),
             nodes: all.clone(),
+            proxy: all.clone(),
             ssh: all.clone(),
             virtual_clusters: all.clone(),
             users: all.clone(),
@@ -218,6 +228,22 @@ impl Logs for World {
     ) -> Result<BoxStream<'static, Result<Bytes>>> {
         let text = Bytes::from_static(b"one\ntwo\n").slice(offset as usize..);
         Ok(futures::stream::iter([Ok(text)]).boxed())
+    }
+}
+
+#[async_trait]
+impl Proxy for World {
+    async fn upstream(&self, actor: &Actor, port: &TaskPort) -> Result<Upstream> {
+        if actor.user != port.job.user && !actor.admin {
+            return Err(Error::new(ErrorCode::ForbiddenUserError, "not yours"));
+        }
+        if port.port.as_str() != "http" {
+            return Err(Error::new(ErrorCode::NoTaskError, "no such port"));
+        }
+        match self.upstream.load(Ordering::SeqCst) {
+            0 => Err(Error::new(ErrorCode::UnavailableError, "worker-0 does not run")),
+            port => Ok(Upstream { address: "127.0.0.1".into(), port }),
+        }
     }
 }
 

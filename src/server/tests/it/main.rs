@@ -11,6 +11,7 @@ mod lifecycle;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;
 mod no_files;
+mod proxy;
 mod refusals;
 mod server;
 mod shapes;

@@ -1,0 +1,40 @@
+//! `api::proxy`.
+
+use std::sync::Arc;
+
+use api::proxy::{Proxy, TaskPort, Upstream};
+use api::{Actor, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use database::tasks::Task;
+use protocol::ids::PortLabel;
+
+use super::{owner_only, tasks};
+use crate::shared::Shared;
+
+#[derive(Debug)]
+pub(crate) struct Ops(pub(crate) Arc<Shared>);
+
+#[async_trait]
+impl Proxy for Ops {
+    async fn upstream(&self, actor: &Actor, wanted: &TaskPort) -> Result<Upstream> {
+        let TaskPort { job, role, index, port } = wanted;
+        owner_only(actor, &job.user, "use the ports of this job")?;
+        let task = tasks::running(&self.0, job, role, *index).await?;
+        let port = number(&task, port).ok_or_else(|| {
+            let labels: Vec<_> = task.placement.ports.keys().map(PortLabel::as_str).collect();
+            let message =
+                format!("{role}-{index} of {job} has no port {port}, only {}", labels.join(", "));
+            Error::new(ErrorCode::NoTaskError, message)
+        })?;
+        Ok(Upstream { address: task.placement.address, port })
+    }
+}
+
+/// A label's first port; else the port of that number, if it is the task's own. A task's SSH server
+/// is entered by its keys, and not from pages.
+fn number(task: &Task, wanted: &PortLabel) -> Option<u16> {
+    let ports = || task.placement.ports.iter().filter(|(label, _)| label.as_str() != "ssh");
+    let labelled = ports().find(|(label, _)| *label == wanted).and_then(|(_, ports)| ports.first());
+    let own = |number: &u16| ports().any(|(_, ports)| ports.contains(number));
+    labelled.copied().or_else(|| wanted.as_str().parse().ok().filter(own))
+}

@@ -1,0 +1,47 @@
+//! Finding the task that somebody means.
+
+use api::{Error, ErrorCode, Result};
+use database::tasks::Task;
+use protocol::ids::{JobKey, RoleName};
+use protocol::state::State;
+
+use super::jobs;
+use crate::error::database;
+use crate::shared::Shared;
+
+/// The last run of a task in an attempt; in the current one, if none is named.
+pub(super) async fn last_run(
+    shared: &Shared,
+    job: &JobKey,
+    attempt: Option<u32>,
+    role: &RoleName,
+    index: u32,
+) -> Result<Option<Task>> {
+    let reader = shared.database.read();
+    let found = database::jobs::by_key(reader, job).await.map_err(database)?;
+    let row = found.ok_or_else(|| jobs::missing(job))?.row;
+    let attempt = attempt.or(row.attempt);
+    let tasks = database::tasks::of_job(reader, row.id).await.map_err(database)?;
+    let of_it = |task: &Task| {
+        Some(task.key.attempt) == attempt && task.role_name == *role && task.key.index == index
+    };
+    Ok(tasks.into_iter().filter(of_it).max_by_key(|task| task.key.retry))
+}
+
+/// The last run of a task, if it runs now.
+pub(super) async fn running(
+    shared: &Shared,
+    job: &JobKey,
+    role: &RoleName,
+    index: u32,
+) -> Result<Task> {
+    let task = last_run(shared, job, None, role, index).await?.ok_or_else(|| {
+        let message = format!("{job} has no task {role}-{index}, or it has no place yet");
+        Error::new(ErrorCode::NoTaskError, message)
+    })?;
+    if task.state == State::Running {
+        return Ok(task);
+    }
+    let message = format!("{role}-{index} of {job} does not run: it is {}", task.state.as_str());
+    Err(Error::new(ErrorCode::UnavailableError, message))
+}
