@@ -4,6 +4,7 @@ use std::sync::Arc;
 use protocol::ids::UserName;
 use serde::{Deserialize, Serialize};
 
+use crate::audit::Audit;
 use crate::changes::Changes;
 use crate::cluster::{Nodes, VirtualClusters};
 use crate::files::Files;
@@ -11,6 +12,7 @@ use crate::jobs::Jobs;
 use crate::logs::Logs;
 use crate::proxy::Proxy;
 use crate::ssh::Ssh;
+use crate::terminals::Terminals;
 use crate::users::Users;
 
 /// Who asks. Every operation has it as its first argument and decides by it.
@@ -37,6 +39,10 @@ pub struct Backend {
     pub proxy: Arc<dyn Proxy>,
     /// Ways into containers.
     pub ssh: Arc<dyn Ssh>,
+    /// Shells in containers.
+    pub terminals: Arc<dyn Terminals>,
+    /// Who entered what.
+    pub audit: Arc<dyn Audit>,
     /// Users, passwords, tokens.
     pub users: Arc<dyn Users>,
     /// Users' files.

@@ -3,6 +3,7 @@
 //! Views and requests are plain values that travel to the browser as they are; the operations are
 //! small traits, gathered in [`Backend`], with the actor as the first argument of each.
 
+pub mod audit;
 mod backend;
 pub mod changes;
 pub mod cluster;
@@ -12,6 +13,7 @@ pub mod jobs;
 pub mod logs;
 pub mod proxy;
 pub mod ssh;
+pub mod terminals;
 pub mod users;
 
 pub use backend::{Actor, Backend};

@@ -5,6 +5,7 @@
 //! observed state and of transitions.
 
 mod active;
+mod audit;
 mod cluster;
 mod code;
 mod error;
@@ -19,6 +20,7 @@ mod public_keys;
 mod sealing;
 mod shared;
 mod start;
+mod terminals;
 mod wake;
 
 pub use error::Error;

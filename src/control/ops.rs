@@ -1,6 +1,7 @@
 //! What people ask for. Each operation checks that the actor may, stores desired state, and rings
 //! the loops' bells; none of them touches an engine.
 
+pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod files;
 pub(crate) mod jobs;
@@ -9,6 +10,7 @@ pub(crate) mod nodes;
 pub(crate) mod proxy;
 pub(crate) mod ssh;
 pub(crate) mod submit;
+pub(crate) mod terminals;
 pub(crate) mod users;
 pub(crate) mod virtual_clusters;
 

@@ -20,6 +20,7 @@ use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
 use crate::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
+use crate::terminals::Terminals;
 use crate::wake::now;
 use crate::{Error, loops, ops, passwords};
 
@@ -109,7 +110,8 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     tasks.spawn(loops::jobs::run(Arc::clone(&shared), Arc::clone(&jobs), shutdown.clone()));
     tasks.spawn(loops::kept::run(Arc::clone(&shared), shutdown.clone()));
     tasks.close();
-    let backend = backend(&shared, submissions);
+    let terminals = Terminals::new(tasks.clone(), shutdown.clone());
+    let backend = backend(&shared, submissions, terminals);
     Ok(Control { backend, first_password, shared, schedule, jobs, tasks, shutdown })
 }
 
@@ -155,7 +157,7 @@ impl Control {
     }
 }
 
-fn backend(shared: &Arc<Shared>, submissions: Submissions) -> Backend {
+fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals) -> Backend {
     Backend {
         jobs: Arc::new(ops::jobs::Ops { shared: Arc::clone(shared), submissions }),
         logs: Arc::new(ops::logs::Ops(Arc::clone(shared))),
@@ -163,6 +165,8 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions) -> Backend {
         virtual_clusters: Arc::new(ops::virtual_clusters::Ops(Arc::clone(shared))),
         proxy: Arc::new(ops::proxy::Ops(Arc::clone(shared))),
         ssh: Arc::new(ops::ssh::Ops(Arc::clone(shared))),
+        terminals: Arc::new(ops::terminals::Ops { shared: Arc::clone(shared), terminals }),
+        audit: Arc::new(ops::audit::Ops(Arc::clone(shared))),
         users: Arc::new(ops::users::Ops(Arc::clone(shared))),
         files: Arc::new(ops::files::Ops::new(Arc::clone(shared))),
         changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),

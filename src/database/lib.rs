@@ -6,6 +6,7 @@
 //! stay in here; what goes in and comes out are the records below and the words of `protocol`.
 
 pub mod attempts;
+pub mod audit;
 pub mod events;
 pub mod jobs;
 pub mod nodes;

@@ -7,12 +7,17 @@ use crate::Result;
 
 mod m0001_first_tables;
 mod m0002_public_keys;
+mod m0003_audit;
 
 struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(m0001_first_tables::Migration), Box::new(m0002_public_keys::Migration)]
+        vec![
+            Box::new(m0001_first_tables::Migration),
+            Box::new(m0002_public_keys::Migration),
+            Box::new(m0003_audit::Migration),
+        ]
     }
 }
 

@@ -18,5 +18,6 @@ pub mod router;
 mod security;
 pub mod site;
 pub mod state;
+mod terminal;
 mod transfer;
 mod webhdfs;

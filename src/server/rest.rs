@@ -2,10 +2,11 @@
 //! call one operation and put the answer into words; the words are in `wire` files.
 
 mod accept;
-mod body;
+mod audit;
+pub(crate) mod body;
 mod config_file;
 mod exit;
-mod job_key;
+pub(crate) mod job_key;
 mod job_logs;
 mod job_query;
 mod ssh;

@@ -3,7 +3,7 @@
 use axum::extract::DefaultBodyLimit;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Router, middleware};
+use axum::{Extension, Router, middleware};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::auth::session_store::Store;
@@ -28,6 +28,7 @@ pub fn router(state: AppState, sessions: Store) -> Router {
         .route("/api/events", get(live::events))
         .merge(proxy.routes())
         .merge(pages::routes(&state))
+        .layer(Extension(sessions.clone()))
         .layer(middleware::from_fn_with_state(state.clone(), auth::authenticate))
         .layer(auth::session_layer(sessions, https));
     personal

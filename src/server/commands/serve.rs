@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use async_trait::async_trait;
+use axum::serve::ListenerExt as _;
 use clap::Args;
 use control::Control;
 use database::Database;
@@ -122,6 +123,12 @@ async fn answer(
     shutdown: &CancellationToken,
 ) -> anyhow::Result<()> {
     let stopping = shutdown.clone();
+    // Answers are short and keys are typed one by one: neither waits for more to go with it.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection stays slow");
+        }
+    });
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     let server = axum::serve(listener, service).with_graceful_shutdown(async move {
         stop.await;

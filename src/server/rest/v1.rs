@@ -9,6 +9,7 @@ use axum::routing::{any, get, post, put};
 
 use crate::rest::{ssh, token, v2};
 use crate::state::AppState;
+use crate::terminal;
 
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
@@ -21,6 +22,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{name}/logs", get(jobs::logs))
         .route("/jobs/{name}/ssh", get(ssh::of_name))
         .route("/jobs/{name}/ssh/key", get(ssh::key_of_name))
+        .route("/jobs/{name}/terminal", get(terminal::of_name))
         .nest("/user/{user}/jobs", by_user())
         .route("/virtual-clusters", get(virtual_clusters::list))
         .route("/virtual-clusters/{name}", get(virtual_clusters::get))
@@ -35,4 +37,5 @@ fn by_user() -> Router<AppState> {
         .route("/{name}/logs", get(jobs::logs_of_user))
         .route("/{name}/ssh", get(ssh::of_user))
         .route("/{name}/ssh/key", get(ssh::key_of_user))
+        .route("/{name}/terminal", get(terminal::of_user))
 }

@@ -13,8 +13,9 @@ use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::rest::{ssh, token};
+use crate::rest::{audit, ssh, token};
 use crate::state::AppState;
+use crate::terminal;
 
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
@@ -29,6 +30,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{key}/logs", get(jobs::logs))
         .route("/jobs/{key}/ssh", get(ssh::of_key))
         .route("/jobs/{key}/ssh/key", get(ssh::key_of_key))
+        .route("/jobs/{key}/terminal", get(terminal::of_key))
+        .route("/audit", get(audit::list))
         .route("/virtual-clusters", get(cluster::virtual_clusters))
         .route("/virtual-clusters/{name}", get(cluster::virtual_cluster))
         .route("/nodes", get(cluster::nodes))

@@ -6,3 +6,4 @@ mod crash;
 mod files;
 mod house;
 mod life;
+mod terminals;

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use database::audit::{self, NewEntry};
 use database::events::{self, NewEvent};
 use database::secrets::{self, Secret};
 use database::{Error, jobs};
@@ -23,7 +24,31 @@ fn event(job: Option<JobId>, millis: i64) -> NewEvent {
     }
 }
 
+fn entry(millis: i64, address: Option<&str>) -> NewEntry {
+    NewEntry {
+        at: at(millis),
+        actor: user("alice"),
+        action: "terminal.opened".to_owned(),
+        object: "alice~one/worker-0".to_owned(),
+        detail: String::new(),
+        address: address.map(str::to_owned),
+    }
+}
+
 on_both! {
+    async fn the_audit_log_is_read_backwards_page_by_page(stage) {
+        let all = [entry(1, None), entry(2, Some("10.0.0.9")), entry(3, None)];
+        for entry in &all {
+            write!(stage, |tx| audit::insert(&tx, entry));
+        }
+        let conn = stage.db.read();
+        let first = audit::list(conn, None, 2).await?;
+        let entries = |page: &[audit::Entry]| page.iter().map(|e| e.entry.clone()).collect::<Vec<_>>();
+        assert_eq!(entries(&first), [all[2].clone(), all[1].clone()]);
+        let rest = audit::list(conn, Some(first[1].id), 2).await?;
+        assert_eq!(entries(&rest), [all[0].clone()]);
+    }
+
     async fn secrets_belong_to_their_job(stage) {
         let a = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
         let b = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "two")));

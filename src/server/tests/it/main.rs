@@ -18,3 +18,4 @@ mod shapes;
 mod sign_in;
 mod webhdfs;
 mod webhdfs_abuse;
+mod terminal;

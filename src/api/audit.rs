@@ -1,0 +1,71 @@
+//! Who entered what, and when: written once, never changed.
+
+use async_trait::async_trait;
+use protocol::ids::UserName;
+use protocol::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{Actor, Result};
+
+/// The audit log, for administrators.
+#[async_trait]
+pub trait Audit: Send + Sync {
+    /// The newest entries of those before `before`, newest first.
+    async fn list(&self, actor: &Actor, before: Option<i64>, limit: u64)
+    -> Result<Vec<AuditEntry>>;
+}
+
+/// Something that somebody did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEntry {
+    /// Ascending in the order of writing.
+    pub id: i64,
+    /// When.
+    pub at: Timestamp,
+    /// Who.
+    pub actor: UserName,
+    /// What.
+    pub action: AuditAction,
+    /// To what: `user~job/role-index`.
+    pub object: String,
+    /// What else there is to say.
+    pub detail: String,
+    /// Where the request came from.
+    pub address: Option<String>,
+}
+
+/// What is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AuditAction {
+    /// A shell was opened.
+    #[serde(rename = "terminal.opened")]
+    TerminalOpened,
+    /// Somebody came back to a shell.
+    #[serde(rename = "terminal.resumed")]
+    TerminalResumed,
+    /// A shell ended.
+    #[serde(rename = "terminal.ended")]
+    TerminalEnded,
+}
+
+impl AuditAction {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::TerminalOpened, Self::TerminalResumed, Self::TerminalEnded];
+
+    /// The stable word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TerminalOpened => "terminal.opened",
+            Self::TerminalResumed => "terminal.resumed",
+            Self::TerminalEnded => "terminal.ended",
+        }
+    }
+
+    /// Reads the stable word.
+    #[must_use]
+    pub fn read(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.as_str() == word)
+    }
+}
