@@ -1,5 +1,6 @@
 //! What pages ask of the server: each function finds who asks and calls the contract.
 
+pub(crate) mod audit;
 pub(crate) mod files;
 pub(crate) mod jobs;
 pub(crate) mod logs;

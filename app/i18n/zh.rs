@@ -20,6 +20,7 @@ pub(super) static TEXTS: Texts = Texts {
     jobs: pages::JOBS,
     job: pages::JOB,
     log: pages::LOG,
+    terminal: pages::TERMINAL,
     cluster: pages::CLUSTER,
     admin: pages::ADMIN,
     profile: pages::PROFILE,

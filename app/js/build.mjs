@@ -68,6 +68,7 @@ const shared = {
 // Workers are bundled by themselves: what they shared with the page, they would load with it.
 const bundles = await Promise.all([
   build({ ...shared, entryPoints: { editor: "editor.ts" }, splitting: true, plugins: [stylesInside, bareWorkers] }),
+  build({ ...shared, entryPoints: { terminal: "terminal.ts" }, splitting: true, plugins: [stylesInside] }),
   build({
     ...shared,
     entryPoints: {
@@ -79,7 +80,7 @@ const bundles = await Promise.all([
 
 const manifest = {};
 for (const [path, { entryPoint }] of bundles.flatMap(({ metafile }) => Object.entries(metafile.outputs))) {
-  const [, name] = /^(editor|editor\.worker|json\.worker)-[A-Z0-9]{8}\.js$/.exec(basename(path)) ?? [];
+  const [, name] = /^(editor|editor\.worker|json\.worker|terminal)-[A-Z0-9]{8}\.js$/.exec(basename(path)) ?? [];
   if (entryPoint !== undefined && name !== undefined) {
     manifest[`js/${name}.js`] = basename(path);
   }
@@ -87,8 +88,12 @@ for (const [path, { entryPoint }] of bundles.flatMap(({ metafile }) => Object.en
 mkdirSync(outdir, { recursive: true });
 
 // Licences of what is inside, as their authors ask.
-const notices = ["LICENSE", "ThirdPartyNotices.txt"]
-  .map((name) => readFileSync(join("node_modules/monaco-editor", name), "utf8"))
-  .join("\n\n");
-writeFileSync(join(outdir, "editor.LICENSES.txt"), notices);
+const licences = {
+  editor: ["monaco-editor/LICENSE", "monaco-editor/ThirdPartyNotices.txt"],
+  terminal: ["@xterm/xterm/LICENSE", "@xterm/addon-fit/LICENSE"],
+};
+for (const [part, files] of Object.entries(licences)) {
+  const notices = files.map((name) => readFileSync(join("node_modules", name), "utf8")).join("\n\n");
+  writeFileSync(join(outdir, `${part}.LICENSES.txt`), notices);
+}
 writeFileSync(join(outdir, "manifest.json"), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -1,3 +1,4 @@
+mod audit;
 mod clusters;
 mod nodes;
 mod users;
@@ -6,6 +7,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
 use crate::i18n::{Texts, text, tr};
+use crate::pages::admin::audit::AuditLog;
 use crate::pages::admin::clusters::Clusters;
 use crate::pages::admin::nodes::Nodes;
 use crate::pages::admin::users::Users;
@@ -18,10 +20,11 @@ enum Section {
     Users,
     Nodes,
     Clusters,
+    Audit,
 }
 
 impl Section {
-    const ALL: [Section; 3] = [Section::Users, Section::Nodes, Section::Clusters];
+    const ALL: [Section; 4] = [Section::Users, Section::Nodes, Section::Clusters, Section::Audit];
 
     fn read(word: Option<&str>) -> Self {
         Self::ALL.into_iter().find(|section| Some(section.as_str()) == word).unwrap_or(Self::Users)
@@ -32,6 +35,7 @@ impl Section {
             Section::Users => "users",
             Section::Nodes => "nodes",
             Section::Clusters => "clusters",
+            Section::Audit => "audit",
         }
     }
 
@@ -40,6 +44,7 @@ impl Section {
             Section::Users => |t| t.admin.users,
             Section::Nodes => |t| t.admin.nodes,
             Section::Clusters => |t| t.admin.clusters,
+            Section::Audit => |t| t.admin.audit,
         }
     }
 }
@@ -66,6 +71,7 @@ pub(crate) fn AdminPage() -> impl IntoView {
                 Section::Users => view! { <Users/> }.into_any(),
                 Section::Nodes => view! { <Nodes/> }.into_any(),
                 Section::Clusters => view! { <Clusters/> }.into_any(),
+                Section::Audit => view! { <AuditLog/> }.into_any(),
             }
         }}
     }

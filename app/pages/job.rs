@@ -9,6 +9,7 @@ mod log_view;
 mod overview;
 mod tab;
 mod tasks_tab;
+mod terminal_tab;
 mod timeline;
 mod why;
 
@@ -27,6 +28,7 @@ use crate::pages::job::log_tab::LogTab;
 use crate::pages::job::overview::Overview;
 use crate::pages::job::tab::{Tab, Tabs};
 use crate::pages::job::tasks_tab::TasksTab;
+use crate::pages::job::terminal_tab::TerminalTab;
 use crate::pages::not_found::NotFoundPage;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::jobs::get_job;
@@ -67,6 +69,7 @@ fn Job(key: JobKey) -> impl IntoView {
                 Tab::Tasks => view! { <Tasks detail=detail/> }.into_any(),
                 Tab::Logs => view! { <LogTab key=key detail=detail/> }.into_any(),
                 Tab::Connect => view! { <ConnectTab key=key detail=detail/> }.into_any(),
+                Tab::Terminal => view! { <TerminalTab key=key detail=detail/> }.into_any(),
                 Tab::Events => view! { <EventsTab key=key/> }.into_any(),
                 Tab::Config => view! { <ConfigTab key=key/> }.into_any(),
             }

@@ -14,6 +14,7 @@ use send_wrapper::SendWrapper;
 
 use crate::i18n::tr;
 use crate::parts::editor::monaco::{Marker, Monaco, Options};
+use crate::parts::script;
 use crate::server_fns::submit::get_schemas;
 use crate::session::{Session, Theme};
 
@@ -110,8 +111,8 @@ async fn open(
         label: session.language.get_untracked().texts().submit.editor_label,
         json_schema: schemas.json,
         yaml_schema: schemas.yaml,
-        editor_worker: monaco::asset("js/editor.worker.js")?,
-        json_worker: monaco::asset("js/json.worker.js")?,
+        editor_worker: script::asset("js/editor.worker.js")?,
+        json_worker: script::asset("js/json.worker.js")?,
     };
     let changed = move |changed: String| {
         text.try_set(changed);

@@ -9,6 +9,7 @@ const PAGES = [
   ["job", "/jobs/admin/seen"],
   ["job-tasks", "/jobs/admin/seen/tasks"],
   ["job-logs", "/jobs/admin/seen/logs"],
+  ["job-terminal", "/jobs/admin/seen/terminal"],
   ["job-events", "/jobs/admin/seen/events"],
   ["job-config", "/jobs/admin/seen/config"],
   ["submit", "/submit"],

@@ -42,3 +42,28 @@ test("everything can be read, and a job submitted, without JavaScript", async ({
   }).toPass({ timeout: 30_000 });
   await picture(page, "without-javascript");
 });
+
+test("without JavaScript the terminal says how to enter by SSH", async ({ page, baseURL }) => {
+  await page.goto("/");
+  await page.getByLabel("User name").fill("admin");
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const answer = await page.request.post("/api/v1/jobs", {
+    headers: { Origin: baseURL ?? "" },
+    data: {
+      jobName: "entered-by-ssh",
+      image: "berth/base:latest",
+      taskRoles: [
+        { name: "main", taskNumber: 1, cpuNumber: 1, memoryMB: 256, gpuNumber: 0, command: "sleep 600" },
+      ],
+    },
+  });
+  expect(answer.status()).toBeLessThan(300);
+  await expect(async () => {
+    await page.goto("/jobs/admin/entered-by-ssh/terminal");
+    const command = page.getByText(/ssh -i admin~entered-by-ssh -p \d+ root@127\.0\.0\.1/);
+    await expect(command).toBeVisible({ timeout: 500 });
+  }).toPass({ timeout: 30_000 });
+  const stop = { headers: { Origin: baseURL ?? "" }, data: { value: "STOP" } };
+  await page.request.put("/api/v2/jobs/admin~entered-by-ssh/executionType", stop);
+});

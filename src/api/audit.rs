@@ -47,11 +47,15 @@ pub enum AuditAction {
     /// A shell ended.
     #[serde(rename = "terminal.ended")]
     TerminalEnded,
+    /// A browser was let in at a task's port.
+    #[serde(rename = "page.opened")]
+    PageOpened,
 }
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::TerminalOpened, Self::TerminalResumed, Self::TerminalEnded];
+    pub const ALL: [Self; 4] =
+        [Self::TerminalOpened, Self::TerminalResumed, Self::TerminalEnded, Self::PageOpened];
 
     /// The stable word.
     #[must_use]
@@ -60,6 +64,7 @@ impl AuditAction {
             Self::TerminalOpened => "terminal.opened",
             Self::TerminalResumed => "terminal.resumed",
             Self::TerminalEnded => "terminal.ended",
+            Self::PageOpened => "page.opened",
         }
     }
 

@@ -15,6 +15,12 @@ pub trait Proxy: Send + Sync {
     /// `ForbiddenUserError`; `NoJobError`; `NoTaskError` when there is no such task or port;
     /// `UnavailableError` while the task does not run.
     async fn upstream(&self, actor: &Actor, port: &TaskPort) -> Result<Upstream>;
+
+    /// Writes down that somebody who may is being let in at a port, and where he is.
+    ///
+    /// # Errors
+    /// As [`Proxy::upstream`].
+    async fn enter(&self, actor: &Actor, port: &TaskPort, address: &str) -> Result<()>;
 }
 
 /// A port of a task.

@@ -1,4 +1,6 @@
-use crate::i18n::words::{Admin, Cluster, Common, Home, Job, Jobs, Log, Nav, Profile, SignIn};
+use crate::i18n::words::{
+    Admin, Cluster, Common, Home, Job, Jobs, Log, Nav, Profile, SignIn, Terminal,
+};
 use crate::number::count;
 
 /// A counted noun in the singular or the plural.
@@ -149,6 +151,7 @@ pub(super) const JOB: Job = Job {
     remedy: "What to do",
     evidence: "The log lines that show it",
     open_log: "Open the log",
+    terminal: "Terminal",
     facts: "Facts",
     owner: "Owner",
     priority: "Priority",
@@ -200,6 +203,34 @@ pub(super) const LOG: Log = Log {
     lines: |n| plural(n, "line", "lines"),
 };
 
+pub(super) const TERMINAL: Terminal = Terminal {
+    choose: "Task",
+    open: "Open a terminal",
+    open_ones: "Open terminals",
+    label: |task| format!("Terminal of {task}"),
+    not_yours: "Only the owner and administrators enter this job's tasks.",
+    none: "No task runs now",
+    none_hint: "A terminal can be opened as soon as one does.",
+    without_script: "This terminal needs JavaScript. Without it, enter by SSH with the job's key:",
+    missing: "The terminal could not be loaded. Enter by SSH instead, or load the page again.",
+    opening: "Opening…",
+    is_open: "Open",
+    broken: "The connection was lost. The shell waits for half a minute while it is made again.",
+    exited: "The shell has ended.",
+    exited_with: |code| format!("The shell has ended with exit code {code}."),
+    closed: "Closed.",
+    left: "The shell has ended: it waited for half a minute and nobody came back.",
+    idle: "The shell was closed, because nothing was typed for hours.",
+    taken_over: "The shell goes on in another window.",
+    lost: "The task cannot be reached any more.",
+    revoked: "You may no longer enter: sign in again.",
+    stopping: "The server is being restarted.",
+    again: "Open again",
+    close: "Close",
+    large: "Full window",
+    hint: "Ctrl+Shift+C copies, Ctrl+Shift+V pastes.",
+};
+
 pub(super) const CLUSTER: Cluster = Cluster {
     clusters_title: "Virtual clusters",
     clusters_none: "There is no virtual cluster.",
@@ -247,6 +278,13 @@ pub(super) const ADMIN: Admin = Admin {
     users: "Users",
     nodes: "Nodes",
     clusters: "Virtual clusters",
+    audit: "Audit log",
+    no_audit: "Nobody has entered anything yet.",
+    older: "Older entries",
+    terminal_opened: "opened a terminal",
+    terminal_resumed: "came back to a terminal",
+    terminal_ended: "terminal ended",
+    page_opened: "opened a task's page",
     name: "Name",
     administrator: "Administrator",
     since: "Since",

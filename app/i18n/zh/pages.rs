@@ -1,4 +1,6 @@
-use crate::i18n::words::{Admin, Cluster, Common, Home, Job, Jobs, Log, Nav, Profile, SignIn};
+use crate::i18n::words::{
+    Admin, Cluster, Common, Home, Job, Jobs, Log, Nav, Profile, SignIn, Terminal,
+};
 use crate::number::count;
 
 pub(super) const COMMON: Common = Common {
@@ -144,6 +146,7 @@ pub(super) const JOB: Job = Job {
     remedy: "解决办法",
     evidence: "相关日志",
     open_log: "查看日志",
+    terminal: "终端",
     facts: "基本信息",
     owner: "用户",
     priority: "优先级",
@@ -195,6 +198,34 @@ pub(super) const LOG: Log = Log {
     lines: |n| format!("{} 行", count(n)),
 };
 
+pub(super) const TERMINAL: Terminal = Terminal {
+    choose: "任务",
+    open: "打开终端",
+    open_ones: "已打开的终端",
+    label: |task| format!("{task} 的终端"),
+    not_yours: "只有作业的用户和管理员可以进入其任务。",
+    none: "当前没有运行中的任务",
+    none_hint: "任务开始运行后即可打开终端。",
+    without_script: "终端需要 JavaScript。未启用时，请用作业的密钥通过 SSH 进入：",
+    missing: "无法加载终端。请改用 SSH，或重新加载页面。",
+    opening: "正在打开…",
+    is_open: "已打开",
+    broken: "连接中断，正在重新连接；Shell 会等待半分钟。",
+    exited: "Shell 已结束。",
+    exited_with: |code| format!("Shell 已结束，退出码 {code}。"),
+    closed: "已关闭。",
+    left: "Shell 已结束：等待半分钟后无人返回。",
+    idle: "长时间没有输入，Shell 已关闭。",
+    taken_over: "该 Shell 已在另一个窗口中继续。",
+    lost: "无法再连接到任务。",
+    revoked: "您已无权进入，请重新登录。",
+    stopping: "服务器正在重启。",
+    again: "重新打开",
+    close: "关闭",
+    large: "铺满窗口",
+    hint: "Ctrl+Shift+C 复制，Ctrl+Shift+V 粘贴。",
+};
+
 pub(super) const CLUSTER: Cluster = Cluster {
     clusters_title: "虚拟集群",
     clusters_none: "没有虚拟集群。",
@@ -242,6 +273,13 @@ pub(super) const ADMIN: Admin = Admin {
     users: "用户",
     nodes: "节点",
     clusters: "虚拟集群",
+    audit: "审计日志",
+    no_audit: "尚无进入记录。",
+    older: "更早的记录",
+    terminal_opened: "打开终端",
+    terminal_resumed: "返回终端",
+    terminal_ended: "终端结束",
+    page_opened: "打开任务的页面",
     name: "名称",
     administrator: "管理员",
     since: "创建时间",

@@ -45,7 +45,7 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
 }
 
 /// The task of `role-index`.
-fn task_from_word(word: &str) -> Option<(RoleName, u32)> {
+pub(crate) fn task_from_word(word: &str) -> Option<(RoleName, u32)> {
     let (role, index) = word.rsplit_once('-')?;
     Some((role.parse().ok()?, index.parse().ok()?))
 }

@@ -11,13 +11,14 @@ pub(crate) enum Tab {
     Tasks,
     Logs,
     Connect,
+    Terminal,
     Events,
     Config,
 }
 
 impl Tab {
-    const ALL: [Tab; 6] =
-        [Tab::Overview, Tab::Tasks, Tab::Logs, Tab::Connect, Tab::Events, Tab::Config];
+    const ALL: [Tab; 7] =
+        [Tab::Overview, Tab::Tasks, Tab::Logs, Tab::Connect, Tab::Terminal, Tab::Events, Tab::Config];
 
     /// Reads the address's word; what is unknown is the overview.
     pub(crate) fn read(word: Option<&str>) -> Self {
@@ -30,6 +31,7 @@ impl Tab {
             Tab::Tasks => "tasks",
             Tab::Logs => "logs",
             Tab::Connect => "connect",
+            Tab::Terminal => "terminal",
             Tab::Events => "events",
             Tab::Config => "config",
         }
@@ -41,6 +43,7 @@ impl Tab {
             Tab::Tasks => |t| t.job.tasks,
             Tab::Logs => |t| t.job.logs,
             Tab::Connect => |t| t.connect.tab,
+            Tab::Terminal => |t| t.job.terminal,
             Tab::Events => |t| t.job.events,
             Tab::Config => |t| t.job.config,
         }
@@ -49,7 +52,7 @@ impl Tab {
     fn address(self, key: &JobKey) -> String {
         match self {
             Tab::Overview => address::job(key),
-            Tab::Tasks | Tab::Logs | Tab::Connect | Tab::Events | Tab::Config => {
+            Tab::Tasks | Tab::Logs | Tab::Connect | Tab::Terminal | Tab::Events | Tab::Config => {
                 address::job_tab(key, self.as_str())
             }
         }

@@ -3,10 +3,12 @@ use std::collections::BTreeMap;
 use api::jobs::{AttemptView, JobDetail, TaskView};
 use leptos::prelude::*;
 use protocol::ids::{JobKey, PortLabel};
+use protocol::state::State;
 
 use crate::address;
 use crate::i18n::{text, tr};
 use crate::pages::job::log_tab::log_address;
+use crate::pages::job::terminal_tab::terminal_address;
 use crate::parts::copy::Copy;
 use crate::parts::duration::Duration;
 use crate::parts::empty_state::EmptyState;
@@ -84,6 +86,10 @@ fn TaskTable(key: JobKey, attempt: AttemptView) -> impl IntoView {
 #[component]
 fn TaskRow(key: JobKey, attempt: u32, task: TaskView) -> impl IntoView {
     let log = log_address(&key, attempt, &task.role, task.index);
+    let enter = (task.state == State::Running).then(|| {
+        let href = terminal_address(&key, &task.role, task.index);
+        view! { " " <a href=href>{tr(|t| t.job.terminal)}</a> }
+    });
     let gpus = task.gpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let ended = task.completed_at;
     let ran = task.started_at.map(|from| view! { <Duration from=from to=ended/> });
@@ -106,7 +112,7 @@ fn TaskRow(key: JobKey, attempt: u32, task: TaskView) -> impl IntoView {
             <td><Ports ports=task.ports/></td>
             <td>{ran}</td>
             <td>{task.exit.map(|exit| view! { <ExitLine exit=exit/> })}</td>
-            <td><a href=log>{tr(|t| t.job.open_log)}</a></td>
+            <td><a href=log>{tr(|t| t.job.open_log)}</a> {enter}</td>
         </tr>
     }
     .into_any()

@@ -5,11 +5,7 @@ use serde::Serialize;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::{Closure, JsValue, wasm_bindgen};
 
-#[wasm_bindgen(inline_js = "export function load(address) { return import(address); }")]
-extern "C" {
-    #[wasm_bindgen(catch)]
-    async fn load(address: &str) -> Result<JsValue, JsValue>;
-}
+use crate::parts::script;
 
 #[wasm_bindgen]
 extern "C" {
@@ -89,8 +85,8 @@ impl Monaco {
         changed: impl FnMut(String) + 'static,
         submitted: impl FnMut() + 'static,
     ) -> Option<Self> {
-        let module: Module = load(&asset("js/editor.js")?).await.ok()?.unchecked_into();
-        let handle = module.create(element, &value(options)?).await.ok()?;
+        let module: Module = script::load("js/editor.js").await?.unchecked_into();
+        let handle = module.create(element, &script::value(options)?).await.ok()?;
         let handle: Handle = handle.unchecked_into();
         let changed = Closure::new(changed);
         let submitted = Closure::new(submitted);
@@ -104,7 +100,7 @@ impl Monaco {
     }
 
     pub(super) fn set_markers(&self, markers: &[Marker]) {
-        if let Some(markers) = value(&markers) {
+        if let Some(markers) = script::value(&markers) {
             self.handle.set_markers(&markers);
         }
     }
@@ -126,17 +122,6 @@ impl Drop for Monaco {
     fn drop(&mut self) {
         self.handle.dispose();
     }
-}
-
-fn value<T: Serialize>(value: &T) -> Option<JsValue> {
-    js_sys::JSON::parse(&serde_json::to_string(value).ok()?).ok()
-}
-
-/// The address of a file by its logical name, from the list that the server puts into the page.
-pub(super) fn asset(name: &str) -> Option<String> {
-    let list = leptos::prelude::document().get_element_by_id("assets")?.text_content()?;
-    let list: std::collections::BTreeMap<String, String> = serde_json::from_str(&list).ok()?;
-    list.get(name).cloned()
 }
 
 /// Whether the reader's system is set to dark colours.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::audit::AuditAction;
 use api::proxy::{Proxy, TaskPort, Upstream};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -9,6 +10,8 @@ use database::tasks::Task;
 use protocol::ids::PortLabel;
 
 use super::{owner_only, tasks};
+use crate::audit::{self, Note};
+use crate::error::database;
 use crate::shared::Shared;
 
 #[derive(Debug)]
@@ -27,6 +30,18 @@ impl Proxy for Ops {
             Error::new(ErrorCode::NoTaskError, message)
         })?;
         Ok(Upstream { address: task.placement.address, port })
+    }
+
+    async fn enter(&self, actor: &Actor, port: &TaskPort, address: &str) -> Result<()> {
+        self.upstream(actor, port).await?;
+        let TaskPort { job, role, index, port } = port;
+        let note = Note {
+            action: AuditAction::PageOpened,
+            object: format!("{job}/{role}-{index}"),
+            detail: format!("port {port}"),
+            address: Some(address.to_owned()),
+        };
+        audit::write(&self.0, actor, note).await.map_err(database)
     }
 }
 

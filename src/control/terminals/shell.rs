@@ -28,6 +28,9 @@ const KIND: &str = "xterm-256color";
 const ENTER: Duration = Duration::from_secs(10);
 /// How often a silent task is asked whether it is still there, and how often in vain.
 const KEEPALIVE: (Duration, usize) = (Duration::from_secs(15), 3);
+/// Bytes that a task may send before it hears from us. Little, so that a key that stops a flood of
+/// output is not answered by all that is on its way.
+const WINDOW: u32 = 128 * 1024;
 /// Messages of a channel that wait for us.
 const WAITING: usize = 8;
 /// The best shell of an image without our program.
@@ -163,6 +166,7 @@ async fn connect(
     let stream = TcpStream::connect((address, port)).await.map_err(|_| Failure::Unreachable)?;
     stream.set_nodelay(true).map_err(|_| Failure::Unreachable)?;
     let config = Config {
+        window_size: WINDOW,
         channel_buffer_size: WAITING,
         keepalive_interval: Some(KEEPALIVE.0),
         keepalive_max: KEEPALIVE.1,

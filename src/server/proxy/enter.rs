@@ -1,5 +1,7 @@
 //! Who is let in: at `/proxy/…` of the portal, and at a task's host.
 
+use std::net::IpAddr;
+
 use api::{Actor, Error};
 use axum::body::Body;
 use axum::extract::Request;
@@ -36,7 +38,7 @@ struct Ticket {
 /// `/proxy/…` of the portal: programs with a token are answered, browsers are sent to the task's
 /// host.
 pub(super) async fn portal(proxy: &Proxy, session: &Session, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let Some(actor) = parts.extensions.get::<Caller>().cloned().unwrap_or_default().actor else {
         return stranger(&parts);
     };
@@ -47,7 +49,8 @@ pub(super) async fn portal(proxy: &Proxy, session: &Session, request: Request) -
         if headers.contains_key(header::AUTHORIZATION) {
             direct(proxy, actor, address, parts, body).await
         } else {
-            hand_over(proxy, session, actor, address, &parts).await
+            let client = client_address(&mut parts, &proxy.state).await;
+            hand_over(proxy, session, (actor, client), address, &parts).await
         }
     };
     answer.await.unwrap_or_else(|reason| page::refusal(&reason, &headers))
@@ -91,7 +94,7 @@ async fn direct(
 async fn hand_over(
     proxy: &Proxy,
     session: &Session,
-    actor: Actor,
+    (actor, client): (Actor, IpAddr),
     address: Address,
     request: &Parts,
 ) -> Result<Response, Reason> {
@@ -100,7 +103,7 @@ async fn hand_over(
     }
     let Address { port, rest, .. } = address;
     // Whoever may not is told so here, where he is signed in.
-    proxy.state.backend.proxy.upstream(&actor, &port).await?;
+    proxy.state.backend.proxy.enter(&actor, &port, &client.to_string()).await?;
     let own = proxy.state.origin.address(&request.headers);
     let label = TaskHosts::label_of(&port);
     let origin = proxy.state.task_hosts.origin(&own, &label).ok_or(Reason::NoHost)?;

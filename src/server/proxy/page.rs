@@ -123,7 +123,7 @@ impl Reason {
                 ["There is nothing here", "此处没有内容"],
                 [
                     "The address of a task's port is /proxy/<job>/<role>/<index>/<port>/.",
-                    "任务端口的地址为 /proxy/<任务>/<角色>/<序号>/<端口>/。",
+                    "任务端口的地址为 /proxy/<作业>/<角色>/<序号>/<端口>/。",
                 ],
             ),
             Self::Refused(error) => return refused(error),
@@ -131,14 +131,14 @@ impl Reason {
                 ["This page is not open any more", "此页面已关闭"],
                 [
                     "You have signed out, or it was opened long ago. Open it again from the job's page.",
-                    "您已退出登录，或页面打开时间过长。请从任务页面重新打开。",
+                    "您已退出登录，或页面打开时间过长。请从作业页面重新打开。",
                 ],
             ),
             Self::Foreign => (
                 ["Another site asks for this", "请求来自其他网站"],
                 [
                     "Only the task's own pages may ask for it. Open it from the job's page.",
-                    "只有任务自身的页面可以发出此请求。请从任务页面打开。",
+                    "只有任务自身的页面可以发出此请求。请从作业页面打开。",
                 ],
             ),
             Self::OpenOnly => (
@@ -168,21 +168,21 @@ impl Reason {
                      again by itself. Programs must listen at 0.0.0.0 and at the port the task was given \
                      ($PAI_PORT_LIST_…), see the job's log.",
                     "任务正在运行，但该端口没有程序应答。程序可能仍在启动，页面会自动重试。程序须监听 0.0.0.0 以及\
-                     分配给任务的端口（$PAI_PORT_LIST_…），详见任务日志。",
+                     分配给任务的端口（$PAI_PORT_LIST_…），详见作业日志。",
                 ],
             ),
             Self::Silent => (
                 ["The task did not answer in time", "任务未及时应答"],
                 [
                     "It took the request and said nothing. See the job's log.",
-                    "任务收到请求但没有回应。请查看任务日志。",
+                    "任务收到请求但没有回应。请查看作业日志。",
                 ],
             ),
             Self::Broken => (
                 ["The task's answer cannot be understood", "无法理解任务的应答"],
                 [
                     "What listens at the port does not speak HTTP, or broke off. See the job's log.",
-                    "该端口的程序不是 HTTP 服务，或中断了连接。请查看任务日志。",
+                    "该端口的程序不是 HTTP 服务，或中断了连接。请查看作业日志。",
                 ],
             ),
         };
@@ -196,7 +196,7 @@ fn refused(error: &Error) -> Words {
             title: ["This is not yours", "无权访问"],
             advice: [
                 "Only the job's owner and administrators reach its tasks.",
-                "只有任务所有者和管理员可以访问其任务。",
+                "只有作业的用户和管理员可以访问其任务。",
             ],
         },
         ErrorCode::UnavailableError => Words {
@@ -210,7 +210,7 @@ fn refused(error: &Error) -> Words {
             title: ["There is no such port", "没有这个端口"],
             advice: [
                 "See the job's page for its tasks and their ports.",
-                "请在任务页面查看各任务及其端口。",
+                "请在作业页面查看各任务及其端口。",
             ],
         },
     }

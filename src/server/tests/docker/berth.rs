@@ -57,6 +57,10 @@ impl Berth {
         format!("http://{}{path}", self.address)
     }
 
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     pub(crate) fn client(&self) -> Client {
         Client::signed_in(&self.address, "admin", PASSWORD)
     }
@@ -109,6 +113,10 @@ impl Client {
 
     pub(crate) fn signed_in_as(&self, user: &str, password: &str) -> Self {
         Self::signed_in(&self.address, user, password)
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        &self.token
     }
 
     /// What a request for this path is answered with.
@@ -184,6 +192,19 @@ impl Client {
 
     pub(crate) fn json(&self, path: &str) -> Value {
         serde_json::from_str(&self.get(path)).unwrap()
+    }
+
+    /// Waits until all tasks of the job run.
+    pub(crate) fn running(&self, name: &str) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let detail = self.json(&format!("/api/v2/jobs/admin~{name}"));
+            if detail["jobStatus"]["state"] == "RUNNING" {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{name} does not run: {detail:#}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// Waits until the job has ended; gives its detail.

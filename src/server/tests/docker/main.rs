@@ -13,3 +13,4 @@ mod crash;
 mod environment;
 mod registry;
 mod ssh;
+mod terminal;

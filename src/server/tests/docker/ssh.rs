@@ -6,7 +6,6 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -274,20 +273,5 @@ fn refuses_others(client: &Client, task: &Task, folder: &Path) {
     let bob = client.signed_in_as("bob", "another long one");
     for path in ["/api/v1/user/admin/jobs/entered/ssh", "/api/v1/user/admin/jobs/entered/ssh/key"] {
         assert_eq!(bob.status(path), 403, "{path}");
-    }
-}
-
-impl Client {
-    /// Waits until all tasks of the job run.
-    fn running(&self, name: &str) {
-        let deadline = std::time::Instant::now() + Duration::from_secs(60);
-        loop {
-            let detail = self.json(&format!("/api/v2/jobs/admin~{name}"));
-            if detail["jobStatus"]["state"] == "RUNNING" {
-                return;
-            }
-            assert!(std::time::Instant::now() < deadline, "{name} does not run: {detail:#}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
     }
 }

@@ -252,6 +252,9 @@ impl Proxy for World {
             port => Ok(Upstream { address: "127.0.0.1".into(), port }),
         }
     }
+    async fn enter(&self, actor: &Actor, port: &TaskPort, _: &str) -> Result<()> {
+        self.upstream(actor, port).await.map(drop)
+    }
 }
 
 /// A shell that repeats what is typed, and tells its size when that changes.

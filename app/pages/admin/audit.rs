@@ -1,0 +1,71 @@
+use api::audit::{AuditAction, AuditEntry};
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use crate::i18n::{Texts, text, tr};
+use crate::parts::empty_state::EmptyState;
+use crate::parts::loaded::Loaded;
+use crate::parts::relative_time::RelativeTime;
+use crate::server_fns::audit::list_audit;
+
+/// Who entered what, newest first; older entries by a link.
+#[component]
+pub(crate) fn AuditLog() -> impl IntoView {
+    let query = use_query_map();
+    let before = Memo::new(move |_| query.read().get("before")?.parse::<i64>().ok());
+    let entries = Resource::new(move || before.get(), list_audit);
+    view! {
+        <Loaded resource=entries lines=8 content=move |entries| view! { <Table entries=entries/> }/>
+    }
+    .into_any()
+}
+
+fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
+    match action {
+        AuditAction::TerminalOpened => |t| t.admin.terminal_opened,
+        AuditAction::TerminalResumed => |t| t.admin.terminal_resumed,
+        AuditAction::TerminalEnded => |t| t.admin.terminal_ended,
+        AuditAction::PageOpened => |t| t.admin.page_opened,
+    }
+}
+
+#[component]
+fn Table(entries: Vec<AuditEntry>) -> impl IntoView {
+    let Some(last) = entries.last().map(|entry| entry.id) else {
+        return view! { <EmptyState title=text(|t| t.admin.no_audit) hint=text(|_| "")/> }
+            .into_any();
+    };
+    let rows = entries.into_iter().map(|entry| view! { <Row entry=entry/> }).collect_view();
+    let heads = [
+        tr(|t| t.job.when).into_any(),
+        tr(|t| t.job.owner).into_any(),
+        tr(|t| t.job.what).into_any(),
+        tr(|t| t.job.task).into_any(),
+        tr(|t| t.cluster.address).into_any(),
+    ];
+    let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
+    view! {
+        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.admin.audit)>
+            <table class="table">
+                <thead><tr>{heads}</tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+        <p><a href=format!("?before={last}")>{tr(|t| t.admin.older)}</a></p>
+    }
+    .into_any()
+}
+
+#[component]
+fn Row(entry: AuditEntry) -> impl IntoView {
+    view! {
+        <tr>
+            <td><RelativeTime at=entry.at/></td>
+            <td>{entry.actor.to_string()}</td>
+            <td>{tr(word(entry.action))} <span class="table__sub">{entry.detail}</span></td>
+            <td>{entry.object}</td>
+            <td>{entry.address}</td>
+        </tr>
+    }
+    .into_any()
+}

@@ -1,0 +1,182 @@
+use api::jobs::{JobDetail, TaskView};
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+use protocol::ids::{JobKey, RoleName};
+use protocol::state::State;
+
+use crate::address;
+use crate::i18n::{text, tr};
+use crate::pages::job::Detail;
+use crate::pages::job::log_tab::task_from_word;
+use crate::parts::copy::Copy;
+use crate::parts::empty_state::EmptyState;
+use crate::parts::loaded::Loaded;
+use crate::parts::terminal::{Shell, TerminalView};
+
+/// The address of a task's terminal.
+pub(crate) fn terminal_address(key: &JobKey, role: &RoleName, index: u32) -> String {
+    let base = address::job_tab(key, "terminal");
+    format!("{base}?task={}", address::encode(&format!("{role}-{index}")))
+}
+
+/// The terminals that are open in this page, and which of them is in sight.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    shells: RwSignal<Vec<Shell>>,
+    current: RwSignal<Option<Shell>>,
+}
+
+impl Open {
+    fn add(self, job: &JobKey, (role, index): (RoleName, u32)) {
+        let of_task = |shell: &&Shell| shell.role == role && shell.index == index;
+        let number = self.shells.with_untracked(|shells| {
+            shells.iter().filter(of_task).map(|shell| shell.number + 1).max().unwrap_or(0)
+        });
+        let shell = Shell { job: job.clone(), role, index, number };
+        self.shells.update(|shells| shells.push(shell.clone()));
+        self.current.set(Some(shell));
+    }
+
+    fn remove(self, gone: &Shell) {
+        self.shells.update(|shells| shells.retain(|shell| shell != gone));
+        if self.current.with_untracked(|current| current.as_ref() == Some(gone)) {
+            self.current.set(self.shells.with_untracked(|shells| shells.last().cloned()));
+        }
+    }
+}
+
+/// Terminals in the job's tasks: the one that the address names, and as many more as are opened.
+#[component]
+pub(crate) fn TerminalTab(key: JobKey, detail: Detail) -> impl IntoView {
+    let open = Open { shells: RwSignal::new(Vec::new()), current: RwSignal::new(None) };
+    let query = use_query_map();
+    let named = move || query.read().get("task").as_deref().and_then(task_from_word);
+    let job = key.clone();
+    // Once, in the browser, as soon as it is known what runs.
+    Effect::new(move |begun: Option<bool>| {
+        let Some(Ok(detail)) = detail.get().filter(|_| begun != Some(true)) else {
+            return begun.unwrap_or(false);
+        };
+        let first = || entrances(&detail).first().map(|task| (task.role.clone(), task.index));
+        if let Some(task) = named().or_else(first).filter(|_| detail.may_manage) {
+            open.add(&job, task);
+        }
+        true
+    });
+    view! {
+        <Loaded
+            resource=detail
+            lines=1
+            content=move |detail| view! { <Choice detail=detail open=open/> }
+        />
+        <Strip open=open/>
+        <For each=move || open.shells.get() key=Shell::name let:shell>
+            {
+                let (this, gone) = (shell.clone(), shell.clone());
+                let shown = Signal::derive(move || open.current.read().as_ref() == Some(&this));
+                let on_close = Callback::new(move |()| open.remove(&gone));
+                view! { <TerminalView shell=shell shown=shown on_close=on_close/> }
+            }
+        </For>
+    }
+}
+
+/// The tasks that can be entered now.
+fn entrances(detail: &JobDetail) -> Vec<&TaskView> {
+    let tasks = detail.attempts.last().map(|attempt| attempt.tasks.as_slice());
+    let running = |task: &&TaskView| task.state == State::Running;
+    tasks.unwrap_or_default().iter().filter(running).collect()
+}
+
+/// Which task to enter.
+#[component]
+fn Choice(detail: JobDetail, open: Open) -> impl IntoView {
+    if !detail.may_manage {
+        return view! { <p class="notice notice--warn">{tr(|t| t.terminal.not_yours)}</p> }
+            .into_any();
+    }
+    let job = detail.summary.key.clone();
+    let tasks: Vec<_> = entrances(&detail).into_iter().cloned().collect();
+    if tasks.is_empty() {
+        let (title, hint) = (text(|t| t.terminal.none), text(|t| t.terminal.none_hint));
+        return view! { <EmptyState title=title hint=hint/> }.into_any();
+    }
+    let chosen = RwSignal::new(format!("{}-{}", tasks[0].role, tasks[0].index));
+    let options = tasks.iter().map(|task| {
+        let name = format!("{}-{}", task.role, task.index);
+        view! { <option value=name.clone()>{name.clone()}</option> }
+    });
+    let options = options.collect_view();
+    let add = move |_| {
+        if let Some(task) = task_from_word(&chosen.get_untracked()) {
+            open.add(&job, task);
+        }
+    };
+    view! {
+        <div class="log-choice">
+            <label class="visually-hidden" for="terminal-task">{tr(|t| t.terminal.choose)}</label>
+            <select class="select" id="terminal-task" on:change:target=move |event| chosen.set(event.target().value())>
+                {options}
+            </select>
+            <button type="button" class="button" on:click=add>{tr(|t| t.terminal.open)}</button>
+        </div>
+        <noscript>
+            <BySsh key=detail.summary.key tasks=tasks/>
+        </noscript>
+    }
+    .into_any()
+}
+
+/// What to type elsewhere where this page can do nothing.
+#[component]
+fn BySsh(key: JobKey, tasks: Vec<TaskView>) -> impl IntoView {
+    let commands = tasks.into_iter().filter_map(|task| {
+        let (_, ports) = task.ports.iter().find(|(label, _)| label.as_str() == "ssh")?;
+        let command = format!("ssh -i {key} -p {} root@{}", ports.first()?, task.address);
+        Some(view! { <li>{format!("{}-{}: ", task.role, task.index)} <Copy text=command/></li> })
+    });
+    view! {
+        <p class="notice">{tr(|t| t.terminal.without_script)}</p>
+        <ul>{commands.collect_view()}</ul>
+    }
+}
+
+/// The open terminals, to choose the one in sight.
+#[component]
+fn Strip(open: Open) -> impl IntoView {
+    let several = move || open.shells.read().len() > 1;
+    view! {
+        <Show when=several>
+            <div class="segments shell-strip" role="group" aria-label=tr(|t| t.terminal.open_ones)>
+                <For each=move || open.shells.get() key=Shell::name let:shell>
+                    {
+                        let (name, this) = (shell.name(), shell.clone());
+                        let pressed = move || (open.current.read().as_ref() == Some(&this)).to_string();
+                        view! {
+                            <button
+                                type="button"
+                                class="segment"
+                                aria-pressed=pressed
+                                on:click=move |_| open.current.set(Some(shell.clone()))
+                            >
+                                {name}
+                            </button>
+                        }
+                    }
+                </For>
+            </div>
+        </Show>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_has_an_address() {
+        let key = "ada~a".parse().unwrap();
+        let address = terminal_address(&key, &"worker".parse().unwrap(), 1);
+        assert_eq!(address, "/jobs/ada/a/terminal?task=worker-1");
+    }
+}

@@ -1,0 +1,15 @@
+use api::audit::AuditEntry;
+use leptos::prelude::*;
+use server_fn::codec::GetUrl;
+
+use crate::Failed;
+
+/// The newest entries of the audit log before this one; of all, if none is named.
+#[server(prefix = "/fn", endpoint = "audit/list", input = GetUrl)]
+pub(crate) async fn list_audit(before: Option<i64>) -> Result<Vec<AuditEntry>, Failed> {
+    use crate::edge::{call, failed};
+
+    const ENTRIES: u64 = 100;
+    let (backend, actor) = call()?;
+    backend.audit.list(&actor, before, ENTRIES).await.map_err(failed)
+}

@@ -1,0 +1,182 @@
+//! A task on a real engine is entered from a page, and what it serves is opened through the proxy.
+
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::{Message, WebSocket, client as handshake};
+
+use crate::berth::{Berth, Client};
+use crate::dockerd::Dockerd;
+use crate::image;
+
+/// Keys that are typed to measure their echo.
+const KEYS: usize = 50;
+
+/// Serves a page, and waits.
+const SERVE: &str = "mkdir /www && echo served by $PAI_JOB_NAME > /www/page && \
+                     httpd -f -h /www -p 0.0.0.0:$PAI_PORT_LIST_worker_0_http";
+
+#[test]
+fn a_task_is_entered_by_its_page_and_its_page_by_ours() {
+    let engine = Dockerd::start();
+    let folder = tempfile::tempdir().unwrap();
+    image::load(&engine);
+    let config = format!(
+        "[[nodes]]\nname = \"node\"\naddress = \"127.0.0.1\"\nendpoint = \"{}\"\ncpus = 1\n\
+         memory_mb = 1024\nports = \"34000-34999\"\n",
+        engine.endpoint()
+    );
+    std::fs::write(folder.path().join("berth.toml"), config).unwrap();
+    let berth = Berth::start(folder.path());
+    let client = berth.client();
+    let job = json!({
+        "jobName": "entered", "image": image::PLAIN, "retryCount": 0,
+        "taskRoles": [{ "name": "worker", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 200,
+            "gpuNumber": 0, "command": SERVE }],
+    });
+    client.submit(&job.to_string());
+    client.running("entered");
+    serves(&client);
+    is_entered(&berth, &client);
+}
+
+fn serves(client: &Client) {
+    let path = "/proxy/entered/worker/0/http/page";
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while client.status(path) == 502 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(client.get(path), "served by entered\n");
+    assert_eq!(client.status("/proxy/admin~entered/worker/0/http/nothing"), 404);
+    for (path, status) in [("0/ssh/", 404), ("0/80/", 404), ("1/http/", 404)] {
+        assert_eq!(client.status(&format!("/proxy/entered/worker/{path}")), status, "{path}");
+    }
+}
+
+fn is_entered(berth: &Berth, client: &Client) {
+    let mut terminal = Terminal::open(berth, client, "&columns=90&rows=30");
+    assert_eq!(terminal.opened["resumed"], false);
+    // What is shown is told apart from what is typed by being worked out.
+    terminal.types("echo $PAI_TASK_INDEX-$TERM-$((40+2)); stty size; test -t 1 && MARK=kept\n");
+    terminal.until("0-xterm-256color-42");
+    terminal.until("30 90");
+    terminal.says(&json!({ "resize": { "columns": 120, "rows": 40 } }));
+    terminal.types("stty size\n");
+    terminal.until("40 120");
+    echo_is_quick(&mut terminal);
+    // The network is cut: no farewell.
+    let Terminal { opened, received, socket, .. } = terminal;
+    drop(socket);
+    let back = format!("&session={}&received={received}", opened["session"].as_str().unwrap());
+    let mut again = Terminal::open(berth, client, &back);
+    assert_eq!(
+        (&again.opened["resumed"], &again.opened["offset"]),
+        (&true.into(), &received.into())
+    );
+    again.types("echo $MARK-$((1+1))\n");
+    again.until("kept-2");
+    floods(&mut again);
+    again.types("exit 3\n");
+    again.until("\"reason\":\"exited\",\"code\":3");
+    let log = client.json("/api/v2/audit");
+    let actions: Vec<_> = log.as_array().unwrap().iter().map(|entry| &entry["action"]).collect();
+    assert_eq!(actions.last(), Some(&&json!("terminal.opened")));
+    assert!(actions.contains(&&json!("terminal.resumed")), "{actions:?}");
+    assert_eq!(log[0]["object"], "admin~entered/worker-0");
+}
+
+/// From the key to what it shows, as a page would see it.
+fn echo_is_quick(terminal: &mut Terminal) {
+    terminal.types("cat > /dev/null\n");
+    terminal.until("cat > /dev/null");
+    let mut times: Vec<_> = (0..KEYS)
+        .map(|_| {
+            let began = Instant::now();
+            terminal.types("x");
+            terminal.until("x");
+            began.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    let median = times[KEYS / 2];
+    eprintln!("key echo: median {median:?}, worst {:?}", times[KEYS - 1]);
+    assert!(median < Duration::from_millis(50), "{median:?}");
+    terminal.types("\u{3}");
+}
+
+/// A program that writes without end is held up, and stopped by a key.
+fn floods(terminal: &mut Terminal) {
+    terminal.types("yes 0123456789abcdef\n");
+    let before = terminal.received;
+    while terminal.received < before + 3_000_000 {
+        terminal.until("0123456789abcdef");
+    }
+    terminal.types("\u{3}");
+    terminal.types("echo over-$((1+1))\n");
+    terminal.until("over-2");
+}
+
+struct Terminal {
+    socket: WebSocket<TcpStream>,
+    opened: Value,
+    /// What has come and was not looked for yet.
+    seen: String,
+    received: u64,
+    acknowledged: u64,
+}
+
+impl Terminal {
+    fn open(berth: &Berth, client: &Client, more: &str) -> Self {
+        let address = berth.address();
+        let path = format!("/api/v1/jobs/entered/terminal?role=worker&index=0{more}");
+        let mut request = format!("ws://{address}{path}").into_client_request().unwrap();
+        let token = format!("Bearer {}", client.token());
+        request.headers_mut().insert("authorization", token.parse().unwrap());
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let (mut socket, _) = handshake(request, stream).unwrap();
+        let opened = loop {
+            if let Message::Text(text) = socket.read().unwrap() {
+                break serde_json::from_str::<Value>(&text).unwrap();
+            }
+        };
+        assert_eq!(opened["type"], "opened", "{opened}");
+        let received = opened["offset"].as_u64().unwrap();
+        Self { socket, opened, seen: String::new(), received, acknowledged: received }
+    }
+
+    fn types(&mut self, keys: &str) {
+        self.socket.send(Message::binary(keys.as_bytes().to_vec())).unwrap();
+    }
+
+    fn says(&mut self, asking: &Value) {
+        self.socket.send(Message::text(asking.to_string())).unwrap();
+    }
+
+    fn until(&mut self, wanted: &str) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < deadline {
+            if let Some(at) = self.seen.find(wanted) {
+                self.seen.drain(..at + wanted.len());
+                return;
+            }
+            match self.socket.read() {
+                Ok(Message::Binary(bytes)) => {
+                    self.received += bytes.len() as u64;
+                    self.seen.push_str(&String::from_utf8_lossy(&bytes));
+                    if self.received - self.acknowledged > 32 * 1024 {
+                        self.acknowledged = self.received;
+                        self.says(&json!({ "received": self.received }));
+                    }
+                }
+                Ok(Message::Text(text)) => self.seen.push_str(&text),
+                Ok(_) => {}
+                Err(error) => panic!("{error}: no {wanted} in {:?}", self.seen),
+            }
+        }
+        panic!("no {wanted} in {:?}", self.seen);
+    }
+}
