@@ -18,6 +18,7 @@ const PAGES = [
   ["nodes", "/nodes"],
   ["node", "/nodes/quay"],
   ["admin", "/admin"],
+  ["admin-audit", "/admin/audit"],
   ["profile", "/profile"],
   ["not-found", "/no/such/page"],
 ] as const;

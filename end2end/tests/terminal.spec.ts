@@ -1,3 +1,4 @@
+import AxeBuilder from "@axe-core/playwright";
 import { type APIRequestContext, type Page, expect, test } from "@playwright/test";
 import * as berth from "../pages";
 
@@ -56,6 +57,8 @@ test("a terminal is typed into, resized, and comes back after the network was cu
   await main.types("echo sum-$((40+2)) $TERM; MARK=kept");
   await expect(main.screen).toContainText("sum-42 xterm-256color");
   await berth.picture(page, "terminal");
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => ({ id, where: nodes.map(({ html }) => html) }))).toEqual([]);
 
   const width = async () => {
     await main.types("clear; echo wide-$(stty size | cut -d' ' -f2)-");
@@ -160,7 +163,11 @@ test("what a task serves has a host of its own, from which the portal is out of 
   await page.goto("/proxy/serves/main/0/http/");
   await expect(page.getByRole("heading", { name: "Served by the task" })).toBeVisible();
   expect(new URL(page.url()).hostname).toMatch(/^t-[0-9a-f]{24}\.localhost$/);
+  // Neither does it see a cookie of ours, nor can it plant one where the portal would find it.
   expect(await page.evaluate(() => document.cookie)).toBe("");
+  await page.evaluate(() => (document.cookie = "berth_session=planted; domain=localhost; path=/"));
+  const planted = (await page.context().cookies()).filter(({ value }) => value === "planted");
+  expect(planted).toEqual([]);
   await page.getByRole("link", { name: "next" }).click();
   await expect(page.getByRole("heading", { name: "Next page" })).toBeVisible();
   const reach = (path: string, init: RequestInit) =>
