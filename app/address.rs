@@ -1,7 +1,8 @@
 //! Addresses of pages, in one place.
 
 use api::files::FilePath;
-use protocol::ids::{JobKey, NodeName};
+use api::jobs::TaskView;
+use protocol::ids::{JobKey, NodeName, PortLabel};
 
 /// A job's page.
 pub(crate) fn job(key: &JobKey) -> String {
@@ -16,6 +17,11 @@ pub(crate) fn job_tab(key: &JobKey, tab: &str) -> String {
 /// The private key of a job, as a file.
 pub(crate) fn job_key(key: &JobKey) -> String {
     format!("/api/v1/user/{}/jobs/{}/ssh/key", key.user, key.name)
+}
+
+/// What a task serves at a port.
+pub(crate) fn proxy(key: &JobKey, task: &TaskView, label: &PortLabel) -> String {
+    format!("/proxy/{key}/{}/{}/{label}/", task.role, task.index)
 }
 
 /// The submit page, filled with a job that is there already.

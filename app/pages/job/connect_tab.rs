@@ -1,8 +1,10 @@
 mod editors;
 mod key_file;
+mod ports;
 mod pycharm;
 mod shell;
 
+use api::jobs::{JobDetail, TaskView};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use protocol::ids::JobKey;
@@ -14,6 +16,7 @@ use crate::i18n::{text, tr};
 use crate::pages::job::Detail;
 use crate::pages::job::connect_tab::editors::Editors;
 use crate::pages::job::connect_tab::key_file::KeyFile;
+use crate::pages::job::connect_tab::ports::Ports;
 use crate::pages::job::connect_tab::pycharm::PyCharm;
 use crate::pages::job::connect_tab::shell::Shell;
 use crate::parts::empty_state::EmptyState;
@@ -23,7 +26,7 @@ use crate::server_fns::ssh::get_ways;
 /// The ways into the job's tasks, with everything ready to be copied. Which task is in the address.
 #[component]
 pub(crate) fn ConnectTab(key: JobKey, detail: Detail) -> impl IntoView {
-    let placed = move |detail: api::jobs::JobDetail| {
+    let placed = move |detail: JobDetail| {
         if detail.attempts.is_empty() {
             return view! {
                 <EmptyState
@@ -33,13 +36,14 @@ pub(crate) fn ConnectTab(key: JobKey, detail: Detail) -> impl IntoView {
             }
             .into_any();
         }
-        view! { <Placed key=key.clone()/> }.into_any()
+        let tasks = detail.attempts.last().map(|attempt| attempt.tasks.clone()).unwrap_or_default();
+        view! { <Placed key=key.clone() tasks=tasks/> }.into_any()
     };
     view! { <Loaded resource=detail content=placed/> }
 }
 
 #[component]
-fn Placed(key: JobKey) -> impl IntoView {
+fn Placed(key: JobKey, tasks: Vec<TaskView>) -> impl IntoView {
     let query = use_query_map();
     let chosen = Memo::new(move |_| query.read().get("task"));
     let ways = Resource::new(move || (), move |()| get_ways(key.clone()));
@@ -47,13 +51,16 @@ fn Placed(key: JobKey) -> impl IntoView {
         <Loaded
             resource=ways
             lines=8
-            content=move |ways| move || view! { <Panel ways=ways.clone() chosen=chosen.get()/> }
+            content=move |ways| {
+                let tasks = tasks.clone();
+                move || view! { <Panel ways=ways.clone() tasks=tasks.clone() chosen=chosen.get()/> }
+            }
         />
     }
 }
 
 #[component]
-fn Panel(ways: Ways, chosen: Option<String>) -> impl IntoView {
+fn Panel(ways: Ways, tasks: Vec<TaskView>, chosen: Option<String>) -> impl IntoView {
     let named = ways.tasks.iter().find(|task| Some(task.alias()) == chosen);
     let Some(task) = named.or_else(|| ways.tasks.first()).cloned() else {
         return view! {
@@ -66,10 +73,14 @@ fn Panel(ways: Ways, chosen: Option<String>) -> impl IntoView {
     let ended = (task.state != State::Running).then(|| {
         view! { <p class="notice" role="status">{tr(|t| t.connect.not_running)}</p> }
     });
+    let shown =
+        tasks.into_iter().find(|shown| (&shown.role, shown.index) == (&task.role, task.index));
+    let pages = shown.map(|shown| view! { <Ports job=ways.job.clone() task=shown/> });
     view! {
         <div class="stack connect">
             {choice}
             {ended}
+            {pages}
             <KeyFile ways=ways.clone()/>
             <Shell ways=ways.clone() task=task.clone()/>
             <Editors ways=ways.clone() task=task.clone()/>

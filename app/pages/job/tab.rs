@@ -17,8 +17,15 @@ pub(crate) enum Tab {
 }
 
 impl Tab {
-    const ALL: [Tab; 7] =
-        [Tab::Overview, Tab::Tasks, Tab::Logs, Tab::Connect, Tab::Terminal, Tab::Events, Tab::Config];
+    const ALL: [Tab; 7] = [
+        Tab::Overview,
+        Tab::Tasks,
+        Tab::Logs,
+        Tab::Connect,
+        Tab::Terminal,
+        Tab::Events,
+        Tab::Config,
+    ];
 
     /// Reads the address's word; what is unknown is the overview.
     pub(crate) fn read(word: Option<&str>) -> Self {

@@ -59,6 +59,7 @@ fn class(code: ErrorCode) -> (u16, &'static str) {
         ErrorCode::NoJobError
         | ErrorCode::NoJobConfigError
         | ErrorCode::NoJobSshInfoError
+        | ErrorCode::NoTaskError
         | ErrorCode::NoTaskLogError
         | ErrorCode::NoVirtualClusterError
         | ErrorCode::NoUserError

@@ -145,10 +145,6 @@ impl Client {
         (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap())
     }
 
-    pub(crate) fn token(&self) -> &str {
-        &self.token
-    }
-
     /// The command line, signed in as this client.
     pub(crate) fn command(&self, berth: &Berth, home: &Path) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_berth"));

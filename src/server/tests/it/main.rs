@@ -16,6 +16,6 @@ mod refusals;
 mod server;
 mod shapes;
 mod sign_in;
+mod terminal;
 mod webhdfs;
 mod webhdfs_abuse;
-mod terminal;
