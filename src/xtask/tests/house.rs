@@ -204,3 +204,18 @@ fn modules_have_telling_names_and_no_mod_rs() {
         assert!(!VAGUE.contains(&stem), "{}: a helper lives with its first user", file.display());
     }
 }
+
+#[test]
+fn every_abuse_that_is_listed_is_tried() {
+    let metadata = metadata();
+    let list = metadata.workspace_root.join("src/ABUSE.md");
+    let list = fs::read_to_string(list).unwrap();
+    let texts = sources(&metadata).into_iter().map(|path| fs::read_to_string(path).unwrap());
+    let sources = texts.collect::<String>();
+    let rows = list.lines().filter(|line| line.ends_with("` |"));
+    let names: Vec<_> = rows.filter_map(|row| row.rsplit('`').nth(1)).collect();
+    assert!(names.len() >= 25, "{} cases", names.len());
+    for name in names {
+        assert!(sources.contains(&format!("fn {name}(")), "no test is called {name}");
+    }
+}
