@@ -283,6 +283,13 @@ pub(crate) struct Terminal {
     pub(crate) close: Word,
     pub(crate) large: Word,
     pub(crate) hint: Word,
+    pub(crate) files: Word,
+    pub(crate) path: Word,
+    pub(crate) folder: Word,
+    pub(crate) file: Word,
+    pub(crate) sending: Named,
+    pub(crate) sent: Named,
+    pub(crate) not_sent: Word,
 }
 
 /// Virtual clusters and nodes.
@@ -343,6 +350,8 @@ pub(crate) struct Admin {
     pub(crate) terminal_resumed: Word,
     pub(crate) terminal_ended: Word,
     pub(crate) page_opened: Word,
+    pub(crate) file_read: Word,
+    pub(crate) file_written: Word,
     pub(crate) name: Word,
     pub(crate) administrator: Word,
     pub(crate) since: Word,

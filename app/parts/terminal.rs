@@ -1,5 +1,6 @@
 //! A terminal in a task. xterm.js and the connection are JavaScript; what is said about them is ours.
 
+mod files;
 mod xterm;
 
 use std::rc::Rc;
@@ -12,6 +13,7 @@ use send_wrapper::SendWrapper;
 
 use crate::address::encode;
 use crate::i18n::{Reader, Texts, tr};
+use crate::parts::terminal::files::Files;
 use crate::parts::terminal::xterm::{Options, Xterm};
 use crate::session::Session;
 
@@ -39,6 +41,11 @@ impl Shell {
         let Self { job, role, index, .. } = self;
         let role = encode(role.as_str());
         format!("/api/v1/user/{}/jobs/{}/terminal?role={role}&index={index}", job.user, job.name)
+    }
+
+    /// Where the container's files are asked for.
+    fn files(&self) -> String {
+        format!("/api/v1/user/{}/jobs/{}/files", self.job.user, self.job.name)
     }
 
     fn memory(&self) -> String {
@@ -124,7 +131,7 @@ pub(crate) fn TerminalView(
     open(&shell, place, condition, opened);
     follow(shown, large, opened);
     let reader = Reader::get();
-    let name = shell.name();
+    let (name, of_files) = (shell.name(), shell.clone());
     let label = move || (reader.texts().terminal.label)(&name);
     let with =
         move |act: fn(&Xterm)| opened.with_untracked(|opened| opened.iter().for_each(|it| act(it)));
@@ -161,6 +168,7 @@ pub(crate) fn TerminalView(
                     {tr(|t| t.terminal.close)}
                 </button>
             </div>
+            <Files shell=of_files/>
             <div class="shell__screen" node_ref=place></div>
         </section>
     }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import AxeBuilder from "@axe-core/playwright";
 import { type APIRequestContext, type Page, expect, test } from "@playwright/test";
 import * as berth from "../pages";
@@ -28,13 +29,15 @@ async function put(request: APIRequestContext, baseURL: string | undefined, name
 
 function terminal(page: Page, name: string) {
   const region = page.getByRole("region", { name: `Terminal of ${name}`, exact: true });
+  const keys = region.getByRole("textbox", { name: `Terminal of ${name}`, exact: true });
   return {
     region,
-    status: region.getByRole("status"),
+    keys,
+    status: region.getByRole("status").first(),
     screen: region.locator(".xterm-rows"),
-    async types(keys: string) {
-      await region.getByRole("textbox").focus();
-      await page.keyboard.type(keys);
+    async types(text: string) {
+      await keys.focus();
+      await page.keyboard.type(text);
       await page.keyboard.press("Enter");
     },
   };
@@ -116,6 +119,29 @@ test("several terminals are open at once, each fills the window when asked", asy
   await expect(first.region).toHaveCount(0);
 });
 
+test("a file goes into the container and comes out again", async ({ page, request, baseURL }) => {
+  await put(request, baseURL, "takes-files");
+  await berth.open(page, "/jobs/admin/takes-files");
+  await berth.becomes(page, "RUNNING");
+  await page.goto("/jobs/admin/takes-files/terminal");
+  const main = terminal(page, "main-0");
+  await expect(main.status).toHaveText("Open");
+  await main.region.getByText("Files", { exact: true }).click();
+  await main.region.getByLabel("To the folder").fill("/tmp");
+  const buffer = Buffer.from("written by a page\n".repeat(100_000));
+  const file = { name: "there and back.txt", mimeType: "text/plain", buffer };
+  await main.region.getByLabel("Send a file").setInputFiles(file);
+  await expect(main.region.getByText("Sent to /tmp/there and back.txt.")).toBeVisible();
+  await main.types("clear; wc -c < '/tmp/there and back.txt'");
+  await expect(main.screen).toContainText(String(buffer.length));
+  await main.region.getByLabel("File in the container").fill("/tmp/there and back.txt");
+  const opened = page.waitForEvent("download");
+  await main.region.getByRole("button", { name: "Download" }).click();
+  const download = await opened;
+  expect(download.suggestedFilename()).toBe("there and back.txt");
+  expect(readFileSync(await download.path()).equals(buffer)).toBe(true);
+});
+
 test("a key is on the screen within 50 ms", async ({ page, request, baseURL }) => {
   await put(request, baseURL, "quick");
   await berth.open(page, "/jobs/admin/quick");
@@ -124,7 +150,7 @@ test("a key is on the screen within 50 ms", async ({ page, request, baseURL }) =
   const main = terminal(page, "main-0");
   await expect(main.status).toHaveText("Open");
   await main.types("cat > /dev/null");
-  await main.region.getByRole("textbox").focus();
+  await main.keys.focus();
   await page.evaluate(() => {
     const times: number[] = [];
     let began = 0;

@@ -50,12 +50,24 @@ pub enum AuditAction {
     /// A browser was let in at a task's port.
     #[serde(rename = "page.opened")]
     PageOpened,
+    /// A file in a container was read.
+    #[serde(rename = "file.read")]
+    FileRead,
+    /// A file in a container was written.
+    #[serde(rename = "file.written")]
+    FileWritten,
 }
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 4] =
-        [Self::TerminalOpened, Self::TerminalResumed, Self::TerminalEnded, Self::PageOpened];
+    pub const ALL: [Self; 6] = [
+        Self::TerminalOpened,
+        Self::TerminalResumed,
+        Self::TerminalEnded,
+        Self::PageOpened,
+        Self::FileRead,
+        Self::FileWritten,
+    ];
 
     /// The stable word.
     #[must_use]
@@ -65,6 +77,8 @@ impl AuditAction {
             Self::TerminalResumed => "terminal.resumed",
             Self::TerminalEnded => "terminal.ended",
             Self::PageOpened => "page.opened",
+            Self::FileRead => "file.read",
+            Self::FileWritten => "file.written",
         }
     }
 

@@ -12,6 +12,7 @@ use crate::jobs::Jobs;
 use crate::logs::Logs;
 use crate::proxy::Proxy;
 use crate::ssh::Ssh;
+use crate::task_files::TaskFiles;
 use crate::terminals::Terminals;
 use crate::users::Users;
 
@@ -41,6 +42,8 @@ pub struct Backend {
     pub ssh: Arc<dyn Ssh>,
     /// Shells in containers.
     pub terminals: Arc<dyn Terminals>,
+    /// Files in containers.
+    pub task_files: Arc<dyn TaskFiles>,
     /// Who entered what.
     pub audit: Arc<dyn Audit>,
     /// Users, passwords, tokens.

@@ -65,6 +65,8 @@ pub enum ErrorCode {
     NoJobConfigError,
     /// 404: no such task, or it has no such port.
     NoTaskError,
+    /// 404: no such file.
+    NoFileError,
     /// 404.
     NoTaskLogError,
     /// 404: there is no way in.
@@ -75,8 +77,6 @@ pub enum ErrorCode {
     NoUserError,
     /// 404.
     NoNodeError,
-    /// 404: no such file or folder.
-    NoFileError,
     /// 404: no such path.
     NoApiError,
     /// 409: the name is taken.
@@ -117,12 +117,12 @@ impl ErrorCode {
             ErrorCode::NoJobError
             | ErrorCode::NoJobConfigError
             | ErrorCode::NoTaskError
+            | ErrorCode::NoFileError
             | ErrorCode::NoTaskLogError
             | ErrorCode::NoJobSshInfoError
             | ErrorCode::NoVirtualClusterError
             | ErrorCode::NoUserError
             | ErrorCode::NoNodeError
-            | ErrorCode::NoFileError
             | ErrorCode::NoApiError => 404,
             ErrorCode::ConflictJobError
             | ErrorCode::ConflictUserError

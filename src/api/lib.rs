@@ -13,6 +13,7 @@ pub mod jobs;
 pub mod logs;
 pub mod proxy;
 pub mod ssh;
+pub mod task_files;
 pub mod terminals;
 pub mod users;
 

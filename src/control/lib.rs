@@ -8,6 +8,7 @@ mod active;
 mod audit;
 mod cluster;
 mod code;
+mod entry;
 mod error;
 mod folders;
 mod guest;

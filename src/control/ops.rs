@@ -10,6 +10,7 @@ pub(crate) mod nodes;
 pub(crate) mod proxy;
 pub(crate) mod ssh;
 pub(crate) mod submit;
+pub(crate) mod task_files;
 pub(crate) mod terminals;
 pub(crate) mod users;
 pub(crate) mod virtual_clusters;

@@ -166,6 +166,7 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         proxy: Arc::new(ops::proxy::Ops(Arc::clone(shared))),
         ssh: Arc::new(ops::ssh::Ops(Arc::clone(shared))),
         terminals: Arc::new(ops::terminals::Ops { shared: Arc::clone(shared), terminals }),
+        task_files: Arc::new(ops::task_files::Ops(Arc::clone(shared))),
         audit: Arc::new(ops::audit::Ops(Arc::clone(shared))),
         users: Arc::new(ops::users::Ops(Arc::clone(shared))),
         files: Arc::new(ops::files::Ops::new(Arc::clone(shared))),

@@ -10,6 +10,7 @@ pub(crate) mod job_key;
 mod job_logs;
 mod job_query;
 mod ssh;
+mod task_files;
 mod token;
 mod v1;
 mod v2;

@@ -229,6 +229,13 @@ pub(super) const TERMINAL: Terminal = Terminal {
     close: "Close",
     large: "Full window",
     hint: "Ctrl+Shift+C copies, Ctrl+Shift+V pastes.",
+    files: "Files",
+    path: "File in the container",
+    folder: "To the folder",
+    file: "Send a file",
+    sending: |percent| format!("Sending: {percent} %"),
+    sent: |path| format!("Sent to {path}."),
+    not_sent: "The file could not be sent.",
 };
 
 pub(super) const CLUSTER: Cluster = Cluster {
@@ -285,6 +292,8 @@ pub(super) const ADMIN: Admin = Admin {
     terminal_resumed: "came back to a terminal",
     terminal_ended: "terminal ended",
     page_opened: "opened a task's page",
+    file_read: "read a file",
+    file_written: "wrote a file",
     name: "Name",
     administrator: "Administrator",
     since: "Since",

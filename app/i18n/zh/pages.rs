@@ -224,6 +224,13 @@ pub(super) const TERMINAL: Terminal = Terminal {
     close: "关闭",
     large: "铺满窗口",
     hint: "Ctrl+Shift+C 复制，Ctrl+Shift+V 粘贴。",
+    files: "文件",
+    path: "容器中的文件",
+    folder: "目标文件夹",
+    file: "上传文件",
+    sending: |percent| format!("正在上传：{percent}%"),
+    sent: |path| format!("已上传到 {path}。"),
+    not_sent: "文件上传失败。",
 };
 
 pub(super) const CLUSTER: Cluster = Cluster {
@@ -280,6 +287,8 @@ pub(super) const ADMIN: Admin = Admin {
     terminal_resumed: "返回终端",
     terminal_ended: "终端结束",
     page_opened: "打开任务的页面",
+    file_read: "读取文件",
+    file_written: "写入文件",
     name: "名称",
     administrator: "管理员",
     since: "创建时间",

@@ -26,6 +26,8 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::TerminalResumed => |t| t.admin.terminal_resumed,
         AuditAction::TerminalEnded => |t| t.admin.terminal_ended,
         AuditAction::PageOpened => |t| t.admin.page_opened,
+        AuditAction::FileRead => |t| t.admin.file_read,
+        AuditAction::FileWritten => |t| t.admin.file_written,
     }
 }
 

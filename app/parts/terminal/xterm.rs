@@ -16,6 +16,14 @@ extern "C" {
         options: &JsValue,
     ) -> Result<JsValue, JsValue>;
 
+    #[wasm_bindgen(method)]
+    fn upload(
+        this: &Module,
+        address: &str,
+        file: &web_sys::File,
+        told: &Closure<dyn FnMut(f64, String)>,
+    );
+
     type Handle;
     #[wasm_bindgen(method, js_name = onState)]
     fn on_state(this: &Handle, listener: &Closure<dyn FnMut(String, String)>);
@@ -37,6 +45,21 @@ pub(super) struct Options {
     pub(super) address: String,
     pub(super) memory: String,
     pub(super) label: String,
+}
+
+/// Sends a file; `told` hears how far it is, as `app/js/terminal/upload.ts` says. `None`: the script
+/// cannot be had.
+pub(super) async fn upload(
+    address: &str,
+    file: &web_sys::File,
+    told: impl FnMut(f64, String) + 'static,
+) -> Option<()> {
+    let module: Module = script::load("js/terminal.js").await?.unchecked_into();
+    let told = Closure::new(told);
+    module.upload(address, file, &told);
+    // It is called until the file is there, however long that takes.
+    told.forget();
+    Some(())
 }
 
 /// An open terminal, left when it is dropped.

@@ -11,48 +11,22 @@ use engine::{Engine, Exec};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use protocol::ids::JobKey;
-use russh::client::{self, Config, Handle, Msg};
-use russh::keys::{PrivateKey, PrivateKeyWithHashAlg, PublicKey, PublicKeyOrCertificate};
+use russh::client::{Handle, Msg};
 use russh::{Channel, ChannelMsg, ChannelReadHalf, ChannelWriteHalf};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::cluster::Observation;
-use crate::keys::{self, Pair};
+use crate::entry::{self, Failure, HostCheck};
 use crate::shared::Shared;
 
 /// What programs in it take the terminal for.
 const KIND: &str = "xterm-256color";
-/// Getting in takes so long or fails.
-const ENTER: Duration = Duration::from_secs(10);
-/// How often a silent task is asked whether it is still there, and how often in vain.
-const KEEPALIVE: (Duration, usize) = (Duration::from_secs(15), 3);
-/// Bytes that a task may send before it hears from us. Little, so that a key that stops a flood of
-/// output is not answered by all that is on its way.
-const WINDOW: u32 = 128 * 1024;
-/// Messages of a channel that wait for us.
-const WAITING: usize = 8;
+/// A shell opens within so long or not at all.
+const OPEN: Duration = Duration::from_secs(10);
 /// The best shell of an image without our program.
 const ANY_SHELL: &str =
     "export TERM=xterm-256color; command -v bash >/dev/null && exec bash -l; exec sh -l";
-
-/// Why a container cannot be entered.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
-    #[error("it cannot be reached")]
-    Unreachable,
-    #[error("its SSH server is not the one it was given")]
-    Impostor,
-    #[error("it does not take the job's key")]
-    Denied,
-    #[error("it takes too long")]
-    Timeout,
-    #[error(transparent)]
-    Protocol(#[from] russh::Error),
-    #[error(transparent)]
-    Engine(#[from] engine::EngineError),
-}
 
 /// What comes out of a shell.
 #[derive(Debug)]
@@ -122,10 +96,7 @@ pub(super) async fn open(
     task: &Task,
     size: TerminalSize,
 ) -> Result<Shell, Failure> {
-    let entered = match (&shared.guest, task.placement.ssh_port()) {
-        (Some(_), Some(port)) => by_ssh(shared, job, task, port, size).await,
-        _ => Err(Failure::Unreachable),
-    };
+    let entered = by_ssh(shared, job, task, size).await;
     match entered {
         // Whoever answers there is not asked for another way in.
         Ok(_) | Err(Failure::Impostor | Failure::Denied) => entered,
@@ -140,50 +111,14 @@ async fn by_ssh(
     shared: &Shared,
     job: &JobKey,
     task: &Task,
-    port: u16,
     size: TerminalSize,
 ) -> Result<Shell, Failure> {
-    let host = keys::private_key(&shared.seal, task.key.job, job, Pair::Host);
-    let entry = keys::private_key(&shared.seal, task.key.job, job, Pair::Entry);
-    let address = task.placement.address.as_str();
-    let entering = async {
-        let connection = connect(address, port, host.public_key().clone(), entry).await?;
-        let channel = connection.channel_open_session().await?;
-        let channel = begin(channel, size).await?;
-        let (heard, channel) = channel.split();
-        let hand = Hand::Ssh { channel, _connection: connection };
-        Ok(Shell { said: said_by_ssh(heard), hand, way: "ssh" })
-    };
-    timeout(ENTER, entering).await.map_err(|_| Failure::Timeout)?
-}
-
-async fn connect(
-    address: &str,
-    port: u16,
-    host: PublicKey,
-    entry: PrivateKey,
-) -> Result<Handle<HostCheck>, Failure> {
-    let stream = TcpStream::connect((address, port)).await.map_err(|_| Failure::Unreachable)?;
-    stream.set_nodelay(true).map_err(|_| Failure::Unreachable)?;
-    let config = Config {
-        window_size: WINDOW,
-        channel_buffer_size: WAITING,
-        keepalive_interval: Some(KEEPALIVE.0),
-        keepalive_max: KEEPALIVE.1,
-        nodelay: true,
-        ..Config::default()
-    };
-    let opened = client::connect_stream(Arc::new(config), stream, HostCheck(host)).await;
-    let mut connection = opened.map_err(|error| match error {
-        russh::Error::UnknownKey => Failure::Impostor,
-        other => Failure::Protocol(other),
-    })?;
-    let key = PrivateKeyWithHashAlg::new(Arc::new(entry), None);
-    if connection.authenticate_publickey("root", key).await?.success() {
-        Ok(connection)
-    } else {
-        Err(Failure::Denied)
-    }
+    let connection = entry::enter(shared, job, task).await?;
+    let opening = async { begin(connection.channel_open_session().await?, size).await };
+    let channel = timeout(OPEN, opening).await.map_err(|_| Failure::Timeout)??;
+    let (heard, channel) = channel.split();
+    let hand = Hand::Ssh { channel, _connection: connection };
+    Ok(Shell { said: said_by_ssh(heard), hand, way: "ssh" })
 }
 
 async fn begin(mut channel: Channel<Msg>, size: TerminalSize) -> Result<Channel<Msg>, Failure> {
@@ -197,21 +132,6 @@ async fn begin(mut channel: Channel<Msg>, size: TerminalSize) -> Result<Channel<
             Some(ChannelMsg::Failure | ChannelMsg::Close) | None => return Err(Failure::Denied),
             Some(_) => {}
         }
-    }
-}
-
-/// Whether the server is the one that the task was given the key for.
-pub(super) struct HostCheck(PublicKey);
-
-impl client::Handler for HostCheck {
-    type Error = russh::Error;
-
-    async fn check_server_key(
-        &mut self,
-        shown: &PublicKeyOrCertificate,
-    ) -> Result<bool, Self::Error> {
-        let PublicKeyOrCertificate::PublicKey { key, .. } = shown else { return Ok(false) };
-        Ok(key.key_data() == self.0.key_data())
     }
 }
 

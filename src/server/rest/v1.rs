@@ -7,7 +7,7 @@ mod wire;
 use axum::Router;
 use axum::routing::{any, get, post, put};
 
-use crate::rest::{ssh, token, v2};
+use crate::rest::{ssh, task_files, token, v2};
 use crate::state::AppState;
 use crate::terminal;
 
@@ -38,4 +38,5 @@ fn by_user() -> Router<AppState> {
         .route("/{name}/ssh", get(ssh::of_user))
         .route("/{name}/ssh/key", get(ssh::key_of_user))
         .route("/{name}/terminal", get(terminal::of_user))
+        .route("/{name}/files", get(task_files::read).put(task_files::write))
 }

@@ -174,6 +174,16 @@ impl Client {
         assert!((200..300).contains(&status), "{path}: {status}");
     }
 
+    pub(crate) fn put(&self, path: &str, text: &str) -> (u16, String) {
+        let mut answer = self
+            .agent
+            .put(format!("http://{}{path}", self.address))
+            .header("authorization", format!("Bearer {}", self.token))
+            .send(text)
+            .unwrap();
+        (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap())
+    }
+
     pub(crate) fn get(&self, path: &str) -> String {
         let mut answer = self
             .agent

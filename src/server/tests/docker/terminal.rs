@@ -1,11 +1,12 @@
 //! A task on a real engine is entered from a page, and what it serves is opened through the proxy.
 
+use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use tokio_tungstenite::tungstenite::{Message, WebSocket, client as handshake};
+use tokio_tungstenite::tungstenite::{Error, Message, WebSocket, client as handshake};
 
 use crate::berth::{Berth, Client};
 use crate::dockerd::Dockerd;
@@ -13,6 +14,9 @@ use crate::image;
 
 /// Keys that are typed to measure their echo.
 const KEYS: usize = 50;
+
+/// Long enough for anything that happens at all on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Serves a page, and waits.
 const SERVE: &str = "mkdir /www && echo served by $PAI_JOB_NAME > /www/page && \
@@ -40,6 +44,7 @@ fn a_task_is_entered_by_its_page_and_its_page_by_ours() {
     client.running("entered");
     serves(&client);
     is_entered(&berth, &client);
+    takes_and_gives_files(&client);
 }
 
 fn serves(client: &Client) {
@@ -53,6 +58,24 @@ fn serves(client: &Client) {
     for (path, status) in [("0/ssh/", 404), ("0/80/", 404), ("1/http/", 404)] {
         assert_eq!(client.status(&format!("/proxy/entered/worker/{path}")), status, "{path}");
     }
+}
+
+fn takes_and_gives_files(client: &Client) {
+    let at = |path: &str| {
+        format!("/api/v1/user/admin/jobs/entered/files?role=worker&index=0&path={path}")
+    };
+    let text: String = (0..400_000).map(|number| format!("{number}\n")).collect();
+    let (status, answer) = client.put(&at("%2Fnumbers"), &text);
+    assert_eq!(status, 200, "{answer}");
+    assert!(client.get(&at("%2Fnumbers")) == text);
+    assert!(client.get(&at("%2Fproc%2F1%2Fstatus")).contains("State:"), "of no size");
+    for (path, status) in [("%2Fno%2Fsuch", 404), ("%2Fwww", 400), ("", 400)] {
+        assert_eq!(client.status(&at(path)), status, "{path}");
+    }
+    assert_eq!(client.put(&at("%2Fno%2Ffolder%2Ffile"), "x").0, 404);
+    let log = client.json("/api/v2/audit");
+    let of = |action: &str| log.as_array().unwrap().iter().any(|entry| entry["action"] == action);
+    assert!(of("file.read") && of("file.written"), "{log:#}");
 }
 
 fn is_entered(berth: &Berth, client: &Client) {
@@ -104,7 +127,7 @@ fn echo_is_quick(terminal: &mut Terminal) {
     let median = times[KEYS / 2];
     eprintln!("key echo: median {median:?}, worst {:?}", times[KEYS - 1]);
     assert!(median < Duration::from_millis(50), "{median:?}");
-    terminal.types("\u{3}");
+    terminal.interrupts();
 }
 
 /// A program that writes without end is held up, and stopped by a key.
@@ -114,9 +137,7 @@ fn floods(terminal: &mut Terminal) {
     while terminal.received < before + 3_000_000 {
         terminal.until("0123456789abcdef");
     }
-    terminal.types("\u{3}");
-    terminal.types("echo over-$((1+1))\n");
-    terminal.until("over-2");
+    terminal.interrupts();
 }
 
 struct Terminal {
@@ -158,26 +179,47 @@ impl Terminal {
     }
 
     fn until(&mut self, wanted: &str) {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        assert!(self.comes(wanted, PATIENCE), "no {wanted} in {:?}", self.seen);
+    }
+
+    /// Whether this comes in time; what came before it is forgotten.
+    fn comes(&mut self, wanted: &str, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
         while Instant::now() < deadline {
             if let Some(at) = self.seen.find(wanted) {
                 self.seen.drain(..at + wanted.len());
-                return;
+                return true;
             }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let left = left.max(Duration::from_millis(1));
+            self.socket.get_mut().set_read_timeout(Some(left)).unwrap();
             match self.socket.read() {
-                Ok(Message::Binary(bytes)) => {
-                    self.received += bytes.len() as u64;
-                    self.seen.push_str(&String::from_utf8_lossy(&bytes));
-                    if self.received - self.acknowledged > 32 * 1024 {
-                        self.acknowledged = self.received;
-                        self.says(&json!({ "received": self.received }));
-                    }
-                }
+                Ok(Message::Binary(bytes)) => self.takes(&bytes),
                 Ok(Message::Text(text)) => self.seen.push_str(&text),
                 Ok(_) => {}
+                Err(Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) => panic!("{error}: no {wanted} in {:?}", self.seen),
             }
         }
-        panic!("no {wanted} in {:?}", self.seen);
+        false
+    }
+
+    fn takes(&mut self, bytes: &[u8]) {
+        self.received += bytes.len() as u64;
+        self.seen.push_str(&String::from_utf8_lossy(bytes));
+        if self.received - self.acknowledged > 32 * 1024 {
+            self.acknowledged = self.received;
+            self.says(&json!({ "received": self.received }));
+        }
+    }
+
+    /// Ends the program and waits for the shell. What is typed before it listens is lost.
+    fn interrupts(&mut self) {
+        self.types("\u{3}");
+        let asks = |terminal: &mut Self| {
+            terminal.types("echo at-$((40+2))\n");
+            terminal.comes("at-42", Duration::from_secs(3))
+        };
+        assert!((0..20).any(|_| asks(self)), "{:?}", self.seen);
     }
 }

@@ -191,3 +191,28 @@ async fn an_unknown_page_is_not_found() {
     assert_eq!(answer.status, 404);
     assert!(answer.header("content-type").starts_with("text/html"));
 }
+
+#[tokio::test]
+async fn files_go_in_and_out_of_tasks() {
+    let (_folder, _world, client) = fresh().await;
+    let path = "/api/v1/user/alice/jobs/train/files?role=worker&index=0&path=%2Ftmp%2Fa%20b";
+    let read = client.get(path, &[ALICE]).await;
+    assert_eq!(read.text, "what is in /tmp/a b");
+    assert_eq!(read.header("content-type"), "application/octet-stream");
+    let name = "attachment; filename=\"a_b\"; filename*=UTF-8''a%20b";
+    assert_eq!(read.header("content-disposition"), name);
+    // Larger than any job file may be.
+    let large = "x".repeat(5 * 1024 * 1024);
+    let written = client.send("PUT", path, &[ALICE], &large).await;
+    assert_eq!(written.json(), serde_json::json!({ "path": "/tmp/a b", "bytes": large.len() }));
+    let bob = ("authorization", "Bearer token-of-bob");
+    for (headers, status) in [(vec![bob], 403), (vec![], 401)] {
+        assert_eq!(client.get(path, &headers).await.status, status);
+        assert_eq!(client.send("PUT", path, &headers, "x").await.status, status);
+    }
+    let nameless = "/api/v1/user/alice/jobs/train/files?role=worker&index=0&path=";
+    assert_eq!(client.get(nameless, &[ALICE]).await.status, 400);
+    let cookie = client.sign_in("alice", "correct-horse").await;
+    let foreign = [("cookie", cookie.as_str()), ("origin", "http://evil.example")];
+    assert_eq!(client.send("PUT", path, &foreign, "x").await.status, 403);
+}
