@@ -1,7 +1,7 @@
 //! How a task is entered with each of the tools that people have, as texts to be copied and links
 //! to be followed.
 
-use api::ssh::{SshAccess, SshTask};
+use api::ssh::SshTask;
 use protocol::ids::JobKey;
 use serde::{Deserialize, Serialize};
 
@@ -20,11 +20,6 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    pub(crate) fn new(job: JobKey, access: SshAccess) -> Self {
-        let SshAccess { user, keys, tasks, host_key, folder: _ } = access;
-        Self { job, user, key_file: keys.file_name, host_key, tasks }
-    }
-
     /// What a task is called in one's own configuration of SSH.
     pub(crate) fn host(&self, task: &SshTask) -> String {
         format!("{}-{}", self.job.name, task.alias())

@@ -9,10 +9,13 @@ use crate::connect::Ways;
 /// The ways into a job's tasks.
 #[server(prefix = "/fn", endpoint = "jobs/ways", input = GetUrl)]
 pub(crate) async fn get_ways(key: JobKey) -> Result<Ways, Failed> {
+    use api::ssh::SshAccess;
+
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     let access = backend.ssh.access(&actor, &key).await.map_err(failed)?;
-    Ok(Ways::new(key, access))
+    let SshAccess { user, keys, tasks, host_key, folder: _ } = access;
+    Ok(Ways { job: key, user, key_file: keys.file_name, host_key, tasks })
 }
 
 /// One's own public keys.
