@@ -9,7 +9,7 @@ use protocol::cluster::{NodeCondition, NodeSettings, VirtualClusterSettings};
 use protocol::ids::{NodeName, TaskKey, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu};
 use protocol::time::Timestamp;
-use scheduler::model::Node;
+use scheduler::model::{Node, VirtualCluster};
 
 /// Nodes and virtual clusters as the database has them.
 #[derive(Debug, Default)]
@@ -86,7 +86,15 @@ pub(crate) fn scheduler_node(node: &NodeRecord) -> Node {
         condition: condition(node),
         capacity: capacity(node),
         ports: node.settings.ports,
+        labels: node.settings.labels.clone(),
+        links: Vec::new(),
     }
+}
+
+/// A virtual cluster as the scheduler sees it. It lends nothing as long as nobody stops those who
+/// are to give way.
+pub(crate) fn scheduler_virtual_cluster(settings: &VirtualClusterSettings) -> VirtualCluster {
+    VirtualCluster { borrows: false, ..VirtualCluster::from(settings) }
 }
 
 /// What is seen of a node's engine.

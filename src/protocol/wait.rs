@@ -102,6 +102,11 @@ pub enum WaitReason {
         /// When.
         until: Timestamp,
     },
+    /// It starts as soon as jobs that run on borrowed resources have given way to it.
+    Preempting {
+        /// How many.
+        jobs: u32,
+    },
     /// There is no node yet.
     NoNodes,
 }

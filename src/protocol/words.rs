@@ -115,6 +115,10 @@ impl Display for WaitReason {
             Self::Backoff { until: _ } => f.write_str(
                 "The last attempt failed through the platform; the next one begins after a pause.",
             ),
+            Self::Preempting { jobs } => write!(
+                f,
+                "It starts as soon as {jobs} job(s) that run on borrowed resources have given way."
+            ),
             Self::NoNodes => f.write_str("There is no node yet; an administrator must add one."),
         }
     }

@@ -3,12 +3,13 @@
 
 use protocol::wait::{ResourceKind, WaitReason};
 
+use crate::cluster::Cluster;
 use crate::explain;
-use crate::fit::capacity;
 use crate::gpus::Bits;
+use crate::mix::Mix;
 use crate::model::{Request, Snapshot};
-use crate::state::{Amounts, Cluster, NodeState};
-use crate::want::{RoleWant, Want};
+use crate::node::Kind;
+use crate::want::{Class, RoleWant};
 
 /// Checks a request against all that the cluster has and against its virtual cluster's share.
 ///
@@ -16,48 +17,44 @@ use crate::want::{RoleWant, Want};
 /// [`WaitReason::TypeAbsent`] or [`WaitReason::Impossible`]: it could never start. A cluster without
 /// nodes refuses nothing.
 pub fn admit(snapshot: &Snapshot, request: &Request) -> Result<(), WaitReason> {
-    let cluster = Cluster::empty(snapshot);
-    let want = Want::new(request, &cluster.names);
-    never(&cluster, &want).map_or(Ok(()), Err)
+    let mut cluster = Cluster::new(&snapshot.nodes, &snapshot.virtual_clusters, Mix::default());
+    let class = cluster.class(request);
+    never(&cluster, &class).map_or(Ok(()), Err)
 }
 
 /// Why a job can never start on a cluster in which nothing runs; `None` when it may.
-pub(crate) fn never(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
-    if cluster.nodes.is_empty() || want.roles.is_empty() {
+pub(crate) fn never(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    if cluster.fixed.is_empty() || class.roles.is_empty() {
         return None;
     }
-    explain::absent_type(cluster, want)
-        .or_else(|| want.roles.iter().find_map(|role| task_too_large(cluster, role)))
-        .or_else(|| ports_too_many(cluster, want))
-        .or_else(|| want.roles.iter().find_map(|role| role_too_large(cluster, role)))
-        .or_else(|| job_too_large(cluster, want))
-        .or_else(|| share_too_small(cluster, want))
+    explain::absent_type(cluster, class)
+        .or_else(|| class.roles.iter().find_map(|role| task_too_large(cluster, role)))
+        .or_else(|| ports_too_many(cluster, class))
+        .or_else(|| class.roles.iter().find_map(|role| role_too_large(cluster, role)))
+        .or_else(|| job_too_large(cluster, class))
+        .or_else(|| share_too_small(cluster, class))
+        .or_else(|| cells_too_small(cluster, class))
 }
 
 fn impossible(resource: ResourceKind, needs: i64, largest: i64) -> WaitReason {
-    let amount = |value: i64| u64::try_from(value).unwrap_or(0);
-    let (needs, largest) = (amount(needs), amount(largest));
+    let (needs, largest) = (explain::needed(resource, needs), explain::had(resource, largest));
     WaitReason::Impossible { resource, needs, largest, virtual_cluster: None }
 }
 
 /// What one task needs of a resource and what a node has of it.
 type Amount = fn(&RoleWant) -> i64;
-type Holding = fn(&NodeState, &RoleWant) -> i64;
+type Holding = fn(&Kind, &RoleWant) -> i64;
 
 const KINDS: [(ResourceKind, Amount, Holding); 4] = [
-    (ResourceKind::Gpu, |role| role.gpus.into(), most_gpus),
-    (ResourceKind::Cpu, |role| role.cpus, |node, _| all_of(node).cpus),
-    (ResourceKind::Memory, |role| role.memory, |node, _| all_of(node).memory),
-    (ResourceKind::Disk, |role| role.disk, |node, _| all_of(node).disk),
+    (ResourceKind::Gpu, |role| role.ask.gpus.into(), most_gpus),
+    (ResourceKind::Cpu, |role| role.ask.each.cpus, |node, _| node.total.cpus),
+    (ResourceKind::Memory, |role| role.ask.each.memory, |node, _| node.total.memory),
+    (ResourceKind::Disk, |role| role.ask.each.disk, |node, _| node.total.disk),
 ];
 
-fn all_of(node: &NodeState) -> Amounts {
-    Amounts::of_node(&node.node.capacity)
-}
-
 /// The node's GPUs of the wanted type of which it has the most.
-fn most_gpus(node: &NodeState, role: &RoleWant) -> i64 {
-    let types = node.types.iter().filter(|(number, _)| role.types >> number & 1 == 1);
+fn most_gpus(node: &Kind, role: &RoleWant) -> i64 {
+    let types = node.types.iter().filter(|(number, _)| role.ask.types >> number & 1 == 1);
     types.map(|(_, bits)| i64::from(bits.count_ones())).max().unwrap_or(0)
 }
 
@@ -72,10 +69,10 @@ fn task_too_large(cluster: &Cluster, role: &RoleWant) -> Option<WaitReason> {
         }
         nodes.retain(|node| holding(node, role) >= needs);
     }
-    let range = |node: &&NodeState| {
-        let ports = node.node.ports;
-        let taken: i64 = role.numbered.iter().map(|s| s.shared(ports.first, ports.last)).sum();
-        i64::from(ports.last) - i64::from(ports.first) + 1 - taken
+    let range = |node: &&Kind| {
+        let (first, last) = node.ports;
+        let taken: i64 = role.numbered.iter().map(|s| s.shared(first, last)).sum();
+        i64::from(last) - i64::from(first) + 1 - taken
     };
     let largest = nodes.iter().map(range).max().unwrap_or(0);
     (largest < role.any_ports.into())
@@ -83,11 +80,11 @@ fn task_too_large(cluster: &Cluster, role: &RoleWant) -> Option<WaitReason> {
 }
 
 /// Ports that do not exist, or that more tasks ask for than there are addresses.
-fn ports_too_many(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
-    if let Some(span) = want.numbered.iter().find(|span| span.last > u16::MAX.into()) {
+fn ports_too_many(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    if let Some(span) = class.numbered.iter().find(|span| span.last > u16::MAX.into()) {
         return Some(impossible(ResourceKind::Port, span.last.into(), u16::MAX.into()));
     }
-    let mut changes: Vec<_> = want
+    let mut changes: Vec<_> = class
         .roles
         .iter()
         .flat_map(|role| role.numbered.iter().map(move |span| (span, i64::from(role.count))))
@@ -107,14 +104,14 @@ fn ports_too_many(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
 /// The nodes together have no room for all tasks of one role.
 fn role_too_large(cluster: &Cluster, role: &RoleWant) -> Option<WaitReason> {
     let count = i64::from(role.count);
-    let room = |node: &NodeState| capacity(node, role, Bits::MAX).min(count);
+    let room = |node: &Kind| explain::capacity(node, role, Bits::MAX).min(count);
     let fit: i64 = cluster.alike().map(|(node, alike)| alike.saturating_mul(room(node))).sum();
     if fit >= count {
         return None;
     }
     // The resource that alone bounds it the most is the one to name.
     let by = |(_, amount, holding): &(ResourceKind, Amount, Holding)| -> i64 {
-        let tasks = |node: &NodeState| (holding(node, role) / amount(role).max(1)).min(count);
+        let tasks = |node: &Kind| (holding(node, role) / amount(role).max(1)).min(count);
         cluster.alike().map(|(node, alike)| alike.saturating_mul(tasks(node))).sum()
     };
     let asked = KINDS.iter().filter(|(_, amount, _)| amount(role) > 0);
@@ -124,12 +121,12 @@ fn role_too_large(cluster: &Cluster, role: &RoleWant) -> Option<WaitReason> {
 }
 
 /// The nodes together have too little for all roles.
-fn job_too_large(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
-    let gpus = want.roles.iter().filter(|role| role.gpus > 0).find_map(|widest| {
-        let within = want.roles.iter().filter(|role| role.types & !widest.types == 0);
-        let needs = within.map(|role| i64::from(role.count) * i64::from(role.gpus)).sum();
-        let of_types = |node: &NodeState| -> i64 {
-            let types = node.types.iter().filter(|(number, _)| widest.types >> number & 1 == 1);
+fn job_too_large(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    let gpus = class.roles.iter().filter(|role| role.ask.gpus > 0).find_map(|widest| {
+        let within = class.roles.iter().filter(|role| role.ask.types & !widest.ask.types == 0);
+        let needs = within.map(|role| i64::from(role.count) * i64::from(role.ask.gpus)).sum();
+        let of_types = |node: &Kind| -> i64 {
+            let types = node.types.iter().filter(|(number, _)| widest.ask.types >> number & 1 == 1);
             types.map(|(_, bits)| i64::from(bits.count_ones())).sum()
         };
         let all = cluster.alike().map(|(node, alike)| alike * of_types(node)).sum();
@@ -139,10 +136,10 @@ fn job_too_large(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
     gpus.or_else(|| {
         others.into_iter().find_map(|(kind, amount, holding)| {
             let of_role = |role: &RoleWant| i64::from(role.count).saturating_mul(amount(role));
-            let needs = want.roles.iter().map(of_role).fold(0, i64::saturating_add);
+            let needs = class.roles.iter().map(of_role).fold(0, i64::saturating_add);
             let all = cluster
                 .alike()
-                .map(|(node, alike)| alike.saturating_mul(holding(node, &want.roles[0])));
+                .map(|(node, alike)| alike.saturating_mul(holding(node, &class.roles[0])));
             let all = all.fold(0, i64::saturating_add);
             (needs > all).then(|| impossible(kind, needs, all))
         })
@@ -150,13 +147,66 @@ fn job_too_large(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
 }
 
 /// The whole share would not do.
-fn share_too_small(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
-    let lack = cluster.shares.lacks(want, true).into_iter().next()?;
+pub(crate) fn share_too_small(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    if class.opportunistic {
+        return None;
+    }
+    let accounts = cluster.accounts(class.cluster);
+    let lacks = |account: &usize| cluster.shares.lacks(*account, class, true).into_iter().next();
+    let lack = accounts.iter().map(lacks).collect::<Option<Vec<_>>>()?.into_iter().next()?;
     let amount = |value: i64| u64::try_from(value).unwrap_or(0);
     Some(WaitReason::Impossible {
         resource: lack.which.kind(),
         needs: amount(lack.needs),
         largest: amount(lack.share),
-        virtual_cluster: Some(want.request.virtual_cluster.clone()),
+        virtual_cluster: Some(class.of.virtual_cluster.clone()),
+    })
+}
+
+/// No cell is large enough for one task, and nothing may be borrowed.
+fn cells_too_small(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    if cluster.may_borrow(class) {
+        return None;
+    }
+    let accounts = cluster.accounts(class.cluster);
+    let role = class.roles.iter().find(|role| {
+        let fits = |(kind, part): &(&Kind, Kind)| {
+            kind.types.iter().any(|(number, _)| role.ask.types >> number & 1 == 1)
+                && holds(part, role)
+                || role.ask.gpus == 0 && holds(part, role)
+        };
+        !accounts.iter().any(|account| cells(cluster, *account).any(|cell| fits(&cell)))
+    })?;
+    let all: Vec<_> = accounts.iter().flat_map(|account| cells(cluster, *account)).collect();
+    let short = KINDS.into_iter().find_map(|(kind, amount, holding)| {
+        let largest = all.iter().map(|(_, part)| holding(part, role)).max().unwrap_or(0);
+        (largest < amount(role)).then_some((kind, amount(role), largest))
+    });
+    let (resource, needs, largest) = short.unwrap_or((ResourceKind::Gpu, role.ask.gpus.into(), 0));
+    Some(WaitReason::Impossible {
+        resource,
+        needs: explain::needed(resource, needs),
+        largest: explain::had(resource, largest),
+        virtual_cluster: Some(class.of.virtual_cluster.clone()),
+    })
+}
+
+fn holds(part: &Kind, role: &RoleWant) -> bool {
+    part.total.covers(role.ask.each) && part.size >= role.ask.gpus
+}
+
+/// The cells of an account: each with the kind of node it is cut from, and as a node of its own.
+fn cells(cluster: &Cluster, account: usize) -> impl Iterator<Item = (&Kind, Kind)> {
+    cluster.kinds.iter().flat_map(move |kind| {
+        let pool = &cluster.cells.pools[kind.pool];
+        let whole = pool.is_free_to(account).then_some(pool.size);
+        let level = move |level: &usize| pool.has_cells(account, *level);
+        let sizes = (0..pool.levels.len()).filter(level).map(|level| pool.levels[level]);
+        whole.into_iter().chain(sizes).map(move |size| {
+            let types =
+                kind.types.iter().map(|(number, bits)| (*number, crate::gpus::lowest(*bits, size)));
+            let total = if kind.size == 0 { kind.total } else { kind.total.part(size, kind.size) };
+            (kind, Kind { total, size, types: types.collect(), ..kind.clone() })
+        })
     })
 }

@@ -3,14 +3,29 @@
 use protocol::ids::GpuType;
 use protocol::wait::{ResourceKind, WaitReason};
 
-use crate::fit::{Failure, capacity};
+use crate::cluster::Cluster;
+use crate::fit::Failure;
 use crate::gpus::{Bits, positions};
+use crate::model::{Scarce, WHOLE_GPU};
+use crate::node::{Kind, NodeState};
+use crate::ports::View;
 use crate::share::{Lack, Which};
-use crate::state::{Cluster, NodeState, View};
-use crate::want::{RoleWant, Want};
+use crate::want::{Class, RoleWant};
+
+/// An amount that is needed, in the units of the pages: whole cores, rounded up.
+pub(crate) fn needed(resource: ResourceKind, amount: i64) -> u64 {
+    let amount = u64::try_from(amount).unwrap_or(0);
+    if resource == ResourceKind::Cpu { amount.div_ceil(1000) } else { amount }
+}
+
+/// An amount that is there: whole cores, rounded down.
+pub(crate) fn had(resource: ResourceKind, amount: i64) -> u64 {
+    let amount = u64::try_from(amount).unwrap_or(0);
+    if resource == ResourceKind::Cpu { amount / 1000 } else { amount }
+}
 
 /// The share that a job lacks, as a reason.
-pub(crate) fn quota(cluster: &Cluster, want: &Want, lack: Lack) -> WaitReason {
+pub(crate) fn quota(cluster: &Cluster, class: &Class, lack: Lack) -> WaitReason {
     let amount = |value: i64| u64::try_from(value).unwrap_or(0);
     let gpu_type = match lack.which {
         Which::Gpus(types) if types.count_ones() == 1 => {
@@ -19,7 +34,7 @@ pub(crate) fn quota(cluster: &Cluster, want: &Want, lack: Lack) -> WaitReason {
         Which::Gpus(_) | Which::Cpus | Which::Memory => None,
     };
     WaitReason::QuotaVc {
-        virtual_cluster: want.request.virtual_cluster.clone(),
+        virtual_cluster: class.of.virtual_cluster.clone(),
         resource: lack.which.kind(),
         gpu_type,
         needs: amount(lack.needs),
@@ -29,117 +44,169 @@ pub(crate) fn quota(cluster: &Cluster, want: &Want, lack: Lack) -> WaitReason {
 }
 
 /// A wanted GPU type that no node has, as a reason.
-pub(crate) fn absent_type(cluster: &Cluster, want: &Want) -> Option<WaitReason> {
-    let missing = want
-        .roles
-        .iter()
-        .find(|role| role.gpus > 0 && role.types == 0 && !role.asked.gpu_types.is_empty())?;
-    let mut wanted: Vec<GpuType> = missing.asked.gpu_types.clone();
+pub(crate) fn absent_type(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    let absent =
+        |role: &&RoleWant| role.ask.gpus > 0 && role.ask.types == 0 && !role.gpu_types.is_empty();
+    let mut wanted: Vec<GpuType> = class.roles.iter().find(absent)?.gpu_types.clone();
     wanted.sort_unstable();
     wanted.dedup();
-    let existing = cluster.names.types.iter().map(|name| (*name).clone()).collect();
-    Some(WaitReason::TypeAbsent { wanted, existing })
+    Some(WaitReason::TypeAbsent { wanted, existing: cluster.names.types.clone() })
 }
 
-/// Why the nodes have no room for a job whose share suffices. `failure` is how far a try came that
-/// saw all that is free.
-pub(crate) fn no_room(cluster: &Cluster, want: &Want, failure: Failure) -> WaitReason {
-    if cluster.nodes.is_empty() {
+/// Why the nodes have no room for a job. `failure` is how far a try came that saw all that is free.
+pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> WaitReason {
+    if cluster.fixed.is_empty() {
         return WaitReason::NoNodes;
     }
-    if let Some(reason) = absent_type(cluster, want) {
+    if let Some(reason) = absent_type(cluster, class) {
         return reason;
     }
-    let down = want.roles.iter().map(|role| nodes_down(cluster, role)).max().unwrap_or(0);
+    let down = class.roles.iter().map(|role| nodes_down(cluster, role)).max().unwrap_or(0);
     if down > 0 {
         return WaitReason::NodeDown { nodes: down };
     }
     if failure.fit > 0 {
-        return WaitReason::Gang { tasks: want.tasks(), fit: failure.fit };
+        return WaitReason::Gang { tasks: class.tasks(), fit: failure.fit };
     }
-    short(cluster, want, &want.roles[failure.role])
+    let role = &class.roles[failure.role];
+    let Some(scarce) = scarce(cluster, role) else {
+        return WaitReason::Gang { tasks: class.tasks(), fit: 0 };
+    };
+    let Scarce { resource, needs, free, best_node } = scarce;
+    // All GPUs of a task are of one type, so the free ones of different types do not add up.
+    if resource == ResourceKind::Gpu && free >= needs {
+        let count = |amount: u64| u32::try_from(amount).unwrap_or(u32::MAX);
+        let (needs, free, best_node) = (count(needs), count(free), count(best_node));
+        return WaitReason::Fragmented { needs, free, best_node };
+    }
+    WaitReason::Short { resource, needs, best_node }
+}
+
+/// How many tasks of a role a node could take with these GPUs and nothing else on it.
+pub(crate) fn capacity(kind: &Kind, role: &RoleWant, gpus: Bits) -> i64 {
+    let ask = &role.ask;
+    let of_type = |(number, bits): &(u8, Bits)| match ask.types >> number & 1 {
+        0 => 0,
+        _ if ask.shares() => {
+            i64::from((bits & gpus).count_ones()) * i64::from(WHOLE_GPU / ask.milli)
+        }
+        _ => i64::from((bits & gpus).count_ones()) / i64::from(ask.gpus.max(1)),
+    };
+    let by_gpus = match ask.gpus {
+        0 => i64::MAX,
+        _ => kind.types.iter().map(of_type).sum(),
+    };
+    let labelled = ask.labels.iter().all(|(key, value)| kind.labels.get(key) == Some(value));
+    if labelled { kind.total.times(ask.each).min(by_gpus) } else { 0 }
 }
 
 /// When a role has no room even on ready nodes that nothing runs on: how many others, or nodes with
 /// unhealthy GPUs, would take its tasks.
 fn nodes_down(cluster: &Cluster, role: &RoleWant) -> u32 {
-    let room = |node: &NodeState, gpus: Bits| capacity(node, role, gpus).min(role.count.into());
-    let ready = cluster.alike().filter(|(node, _)| node.ready);
-    let up: i64 = ready.map(|(node, count)| count.saturating_mul(room(node, node.healthy))).sum();
+    let room = |kind: &Kind, gpus: Bits| capacity(kind, role, gpus).min(role.count.into());
+    let ready = cluster.alike().filter(|(kind, _)| kind.ready);
+    let up: i64 = ready.map(|(kind, count)| count.saturating_mul(room(kind, kind.healthy))).sum();
     if up >= i64::from(role.count) {
         return 0;
     }
-    let better = |(node, _): &(&NodeState, i64)| {
-        room(node, Bits::MAX) > if node.ready { room(node, node.healthy) } else { 0 }
+    let better = |(kind, _): &(&Kind, i64)| {
+        room(kind, Bits::MAX) > if kind.ready { room(kind, kind.healthy) } else { 0 }
     };
     let down: i64 = cluster.alike().filter(better).map(|(_, count)| count).sum();
     u32::try_from(down).unwrap_or(u32::MAX)
 }
 
+/// GPUs of the wanted type of which a node has the most free; for a task that takes a part of one,
+/// those with such a part.
+fn free_gpus(kind: &Kind, state: &NodeState, role: &RoleWant) -> Vec<(u8, i64)> {
+    let ask = &role.ask;
+    let wanted = kind.types.iter().filter(|(number, _)| ask.types >> number & 1 == 1);
+    let free = |(number, bits): &(u8, Bits)| {
+        let part = |(position, left): &&(u8, u32)| bits >> *position & 1 == 1 && *left >= ask.milli;
+        let parts = if ask.shares() { state.shared.iter().filter(part).count() } else { 0 };
+        let whole = i64::from((bits & state.free_gpus).count_ones());
+        (*number, whole + i64::try_from(parts).unwrap_or(0))
+    };
+    wanted.map(free).collect()
+}
+
 /// What a node has for a task of a role, in the order in which it is said to be short.
-fn has(cluster: &Cluster, node: &NodeState, role: &RoleWant) -> [(ResourceKind, i64, i64); 5] {
-    let free_gpus = node
-        .types
-        .iter()
-        .filter(|(number, _)| role.types >> number & 1 == 1)
-        .map(|(_, bits)| i64::from((bits & node.free_gpus).count_ones()))
-        .max()
-        .unwrap_or(0);
+fn has(
+    cluster: &Cluster,
+    (state, node): (&NodeState, usize),
+    role: &RoleWant,
+) -> [(ResourceKind, i64, i64); 5] {
+    let kind = &cluster.kinds[state.kind];
+    let gpus = free_gpus(kind, state, role).into_iter().map(|(_, free)| free).max().unwrap_or(0);
     let ports = i64::from(role.any_ports)
         + role.numbered.iter().map(|span| i64::from(span.last - span.first) + 1).sum::<i64>();
-    let ports_left = match cluster.ports.tasks(node.pool, role, View::Real, 1) {
-        0 => cluster.ports.free(node.pool).clamp(0, (ports - 1).max(0)),
+    let pool = cluster.fixed[node].ports;
+    let ports_left = match cluster.ports.tasks(pool, role, View::Real, 1) {
+        0 => cluster.ports.free(pool).clamp(0, (ports - 1).max(0)),
         _ => ports,
     };
     [
-        (ResourceKind::Gpu, role.gpus.into(), free_gpus),
-        (ResourceKind::Cpu, role.cpus, node.free.cpus),
-        (ResourceKind::Memory, role.memory, node.free.memory),
-        (ResourceKind::Disk, role.disk, node.free.disk),
+        (ResourceKind::Gpu, role.ask.gpus.into(), gpus),
+        (ResourceKind::Cpu, role.ask.each.cpus, state.free.cpus),
+        (ResourceKind::Memory, role.ask.each.memory, state.free.memory),
+        (ResourceKind::Disk, role.ask.each.disk, state.free.disk),
         (ResourceKind::Port, ports, ports_left),
     ]
 }
 
 /// Not one task of the role fits anywhere: what it lacks where it lacks least.
-fn short(cluster: &Cluster, want: &Want, role: &RoleWant) -> WaitReason {
-    let most = positions(role.types).map(|number| cluster.most_free_gpus(number)).max();
-    if role.gpus > most.unwrap_or(0) {
-        return gpus_short(cluster, role, most.unwrap_or(0));
-    }
+pub(crate) fn scarce(cluster: &Cluster, role: &RoleWant) -> Option<Scarce> {
     let mut best: Option<(usize, ResourceKind, i64, i64)> = None;
-    for node in cluster.nodes.iter().filter(|node| node.ready) {
-        let all = has(cluster, node, role);
+    let mut free = [0_i64; 5];
+    let mut free_of_type = vec![0_i64; cluster.names.types.len()];
+    for (state, nodes) in cluster.index.live().filter(|(s, _)| cluster.kinds[s.kind].ready) {
+        let Some(node) = nodes.first().map(|node| *node as usize) else { continue };
+        let count = i64::try_from(nodes.len()).unwrap_or(1);
+        let all = has(cluster, (state, node), role);
+        for (sum, (_, _, has)) in free.iter_mut().zip(&all) {
+            *sum = sum.saturating_add(count.saturating_mul(*has));
+        }
+        for (number, gpus) in free_gpus(&cluster.kinds[state.kind], state, role) {
+            free_of_type[usize::from(number)] += count * gpus;
+        }
         let mut lacking = all.iter().filter(|(_, needs, has)| has < needs);
         let Some(&(kind, needs, has)) = lacking.next() else { continue };
         let others = lacking.count();
         let closer = best.is_none_or(|(count, best_kind, _, most)| {
-            others < count || others == count && best_kind == kind && has > most
+            others < count
+                || others == count && (kind as u8) > (best_kind as u8)
+                || others == count && best_kind == kind && has > most
         });
         if closer {
             best = Some((others, kind, needs, has));
         }
     }
-    let Some((_, resource, needs, most)) = best else {
-        return WaitReason::Gang { tasks: want.tasks(), fit: 0 };
+    let (_, resource, needs, most) = best?;
+    let most = match resource {
+        ResourceKind::Gpu => Some(most_gpus(cluster, role)).filter(|m| *m < needs).unwrap_or(most),
+        ResourceKind::Cpu | ResourceKind::Memory | ResourceKind::Disk | ResourceKind::Port => most,
     };
-    let amount = |value: i64| u64::try_from(value).unwrap_or(0);
-    if resource == ResourceKind::Gpu {
-        return gpus_short(cluster, role, u32::try_from(most).unwrap_or(0));
-    }
-    WaitReason::Short { resource, needs: amount(needs), best_node: amount(most) }
+    let free = match resource {
+        ResourceKind::Gpu => free_of_type.into_iter().max().unwrap_or(0),
+        ResourceKind::Cpu => free[1],
+        ResourceKind::Memory => free[2],
+        ResourceKind::Disk => free[3],
+        ResourceKind::Port => free[4],
+    };
+    Some(Scarce {
+        resource,
+        needs: needed(resource, needs),
+        free: had(resource, free),
+        best_node: had(resource, most),
+    })
 }
 
-/// Enough free GPUs, but scattered, or too few in all.
-fn gpus_short(cluster: &Cluster, role: &RoleWant, best_node: u32) -> WaitReason {
-    let needs = role.gpus;
-    // All GPUs of a task are of one type, so the free ones of different types do not add up.
-    let free = positions(role.types).map(|number| cluster.all_free_gpus(number)).max().unwrap_or(0);
-    if free >= needs {
-        return WaitReason::Fragmented { needs, free, best_node };
-    }
-    WaitReason::Short {
-        resource: ResourceKind::Gpu,
-        needs: needs.into(),
-        best_node: best_node.into(),
-    }
+/// Free GPUs on the node that has the most of one wanted type.
+fn most_gpus(cluster: &Cluster, role: &RoleWant) -> i64 {
+    let live = cluster.index.live().filter(|(state, _)| cluster.kinds[state.kind].ready);
+    let of = |(state, _): (&NodeState, _)| {
+        let free = free_gpus(&cluster.kinds[state.kind], state, role);
+        free.into_iter().map(|(_, free)| free).max().unwrap_or(0)
+    };
+    live.map(of).max().unwrap_or(0)
 }

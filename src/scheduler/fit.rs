@@ -1,15 +1,19 @@
-//! Finding places: the best node for the next task of a role, and places for a whole job.
+//! Finding places: the best node for the next tasks of a role, and places for a whole job.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
 
-use crate::gpus::{self, Bits};
-use crate::model::Placement;
-use crate::ports;
-use crate::state::{Amounts, Claim, Cluster, NodeState, View};
-use crate::want::{RoleWant, Want};
+use crate::cluster::{Claim, Cluster, Right};
+use crate::gpus;
+use crate::model::{Placement, Standing};
+use crate::ports::{self, View};
+use crate::score::{Mode, Score, Spot};
+use crate::want::{Class, RoleWant};
+
+/// Tasks looked at together: more do not go to one node at once.
+const TOGETHER: u32 = 16;
 
 /// How far a try came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,14 +24,54 @@ pub(crate) struct Failure {
     pub(crate) fit: u32,
 }
 
+/// By what right a job looks for places, and what it may see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// On this account's cells.
+    Guaranteed(usize),
+    /// What is idle and kept for nobody.
+    Lend,
+    /// All that is idle: what is kept for a reservation as well.
+    Borrow,
+}
+
+impl Look {
+    fn right(self) -> Right {
+        match self {
+            Look::Guaranteed(account) => Right::Of(account),
+            Look::Lend | Look::Borrow => Right::Borrowed,
+        }
+    }
+
+    pub(crate) fn standing(self) -> Standing {
+        match self {
+            Look::Guaranteed(_) => Standing::Guaranteed,
+            Look::Lend | Look::Borrow => Standing::Borrowed,
+        }
+    }
+
+    fn view(self) -> View {
+        match self {
+            Look::Guaranteed(_) | Look::Lend => View::Outside,
+            Look::Borrow => View::Real,
+        }
+    }
+}
+
 /// Places all tasks of a job or none.
-pub(crate) fn place(cluster: &mut Cluster, want: &Want, view: View) -> Result<Vec<Claim>, Failure> {
-    let mut gang = Gang::new(cluster, want, view);
-    for role in 0..want.roles.len() {
-        let mut remaining = want.roles[role].count;
+pub(crate) fn place(
+    cluster: &mut Cluster,
+    (job, class): (JobId, &Class),
+    look: Look,
+) -> Result<Vec<Claim>, Failure> {
+    let mut gang = Gang::new(cluster, (job, class), look);
+    for role in 0..class.roles.len() {
+        let mut remaining = class.roles[role].count;
         while remaining > 0 {
-            let placed =
-                gang.best(role, remaining).map_or(0, |spot| gang.fill(spot, role, remaining));
+            let placed = match gang.best(role, remaining) {
+                Some(found) => gang.fill(found, role, remaining),
+                None => 0,
+            };
             if placed == 0 {
                 let fit = u32::try_from(gang.claims.len()).unwrap_or(u32::MAX);
                 gang.undo();
@@ -40,268 +84,314 @@ pub(crate) fn place(cluster: &mut Cluster, want: &Want, view: View) -> Result<Ve
 }
 
 /// Gives back what [`place`] took.
-pub(crate) fn undo(cluster: &mut Cluster, want: &Want, claims: &[Claim]) {
-    for claim in claims {
-        cluster.give(want.account, claim);
+pub(crate) fn undo(cluster: &mut Cluster, claims: &[Claim]) {
+    for claim in claims.iter().rev() {
+        cluster.give(claim);
     }
 }
 
 /// What a placed job is told.
-pub(crate) fn placement(cluster: &Cluster, want: &Want, claims: &[Claim]) -> Placement {
-    let mut counted = vec![0; want.roles.len()];
+pub(crate) fn placement(
+    cluster: &Cluster,
+    (job, class): (JobId, &Class),
+    claims: &[Claim],
+    standing: Standing,
+) -> Placement {
+    let mut counted = vec![0; class.roles.len()];
     let mut tasks: Vec<_> = claims
         .iter()
         .filter_map(|claim| {
-            let node = &cluster.nodes[claim.node?];
-            let role = &want.roles[claim.role];
+            let node = &cluster.fixed[claim.node?];
+            let role = &class.roles[claim.role];
             let index = counted[claim.role];
             counted[claim.role] += 1;
-            let mut numbers = claim.ports.iter().copied();
-            let ports: BTreeMap<_, _> = role
-                .ports
-                .iter()
-                .map(|p| (p.label.clone(), numbers.by_ref().take(p.count as usize).collect()))
-                .collect();
             Some(TaskPlacement {
                 role: role.role,
                 index,
                 node: node.node.name.clone(),
                 address: node.node.address.clone(),
                 gpus: node.gpu_indices(claim.gpus),
-                ports,
+                ports: labelled(role, &claim.ports),
             })
         })
         .collect();
     tasks.sort_by_key(|task| (task.role, task.index));
-    Placement { job: want.job(), tasks }
+    Placement { job, standing, tasks }
 }
 
-/// A node, the GPU type to take there, and how many tasks it could take.
+fn labelled(role: &RoleWant, ports: &[u16]) -> BTreeMap<protocol::ids::PortLabel, Vec<u16>> {
+    let mut numbers = ports.iter().copied();
+    let of = |count: u32, numbers: &mut std::iter::Copied<_>| {
+        numbers.by_ref().take(count as usize).collect()
+    };
+    role.ports.iter().map(|p| (p.label.clone(), of(p.count, &mut numbers))).collect()
+}
+
+/// A node and where on it tasks may go.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spot {
+pub(crate) struct Found {
     pub(crate) node: usize,
-    gpu_type: Option<u8>,
-    tasks: i64,
+    mode: Mode,
+    spot: Spot,
 }
 
 /// A job on its way to its places.
 #[derive(Debug)]
-pub(crate) struct Gang<'c, 'a, 'w> {
-    pub(crate) cluster: &'c mut Cluster<'a>,
-    pub(crate) want: &'w Want<'w>,
-    view: View,
+pub(crate) struct Gang<'c, 'w> {
+    pub(crate) cluster: &'c mut Cluster,
+    pub(crate) job: JobId,
+    pub(crate) class: &'w Class,
+    look: Look,
     pub(crate) claims: Vec<Claim>,
-    /// Whether the job has a task on the node already.
-    joined: Vec<bool>,
-    seed: u64,
 }
 
-impl<'c, 'a, 'w> Gang<'c, 'a, 'w> {
-    pub(crate) fn new(cluster: &'c mut Cluster<'a>, want: &'w Want<'w>, view: View) -> Self {
-        let alone = want.roles.len() == 1 && want.roles[0].count == 1;
-        let joined = if alone { Vec::new() } else { vec![false; cluster.nodes.len()] };
-        let seed = ports::seed(want.job().0);
-        Self { cluster, want, view, claims: Vec::new(), joined, seed }
+impl<'c, 'w> Gang<'c, 'w> {
+    pub(crate) fn new(
+        cluster: &'c mut Cluster,
+        (job, class): (JobId, &'w Class),
+        look: Look,
+    ) -> Self {
+        Self { cluster, job, class, look, claims: Vec::new() }
     }
 
     pub(crate) fn undo(self) {
-        undo(self.cluster, self.want, &self.claims);
+        undo(self.cluster, &self.claims);
     }
 
     /// The best node for the next tasks of a role.
-    pub(crate) fn best(&self, role: usize, remaining: u32) -> Option<Spot> {
-        let wanted = &self.want.roles[role];
-        let fits = Fits::new(self.cluster, self.want.account, wanted, self.view);
-        if !fits.gpus_anywhere(self.cluster) {
-            return None;
+    pub(crate) fn best(&mut self, role: usize, remaining: u32) -> Option<Found> {
+        let remaining = remaining.min(TOGETHER);
+        let mut best: Option<(Rank, Found)> = None;
+        let mut consider = |rank: Rank, found: Found| {
+            if best.as_ref().is_none_or(|(other, _)| rank < *other) {
+                best = Some((rank, found));
+            }
+        };
+        let modes = modes(self.cluster, &self.class.roles[role], self.look);
+        for (order, mode) in modes.iter().enumerate() {
+            if let Some((node, spot)) = self.best_of(role, *mode, remaining) {
+                let found = Found { node, mode: *mode, spot };
+                consider(self.rank(node, &spot, order), found);
+            }
         }
-        let mut best = None;
-        for node in 0..self.cluster.nodes.len() {
-            let Some(spot) = fits.spot(self.cluster, node, remaining) else { continue };
-            let rank = self.rank(&spot, wanted, remaining);
+        for node in self.joined() {
+            for (order, mode) in modes.iter().enumerate() {
+                if let Some(spot) = self.spot(node, role, *mode, remaining) {
+                    consider(self.rank(node, &spot, order), Found { node, mode: *mode, spot });
+                }
+            }
+        }
+        best.map(|(_, found)| found)
+    }
+
+    fn rank(&self, node: usize, spot: &Spot, order: usize) -> Rank {
+        Rank {
+            avoided: self.class.avoid.binary_search(&node).is_ok(),
+            splits: spot.score.missing > 0,
+            apart: !self.claims.iter().any(|claim| claim.node == Some(node)),
+            missing: spot.score.missing,
+            order: if spot.score.missing == 0 { order } else { 0 },
+            score: spot.score,
+        }
+    }
+
+    /// Nodes on which the job has a task already, the last few.
+    fn joined(&self) -> Vec<usize> {
+        let mut nodes: Vec<_> = self.claims.iter().rev().take(8).filter_map(|c| c.node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    /// By the index; where nodes in the same state differ for the job, by looking at each.
+    fn best_of(&mut self, role: usize, mode: Mode, remaining: u32) -> Option<(usize, Spot)> {
+        if !self.class.is_particular() && mode != Mode::Borrow {
+            let wanted = &self.class.roles[role];
+            let wish = (wanted.number, mode, remaining);
+            let node = best_by_index(self.cluster, wanted, wish)?;
+            if let Some(spot) = self.spot(node, role, mode, remaining) {
+                return Some((node, spot));
+            }
+        }
+        let nodes = match (&self.class.only, mode) {
+            (Some(named), _) => named.clone(),
+            (None, Mode::Borrow) => self.cluster.held.iter().copied().collect(),
+            (None, Mode::Lend | Mode::Own(_) | Mode::Open(..)) => {
+                (0..self.cluster.states.len()).collect()
+            }
+        };
+        let mut best: Option<((Rank, usize), Spot)> = None;
+        for node in nodes {
+            let Some(spot) = self.spot(node, role, mode, remaining) else { continue };
+            let rank = (self.rank(node, &spot, 0), node);
             if best.as_ref().is_none_or(|(other, _)| rank < *other) {
                 best = Some((rank, spot));
             }
         }
-        best.map(|(_, spot)| spot)
+        best.map(|((_, node), spot)| (node, spot))
     }
 
-    /// The node as a spot, when it can take a task now.
-    pub(crate) fn spot(&self, node: usize, role: usize, remaining: u32) -> Option<Spot> {
-        let wanted = &self.want.roles[role];
-        Fits::new(self.cluster, self.want.account, wanted, self.view).spot(
-            self.cluster,
-            node,
-            remaining,
-        )
+    /// Where on the node tasks may go now; ports and the cells of others allowing.
+    fn spot(&mut self, node: usize, role: usize, mode: Mode, remaining: u32) -> Option<Spot> {
+        if self.class.only.as_ref().is_some_and(|only| !only.contains(&node)) {
+            return None;
+        }
+        let wanted = &self.class.roles[role];
+        let state = &self.cluster.states[node];
+        if let Mode::Open(pool, _) = mode
+            && self.cluster.kinds[state.kind].pool != pool
+        {
+            return None;
+        }
+        let measure = self.cluster.measure(state.kind);
+        let spot = measure.spot(state, &wanted.ask, mode, remaining)?;
+        let limit = spot.tasks.min(remaining.into());
+        let pool = self.cluster.fixed[node].ports;
+        let tasks = self.cluster.ports.tasks(pool, wanted, self.look.view(), limit);
+        if let (Mode::Open(_, level), Look::Guaranteed(account), Some(block)) =
+            (mode, self.look, spot.room.block)
+            && !self.cluster.may_bind(node, account, (block, level))
+        {
+            return None;
+        }
+        (tasks > 0).then_some(Spot { tasks, ..spot })
+    }
+
+    /// Where on this node the next tasks of a role may go.
+    pub(crate) fn found_on(&mut self, node: usize, role: usize, remaining: u32) -> Option<Found> {
+        let remaining = remaining.min(TOGETHER);
+        let mut best: Option<(Rank, Found)> = None;
+        for (order, mode) in
+            modes(self.cluster, &self.class.roles[role], self.look).iter().enumerate()
+        {
+            let Some(spot) = self.spot(node, role, *mode, remaining) else { continue };
+            let rank = self.rank(node, &spot, order);
+            if best.as_ref().is_none_or(|(other, _)| rank < *other) {
+                best = Some((rank, Found { node, mode: *mode, spot }));
+            }
+        }
+        best.map(|(_, found)| found)
     }
 
     /// Puts up to `remaining` tasks there; how many it were.
-    pub(crate) fn fill(&mut self, spot: Spot, role: usize, remaining: u32) -> u32 {
+    pub(crate) fn fill(&mut self, found: Found, role: usize, remaining: u32) -> u32 {
         let mut placed = 0;
-        while placed < remaining && i64::from(placed) < spot.tasks {
-            let Some(claim) = self.claim(spot, role) else { break };
-            self.cluster.take(self.want.account, &claim);
+        let most = found.spot.tasks.min(remaining.into());
+        let mut next = Some((found.mode, found.spot));
+        while let Some((mode, spot)) = next.take() {
+            let Some(claim) = self.claim(found.node, (mode, &spot), role) else { break };
+            self.cluster.take(&claim);
             self.claims.push(claim);
             placed += 1;
-        }
-        if let Some(joined) = self.joined.get_mut(spot.node) {
-            *joined |= placed > 0;
+            if i64::from(placed) < most {
+                let mode = match (mode, self.look) {
+                    (Mode::Open(..), Look::Guaranteed(account)) => Mode::Own(account),
+                    (mode, _) => mode,
+                };
+                next = self.spot(found.node, role, mode, 1).map(|spot| (mode, spot));
+            }
         }
         placed
     }
 
-    fn claim(&self, spot: Spot, role: usize) -> Option<Claim> {
-        let wanted = &self.want.roles[role];
-        let node = &self.cluster.nodes[spot.node];
-        let of_type = spot.gpu_type.map_or(0, |gpu_type| type_bits(node, gpu_type));
-        let gpus = gpus::choose(node.available_gpus(self.view) & of_type, wanted.gpus)?;
-        let around = (self.seed, self.want.numbered.as_slice());
-        let ports = self.cluster.ports.pick(node.pool, wanted, around, self.view)?;
-        let amounts = wanted.amounts();
-        Some(Claim { node: Some(spot.node), amounts, gpus, ports, role })
+    fn claim(&self, node: usize, (mode, spot): (Mode, &Spot), role: usize) -> Option<Claim> {
+        let wanted = &self.class.roles[role];
+        let ask = &wanted.ask;
+        let state = &self.cluster.states[node];
+        let measure = self.cluster.measure(state.kind);
+        let gpus = if ask.shares() {
+            let left = state.free.plus(-1, ask.each);
+            let (_, position) = measure.part_of(state, ask, (&spot.room, spot.gpu_type), left);
+            1 << position?
+        } else {
+            gpus::choose(measure.free_of(&spot.room, spot.gpu_type), ask.gpus)?
+        };
+        let around = (ports::seed(self.job.0), self.class.numbered.as_slice());
+        let pool = self.cluster.fixed[node].ports;
+        let ports = self.cluster.ports.pick(pool, wanted, around, self.look.view())?;
+        Some(Claim {
+            node: Some(node),
+            amounts: ask.each,
+            gpus,
+            milli: ask.milli,
+            gpu_type: spot.gpu_type.unwrap_or(0),
+            ports,
+            role,
+            right: self.look.right(),
+            block: spot.room.block.map(|bits| (bits, level_of(state, mode, bits))),
+        })
     }
+}
 
-    /// Smaller is better.
-    fn rank(&self, spot: &Spot, wanted: &RoleWant, remaining: u32) -> Rank {
-        let node = &self.cluster.nodes[spot.node];
-        let gpus = i64::from(wanted.gpus);
-        let taken = spot.tasks.min(remaining.into());
-        let free_gpus = i64::from(node.available_gpus(self.view).count_ones());
-        let whole = node.free_gpus == node.healthy && free_gpus > 0;
-        let splits = spot.tasks < i64::from(remaining);
-        let left = free_gpus - taken * gpus;
-        Rank {
-            avoided: self.want.avoid.binary_search(&spot.node).is_ok(),
-            wastes_gpus: gpus == 0 && node.healthy != 0,
-            splits,
-            apart: !self.joined.get(spot.node).copied().unwrap_or(false),
-            breaks: gpus > 0 && whole && left > 0,
-            together: Reverse(if splits { spot.tasks } else { 0 }),
-            gpus_left: left,
-            cpus_left: node.available(self.view).cpus - taken * wanted.cpus,
-            memory_left: node.available(self.view).memory - taken * wanted.memory,
+fn level_of(state: &crate::node::NodeState, mode: Mode, bits: gpus::Bits) -> usize {
+    match mode {
+        Mode::Open(_, level) => level,
+        Mode::Own(_) | Mode::Lend | Mode::Borrow => {
+            state.blocks.iter().find(|block| block.bits == bits).map_or(0, |block| block.level)
         }
     }
 }
 
-/// What makes one node better than another, the most important first; the first node wins a tie.
+/// What makes one node better than another, the most important first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     /// The job just failed there.
     avoided: bool,
-    /// A task without GPUs on a node with GPUs.
-    wastes_gpus: bool,
-    /// Not all tasks that remain of the role find room there.
+    /// Not all tasks that are looked at find room there.
     splits: bool,
     /// The job has no task there yet.
     apart: bool,
-    /// A whole node is broken.
-    breaks: bool,
-    /// Where tasks have to be split: as few nodes as possible.
-    together: Reverse<i64>,
-    gpus_left: i64,
-    cpus_left: i64,
-    memory_left: i64,
+    missing: u32,
+    /// Cells that are bound already come before others, small ones before large ones.
+    order: usize,
+    score: Score,
 }
 
-impl RoleWant<'_> {
-    pub(crate) fn amounts(&self) -> Amounts {
-        Amounts { cpus: self.cpus, memory: self.memory, disk: self.disk }
+/// Where a task may look, best first.
+fn modes(cluster: &Cluster, role: &RoleWant, look: Look) -> Vec<Mode> {
+    let account = match look {
+        Look::Lend => return vec![Mode::Lend],
+        Look::Borrow => return vec![Mode::Lend, Mode::Borrow],
+        Look::Guaranteed(account) => account,
+    };
+    let mut modes = vec![Mode::Own(account)];
+    for (number, pool) in cluster.cells.pools.iter().enumerate() {
+        let wanted = role.ask.gpus == 0 || pool.types & role.ask.types != 0;
+        if !wanted || pool.is_free_to(account) {
+            continue;
+        }
+        for (level, size) in pool.levels.iter().enumerate().rev() {
+            if *size >= role.ask.gpus && pool.unbound(account, level) > 0 {
+                modes.push(Mode::Open(number, level));
+            }
+        }
     }
+    modes
 }
 
-/// Whether nodes can take a task of a role.
-#[derive(Debug)]
-pub(crate) struct Fits<'r, 'a> {
-    role: &'r RoleWant<'a>,
-    view: View,
-    account: Option<usize>,
-    /// GPU types of which the share has enough left for a task.
-    types: Bits,
-    /// Tasks that the share has CPUs and memory for.
-    most: i64,
-}
-
-impl<'r, 'a> Fits<'r, 'a> {
-    pub(crate) fn new(
-        cluster: &Cluster,
-        account: Option<usize>,
-        role: &'r RoleWant<'a>,
-        view: View,
-    ) -> Self {
-        let shares = &cluster.shares;
-        let types = if role.gpus == 0 { 0 } else { shares.types_left(account, role, view) };
-        Self { role, view, account, types, most: shares.tasks(account, role, view) }
-    }
-
-    /// False when no node has GPUs enough for a task, known without looking at any.
-    fn gpus_anywhere(&self, cluster: &Cluster) -> bool {
-        let enough = |gpu_type| cluster.most_free_gpus(gpu_type) >= self.role.gpus;
-        self.role.gpus == 0 || gpus::positions(self.types).any(enough)
-    }
-
-    /// The node as a spot, when it can take a task of the role.
-    pub(crate) fn spot(&self, cluster: &Cluster, node: usize, remaining: u32) -> Option<Spot> {
-        let state = &cluster.nodes[node];
-        let free = state.available(self.view);
-        let role = self.role;
-        let lacks = free.cpus < role.cpus || free.memory < role.memory || free.disk < role.disk;
-        if !state.ready || lacks {
+fn best_by_index(
+    cluster: &mut Cluster,
+    role: &RoleWant,
+    wish: crate::index::Wish,
+) -> Option<usize> {
+    let Cluster { index, kinds, cells, mix, .. } = cluster;
+    let (ask, mode, remaining) = wish;
+    // An account that has all cells sees what everybody does: one ranking serves both.
+    let mode = match mode {
+        Mode::Own(account) if cells.pools.iter().all(|pool| pool.is_free_to(account)) => Mode::Lend,
+        mode => mode,
+    };
+    let wish = (ask, mode, remaining);
+    let best = index.best(wish, |state| {
+        let kind = &kinds[state.kind];
+        if let Mode::Open(pool, _) = mode
+            && pool != kind.pool
+        {
             return None;
         }
-        let (gpu_type, by_gpus) = self.best_type(cluster, state)?;
-        let mut tasks = by_gpus.min(self.most);
-        if remaining > 1 {
-            tasks = tasks.min(times(free, role.amounts()));
-        }
-        let tasks = cluster.ports.tasks(state.pool, role, self.view, tasks.min(remaining.into()));
-        (tasks > 0).then_some(Spot { node, gpu_type, tasks })
-    }
-
-    /// The type of which the node can give to the most tasks, and the fewest would be left.
-    fn best_type(&self, cluster: &Cluster, node: &NodeState) -> Option<(Option<u8>, i64)> {
-        let each = i64::from(self.role.gpus);
-        if each == 0 {
-            return Some((None, i64::MAX));
-        }
-        let free = node.available_gpus(self.view);
-        if i64::from(free.count_ones()) < each {
-            return None;
-        }
-        node.types
-            .iter()
-            .filter(|(number, _)| self.types >> number & 1 == 1)
-            .map(|(number, bits)| {
-                let count = i64::from((free & bits).count_ones());
-                let left = cluster.shares.gpus_left(self.account, *number, self.view);
-                (*number, count, (count / each).min(left / each))
-            })
-            .filter(|(_, _, tasks)| *tasks > 0)
-            .min_by_key(|(number, count, tasks)| (Reverse(*tasks), *count, *number))
-            .map(|(number, _, tasks)| (Some(number), tasks))
-    }
-}
-
-/// How many times `each` is in `free`.
-pub(crate) fn times(free: Amounts, each: Amounts) -> i64 {
-    let of = |free: i64, each: i64| if each > 0 { free.max(0) / each } else { i64::MAX };
-    of(free.cpus, each.cpus).min(of(free.memory, each.memory)).min(of(free.disk, each.disk))
-}
-
-fn type_bits(node: &NodeState, gpu_type: u8) -> Bits {
-    node.types.iter().find(|(number, _)| *number == gpu_type).map_or(0, |(_, bits)| *bits)
-}
-
-/// How many tasks of a role a node could take with these GPUs and nothing else on it.
-pub(crate) fn capacity(node: &NodeState, role: &RoleWant, gpus: Bits) -> i64 {
-    let of_type = |(number, bits): &(u8, Bits)| match role.types >> number & 1 {
-        0 => 0,
-        _ => i64::from((bits & gpus).count_ones()) / i64::from(role.gpus.max(1)),
-    };
-    let by_gpus = match role.gpus {
-        0 => i64::MAX,
-        _ => node.types.iter().map(of_type).sum(),
-    };
-    times(Amounts::of_node(&node.node.capacity), role.amounts()).min(by_gpus)
+        let pool = &cells.pools[kind.pool];
+        let measure = crate::score::Measure { kind, pool, losses: &mix.losses };
+        measure.spot(state, &role.ask, mode, remaining).map(|spot| spot.score)
+    });
+    best.map(|node| node as usize)
 }

@@ -33,6 +33,12 @@ pub(crate) fn choose(free: Bits, count: u32) -> Option<Bits> {
     Some(lowest(free, count))
 }
 
+/// Whether no aligned group of the size that `count` needs has so many free: they would lie apart.
+pub(crate) fn is_apart(free: Bits, count: u32) -> bool {
+    let size = count.next_power_of_two();
+    size < 128 && !blocks(size).any(|block| (free & block).count_ones() >= count)
+}
+
 /// The `count` lowest bits of `bits`; all of them when there are not so many.
 pub(crate) fn lowest(bits: Bits, count: u32) -> Bits {
     let mut rest = bits;

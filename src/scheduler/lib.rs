@@ -1,26 +1,44 @@
-//! Which job starts where, as a pure function: a [`model::Snapshot`] of cluster and queue goes in,
-//! a [`model::Plan`] comes out: placements, and for every job that waits why, its place, and when.
+//! Which job starts where, as a pure function: cluster, queue and changes go in; placements and
+//! preemptions come out, and for every job that waits why, its place, and when.
 //!
-//! No I/O, no clock, no randomness: the same snapshot gives the same plan.
+//! No I/O, no clock, no randomness: the same input gives the same answer.
 //!
-//! * [`plan`] decides for the whole queue; it is called several times a second.
+//! * [`State`] lives as long as the server: changes are told to it, [`State::pass`] decides, and a
+//!   pass costs what changed.
+//! * [`plan`] does the same for a [`model::Snapshot`] at once.
 //! * [`admit`] refuses at the door what can never be met, whatever the load.
 //! * [`dry_run`] answers for a job that is not submitted.
+//! * [`PastRuns`] learns how long jobs run.
+//!
+//! `README.md` beside this file says what the policy is.
 
 pub mod model;
 
 mod admit;
+mod answer;
+mod cells;
+mod cluster;
+mod effect;
+mod evict;
 mod explain;
 mod fit;
 mod gpus;
+mod index;
+mod mix;
+mod names;
 mod node;
-mod plan;
+mod pass;
+mod past;
 mod ports;
+mod queue;
 mod reserve;
+mod score;
 mod share;
 mod state;
 mod want;
 
+#[cfg(test)]
+mod lending;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
@@ -29,4 +47,8 @@ mod stories;
 mod story;
 
 pub use admit::admit;
-pub use plan::{dry_run, plan};
+pub use answer::{dry_run, plan};
+pub use effect::{Change, Effect};
+pub use pass::Pass;
+pub use past::PastRuns;
+pub use state::State;

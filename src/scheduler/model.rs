@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::cluster::{NodeCondition, VirtualClusterSettings};
+use protocol::cluster::{NodeCondition, Share, VirtualClusterSettings};
 use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, PortRange, Resources};
 use protocol::spec::{PortRequest, Priority};
 use protocol::time::Timestamp;
-use protocol::wait::{WaitReason, Waiting};
+use protocol::wait::{ResourceKind, WaitReason, Waiting};
+
+/// Thousandths of one GPU.
+pub const WHOLE_GPU: u32 = 1000;
 
 /// The cluster and the queue at one moment.
 #[derive(Debug, Clone, Default)]
@@ -16,23 +19,65 @@ pub struct Snapshot {
     /// All nodes, whatever their condition.
     pub nodes: Vec<Node>,
     /// All virtual clusters.
-    pub virtual_clusters: Vec<VirtualClusterSettings>,
+    pub virtual_clusters: Vec<VirtualCluster>,
     /// Jobs that hold something: preparing, running, stopping, out of contact.
     pub running: Vec<Running>,
     /// Jobs that wait, in any order.
     pub waiting: Vec<Request>,
-    /// The reservation of the last plan: it is kept, so that nothing that was let past its job
+    /// The reservations of the last plan: they are kept, so that nothing that was let past its job
     /// comes to stand in its way.
-    pub reserved: Option<Reservation>,
+    pub reserved: Vec<Reservation>,
 }
 
-/// The first job that finds no room, and what it waits for.
+/// A virtual cluster and what it is guaranteed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VirtualCluster {
+    /// Its name.
+    pub name: VirtualClusterName,
+    /// The virtual cluster out of whose share this one's is cut; one level deep.
+    pub parent: Option<VirtualClusterName>,
+    /// What it is guaranteed. GPUs are given as whole nodes as far as the number goes, the rest as
+    /// aligned groups. When no type is named it has, together with all others of this kind, what
+    /// is guaranteed to nobody.
+    pub share: Share,
+    /// Shapes it is guaranteed beyond `share`.
+    pub shapes: Vec<Shape>,
+    /// Whether its jobs may run on what others do not use, until those want it back.
+    pub borrows: bool,
+}
+
+/// `count` groups of `gpus` GPUs of a type, each on one node: whole nodes or link groups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// The type.
+    pub gpu_type: GpuType,
+    /// GPUs of one group.
+    pub gpus: u32,
+    /// How many groups.
+    pub count: u32,
+}
+
+impl From<&VirtualClusterSettings> for VirtualCluster {
+    fn from(settings: &VirtualClusterSettings) -> Self {
+        Self {
+            name: settings.name.clone(),
+            parent: None,
+            share: settings.share.clone(),
+            shapes: Vec::new(),
+            borrows: true,
+        }
+    }
+}
+
+/// The first job of a virtual cluster that finds no room, and what it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reservation {
     /// The job.
     pub job: JobId,
     /// It starts when these have ended, or earlier.
     pub awaits: BTreeSet<JobId>,
+    /// When that is expected.
+    pub start: Timestamp,
 }
 
 /// A node.
@@ -48,6 +93,42 @@ pub struct Node {
     pub capacity: Capacity,
     /// Ports it gives.
     pub ports: PortRange,
+    /// Labels.
+    pub labels: BTreeMap<String, String>,
+    /// GPU indices that are linked closely (NVLink, NUMA); none known: neighbours by index.
+    pub links: Vec<Vec<u32>>,
+}
+
+/// What one task needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct Demand {
+    /// Thousandths of a CPU core.
+    pub cpu_milli: u64,
+    /// Memory in MiB.
+    pub memory_mb: u64,
+    /// Disk in GiB.
+    pub disk_gb: u64,
+    /// GPUs.
+    pub gpus: u32,
+    /// Thousandths of each GPU; less than [`WHOLE_GPU`] only when it asks for one.
+    pub gpu_milli: u32,
+}
+
+impl From<Resources> for Demand {
+    fn from(resources: Resources) -> Self {
+        let Resources { cpus, memory_mb, gpus, disk_gb } = resources;
+        let cpu_milli = u64::from(cpus) * 1000;
+        Self { cpu_milli, memory_mb, disk_gb, gpus, gpu_milli: WHOLE_GPU }
+    }
+}
+
+/// By what right a job runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// Within its virtual cluster's share: it is never preempted.
+    Guaranteed,
+    /// On what nobody used: whoever it belongs to may take it back.
+    Borrowed,
 }
 
 /// A job that holds something.
@@ -58,7 +139,19 @@ pub struct Running {
     /// Where it counts.
     pub virtual_cluster: VirtualClusterName,
     /// Its tasks and what each holds.
-    pub tasks: Vec<(TaskPlacement, Resources)>,
+    pub tasks: Vec<(TaskPlacement, Demand)>,
+    /// As its placement said.
+    pub standing: Standing,
+    /// Its priority is below 0: it never counts on a guarantee.
+    pub opportunistic: bool,
+    /// When it was placed.
+    pub started_at: Timestamp,
+    /// How long it may run, in milliseconds.
+    pub limit_ms: Option<i64>,
+    /// How long its like have run, in milliseconds ([`crate::PastRuns`]).
+    pub expected_ms: Option<i64>,
+    /// It is being stopped already.
+    pub stopping: bool,
 }
 
 /// A job that wants to start.
@@ -70,14 +163,26 @@ pub struct Request {
     pub user: UserName,
     /// Where it counts.
     pub virtual_cluster: VirtualClusterName,
-    /// Place in the queue.
+    /// Place in the queue; below 0: it only ever borrows.
     pub priority: Priority,
     /// When it was submitted: first come, first served.
     pub submitted_at: Timestamp,
+    /// Milliseconds by which somebody moved it back (or, below 0, forward) in the queue.
+    pub moved_ms: i64,
+    /// Somebody holds it.
+    pub held: bool,
     /// An attempt that failed through the platform waits until then.
     pub not_before: Option<Timestamp>,
+    /// How long it may run, in milliseconds.
+    pub limit_ms: Option<i64>,
+    /// How long its like have run, in milliseconds ([`crate::PastRuns`]).
+    pub expected_ms: Option<i64>,
     /// Nodes to avoid where others will do: the job just failed there through the platform.
     pub avoid: Vec<NodeName>,
+    /// The only nodes that will do; empty: any.
+    pub only: Vec<NodeName>,
+    /// Labels that a node must have.
+    pub labels: BTreeMap<String, String>,
     /// Its roles, in the job's order.
     pub roles: Vec<RoleRequest>,
 }
@@ -88,7 +193,7 @@ pub struct RoleRequest {
     /// How many tasks.
     pub count: u32,
     /// What each needs.
-    pub resources: Resources,
+    pub demand: Demand,
     /// GPU types that will do; empty: any. A task's GPUs are all of one type.
     pub gpu_types: Vec<GpuType>,
     /// Ports each needs, `http` and `ssh` among them.
@@ -100,10 +205,12 @@ pub struct RoleRequest {
 pub struct Plan {
     /// Jobs that start, each with all its tasks.
     pub placements: Vec<Placement>,
+    /// Jobs to be stopped and put back to their place in the queue.
+    pub preemptions: Vec<Preemption>,
     /// Jobs that wait, each with why.
     pub waiting: BTreeMap<JobId, Waiting>,
     /// To be told to the next pass.
-    pub reserved: Option<Reservation>,
+    pub reserved: Vec<Reservation>,
 }
 
 /// A job that starts.
@@ -111,8 +218,23 @@ pub struct Plan {
 pub struct Placement {
     /// The job.
     pub job: JobId,
+    /// By what right.
+    pub standing: Standing,
     /// Its tasks, by role and index.
     pub tasks: Vec<TaskPlacement>,
+}
+
+/// A job that gives way. Its attempt does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preemption {
+    /// The job; always one that runs on borrowed resources.
+    pub job: JobId,
+    /// The job that takes its place once it has ended.
+    pub taken_by: JobId,
+    /// Whose guaranteed share it runs on.
+    pub virtual_cluster: VirtualClusterName,
+    /// What it loses: its GPUs (at least one) × the milliseconds it ran.
+    pub lost_ms: i64,
 }
 
 /// The answer for a job that is not submitted.
@@ -120,8 +242,59 @@ pub struct Placement {
 pub enum Answer {
     /// It would start at once, there.
     Fits(Vec<TaskPlacement>),
+    /// It would start as soon as these, which run on borrowed resources, have given way.
+    Preempts(Vec<JobId>),
     /// It would wait.
     Waits(Waiting),
     /// It could never start.
     Never(WaitReason),
+}
+
+/// All that can be said of a waiting job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// Why, and its place.
+    pub waiting: Waiting,
+    /// For the scarcest resource: what one task needs, what is free on all nodes that could take
+    /// it, and on the best of them.
+    pub scarce: Option<Scarce>,
+    /// Jobs that hold what it waits for, those expected to end first at the head.
+    pub holders: Vec<JobId>,
+    /// When it may start.
+    pub expected: Option<Expected>,
+}
+
+/// A resource that is short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scarce {
+    /// Which.
+    pub resource: ResourceKind,
+    /// What one task needs.
+    pub needs: u64,
+    /// What all nodes that could take it have free.
+    pub free: u64,
+    /// What the best of them has free.
+    pub best_node: u64,
+}
+
+/// A start, as a range, and on what it rests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expected {
+    /// Not before.
+    pub earliest: Timestamp,
+    /// If nothing ends later than its limit; `None` where one of those it waits for has no limit.
+    pub latest: Option<Timestamp>,
+    /// The weakest ground it rests on.
+    pub ground: Ground,
+}
+
+/// What an expected start rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ground {
+    /// Time limits: it cannot be later.
+    Limits,
+    /// How long like jobs have run.
+    PastRuns,
+    /// Only how long those it waits for have run so far.
+    Elapsed,
 }

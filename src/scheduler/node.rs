@@ -1,16 +1,16 @@
-//! A node during a pass: what is free on it and what is held for the reservation.
+//! A node: what never changes while it stands, and what is free on it.
 
 use std::collections::BTreeMap;
 
 use protocol::cluster::NodeCondition;
-use protocol::resources::{Capacity, Resources};
+use protocol::resources::Capacity;
 
 use crate::gpus::{self, Bits, positions};
-use crate::model::Node;
-use crate::state::{Names, View};
+use crate::model::{Demand, Node, WHOLE_GPU};
+use crate::names::Names;
 
-/// Amounts of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+/// Amounts of a node or a task: thousandths of a core, MiB, GiB.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
 pub(crate) struct Amounts {
     pub(crate) cpus: i64,
     pub(crate) memory: i64,
@@ -18,20 +18,26 @@ pub(crate) struct Amounts {
 }
 
 impl Amounts {
-    pub(crate) fn of(resources: &Resources) -> Self {
+    pub(crate) fn of(demand: &Demand) -> Self {
         let amount = |value: u64| i64::try_from(value).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
         Self {
-            cpus: resources.cpus.into(),
-            memory: amount(resources.memory_mb),
-            disk: amount(resources.disk_gb),
+            cpus: amount(demand.cpu_milli),
+            memory: amount(demand.memory_mb),
+            disk: amount(demand.disk_gb),
         }
     }
 
     /// All that a node has. A disk whose size nobody knows is not bounded.
     pub(crate) fn of_node(capacity: &Capacity) -> Self {
-        let &Capacity { cpus, memory_mb, disk_gb, gpus: _ } = capacity;
-        let all = Self::of(&Resources { cpus, memory_mb, gpus: 0, disk_gb });
-        if disk_gb == 0 { Self { disk: i64::MAX / 2, ..all } } else { all }
+        let amount = |value: u64| i64::try_from(value).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
+        Self {
+            cpus: i64::from(capacity.cpus) * 1000,
+            memory: amount(capacity.memory_mb),
+            disk: match capacity.disk_gb {
+                0 => i64::MAX / 2,
+                known => amount(known),
+            },
+        }
     }
 
     /// `self + times × other`.
@@ -46,86 +52,214 @@ impl Amounts {
     pub(crate) fn at_least_zero(self) -> Self {
         Self { cpus: self.cpus.max(0), memory: self.memory.max(0), disk: self.disk.max(0) }
     }
+
+    /// The smaller of each.
+    pub(crate) fn min(self, other: Self) -> Self {
+        Self {
+            cpus: self.cpus.min(other.cpus),
+            memory: self.memory.min(other.memory),
+            disk: self.disk.min(other.disk),
+        }
+    }
+
+    /// So many parts out of `whole`.
+    pub(crate) fn part(self, parts: u32, whole: u32) -> Self {
+        let of = |amount: i64| match amount {
+            unbounded if unbounded >= i64::MAX / 4 => unbounded,
+            amount => amount * i64::from(parts) / i64::from(whole.max(1)),
+        };
+        Self { cpus: of(self.cpus), memory: of(self.memory), disk: of(self.disk) }
+    }
+
+    pub(crate) fn covers(self, other: Self) -> bool {
+        self.cpus >= other.cpus && self.memory >= other.memory && self.disk >= other.disk
+    }
+
+    /// How many times `each` is in it.
+    pub(crate) fn times(self, each: Self) -> i64 {
+        let of = |free: i64, each: i64| if each > 0 { free.max(0) / each } else { i64::MAX };
+        of(self.cpus, each.cpus).min(of(self.memory, each.memory)).min(of(self.disk, each.disk))
+    }
 }
 
-/// A node during a pass.
-#[derive(Debug)]
-pub(crate) struct NodeState<'a> {
-    pub(crate) node: &'a Node,
+/// What nodes that look alike when nothing runs on them have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Kind {
     /// Only such nodes are given anything.
     pub(crate) ready: bool,
-    pub(crate) free: Amounts,
-    pub(crate) held: Amounts,
-    pub(crate) free_gpus: Bits,
-    pub(crate) held_gpus: Bits,
+    pub(crate) total: Amounts,
+    /// How many GPUs there are, healthy or not.
+    pub(crate) size: u32,
     pub(crate) healthy: Bits,
     /// Positions of the GPUs of each type.
     pub(crate) types: Vec<(u8, Bits)>,
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) ports: (u16, u16),
+    /// Its pool ([`crate::cells`]).
     pub(crate) pool: usize,
 }
 
-impl<'a> NodeState<'a> {
-    pub(crate) fn new(node: &'a Node, pool: usize, names: &Names) -> Self {
+impl Kind {
+    pub(crate) fn new(node: &Node, names: &Names) -> Self {
         let mut types: BTreeMap<u8, Bits> = BTreeMap::new();
         let mut healthy = 0;
-        for (position, gpu) in node.capacity.gpus.iter().take(gpus::MOST).enumerate() {
+        for (position, gpu) in in_order(node).into_iter().enumerate() {
             if let Some(number) = names.type_number(&gpu.gpu_type) {
                 *types.entry(number).or_default() |= 1 << position;
             }
             healthy |= Bits::from(gpu.healthy) << position;
         }
         Self {
-            node,
             ready: node.condition == NodeCondition::Ready,
-            free: Amounts::of_node(&node.capacity),
-            held: Amounts::default(),
-            free_gpus: healthy,
-            held_gpus: 0,
+            total: Amounts::of_node(&node.capacity),
+            size: u32::try_from(node.capacity.gpus.len().min(gpus::MOST)).unwrap_or(0),
             healthy,
             types: types.into_iter().collect(),
-            pool,
+            labels: node.labels.clone(),
+            ports: (node.ports.first, node.ports.last),
+            pool: 0,
         }
     }
 
-    pub(crate) fn available(&self, view: View) -> Amounts {
-        if view.sees_holds() { self.free.plus(-1, self.held) } else { self.free }
+    /// The types it has GPUs of.
+    pub(crate) fn type_mask(&self) -> Bits {
+        self.types.iter().fold(0, |mask, (number, _)| mask | 1 << number)
     }
 
-    pub(crate) fn available_gpus(&self, view: View) -> Bits {
-        if view.sees_holds() { self.free_gpus & !self.held_gpus } else { self.free_gpus }
+    pub(crate) fn of_type(&self, gpu_type: u8) -> Bits {
+        self.types.iter().find(|(number, _)| *number == gpu_type).map_or(0, |(_, bits)| *bits)
     }
+}
 
-    /// Adds the node to the counts of free GPUs, or takes it out of them.
-    pub(crate) fn count_free(&self, counts: &mut [Vec<u32>], add: bool) {
-        for (number, bits) in self.types.iter().filter(|_| self.ready) {
-            let free = (bits & self.free_gpus).count_ones() as usize;
-            let nodes = &mut counts[usize::from(*number)][free];
-            *nodes = if add { *nodes + 1 } else { *nodes - 1 };
-        }
+/// The node's GPUs, those that are linked side by side: the positions of all bit masks.
+fn in_order(node: &Node) -> Vec<&protocol::resources::Gpu> {
+    let mut gpus: Vec<_> = node.capacity.gpus.iter().collect();
+    if !node.links.is_empty() {
+        let group = |index: u32| {
+            node.links.iter().position(|link| link.contains(&index)).unwrap_or(usize::MAX)
+        };
+        gpus.sort_by_key(|gpu| group(gpu.index));
     }
+    gpus.truncate(gpus::MOST);
+    gpus
+}
 
-    pub(crate) fn shape(&self) -> Shape {
-        let ports = (self.node.ports.first, self.node.ports.last);
-        let all = Amounts::of_node(&self.node.capacity);
-        (self.ready, all, self.healthy, self.types.clone(), ports)
+/// A node as it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Fixed {
+    pub(crate) node: Node,
+    pub(crate) kind: usize,
+    /// Its ports.
+    pub(crate) ports: usize,
+    /// The GPU's index by position.
+    indices: Vec<u32>,
+}
+
+impl Fixed {
+    pub(crate) fn new(node: &Node, kind: usize, ports: usize) -> Self {
+        let indices = in_order(node).into_iter().map(|gpu| gpu.index).collect();
+        Self { node: node.clone(), kind, ports, indices }
     }
 
     /// The positions of GPUs by their indices.
     pub(crate) fn gpu_bits(&self, indices: &[u32]) -> Bits {
-        let position = |index: &u32| {
-            self.node.capacity.gpus.iter().take(gpus::MOST).position(|gpu| gpu.index == *index)
-        };
+        let position = |index: &u32| self.indices.iter().position(|known| known == index);
         indices.iter().filter_map(position).fold(0, |bits, position| bits | 1 << position)
     }
 
     /// The indices of GPUs by their positions, ascending.
     pub(crate) fn gpu_indices(&self, bits: Bits) -> Vec<u32> {
-        let gpus = &self.node.capacity.gpus;
-        let mut indices: Vec<_> = positions(bits).map(|position| gpus[position].index).collect();
+        let mut indices: Vec<_> = positions(bits).map(|place| self.indices[place]).collect();
         indices.sort_unstable();
         indices
     }
 }
 
-/// What nodes of one shape have in common.
-pub(crate) type Shape = (bool, Amounts, Bits, Vec<(u8, Bits)>, (u16, u16));
+/// GPUs of a node that belong to one account for the time being ([`crate::cells`]).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Block {
+    pub(crate) account: usize,
+    /// Whose cell it is: its pool's level.
+    pub(crate) level: usize,
+    pub(crate) bits: Bits,
+    /// What the account's guaranteed tasks have of it.
+    pub(crate) used: Amounts,
+    /// Guaranteed tasks, and reservations.
+    pub(crate) pins: u32,
+}
+
+/// What is free on a node. Nodes in the same state are the same to every request.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct NodeState {
+    pub(crate) kind: usize,
+    pub(crate) free: Amounts,
+    /// Kept for reservations.
+    pub(crate) held: Amounts,
+    pub(crate) free_gpus: Bits,
+    pub(crate) held_gpus: Bits,
+    /// Partly used GPUs, and the thousandths left of each.
+    pub(crate) shared: Vec<(u8, u32)>,
+    pub(crate) blocks: Vec<Block>,
+}
+
+impl NodeState {
+    pub(crate) fn new(kind: usize, of: &Kind) -> Self {
+        Self {
+            kind,
+            free: of.total,
+            held: Amounts::default(),
+            free_gpus: of.healthy,
+            held_gpus: 0,
+            shared: Vec::new(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Takes thousandths of the GPUs in `bits`.
+    pub(crate) fn take_gpus(&mut self, bits: Bits, milli: u32) {
+        if milli >= WHOLE_GPU {
+            self.free_gpus &= !bits;
+            return;
+        }
+        for position in positions(bits) {
+            let position = u8::try_from(position).unwrap_or(u8::MAX);
+            match self.shared.iter_mut().find(|(other, _)| *other == position) {
+                Some((_, left)) => *left = left.saturating_sub(milli),
+                None => {
+                    self.free_gpus &= !(1 << position);
+                    self.shared.push((position, WHOLE_GPU - milli));
+                    self.shared.sort_unstable();
+                }
+            }
+        }
+    }
+
+    /// Gives them back; only `healthy` ones can be free again.
+    pub(crate) fn give_gpus(&mut self, bits: Bits, milli: u32, healthy: Bits) {
+        if milli >= WHOLE_GPU {
+            self.free_gpus |= bits & healthy;
+            return;
+        }
+        for position in positions(bits) {
+            let Some(at) = self.shared.iter().position(|(p, _)| usize::from(*p) == position) else {
+                continue;
+            };
+            self.shared[at].1 += milli;
+            if self.shared[at].1 >= WHOLE_GPU {
+                self.shared.remove(at);
+                self.free_gpus |= (1 << position) & healthy;
+            }
+        }
+    }
+
+    /// Thousandths of GPUs that are free.
+    pub(crate) fn gpu_milli(&self) -> i64 {
+        let shared: u32 = self.shared.iter().map(|(_, left)| left).sum();
+        i64::from(self.free_gpus.count_ones() * WHOLE_GPU + shared)
+    }
+
+    /// GPUs that belong to nobody's block.
+    pub(crate) fn unbound(&self, healthy: Bits) -> Bits {
+        self.blocks.iter().fold(healthy, |bits, block| bits & !block.bits)
+    }
+}

@@ -5,17 +5,25 @@ use std::collections::HashMap;
 
 use protocol::resources::PortRange;
 
-use crate::state::View;
 use crate::want::{RoleWant, Span};
 
+/// What of the ports a job may see as free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum View {
+    /// What no reservation needs.
+    Outside,
+    /// All that is free.
+    Real,
+}
+
 /// The ports of all addresses.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Ports {
     addresses: Vec<Address>,
     pools: Vec<Pool>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Address {
     /// A bit a port; empty until the first is taken.
     taken: Vec<u64>,
@@ -24,7 +32,7 @@ struct Address {
     pools: Vec<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Pool {
     address: usize,
     range: PortRange,
@@ -53,7 +61,7 @@ impl Address {
 
     /// Neither taken nor, where the view sees that, held.
     fn is_open(&self, port: u16, view: View) -> bool {
-        let held = view.sees_holds() && self.held.iter().any(|span| span.contains(port));
+        let held = view == View::Outside && self.held.iter().any(|span| span.contains(port));
         !held && !self.is_taken(port)
     }
 }
@@ -84,7 +92,7 @@ impl Ports {
     /// How many tasks of the role the pool could take, capped by `limit`.
     pub(crate) fn tasks(&self, pool: usize, role: &RoleWant, view: View, limit: i64) -> i64 {
         let pool = &self.pools[pool];
-        let held = if view.sees_holds() { pool.held } else { 0 };
+        let held = if view == View::Outside { pool.held } else { 0 };
         let free = (pool.free - held).max(0);
         if role.alone_on_address() {
             let inside: i64 =
@@ -137,7 +145,7 @@ impl Ports {
         }
         let mut any = any.into_iter();
         let mut ports = Vec::new();
-        for request in role.ports {
+        for request in &role.ports {
             for offset in 0..request.count {
                 ports.push(match request.begin_at {
                     0 => any.next()?,
@@ -164,6 +172,12 @@ impl Ports {
         }
     }
 
+    /// Whether nobody has any of these.
+    pub(crate) fn are_free(&self, pool: usize, ports: &[u16]) -> bool {
+        let address = &self.addresses[self.pools[pool].address];
+        !ports.iter().any(|port| address.is_taken(*port))
+    }
+
     /// How many of the ports are of the pool's range.
     pub(crate) fn in_range(&self, pool: usize, ports: &[u16]) -> i64 {
         let range = self.pools[pool].range.ports();
@@ -171,15 +185,25 @@ impl Ports {
         i64::try_from(inside).unwrap_or(i64::MAX)
     }
 
-    /// Keeps so many ports for the reservation.
+    /// Keeps so many ports for a reservation, or (below 0) lets them go.
     pub(crate) fn hold(&mut self, pool: usize, count: i64) {
         self.pools[pool].held += count;
     }
 
-    /// Keeps those ports for the reservation.
+    /// Keeps those ports for a reservation.
     pub(crate) fn hold_numbers(&mut self, pool: usize, numbered: &[Span]) {
         let address = self.pools[pool].address;
         self.addresses[address].held.extend_from_slice(numbered);
+    }
+
+    /// Lets go what [`Ports::hold_numbers`] kept.
+    pub(crate) fn release_numbers(&mut self, pool: usize, numbered: &[Span]) {
+        let held = &mut self.addresses[self.pools[pool].address].held;
+        for span in numbered {
+            if let Some(at) = held.iter().position(|other| other == span) {
+                held.swap_remove(at);
+            }
+        }
     }
 
     /// How many addresses there are.

@@ -1,15 +1,15 @@
 //! What holds for every cluster and every queue.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use proptest::prelude::*;
 use protocol::cluster::NodeCondition;
 use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
-use protocol::resources::Resources;
 use protocol::wait::{ResourceKind, WaitReason};
 
-use crate::model::{Plan, Request, Running, Snapshot};
+use crate::model::{Demand, Placement, Plan, Request, Running, Snapshot, Standing};
 use crate::story::{Job, NOW, Story, cluster, job};
 use crate::{admit, plan};
 
@@ -74,8 +74,52 @@ fn make_job((id, draw): (usize, JobDraw)) -> Job {
     made
 }
 
+/// A snapshot that is printed in few lines.
+#[derive(Clone)]
+struct Case(Snapshot);
+
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for node in &self.0.nodes {
+            let gpus: Vec<_> =
+                node.capacity.gpus.iter().map(|g| (g.gpu_type.as_str(), g.healthy)).collect();
+            let (cpus, condition) = (node.capacity.cpus, node.condition);
+            writeln!(f, "{} {} {cpus} {condition:?} {gpus:?}", node.name, node.address)?;
+        }
+        for cluster in &self.0.virtual_clusters {
+            writeln!(f, "{} {:?} {:?}", cluster.name, cluster.share, cluster.borrows)?;
+        }
+        for job in &self.0.running {
+            write!(
+                f,
+                "{} {} {:?} since {}:",
+                job.job, job.virtual_cluster, job.standing, job.started_at
+            )?;
+            for (task, demand) in &job.tasks {
+                write!(f, " {} {:?} {}", task.node, task.gpus, demand.cpu_milli)?;
+            }
+            writeln!(f)?;
+        }
+        for job in &self.0.waiting {
+            write!(f, "{} {} {:?}", job.job, job.virtual_cluster, job.priority)?;
+            for role in &job.roles {
+                let ports: Vec<_> =
+                    role.ports.iter().map(|p| p.begin_at).filter(|p| *p > 0).collect();
+                let (demand, types) = (role.demand, &role.gpu_types);
+                write!(
+                    f,
+                    " {} x {} cpus {} gpus of {types:?} {ports:?}",
+                    role.count, demand.cpu_milli, demand.gpus
+                )?;
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
 /// A cluster in which an earlier pass has placed some jobs, and a queue.
-fn any_snapshot() -> impl Strategy<Value = Snapshot> {
+fn any_snapshot() -> impl Strategy<Value = Case> {
     let nodes = prop::collection::vec(any_node(), 1..7);
     let before = prop::collection::vec(any_job(), 0..8);
     let queue = prop::collection::vec(any_job(), 0..12);
@@ -90,14 +134,14 @@ fn any_snapshot() -> impl Strategy<Value = Snapshot> {
         let snapshot = after(&story.snapshot);
         let offset = 100;
         let queue = queue.into_iter().enumerate().map(|(id, draw)| make_job((id + offset, draw)));
-        queue.fold(Story { snapshot }, Story::waits).snapshot
+        Case(queue.fold(Story { snapshot }, Story::waits).snapshot)
     })
 }
 
 /// The cluster once what the plan places runs; nobody waits any more.
 pub(crate) fn after(snapshot: &Snapshot) -> Snapshot {
     let running = with(snapshot, &plan(snapshot, NOW)).running;
-    Snapshot { running, waiting: Vec::new(), reserved: None, ..snapshot.clone() }
+    Snapshot { running, waiting: Vec::new(), reserved: Vec::new(), ..snapshot.clone() }
 }
 
 /// The cluster and the rest of the queue once what the plan places runs.
@@ -106,11 +150,17 @@ fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
     for placement in &plan.placements {
         let place = next.waiting.iter().position(|request| request.job == placement.job).unwrap();
         let request = next.waiting.remove(place);
-        let resources = |task: &TaskPlacement| request.roles[task.role as usize].resources;
+        let demand = |task: &TaskPlacement| request.roles[task.role as usize].demand;
         next.running.push(Running {
             job: request.job,
             virtual_cluster: request.virtual_cluster.clone(),
-            tasks: placement.tasks.iter().map(|task| (task.clone(), resources(task))).collect(),
+            tasks: placement.tasks.iter().map(|task| (task.clone(), demand(task))).collect(),
+            standing: placement.standing,
+            opportunistic: request.priority.0 < 0,
+            started_at: NOW,
+            limit_ms: request.limit_ms,
+            expected_ms: request.expected_ms,
+            stopping: false,
         });
     }
     next
@@ -143,7 +193,7 @@ fn is_as_asked(snapshot: &Snapshot, asked: &Request, task: &TaskPlacement) {
     let node = snapshot.nodes.iter().find(|node| node.name == task.node).unwrap();
     assert_eq!(node.condition, NodeCondition::Ready);
     assert_eq!(node.address, task.address);
-    assert_eq!(task.gpus.len(), role.resources.gpus as usize);
+    assert_eq!(task.gpus.len(), role.demand.gpus as usize);
     let gpus: Vec<_> = task.gpus.iter().map(|i| &node.capacity.gpus[*i as usize]).collect();
     assert!(gpus.iter().all(|gpu| gpu.healthy && gpu.gpu_type == gpus[0].gpu_type));
     let wanted = |kind| role.gpu_types.is_empty() || role.gpu_types.contains(kind);
@@ -162,8 +212,8 @@ fn is_as_asked(snapshot: &Snapshot, asked: &Request, task: &TaskPlacement) {
 fn nothing_is_exceeded(snapshot: &Snapshot) {
     let mut ports = BTreeSet::new();
     let mut gpus = BTreeSet::new();
-    let mut used: BTreeMap<_, Resources> = BTreeMap::new();
-    for (task, resources) in snapshot.running.iter().flat_map(|running| &running.tasks) {
+    let mut used: BTreeMap<_, Demand> = BTreeMap::new();
+    for (task, demand) in snapshot.running.iter().flat_map(|running| &running.tasks) {
         for port in task.ports.values().flatten() {
             assert!(ports.insert((&task.address, *port)), "port {port} twice");
         }
@@ -171,17 +221,22 @@ fn nothing_is_exceeded(snapshot: &Snapshot) {
             assert!(gpus.insert((&task.node, *gpu)), "GPU {gpu} of {} twice", task.node);
         }
         let sum = used.entry(&task.node).or_default();
-        sum.cpus += resources.cpus;
-        sum.memory_mb += resources.memory_mb;
+        sum.cpu_milli += demand.cpu_milli;
+        sum.memory_mb += demand.memory_mb;
     }
     for node in &snapshot.nodes {
         let used = used.get(&node.name).copied().unwrap_or_default();
-        assert!(used.cpus <= node.capacity.cpus && used.memory_mb <= node.capacity.memory_mb);
+        assert!(
+            used.cpu_milli <= u64::from(node.capacity.cpus) * 1000
+                && used.memory_mb <= node.capacity.memory_mb
+        );
     }
     for settings in &snapshot.virtual_clusters {
-        let own = snapshot.running.iter().filter(|job| job.virtual_cluster == settings.name);
+        let own = snapshot.running.iter().filter(|job| {
+            job.virtual_cluster == settings.name && job.standing == Standing::Guaranteed
+        });
         let tasks: Vec<_> = own.flat_map(|job| &job.tasks).collect();
-        let cpus: u64 = tasks.iter().map(|(_, resources)| u64::from(resources.cpus)).sum();
+        let cpus: u64 = tasks.iter().map(|(_, demand)| demand.cpu_milli / 1000).sum();
         assert!(settings.share.cpus.is_none_or(|share| cpus <= share));
         let mut by_type: BTreeMap<_, u64> = BTreeMap::new();
         for (task, _) in tasks {
@@ -215,7 +270,13 @@ fn starts(snapshot: &Snapshot, job: JobId) -> bool {
     plan(snapshot, NOW).placements.iter().any(|placement| placement.job == job)
 }
 
-/// `snapshot` is what the job found at its turn. With nobody ahead it starts only if its reason is to
+fn starts_guaranteed(snapshot: &Snapshot, job: JobId) -> bool {
+    let starts =
+        |placement: &Placement| placement.job == job && placement.standing == Standing::Guaranteed;
+    plan(snapshot, NOW).placements.iter().any(starts)
+}
+
+/// `snapshot` is what the pass left. With nobody else waiting the job starts only if its reason is to
 /// be behind somebody; with the constraint lifted, another binds or it starts.
 fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
     let asked = request(snapshot, job);
@@ -254,7 +315,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             assert!(!starts(&own, job));
             if *resource == ResourceKind::Gpu {
                 let mut lifted = own;
-                let count = |role: &mut crate::model::RoleRequest| role.resources.gpus = 0;
+                let count = |role: &mut crate::model::RoleRequest| role.demand.gpus = 0;
                 lifted.waiting[0].roles.iter_mut().for_each(count);
                 let reason = plan(&lifted, NOW).waiting.get(&job).map(|w| w.reason.clone());
                 assert_ne!(
@@ -270,6 +331,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
         WaitReason::Queued
         | WaitReason::Hold
         | WaitReason::Backoff { .. }
+        | WaitReason::Preempting { .. }
         | WaitReason::NoNodes => {
             panic!("nothing of this queue waits for {reason:?}")
         }
@@ -281,31 +343,31 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn plans_are_sound(snapshot in any_snapshot()) {
+    fn plans_are_sound(Case(snapshot) in any_snapshot()) {
         let plan = plan(&snapshot, NOW);
         every_job_is_decided_whole(&snapshot, &plan);
         nothing_is_exceeded(&with(&snapshot, &plan));
     }
 
     #[test]
-    fn the_same_input_gives_the_same_output(snapshot in any_snapshot()) {
+    fn the_same_input_gives_the_same_output(Case(snapshot) in any_snapshot()) {
         let mut shuffled = snapshot.clone();
         shuffled.waiting.reverse();
         prop_assert_eq!(plan(&snapshot, NOW), plan(&shuffled, NOW));
     }
 
     #[test]
-    fn reasons_bind(snapshot in any_snapshot()) {
+    fn reasons_bind(Case(snapshot) in any_snapshot()) {
         let plan = plan(&snapshot, NOW);
+        // What is about to be left counts as taken: another test looks at preemption.
+        prop_assume!(plan.preemptions.is_empty());
         for (job, waiting) in &plan.waiting {
-            let mut before = plan.clone();
-            before.placements.retain(|placement| ahead(&snapshot, placement.job, *job));
-            the_reason_binds(&with(&snapshot, &before), *job, &waiting.reason);
+            the_reason_binds(&with(&snapshot, &plan), *job, &waiting.reason);
         }
     }
 
     #[test]
-    fn positions_count_from_one_in_the_order_of_the_queue(snapshot in any_snapshot()) {
+    fn positions_count_from_one_in_the_order_of_the_queue(Case(snapshot) in any_snapshot()) {
         let plan = plan(&snapshot, NOW);
         for name in CLUSTERS {
             let mut own: Vec<_> = snapshot
@@ -324,7 +386,7 @@ proptest! {
     /// address it may wait for a port that a task on another node has; that is not reserved.)
     #[test]
     fn what_is_let_past_the_head_is_never_in_its_way(
-        mut snapshot in any_snapshot(),
+        Case(mut snapshot) in any_snapshot(),
         passes in 1..6_usize,
     ) {
         snapshot.nodes.iter_mut().for_each(|node| node.address = node.name.to_string());
@@ -333,7 +395,7 @@ proptest! {
         let no_room = |job: &JobId| {
             let reason = &first.waiting[job].reason;
             matches!(reason, WaitReason::Gang { .. } | WaitReason::Short { .. } | WaitReason::Fragmented { .. })
-                && starts(&alone(&idle, *job), *job)
+                && starts_guaranteed(&alone(&idle, *job), *job)
         };
         let mut waiting: Vec<_> = first.waiting.keys().copied().collect();
         waiting.sort_by(|a, b| ahead(&snapshot, *b, *a).cmp(&ahead(&snapshot, *a, *b)));
@@ -347,7 +409,7 @@ proptest! {
 
     #[test]
     fn what_is_refused_at_the_door_never_starts_and_what_starts_is_not_refused(
-        snapshot in any_snapshot(),
+        Case(snapshot) in any_snapshot(),
     ) {
         let idle = Snapshot { running: Vec::new(), ..snapshot };
         for asked in &idle.waiting {

@@ -1,250 +1,256 @@
-//! The reservation of the first job that finds no room: where it will start and which running jobs
-//! it waits for. What it needs beyond what those give back is held, so that nothing that starts
-//! earlier delays it. When jobs end nobody knows.
+//! The reservation of the first job of a virtual cluster that finds no room: where it will start
+//! and whose ends it waits for. What it needs beyond what those give back is held, so that nothing
+//! that starts earlier delays it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::ids::JobId;
+use protocol::time::Timestamp;
 
-use crate::fit::Gang;
+use crate::cluster::{Claim, Cluster, Tenant};
+use crate::fit::{Look, place, undo};
 use crate::gpus::{self, Bits};
-use crate::model::Reservation;
-use crate::share::Usage;
-use crate::state::{Amounts, Claim, Cluster, View};
-use crate::want::Want;
+use crate::model::{Ground, Reservation};
+use crate::node::Amounts;
+use crate::want::{Class, Span};
 
-/// Reserves places for a job, on the nodes where the fewest ends are needed, and holds what it
-/// needs. A job that had a reservation waits for nobody else than before, if that is possible.
-/// `None`, and nothing is held, when it has no room even if all that runs ends.
+/// Of a job of which nothing is known but that it runs.
+const SHORTEST_MS: i64 = 60_000;
+
+/// When a job that runs is expected to end, and what that rests on.
+pub(crate) fn expected_end(tenant: &Tenant, now: Timestamp) -> (Timestamp, Ground) {
+    let ran = now.since(tenant.started_at).max(SHORTEST_MS);
+    let limit = tenant.limit_ms.map(|limit| tenant.started_at.plus_millis(limit));
+    let (end, ground) = match tenant.expected_ms {
+        Some(expected) if expected > now.since(tenant.started_at) => {
+            (tenant.started_at.plus_millis(expected), Ground::PastRuns)
+        }
+        Some(_) => (now.plus_millis(ran), Ground::PastRuns),
+        None if limit.is_some() => (Timestamp(i64::MAX), Ground::Limits),
+        None => (now.plus_millis(ran), Ground::Elapsed),
+    };
+    match limit {
+        Some(limit) if limit <= end => (limit.max(now), Ground::Limits),
+        Some(_) | None => (end, ground),
+    }
+}
+
+/// What is kept for a job.
+#[derive(Debug, Clone)]
+pub(crate) struct Hold {
+    pub(crate) reservation: Reservation,
+    nodes: BTreeMap<usize, Kept>,
+    /// Cells that stay bound, or are bound ahead.
+    pins: Vec<Claim>,
+    numbered: Vec<(usize, Vec<Span>)>,
+}
+
+/// What is kept on a node.
+#[derive(Debug, Clone, Default)]
+struct Kept {
+    amounts: Amounts,
+    gpus: Bits,
+    ports: i64,
+}
+
+impl Hold {
+    /// The nodes on which something is kept.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = usize> {
+        self.nodes.keys().copied()
+    }
+}
+
+/// Reserves places for a job on the account's cells, where they will be free first. A job that had
+/// a reservation waits for nobody else than before, if that is possible. `None`, and nothing is
+/// held, when it has no room even if all that runs there ends.
 pub(crate) fn reserve(
     cluster: &mut Cluster,
-    want: &Want,
+    (job, class): (JobId, &Class),
+    account: usize,
     last: Option<&Reservation>,
-) -> Option<Reservation> {
-    let last = last.filter(|last| last.job == want.job());
-    last.and_then(|last| reserve_after(cluster, want, |job| last.awaits.contains(&job)))
-        .or_else(|| reserve_after(cluster, want, |_| true))
+    now: Timestamp,
+) -> Option<Hold> {
+    let last = last.filter(|last| last.job == job);
+    let among = |cluster: &mut Cluster, only: Option<&BTreeSet<JobId>>| {
+        let mut ends = ends(cluster, account, now);
+        ends.retain(|(_, job)| only.is_none_or(|only| only.contains(job)));
+        first_room(cluster, (job, class), account, ends)
+    };
+    let found = last.and_then(|last| among(cluster, Some(&last.awaits)));
+    let (claims, awaits, start) = found.or_else(|| among(cluster, None))?;
+    let awaited = awaited(cluster, &claims, awaits);
+    let reservation = Reservation { job, awaits: awaited, start: start.max(now) };
+    let hold = kept(cluster, class, &claims, reservation);
+    keep(cluster, &hold);
+    Some(hold)
 }
 
-/// The same, with only some of the running jobs to wait for.
-fn reserve_after(
+/// Those whose end makes room on the account's cells, the first to end first. What is borrowed gives
+/// way whenever it is needed.
+fn ends(cluster: &Cluster, account: usize, now: Timestamp) -> Vec<(Timestamp, JobId)> {
+    let counting = cluster.counting[account].iter().chain(&cluster.in_the_open);
+    let counting = counting.filter(|job| !cluster.borrowed.contains(job));
+    let end = |job: &JobId| (expected_end(&cluster.tenants[job], now).0, *job);
+    let mut ends: Vec<_> = cluster.borrowed.iter().map(|job| (now, *job)).collect();
+    ends.extend(counting.map(end));
+    ends.sort_unstable();
+    ends.dedup();
+    ends
+}
+
+/// The places of a job once the first so many have ended, who they are, and when.
+fn first_room(
     cluster: &mut Cluster,
-    want: &Want,
-    may_end: impl Fn(JobId) -> bool,
-) -> Option<Reservation> {
-    let mut shadow = Shadow::new(cluster, want, may_end);
-    let found = (0..want.roles.len()).all(|role| shadow.place(role));
-    let Shadow { gang, ended, .. } = shadow;
-    let claims = gang.claims;
-    for claim in &claims {
-        cluster.give(want.account, claim);
+    (job, class): (JobId, &Class),
+    account: usize,
+    ends: Vec<(Timestamp, JobId)>,
+) -> Option<(Vec<Claim>, Vec<JobId>, Timestamp)> {
+    let claims_of = |cluster: &Cluster, at: usize| cluster.tenants[&ends[at].1].claims.clone();
+    let move_to = |cluster: &mut Cluster, from: usize, to: usize| {
+        for at in from..to {
+            claims_of(cluster, at).iter().for_each(|claim| cluster.give(claim));
+        }
+        for at in (to..from).rev() {
+            claims_of(cluster, at).iter().for_each(|claim| cluster.take(claim));
+        }
+    };
+    let fits = |cluster: &mut Cluster| {
+        let claims = place(cluster, (job, class), Look::Guaranteed(account)).ok()?;
+        undo(cluster, &claims);
+        Some(claims)
+    };
+    let (mut below, mut ended, mut step) = (0, 0, 1);
+    let mut found = None;
+    while found.is_none() && ended < ends.len() {
+        below = ended;
+        let next = (ended + step).min(ends.len());
+        move_to(cluster, ended, next);
+        ended = next;
+        step *= 2;
+        found = fits(cluster).map(|claims| (claims, ended));
     }
-    let ended: Vec<_> = (0..ended.len()).filter(|tenant| ended[*tenant]).collect();
-    for tenant in &ended {
-        change_tenant(cluster, *tenant, Cluster::take);
-    }
-    if !found {
-        return None;
-    }
-    let awaited = awaited(cluster, &claims, &ended);
-    hold(cluster, want, &claims, &awaited);
-    let awaits = awaited.iter().map(|tenant| cluster.tenants[*tenant].job).collect();
-    Some(Reservation { job: want.job(), awaits })
-}
-
-/// A tenant and the positions of its claims on one node.
-type Stay = (usize, Vec<usize>);
-
-/// The cluster as it will be once some of what runs has ended.
-#[derive(Debug)]
-struct Shadow<'c, 'a, 'w> {
-    gang: Gang<'c, 'a, 'w>,
-    /// By tenant: whether it has ended here.
-    ended: Vec<bool>,
-    /// By node: who is there, those with the fewest tasks first.
-    stays: Vec<Vec<Stay>>,
-}
-
-/// [`Cluster::take`] or [`Cluster::give`].
-type Change<'a> = fn(&mut Cluster<'a>, Option<usize>, &Claim);
-
-/// What a node costs: jobs that end, tasks that end, the node.
-type Cost = (usize, usize, usize);
-
-impl<'c, 'a, 'w> Shadow<'c, 'a, 'w> {
-    fn new(
-        cluster: &'c mut Cluster<'a>,
-        want: &'w Want<'w>,
-        may_end: impl Fn(JobId) -> bool,
-    ) -> Self {
-        let ended = vec![false; cluster.tenants.len()];
-        let stays = stays(cluster, may_end);
-        Self { gang: Gang::new(cluster, want, View::Real), ended, stays }
-    }
-
-    /// Places all tasks of a role, on what is free first; false when there is no room.
-    fn place(&mut self, role: usize) -> bool {
-        let mut remaining = self.gang.want.roles[role].count;
-        loop {
-            while remaining > 0
-                && let Some(spot) = self.gang.best(role, remaining)
-            {
-                match self.gang.fill(spot, role, remaining) {
-                    0 => break,
-                    placed => remaining -= placed,
-                }
-            }
-            if remaining == 0 {
-                return true;
-            }
-            let mut costs: Vec<_> =
-                (0..self.stays.len()).filter_map(|node| self.cost(node, role)).collect();
-            costs.sort_unstable_by_key(|(cost, _)| *cost);
-            let before = remaining;
-            for ((_, _, node), leaving) in costs {
-                self.end(leaving);
-                if let Some(spot) = self.gang.spot(node, role, remaining) {
-                    remaining -= self.gang.fill(spot, role, remaining);
-                }
-                if remaining == 0 {
-                    return true;
-                }
-            }
-            if remaining == before {
-                return false;
-            }
+    // It fits once `ended` have ended, and did not after `below`.
+    while let Some((_, enough)) = found.as_ref()
+        && enough - below > 1
+    {
+        let middle = below.midpoint(*enough);
+        move_to(cluster, ended, middle);
+        ended = middle;
+        match fits(cluster) {
+            Some(claims) => found = Some((claims, middle)),
+            None => below = middle,
         }
     }
-
-    /// Who has to leave a node so that one task of the role fits, and what that costs; `None` when
-    /// it never fits.
-    fn cost(&mut self, node: usize, role: usize) -> Option<(Cost, Vec<usize>)> {
-        if !self.gang.cluster.nodes[node].ready {
-            return None;
-        }
-        let mut leaving = Vec::new();
-        let mut cost = (0, 0, node);
-        let mut fits = self.gang.spot(node, role, 1).is_some();
-        for position in 0..self.stays[node].len() {
-            let (tenant, tasks) = (self.stays[node][position].0, &self.stays[node][position].1);
-            if fits || self.ended[tenant] {
-                continue;
-            }
-            cost.0 += 1;
-            cost.1 += tasks.len();
-            self.change(node, position, Cluster::give);
-            leaving.push(position);
-            fits = self.gang.spot(node, role, 1).is_some();
-        }
-        for position in &leaving {
-            self.change(node, *position, Cluster::take);
-        }
-        let tenants = leaving.into_iter().map(|position| self.stays[node][position].0).collect();
-        fits.then_some((cost, tenants))
-    }
-
-    fn change(&mut self, node: usize, position: usize, change: Change<'a>) {
-        let (tenant, tasks) = &self.stays[node][position];
-        let account = self.gang.cluster.tenants[*tenant].account;
-        for task in tasks {
-            let claim = self.gang.cluster.tenants[*tenant].claims[*task].clone();
-            change(self.gang.cluster, account, &claim);
-        }
-    }
-
-    fn end(&mut self, tenants: Vec<usize>) {
-        for tenant in tenants {
-            if !std::mem::replace(&mut self.ended[tenant], true) {
-                change_tenant(self.gang.cluster, tenant, Cluster::give);
-            }
-        }
-    }
-}
-
-fn change_tenant<'a>(cluster: &mut Cluster<'a>, tenant: usize, change: Change<'a>) {
-    let claims = std::mem::take(&mut cluster.tenants[tenant].claims);
-    let account = cluster.tenants[tenant].account;
-    for claim in &claims {
-        change(cluster, account, claim);
-    }
-    cluster.tenants[tenant].claims = claims;
-}
-
-/// Who is on each node, those with the fewest tasks first.
-fn stays(cluster: &Cluster, may_end: impl Fn(JobId) -> bool) -> Vec<Vec<Stay>> {
-    let mut stays: Vec<Vec<Stay>> = vec![Vec::new(); cluster.nodes.len()];
-    let mut order: Vec<_> = (0..cluster.tenants.len()).collect();
-    order.retain(|tenant| may_end(cluster.tenants[*tenant].job));
-    order.sort_by_key(|tenant| cluster.tenants[*tenant].claims.len());
-    for tenant in order {
-        for (position, claim) in cluster.tenants[tenant].claims.iter().enumerate() {
-            let Some(stays) = claim.node.map(|node| &mut stays[node]) else { continue };
-            match stays.last_mut() {
-                Some((last, tasks)) if *last == tenant => tasks.push(position),
-                Some(_) | None => stays.push((tenant, vec![position])),
-            }
-        }
-    }
-    stays
+    move_to(cluster, ended, 0);
+    let (claims, enough) = found?;
+    let awaits = ends[..enough].iter().map(|(_, job)| *job).collect();
+    let start = ends[enough.checked_sub(1)?].0;
+    Some((claims, awaits, start))
 }
 
 /// Those among the ended that had something where the job will be.
-fn awaited(cluster: &Cluster, claims: &[Claim], ended: &[usize]) -> Vec<usize> {
-    let mut nodes = vec![false; cluster.nodes.len()];
-    claims.iter().filter_map(|claim| claim.node).for_each(|node| nodes[node] = true);
-    let there = |claim: &Claim| claim.node.is_some_and(|node| nodes[node]);
-    let awaited = |tenant: &&usize| cluster.tenants[**tenant].claims.iter().any(there);
-    ended.iter().filter(awaited).copied().collect()
+fn awaited(cluster: &Cluster, claims: &[Claim], ended: Vec<JobId>) -> BTreeSet<JobId> {
+    let nodes: BTreeSet<_> = claims.iter().filter_map(|claim| claim.node).collect();
+    let there = |claim: &Claim| claim.node.is_some_and(|node| nodes.contains(&node));
+    let awaited = |job: &JobId| cluster.tenants[job].claims.iter().any(there);
+    ended.into_iter().filter(awaited).collect()
 }
 
 /// What the job needs of a node, less what those it waits for give back.
 #[derive(Debug, Default)]
 struct Needs {
     amounts: Amounts,
-    /// The GPUs chosen, and those given back.
     gpus: Bits,
     given_back: Bits,
     ports: i64,
 }
 
-fn hold(cluster: &mut Cluster, want: &Want, claims: &[Claim], awaited: &[usize]) {
+fn kept(cluster: &Cluster, class: &Class, claims: &[Claim], reservation: Reservation) -> Hold {
     let mut nodes: BTreeMap<usize, Needs> = BTreeMap::new();
-    let mut usage = Usage::default();
     for claim in claims {
         let Some(node) = claim.node else { continue };
         let needs = nodes.entry(node).or_default();
         needs.amounts = needs.amounts.plus(1, claim.amounts);
         needs.gpus |= claim.gpus;
-        needs.ports += cluster.ports.in_range(cluster.nodes[node].pool, &claim.ports);
-        usage.add(&cluster.usage(claim), 1);
+        needs.ports += cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
     }
-    for tenant in awaited.iter().map(|tenant| &cluster.tenants[*tenant]) {
-        for claim in &tenant.claims {
-            if tenant.account == want.account {
-                usage.add(&cluster.usage(claim), -1);
-            }
-            let Some(node) = claim.node else { continue };
-            let Some(needs) = nodes.get_mut(&node) else { continue };
-            needs.amounts = needs.amounts.plus(-1, claim.amounts);
-            needs.given_back |= claim.gpus;
-            needs.ports -= cluster.ports.in_range(cluster.nodes[node].pool, &claim.ports);
-        }
+    for claim in reservation.awaits.iter().flat_map(|job| &cluster.tenants[job].claims) {
+        let Some(node) = claim.node else { continue };
+        let Some(needs) = nodes.get_mut(&node) else { continue };
+        needs.amounts = needs.amounts.plus(-1, claim.amounts);
+        needs.given_back |= claim.gpus;
+        needs.ports -= cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
     }
-    for (node, needs) in &nodes {
-        let state = &mut cluster.nodes[*node];
-        state.held = needs.amounts.at_least_zero();
-        for (_, bits) in &state.types {
-            let back = needs.given_back & state.healthy & bits;
+    let of_node = |(node, needs): (usize, Needs)| {
+        let state = &cluster.states[node];
+        let mut kept =
+            Kept { amounts: needs.amounts.at_least_zero(), ports: needs.ports.max(0), gpus: 0 };
+        for (_, bits) in &cluster.kind_of(node).types {
+            let back = needs.given_back & cluster.kind_of(node).healthy & bits;
             let more = (needs.gpus & bits).count_ones().saturating_sub(back.count_ones());
-            state.held_gpus |= gpus::lowest(needs.gpus & bits & state.free_gpus, more);
+            let free = needs.gpus & bits & state.free_gpus & !state.held_gpus;
+            kept.gpus |= gpus::lowest(free, more);
         }
-        cluster.ports.hold(state.pool, needs.ports.max(0));
+        (node, kept)
+    };
+    let numbered = claims.iter().filter_map(|claim| {
+        let spans = &class.roles[claim.role].numbered;
+        let node = claim.node.filter(|_| !spans.is_empty())?;
+        Some((cluster.fixed[node].ports, spans.clone()))
+    });
+    Hold {
+        numbered: numbered.collect(),
+        pins: pins(cluster, claims),
+        nodes: nodes.into_iter().map(of_node).collect(),
+        reservation,
     }
-    for claim in claims {
-        if let Some(node) = claim.node {
-            let numbered = &want.roles[claim.role].numbered;
-            cluster.ports.hold_numbers(cluster.nodes[node].pool, numbered);
+}
+
+/// The cells that the job will use, without what it will use of them.
+fn pins(cluster: &Cluster, claims: &[Claim]) -> Vec<Claim> {
+    let free = |claim: &&Claim| {
+        let (Some(node), Some((bits, _))) = (claim.node, claim.block) else { return false };
+        cluster.states[node].blocks.iter().all(|block| block.bits == bits || block.bits & bits == 0)
+    };
+    let pin = |claim: &Claim| Claim { amounts: Amounts::default(), ..claim.clone() };
+    claims.iter().filter(free).map(pin).collect()
+}
+
+/// Keeps it.
+pub(crate) fn keep(cluster: &mut Cluster, hold: &Hold) {
+    change(cluster, hold, 1);
+    for (pool, spans) in &hold.numbered {
+        cluster.ports.hold_numbers(*pool, spans);
+    }
+}
+
+/// Lets it go.
+pub(crate) fn release(cluster: &mut Cluster, hold: &Hold) {
+    change(cluster, hold, -1);
+    for (pool, spans) in &hold.numbered {
+        cluster.ports.release_numbers(*pool, spans);
+    }
+}
+
+fn change(cluster: &mut Cluster, hold: &Hold, sign: i64) {
+    for pin in &hold.pins {
+        if let Some(node) = pin.node {
+            cluster.pin(node, pin, sign);
         }
     }
-    cluster.shares.hold(want.account, &usage);
+    for (node, kept) in &hold.nodes {
+        let state = &mut cluster.states[*node];
+        state.held = state.held.plus(sign, kept.amounts);
+        if sign > 0 {
+            state.held_gpus |= kept.gpus;
+            cluster.held.insert(*node);
+        } else {
+            state.held_gpus &= !kept.gpus;
+            if state.held == Amounts::default() && state.held_gpus == 0 {
+                cluster.held.remove(node);
+            }
+        }
+        cluster.ports.hold(cluster.fixed[*node].ports, sign * kept.ports);
+        cluster.touch(*node);
+    }
 }

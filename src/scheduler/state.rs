@@ -1,211 +1,311 @@
-//! The cluster during a pass: what is free, what is held for the reservation, and who has what.
-//! Everything is changed by taking and giving back [`Claim`]s, so that a try can be undone.
+//! The scheduler's memory between passes: changes go in, and a pass costs what changed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use protocol::ids::{GpuType, JobId, NodeName, VirtualClusterName};
+use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
-use protocol::resources::Resources;
+use protocol::time::Timestamp;
 
-use crate::gpus::{self, Bits};
-use crate::model::{Running, Snapshot};
-use crate::node::Shape;
-use crate::ports::Ports;
-use crate::share::{Shares, Usage};
+use crate::cluster::{Claim, Cluster, Right, Tenant};
+use crate::mix::Mix;
+use crate::model::{
+    Demand, Node, Plan, Request, Reservation, Running, Snapshot, Standing, VirtualCluster,
+};
+use crate::queue::{Queue, Waiter};
+use crate::reserve::{Hold, release};
+use crate::want::Class;
 
-pub(crate) use crate::node::{Amounts, NodeState};
-
-/// What of the cluster a job may see as free.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum View {
-    /// What neither the reservation nor a job ahead in the same virtual cluster needs.
-    Outside,
-    /// All that is free.
-    Real,
+/// The cluster and the queue. Every change is told to it; [`State::pass`] decides.
+#[derive(Debug)]
+pub struct State {
+    pub(crate) cluster: Cluster,
+    pub(crate) queue: Queue,
+    /// By account: what is kept for the first of its jobs that finds no room.
+    pub(crate) holds: BTreeMap<usize, Hold>,
+    /// Reservations of an earlier state.
+    pub(crate) last: Vec<Reservation>,
+    /// Jobs that have their places as soon as others have left them.
+    pub(crate) pending: BTreeMap<JobId, Pending>,
+    /// Jobs told to give way that have not ended yet. What they have is given already.
+    pub(crate) leaving: BTreeMap<JobId, Tenant>,
+    /// How often something became free.
+    pub(crate) gains: u64,
+    /// Accounts whose cells got room.
+    pub(crate) gained: BTreeSet<usize>,
+    nodes: Vec<Node>,
+    virtual_clusters: Vec<VirtualCluster>,
 }
 
-impl View {
-    pub(crate) fn sees_holds(self) -> bool {
-        match self {
-            View::Outside => true,
-            View::Real => false,
-        }
-    }
+/// A job whose places are taken, but not left yet by all who were there.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) waiter: Waiter,
+    pub(crate) class: Arc<Class>,
+    pub(crate) tenant: Tenant,
+    pub(crate) awaits: BTreeSet<JobId>,
 }
 
-/// Numbers for names. GPU types beyond the first 128 are nobody's.
-#[derive(Debug, Default)]
-pub(crate) struct Names<'a> {
-    pub(crate) nodes: HashMap<&'a NodeName, usize>,
-    pub(crate) accounts: HashMap<&'a VirtualClusterName, usize>,
-    /// In alphabetical order.
-    pub(crate) types: Vec<&'a GpuType>,
-}
-
-impl<'a> Names<'a> {
-    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
-        let types: BTreeSet<_> = snapshot
-            .nodes
-            .iter()
-            .flat_map(|node| node.capacity.gpus.iter().map(|gpu| &gpu.gpu_type))
-            .collect();
-        let clusters = snapshot.virtual_clusters.iter().enumerate();
+impl State {
+    /// A cluster in which nothing runs and nobody waits.
+    #[must_use]
+    pub fn new(nodes: Vec<Node>, virtual_clusters: Vec<VirtualCluster>) -> Self {
         Self {
-            nodes: snapshot.nodes.iter().enumerate().map(|(n, node)| (&node.name, n)).collect(),
-            accounts: clusters.map(|(number, cluster)| (&cluster.name, number)).collect(),
-            types: types.into_iter().take(gpus::MOST).collect(),
+            cluster: Cluster::new(&nodes, &virtual_clusters, Mix::default()),
+            queue: Queue::default(),
+            holds: BTreeMap::new(),
+            last: Vec::new(),
+            pending: BTreeMap::new(),
+            leaving: BTreeMap::new(),
+            gains: 0,
+            gained: BTreeSet::new(),
+            nodes,
+            virtual_clusters,
         }
     }
 
-    pub(crate) fn type_number(&self, gpu_type: &GpuType) -> Option<u8> {
-        self.types.binary_search(&gpu_type).ok().and_then(|number| u8::try_from(number).ok())
-    }
-
-    /// The types that exist among those wanted; all when none is named.
-    pub(crate) fn type_bits(&self, wanted: &[GpuType]) -> Bits {
-        if wanted.is_empty() {
-            return gpus::lowest(Bits::MAX, u32::try_from(self.types.len()).unwrap_or(u32::MAX));
+    /// The state of a snapshot.
+    #[must_use]
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let mut state = Self::new(snapshot.nodes.clone(), snapshot.virtual_clusters.clone());
+        state.last.clone_from(&snapshot.reserved);
+        state.settle_all(&snapshot.running);
+        for request in &snapshot.waiting {
+            state.submit(request);
         }
-        wanted.iter().filter_map(|t| self.type_number(t)).fold(0, |bits, number| bits | 1 << number)
+        state
+    }
+
+    /// A job comes (again): it waits.
+    pub fn submit(&mut self, request: &Request) {
+        self.cancel(request.job);
+        let cluster = &mut self.cluster;
+        self.queue.add(request, || cluster.class(request));
+        let class = self.queue.class(self.queue.jobs[&request.job].class);
+        self.cluster.saw(&class);
+    }
+
+    /// A waiting job is wanted no more, or is about to come back changed.
+    pub fn cancel(&mut self, job: JobId) {
+        self.queue.remove(job);
+        self.let_go(job);
+        let Some(pending) = self.pending.remove(&job) else { return };
+        for claim in &pending.tenant.claims {
+            self.cluster.give(claim);
+        }
+        self.gains += 1;
+        self.come_back(&pending.awaits);
+    }
+
+    /// Those who were to leave for nothing are there until they end.
+    fn come_back(&mut self, jobs: &BTreeSet<JobId>) {
+        for job in jobs {
+            let wanted = self.pending.values().any(|pending| pending.awaits.contains(job));
+            let fits =
+                |tenant: &Tenant| tenant.claims.iter().all(|claim| self.cluster.has_back(claim));
+            if wanted || !self.leaving.get(job).is_some_and(fits) {
+                continue;
+            }
+            if let Some(tenant) = self.leaving.remove(job) {
+                tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
+                self.cluster.settle(*job, Tenant { stopping: true, ..tenant });
+            }
+        }
+    }
+
+    /// A running job has ended, whatever the reason.
+    pub fn ended(&mut self, job: JobId) {
+        let left = self.leaving.remove(&job).is_some();
+        for pending in self.pending.values_mut() {
+            pending.awaits.remove(&job);
+        }
+        let Some(tenant) = self.cluster.leave(job) else {
+            self.gains += u64::from(left);
+            return;
+        };
+        self.gains += 1;
+        let accounts = tenant.claims.iter().filter_map(|claim| match claim.right {
+            Right::Of(account) => Some(account),
+            Right::Borrowed => None,
+        });
+        self.gained.extend(accounts);
+    }
+
+    /// The reservation of a job is dropped.
+    pub(crate) fn let_go(&mut self, job: JobId) {
+        let of =
+            |(account, hold): (&usize, &Hold)| (hold.reservation.job == job).then_some(*account);
+        if let Some(account) = self.holds.iter().find_map(of)
+            && let Some(hold) = self.holds.remove(&account)
+        {
+            release(&mut self.cluster, &hold);
+            self.gains += 1;
+        }
+    }
+
+    /// Nodes came, went or changed.
+    pub fn set_nodes(&mut self, nodes: Vec<Node>) {
+        self.nodes = nodes;
+        self.rebuild();
+    }
+
+    /// Virtual clusters came, went or changed.
+    pub fn set_virtual_clusters(&mut self, virtual_clusters: Vec<VirtualCluster>) {
+        self.virtual_clusters = virtual_clusters;
+        self.rebuild();
+    }
+
+    /// Everything anew, from the same jobs.
+    fn rebuild(&mut self) {
+        self.last = self.reservations();
+        self.holds.clear();
+        for (_, pending) in std::mem::take(&mut self.pending) {
+            self.queue.insert(pending.waiter);
+        }
+        let leaving = std::mem::take(&mut self.leaving);
+        let stopping = leaving.iter().map(|(job, tenant)| Running {
+            stopping: true,
+            ..running(&self.cluster, *job, tenant)
+        });
+        let running: Vec<_> = self
+            .cluster
+            .tenants
+            .iter()
+            .map(|(job, tenant)| running(&self.cluster, *job, tenant))
+            .chain(stopping)
+            .collect();
+        let mix = std::mem::take(&mut self.cluster.mix);
+        self.cluster = Cluster::new(&self.nodes, &self.virtual_clusters, mix);
+        let cluster = &mut self.cluster;
+        self.queue.renumber(|request| cluster.class(request));
+        self.gains += 1;
+        self.gained.extend(0..=self.virtual_clusters.len());
+        self.settle_all(&running);
+    }
+
+    /// What runs takes its places; guaranteed work first, the oldest first, as far as the cells go.
+    fn settle_all(&mut self, running: &[Running]) {
+        let mut order: Vec<_> = running.iter().collect();
+        let borrows = |running: &Running| running.standing == Standing::Borrowed;
+        order.sort_by_key(|running| (borrows(running), running.started_at, running.job));
+        for running in order {
+            let tenant = self.cluster.tenant(running);
+            let guaranteed = running.standing == Standing::Guaranteed;
+            if !(guaranteed && self.cluster.settle_guaranteed(running.job, &tenant)) {
+                for claim in &tenant.claims {
+                    self.cluster.take(claim);
+                }
+                let tenant = Tenant { standing: Standing::Borrowed, ..tenant };
+                self.cluster.settle(running.job, tenant);
+            }
+        }
+    }
+
+    /// The reservations, to be told to a later state.
+    #[must_use]
+    pub fn reservations(&self) -> Vec<Reservation> {
+        self.holds.values().map(|hold| hold.reservation.clone()).collect()
+    }
+
+    /// What the queue would say of all that wait, with what a pass decided.
+    pub(crate) fn plan(&mut self, now: Timestamp) -> Plan {
+        let pass = self.pass(now);
+        Plan {
+            placements: pass.placements,
+            preemptions: pass.preemptions,
+            waiting: self.waiting(now),
+            reserved: self.reservations(),
+        }
     }
 }
 
-/// What one task has.
-#[derive(Debug, Clone)]
-pub(crate) struct Claim {
-    /// `None`: the node is not in the snapshot any more; only the share is charged.
-    pub(crate) node: Option<usize>,
-    pub(crate) amounts: Amounts,
-    pub(crate) gpus: Bits,
-    pub(crate) ports: Vec<u16>,
-    /// Position of the role among the job's wanted roles.
-    pub(crate) role: usize,
+/// A tenant as it would be told by a snapshot.
+fn running(cluster: &Cluster, job: JobId, tenant: &Tenant) -> Running {
+    let task = |claim: &Claim| {
+        let node = &cluster.fixed[claim.node?];
+        let place = TaskPlacement {
+            role: 0,
+            index: 0,
+            node: node.node.name.clone(),
+            address: node.node.address.clone(),
+            gpus: node.gpu_indices(claim.gpus),
+            ports: ports(&claim.ports),
+        };
+        let amount = |amount: i64| u64::try_from(amount).unwrap_or(0);
+        let demand = Demand {
+            cpu_milli: amount(claim.amounts.cpus),
+            memory_mb: amount(claim.amounts.memory),
+            disk_gb: amount(claim.amounts.disk),
+            gpus: claim.gpus.count_ones(),
+            gpu_milli: claim.milli,
+        };
+        Some((place, demand))
+    };
+    Running {
+        job,
+        virtual_cluster: tenant.name.clone(),
+        tasks: tenant.claims.iter().filter_map(task).collect(),
+        standing: tenant.standing,
+        started_at: tenant.started_at,
+        limit_ms: tenant.limit_ms,
+        expected_ms: tenant.expected_ms,
+        stopping: tenant.stopping,
+        opportunistic: tenant.opportunistic,
+    }
 }
 
-/// A running job during a pass.
-#[derive(Debug)]
-pub(crate) struct Tenant {
-    pub(crate) job: JobId,
-    pub(crate) account: Option<usize>,
-    pub(crate) claims: Vec<Claim>,
+/// Ports without their labels, which nobody asks for any more.
+fn ports(ports: &[u16]) -> BTreeMap<protocol::ids::PortLabel, Vec<u16>> {
+    let label = protocol::ids::PortLabel::new("all").expect("a fixed name is valid");
+    BTreeMap::from([(label, ports.to_vec())])
 }
 
-/// The cluster during a pass.
-#[derive(Debug)]
-pub(crate) struct Cluster<'a> {
-    pub(crate) names: Names<'a>,
-    pub(crate) nodes: Vec<NodeState<'a>>,
-    pub(crate) ports: Ports,
-    pub(crate) shares: Shares,
-    pub(crate) tenants: Vec<Tenant>,
-    /// Nodes that are alike when nothing runs on them: the first, and how many.
-    pub(crate) shapes: Vec<(usize, i64)>,
-    /// By type and count: ready nodes with so many free GPUs of the type.
-    free_gpus: Vec<Vec<u32>>,
-}
-
-impl<'a> Cluster<'a> {
-    /// The cluster with all that runs in it.
-    pub(crate) fn new(snapshot: &'a Snapshot) -> Self {
-        let mut cluster = Self::empty(snapshot);
-        for running in &snapshot.running {
-            let tenant = cluster.tenant(running);
+impl Cluster {
+    /// Finds cells for what a job has already, on the same GPUs; false, and nothing is taken, when
+    /// its accounts have none left.
+    pub(crate) fn settle_guaranteed(&mut self, job: JobId, tenant: &Tenant) -> bool {
+        for account in self.accounts(tenant.cluster).to_vec() {
+            let mut claims: Vec<Claim> = Vec::new();
             for claim in &tenant.claims {
-                cluster.take(tenant.account, claim);
+                let Some(block) = self.cell_for(claim, account) else { break };
+                let claim = Claim { right: Right::Of(account), block, ..claim.clone() };
+                self.take(&claim);
+                claims.push(claim);
             }
-            cluster.tenants.push(tenant);
+            if claims.len() == tenant.claims.len() {
+                let standing = Standing::Guaranteed;
+                self.settle(job, Tenant { claims, standing, ..tenant.clone() });
+                return true;
+            }
+            crate::fit::undo(self, &claims);
         }
-        cluster
+        false
     }
 
-    /// The cluster as if nothing ran in it.
-    pub(crate) fn empty(snapshot: &'a Snapshot) -> Self {
-        let names = Names::new(snapshot);
-        let nodes = &snapshot.nodes;
-        let (ports, pools) = Ports::new(nodes.iter().map(|n| (n.address.as_str(), n.ports)));
-        let shares = Shares::new(&snapshot.virtual_clusters, &names);
-        let nodes: Vec<_> =
-            nodes.iter().zip(pools).map(|(n, pool)| NodeState::new(n, pool, &names)).collect();
-        let mut free_gpus = vec![vec![0; gpus::MOST + 1]; names.types.len()];
-        let mut counted: HashMap<Shape, usize> = HashMap::new();
-        let mut shapes: Vec<(usize, i64)> = Vec::new();
-        for (number, node) in nodes.iter().enumerate() {
-            node.count_free(&mut free_gpus, true);
-            let place = *counted.entry(node.shape()).or_insert(shapes.len());
-            match shapes.get_mut(place) {
-                Some((_, count)) => *count += 1,
-                None => shapes.push((number, 1)),
-            }
+    /// A block for a claim, bound or to be bound; the inner `None`: it needs none.
+    #[expect(clippy::option_option, reason = "no cell and no need of one are different answers")]
+    fn cell_for(&mut self, claim: &Claim, account: usize) -> Option<Option<(u128, usize)>> {
+        let Some(node) = claim.node else { return Some(None) };
+        let kind = self.fixed[node].kind;
+        let pool = &self.cells.pools[self.kinds[kind].pool];
+        if pool.is_free_to(account) {
+            return Some(None);
         }
-        Self { names, nodes, ports, shares, tenants: Vec::new(), shapes, free_gpus }
-    }
-
-    /// One node of each shape and how many there are of it.
-    pub(crate) fn alike(&self) -> impl Iterator<Item = (&NodeState<'a>, i64)> {
-        self.shapes.iter().map(|(node, count)| (&self.nodes[*node], *count))
-    }
-
-    /// The most free GPUs of a type on one ready node.
-    pub(crate) fn most_free_gpus(&self, gpu_type: usize) -> u32 {
-        let most = self.free_gpus[gpu_type].iter().rposition(|nodes| *nodes > 0);
-        most.and_then(|most| u32::try_from(most).ok()).unwrap_or(0)
-    }
-
-    /// The free GPUs of a type on all ready nodes.
-    pub(crate) fn all_free_gpus(&self, gpu_type: usize) -> u32 {
-        (0..).zip(&self.free_gpus[gpu_type]).map(|(free, nodes): (u32, _)| free * nodes).sum()
-    }
-
-    fn tenant(&self, running: &Running) -> Tenant {
-        let claim = |(task, resources): &(TaskPlacement, Resources)| {
-            let node = self.names.nodes.get(&task.node).copied();
-            Claim {
-                node,
-                amounts: Amounts::of(resources),
-                gpus: node.map_or(0, |node| self.nodes[node].gpu_bits(&task.gpus)),
-                ports: task.ports.values().flatten().copied().collect(),
-                role: 0,
-            }
+        let measure = self.measure(kind);
+        let has_room = |block: &&crate::node::Block| {
+            let room = measure.part(block.bits).plus(-1, block.used);
+            block.account == account && claim.gpus & !block.bits == 0 && room.covers(claim.amounts)
         };
-        Tenant {
-            job: running.job,
-            account: self.names.accounts.get(&running.virtual_cluster).copied(),
-            claims: running.tasks.iter().map(claim).collect(),
+        if let Some(block) = self.states[node].blocks.iter().find(has_room) {
+            return Some(Some((block.bits, block.level)));
         }
-    }
-
-    pub(crate) fn take(&mut self, account: Option<usize>, claim: &Claim) {
-        self.shares.charge(account, &self.usage(claim), 1);
-        let Some(node) = claim.node.map(|node| &mut self.nodes[node]) else { return };
-        node.free = node.free.plus(-1, claim.amounts);
-        if claim.gpus != 0 {
-            node.count_free(&mut self.free_gpus, false);
-            node.free_gpus &= !claim.gpus;
-            node.count_free(&mut self.free_gpus, true);
-        }
-        self.ports.set(node.pool, &claim.ports, true);
-    }
-
-    pub(crate) fn give(&mut self, account: Option<usize>, claim: &Claim) {
-        self.shares.charge(account, &self.usage(claim), -1);
-        let Some(node) = claim.node.map(|node| &mut self.nodes[node]) else { return };
-        node.free = node.free.plus(1, claim.amounts);
-        if claim.gpus != 0 {
-            node.count_free(&mut self.free_gpus, false);
-            node.free_gpus |= claim.gpus & node.healthy;
-            node.count_free(&mut self.free_gpus, true);
-        }
-        self.ports.set(node.pool, &claim.ports, false);
-    }
-
-    /// What a claim uses of its virtual cluster's share.
-    pub(crate) fn usage(&self, claim: &Claim) -> Usage {
-        let of_type =
-            |&(number, bits): &(u8, Bits)| (number, i64::from((claim.gpus & bits).count_ones()));
-        let gpus = match claim.node {
-            Some(node) if claim.gpus != 0 => self.nodes[node].types.iter().map(of_type).collect(),
-            Some(_) | None => Vec::new(),
-        };
-        Usage { cpus: claim.amounts.cpus, memory: claim.amounts.memory, gpus }
+        let unbound = self.states[node].unbound(self.kinds[kind].healthy);
+        let levels = (0..pool.levels.len()).rev();
+        let pieces: Vec<_> = levels
+            .flat_map(|level| pool.pieces(level).map(move |piece| (piece, level)))
+            .filter(|(piece, _)| claim.gpus & !piece == 0 && piece & !unbound == 0)
+            .filter(|(piece, _)| measure.part(*piece).covers(claim.amounts))
+            .collect();
+        pieces.into_iter().find(|block| self.may_bind(node, account, *block)).map(Some)
     }
 }

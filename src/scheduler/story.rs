@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use protocol::cluster::{NodeCondition, Share, VirtualClusterSettings};
+use protocol::cluster::{NodeCondition, Share};
 use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
-use protocol::resources::{Capacity, Gpu, PortRange, Resources};
+use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::spec::{PortRequest, Priority};
 use protocol::time::Timestamp;
 
-use crate::model::{Node, Placement, Plan, Request, Reservation, RoleRequest, Running, Snapshot};
+use crate::model::{
+    Demand, Node, Placement, Plan, Request, Reservation, RoleRequest, Running, Snapshot, Standing,
+    VirtualCluster, WHOLE_GPU,
+};
 
 /// The moment at which all stories take place.
 pub(crate) const NOW: Timestamp = Timestamp(1_000_000);
@@ -46,6 +49,8 @@ impl Story {
             condition: NodeCondition::Ready,
             capacity,
             ports: PortRange::default(),
+            labels: BTreeMap::new(),
+            links: Vec::new(),
         });
         self
     }
@@ -103,13 +108,39 @@ impl Story {
         self
     }
 
-    /// A virtual cluster with so many GPUs of a type (none named: no bound).
+    /// Says which GPUs of the last node are linked.
+    pub(crate) fn links(mut self, links: &[&[u32]]) -> Self {
+        self.last().links = links.iter().map(|link| link.to_vec()).collect();
+        self
+    }
+
+    /// The last node has a label.
+    pub(crate) fn label(mut self, key: &str, value: &str) -> Self {
+        self.last().labels.insert(key.to_owned(), value.to_owned());
+        self
+    }
+
+    /// The last virtual cluster's jobs only run on its own share.
+    pub(crate) fn borrows_nothing(mut self) -> Self {
+        self.snapshot.virtual_clusters.last_mut().unwrap().borrows = false;
+        self
+    }
+
+    /// The last virtual cluster's share is cut out of that of another.
+    pub(crate) fn part_of(mut self, parent: &str) -> Self {
+        self.snapshot.virtual_clusters.last_mut().unwrap().parent = Some(virtual_cluster(parent));
+        self
+    }
+
+    /// A virtual cluster with so many GPUs of a type (none named: what nobody else is guaranteed).
     pub(crate) fn share(mut self, name: &str, gpus: &[(&str, u64)], cpus: Option<u64>) -> Self {
         let gpus = gpus.iter().map(|(kind, count)| (gpu_type(kind), *count)).collect();
-        self.snapshot.virtual_clusters.push(VirtualClusterSettings {
+        self.snapshot.virtual_clusters.push(VirtualCluster {
             name: virtual_cluster(name),
+            parent: None,
             share: Share { cpus, memory_mb: None, gpus },
-            users: Vec::new(),
+            shapes: Vec::new(),
+            borrows: true,
         });
         self
     }
@@ -132,21 +163,50 @@ impl Story {
                 ports: BTreeMap::new(),
             };
             let gpus = gpus.len() as u32;
-            (placement, Resources { cpus: *cpus, memory_mb: 1024, gpus, disk_gb: 0 })
+            (placement, demand(*cpus, gpus))
         };
         let running = Running {
             job: JobId(id),
             virtual_cluster: virtual_cluster(in_cluster),
             tasks: tasks.iter().enumerate().map(task).collect(),
+            standing: Standing::Guaranteed,
+            opportunistic: false,
+            started_at: Timestamp(id * 1000),
+            limit_ms: None,
+            expected_ms: None,
+            stopping: false,
         };
         self.snapshot.running.push(running);
+        self
+    }
+
+    fn last_running(&mut self) -> &mut Running {
+        self.snapshot.running.last_mut().expect("a job runs")
+    }
+
+    /// The last running job borrows.
+    pub(crate) fn borrowed(mut self) -> Self {
+        self.last_running().standing = Standing::Borrowed;
+        self
+    }
+
+    /// The last running job may run so long, counted from [`NOW`].
+    pub(crate) fn ends_in(mut self, millis: i64) -> Self {
+        let running = self.last_running();
+        running.limit_ms = Some(NOW.since(running.started_at) + millis);
+        self
+    }
+
+    /// The last running job is being stopped.
+    pub(crate) fn stopping(mut self) -> Self {
+        self.last_running().stopping = true;
         self
     }
 
     /// The last pass reserved places for a job, which waits for these.
     pub(crate) fn reserved(mut self, job: i64, awaits: &[i64]) -> Self {
         let awaits = awaits.iter().copied().map(JobId).collect();
-        self.snapshot.reserved = Some(Reservation { job: JobId(job), awaits });
+        self.snapshot.reserved = vec![Reservation { job: JobId(job), awaits, start: NOW }];
         self
     }
 
@@ -181,8 +241,7 @@ pub(crate) fn places(placement: &Placement) -> String {
 /// A job of one role with one task of 1 CPU and 1 GiB, in `default`, submitted at its id's second.
 pub(crate) fn job(id: i64) -> Job {
     let ports = ["http", "ssh"].map(|label| port(label, 0, 1)).into();
-    let resources = Resources { cpus: 1, memory_mb: 1024, gpus: 0, disk_gb: 0 };
-    let role = RoleRequest { count: 1, resources, gpu_types: Vec::new(), ports };
+    let role = RoleRequest { count: 1, demand: demand(1, 0), gpu_types: Vec::new(), ports };
     Job {
         request: Request {
             job: JobId(id),
@@ -190,11 +249,23 @@ pub(crate) fn job(id: i64) -> Job {
             virtual_cluster: VirtualClusterName::default(),
             priority: Priority::TEST,
             submitted_at: Timestamp(id * 1000),
+            moved_ms: 0,
+            held: false,
             not_before: None,
+            limit_ms: None,
+            expected_ms: None,
             avoid: Vec::new(),
+            only: Vec::new(),
+            labels: BTreeMap::new(),
             roles: vec![role],
         },
     }
+}
+
+/// So many CPUs and whole GPUs, and 1 GiB.
+fn demand(cpus: u32, gpus: u32) -> Demand {
+    let cpu_milli = u64::from(cpus) * 1000;
+    Demand { cpu_milli, memory_mb: 1024, disk_gb: 0, gpus, gpu_milli: WHOLE_GPU }
 }
 
 pub(crate) fn port(label: &str, begin_at: u16, count: u32) -> PortRequest {
@@ -217,23 +288,49 @@ impl Job {
     }
 
     pub(crate) fn gpus(mut self, gpus: u32, kinds: &[&str]) -> Self {
-        self.last().resources.gpus = gpus;
+        self.last().demand.gpus = gpus;
         self.last().gpu_types = kinds.iter().map(|kind| gpu_type(kind)).collect();
         self
     }
 
+    /// Each task takes so many thousandths of one GPU.
+    pub(crate) fn gpu_part(mut self, milli: u32) -> Self {
+        (self.last().demand.gpus, self.last().demand.gpu_milli) = (1, milli);
+        self
+    }
+
+    pub(crate) fn runs(mut self, millis: i64) -> Self {
+        self.request.expected_ms = Some(millis);
+        self
+    }
+
+    pub(crate) fn only(mut self, node: &str) -> Self {
+        self.request.only.push(node_name(node));
+        self
+    }
+
+    pub(crate) fn labelled(mut self, key: &str, value: &str) -> Self {
+        self.request.labels.insert(key.to_owned(), value.to_owned());
+        self
+    }
+
+    pub(crate) fn held(mut self) -> Self {
+        self.request.held = true;
+        self
+    }
+
     pub(crate) fn cpus(mut self, cpus: u32) -> Self {
-        self.last().resources.cpus = cpus;
+        self.last().demand.cpu_milli = u64::from(cpus) * 1000;
         self
     }
 
     pub(crate) fn memory(mut self, memory_mb: u64) -> Self {
-        self.last().resources.memory_mb = memory_mb;
+        self.last().demand.memory_mb = memory_mb;
         self
     }
 
     pub(crate) fn disk(mut self, disk_gb: u64) -> Self {
-        self.last().resources.disk_gb = disk_gb;
+        self.last().demand.disk_gb = disk_gb;
         self
     }
 

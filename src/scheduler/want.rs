@@ -1,46 +1,77 @@
-//! A request in the pass's own numbers: types and nodes as small integers, ports summed up.
+//! A request in the scheduler's own numbers: types and nodes as small integers, ports summed up.
+//! What requests of one kind have in common is kept once ([`Class`]).
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-use protocol::ids::{GpuType, JobId};
+use protocol::ids::{GpuType, PortLabel, VirtualClusterName};
 use protocol::spec::PortRequest;
 
 use crate::gpus::Bits;
-use crate::model::{Request, RoleRequest};
-use crate::state::Names;
+use crate::model::{Request, RoleRequest, WHOLE_GPU};
+use crate::names::Names;
+use crate::node::Amounts;
 
-/// What a job wants.
+/// What all requests of a class want; one answer does for all of them at the same moment.
 #[derive(Debug)]
-pub(crate) struct Want<'a> {
-    pub(crate) request: &'a Request,
-    /// The account it counts on; `None`: a virtual cluster that nobody bounds.
-    pub(crate) account: Option<usize>,
+pub(crate) struct Class {
+    /// One of the requests.
+    pub(crate) of: Request,
+    /// Where it counts; `None`: a virtual cluster that nobody knows.
+    pub(crate) cluster: Option<usize>,
+    /// It never counts on a guarantee.
+    pub(crate) opportunistic: bool,
+    /// Its virtual cluster's whole share does not suffice for it.
+    pub(crate) beyond_share: bool,
     /// Nodes to avoid, by position.
     pub(crate) avoid: Vec<usize>,
+    /// The only nodes that will do, by position.
+    pub(crate) only: Option<Vec<usize>>,
     /// Its roles, the hardest to place first.
-    pub(crate) roles: Vec<RoleWant<'a>>,
+    pub(crate) roles: Vec<RoleWant>,
     /// Ports that tasks of the job ask for by number: the others are chosen around them.
     pub(crate) numbered: Vec<Span>,
 }
 
+/// What a task asks of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Ask {
+    pub(crate) each: Amounts,
+    pub(crate) gpus: u32,
+    /// Thousandths of each GPU.
+    pub(crate) milli: u32,
+    /// GPU types that will do and exist; all of them when the role names none.
+    pub(crate) types: Bits,
+    pub(crate) labels: BTreeMap<String, String>,
+}
+
+impl Ask {
+    /// Whether a task takes a part of a GPU.
+    pub(crate) fn shares(&self) -> bool {
+        self.gpus == 1 && self.milli < WHOLE_GPU
+    }
+
+    /// Thousandths of GPUs that a task takes.
+    pub(crate) fn gpu_milli(&self) -> i64 {
+        i64::from(self.gpus) * i64::from(self.milli)
+    }
+}
+
 /// What each task of a role wants.
 #[derive(Debug, Clone)]
-pub(crate) struct RoleWant<'a> {
+pub(crate) struct RoleWant {
     /// Position in the job.
     pub(crate) role: u32,
     pub(crate) count: u32,
-    pub(crate) cpus: i64,
-    pub(crate) memory: i64,
-    pub(crate) disk: i64,
-    pub(crate) gpus: u32,
-    /// GPU types that will do and exist; all of them when the role names none.
-    pub(crate) types: Bits,
+    pub(crate) ask: Ask,
+    /// The number of `ask` in the index of nodes.
+    pub(crate) number: usize,
     /// How many ports with any number.
     pub(crate) any_ports: u32,
     /// Ports by number.
     pub(crate) numbered: Vec<Span>,
-    pub(crate) ports: &'a [PortRequest],
-    pub(crate) asked: &'a RoleRequest,
+    pub(crate) ports: Vec<PortRequest>,
+    pub(crate) gpu_types: Vec<GpuType>,
 }
 
 /// Ports `first` to `last`, both included; `last` may lie beyond 65535, where no port is.
@@ -63,78 +94,106 @@ impl Span {
     }
 }
 
-impl<'a> Want<'a> {
-    pub(crate) fn new(request: &'a Request, names: &Names<'a>) -> Self {
+impl Class {
+    pub(crate) fn new(request: &Request, names: &Names) -> Self {
         let mut roles: Vec<_> = request
             .roles
             .iter()
             .enumerate()
             .filter(|(_, role)| role.count > 0)
-            .map(|(position, role)| RoleWant::new(position, role, names))
+            .map(|(position, role)| RoleWant::new(position, role, request, names))
             .collect();
-        roles.sort_by_key(|role| Reverse((role.gpus, role.cpus, role.memory)));
-        let mut avoid: Vec<_> =
-            request.avoid.iter().filter_map(|name| names.nodes.get(name).copied()).collect();
-        avoid.sort_unstable();
-        let numbered = roles.iter().flat_map(|role| role.numbered.iter().copied()).collect();
-        let account = names.accounts.get(&request.virtual_cluster).copied();
-        Self { request, account, avoid, roles, numbered }
-    }
-
-    pub(crate) fn job(&self) -> JobId {
-        self.request.job
+        roles.sort_by_key(|role| Reverse((role.ask.gpu_milli(), role.ask.each)));
+        let numbers = |named: &[protocol::ids::NodeName]| {
+            let mut numbers: Vec<_> =
+                named.iter().filter_map(|name| names.nodes.get(name).copied()).collect();
+            numbers.sort_unstable();
+            numbers
+        };
+        Self {
+            of: request.clone(),
+            cluster: names.clusters.get(&request.virtual_cluster).copied(),
+            opportunistic: request.priority.0 < 0,
+            beyond_share: false,
+            avoid: numbers(&request.avoid),
+            only: (!request.only.is_empty()).then(|| numbers(&request.only)),
+            numbered: roles.iter().flat_map(|role| role.numbered.iter().copied()).collect(),
+            roles,
+        }
     }
 
     pub(crate) fn tasks(&self) -> u32 {
         self.roles.iter().map(|role| role.count).fold(0, u32::saturating_add)
     }
 
-    /// Requests of one class have the same answer at the same moment.
-    pub(crate) fn class(&self) -> Class<'a> {
-        let mut words = vec![self.account.map_or(u64::MAX, |a| a as u64)];
-        words.push(self.avoid.len() as u64);
-        words.extend(self.avoid.iter().map(|node| *node as u64));
-        for role in &self.roles {
-            words.extend([
-                u64::from(role.count),
-                role.cpus as u64,
-                role.memory as u64,
-                role.disk as u64,
-                u64::from(role.gpus),
-                role.types as u64,
-                (role.types >> 64) as u64,
-                u64::from(role.any_ports),
-                role.numbered.len() as u64,
-            ]);
-            words
-                .extend(role.numbered.iter().flat_map(|s| [u64::from(s.first), u64::from(s.last)]));
-        }
-        let absent = self.roles.iter().filter(|role| role.gpus > 0 && role.types == 0);
-        Class(words, absent.flat_map(|role| &role.asked.gpu_types).collect())
+    /// Whether nodes differ for it in more than what is free on them.
+    pub(crate) fn is_particular(&self) -> bool {
+        !self.avoid.is_empty() || self.only.is_some() || !self.numbered.is_empty()
     }
 }
 
-impl<'a> RoleWant<'a> {
-    fn new(position: usize, asked: &'a RoleRequest, names: &Names<'a>) -> Self {
-        let amount = |value: u64| i64::try_from(value).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
+/// What two requests share when they are of one class.
+#[derive(Debug, PartialEq, Eq, Hash, Clone)]
+pub(crate) struct ClassKey {
+    cluster: VirtualClusterName,
+    words: Vec<u64>,
+    names: Vec<String>,
+    labels: Vec<PortLabel>,
+}
+
+impl ClassKey {
+    pub(crate) fn of(request: &Request) -> Self {
+        let mut words = vec![u64::from(request.priority.0 < 0), request.avoid.len() as u64];
+        let mut names: Vec<_> = request.avoid.iter().map(ToString::to_string).collect();
+        names.extend(request.only.iter().map(ToString::to_string));
+        for (key, value) in &request.labels {
+            names.extend([key.clone(), value.clone()]);
+        }
+        words.extend([request.only.len() as u64, request.labels.len() as u64]);
+        let mut labels = Vec::new();
+        for role in &request.roles {
+            let demand = role.demand;
+            let of_gpus = u64::from(demand.gpus) << 32 | u64::from(demand.gpu_milli);
+            words.extend([demand.cpu_milli, demand.memory_mb, demand.disk_gb, of_gpus]);
+            words.extend([role.count.into(), role.gpu_types.len() as u64, role.ports.len() as u64]);
+            names.extend(role.gpu_types.iter().map(ToString::to_string));
+            words.extend(
+                role.ports.iter().map(|p| u64::from(p.begin_at) << 32 | u64::from(p.count)),
+            );
+            labels.extend(role.ports.iter().map(|ports| ports.label.clone()));
+        }
+        Self { cluster: request.virtual_cluster.clone(), words, names, labels }
+    }
+}
+
+impl RoleWant {
+    fn new(position: usize, asked: &RoleRequest, request: &Request, names: &Names) -> Self {
         let (any, numbered): (Vec<&PortRequest>, Vec<_>) =
             asked.ports.iter().partition(|ports| ports.begin_at == 0);
         let span = |ports: &PortRequest| Span {
             first: ports.begin_at.into(),
             last: u32::from(ports.begin_at).saturating_add(ports.count).saturating_sub(1),
         };
+        let demand = asked.demand;
         Self {
             role: u32::try_from(position).unwrap_or(u32::MAX),
             count: asked.count,
-            cpus: asked.resources.cpus.into(),
-            memory: amount(asked.resources.memory_mb),
-            disk: amount(asked.resources.disk_gb),
-            gpus: asked.resources.gpus,
-            types: names.type_bits(&asked.gpu_types),
+            ask: Ask {
+                each: Amounts::of(&demand),
+                gpus: demand.gpus,
+                milli: if demand.gpus == 1 {
+                    demand.gpu_milli.clamp(1, WHOLE_GPU)
+                } else {
+                    WHOLE_GPU
+                },
+                types: if demand.gpus == 0 { 0 } else { names.type_bits(&asked.gpu_types) },
+                labels: request.labels.clone(),
+            },
+            number: 0,
             any_ports: any.iter().map(|ports| ports.count).fold(0, u32::saturating_add),
             numbered: numbered.into_iter().filter(|p| p.count > 0).map(span).collect(),
-            ports: &asked.ports,
-            asked,
+            ports: asked.ports.clone(),
+            gpu_types: asked.gpu_types.clone(),
         }
     }
 
@@ -143,7 +202,3 @@ impl<'a> RoleWant<'a> {
         !self.numbered.is_empty()
     }
 }
-
-/// What two requests share when one answer does for both.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Class<'a>(Vec<u64>, Vec<&'a GpuType>);

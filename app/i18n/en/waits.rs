@@ -61,6 +61,9 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         WaitReason::Backoff { .. } => {
             "The platform failed in the last attempt; the next one begins shortly".to_owned()
         }
+        WaitReason::Preempting { jobs } => {
+            format!("Starts as soon as {jobs} borrowed job(s) have given way")
+        }
         WaitReason::NoNodes => "There is no node yet".to_owned(),
     }
 }
@@ -78,7 +81,8 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::NodeDown { .. } => "An administrator can see on the nodes page what is wrong.",
         WaitReason::NoNodes => "An administrator adds one under Administration.",
         WaitReason::Hold => "Ask an administrator.",
-        WaitReason::Queued | WaitReason::Behind { .. } | WaitReason::Backoff { .. } => "",
+        WaitReason::Queued | WaitReason::Behind { .. } => "",
+        WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }
 }
 

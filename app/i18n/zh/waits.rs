@@ -49,6 +49,7 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         }
         WaitReason::Hold => "被管理员暂停".to_owned(),
         WaitReason::Backoff { .. } => "上次尝试因平台故障失败，稍后自动重试".to_owned(),
+        WaitReason::Preempting { jobs } => format!("待 {jobs} 个借用资源的作业让出后立即启动"),
         WaitReason::NoNodes => "集群中还没有节点".to_owned(),
     }
 }
@@ -66,7 +67,8 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::NodeDown { .. } => "管理员可在节点页面查看原因。",
         WaitReason::NoNodes => "管理员可在“管理”页面添加节点。",
         WaitReason::Hold => "请联系管理员。",
-        WaitReason::Queued | WaitReason::Behind { .. } | WaitReason::Backoff { .. } => "",
+        WaitReason::Queued | WaitReason::Behind { .. } => "",
+        WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }
 }
 

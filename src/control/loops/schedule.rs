@@ -11,14 +11,16 @@ use database::jobs::JobUpdate;
 use database::tasks::Task;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, PortLabel, TaskKey};
-use protocol::spec::{JobSpec, PortRequest};
+use protocol::spec::{JobSpec, PortRequest, Priority};
 use protocol::state::State;
 use protocol::time::Timestamp;
-use scheduler::model::{Placement, Plan, Request, RoleRequest, Running, Snapshot};
+use scheduler::model::{
+    Demand, Placement, Plan, Request, RoleRequest, Running, Snapshot, Standing,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::active::{self, Active};
-use crate::cluster::scheduler_node;
+use crate::cluster::{scheduler_node, scheduler_virtual_cluster};
 use crate::happened;
 use crate::loops::passes::Passes;
 use crate::shared::{Queue, Shared};
@@ -94,23 +96,35 @@ fn snapshot(
     let mut tasks: BTreeMap<JobId, Vec<_>> = BTreeMap::new();
     for task in holding {
         if !task.state.is_final() {
-            tasks.entry(task.key.job).or_default().push((task.placement, task.resources));
+            let demand = Demand::from(task.resources);
+            tasks.entry(task.key.job).or_default().push((task.placement, demand));
         }
     }
     Snapshot {
         nodes: cluster.nodes.iter().map(scheduler_node).collect(),
-        virtual_clusters: cluster.virtual_clusters.clone(),
+        virtual_clusters: cluster.virtual_clusters.iter().map(scheduler_virtual_cluster).collect(),
         running: placed
             .iter()
             .map(|job| Running {
                 job: job.row.id,
                 virtual_cluster: job.row.virtual_cluster.clone(),
                 tasks: tasks.remove(&job.row.id).unwrap_or_default(),
+                standing: standing(job.row.priority),
+                opportunistic: job.row.priority.0 < 0,
+                started_at: job.row.started_at.unwrap_or(job.row.submitted_at),
+                limit_ms: None,
+                expected_ms: None,
+                stopping: job.row.stop.is_some(),
             })
             .collect(),
         waiting: waiting.iter().map(request_of_job).collect(),
         reserved: shared.queue().snapshot.reserved.clone(),
     }
+}
+
+/// By what right a job of this priority runs.
+fn standing(priority: Priority) -> Standing {
+    if priority.0 < 0 { Standing::Borrowed } else { Standing::Guaranteed }
 }
 
 fn request_of_job(job: &Active) -> Request {
@@ -131,14 +145,20 @@ pub(crate) fn request(spec: &JobSpec, user: &protocol::ids::UserName) -> Request
         virtual_cluster: spec.virtual_cluster.clone(),
         priority: spec.priority,
         submitted_at: now(),
+        moved_ms: 0,
+        held: false,
         not_before: None,
+        limit_ms: None,
+        expected_ms: None,
         avoid: Vec::new(),
+        only: Vec::new(),
+        labels: BTreeMap::new(),
         roles: spec
             .roles
             .iter()
             .map(|role| RoleRequest {
                 count: role.count,
-                resources: role.resources,
+                demand: Demand::from(role.resources),
                 gpu_types: if role.gpu_types.is_empty() {
                     spec.gpu_types.clone()
                 } else {
@@ -271,13 +291,20 @@ fn after(mut snapshot: Snapshot, plan: &Plan) -> Snapshot {
             continue;
         };
         let request = snapshot.waiting.swap_remove(at);
-        let tasks = placement.tasks.iter().filter_map(|task| {
-            Some((task.clone(), request.roles.get(task.role as usize)?.resources))
-        });
+        let tasks = placement
+            .tasks
+            .iter()
+            .filter_map(|task| Some((task.clone(), request.roles.get(task.role as usize)?.demand)));
         snapshot.running.push(Running {
             job: placement.job,
             virtual_cluster: request.virtual_cluster.clone(),
             tasks: tasks.collect(),
+            standing: placement.standing,
+            opportunistic: request.priority.0 < 0,
+            started_at: now(),
+            limit_ms: request.limit_ms,
+            expected_ms: request.expected_ms,
+            stopping: false,
         });
     }
     snapshot

@@ -14,6 +14,7 @@ use protocol::ids::{JobId, JobKey};
 use protocol::parse::{Parsed, parse};
 use protocol::secrets::{MASK, Secrets};
 use protocol::state::State;
+use protocol::wait::{WaitReason, Waiting};
 use scheduler::model::Answer;
 
 use super::submit::Submissions;
@@ -88,6 +89,13 @@ impl Jobs for Ops {
                 nodes.dedup();
                 DryRun::FitsNow { nodes }
             }
+            Answer::Preempts(jobs) => DryRun::Waits(Waiting {
+                reason: WaitReason::Preempting {
+                    jobs: u32::try_from(jobs.len()).unwrap_or(u32::MAX),
+                },
+                position: 1,
+                expected_start: None,
+            }),
             Answer::Waits(waiting) => DryRun::Waits(waiting),
             Answer::Never(reason) => DryRun::Never { reason },
         });

@@ -14,8 +14,9 @@ use database::tasks::Task;
 use protocol::cluster::{NodeCondition, VirtualClusterSettings};
 use protocol::ids::{GpuType, NodeName};
 use protocol::placement::TaskPlacement;
-use protocol::resources::{Capacity, Resources};
+use protocol::resources::Capacity;
 use protocol::spec::TaskRole;
+use scheduler::model::Demand;
 
 use crate::cluster::{Cluster, capacity, condition};
 use crate::shared::Queue;
@@ -138,7 +139,7 @@ pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
 }
 
 /// What is held on a node, and by which job.
-type Held<'a> = Vec<(protocol::ids::JobId, &'a TaskPlacement, &'a Resources)>;
+type Held<'a> = Vec<(protocol::ids::JobId, &'a TaskPlacement, &'a Demand)>;
 
 fn held_on<'a>(queue: &'a Queue, name: &NodeName) -> Held<'a> {
     let of = |running: &'a scheduler::model::Running| {
@@ -147,8 +148,8 @@ fn held_on<'a>(queue: &'a Queue, name: &NodeName) -> Held<'a> {
     queue.snapshot.running.iter().flat_map(of).filter(|(_, place, _)| place.node == *name).collect()
 }
 
-fn add(usage: &mut Usage, place: &TaskPlacement, resources: &Resources, node: &Capacity) {
-    usage.cpus += u64::from(resources.cpus);
+fn add(usage: &mut Usage, place: &TaskPlacement, resources: &Demand, node: &Capacity) {
+    usage.cpus += resources.cpu_milli / 1000;
     usage.memory_mb += resources.memory_mb;
     usage.disk_gb += resources.disk_gb;
     for index in &place.gpus {

@@ -11,7 +11,7 @@ use protocol::wait::WaitReason;
 use scheduler::model::Snapshot;
 use storage::{EntryKind, StorageError};
 
-use crate::cluster::scheduler_node;
+use crate::cluster::{scheduler_node, scheduler_virtual_cluster};
 use crate::code;
 use crate::loops::schedule::request;
 use crate::ops::files::access::{Access, Claim};
@@ -64,7 +64,7 @@ pub(super) async fn check(
     }
     let snapshot = Snapshot {
         nodes: cluster.nodes.iter().map(scheduler_node).collect(),
-        virtual_clusters: cluster.virtual_clusters.clone(),
+        virtual_clusters: cluster.virtual_clusters.iter().map(scheduler_virtual_cluster).collect(),
         ..Snapshot::default()
     };
     scheduler::admit(&snapshot, &request(spec, &actor.user)).map_err(|reason| {

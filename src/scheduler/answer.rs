@@ -1,0 +1,274 @@
+//! What waiting jobs are told, and what would become of one that is not submitted.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use protocol::ids::{JobId, VirtualClusterName};
+use protocol::time::Timestamp;
+use protocol::wait::{WaitReason, Waiting};
+
+use crate::admit::never;
+use crate::evict::evict;
+use crate::explain;
+use crate::fit::{Look, place, placement, undo};
+use crate::model::{Answer, Expected, Explanation, Ground, Plan, Request, Snapshot};
+use crate::queue::{Key, Waiter};
+use crate::reserve::{Hold, expected_end, keep, release, reserve};
+use crate::state::State;
+use crate::want::Class;
+
+/// Decides for the whole queue of a snapshot.
+#[must_use]
+pub fn plan(snapshot: &Snapshot, now: Timestamp) -> Plan {
+    State::of(snapshot).plan(now)
+}
+
+/// What would become of a request if it were submitted now: it takes its place in the queue by its
+/// own `priority` and `submitted_at`.
+#[must_use]
+pub fn dry_run(snapshot: &Snapshot, request: &Request, now: Timestamp) -> Answer {
+    let mut state = State::of(snapshot);
+    state.pass(now);
+    state.dry_run(request, now)
+}
+
+/// Holders that are named.
+const HOLDERS: usize = 8;
+
+impl State {
+    /// What would become of a request if it were submitted now. What a pass would start anyhow is
+    /// thought of as started: ask after a pass.
+    pub fn dry_run(&mut self, request: &Request, now: Timestamp) -> Answer {
+        let class = self.cluster.class(request);
+        if let Some(reason) = never(&self.cluster, &class) {
+            return Answer::Never(reason);
+        }
+        let wanted = (request.job, &class);
+        if !class.opportunistic {
+            for account in self.cluster.accounts(class.cluster).to_vec() {
+                if !self.cluster.shares.lacks(account, &class, false).is_empty() {
+                    continue;
+                }
+                if let Ok(claims) = place(&mut self.cluster, wanted, Look::Guaranteed(account)) {
+                    undo(&mut self.cluster, &claims);
+                    return self.fits(wanted, &claims);
+                }
+                if let Some(eviction) = evict(&mut self.cluster, wanted, account, now) {
+                    undo(&mut self.cluster, &eviction.claims);
+                    let victims = eviction.victims.iter().map(|(job, _)| *job).collect();
+                    for (job, tenant) in eviction.victims {
+                        tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
+                        self.cluster.settle(job, tenant);
+                    }
+                    return Answer::Preempts(victims);
+                }
+            }
+        }
+        if self.cluster.may_borrow(&class)
+            && let Ok(claims) = place(&mut self.cluster, wanted, Look::Lend)
+        {
+            undo(&mut self.cluster, &claims);
+            return self.fits(wanted, &claims);
+        }
+        let key = Key::of(request);
+        let (position, ahead) = self.position(key, &request.virtual_cluster);
+        let reason = self.reason(wanted, ahead);
+        Answer::Waits(Waiting { reason, position, expected_start: None })
+    }
+
+    fn fits(&self, wanted: (JobId, &Class), claims: &[crate::cluster::Claim]) -> Answer {
+        let standing = Look::Lend.standing();
+        Answer::Fits(placement(&self.cluster, wanted, claims, standing).tasks)
+    }
+
+    /// Place in the queue of the virtual cluster, from 1, and how many are ahead there.
+    fn position(&self, key: Key, cluster: &VirtualClusterName) -> (u32, u32) {
+        let lines = self.queue.active.iter().map(|line| &self.queue.lines[line]);
+        let own = lines.filter(|line| line.class.of.virtual_cluster == *cluster);
+        let ahead: usize = own.map(|line| line.queue.range(..key).count()).sum();
+        let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
+        (ahead.saturating_add(1), ahead)
+    }
+
+    /// Why all that wait do, and their places. Jobs of a class have the same reason.
+    pub fn waiting(&mut self, now: Timestamp) -> BTreeMap<JobId, Waiting> {
+        let mut all = BTreeMap::new();
+        let mut positions: HashMap<VirtualClusterName, u32> = HashMap::new();
+        let mut reasons: HashMap<usize, WaitReason> = HashMap::new();
+        for (key, line) in self.queue.in_order_with(self.pending.values().map(|p| p.waiter)) {
+            let class = self.queue.class(line);
+            let ahead = positions.entry(class.of.virtual_cluster.clone()).or_default();
+            *ahead += 1;
+            let position = *ahead;
+            if let Some(waiting) = self.preempting(key.job, position, now) {
+                all.insert(key.job, waiting);
+                continue;
+            }
+            let reason = match reasons.get(&line) {
+                Some(WaitReason::Behind { .. }) => WaitReason::Behind { ahead: position - 1 },
+                Some(known) => known.clone(),
+                None => self.reason((key.job, &class), position - 1),
+            };
+            reasons.insert(line, reason.clone());
+            let expected_start = self.hold_of(key.job).map(|hold| hold.reservation.start);
+            all.insert(key.job, Waiting { reason, position, expected_start });
+        }
+        let idle = self.queue.jobs.values().filter_map(|waiter| resting(waiter, now));
+        all.extend(idle);
+        all
+    }
+
+    /// What is said of a job whose places have not been left yet.
+    fn preempting(&self, job: JobId, position: u32, now: Timestamp) -> Option<Waiting> {
+        let pending = self.pending.get(&job)?;
+        let jobs = u32::try_from(pending.awaits.len()).unwrap_or(u32::MAX);
+        let reason = WaitReason::Preempting { jobs };
+        Some(Waiting { reason, position, expected_start: Some(now) })
+    }
+
+    fn hold_of(&self, job: JobId) -> Option<&Hold> {
+        self.holds.values().find(|hold| hold.reservation.job == job)
+    }
+
+    /// Why a job that a pass did not start waits.
+    fn reason(&mut self, (job, class): (JobId, &Class), ahead: u32) -> WaitReason {
+        if let Some(reason) = never(&self.cluster, class) {
+            return reason;
+        }
+        let accounts = self.cluster.accounts(class.cluster).to_vec();
+        let failure = match self.without_holds((job, class), &accounts) {
+            Ok(()) => return WaitReason::Behind { ahead: ahead.max(1) },
+            Err(failure) => failure,
+        };
+        let lack =
+            |account: &usize| self.cluster.shares.lacks(*account, class, false).into_iter().next();
+        let lacks: Option<Vec<_>> = accounts.iter().map(lack).collect();
+        match lacks.and_then(|lacks| lacks.into_iter().next()).filter(|_| !class.opportunistic) {
+            Some(lack) => explain::quota(&self.cluster, class, lack),
+            None => explain::no_room(&self.cluster, class, failure),
+        }
+    }
+
+    /// How far the job would come if nothing were kept for others.
+    fn without_holds(
+        &mut self,
+        (job, class): (JobId, &Class),
+        accounts: &[usize],
+    ) -> Result<(), crate::fit::Failure> {
+        let holds: Vec<Hold> = self.holds.values().cloned().collect();
+        for hold in &holds {
+            release(&mut self.cluster, hold);
+        }
+        let mut looks = Vec::new();
+        if !class.opportunistic {
+            let enough = |a: &&usize| self.cluster.shares.lacks(**a, class, false).is_empty();
+            looks.extend(accounts.iter().filter(enough).map(|account| Look::Guaranteed(*account)));
+        }
+        if self.cluster.may_borrow(class) {
+            looks.push(Look::Lend);
+        }
+        let mut result = Err(crate::fit::Failure { role: 0, fit: 0 });
+        for look in looks {
+            result = place(&mut self.cluster, (job, class), look)
+                .map(|claims| undo(&mut self.cluster, &claims));
+            if result.is_ok() {
+                break;
+            }
+        }
+        for hold in &holds {
+            keep(&mut self.cluster, hold);
+        }
+        result
+    }
+
+    /// All that can be said of a waiting job; `None` when it does not wait.
+    pub fn explain(&mut self, job: JobId, now: Timestamp) -> Option<Explanation> {
+        if let (Some(waiting), Some(pending)) =
+            (self.preempting(job, 1, now), self.pending.get(&job))
+        {
+            let holders = pending.awaits.iter().copied().collect();
+            return Some(Explanation { waiting, scarce: None, holders, expected: None });
+        }
+        let waiter = *self.queue.jobs.get(&job)?;
+        if let Some((_, waiting)) = resting(&waiter, now) {
+            return Some(Explanation {
+                waiting,
+                scarce: None,
+                holders: Vec::new(),
+                expected: None,
+            });
+        }
+        let class = self.queue.class(waiter.class);
+        let (position, ahead) = self.position(waiter.key, &class.of.virtual_cluster);
+        let reason = self.reason((job, &class), ahead);
+        let expected = self.expected((job, &class), ahead, now);
+        let expected_start = expected.map(|expected| expected.earliest);
+        let scarce = class.roles.first().and_then(|role| explain::scarce(&self.cluster, role));
+        Some(Explanation {
+            waiting: Waiting { reason, position, expected_start },
+            scarce,
+            holders: self.holders(job, &class, now),
+            expected,
+        })
+    }
+
+    /// Whose end the job waits for; for one without a reservation, whose end may help.
+    fn holders(&self, job: JobId, class: &Class, now: Timestamp) -> Vec<JobId> {
+        let end = |job: &JobId| {
+            let tenant = self.cluster.tenants.get(job)?;
+            Some((expected_end(tenant, now).0, *job))
+        };
+        let mut ends: Vec<_> = match self.hold_of(job) {
+            Some(hold) => hold.reservation.awaits.iter().filter_map(end).collect(),
+            None => {
+                let accounts = self.cluster.accounts(class.cluster).iter();
+                let jobs = accounts.flat_map(|account| &self.cluster.counting[*account]);
+                jobs.filter_map(end).collect()
+            }
+        };
+        ends.sort_unstable();
+        ends.into_iter().take(HOLDERS).map(|(_, job)| job).collect()
+    }
+
+    /// When a job that has a reservation, or would get one, starts.
+    fn expected(
+        &mut self,
+        wanted: (JobId, &Class),
+        ahead: u32,
+        now: Timestamp,
+    ) -> Option<Expected> {
+        if let Some(hold) = self.hold_of(wanted.0) {
+            return Some(self.expected_of(&hold.reservation.awaits, now));
+        }
+        if ahead > 0 || wanted.1.opportunistic {
+            return None;
+        }
+        let account = self.cluster.accounts(wanted.1.cluster)[0];
+        let hold = reserve(&mut self.cluster, wanted, account, None, now)?;
+        release(&mut self.cluster, &hold);
+        Some(self.expected_of(&hold.reservation.awaits, now))
+    }
+
+    fn expected_of(&self, awaits: &BTreeSet<JobId>, now: Timestamp) -> Expected {
+        let ends = awaits.iter().filter_map(|job| self.cluster.tenants.get(job));
+        let mut expected = Expected { earliest: now, latest: Some(now), ground: Ground::Limits };
+        for tenant in ends {
+            let (end, ground) = expected_end(tenant, now);
+            let limit = tenant.limit_ms.map(|limit| tenant.started_at.plus_millis(limit));
+            expected.earliest = expected.earliest.max(end);
+            expected.latest = expected.latest.zip(limit).map(|(latest, limit)| latest.max(limit));
+            expected.ground = expected.ground.max(ground);
+        }
+        expected
+    }
+}
+
+/// What is said of a job that waits for no room: somebody holds it, or a moment has to come.
+fn resting(waiter: &Waiter, now: Timestamp) -> Option<(JobId, Waiting)> {
+    let waits = |reason, expected_start| Waiting { reason, position: 1, expected_start };
+    let job = waiter.key.job;
+    if waiter.held {
+        return Some((job, waits(WaitReason::Hold, None)));
+    }
+    let until = waiter.not_before.filter(|until| *until > now)?;
+    Some((job, waits(WaitReason::Backoff { until }, Some(until))))
+}

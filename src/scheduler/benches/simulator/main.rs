@@ -1,0 +1,107 @@
+//! Replays traces and made-up loads through the scheduler that the server runs, in virtual time,
+//! and prints one line a figure: `name value unit`.
+//!
+//! `cargo bench -p scheduler [-- NAME…]`; the traces come from the folder in `BERTH_TRACES`, or from
+//! `../shared/traces` beside the repository. `--nodes CSV --pods CSV --arrivals FILE` replays other
+//! files of openb's form instead; `--plots DIR` leaves SVG files there.
+
+mod openb;
+mod philly;
+mod plot;
+mod synthetic;
+mod traces;
+
+use std::path::PathBuf;
+
+/// Prints a figure.
+fn figure(name: &str, value: f64, unit: &str) {
+    println!("{name} {value:.2} {unit}");
+}
+
+/// The moment.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only the middle is without a clock; this measures it"
+)]
+fn clock() -> std::time::Instant {
+    std::time::Instant::now()
+}
+
+/// What the command line asks for.
+#[derive(Debug, Default)]
+struct Options {
+    names: Vec<String>,
+    nodes: Option<PathBuf>,
+    pods: Option<PathBuf>,
+    arrivals: Option<PathBuf>,
+    plots: Option<PathBuf>,
+}
+
+impl Options {
+    fn read() -> Result<Self, String> {
+        let mut options = Self::default();
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            let mut path = || {
+                let value = arguments.next().map(PathBuf::from);
+                value.map(Some).ok_or_else(|| format!("{argument} needs a path"))
+            };
+            match argument.as_str() {
+                "--nodes" => options.nodes = path()?,
+                "--pods" => options.pods = path()?,
+                "--arrivals" => options.arrivals = path()?,
+                "--plots" => options.plots = path()?,
+                // Cargo's own.
+                "--bench" => {}
+                unknown if unknown.starts_with('-') => return Err(format!("unknown: {unknown}")),
+                name => options.names.push(name.to_owned()),
+            }
+        }
+        Ok(options)
+    }
+
+    /// Whether measurements of this name are wanted.
+    fn wants(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|wanted| wanted == name)
+    }
+}
+
+fn main() {
+    if let Err(error) = Options::read().and_then(|options| run(&options)) {
+        eprintln!("{error}");
+        std::process::exit(2);
+    }
+}
+
+fn run(options: &Options) -> Result<(), String> {
+    if let (Some(nodes), Some(pods), Some(arrivals)) =
+        (&options.nodes, &options.pods, &options.arrivals)
+    {
+        let workload = openb::Workload::read(nodes, pods)?;
+        return openb::replay_all(&workload, &[arrivals.clone()], options.plots.as_deref());
+    }
+    if options.wants("openb") {
+        match traces::folder("openb") {
+            Ok(folder) => openb::published(&folder, options.plots.as_deref())?,
+            Err(absent) => eprintln!("openb is left out: {absent}"),
+        }
+    }
+    for nodes in [100, 1_000, 10_000] {
+        if options.wants(&format!("nodes{nodes}")) {
+            synthetic::placements(nodes);
+        }
+    }
+    if options.wants("gang4") {
+        synthetic::gangs();
+    }
+    if options.wants("memory") {
+        synthetic::memory();
+    }
+    if options.wants("philly") {
+        match traces::folder("philly") {
+            Ok(folder) => philly::published(&folder, options.plots.as_deref())?,
+            Err(absent) => eprintln!("philly is left out: {absent}"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,266 @@
+//! openb: tasks arrive in a given order and never leave; one that does not fit is dropped.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use protocol::cluster::{NodeCondition, Share};
+use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
+use protocol::resources::{Capacity, Gpu, PortRange};
+use protocol::spec::{PortRequest, Priority};
+use protocol::time::Timestamp;
+use scheduler::State;
+use scheduler::model::{Demand, Node, Placement, Request, RoleRequest, VirtualCluster};
+
+use crate::plot::{Line, plot};
+use crate::{clock, figure, traces};
+
+/// A cluster and its tasks.
+#[derive(Debug)]
+pub(crate) struct Workload {
+    nodes: Vec<Node>,
+    tasks: HashMap<String, (Demand, Vec<GpuType>)>,
+    /// The most frequent classes that make up 95 % of the tasks, and their part of those.
+    typical: Vec<(Demand, Vec<GpuType>, f64)>,
+    milli: u64,
+}
+
+impl Workload {
+    pub(crate) fn read(nodes: &Path, pods: &Path) -> Result<Self, String> {
+        let nodes: Vec<_> = traces::rows(&traces::text(nodes)?).map(|row| node(&row)).collect();
+        let mut tasks = HashMap::new();
+        let mut counts: BTreeMap<(u64, u32, u32, String), u32> = BTreeMap::new();
+        let text = traces::text(pods)?;
+        for row in traces::rows(&text) {
+            let demand = demand(&row);
+            let spec = row.get(5).copied().unwrap_or_default();
+            let types = spec.split('|').filter_map(|name| GpuType::new(name).ok()).collect();
+            tasks.insert(row[0].to_owned(), (demand, types));
+            let class = (demand.cpu_milli, demand.gpus, demand.gpu_milli, spec.to_owned());
+            *counts.entry(class).or_default() += 1;
+        }
+        let milli = nodes.iter().map(|node| node.capacity.gpus.len() as u64 * 1000).sum();
+        let typical = typical(counts, tasks.len());
+        Ok(Self { nodes, tasks, typical, milli })
+    }
+
+    fn virtual_cluster(&self) -> VirtualCluster {
+        let mut gpus = BTreeMap::new();
+        for gpu in self.nodes.iter().flat_map(|node| &node.capacity.gpus) {
+            *gpus.entry(gpu.gpu_type.clone()).or_default() += 1;
+        }
+        VirtualCluster {
+            name: VirtualClusterName::default(),
+            parent: None,
+            share: Share { gpus, ..Share::default() },
+            shapes: Vec::new(),
+            borrows: true,
+        }
+    }
+}
+
+fn typical(
+    counts: BTreeMap<(u64, u32, u32, String), u32>,
+    tasks: usize,
+) -> Vec<(Demand, Vec<GpuType>, f64)> {
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|(a, many), (b, others)| others.cmp(many).then(a.cmp(b)));
+    let (mut typical, mut sum) = (Vec::new(), 0);
+    for ((cpu_milli, gpus, gpu_milli, spec), count) in counts {
+        if f64::from(sum) >= 0.95 * tasks as f64 {
+            break;
+        }
+        sum += count;
+        let types = spec.split('|').filter_map(|name| GpuType::new(name).ok()).collect();
+        let demand = Demand { cpu_milli, gpus, gpu_milli, ..Demand::default() };
+        typical.push((demand, types, f64::from(count)));
+    }
+    typical.iter_mut().for_each(|(_, _, part)| *part /= f64::from(sum));
+    typical
+}
+
+fn node(row: &[&str]) -> Node {
+    let gpu_type = GpuType::new(row.get(4).copied().unwrap_or_default());
+    let gpu = |index| {
+        let gpu_type = gpu_type.clone().expect("a node with GPUs names their model");
+        Gpu { index, gpu_type, uuid: None, healthy: true }
+    };
+    let count = u32::try_from(traces::number(row, 3)).unwrap_or(0);
+    Node {
+        name: NodeName::new(row[0]).expect("the trace's node names are valid"),
+        address: row[0].to_owned(),
+        condition: NodeCondition::Ready,
+        capacity: Capacity {
+            cpus: u32::try_from(traces::number(row, 1) / 1000).unwrap_or(0),
+            memory_mb: traces::number(row, 2),
+            disk_gb: 0,
+            gpus: (0..count).map(gpu).collect(),
+        },
+        ports: PortRange::default(),
+        labels: BTreeMap::new(),
+        links: Vec::new(),
+    }
+}
+
+fn demand(row: &[&str]) -> Demand {
+    let small = |column| u32::try_from(traces::number(row, column)).unwrap_or(0);
+    Demand {
+        cpu_milli: traces::number(row, 1),
+        memory_mb: traces::number(row, 2),
+        disk_gb: 0,
+        gpus: small(3),
+        gpu_milli: small(4),
+    }
+}
+
+/// A request as the server makes them: with the two ports that every task has.
+pub(crate) fn request(job: i64, demand: Demand, types: &[GpuType]) -> Request {
+    let port = |label| PortRequest {
+        label: PortLabel::new(label).expect("a fixed name is valid"),
+        begin_at: 0,
+        count: 1,
+    };
+    Request {
+        job: JobId(job),
+        user: UserName::new("ann").expect("a fixed name is valid"),
+        virtual_cluster: VirtualClusterName::default(),
+        priority: Priority::TEST,
+        submitted_at: Timestamp(job),
+        moved_ms: 0,
+        held: false,
+        not_before: None,
+        limit_ms: None,
+        expected_ms: None,
+        avoid: Vec::new(),
+        only: Vec::new(),
+        labels: BTreeMap::new(),
+        roles: vec![RoleRequest {
+            count: 1,
+            demand,
+            gpu_types: types.to_vec(),
+            ports: vec![port("http"), port("ssh")],
+        }],
+    }
+}
+
+/// The published orders of arrival.
+pub(crate) fn published(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
+    let nodes = folder.join("openb_node_list_gpu_node.csv");
+    let workload = Workload::read(&nodes, &folder.join("openb_pod_list_default.csv"))?;
+    let arrivals: Vec<_> =
+        (42..47).map(|seed| folder.join(format!("arrival_default_seed{seed}.txt.gz"))).collect();
+    replay_all(&workload, &arrivals, plots)
+}
+
+/// Replays each order of arrival; the figures are means of all, the speed is that of the quickest.
+pub(crate) fn replay_all(
+    workload: &Workload,
+    arrivals: &[PathBuf],
+    plots: Option<&Path>,
+) -> Result<(), String> {
+    let mut replays = Vec::new();
+    for path in arrivals {
+        let text = traces::text(path)?;
+        let names: Vec<_> =
+            text.lines().map(|name| name.split("-tuned").next().unwrap_or(name)).collect();
+        replays.push(replay(workload, &names)?);
+    }
+    let mean =
+        |of: &dyn Fn(&Replay) -> f64| replays.iter().map(of).sum::<f64>() / replays.len() as f64;
+    let at = |replay: &Replay, percent: usize| replay.allocated.get(percent).copied();
+    figure("openb.alloc100", mean(&|r| at(r, 100).unwrap_or(r.last)), "%");
+    figure("openb.alloc130", mean(&|r| at(r, 130).unwrap_or(r.last)), "%");
+    figure("openb.frag_amount", mean(&|r| r.fragmented * 100.0), "%");
+    figure("openb.frag_ratio", mean(&|r| r.fragmented * 100.0 / (1.0 - r.last / 100.0)), "%");
+    let quickest = replays.iter().map(|replay| replay.per_second).fold(0.0, f64::max);
+    figure("openb.placements", quickest, "/s");
+    if let Some(folder) = plots {
+        let line = |replay: &Replay| {
+            replay.allocated.iter().enumerate().map(|(x, y)| (x as f64, *y)).collect()
+        };
+        let lines: Vec<_> =
+            replays.iter().map(|r| Line { name: String::new(), points: line(r) }).collect();
+        plot(
+            &folder.join("openb-allocation.svg"),
+            "openb: allocated GPUs (%) by arrived demand (%)",
+            &lines,
+        )?;
+    }
+    Ok(())
+}
+
+struct Replay {
+    /// Percent of all GPUs allocated, by percent of demand arrived.
+    allocated: Vec<f64>,
+    last: f64,
+    /// Fragmented GPUs at the end, as a part of all.
+    fragmented: f64,
+    per_second: f64,
+}
+
+fn replay(workload: &Workload, names: &[&str]) -> Result<Replay, String> {
+    let mut state = State::new(workload.nodes.clone(), vec![workload.virtual_cluster()]);
+    let mut requests = Vec::with_capacity(names.len());
+    for (job, name) in names.iter().enumerate() {
+        let (demand, types) = workload.tasks.get(*name).ok_or_else(|| format!("no task {name}"))?;
+        requests.push(request(job as i64, *demand, types));
+    }
+    let mut placed: Vec<Option<Placement>> = Vec::with_capacity(names.len());
+    let began = clock();
+    for request in &requests {
+        state.submit(request);
+        let started = state.pass(Timestamp(request.job.0)).placements.pop();
+        if started.is_none() {
+            state.cancel(request.job);
+        }
+        placed.push(started);
+    }
+    let per_second = names.len() as f64 / began.elapsed().as_secs_f64();
+    let (mut arrived, mut held, mut allocated) = (0, 0, vec![0.0]);
+    for (request, placed) in requests.iter().zip(&placed) {
+        let demand = request.roles[0].demand;
+        let milli = u64::from(demand.gpus) * u64::from(demand.gpu_milli);
+        arrived += milli;
+        held += if placed.is_some() { milli } else { 0 };
+        while arrived * 100 >= allocated.len() as u64 * workload.milli {
+            allocated.push(held as f64 * 100.0 / workload.milli as f64);
+        }
+    }
+    let last = held as f64 * 100.0 / workload.milli as f64;
+    Ok(Replay { allocated, last, fragmented: fragmented(workload, &requests, &placed), per_second })
+}
+
+/// The part of all GPUs that is free and that a typical task could not use (as FGD defines it).
+fn fragmented(workload: &Workload, requests: &[Request], placed: &[Option<Placement>]) -> f64 {
+    let mut free: HashMap<&NodeName, (u64, Vec<u32>)> = workload
+        .nodes
+        .iter()
+        .map(|node| {
+            let gpus = vec![1000; node.capacity.gpus.len()];
+            (&node.name, (u64::from(node.capacity.cpus) * 1000, gpus))
+        })
+        .collect();
+    for (request, placed) in requests.iter().zip(placed) {
+        for task in placed.iter().flat_map(|placed| &placed.tasks) {
+            let demand = request.roles[0].demand;
+            let Some((cpus, gpus)) = free.get_mut(&task.node) else { continue };
+            *cpus -= demand.cpu_milli;
+            task.gpus.iter().for_each(|gpu| gpus[*gpu as usize] -= demand.gpu_milli);
+        }
+    }
+    let mut sum = 0.0;
+    for node in &workload.nodes {
+        let (cpus, gpus) = &free[&node.name];
+        let model = node.capacity.gpus.first().map(|gpu| &gpu.gpu_type);
+        for (demand, types, part) in &workload.typical {
+            let wanted = types.is_empty() || model.is_some_and(|model| types.contains(model));
+            let large = gpus.iter().filter(|left| **left >= demand.gpu_milli).count();
+            let fits = demand.gpus > 0
+                && wanted
+                && *cpus >= demand.cpu_milli
+                && large >= demand.gpus as usize;
+            let lost: u32 = gpus.iter().filter(|left| !fits || **left < demand.gpu_milli).sum();
+            sum += part * f64::from(lost);
+        }
+    }
+    sum / workload.milli as f64
+}

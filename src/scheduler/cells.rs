@@ -1,0 +1,274 @@
+//! Guarantees that hold in shapes, not only in numbers (after HiveD, OSDI '20).
+//!
+//! Each account's share is cut into cells: whole nodes, and aligned groups of 1, 2, 4, … GPUs of
+//! one. Its guaranteed tasks run inside its cells only, each of which is bound to a block of a
+//! real node when it is first used and let go when it is empty; so what they can hold is what a
+//! private cluster of these cells could hold. A block is cut from the smallest piece that will do
+//! (buddy allocation), and never so that what is not bound could not be any more: whatever lies
+//! scattered over the nodes is then either somebody's own or borrowed, which gives way.
+
+use crate::gpus::{Bits, lowest};
+use crate::model::VirtualCluster;
+use crate::names::Names;
+use crate::node::Kind;
+
+/// Nodes with the same GPUs, CPUs and memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Pool {
+    /// GPUs of each node.
+    pub(crate) size: u32,
+    /// Their types.
+    pub(crate) types: Bits,
+    pub(crate) nodes: i64,
+    /// Sizes of cells, falling: the node, then the powers of two below it.
+    pub(crate) levels: Vec<u32>,
+    /// By account and level: cells it has, and those that are not bound.
+    rights: Vec<Vec<i64>>,
+    unbound: Vec<Vec<i64>>,
+    /// By level: pieces of ready nodes that nobody's cell is bound to, each as large as it can be.
+    open: Vec<i64>,
+    /// Nobody else has a cell here: no blocks are needed.
+    pub(crate) only: Option<usize>,
+}
+
+/// Who has which cells.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cells {
+    pub(crate) pools: Vec<Pool>,
+    /// By virtual cluster: the accounts its guaranteed work may count on, its own first.
+    pub(crate) chains: Vec<Vec<usize>>,
+    /// By virtual cluster: whether its work may run on what others do not use.
+    pub(crate) borrows: Vec<bool>,
+    /// The account of what is guaranteed to nobody.
+    pub(crate) commons: usize,
+    /// The chain of those who have nothing else.
+    pub(crate) everybody: Vec<usize>,
+}
+
+impl Pool {
+    fn new(size: u32, types: Bits) -> Self {
+        let below = (0..7).rev().map(|power| 1 << power).filter(|level| *level < size);
+        let levels: Vec<u32> = (size > 0).then_some(size).into_iter().chain(below).collect();
+        let open = vec![0; levels.len()];
+        Self {
+            size,
+            types,
+            nodes: 0,
+            levels,
+            rights: Vec::new(),
+            unbound: Vec::new(),
+            open,
+            only: None,
+        }
+    }
+
+    /// Whether the account's tasks may use all of the pool's nodes: nobody else has a right there.
+    pub(crate) fn is_free_to(&self, account: usize) -> bool {
+        self.size == 0 || self.only == Some(account)
+    }
+
+    /// The unbound cells of an account at a level.
+    pub(crate) fn unbound(&self, account: usize, level: usize) -> i64 {
+        self.unbound.get(account).map_or(0, |levels| levels[level])
+    }
+
+    /// Whether an account has cells of a level, bound or not.
+    pub(crate) fn has_cells(&self, account: usize, level: usize) -> bool {
+        self.rights.get(account).is_some_and(|levels| levels[level] > 0)
+    }
+
+    /// The aligned pieces of a node at a level.
+    pub(crate) fn pieces(&self, level: usize) -> impl Iterator<Item = Bits> + use<> {
+        let (size, node) = (self.levels[level], self.size);
+        let whole = move |piece: &Bits| *piece & !lowest(Bits::MAX, node) == 0;
+        (0..node / size.max(1)).map(move |at| lowest(Bits::MAX, size) << (at * size)).filter(whole)
+    }
+
+    /// The level of the largest aligned piece of `free` that holds `piece`.
+    pub(crate) fn largest(&self, free: Bits, piece: Bits) -> usize {
+        let holds = |level: &usize| {
+            self.pieces(*level).any(|larger| larger & piece == piece && larger & !free == 0)
+        };
+        (0..self.levels.len()).find(holds).unwrap_or(self.levels.len())
+    }
+
+    /// Adds (`sign` 1) or takes away (`sign` -1) the pieces that `free` falls into.
+    pub(crate) fn count_open(&mut self, mut free: Bits, sign: i64) {
+        for level in 0..self.levels.len() {
+            for piece in self.pieces(level) {
+                if piece & !free == 0 {
+                    free &= !piece;
+                    self.open[level] += sign;
+                }
+            }
+        }
+    }
+
+    /// GPUs in unbound cells that could not be bound any more if all wanted theirs.
+    pub(crate) fn deficit(&self) -> i64 {
+        let (mut spare, mut deficit) = (0, 0);
+        for (level, size) in self.levels.iter().enumerate() {
+            let size = i64::from(*size);
+            let need: i64 = self.unbound.iter().map(|levels| levels[level]).sum();
+            let have = self.open[level] + spare / size;
+            deficit += (need - have).max(0) * size;
+            spare += (self.open[level] - need.min(have)) * size;
+        }
+        deficit
+    }
+
+    /// Binds (`sign` 1) or lets go (`sign` -1) a cell.
+    pub(crate) fn bind(&mut self, account: usize, level: usize, sign: i64) {
+        self.unbound[account][level] -= sign;
+    }
+}
+
+/// What of a share has not been cut into cells yet.
+struct Rest {
+    account: usize,
+    types: Bits,
+    gpus: u32,
+    /// Cells of just this size.
+    exactly: bool,
+}
+
+impl Cells {
+    pub(crate) fn new(clusters: &[VirtualCluster], kinds: &mut [Kind], names: &Names) -> Self {
+        let commons = clusters.len();
+        let borrows = clusters.iter().map(|cluster| cluster.borrows).collect();
+        let chains = chains(clusters, names);
+        let mut cells =
+            Self { pools: Vec::new(), chains, borrows, commons, everybody: vec![commons] };
+        let mut keys = Vec::new();
+        for kind in kinds.iter_mut() {
+            let all: Vec<_> = kind.types.clone();
+            let key = (kind.size, all, kind.total);
+            kind.pool = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+                cells.pools.push(Pool::new(kind.size, kind.type_mask()));
+                keys.push(key);
+                keys.len() - 1
+            });
+        }
+        cells
+    }
+
+    /// Cuts the shares into cells, the largest first; the commons get what is left.
+    pub(crate) fn cut(&mut self, clusters: &[VirtualCluster], names: &Names) {
+        let accounts = clusters.len() + 1;
+        let mut left: Vec<Vec<i64>> = Vec::new();
+        for pool in &mut self.pools {
+            pool.rights = vec![vec![0; pool.levels.len()]; accounts];
+            left.push(
+                (0..pool.levels.len()).map(|l| if l == 0 { pool.nodes } else { 0 }).collect(),
+            );
+        }
+        let mut rests = rests(clusters, names);
+        let mut sizes: Vec<_> = self.pools.iter().flat_map(|p| p.levels.iter().copied()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        for size in sizes.into_iter().rev() {
+            for rest in &mut rests {
+                while rest.gpus >= size
+                    && (!rest.exactly || rest.gpus == size)
+                    && self.cut_one(rest, size, &mut left)
+                {
+                    rest.gpus -= size;
+                }
+            }
+        }
+        for (pool, left) in self.pools.iter_mut().zip(left) {
+            pool.rights[self.commons] = left;
+            pool.unbound.clone_from(&pool.rights);
+            let mut with = (0..accounts).filter(|a| pool.rights[*a].iter().any(|count| *count > 0));
+            pool.only = with.next().filter(|_| with.next().is_none());
+        }
+    }
+
+    /// One cell of `size` from the smallest piece that will do.
+    fn cut_one(&mut self, rest: &Rest, size: u32, left: &mut [Vec<i64>]) -> bool {
+        let piece = |at: usize, pool: &Pool| -> Option<(u32, usize, usize, usize)> {
+            let level = pool.levels.iter().position(|level| *level == size)?;
+            let from = (0..=level).rev().find(|from| left[at][*from] > 0)?;
+            Some((pool.levels[from], at, from, level))
+        };
+        let alone = |pool: &Pool| pool.types.count_ones() == 1 && pool.types & rest.types != 0;
+        let pools = self.pools.iter().enumerate().filter(|(_, pool)| alone(pool));
+        let Some((_, at, from, level)) = pools.filter_map(|(at, pool)| piece(at, pool)).min()
+        else {
+            return false;
+        };
+        left[at][from] -= 1;
+        let mut over = self.pools[at].levels[from] - size;
+        let smaller = self.pools[at].levels.iter().zip(&mut left[at]).skip(from + 1);
+        for (size, left) in smaller {
+            *left += i64::from(over / size);
+            over %= size;
+        }
+        self.pools[at].rights[rest.account][level] += 1;
+        true
+    }
+}
+
+/// By virtual cluster, whose cells its work may use: its own and its parent's, or the commons.
+fn chains(clusters: &[VirtualCluster], names: &Names) -> Vec<Vec<usize>> {
+    let named = |at: usize| !clusters[at].share.gpus.is_empty() || !clusters[at].shapes.is_empty();
+    let parent = |cluster: &VirtualCluster| names.clusters.get(cluster.parent.as_ref()?).copied();
+    let chain = |(at, cluster): (usize, &VirtualCluster)| {
+        let mut chain: Vec<_> = named(at).then_some(at).into_iter().collect();
+        chain.extend(parent(cluster).filter(|parent| *parent != at && named(*parent)));
+        if chain.is_empty() {
+            chain.push(clusters.len());
+        }
+        chain
+    };
+    clusters.iter().enumerate().map(chain).collect()
+}
+
+fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {
+    let mut rests = Vec::new();
+    for (account, cluster) in clusters.iter().enumerate() {
+        let children = || clusters.iter().filter(|c| c.parent.as_ref() == Some(&cluster.name));
+        for shape in &cluster.shapes {
+            let given = |child: &VirtualCluster| -> u32 {
+                let same =
+                    |s: &&crate::model::Shape| s.gpu_type == shape.gpu_type && s.gpus == shape.gpus;
+                child.shapes.iter().filter(same).map(|s| s.count).sum()
+            };
+            let count = shape.count.saturating_sub(children().map(given).sum());
+            let types = names.type_number(&shape.gpu_type).map_or(0, |number| 1 << number);
+            for _ in 0..count {
+                rests.push(Rest { account, types, gpus: shape.gpus, exactly: true });
+            }
+        }
+        for (gpu_type, count) in &cluster.share.gpus {
+            let given: u64 = children().filter_map(|c| c.share.gpus.get(gpu_type)).sum();
+            let gpus = u32::try_from(count.saturating_sub(given)).unwrap_or(u32::MAX);
+            let types = names.type_number(gpu_type).map_or(0, |number| 1 << number);
+            rests.push(Rest { account, types, gpus, exactly: false });
+        }
+    }
+    rests
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_scattered_is_missed() {
+        let mut pool = Pool::new(8, 1);
+        pool.rights = vec![vec![1, 0, 0, 0], vec![0, 2, 0, 0]];
+        pool.unbound.clone_from(&pool.rights);
+        pool.count_open(0xff, 1);
+        pool.count_open(0xff, 1);
+        assert_eq!(pool.deficit(), 0);
+        pool.count_open(0xff, -1);
+        pool.count_open(0xf0, 1);
+        pool.bind(1, 1, 1);
+        assert_eq!(pool.deficit(), 0, "half a node and a whole one are left for one of each");
+        pool.count_open(0xff, -1);
+        pool.count_open(0x0f, 1);
+        pool.bind(1, 1, 1);
+        assert_eq!(pool.deficit(), 8, "both halves were cut from different nodes");
+    }
+}

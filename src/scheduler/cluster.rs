@@ -1,0 +1,428 @@
+//! The cluster as it stands: what is free, who has what, and by what right. Everything is changed
+//! by taking and giving back [`Claim`]s, so that a try can be undone.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use protocol::ids::{JobId, VirtualClusterName};
+use protocol::placement::TaskPlacement;
+use protocol::time::Timestamp;
+
+use crate::cells::Cells;
+use crate::gpus::{Bits, positions};
+use crate::index::Index;
+use crate::mix::Mix;
+use crate::model::{Demand, Node, Running, Standing, VirtualCluster, WHOLE_GPU};
+use crate::names::Names;
+use crate::node::{Amounts, Block, Fixed, Kind, NodeState};
+use crate::ports::Ports;
+use crate::score::Measure;
+use crate::share::{Shares, Usage};
+use crate::want::{Ask, Class};
+
+/// By what right, and whose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Right {
+    /// It counts on this account's cells.
+    Of(usize),
+    Borrowed,
+}
+
+/// What one task has.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    /// `None`: the node is not there any more.
+    pub(crate) node: Option<usize>,
+    pub(crate) amounts: Amounts,
+    pub(crate) gpus: Bits,
+    /// Thousandths of each GPU.
+    pub(crate) milli: u32,
+    pub(crate) gpu_type: u8,
+    pub(crate) ports: Vec<u16>,
+    /// Position of the role among the job's wanted roles.
+    pub(crate) role: usize,
+    pub(crate) right: Right,
+    /// The block it is in, and its level.
+    pub(crate) block: Option<(Bits, usize)>,
+}
+
+/// A job that holds something.
+#[derive(Debug, Clone)]
+pub(crate) struct Tenant {
+    pub(crate) cluster: Option<usize>,
+    pub(crate) name: VirtualClusterName,
+    pub(crate) claims: Vec<Claim>,
+    pub(crate) standing: Standing,
+    /// It never counts on a guarantee.
+    pub(crate) opportunistic: bool,
+    pub(crate) started_at: Timestamp,
+    pub(crate) limit_ms: Option<i64>,
+    pub(crate) expected_ms: Option<i64>,
+    pub(crate) stopping: bool,
+}
+
+impl Tenant {
+    /// What is lost when it is stopped now.
+    pub(crate) fn lost_ms(&self, now: Timestamp) -> i64 {
+        let gpus: u32 = self.claims.iter().map(|claim| claim.gpus.count_ones()).sum();
+        if self.stopping { 0 } else { i64::from(gpus.max(1)) * now.since(self.started_at) }
+    }
+}
+
+/// The cluster.
+#[derive(Debug, Clone)]
+pub(crate) struct Cluster {
+    pub(crate) names: Names,
+    pub(crate) fixed: Vec<Fixed>,
+    pub(crate) kinds: Vec<Kind>,
+    /// By kind: one node, and how many there are.
+    pub(crate) alike: Vec<(usize, i64)>,
+    pub(crate) cells: Cells,
+    pub(crate) shares: Shares,
+    pub(crate) ports: Ports,
+    pub(crate) mix: Mix,
+    pub(crate) tenants: BTreeMap<JobId, Tenant>,
+    pub(crate) states: Vec<NodeState>,
+    /// By node: who is there.
+    pub(crate) guests: Vec<Vec<JobId>>,
+    /// By account: jobs that count on its cells.
+    pub(crate) counting: Vec<BTreeSet<JobId>>,
+    /// Jobs on nodes that are everybody's.
+    pub(crate) in_the_open: BTreeSet<JobId>,
+    /// Jobs that run on borrowed resources.
+    pub(crate) borrowed: BTreeSet<JobId>,
+    /// Nodes on which something is kept for a reservation.
+    pub(crate) held: BTreeSet<usize>,
+    numbers: Vec<u32>,
+    pub(crate) index: Index,
+    asks: HashMap<Ask, usize>,
+    guess: Vec<Ask>,
+}
+
+impl Cluster {
+    /// A cluster in which nothing runs.
+    pub(crate) fn new(nodes: &[Node], clusters: &[VirtualCluster], mix: Mix) -> Self {
+        let names = Names::new(nodes, clusters);
+        let (ports, of_nodes) = Ports::new(nodes.iter().map(|n| (n.address.as_str(), n.ports)));
+        let (mut kinds, mut alike): (Vec<Kind>, Vec<(usize, i64)>) = (Vec::new(), Vec::new());
+        let mut known: HashMap<Kind, usize> = HashMap::new();
+        let mut fixed = Vec::new();
+        for ((at, node), ports) in nodes.iter().enumerate().zip(of_nodes) {
+            let kind = Kind::new(node, &names);
+            let number = *known.entry(kind).or_insert_with_key(|kind| {
+                kinds.push(kind.clone());
+                alike.push((at, 0));
+                kinds.len() - 1
+            });
+            alike[number].1 += 1;
+            fixed.push(Fixed::new(node, number, ports));
+        }
+        let mut cells = Cells::new(clusters, &mut kinds, &names);
+        for (kind, (_, count)) in kinds.iter().zip(&alike) {
+            let pool = &mut cells.pools[kind.pool];
+            pool.nodes += count;
+            if kind.ready {
+                pool.count_open(kind.healthy, *count);
+            }
+        }
+        cells.cut(clusters, &names);
+        let states: Vec<_> =
+            fixed.iter().map(|node| NodeState::new(node.kind, &kinds[node.kind])).collect();
+        let mut cluster = Self {
+            shares: Shares::new(clusters, &names),
+            guess: guess(&kinds),
+            guests: vec![Vec::new(); nodes.len()],
+            counting: vec![BTreeSet::new(); clusters.len() + 1],
+            in_the_open: BTreeSet::new(),
+            borrowed: BTreeSet::new(),
+            held: BTreeSet::new(),
+            numbers: Vec::new(),
+            index: Index::default(),
+            asks: HashMap::new(),
+            tenants: BTreeMap::new(),
+            names,
+            fixed,
+            kinds,
+            alike,
+            cells,
+            ports,
+            mix,
+            states,
+        };
+        cluster.learn();
+        cluster.renew();
+        cluster
+    }
+
+    /// Makes the index of nodes anew.
+    fn renew(&mut self) {
+        self.index = Index::default();
+        self.numbers = (0..)
+            .zip(&self.states)
+            .map(|(node, state)| self.index.set(node, None, state))
+            .collect();
+    }
+
+    fn learn(&mut self) {
+        self.mix.learn(&self.guess);
+        for kind in &self.kinds {
+            self.mix.losses.prepare(kind.type_mask());
+        }
+        self.index.forget_scores();
+    }
+
+    /// Counts the tasks of a job that came among those that may come again.
+    pub(crate) fn saw(&mut self, class: &Class) {
+        let mut changed = false;
+        for role in &class.roles {
+            changed |= self.mix.count(&role.ask, role.count);
+        }
+        if changed {
+            self.learn();
+        }
+    }
+
+    /// Keeps the index small.
+    pub(crate) fn tidy(&mut self) {
+        if self.index.is_stale(self.states.len()) {
+            self.renew();
+        }
+    }
+
+    /// A class of requests in the cluster's numbers.
+    pub(crate) fn class(&mut self, request: &crate::model::Request) -> Class {
+        let mut class = Class::new(request, &self.names);
+        for role in &mut class.roles {
+            let next = self.asks.len();
+            role.number = match self.asks.get(&role.ask) {
+                Some(number) => *number,
+                None => *self.asks.entry(role.ask.clone()).or_insert(next),
+            };
+        }
+        class.beyond_share = crate::admit::share_too_small(self, &class).is_some();
+        class
+    }
+
+    /// The accounts that guaranteed work of a virtual cluster may count on.
+    pub(crate) fn accounts(&self, cluster: Option<usize>) -> &[usize] {
+        let chain = cluster.and_then(|cluster| self.cells.chains.get(cluster));
+        chain.unwrap_or(&self.cells.everybody)
+    }
+
+    /// Whether jobs of a class may run on what others do not use.
+    pub(crate) fn may_borrow(&self, class: &Class) -> bool {
+        let borrows = class.cluster.and_then(|cluster| self.cells.borrows.get(cluster));
+        !class.beyond_share && (class.opportunistic || borrows.is_none_or(|borrows| *borrows))
+    }
+
+    pub(crate) fn kind_of(&self, node: usize) -> &Kind {
+        &self.kinds[self.fixed[node].kind]
+    }
+
+    pub(crate) fn measure(&self, kind: usize) -> Measure<'_> {
+        let kind = &self.kinds[kind];
+        Measure { kind, pool: &self.cells.pools[kind.pool], losses: &self.mix.losses }
+    }
+
+    /// One node of each kind and how many there are of it.
+    pub(crate) fn alike(&self) -> impl Iterator<Item = (&Kind, i64)> {
+        self.kinds.iter().zip(&self.alike).map(|(kind, (_, count))| (kind, *count))
+    }
+
+    pub(crate) fn take(&mut self, claim: &Claim) {
+        let Some(node) = claim.node else { return };
+        self.charge(claim, 1);
+        let state = &mut self.states[node];
+        state.free = state.free.plus(-1, claim.amounts);
+        state.take_gpus(claim.gpus, claim.milli);
+        self.pin(node, claim, 1);
+        self.ports.set(self.fixed[node].ports, &claim.ports, true);
+        self.touch(node);
+    }
+
+    pub(crate) fn give(&mut self, claim: &Claim) {
+        let Some(node) = claim.node else { return };
+        self.charge(claim, -1);
+        let healthy = self.kind_of(node).healthy;
+        let state = &mut self.states[node];
+        state.free = state.free.plus(1, claim.amounts);
+        state.give_gpus(claim.gpus, claim.milli, healthy);
+        self.pin(node, claim, -1);
+        self.ports.set(self.fixed[node].ports, &claim.ports, false);
+        self.touch(node);
+    }
+
+    fn charge(&mut self, claim: &Claim, sign: i64) {
+        if let Right::Of(account) = claim.right {
+            self.shares.charge(account, &usage(claim), sign);
+        }
+    }
+
+    /// Whether a borrowed claim that was given back could be taken again.
+    pub(crate) fn has_back(&self, claim: &Claim) -> bool {
+        let Some(node) = claim.node else { return true };
+        let state = &self.states[node];
+        let gpus = positions(claim.gpus).all(|position| {
+            let part = state.shared.iter().find(|(p, _)| usize::from(*p) == position);
+            state.free_gpus >> position & 1 == 1
+                || part.is_some_and(|(_, left)| *left >= claim.milli)
+        });
+        gpus && state.free.covers(claim.amounts)
+            && self.ports.are_free(self.fixed[node].ports, &claim.ports)
+    }
+
+    /// Tells the index what became of a node.
+    pub(crate) fn touch(&mut self, node: usize) {
+        let number = u32::try_from(node).unwrap_or(u32::MAX);
+        self.numbers[node] = self.index.set(number, Some(self.numbers[node]), &self.states[node]);
+    }
+
+    /// Adds the claim to its block, which is bound with the first and let go with the last.
+    pub(crate) fn pin(&mut self, node: usize, claim: &Claim, sign: i64) {
+        let (Right::Of(account), Some((bits, level))) = (claim.right, claim.block) else { return };
+        let kind = &self.kinds[self.fixed[node].kind];
+        let pool = &mut self.cells.pools[kind.pool];
+        let state = &mut self.states[node];
+        let of = |block: &Block| block.bits == bits && block.account == account;
+        if !state.blocks.iter().any(of) {
+            count_open(pool, kind, state, -1);
+            state.blocks.push(Block { account, level, bits, used: Amounts::default(), pins: 0 });
+            state.blocks.sort_unstable_by_key(|block| block.bits);
+            count_open(pool, kind, state, 1);
+            pool.bind(account, level, 1);
+        }
+        let Some(at) = state.blocks.iter().position(of) else { return };
+        let block = &mut state.blocks[at];
+        block.used = block.used.plus(sign, claim.amounts);
+        block.pins = if sign > 0 { block.pins + 1 } else { block.pins.saturating_sub(1) };
+        if block.pins == 0 {
+            count_open(pool, kind, state, -1);
+            state.blocks.remove(at);
+            count_open(pool, kind, state, 1);
+            pool.bind(account, level, -1);
+        }
+    }
+
+    /// Whether a block can be bound such that all other cells still can be.
+    pub(crate) fn may_bind(&mut self, node: usize, account: usize, block: (Bits, usize)) -> bool {
+        let kind = &self.kinds[self.fixed[node].kind];
+        let pool = &mut self.cells.pools[kind.pool];
+        if pool.unbound(account, block.1) <= 0 {
+            return false;
+        }
+        let before = pool.deficit();
+        let free = self.states[node].unbound(kind.healthy);
+        pool.count_open(free, -1);
+        pool.count_open(free & !block.0, 1);
+        pool.bind(account, block.1, 1);
+        let after = pool.deficit();
+        pool.bind(account, block.1, -1);
+        pool.count_open(free & !block.0, -1);
+        pool.count_open(free, 1);
+        after <= before
+    }
+
+    /// A job comes to hold its claims, which are taken.
+    pub(crate) fn settle(&mut self, job: JobId, tenant: Tenant) {
+        for node in tenant.claims.iter().filter_map(|claim| claim.node) {
+            if !self.guests[node].contains(&job) {
+                self.guests[node].push(job);
+            }
+        }
+        if tenant.standing == Standing::Borrowed {
+            self.borrowed.insert(job);
+        }
+        for claim in &tenant.claims {
+            if let Right::Of(account) = claim.right {
+                self.counting[account].insert(job);
+            }
+            if claim.node.is_some_and(|node| self.kind_of(node).size == 0) {
+                self.in_the_open.insert(job);
+            }
+        }
+        self.tenants.insert(job, tenant);
+    }
+
+    /// A job ends: all it has is given back.
+    pub(crate) fn leave(&mut self, job: JobId) -> Option<Tenant> {
+        let tenant = self.tenants.remove(&job)?;
+        self.borrowed.remove(&job);
+        self.in_the_open.remove(&job);
+        for claim in &tenant.claims {
+            if let Right::Of(account) = claim.right {
+                self.counting[account].remove(&job);
+            }
+        }
+        for claim in &tenant.claims {
+            self.give(claim);
+            if let Some(node) = claim.node {
+                self.guests[node].retain(|guest| *guest != job);
+            }
+        }
+        Some(tenant)
+    }
+
+    /// What a job has that is running already, before it is known by what right.
+    pub(crate) fn tenant(&self, running: &Running) -> Tenant {
+        let claim = |(task, demand): &(TaskPlacement, Demand)| {
+            let node = self.names.nodes.get(&task.node).copied();
+            let gpus = node.map_or(0, |node| self.fixed[node].gpu_bits(&task.gpus));
+            let types = node.map(|node| &self.kind_of(node).types);
+            let of = types.and_then(|types| types.iter().find(|(_, bits)| bits & gpus != 0));
+            Claim {
+                node,
+                amounts: Amounts::of(demand),
+                gpus,
+                milli: if demand.gpus == 1 {
+                    demand.gpu_milli.clamp(1, WHOLE_GPU)
+                } else {
+                    WHOLE_GPU
+                },
+                gpu_type: of.map_or(0, |(number, _)| *number),
+                ports: task.ports.values().flatten().copied().collect(),
+                role: 0,
+                right: Right::Borrowed,
+                block: None,
+            }
+        };
+        Tenant {
+            cluster: self.names.clusters.get(&running.virtual_cluster).copied(),
+            name: running.virtual_cluster.clone(),
+            claims: running.tasks.iter().map(claim).collect(),
+            standing: running.standing,
+            opportunistic: running.opportunistic,
+            started_at: running.started_at,
+            limit_ms: running.limit_ms,
+            expected_ms: running.expected_ms,
+            stopping: running.stopping,
+        }
+    }
+}
+
+fn count_open(pool: &mut crate::cells::Pool, kind: &Kind, state: &NodeState, sign: i64) {
+    if kind.ready {
+        pool.count_open(state.unbound(kind.healthy), sign);
+    }
+}
+
+fn usage(claim: &Claim) -> Usage {
+    let gpus = i64::from(claim.gpus.count_ones()) * i64::from(claim.milli);
+    Usage { cpus: claim.amounts.cpus, memory: claim.amounts.memory, gpus: (claim.gpu_type, gpus) }
+}
+
+/// Before any task came: tasks of 1, 2, 4, … GPUs, as large as a node, that take their part of it.
+fn guess(kinds: &[Kind]) -> Vec<Ask> {
+    let mut guess = Vec::new();
+    for kind in kinds.iter().filter(|kind| kind.size > 0) {
+        let mut gpus = 1;
+        while gpus <= kind.size {
+            let each = Amounts { disk: 0, ..kind.total.part(gpus, kind.size) };
+            let types = kind.type_mask();
+            let labels = BTreeMap::new();
+            guess.push(Ask { each, gpus, milli: WHOLE_GPU, types, labels });
+            gpus *= 2;
+        }
+    }
+    guess.sort_by_key(|ask| (ask.types, ask.gpus, ask.each));
+    guess.dedup_by_key(|ask| (ask.types, ask.gpus));
+    guess
+}

@@ -1,0 +1,155 @@
+//! Taking back what was lent: which borrowed jobs give way so that a guaranteed one starts.
+
+use std::collections::BTreeSet;
+
+use protocol::ids::JobId;
+use protocol::time::Timestamp;
+
+use crate::cluster::{Claim, Cluster, Tenant};
+use crate::fit::{Found, Gang, Look, undo};
+use crate::want::Class;
+
+/// A guaranteed job's places, taken, and the jobs that have left the cluster for them.
+#[derive(Debug)]
+pub(crate) struct Eviction {
+    pub(crate) claims: Vec<Claim>,
+    pub(crate) victims: Vec<(JobId, Tenant)>,
+}
+
+/// Finds places on the account's cells where nothing but borrowed work is in the way, and takes
+/// that away, the least lost work first and each job as a whole. `None`, and nothing is changed,
+/// when the cells themselves have no room.
+pub(crate) fn evict(
+    cluster: &mut Cluster,
+    (job, class): (JobId, &Class),
+    account: usize,
+    now: Timestamp,
+) -> Option<Eviction> {
+    if cluster.borrowed.is_empty() {
+        return None;
+    }
+    let mut victims = Vec::new();
+    let mut gang = Gang::new(cluster, (job, class), Look::Guaranteed(account));
+    for role in 0..class.roles.len() {
+        let mut remaining = class.roles[role].count;
+        while remaining > 0 {
+            let found = gang
+                .best(role, remaining)
+                .or_else(|| clear(&mut gang, (role, remaining), now, &mut victims));
+            let placed = found.map_or(0, |found| gang.fill(found, role, remaining));
+            if placed == 0 {
+                let claims = std::mem::take(&mut gang.claims);
+                undo(cluster, &claims);
+                restore(cluster, victims);
+                return None;
+            }
+            remaining -= placed;
+        }
+    }
+    let claims = gang.claims;
+    spare(cluster, &mut victims, now);
+    Some(Eviction { claims, victims })
+}
+
+/// Takes away those who lose least among all that would make room for a task on some node.
+fn clear(
+    gang: &mut Gang,
+    (role, remaining): (usize, u32),
+    now: Timestamp,
+    victims: &mut Vec<(JobId, Tenant)>,
+) -> Option<Found> {
+    let borrowed = gang.cluster.borrowed.iter().filter_map(|job| gang.cluster.tenants.get(job));
+    let nodes: BTreeSet<usize> =
+        borrowed.flat_map(|tenant| tenant.claims.iter().filter_map(|claim| claim.node)).collect();
+    let mut best: Option<(i64, usize, Vec<JobId>)> = None;
+    for node in nodes {
+        let least = best.as_ref().map(|(lost, ..)| *lost);
+        if let Some((lost, jobs)) = leavers(gang, (node, role), now, least) {
+            best = Some((lost, node, jobs));
+        }
+    }
+    let (_, node, jobs) = best?;
+    for job in jobs {
+        if let Some(tenant) = gang.cluster.leave(job) {
+            victims.push((job, tenant));
+        }
+    }
+    gang.found_on(node, role, remaining)
+}
+
+/// Who has to leave a node so that a task fits there, if less than `least` is lost by it.
+fn leavers(
+    gang: &mut Gang,
+    (node, role): (usize, usize),
+    now: Timestamp,
+    least: Option<i64>,
+) -> Option<(i64, Vec<JobId>)> {
+    let mut guests: Vec<(i64, JobId)> = gang.cluster.guests[node]
+        .iter()
+        .filter(|job| gang.cluster.borrowed.contains(job))
+        .filter_map(|job| Some((gang.cluster.tenants.get(job)?, *job)))
+        .map(|(tenant, job)| (tenant.lost_ms(now), job))
+        .collect();
+    guests.sort_unstable();
+    let mut given: Vec<Claim> = Vec::new();
+    let (mut lost, mut leaving, mut fits) = (0, Vec::new(), false);
+    for (loses, job) in guests {
+        lost += loses;
+        if least.is_some_and(|least| lost >= least) {
+            break;
+        }
+        let here = |claim: &&Claim| claim.node == Some(node);
+        let claims: Vec<_> =
+            gang.cluster.tenants[&job].claims.iter().filter(here).cloned().collect();
+        for claim in claims {
+            gang.cluster.give(&claim);
+            given.push(claim);
+        }
+        leaving.push(job);
+        if gang.found_on(node, role, 1).is_some() {
+            fits = true;
+            break;
+        }
+    }
+    for claim in given.iter().rev() {
+        gang.cluster.take(claim);
+    }
+    fits.then_some((lost, leaving))
+}
+
+fn restore(cluster: &mut Cluster, victims: Vec<(JobId, Tenant)>) {
+    for (job, tenant) in victims.into_iter().rev() {
+        for claim in &tenant.claims {
+            cluster.take(claim);
+        }
+        cluster.settle(job, tenant);
+    }
+}
+
+/// Lets those stay who turned out not to be in the way, the most lost work first.
+fn spare(cluster: &mut Cluster, victims: &mut Vec<(JobId, Tenant)>, now: Timestamp) {
+    victims.sort_by_key(|(job, tenant)| (tenant.lost_ms(now), *job));
+    let mut leaving = Vec::new();
+    for (job, tenant) in victims.drain(..).rev() {
+        if tenant.claims.iter().all(|claim| cluster.has_back(claim)) && fits_back(cluster, &tenant)
+        {
+            cluster.settle(job, tenant);
+        } else {
+            leaving.push((job, tenant));
+        }
+    }
+    leaving.reverse();
+    *victims = leaving;
+}
+
+/// Takes all claims again, if that is possible.
+fn fits_back(cluster: &mut Cluster, tenant: &Tenant) -> bool {
+    for (at, claim) in tenant.claims.iter().enumerate() {
+        if !cluster.has_back(claim) {
+            undo(cluster, &tenant.claims[..at]);
+            return false;
+        }
+        cluster.take(claim);
+    }
+    true
+}

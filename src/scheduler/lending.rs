@@ -1,0 +1,243 @@
+//! Guarantees, lending and taking back, told by example.
+
+use protocol::ids::JobId;
+use protocol::time::Timestamp;
+use protocol::wait::WaitReason;
+
+use crate::effect::{Change, Effect};
+use crate::model::{Answer, Expected, Ground, Shape, Standing};
+use crate::story::{NOW, Story, cluster, gpu_type, job, node_name, places};
+use crate::{State, dry_run};
+
+/// Two nodes of 8; *vision* and *speech* have one of them each.
+fn two_halves() -> Story {
+    let story = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "A100");
+    story.share("vision", &[("A100", 8)], None).share("speech", &[("A100", 8)], None)
+}
+
+fn standing(story: &Story, id: i64) -> Standing {
+    let plan = story.plan();
+    plan.placements.iter().find(|placement| placement.job == JobId(id)).unwrap().standing
+}
+
+#[test]
+fn idle_shares_are_lent() {
+    let story = two_halves().running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)]);
+    let story = story.waits(job(1).within("vision").gpus(2, &[]));
+    assert_eq!(standing(&story, 1), Standing::Borrowed);
+    let own = story.waits(job(2).within("speech").gpus(2, &[]));
+    assert_eq!(standing(&own, 2), Standing::Guaranteed);
+}
+
+#[test]
+fn who_borrows_gives_way_the_least_lost_work_first() {
+    let story = two_halves()
+        .running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
+        .running(7, "vision", &[("b", &[0, 1, 2, 3], 4)])
+        .borrowed()
+        .running(8, "vision", &[("b", &[4, 5, 6, 7], 4)])
+        .borrowed()
+        .waits(job(1).within("speech").gpus(3, &[]));
+    let plan = story.plan();
+    let victims: Vec<_> = plan.preemptions.iter().map(|p| (p.job.0, p.taken_by.0)).collect();
+    assert_eq!(victims, [(8, 1)], "job 8 has run for a second less than job 7");
+    assert_eq!(plan.preemptions[0].lost_ms, 4 * (NOW.0 - 8_000));
+    assert_eq!(plan.placements, [], "its place is not free yet");
+    assert_eq!(plan.waiting[&JobId(1)].reason, WaitReason::Preempting { jobs: 1 });
+}
+
+#[test]
+fn a_gang_gives_way_as_a_whole_and_a_guaranteed_job_never_does() {
+    let story = two_halves()
+        .running(7, "vision", &[("a", &[0, 1, 2, 3], 4), ("b", &[0, 1, 2, 3], 4)])
+        .borrowed()
+        .running(9, "speech", &[("b", &[4, 5, 6, 7], 4)])
+        .waits(job(1).within("speech").gpus(4, &[]));
+    let plan = story.plan();
+    assert_eq!(plan.preemptions.iter().map(|p| p.job.0).collect::<Vec<_>>(), [7]);
+    let full = two_halves().running(9, "speech", &[("b", &[0, 1, 2, 3, 4, 5, 6, 7], 8)]);
+    let full = full.running(8, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)]);
+    let plan = full.waits(job(1).within("speech").gpus(1, &[])).plan();
+    assert!(plan.preemptions.is_empty() && plan.placements.is_empty());
+}
+
+#[test]
+fn whoever_gives_way_already_is_not_told_twice() {
+    let story = two_halves()
+        .running(8, "vision", &[("b", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
+        .borrowed()
+        .stopping()
+        .running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
+        .waits(job(1).within("speech").gpus(8, &[]));
+    let plan = story.plan();
+    assert_eq!(plan.preemptions, []);
+    assert_eq!(plan.waiting[&JobId(1)].reason, WaitReason::Preempting { jobs: 1 });
+}
+
+#[test]
+fn a_preempted_place_is_taken_once_it_is_left() {
+    let story = two_halves()
+        .running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
+        .running(8, "vision", &[("b", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
+        .borrowed();
+    let mut state = State::of(&story.snapshot);
+    state.submit(&job(1).within("speech").gpus(8, &[]).request);
+    state.submit(&job(2).within("vision").gpus(1, &[]).request);
+    assert_eq!(state.pass(NOW).preemptions.len(), 1);
+    assert_eq!(state.pass(NOW), crate::Pass::default(), "nothing changed");
+    state.ended(JobId(8));
+    let pass = state.pass(NOW);
+    assert_eq!(pass.placements.len(), 1, "what was left is job 1's alone");
+    assert_eq!(places(&pass.placements[0]), "b:0,1,2,3,4,5,6,7");
+}
+
+#[test]
+fn others_scattered_work_keeps_nobody_from_whole_nodes() {
+    let mut story = cluster();
+    for name in ["a", "b", "c", "d"] {
+        story = story.node(name).gpus(8, "A100");
+    }
+    let story = story.share("vision", &[("A100", 16)], None).share("speech", &[("A100", 16)], None);
+    let mut state = State::of(&story.snapshot);
+    for id in 1..=16 {
+        state.submit(&job(id).within("vision").gpus(1, &[]).request);
+    }
+    assert_eq!(state.pass(NOW).placements.len(), 16);
+    for id in (1..=16).filter(|id| id % 4 != 0) {
+        state.ended(JobId(id));
+    }
+    state.submit(&job(20).within("speech").gpus(8, &[]).tasks(2).request);
+    let pass = state.pass(NOW);
+    assert_eq!((pass.placements.len(), pass.preemptions.len()), (1, 0));
+}
+
+#[test]
+fn a_share_may_be_given_in_groups() {
+    let mut story = cluster().node("a").gpus(8, "A100").share("vision", &[], None);
+    let shape = Shape { gpu_type: gpu_type("A100"), gpus: 4, count: 1 };
+    story.snapshot.virtual_clusters[0].shapes.push(shape);
+    let story = story.borrows_nothing().share("speech", &[("A100", 4)], None).borrows_nothing();
+    let story = story.waits(job(1).within("speech").gpus(1, &[]));
+    let story = story.waits(job(2).within("vision").gpus(4, &[]));
+    assert_eq!((story.fate(1).as_str(), story.fate(2).as_str()), ("a:0", "a:4,5,6,7"));
+}
+
+#[test]
+fn a_child_uses_its_own_share_then_its_parents() {
+    let story = two_halves().share("video", &[("A100", 4)], None).part_of("vision");
+    let story = story.waits(job(1).within("video").gpus(4, &[]));
+    let story = story.waits(job(2).within("video").gpus(4, &[]));
+    let story = story.waits(job(3).within("video").gpus(4, &[]));
+    let standings = [1, 2, 3].map(|id| standing(&story, id));
+    assert_eq!(standings, [Standing::Guaranteed, Standing::Guaranteed, Standing::Borrowed]);
+}
+
+#[test]
+fn opportunistic_work_always_borrows() {
+    let story = two_halves().waits(job(1).within("vision").priority(-1).gpus(8, &[]));
+    assert_eq!(standing(&story, 1), Standing::Borrowed);
+}
+
+#[test]
+fn borrowed_work_comes_to_count_on_a_share_that_has_room_again() {
+    let story = two_halves()
+        .running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
+        .running(8, "vision", &[("b", &[0, 1], 2)])
+        .borrowed();
+    let mut state = State::of(&story.snapshot);
+    state.ended(JobId(9));
+    state.pass(NOW);
+    state.submit(&job(1).within("speech").gpus(8, &[]).request);
+    let pass = state.pass(NOW);
+    assert_eq!(pass.preemptions, [], "job 8 is guaranteed by now");
+    assert_eq!(places(&pass.placements[0]), "a:0,1,2,3,4,5,6,7");
+}
+
+#[test]
+fn small_tasks_share_a_gpu() {
+    let story = cluster().node("a").gpus(2, "A100");
+    let story = story.waits(job(1).gpu_part(600)).waits(job(2).gpu_part(400));
+    let story = story.waits(job(3).gpus(1, &[])).waits(job(4).gpu_part(100));
+    let fates = [1, 2, 3].map(|id| story.fate(id));
+    assert_eq!(fates, ["a:0", "a:0", "a:1"]);
+    assert!(story.plan().waiting.contains_key(&JobId(4)));
+}
+
+#[test]
+fn linked_gpus_are_given_together() {
+    let story = cluster().node("a").gpus(4, "A100").links(&[&[0, 2], &[1, 3]]);
+    assert_eq!(story.waits(job(1).gpus(2, &[])).fate(1), "a:0,2");
+}
+
+#[test]
+fn wishes_are_met() {
+    let story = cluster().node("a").node("b").label("disk", "ssd").node("c");
+    assert_eq!(story.clone().waits(job(1).labelled("disk", "ssd")).fate(1), "b:");
+    assert_eq!(story.clone().waits(job(1).only("c")).fate(1), "c:");
+    assert_eq!(story.waits(job(1).held()).fate(1), "Hold");
+}
+
+#[test]
+fn a_job_that_ends_in_time_fills_the_gap_before_a_reservation() {
+    let story = cluster().node("a").cpus(8).running(9, "default", &[("a", &[], 6)]).ends_in(60_000);
+    let story = story.waits(job(1).cpus(8).runs(1_000));
+    assert_eq!(story.clone().waits(job(2).cpus(2).runs(50_000)).fate(2), "a:");
+    let long = story.waits(job(2).cpus(2).runs(70_000));
+    assert_eq!(long.plan().waiting[&JobId(2)].reason, WaitReason::Behind { ahead: 1 });
+}
+
+#[test]
+fn what_is_expected_to_be_short_goes_first_and_nothing_waits_for_ever() {
+    let story = cluster().node("a").cpus(1);
+    let story = story.waits(job(1).runs(3_600_000)).waits(job(2).runs(60_000));
+    assert_eq!(story.fate(2), "a:");
+    let late = job(2).runs(60_000);
+    let mut late = story.waits(late);
+    late.snapshot.waiting[1].submitted_at = Timestamp(100_000_000);
+    late.snapshot.waiting.truncate(2);
+    assert_eq!(late.fate(1), "a:", "it has waited a dozen times as long as it runs");
+}
+
+#[test]
+fn an_explanation_says_who_holds_what_and_until_when() {
+    let story = cluster()
+        .node("a")
+        .gpus(4, "A100")
+        .running(9, "default", &[("a", &[0, 1, 2], 1)])
+        .ends_in(60_000)
+        .waits(job(1).gpus(2, &[]));
+    let mut state = State::of(&story.snapshot);
+    state.pass(NOW);
+    let explanation = state.explain(JobId(1), NOW).unwrap();
+    assert_eq!(explanation.holders, [JobId(9)]);
+    let scarce = explanation.scarce.unwrap();
+    assert_eq!((scarce.needs, scarce.free, scarce.best_node), (2, 1, 1));
+    let end = NOW.plus_millis(60_000);
+    let expected = Expected { earliest: end, latest: Some(end), ground: Ground::Limits };
+    assert_eq!(explanation.expected, Some(expected));
+}
+
+#[test]
+fn a_dry_run_says_who_would_have_to_give_way() {
+    let story = two_halves()
+        .running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
+        .running(8, "vision", &[("b", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
+        .borrowed();
+    let answer = dry_run(&story.snapshot, &job(1).within("speech").gpus(1, &[]).request, NOW);
+    assert_eq!(answer, Answer::Preempts(vec![JobId(8)]));
+}
+
+#[test]
+fn a_change_is_shown_before_it_is_made() {
+    let story = two_halves()
+        .running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
+        .waits(job(1).within("speech").gpus(8, &[]));
+    let drain = Change::Node(node_name("b"), protocol::cluster::NodeCondition::Draining);
+    let effect = story.snapshot.effect_of(&drain, NOW);
+    assert_eq!(effect, Effect { wait: vec![JobId(1)], ..Effect::default() });
+    let mut smaller = story.snapshot.virtual_clusters[0].clone();
+    smaller.share.gpus.clear();
+    smaller.share.gpus.insert(gpu_type("A100"), 0);
+    let effect = story.snapshot.effect_of(&Change::Share(smaller), NOW);
+    assert_eq!(effect.loses_guarantee, [JobId(9)]);
+}

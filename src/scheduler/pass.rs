@@ -1,0 +1,381 @@
+//! One pass over the queue: guaranteed work first, then what is idle is lent.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::sync::Arc;
+
+use protocol::ids::JobId;
+use protocol::time::Timestamp;
+
+use crate::cluster::{Claim, Tenant};
+use crate::evict::evict;
+use crate::fit::{Look, place, placement, undo};
+use crate::model::{Placement, Preemption, Standing};
+use crate::queue::{Key, Waiter};
+use crate::reserve::{keep, release, reserve};
+use crate::state::{Pending, State};
+use crate::want::Class;
+
+/// Jobs of one class that are looked at for a gap before a reservation.
+const LOOK_BEHIND: usize = 32;
+
+/// Borrowed jobs of an account that are tried in vain before the rest is left as it is.
+const GIVE_UP: u32 = 4;
+
+/// What a pass decided.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pass {
+    /// Jobs that start, each with all its tasks.
+    pub placements: Vec<Placement>,
+    /// Jobs to be stopped and put back to their place in the queue.
+    pub preemptions: Vec<Preemption>,
+}
+
+/// How a job may go on.
+enum Outcome {
+    Starts(Vec<Claim>, Standing),
+    Blocked,
+}
+
+impl State {
+    /// Decides for all that wait: higher priority first, then by their place. The first job of a
+    /// virtual cluster that finds no room is given a reservation; what comes behind it starts only
+    /// where it cannot delay it.
+    pub fn pass(&mut self, now: Timestamp) -> Pass {
+        let mut pass = Pass::default();
+        self.cluster.tidy();
+        self.queue.wake(now);
+        self.start_pending(&mut pass);
+        self.place_guaranteed(now, &mut pass);
+        self.lend(now, &mut pass);
+        self.promote();
+        pass
+    }
+
+    /// Those whose places have been left start.
+    fn start_pending(&mut self, pass: &mut Pass) {
+        let ready: Vec<_> = self
+            .pending
+            .iter()
+            .filter(|(_, pending)| pending.awaits.is_empty())
+            .map(|(job, _)| *job)
+            .collect();
+        for job in ready {
+            if let Some(Pending { class, tenant, .. }) = self.pending.remove(&job) {
+                let (claims, standing) = (&tenant.claims, tenant.standing);
+                pass.placements.push(placement(&self.cluster, (job, &class), claims, standing));
+                self.cluster.settle(job, tenant);
+            }
+        }
+    }
+
+    /// The first of each line.
+    fn heads(&self) -> BinaryHeap<Reverse<(Key, usize)>> {
+        let head = |line: &usize| Some(Reverse((*self.queue.lines[line].queue.first()?, *line)));
+        self.queue.active.iter().filter_map(head).collect()
+    }
+
+    fn place_guaranteed(&mut self, now: Timestamp, pass: &mut Pass) {
+        let mut heads = self.heads();
+        // Accounts that have a first job without room already.
+        let mut reserved = BTreeSet::new();
+        while let Some(Reverse((key, line))) = heads.pop() {
+            let class = self.queue.class(line);
+            if class.opportunistic {
+                continue;
+            }
+            let accounts = self.cluster.accounts(class.cluster).to_vec();
+            let first = !reserved.contains(&accounts[0]);
+            match self.decide((key.job, &class), (&accounts, line, first), now, pass) {
+                Outcome::Starts(claims, standing) => {
+                    self.start((key, &class), claims, standing, now, pass);
+                    self.push_next(&mut heads, line);
+                }
+                Outcome::Blocked => {
+                    if self.holds.get(&accounts[0]).is_some_and(|h| h.reservation.job == key.job) {
+                        reserved.insert(accounts[0]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn push_next(&self, heads: &mut BinaryHeap<Reverse<(Key, usize)>>, line: usize) {
+        let next = self.queue.lines.get(&line).and_then(|line| line.queue.first());
+        heads.extend(next.map(|key| Reverse((*key, line))));
+    }
+
+    /// Tries to start a job on its accounts' cells. `first`: nobody ahead of it on its account waits
+    /// for room; it gets the account's reservation.
+    fn decide(
+        &mut self,
+        (job, class): (JobId, &Class),
+        (accounts, line, first): (&[usize], usize, bool),
+        now: Timestamp,
+        pass: &mut Pass,
+    ) -> Outcome {
+        let mine = self.holds.get(&accounts[0]).is_some_and(|hold| hold.reservation.job == job);
+        let tried = Some(self.gains);
+        let known = &self.queue.lines[&line];
+        if known.blocked == tried && (!first || mine || known.hopeless == tried) {
+            return Outcome::Blocked;
+        }
+        let kept = if first { self.holds.remove(&accounts[0]) } else { None };
+        if let Some(hold) = &kept {
+            release(&mut self.cluster, hold);
+        }
+        if let Some(claims) = self.guaranteed((job, class), accounts, now, pass) {
+            return Outcome::Starts(claims, Standing::Guaranteed);
+        }
+        if first {
+            match kept {
+                Some(hold)
+                    if hold.reservation.job == job && self.is_sound(&hold.reservation.awaits) =>
+                {
+                    keep(&mut self.cluster, &hold);
+                    self.holds.insert(accounts[0], hold);
+                }
+                Some(_) | None if self.is_alone() => {}
+                Some(_) | None => {
+                    self.gains += u64::from(kept.is_some());
+                    self.reserve((job, class), accounts, kept.map(|hold| hold.reservation), now);
+                }
+            }
+        }
+        let hopeless = first && !self.is_alone() && !self.holds.contains_key(&accounts[0]);
+        if let Some(line) = self.queue.lines.get_mut(&line) {
+            line.blocked = Some(self.gains);
+            line.hopeless = hopeless.then_some(self.gains);
+        }
+        Outcome::Blocked
+    }
+
+    /// Whether nobody else waits whom a reservation would be needed against.
+    fn is_alone(&self) -> bool {
+        self.queue.jobs.len() == 1
+    }
+
+    /// Whether one that is waited for runs still: else the reservation is not to be relied on.
+    fn is_sound(&self, awaits: &BTreeSet<JobId>) -> bool {
+        awaits.iter().any(|job| self.cluster.tenants.contains_key(job))
+    }
+
+    fn reserve(
+        &mut self,
+        (job, class): (JobId, &Class),
+        accounts: &[usize],
+        kept: Option<crate::model::Reservation>,
+        now: Timestamp,
+    ) {
+        let last = kept.or_else(|| self.last.iter().find(|last| last.job == job).cloned());
+        let hold = reserve(&mut self.cluster, (job, class), accounts[0], last.as_ref(), now);
+        if let Some(hold) = hold {
+            self.holds.insert(accounts[0], hold);
+        }
+    }
+
+    /// Places on cells of its accounts, taken; others may have to leave them first.
+    fn guaranteed(
+        &mut self,
+        (job, class): (JobId, &Class),
+        accounts: &[usize],
+        now: Timestamp,
+        pass: &mut Pass,
+    ) -> Option<Vec<Claim>> {
+        for account in accounts {
+            if !self.cluster.shares.is_unbounded(*account)
+                && !self.cluster.shares.lacks(*account, class, false).is_empty()
+            {
+                continue;
+            }
+            let look = Look::Guaranteed(*account);
+            if let Ok(claims) = place(&mut self.cluster, (job, class), look) {
+                return Some(claims);
+            }
+            if let Some(eviction) = evict(&mut self.cluster, (job, class), *account, now) {
+                for (victim, tenant) in eviction.victims {
+                    if !tenant.stopping {
+                        pass.preemptions.push(Preemption {
+                            job: victim,
+                            taken_by: job,
+                            virtual_cluster: class.of.virtual_cluster.clone(),
+                            lost_ms: tenant.lost_ms(now),
+                        });
+                    }
+                    self.leaving.insert(victim, tenant);
+                }
+                return Some(eviction.claims);
+            }
+        }
+        None
+    }
+
+    /// A job has its places: it starts, or does when those who are there have left.
+    fn start(
+        &mut self,
+        (key, class): (Key, &Arc<Class>),
+        claims: Vec<Claim>,
+        standing: Standing,
+        now: Timestamp,
+        pass: &mut Pass,
+    ) {
+        let Some(waiter) = self.queue.remove(key.job) else { return };
+        self.let_go(key.job);
+        let awaits = self.awaits(&claims);
+        let tenant = tenant(&waiter, class, claims, standing, now);
+        if awaits.is_empty() {
+            let started = placement(&self.cluster, (key.job, class), &tenant.claims, standing);
+            pass.placements.push(started);
+            self.cluster.settle(key.job, tenant);
+        } else {
+            let class = Arc::clone(class);
+            self.pending.insert(key.job, Pending { waiter, class, tenant, awaits });
+        }
+    }
+
+    /// Those who are about to leave and are at the same addresses: what they have, ports included,
+    /// is only then free.
+    fn awaits(&self, claims: &[Claim]) -> BTreeSet<JobId> {
+        if self.leaving.is_empty() {
+            return BTreeSet::new();
+        }
+        let address =
+            |claim: &Claim| claim.node.map(|node| self.cluster.fixed[node].node.address.as_str());
+        let addresses: BTreeSet<_> = claims.iter().filter_map(address).collect();
+        let there = |claim: &Claim| address(claim).is_some_and(|a| addresses.contains(a));
+        let leaving = self.leaving.iter().filter(|(_, tenant)| tenant.claims.iter().any(there));
+        leaving.map(|(job, _)| *job).collect()
+    }
+
+    /// What is idle is lent, in the order of the whole queue.
+    fn lend(&mut self, now: Timestamp, pass: &mut Pass) {
+        let mut heads = self.heads();
+        while let Some(Reverse((key, line))) = heads.pop() {
+            let class = self.queue.class(line);
+            if self.queue.lines[&line].idle == Some(self.gains) || !self.cluster.may_borrow(&class)
+            {
+                continue;
+            }
+            if let Some(claims) = self.idle_room((key.job, &class)) {
+                self.start((key, &class), claims, Standing::Borrowed, now, pass);
+                self.push_next(&mut heads, line);
+                continue;
+            }
+            self.fill_gaps((line, &class), now, pass);
+            if let Some(line) = self.queue.lines.get_mut(&line) {
+                line.idle = Some(self.gains);
+            }
+        }
+    }
+
+    /// Idle places, taken; what is kept for the job itself is idle as well.
+    fn idle_room(&mut self, (job, class): (JobId, &Class)) -> Option<Vec<Claim>> {
+        let own = self.holds.values().find(|hold| hold.reservation.job == job).cloned();
+        if let Some(hold) = &own {
+            release(&mut self.cluster, hold);
+        }
+        let placed = place(&mut self.cluster, (job, class), Look::Lend).ok();
+        if let Some(hold) = &own {
+            match placed.is_some() {
+                true => self.holds.retain(|_, other| other.reservation.job != job),
+                false => keep(&mut self.cluster, hold),
+            }
+        }
+        placed
+    }
+
+    /// Jobs expected to end before a reservation begins may run where it will be; if they do not,
+    /// they give way.
+    fn fill_gaps(&mut self, (line, class): (usize, &Arc<Class>), now: Timestamp, pass: &mut Pass) {
+        let Some(latest) = self.holds.values().map(|hold| hold.reservation.start).max() else {
+            return;
+        };
+        let queue = self.queue.lines[&line].queue.iter().take(LOOK_BEHIND);
+        let short = |key: &&Key| {
+            let waiter = self.queue.jobs.get(&key.job);
+            waiter.and_then(Waiter::runs_ms).is_some_and(|runs| now.plus_millis(runs) <= latest)
+        };
+        let candidates: Vec<Key> = queue.filter(short).copied().collect();
+        for key in candidates {
+            let runs = self.queue.jobs.get(&key.job).and_then(Waiter::runs_ms).unwrap_or(i64::MAX);
+            let end = now.plus_millis(runs);
+            let Ok(claims) = place(&mut self.cluster, (key.job, class), Look::Borrow) else {
+                return;
+            };
+            if self.ends_in_time(&claims, key.job, end) {
+                self.start((key, class), claims, Standing::Borrowed, now, pass);
+            } else {
+                undo(&mut self.cluster, &claims);
+            }
+        }
+    }
+
+    fn ends_in_time(&self, claims: &[Claim], job: JobId, end: Timestamp) -> bool {
+        self.holds.values().all(|hold| {
+            let there =
+                hold.nodes().any(|node| claims.iter().any(|claim| claim.node == Some(node)));
+            !there || hold.reservation.start >= end && hold.reservation.job != job
+        })
+    }
+
+    /// Work that borrows comes to count on its virtual cluster's share where that has room again,
+    /// the oldest first.
+    fn promote(&mut self) {
+        let gained = std::mem::take(&mut self.gained);
+        for account in gained {
+            if self.holds.contains_key(&account) {
+                continue;
+            }
+            let mut failed = 0;
+            for job in self.promotable(account) {
+                failed += u32::from(!self.promote_one(job));
+                if failed == GIVE_UP {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn promotable(&self, account: usize) -> Vec<JobId> {
+        let held = |claim: &Claim| claim.node.is_some_and(|n| self.cluster.held.contains(&n));
+        let jobs = self.cluster.borrowed.iter().map(|job| (*job, &self.cluster.tenants[job]));
+        let mut jobs: Vec<_> = jobs
+            .filter(|(_, tenant)| !tenant.opportunistic && !tenant.stopping)
+            .filter(|(_, tenant)| self.cluster.accounts(tenant.cluster).contains(&account))
+            .filter(|(_, tenant)| !tenant.claims.iter().any(held))
+            .map(|(job, tenant)| (tenant.started_at, job))
+            .collect();
+        jobs.sort_unstable();
+        jobs.into_iter().map(|(_, job)| job).collect()
+    }
+
+    fn promote_one(&mut self, job: JobId) -> bool {
+        let Some(tenant) = self.cluster.leave(job) else { return false };
+        let promoted = self.cluster.settle_guaranteed(job, &tenant);
+        if !promoted {
+            tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
+            self.cluster.settle(job, tenant);
+        }
+        promoted
+    }
+}
+
+fn tenant(
+    waiter: &Waiter,
+    class: &Class,
+    claims: Vec<Claim>,
+    standing: Standing,
+    now: Timestamp,
+) -> Tenant {
+    Tenant {
+        cluster: class.cluster,
+        name: class.of.virtual_cluster.clone(),
+        claims,
+        standing,
+        opportunistic: class.opportunistic,
+        started_at: now,
+        limit_ms: waiter.limit_ms,
+        expected_ms: waiter.expected_ms,
+        stopping: false,
+    }
+}

@@ -1,0 +1,66 @@
+//! How long a user's jobs of a kind have run, to expect how long the next one will.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use protocol::ids::{UserName, VirtualClusterName};
+
+use crate::model::Request;
+
+/// Runs of each kind that are remembered.
+const REMEMBERED: usize = 16;
+/// With fewer runs of the user's own, those of all in the virtual cluster count.
+const ENOUGH: usize = 3;
+
+/// Past runs. Times are in milliseconds.
+#[derive(Debug, Clone, Default)]
+pub struct PastRuns {
+    of_user: BTreeMap<(VirtualClusterName, UserName, u32), VecDeque<i64>>,
+    of_cluster: BTreeMap<(VirtualClusterName, u32), VecDeque<i64>>,
+}
+
+impl PastRuns {
+    /// A job that asked for this has run so long.
+    pub fn record(&mut self, request: &Request, ran_ms: i64) {
+        let gpus = gpus(request);
+        let cluster = request.virtual_cluster.clone();
+        let own = (cluster.clone(), request.user.clone(), gpus);
+        for runs in [
+            self.of_user.entry(own).or_default(),
+            self.of_cluster.entry((cluster, gpus)).or_default(),
+        ] {
+            if runs.len() == REMEMBERED {
+                runs.pop_front();
+            }
+            runs.push_back(ran_ms.max(0));
+        }
+    }
+
+    /// How long a job that asks for this is expected to run; `None`: nothing like it ran yet.
+    ///
+    /// The last runs count most: half as much again for each one back.
+    #[must_use]
+    pub fn expect(&self, request: &Request) -> Option<i64> {
+        let gpus = gpus(request);
+        let cluster = request.virtual_cluster.clone();
+        let own = self.of_user.get(&(cluster.clone(), request.user.clone(), gpus));
+        let own = own.filter(|runs| runs.len() >= ENOUGH);
+        let runs = own.or_else(|| self.of_cluster.get(&(cluster, gpus)))?;
+        let expected = weighed(runs)?;
+        Some(request.limit_ms.map_or(expected, |limit| expected.min(limit)))
+    }
+}
+
+fn gpus(request: &Request) -> u32 {
+    request.roles.iter().map(|role| role.count.saturating_mul(role.demand.gpus)).sum()
+}
+
+/// The mean of logarithms, so that one very long run among short ones does not hide them.
+fn weighed(runs: &VecDeque<i64>) -> Option<i64> {
+    let (mut sum, mut weights, mut weight) = (0.0, 0.0, 1.0);
+    for run in runs.iter().rev() {
+        sum += weight * (*run as f64 + 1000.0).ln();
+        weights += weight;
+        weight *= 0.8;
+    }
+    (weights > 0.0).then(|| (f64::exp(sum / weights) - 1000.0).max(0.0) as i64)
+}

@@ -1,0 +1,186 @@
+//! The jobs that wait, by class: what fails for one of a class fails for all behind it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use protocol::ids::JobId;
+use protocol::spec::Priority;
+use protocol::time::Timestamp;
+
+use crate::model::Request;
+use crate::want::{Class, ClassKey};
+
+/// For each millisecond that a job is expected to run, it lets so many milliseconds of later
+/// submissions go first. What is expected to be short so waits little, and nothing waits for ever.
+const PATIENCE: i64 = 12;
+/// What is expected of a job of which nothing is known.
+const USUAL_MS: i64 = 3_600_000;
+/// No job is put back further than this.
+const LONGEST_MS: i64 = 14 * 86_400_000;
+
+/// A place in the queue: smaller goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key {
+    pub(crate) priority: Reverse<Priority>,
+    pub(crate) rank: i64,
+    pub(crate) job: JobId,
+}
+
+impl Key {
+    pub(crate) fn of(request: &Request) -> Self {
+        let expected = request.expected_ms.or(request.limit_ms).unwrap_or(USUAL_MS);
+        let patience = expected.clamp(0, LONGEST_MS / PATIENCE) * PATIENCE;
+        let rank = request.submitted_at.0.saturating_add(request.moved_ms).saturating_add(patience);
+        Self { priority: Reverse(request.priority), rank, job: request.job }
+    }
+}
+
+/// A job that waits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiter {
+    pub(crate) class: usize,
+    pub(crate) key: Key,
+    pub(crate) limit_ms: Option<i64>,
+    pub(crate) expected_ms: Option<i64>,
+    pub(crate) held: bool,
+    pub(crate) not_before: Option<Timestamp>,
+}
+
+impl Waiter {
+    /// The longest that it is expected to run.
+    pub(crate) fn runs_ms(&self) -> Option<i64> {
+        self.expected_ms.into_iter().chain(self.limit_ms).min()
+    }
+}
+
+/// The waiting jobs of one class, and when a try for them failed last.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) class: std::sync::Arc<Class>,
+    name: ClassKey,
+    pub(crate) queue: BTreeSet<Key>,
+    /// The count of gains ([`crate::state`]) at which its first job found no guaranteed room.
+    pub(crate) blocked: Option<u64>,
+    /// The same for a reservation.
+    pub(crate) hopeless: Option<u64>,
+    /// The same for idle room to borrow.
+    pub(crate) idle: Option<u64>,
+}
+
+/// All that wait.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    pub(crate) jobs: HashMap<JobId, Waiter>,
+    pub(crate) lines: BTreeMap<usize, Line>,
+    numbers: HashMap<ClassKey, usize>,
+    /// Lines in which somebody waits.
+    pub(crate) active: BTreeSet<usize>,
+    /// Jobs that wait for a moment.
+    sleeping: BTreeSet<(Timestamp, JobId)>,
+    next: usize,
+}
+
+impl Queue {
+    /// Adds a job; `class` makes its class when there is no line for it.
+    pub(crate) fn add(&mut self, request: &Request, class: impl FnOnce() -> Class) {
+        let name = ClassKey::of(request);
+        let number = match self.numbers.get(&name) {
+            Some(number) => *number,
+            None => self.open(name, class()),
+        };
+        let waiter = Waiter {
+            class: number,
+            key: Key::of(request),
+            limit_ms: request.limit_ms,
+            expected_ms: request.expected_ms,
+            held: request.held,
+            not_before: request.not_before,
+        };
+        self.insert(waiter);
+    }
+
+    fn open(&mut self, name: ClassKey, class: Class) -> usize {
+        if self.lines.len() > 1024 + 4 * self.active.len() {
+            let active = &self.active;
+            self.lines.retain(|number, _| active.contains(number));
+            let lines = &self.lines;
+            self.numbers.retain(|_, number| lines.contains_key(number));
+        }
+        self.next += 1;
+        self.numbers.insert(name.clone(), self.next);
+        let class = std::sync::Arc::new(class);
+        let line =
+            Line { class, name, queue: BTreeSet::new(), blocked: None, hopeless: None, idle: None };
+        self.lines.insert(self.next, line);
+        self.next
+    }
+
+    /// Puts a job in (again).
+    pub(crate) fn insert(&mut self, waiter: Waiter) {
+        let job = waiter.key.job;
+        self.jobs.insert(job, waiter);
+        match waiter.not_before {
+            _ if waiter.held => {}
+            Some(until) => drop(self.sleeping.insert((until, job))),
+            None => self.awake(waiter),
+        }
+    }
+
+    fn awake(&mut self, waiter: Waiter) {
+        if let Some(line) = self.lines.get_mut(&waiter.class) {
+            line.queue.insert(waiter.key);
+            self.active.insert(waiter.class);
+        }
+    }
+
+    /// Those whose moment has come wait like all others.
+    pub(crate) fn wake(&mut self, now: Timestamp) {
+        while let Some((until, job)) = self.sleeping.first().copied().filter(|(t, _)| *t <= now) {
+            self.sleeping.remove(&(until, job));
+            if let Some(waiter) = self.jobs.get_mut(&job) {
+                waiter.not_before = None;
+                let waiter = *waiter;
+                self.awake(waiter);
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, job: JobId) -> Option<Waiter> {
+        let waiter = self.jobs.remove(&job)?;
+        if let Some(until) = waiter.not_before {
+            self.sleeping.remove(&(until, job));
+        }
+        if let Some(line) = self.lines.get_mut(&waiter.class) {
+            line.queue.remove(&waiter.key);
+            if line.queue.is_empty() {
+                self.active.remove(&waiter.class);
+            }
+        }
+        Some(waiter)
+    }
+
+    /// The class of a line.
+    pub(crate) fn class(&self, line: usize) -> std::sync::Arc<Class> {
+        std::sync::Arc::clone(&self.lines[&line].class)
+    }
+
+    /// All that wait and whose moment has come, and some others, in order.
+    pub(crate) fn in_order_with(&self, others: impl Iterator<Item = Waiter>) -> Vec<(Key, usize)> {
+        let lines = self.active.iter().map(|number| (*number, &self.lines[number]));
+        let mut all: Vec<_> = lines
+            .flat_map(|(number, line)| line.queue.iter().map(move |key| (*key, number)))
+            .collect();
+        all.extend(others.map(|waiter| (waiter.key, waiter.class)));
+        all.sort_unstable();
+        all
+    }
+
+    /// All classes anew, after the cluster's numbers changed.
+    pub(crate) fn renumber(&mut self, mut class: impl FnMut(&Request) -> Class) {
+        for line in self.lines.values_mut() {
+            line.class = std::sync::Arc::new(class(&line.class.of));
+            (line.blocked, line.hopeless, line.idle) = (None, None, None);
+        }
+        debug_assert!(self.lines.values().all(|line| self.numbers.contains_key(&line.name)));
+    }
+}
