@@ -78,7 +78,11 @@ fn run(options: &Options) -> Result<(), String> {
         (&options.nodes, &options.pods, &options.arrivals)
     {
         let workload = openb::Workload::read(nodes, pods)?;
-        return openb::replay_all(&workload, &[arrivals.clone()], options.plots.as_deref());
+        return openb::replay_all(
+            &workload,
+            std::slice::from_ref(arrivals),
+            options.plots.as_deref(),
+        );
     }
     if options.wants("openb") {
         match traces::folder("openb") {

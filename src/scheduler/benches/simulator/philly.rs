@@ -1,6 +1,313 @@
-pub(crate) fn published(
-    _folder: &std::path::Path,
-    _plots: Option<&std::path::Path>,
-) -> Result<(), String> {
+//! Philly: jobs of October and November 2017 on scaled nodes, event by event. A job that gives way
+//! begins again from nothing.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::path::Path;
+
+use protocol::cluster::{NodeCondition, Share};
+use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
+use protocol::resources::{Capacity, Gpu, PortRange};
+use protocol::time::Timestamp;
+use scheduler::model::{Demand, Node, Request, RoleRequest, VirtualCluster};
+use scheduler::{PastRuns, State};
+
+use crate::plot::{Line, plot};
+use crate::{figure, openb, traces};
+
+/// GPUs of a node.
+const GPUS: u32 = 8;
+
+/// A job of the trace.
+#[derive(Debug, Clone)]
+struct Job {
+    cluster: VirtualClusterName,
+    submitted: i64,
+    runs: i64,
+    gpus: u32,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Fate {
+    /// Milliseconds from submission to end.
+    completion: i64,
+    /// The same without the run that counted.
+    queued: i64,
+    preempted: u32,
+}
+
+fn gpu_type() -> GpuType {
+    GpuType::new("P100").expect("a fixed name is valid")
+}
+
+fn read(folder: &Path) -> Result<(Vec<Job>, BTreeMap<VirtualClusterName, u32>), String> {
+    let name = |text: &str| VirtualClusterName::new(text).map_err(|error| error.to_string());
+    let mut clusters = BTreeMap::new();
+    for row in traces::rows(&traces::text(&folder.join("qssf_philly_vc_nodes.csv"))?) {
+        clusters.insert(name(row[0])?, u32::try_from(traces::number(&row, 1)).unwrap_or(0));
+    }
+    let text = traces::text(&folder.join("philly_sia_pollux.csv.gz"))?;
+    let mut jobs = Vec::new();
+    for row in traces::rows(&text) {
+        let cluster = name(row[4])?;
+        let month = row[0].get(5..7).unwrap_or_default();
+        if !clusters.contains_key(&cluster) || !["10", "11"].contains(&month) {
+            continue;
+        }
+        let submitted = moment(row[0]).ok_or_else(|| format!("no moment: {}", row[0]))?;
+        let seconds: f64 = row[1].parse().map_err(|_| format!("no duration: {}", row[1]))?;
+        let gpus = u32::try_from(traces::number(&row, 2)).unwrap_or(0);
+        jobs.push(Job { cluster, submitted, runs: (seconds * 1000.0) as i64, gpus });
+    }
+    jobs.sort_by_key(|job| job.submitted);
+    Ok((jobs, clusters))
+}
+
+/// Milliseconds since the start of October 2017.
+fn moment(text: &str) -> Option<i64> {
+    let number =
+        |range: std::ops::Range<usize>| text.get(range).and_then(|part| part.parse::<i64>().ok());
+    let day = (number(5..7)? - 10) * 31 + number(8..10)? - 1;
+    let seconds = (number(11..13)? * 60 + number(14..16)?) * 60 + number(17..19)?;
+    Some((day * 86_400 + seconds) * 1000)
+}
+
+fn nodes(count: u32) -> Vec<Node> {
+    let node = |number: u32| {
+        let gpu = |index| Gpu { index, gpu_type: gpu_type(), uuid: None, healthy: true };
+        Node {
+            name: NodeName::new(format!("n{number}")).expect("a number is valid in a name"),
+            address: format!("n{number}"),
+            condition: NodeCondition::Ready,
+            capacity: Capacity {
+                cpus: 64,
+                memory_mb: 1 << 19,
+                disk_gb: 0,
+                gpus: (0..GPUS).map(gpu).collect(),
+            },
+            ports: PortRange::default(),
+            labels: BTreeMap::new(),
+            links: Vec::new(),
+        }
+    };
+    (0..count).map(node).collect()
+}
+
+/// As few tasks as possible.
+fn request(id: usize, job: &Job) -> Request {
+    let mut request = openb::request(id as i64, Demand::default(), &[]);
+    request.virtual_cluster = job.cluster.clone();
+    request.user = UserName::new(job.cluster.as_str()).expect("the trace's names are valid");
+    request.submitted_at = Timestamp(job.submitted);
+    let ports = request.roles[0].ports.clone();
+    let role = |count, gpus| RoleRequest {
+        count,
+        demand: Demand {
+            cpu_milli: u64::from(gpus) * 4000,
+            memory_mb: 1024,
+            disk_gb: 0,
+            gpus,
+            gpu_milli: 1000,
+        },
+        gpu_types: Vec::new(),
+        ports: ports.clone(),
+    };
+    request.roles = vec![role(job.gpus / GPUS, GPUS), role(1, job.gpus % GPUS)];
+    request.roles.retain(|role| role.count > 0 && role.demand.gpus > 0);
+    request
+}
+
+/// What goes on in a cluster, event by event.
+struct Simulation<'a> {
+    jobs: &'a [Job],
+    state: State,
+    past: PastRuns,
+    /// End, job, and which of its starts it belongs to.
+    ends: BinaryHeap<Reverse<(i64, usize, u32)>>,
+    starts: HashMap<usize, (i64, u32)>,
+    fates: Vec<Fate>,
+    used: u32,
+    waiting: u32,
+    /// GPU-milliseconds in use, those lost to preemption among them.
+    work: i64,
+    lost: i64,
+    last: i64,
+    /// Moment, GPUs in use, jobs that wait.
+    points: Vec<(i64, u32, u32)>,
+}
+
+impl<'a> Simulation<'a> {
+    fn new(jobs: &'a [Job], clusters: &BTreeMap<VirtualClusterName, u32>) -> Self {
+        let cluster = |(name, nodes): (&VirtualClusterName, &u32)| VirtualCluster {
+            name: name.clone(),
+            parent: None,
+            share: Share {
+                gpus: BTreeMap::from([(gpu_type(), u64::from(nodes * GPUS))]),
+                ..Share::default()
+            },
+            shapes: Vec::new(),
+            borrows: true,
+        };
+        Self {
+            jobs,
+            state: State::new(
+                nodes(clusters.values().sum()),
+                clusters.iter().map(cluster).collect(),
+            ),
+            past: PastRuns::default(),
+            ends: BinaryHeap::new(),
+            starts: HashMap::new(),
+            fates: vec![Fate::default(); jobs.len()],
+            used: 0,
+            waiting: 0,
+            work: 0,
+            lost: 0,
+            last: 0,
+            points: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Self {
+        let mut next = 0;
+        while next < self.jobs.len() || !self.ends.is_empty() {
+            let arrival = self.jobs.get(next).map(|job| job.submitted);
+            let end = self.ends.peek().map(|Reverse((end, ..))| *end);
+            let now = arrival.into_iter().chain(end).min().unwrap_or(self.last);
+            self.work += i64::from(self.used) * (now - self.last);
+            self.last = now;
+            while self.ends.peek().is_some_and(|Reverse((end, ..))| *end <= now) {
+                if let Some(Reverse((_, job, start))) = self.ends.pop() {
+                    self.end(job, start, now);
+                }
+            }
+            while self.jobs.get(next).is_some_and(|job| job.submitted <= now) {
+                self.submit(next);
+                next += 1;
+            }
+            self.pass(now);
+            self.points.push((now, self.used, self.waiting));
+        }
+        self
+    }
+
+    fn submit(&mut self, job: usize) {
+        let mut request = request(job, &self.jobs[job]);
+        request.expected_ms = self.past.expect(&request);
+        self.waiting += 1;
+        self.state.submit(&request);
+    }
+
+    fn end(&mut self, job: usize, start: u32, now: i64) {
+        let Some((began, _)) = self.starts.get(&job).copied().filter(|(_, s)| *s == start) else {
+            return;
+        };
+        self.starts.remove(&job);
+        self.state.ended(JobId(job as i64));
+        let Job { submitted, runs, gpus, .. } = self.jobs[job];
+        self.used -= gpus;
+        self.past.record(&request(job, &self.jobs[job]), now - began);
+        let fate = &mut self.fates[job];
+        (fate.completion, fate.queued) = (now - submitted, now - submitted - runs);
+    }
+
+    fn pass(&mut self, now: i64) {
+        loop {
+            let pass = self.state.pass(Timestamp(now));
+            for placement in pass.placements {
+                let job = placement.job.0 as usize;
+                let start = self.fates[job].preempted;
+                self.starts.insert(job, (now, start));
+                self.ends.push(Reverse((now + self.jobs[job].runs, job, start)));
+                self.used += self.jobs[job].gpus;
+                self.waiting -= 1;
+            }
+            if pass.preemptions.is_empty() {
+                return;
+            }
+            for preemption in pass.preemptions {
+                let job = preemption.job.0 as usize;
+                if let Some((began, _)) = self.starts.remove(&job) {
+                    self.fates[job].preempted += 1;
+                    self.used -= self.jobs[job].gpus;
+                    self.lost += i64::from(self.jobs[job].gpus) * (now - began);
+                    self.state.ended(preemption.job);
+                    self.submit(job);
+                }
+            }
+        }
+    }
+}
+
+/// Replays at half and at a quarter of the nodes.
+pub(crate) fn published(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
+    let (jobs, clusters) = read(folder)?;
+    for (name, divisor) in [("philly1", 1), ("philly0.5", 2), ("philly0.25", 4)] {
+        let clusters: BTreeMap<_, _> =
+            clusters.iter().map(|(name, nodes)| (name.clone(), nodes / divisor)).collect();
+        // What is larger than its virtual cluster would be refused at the door.
+        let fits = |job: &&Job| job.gpus > 0 && job.gpus <= clusters[&job.cluster] * GPUS;
+        let jobs: Vec<_> = jobs.iter().filter(fits).cloned().collect();
+        figure(&format!("{name}.jobs"), jobs.len() as f64, "");
+        let shared = Simulation::new(&jobs, &clusters).run();
+        print(name, &shared, clusters.values().sum::<u32>() * GPUS);
+        if divisor > 1 {
+            loss(name, &jobs, &clusters, &shared.fates);
+        }
+        if let Some(folder) = plots {
+            draw(&folder.join(format!("{name}.svg")), &shared)?;
+        }
+    }
     Ok(())
+}
+
+fn print(name: &str, of: &Simulation, gpus: u32) {
+    let seconds = |value: i64| value as f64 / 1000.0;
+    let mean = |value: fn(&Fate) -> i64| {
+        seconds(of.fates.iter().map(value).sum::<i64>()) / of.fates.len() as f64
+    };
+    let at = |value: fn(&Fate) -> i64, percent: usize| {
+        let mut all: Vec<_> = of.fates.iter().map(value).collect();
+        all.sort_unstable();
+        all.get(all.len() * percent / 100).map_or(0.0, |value| seconds(*value))
+    };
+    let say = |what: &str, value, unit| figure(&format!("{name}.{what}"), value, unit);
+    say("mean_completion", mean(|fate| fate.completion), "s");
+    say("mean_queue", mean(|fate| fate.queued), "s");
+    say("median_completion", at(|fate| fate.completion, 50), "s");
+    say("median_queue", at(|fate| fate.queued, 50), "s");
+    say("p99_completion", at(|fate| fate.completion, 99), "s");
+    say("p99_queue", at(|fate| fate.queued, 99), "s");
+    say("preemptions", f64::from(of.fates.iter().map(|fate| fate.preempted).sum::<u32>()), "");
+    let busy = of.work as f64 / (f64::from(gpus) * of.last as f64);
+    say("utilisation", busy * 100.0, "%");
+    say("lost_work", of.lost as f64 * 100.0 / of.work as f64, "%");
+}
+
+/// For each virtual cluster: its mean delay, less that with its own nodes for itself.
+fn loss(name: &str, jobs: &[Job], clusters: &BTreeMap<VirtualClusterName, u32>, shared: &[Fate]) {
+    let mut most = f64::MIN;
+    for (cluster, nodes) in clusters {
+        let own: Vec<_> = jobs.iter().filter(|job| job.cluster == *cluster).cloned().collect();
+        let alone = BTreeMap::from([(cluster.clone(), *nodes)]);
+        let private = Simulation::new(&own, &alone).run();
+        let mean = |sum: i64| sum as f64 / own.len() as f64 / 1000.0;
+        let private = mean(private.fates.iter().map(|fate| fate.queued).sum());
+        let of = jobs.iter().zip(shared).filter(|(job, _)| job.cluster == *cluster);
+        let shared = mean(of.map(|(_, fate)| fate.queued).sum());
+        figure(&format!("{name}.private_queue.{cluster}"), private, "s");
+        figure(&format!("{name}.sharing_loss.{cluster}"), shared - private, "s");
+        most = most.max(shared - private);
+    }
+    figure(&format!("{name}.sharing_loss.max"), most, "s");
+}
+
+fn draw(path: &Path, of: &Simulation) -> Result<(), String> {
+    let every = (of.points.len() / 800).max(1);
+    let days = |moment: i64| moment as f64 / 86_400_000.0;
+    let points = || of.points.iter().step_by(every);
+    let used = points().map(|(at, used, _)| (days(*at), f64::from(*used))).collect();
+    let waiting = points().map(|(at, _, waiting)| (days(*at), f64::from(*waiting))).collect();
+    let line = |name: &str, points| Line { name: name.to_owned(), points };
+    plot(path, "Philly: by day", &[line("GPUs in use", used), line("jobs that wait", waiting)])
 }
