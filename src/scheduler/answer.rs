@@ -9,7 +9,7 @@ use protocol::wait::{WaitReason, Waiting};
 use crate::admit::never;
 use crate::evict::evict;
 use crate::explain;
-use crate::fit::{Look, place, placement, undo};
+use crate::fit::{Look, guaranteed_looks, place, placement, undo};
 use crate::model::{Answer, Expected, Explanation, Ground, Plan, Request, Snapshot};
 use crate::queue::{Key, Waiter};
 use crate::reserve::{Hold, expected_end, keep, release, reserve};
@@ -48,18 +48,10 @@ impl State {
                 if !self.cluster.shares.lacks(account, &class, false).is_empty() {
                     continue;
                 }
-                if let Ok(claims) = place(&mut self.cluster, wanted, Look::Guaranteed(account)) {
-                    undo(&mut self.cluster, &claims);
-                    return self.fits(wanted, &claims);
-                }
-                if let Some(eviction) = evict(&mut self.cluster, wanted, account, now) {
-                    undo(&mut self.cluster, &eviction.claims);
-                    let victims = eviction.victims.iter().map(|(job, _)| *job).collect();
-                    for (job, tenant) in eviction.victims {
-                        tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
-                        self.cluster.settle(job, tenant);
+                for look in guaranteed_looks(&self.cluster, &class, account) {
+                    if let Some(answer) = self.guaranteed_answer(wanted, look, now) {
+                        return answer;
                     }
-                    return Answer::Preempts(victims);
                 }
             }
         }
@@ -73,6 +65,26 @@ impl State {
         let (position, ahead) = self.position(key, &request.virtual_cluster);
         let reason = self.reason(wanted, ahead);
         Answer::Waits(Waiting { reason, position, expected_start: None })
+    }
+
+    fn guaranteed_answer(
+        &mut self,
+        wanted: (JobId, &Class),
+        look: Look,
+        now: Timestamp,
+    ) -> Option<Answer> {
+        if let Ok(claims) = place(&mut self.cluster, wanted, look) {
+            undo(&mut self.cluster, &claims);
+            return Some(self.fits(wanted, &claims));
+        }
+        let eviction = evict(&mut self.cluster, wanted, look, now)?;
+        undo(&mut self.cluster, &eviction.claims);
+        let victims = eviction.victims.iter().map(|(job, _)| *job).collect();
+        for (job, tenant) in eviction.victims {
+            tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
+            self.cluster.settle(job, tenant);
+        }
+        Some(Answer::Preempts(victims))
     }
 
     fn fits(&self, wanted: (JobId, &Class), claims: &[crate::cluster::Claim]) -> Answer {

@@ -10,7 +10,7 @@
 use crate::gpus::{Bits, lowest};
 use crate::model::VirtualCluster;
 use crate::names::Names;
-use crate::node::Kind;
+use crate::node::{Amounts, Kind};
 
 /// Nodes with the same GPUs, CPUs and memory.
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub(crate) struct Pool {
     /// Their types.
     pub(crate) types: Bits,
     pub(crate) nodes: i64,
+    /// What a node has in all.
+    total: Amounts,
     /// Sizes of cells, falling: the node, then the powers of two below it.
     pub(crate) levels: Vec<u32>,
     /// By account and level: cells it has, and those that are not bound.
@@ -46,7 +48,7 @@ pub(crate) struct Cells {
 }
 
 impl Pool {
-    fn new(size: u32, types: Bits) -> Self {
+    fn new(size: u32, types: Bits, total: Amounts) -> Self {
         let below = (0..7).rev().map(|power| 1 << power).filter(|level| *level < size);
         let levels: Vec<u32> = (size > 0).then_some(size).into_iter().chain(below).collect();
         let open = vec![0; levels.len()];
@@ -54,6 +56,7 @@ impl Pool {
             size,
             types,
             nodes: 0,
+            total,
             levels,
             rights: Vec::new(),
             unbound: Vec::new(),
@@ -75,6 +78,11 @@ impl Pool {
     /// Whether an account has cells of a level, bound or not.
     pub(crate) fn has_cells(&self, account: usize, level: usize) -> bool {
         self.rights.get(account).is_some_and(|levels| levels[level] > 0)
+    }
+
+    /// What of a node's CPUs and memory goes with a cell of a level.
+    pub(crate) fn part(&self, level: usize) -> Amounts {
+        self.total.part(self.levels[level], self.size)
     }
 
     /// The aligned pieces of a node at a level.
@@ -144,7 +152,7 @@ impl Cells {
             let all: Vec<_> = kind.types.clone();
             let key = (kind.size, all, kind.total);
             kind.pool = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
-                cells.pools.push(Pool::new(kind.size, kind.type_mask()));
+                cells.pools.push(Pool::new(kind.size, kind.type_mask(), kind.total));
                 keys.push(key);
                 keys.len() - 1
             });
@@ -256,7 +264,7 @@ mod tests {
 
     #[test]
     fn what_is_scattered_is_missed() {
-        let mut pool = Pool::new(8, 1);
+        let mut pool = Pool::new(8, 1, Amounts::default());
         pool.rights = vec![vec![1, 0, 0, 0], vec![0, 2, 0, 0]];
         pool.unbound.clone_from(&pool.rights);
         pool.count_open(0xff, 1);

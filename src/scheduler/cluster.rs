@@ -84,8 +84,12 @@ pub(crate) struct Cluster {
     pub(crate) states: Vec<NodeState>,
     /// By node: who is there.
     pub(crate) guests: Vec<Vec<JobId>>,
+    /// By account: nodes on which it has a block.
+    pub(crate) lodgings: Vec<BTreeSet<usize>>,
     /// By account: jobs that count on its cells.
     pub(crate) counting: Vec<BTreeSet<JobId>>,
+    /// By node and account: GPUs its guaranteed work had there when the cluster was made.
+    pub(crate) together: HashMap<(usize, usize), Bits>,
     /// Jobs on nodes that are everybody's.
     pub(crate) in_the_open: BTreeSet<JobId>,
     /// Jobs that run on borrowed resources.
@@ -131,7 +135,9 @@ impl Cluster {
             shares: Shares::new(clusters, &names),
             guess: guess(&kinds),
             guests: vec![Vec::new(); nodes.len()],
+            lodgings: vec![BTreeSet::new(); clusters.len() + 1],
             counting: vec![BTreeSet::new(); clusters.len() + 1],
+            together: HashMap::new(),
             in_the_open: BTreeSet::new(),
             borrowed: BTreeSet::new(),
             held: BTreeSet::new(),
@@ -285,20 +291,34 @@ impl Cluster {
         let of = |block: &Block| block.bits == bits && block.account == account;
         if !state.blocks.iter().any(of) {
             count_open(pool, kind, state, -1);
-            state.blocks.push(Block { account, level, bits, used: Amounts::default(), pins: 0 });
+            state.blocks.push(Block {
+                account,
+                level,
+                bits,
+                used: Amounts::default(),
+                milli: 0,
+                pins: 0,
+            });
             state.blocks.sort_unstable_by_key(|block| block.bits);
             count_open(pool, kind, state, 1);
             pool.bind(account, level, 1);
+            self.lodgings[account].insert(node);
         }
         let Some(at) = state.blocks.iter().position(of) else { return };
         let block = &mut state.blocks[at];
         block.used = block.used.plus(sign, claim.amounts);
+        if claim.amounts != Amounts::default() {
+            block.milli += sign * i64::from(claim.gpus.count_ones()) * i64::from(claim.milli);
+        }
         block.pins = if sign > 0 { block.pins + 1 } else { block.pins.saturating_sub(1) };
         if block.pins == 0 {
             count_open(pool, kind, state, -1);
             state.blocks.remove(at);
             count_open(pool, kind, state, 1);
             pool.bind(account, level, -1);
+            if !state.blocks.iter().any(|block| block.account == account) {
+                self.lodgings[account].remove(&node);
+            }
         }
     }
 

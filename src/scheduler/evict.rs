@@ -6,8 +6,10 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::cluster::{Claim, Cluster, Tenant};
-use crate::fit::{Found, Gang, Look, undo};
-use crate::want::Class;
+use crate::fit::{Found, Gang, Look, modes, undo};
+use crate::model::WHOLE_GPU;
+use crate::score::Mode;
+use crate::want::{Class, RoleWant};
 
 /// A guaranteed job's places, taken, and the jobs that have left the cluster for them.
 #[derive(Debug)]
@@ -16,20 +18,20 @@ pub(crate) struct Eviction {
     pub(crate) victims: Vec<(JobId, Tenant)>,
 }
 
-/// Finds places on the account's cells where nothing but borrowed work is in the way, and takes
+/// Finds guaranteed places where nothing but borrowed work is in the way, and takes
 /// that away, the least lost work first and each job as a whole. `None`, and nothing is changed,
 /// when the cells themselves have no room.
 pub(crate) fn evict(
     cluster: &mut Cluster,
     (job, class): (JobId, &Class),
-    account: usize,
+    look: Look,
     now: Timestamp,
 ) -> Option<Eviction> {
     if cluster.borrowed.is_empty() {
         return None;
     }
     let mut victims = Vec::new();
-    let mut gang = Gang::new(cluster, (job, class), Look::Guaranteed(account));
+    let mut gang = Gang::new(cluster, (job, class), look);
     for role in 0..class.roles.len() {
         let mut remaining = class.roles[role].count;
         while remaining > 0 {
@@ -58,9 +60,8 @@ fn clear(
     now: Timestamp,
     victims: &mut Vec<(JobId, Tenant)>,
 ) -> Option<Found> {
-    let borrowed = gang.cluster.borrowed.iter().filter_map(|job| gang.cluster.tenants.get(job));
-    let nodes: BTreeSet<usize> =
-        borrowed.flat_map(|tenant| tenant.claims.iter().filter_map(|claim| claim.node)).collect();
+    let modes = modes(gang.cluster, &gang.class.roles[role], gang.look);
+    let nodes = candidates(gang.cluster, &gang.class.roles[role], &modes);
     let mut best: Option<(i64, usize, Vec<JobId>)> = None;
     for node in nodes {
         let least = best.as_ref().map(|(lost, ..)| *lost);
@@ -75,6 +76,36 @@ fn clear(
         }
     }
     gang.found_on(node, role, remaining)
+}
+
+/// Nodes on which the cells that may be used have room for a task, borrowed work or not.
+fn candidates(cluster: &Cluster, role: &RoleWant, modes: &[Mode]) -> BTreeSet<usize> {
+    let mut nodes = BTreeSet::new();
+    let everywhere = modes.iter().any(|mode| match mode {
+        Mode::Open(..) => true,
+        Mode::Own(account) => cluster.cells.pools.iter().any(|pool| pool.is_free_to(*account)),
+        Mode::Lend | Mode::Borrow => false,
+    });
+    if everywhere {
+        let borrowed = cluster.borrowed.iter().filter_map(|job| cluster.tenants.get(job));
+        nodes.extend(borrowed.flat_map(|tenant| tenant.claims.iter().filter_map(|c| c.node)));
+        return nodes;
+    }
+    for mode in modes {
+        let Mode::Own(account) = mode else { continue };
+        let room = |node: &&usize| {
+            let measure = cluster.measure(cluster.states[**node].kind);
+            cluster.states[**node].blocks.iter().any(|block| {
+                let free = measure.part(block.bits).plus(-1, block.used);
+                let milli = i64::from(block.bits.count_ones()) * i64::from(WHOLE_GPU) - block.milli;
+                block.account == *account
+                    && free.covers(role.ask.each)
+                    && milli >= role.ask.gpu_milli()
+            })
+        };
+        nodes.extend(cluster.lodgings[*account].iter().filter(room).copied());
+    }
+    nodes
 }
 
 /// Who has to leave a node so that a task fits there, if less than `least` is lost by it.

@@ -15,6 +15,22 @@ use crate::want::{Class, RoleWant};
 /// Tasks looked at together: more do not go to one node at once.
 const TOGETHER: u32 = 16;
 
+/// The looks that find guaranteed places of an account, one after the other: for a single task what
+/// its cells are best used for comes first, even if others have to leave; a gang rather stays
+/// together.
+pub(crate) fn guaranteed_looks(cluster: &Cluster, class: &Class, account: usize) -> Vec<Look> {
+    let steps = cluster.cells.pools.iter().map(|pool| match pool.is_free_to(account) {
+        true => 0,
+        false => pool.levels.len(),
+    });
+    match steps.max() {
+        Some(steps) if steps > 0 && class.tasks() == 1 => {
+            (0..=steps).map(|step| Look::Step(account, step)).collect()
+        }
+        Some(_) | None => vec![Look::Guaranteed(account)],
+    }
+}
+
 /// How far a try came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -29,6 +45,9 @@ pub(crate) struct Failure {
 pub(crate) enum Look {
     /// On this account's cells.
     Guaranteed(usize),
+    /// The same in only one step: its cells that are bound already (0), or those that are not, from
+    /// the smallest that will do (1) to the largest.
+    Step(usize, usize),
     /// What is idle and kept for nobody.
     Lend,
     /// All that is idle: what is kept for a reservation as well.
@@ -38,21 +57,21 @@ pub(crate) enum Look {
 impl Look {
     fn right(self) -> Right {
         match self {
-            Look::Guaranteed(account) => Right::Of(account),
+            Look::Guaranteed(account) | Look::Step(account, _) => Right::Of(account),
             Look::Lend | Look::Borrow => Right::Borrowed,
         }
     }
 
     pub(crate) fn standing(self) -> Standing {
         match self {
-            Look::Guaranteed(_) => Standing::Guaranteed,
+            Look::Guaranteed(_) | Look::Step(..) => Standing::Guaranteed,
             Look::Lend | Look::Borrow => Standing::Borrowed,
         }
     }
 
     fn view(self) -> View {
         match self {
-            Look::Guaranteed(_) | Look::Lend => View::Outside,
+            Look::Guaranteed(_) | Look::Step(..) | Look::Lend => View::Outside,
             Look::Borrow => View::Real,
         }
     }
@@ -141,7 +160,7 @@ pub(crate) struct Gang<'c, 'w> {
     pub(crate) cluster: &'c mut Cluster,
     pub(crate) job: JobId,
     pub(crate) class: &'w Class,
-    look: Look,
+    pub(crate) look: Look,
     pub(crate) claims: Vec<Claim>,
 }
 
@@ -248,8 +267,8 @@ impl<'c, 'w> Gang<'c, 'w> {
         let limit = spot.tasks.min(remaining.into());
         let pool = self.cluster.fixed[node].ports;
         let tasks = self.cluster.ports.tasks(pool, wanted, self.look.view(), limit);
-        if let (Mode::Open(_, level), Look::Guaranteed(account), Some(block)) =
-            (mode, self.look, spot.room.block)
+        if let (Mode::Open(_, level), Right::Of(account), Some(block)) =
+            (mode, self.look.right(), spot.room.block)
             && !self.cluster.may_bind(node, account, (block, level))
         {
             return None;
@@ -284,8 +303,8 @@ impl<'c, 'w> Gang<'c, 'w> {
             self.claims.push(claim);
             placed += 1;
             if i64::from(placed) < most {
-                let mode = match (mode, self.look) {
-                    (Mode::Open(..), Look::Guaranteed(account)) => Mode::Own(account),
+                let mode = match (mode, self.look.right()) {
+                    (Mode::Open(..), Right::Of(account)) => Mode::Own(account),
                     (mode, _) => mode,
                 };
                 next = self.spot(found.node, role, mode, 1).map(|spot| (mode, spot));
@@ -348,25 +367,41 @@ struct Rank {
 }
 
 /// Where a task may look, best first.
-fn modes(cluster: &Cluster, role: &RoleWant, look: Look) -> Vec<Mode> {
-    let account = match look {
+pub(crate) fn modes(cluster: &Cluster, role: &RoleWant, look: Look) -> Vec<Mode> {
+    let (account, step) = match look {
         Look::Lend => return vec![Mode::Lend],
         Look::Borrow => return vec![Mode::Lend, Mode::Borrow],
-        Look::Guaranteed(account) => account,
+        Look::Guaranteed(account) => (account, None),
+        Look::Step(account, step) => (account, Some(step)),
     };
     let mut modes = vec![Mode::Own(account)];
+    if step == Some(0) {
+        return modes;
+    }
+    let mut sizes = Vec::new();
     for (number, pool) in cluster.cells.pools.iter().enumerate() {
         let wanted = role.ask.gpus == 0 || pool.types & role.ask.types != 0;
         if !wanted || pool.is_free_to(account) {
             continue;
         }
         for (level, size) in pool.levels.iter().enumerate().rev() {
-            if *size >= role.ask.gpus && pool.unbound(account, level) > 0 {
+            let part = pool.part(level);
+            if *size >= role.ask.gpus
+                && part.covers(role.ask.each)
+                && pool.unbound(account, level) > 0
+            {
                 modes.push(Mode::Open(number, level));
+                sizes.push((*size, Mode::Open(number, level)));
             }
         }
     }
-    modes
+    let Some(step) = step else { return modes };
+    let mut known: Vec<u32> = sizes.iter().map(|(size, _)| *size).collect();
+    known.sort_unstable();
+    known.dedup();
+    let wanted = known.get(step - 1).copied();
+    sizes.retain(|(size, _)| Some(*size) == wanted);
+    sizes.into_iter().map(|(_, mode)| mode).collect()
 }
 
 fn best_by_index(

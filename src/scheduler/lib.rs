@@ -33,10 +33,13 @@ mod ports;
 mod queue;
 mod reserve;
 mod score;
+mod settle;
 mod share;
 mod state;
 mod want;
 
+#[cfg(test)]
+mod events;
 #[cfg(test)]
 mod lending;
 #[cfg(test)]

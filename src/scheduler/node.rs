@@ -184,6 +184,8 @@ pub(crate) struct Block {
     pub(crate) bits: Bits,
     /// What the account's guaranteed tasks have of it.
     pub(crate) used: Amounts,
+    /// Thousandths of GPUs that they have.
+    pub(crate) milli: i64,
     /// Guaranteed tasks, and reservations.
     pub(crate) pins: u32,
 }

@@ -8,8 +8,8 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::cluster::{Claim, Tenant};
-use crate::evict::evict;
-use crate::fit::{Look, place, placement, undo};
+use crate::evict::{Eviction, evict};
+use crate::fit::{Look, guaranteed_looks, place, placement, undo};
 use crate::model::{Placement, Preemption, Standing};
 use crate::queue::{Key, Waiter};
 use crate::reserve::{keep, release, reserve};
@@ -155,9 +155,9 @@ impl State {
         self.queue.jobs.len() == 1
     }
 
-    /// Whether one that is waited for runs still: else the reservation is not to be relied on.
+    /// Whether all that are waited for run still: else what they left has to be kept as well.
     fn is_sound(&self, awaits: &BTreeSet<JobId>) -> bool {
-        awaits.iter().any(|job| self.cluster.tenants.contains_key(job))
+        awaits.iter().all(|job| self.cluster.tenants.contains_key(job))
     }
 
     fn reserve(
@@ -167,10 +167,12 @@ impl State {
         kept: Option<crate::model::Reservation>,
         now: Timestamp,
     ) {
-        let last = kept.or_else(|| self.last.iter().find(|last| last.job == job).cloned());
+        let last = kept.filter(|kept| kept.job == job);
+        let last = last.or_else(|| self.last.iter().find(|last| last.job == job).cloned());
         let hold = reserve(&mut self.cluster, (job, class), accounts[0], last.as_ref(), now);
         if let Some(hold) = hold {
             self.holds.insert(accounts[0], hold);
+            self.queue.put_first(job);
         }
     }
 
@@ -188,26 +190,38 @@ impl State {
             {
                 continue;
             }
-            let look = Look::Guaranteed(*account);
-            if let Ok(claims) = place(&mut self.cluster, (job, class), look) {
-                return Some(claims);
-            }
-            if let Some(eviction) = evict(&mut self.cluster, (job, class), *account, now) {
-                for (victim, tenant) in eviction.victims {
-                    if !tenant.stopping {
-                        pass.preemptions.push(Preemption {
-                            job: victim,
-                            taken_by: job,
-                            virtual_cluster: class.of.virtual_cluster.clone(),
-                            lost_ms: tenant.lost_ms(now),
-                        });
-                    }
-                    self.leaving.insert(victim, tenant);
+            for look in guaranteed_looks(&self.cluster, class, *account) {
+                if let Ok(claims) = place(&mut self.cluster, (job, class), look) {
+                    return Some(claims);
                 }
-                return Some(eviction.claims);
+                if let Some(eviction) = evict(&mut self.cluster, (job, class), look, now) {
+                    return Some(self.send_away((job, class), eviction, now, pass));
+                }
             }
         }
         None
+    }
+
+    /// Tells those who are in the way to leave.
+    fn send_away(
+        &mut self,
+        (job, class): (JobId, &Class),
+        eviction: Eviction,
+        now: Timestamp,
+        pass: &mut Pass,
+    ) -> Vec<Claim> {
+        for (victim, tenant) in eviction.victims {
+            if !tenant.stopping {
+                pass.preemptions.push(Preemption {
+                    job: victim,
+                    taken_by: job,
+                    virtual_cluster: class.of.virtual_cluster.clone(),
+                    lost_ms: tenant.lost_ms(now),
+                });
+            }
+            self.leaving.insert(victim, tenant);
+        }
+        eviction.claims
     }
 
     /// A job has its places: it starts, or does when those who are there have left.

@@ -145,6 +145,15 @@ impl Queue {
         }
     }
 
+    /// A job that was given a reservation stays first among its priority: nothing that is shorter
+    /// makes it wait longer than it was promised.
+    pub(crate) fn put_first(&mut self, job: JobId) {
+        if let Some(mut waiter) = self.remove(job) {
+            waiter.key.rank = i64::MIN;
+            self.insert(waiter);
+        }
+    }
+
     pub(crate) fn remove(&mut self, job: JobId) -> Option<Waiter> {
         let waiter = self.jobs.remove(&job)?;
         if let Some(until) = waiter.not_before {

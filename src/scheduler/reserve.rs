@@ -11,7 +11,7 @@ use crate::cluster::{Claim, Cluster, Tenant};
 use crate::fit::{Look, place, undo};
 use crate::gpus::{self, Bits};
 use crate::model::{Ground, Reservation};
-use crate::node::Amounts;
+use crate::node::{Amounts, Block};
 use crate::want::{Class, Span};
 
 /// Of a job of which nothing is known but that it runs.
@@ -72,15 +72,18 @@ pub(crate) fn reserve(
 ) -> Option<Hold> {
     let last = last.filter(|last| last.job == job);
     let among = |cluster: &mut Cluster, only: Option<&BTreeSet<JobId>>| {
-        let mut ends = ends(cluster, account, now);
-        ends.retain(|(_, job)| only.is_none_or(|only| only.contains(job)));
+        let ends = match only {
+            Some(only) => ends_of(cluster, only.iter(), now),
+            None => ends(cluster, account, now),
+        };
         first_room(cluster, (job, class), account, ends)
     };
     let found = last.and_then(|last| among(cluster, Some(&last.awaits)));
     let (claims, awaits, start) = found.or_else(|| among(cluster, None))?;
-    let awaited = awaited(cluster, &claims, awaits);
+    let awaited = awaited(cluster, account, &claims, awaits);
     let reservation = Reservation { job, awaits: awaited, start: start.max(now) };
-    let hold = kept(cluster, class, &claims, reservation);
+    let (claims, pins) = keepable(cluster, account, claims);
+    let hold = Hold { pins, ..kept(cluster, class, &claims, reservation) };
     keep(cluster, &hold);
     Some(hold)
 }
@@ -89,10 +92,20 @@ pub(crate) fn reserve(
 /// way whenever it is needed.
 fn ends(cluster: &Cluster, account: usize, now: Timestamp) -> Vec<(Timestamp, JobId)> {
     let counting = cluster.counting[account].iter().chain(&cluster.in_the_open);
-    let counting = counting.filter(|job| !cluster.borrowed.contains(job));
-    let end = |job: &JobId| (expected_end(&cluster.tenants[job], now).0, *job);
-    let mut ends: Vec<_> = cluster.borrowed.iter().map(|job| (now, *job)).collect();
-    ends.extend(counting.map(end));
+    ends_of(cluster, counting.chain(&cluster.borrowed), now)
+}
+
+fn ends_of<'a>(
+    cluster: &Cluster,
+    jobs: impl Iterator<Item = &'a JobId>,
+    now: Timestamp,
+) -> Vec<(Timestamp, JobId)> {
+    let end = |job: &JobId| {
+        let tenant = cluster.tenants.get(job)?;
+        let at_once = cluster.borrowed.contains(job);
+        Some((if at_once { now } else { expected_end(tenant, now).0 }, *job))
+    };
+    let mut ends: Vec<_> = jobs.filter_map(end).collect();
     ends.sort_unstable();
     ends.dedup();
     ends
@@ -115,6 +128,9 @@ fn first_room(
         }
     };
     let fits = |cluster: &mut Cluster| {
+        if !cluster.shares.lacks(account, class, false).is_empty() {
+            return None;
+        }
         let claims = place(cluster, (job, class), Look::Guaranteed(account)).ok()?;
         undo(cluster, &claims);
         Some(claims)
@@ -148,11 +164,20 @@ fn first_room(
     Some((claims, awaits, start))
 }
 
-/// Those among the ended that had something where the job will be.
-fn awaited(cluster: &Cluster, claims: &[Claim], ended: Vec<JobId>) -> BTreeSet<JobId> {
+/// Those among the ended that had something where the job will be, or cells or a part of the share
+/// that it needs.
+fn awaited(
+    cluster: &Cluster,
+    account: usize,
+    claims: &[Claim],
+    ended: Vec<JobId>,
+) -> BTreeSet<JobId> {
     let nodes: BTreeSet<_> = claims.iter().filter_map(|claim| claim.node).collect();
+    let bounded =
+        claims.iter().any(|claim| claim.block.is_some()) || !cluster.shares.is_unbounded(account);
+    let counts = |job: &JobId| bounded && cluster.counting[account].contains(job);
     let there = |claim: &Claim| claim.node.is_some_and(|node| nodes.contains(&node));
-    let awaited = |job: &JobId| cluster.tenants[job].claims.iter().any(there);
+    let awaited = |job: &JobId| counts(job) || cluster.tenants[job].claims.iter().any(there);
     ended.into_iter().filter(awaited).collect()
 }
 
@@ -200,20 +225,37 @@ fn kept(cluster: &Cluster, class: &Class, claims: &[Claim], reservation: Reserva
     });
     Hold {
         numbered: numbered.collect(),
-        pins: pins(cluster, claims),
+        pins: Vec::new(),
         nodes: nodes.into_iter().map(of_node).collect(),
         reservation,
     }
 }
 
-/// The cells that the job will use, without what it will use of them.
-fn pins(cluster: &Cluster, claims: &[Claim]) -> Vec<Claim> {
-    let free = |claim: &&Claim| {
-        let (Some(node), Some((bits, _))) = (claim.node, claim.block) else { return false };
-        cluster.states[node].blocks.iter().all(|block| block.bits == bits || block.bits & bits == 0)
-    };
-    let pin = |claim: &Claim| Claim { amounts: Amounts::default(), ..claim.clone() };
-    claims.iter().filter(free).map(pin).collect()
+/// Those of the places that can be kept now: where the account has a cell, or may bind one without
+/// taking it from others. The rest comes when those who are waited for have left their cells.
+fn keepable(cluster: &mut Cluster, account: usize, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Claim>) {
+    let (mut kept, mut pins) = (Vec::new(), Vec::new());
+    for claim in claims {
+        if let (Some(node), Some(block)) = (claim.node, claim.block) {
+            let mine = |b: &Block| b.bits == block.0 && b.account == account;
+            let blocks = &cluster.states[node].blocks;
+            let overlap = blocks.iter().any(|other| other.bits & block.0 != 0);
+            let bound = blocks.iter().any(mine);
+            if !bound && (overlap || !cluster.may_bind(node, account, block)) {
+                continue;
+            }
+            let pin = Claim { amounts: Amounts::default(), ..claim.clone() };
+            cluster.pin(node, &pin, 1);
+            pins.push(pin);
+        }
+        kept.push(claim);
+    }
+    for pin in pins.iter().rev() {
+        if let Some(node) = pin.node {
+            cluster.pin(node, pin, -1);
+        }
+    }
+    (kept, pins)
 }
 
 /// Keeps it.

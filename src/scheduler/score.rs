@@ -103,7 +103,8 @@ impl Measure<'_> {
         };
         match mode {
             Mode::Borrow => each(whole(false)),
-            Mode::Lend => each(whole(true)),
+            // Who borrows is in the way least where nobody has a cell.
+            Mode::Lend => each(Room { cut_from: state.blocks.len(), ..whole(true) }),
             Mode::Own(account) if self.pool.is_free_to(account) => each(whole(true)),
             Mode::Own(account) => {
                 let room = whole(true);

@@ -124,6 +124,14 @@ impl Shares {
         self.accounts.get(account).is_none_or(unbounded)
     }
 
+    /// Whether more is used of an account's share than there is.
+    pub(crate) fn is_overdrawn(&self, account: usize) -> bool {
+        self.accounts.get(account).is_some_and(|account| {
+            let gpus = account.gpus.iter().flatten();
+            gpus.chain(&account.cpus).chain(&account.memory).any(|line| line.free < 0)
+        })
+    }
+
     /// The shares that do not suffice for the whole job, were there nodes enough. `whole`: the
     /// shares themselves instead of what is left of them.
     pub(crate) fn lacks(&self, account: usize, class: &Class, whole: bool) -> Vec<Lack> {

@@ -188,10 +188,14 @@ impl State {
         let mut order: Vec<_> = running.iter().collect();
         let borrows = |running: &Running| running.standing == Standing::Borrowed;
         order.sort_by_key(|running| (borrows(running), running.started_at, running.job));
+        self.cluster.lodge(&order);
         for running in order {
             let tenant = self.cluster.tenant(running);
             let guaranteed = running.standing == Standing::Guaranteed;
-            if !(guaranteed && self.cluster.settle_guaranteed(running.job, &tenant)) {
+            let settled = guaranteed
+                && (self.cluster.settle_guaranteed(running.job, &tenant)
+                    || self.cluster.settle_beside_cells(running.job, &tenant));
+            if !settled {
                 for claim in &tenant.claims {
                     self.cluster.take(claim);
                 }
@@ -258,54 +262,4 @@ fn running(cluster: &Cluster, job: JobId, tenant: &Tenant) -> Running {
 fn ports(ports: &[u16]) -> BTreeMap<protocol::ids::PortLabel, Vec<u16>> {
     let label = protocol::ids::PortLabel::new("all").expect("a fixed name is valid");
     BTreeMap::from([(label, ports.to_vec())])
-}
-
-impl Cluster {
-    /// Finds cells for what a job has already, on the same GPUs; false, and nothing is taken, when
-    /// its accounts have none left.
-    pub(crate) fn settle_guaranteed(&mut self, job: JobId, tenant: &Tenant) -> bool {
-        for account in self.accounts(tenant.cluster).to_vec() {
-            let mut claims: Vec<Claim> = Vec::new();
-            for claim in &tenant.claims {
-                let Some(block) = self.cell_for(claim, account) else { break };
-                let claim = Claim { right: Right::Of(account), block, ..claim.clone() };
-                self.take(&claim);
-                claims.push(claim);
-            }
-            if claims.len() == tenant.claims.len() {
-                let standing = Standing::Guaranteed;
-                self.settle(job, Tenant { claims, standing, ..tenant.clone() });
-                return true;
-            }
-            crate::fit::undo(self, &claims);
-        }
-        false
-    }
-
-    /// A block for a claim, bound or to be bound; the inner `None`: it needs none.
-    #[expect(clippy::option_option, reason = "no cell and no need of one are different answers")]
-    fn cell_for(&mut self, claim: &Claim, account: usize) -> Option<Option<(u128, usize)>> {
-        let Some(node) = claim.node else { return Some(None) };
-        let kind = self.fixed[node].kind;
-        let pool = &self.cells.pools[self.kinds[kind].pool];
-        if pool.is_free_to(account) {
-            return Some(None);
-        }
-        let measure = self.measure(kind);
-        let has_room = |block: &&crate::node::Block| {
-            let room = measure.part(block.bits).plus(-1, block.used);
-            block.account == account && claim.gpus & !block.bits == 0 && room.covers(claim.amounts)
-        };
-        if let Some(block) = self.states[node].blocks.iter().find(has_room) {
-            return Some(Some((block.bits, block.level)));
-        }
-        let unbound = self.states[node].unbound(self.kinds[kind].healthy);
-        let levels = (0..pool.levels.len()).rev();
-        let pieces: Vec<_> = levels
-            .flat_map(|level| pool.pieces(level).map(move |piece| (piece, level)))
-            .filter(|(piece, _)| claim.gpus & !piece == 0 && piece & !unbound == 0)
-            .filter(|(piece, _)| measure.part(*piece).covers(claim.amounts))
-            .collect();
-        pieces.into_iter().find(|block| self.may_bind(node, account, *block)).map(Some)
-    }
 }

@@ -1,0 +1,338 @@
+//! What holds at every instant of a cluster in which jobs come, end, give way and nodes fail.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use protocol::cluster::NodeCondition;
+use protocol::ids::JobId;
+use protocol::time::Timestamp;
+use protocol::wait::WaitReason;
+
+use crate::State;
+use crate::model::{Answer, Node, Placement, Request, Standing, VirtualCluster};
+use crate::story::{Story, cluster, job};
+
+const NAMES: [&str; 3] = ["default", "vision", "speech"];
+const GPUS: u32 = 8;
+
+/// So many cases each; more by the environment.
+pub(crate) fn cases(usual: u32) -> ProptestConfig {
+    let asked = std::env::var("BERTH_CASES").ok().and_then(|cases| cases.parse().ok());
+    // A file of failures beside a flat crate would be taken for a crate of the workspace.
+    ProptestConfig {
+        cases: asked.unwrap_or(usual),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Event {
+    /// Virtual cluster, priority, tasks, GPUs of each, minutes that it may run, part of them it does.
+    Comes(usize, i32, u32, u32, i64, i64),
+    /// One of those that run ends ahead of its time.
+    Ends(usize),
+    Wanted(usize),
+    Condition(usize, NodeCondition),
+    Minutes(i64),
+}
+
+fn any_event(failures: bool) -> impl Strategy<Value = Event> {
+    let priority = prop_oneof![1 => Just(-1), 4 => Just(10), 1 => Just(100)];
+    let tasks = prop_oneof![4 => Just(1_u32), 1 => 2..=3_u32];
+    let gpus = prop_oneof![1 => Just(0_u32), 4 => Just(1_u32), 2 => Just(2_u32), 1 => Just(4_u32), 2 => Just(8_u32)];
+    let comes = (0..3_usize, priority, tasks, gpus, 1..120_i64, 1..=100_i64);
+    let condition = prop_oneof![
+        2 => Just(NodeCondition::Ready),
+        1 => Just(NodeCondition::Draining),
+        1 => Just(NodeCondition::Unreachable)
+    ];
+    let down = if failures { 1 } else { 0 };
+    prop_oneof![
+        10 => comes.prop_map(|(v, p, t, g, m, part)| Event::Comes(v, p, t, g, m, part)),
+        3 => (0..64_usize).prop_map(Event::Ends),
+        1 => (0..64_usize).prop_map(Event::Wanted),
+        down => (0..4_usize, condition).prop_map(|(node, condition)| Event::Condition(node, condition)),
+        5 => (1..60_i64).prop_map(Event::Minutes),
+    ]
+}
+
+/// Nodes, whole nodes that *vision* and *speech* are guaranteed, whether they lend.
+type Draw = (u32, u32, u32, u32);
+
+fn any_draw() -> impl Strategy<Value = Draw> {
+    (2..=4_u32, 0..=12_u32, 0..=12_u32, 0..4_u32)
+}
+
+fn world((nodes, vision, speech, borrows): Draw) -> World {
+    let mut story = cluster();
+    for number in 0..nodes {
+        story = story.node(&format!("n{number}")).gpus(GPUS, "A100").cpus(64);
+    }
+    let all = nodes * GPUS;
+    let (vision, speech) = (vision.min(all), speech.min(all - vision.min(all)));
+    story = share(story, "vision", vision, borrows & 1 == 0);
+    story = share(story, "speech", speech, borrows & 2 == 0);
+    World::new(story)
+}
+
+fn share(story: Story, name: &str, gpus: u32, borrows: bool) -> Story {
+    let story = story.share(name, &[("A100", gpus.into())], None);
+    if borrows { story } else { story.borrows_nothing() }
+}
+
+struct Job {
+    request: Request,
+    runs: i64,
+}
+
+/// The world as it is, beside what the scheduler thinks.
+struct World {
+    state: State,
+    nodes: Vec<Node>,
+    clusters: Vec<VirtualCluster>,
+    now: Timestamp,
+    jobs: BTreeMap<JobId, Job>,
+    running: BTreeMap<JobId, (Placement, Timestamp)>,
+    waiting: BTreeSet<JobId>,
+    told_to_leave: BTreeSet<JobId>,
+    /// First promise of a start that rests on limits alone.
+    promised: BTreeMap<JobId, Timestamp>,
+    next: i64,
+}
+
+impl World {
+    fn new(story: Story) -> Self {
+        let state = State::of(&story.snapshot);
+        Self {
+            state,
+            nodes: story.snapshot.nodes,
+            clusters: story.snapshot.virtual_clusters,
+            now: Timestamp(0),
+            jobs: BTreeMap::new(),
+            running: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            told_to_leave: BTreeSet::new(),
+            promised: BTreeMap::new(),
+            next: 1,
+        }
+    }
+
+    fn happens(&mut self, event: &Event) {
+        match event {
+            Event::Comes(within, priority, tasks, gpus, minutes, part) => {
+                let made = job(self.next).within(NAMES[*within]).priority(*priority).tasks(*tasks);
+                let mut request = made.gpus(*gpus, &[]).request;
+                request.submitted_at = self.now;
+                request.limit_ms = Some(minutes * 60_000);
+                let runs = (minutes * 600 * part).max(1);
+                self.next += 1;
+                self.state.submit(&request);
+                self.waiting.insert(request.job);
+                self.jobs.insert(request.job, Job { request, runs });
+            }
+            Event::Ends(number) => {
+                let picked = self.running.keys().nth(number % self.running.len().max(1)).copied();
+                picked.into_iter().for_each(|job| self.end(job));
+            }
+            Event::Wanted(number) => {
+                let picked = self.waiting.iter().nth(number % self.waiting.len().max(1)).copied();
+                if let Some(job) = picked {
+                    self.waiting.remove(&job);
+                    self.state.cancel(job);
+                }
+            }
+            Event::Condition(number, condition) => {
+                let number = number % self.nodes.len();
+                self.nodes[number].condition = *condition;
+                self.state.set_nodes(self.nodes.clone());
+            }
+            Event::Minutes(minutes) => self.wait(minutes * 60_000),
+        }
+    }
+
+    fn end(&mut self, job: JobId) {
+        self.running.remove(&job);
+        self.state.ended(job);
+        if self.told_to_leave.remove(&job) {
+            let request = &self.jobs[&job].request;
+            self.state.submit(request);
+            self.waiting.insert(job);
+        }
+    }
+
+    /// Time passes; jobs end when they do, and a pass follows each end.
+    fn wait(&mut self, millis: i64) {
+        let until = self.now.plus_millis(millis);
+        loop {
+            let end = |(job, (_, start)): (&JobId, &(Placement, Timestamp))| {
+                (start.plus_millis(self.jobs[job].runs), *job)
+            };
+            let Some((end, job)) =
+                self.running.iter().map(end).min().filter(|(end, _)| *end <= until)
+            else {
+                break;
+            };
+            self.now = end.max(self.now);
+            self.told_to_leave.remove(&job);
+            self.end(job);
+            self.pass();
+        }
+        self.now = until;
+    }
+
+    /// A pass, what it decides done, and everything looked at.
+    fn pass(&mut self) {
+        loop {
+            let pass = self.state.pass(self.now);
+            for placement in pass.placements {
+                assert!(self.waiting.remove(&placement.job), "{} does not wait", placement.job);
+                if let Some(promised) = self.promised.remove(&placement.job) {
+                    assert!(self.now <= promised, "{} was promised {promised}", placement.job);
+                }
+                self.running.insert(placement.job, (placement, self.now));
+            }
+            for preemption in &pass.preemptions {
+                let (placement, _) = &self.running[&preemption.job];
+                assert_eq!(placement.standing, Standing::Borrowed, "guaranteed work stays");
+                assert!(self.told_to_leave.insert(preemption.job), "told twice");
+            }
+            self.nothing_is_exceeded();
+            if self.told_to_leave.is_empty() {
+                break;
+            }
+            for job in self.told_to_leave.clone() {
+                self.end(job);
+            }
+        }
+    }
+
+    fn nothing_is_exceeded(&self) {
+        let (mut gpus, mut ports) = (BTreeSet::new(), BTreeSet::new());
+        let mut cpus: BTreeMap<_, u64> = BTreeMap::new();
+        for (job, (placement, _)) in &self.running {
+            let request = &self.jobs[job].request;
+            let wanted: u32 = request.roles.iter().map(|role| role.count).sum();
+            assert_eq!(placement.tasks.len(), wanted as usize, "a gang is whole");
+            for task in &placement.tasks {
+                let demand = request.roles[task.role as usize].demand;
+                *cpus.entry(&task.node).or_default() += demand.cpu_milli;
+                assert_eq!(task.gpus.len(), demand.gpus as usize);
+                assert!(task.gpus.iter().all(|gpu| gpus.insert((&task.node, *gpu))), "a GPU twice");
+                let mut given = task.ports.values().flatten();
+                assert!(given.all(|port| ports.insert((&task.address, *port))), "a port twice");
+            }
+        }
+        assert!(cpus.values().all(|cpus| *cpus <= 64_000));
+    }
+
+    /// A virtual cluster that has whole nodes beside all those it uses can have one of them at once,
+    /// and nobody waits who needs no more than that.
+    fn guarantees_hold(&mut self) {
+        for cluster in self.clusters.clone() {
+            let whole = cluster.share.gpus.values().sum::<u64>() / u64::from(GPUS);
+            let mut nodes = BTreeSet::new();
+            for (job, (placement, _)) in &self.running {
+                if self.jobs[job].request.virtual_cluster == cluster.name {
+                    nodes.extend(placement.tasks.iter().map(|task| task.node.clone()));
+                }
+            }
+            if nodes.len() as u64 >= whole {
+                continue;
+            }
+            let mut waits = self.waiting.iter().map(|job| &self.jobs[job].request);
+            let own = waits.find(|request| {
+                let single = request.roles[0].count == 1 && request.priority.0 >= 0;
+                request.virtual_cluster == cluster.name && single
+            });
+            assert!(own.is_none(), "{own:?} waits though {} has room", cluster.name);
+            let probe = job(1_000_000).within(cluster.name.as_str()).gpus(GPUS, &[]).request;
+            let answer = self.state.dry_run(&probe, self.now);
+            let at_once = matches!(answer, Answer::Fits(_) | Answer::Preempts(_));
+            let alone =
+                !self.waiting.iter().any(|j| self.jobs[j].request.virtual_cluster == cluster.name);
+            assert!(
+                at_once || !alone,
+                "{} has {whole} nodes and uses {nodes:?}: {answer:?}",
+                cluster.name
+            );
+        }
+    }
+
+    fn notes_promises(&mut self) {
+        for job in self.waiting.clone() {
+            let Some(explanation) = self.state.explain(job, self.now) else {
+                panic!("{job} is lost")
+            };
+            let held = self.state.reservations().iter().any(|reservation| reservation.job == job);
+            if let Some(latest) = explanation.expected.and_then(|e| e.latest).filter(|_| held) {
+                self.promised.entry(job).or_insert(latest);
+            }
+        }
+    }
+
+    /// Nobody comes any more: all that can start at all does in the end.
+    fn everybody_starts(&mut self) {
+        for node in &mut self.nodes {
+            node.condition = NodeCondition::Ready;
+        }
+        self.state.set_nodes(self.nodes.clone());
+        self.pass();
+        for _ in 0..self.jobs.len() + 2 {
+            for job in self.running.keys().copied().collect::<Vec<_>>() {
+                self.end(job);
+            }
+            self.pass();
+        }
+        for (job, waiting) in self.state.waiting(self.now) {
+            let never = matches!(waiting.reason, WaitReason::Impossible { .. });
+            // What fits no cell of its virtual cluster may only ever borrow.
+            let gang = self.jobs[&job].request.roles[0].count > 1;
+            assert!(never || gang && !self.running.is_empty(), "{job}: {waiting:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn guarantees_hold_at_every_instant(
+        draw in any_draw(),
+        events in prop::collection::vec(any_event(false), 1..60),
+    ) {
+        let mut world = world(draw);
+        for event in events {
+            world.happens(&event);
+            world.pass();
+            world.guarantees_hold();
+        }
+    }
+
+    #[test]
+    fn nothing_is_given_twice_while_nodes_come_and_go(
+        draw in any_draw(),
+        events in prop::collection::vec(any_event(true), 1..60),
+    ) {
+        let mut world = world(draw);
+        for event in events {
+            world.happens(&event);
+            world.pass();
+        }
+        world.everybody_starts();
+    }
+
+    #[test]
+    fn nobody_starts_later_than_promised(
+        draw in any_draw(),
+        events in prop::collection::vec(any_event(false), 1..40),
+    ) {
+        let mut world = world(draw);
+        for event in events.iter().filter(|event| !matches!(event, Event::Comes(_, 100, ..))) {
+            world.happens(event);
+            world.pass();
+            world.notes_promises();
+        }
+        world.wait(1_000 * 3_600_000);
+    }
+}
