@@ -382,7 +382,7 @@ proptest! {
         }
     }
 
-    /// The head is the first job that finds no room: once all that ran at its turn has ended, it
+    /// The head is a job with a reservation: once all that ran at its turn has ended, it
     /// starts beside all that was let past it, in however many passes. (Where nodes share an
     /// address it may wait for a port that a task on another node has; that is not reserved.)
     #[test]
@@ -393,14 +393,9 @@ proptest! {
         snapshot.nodes.iter_mut().for_each(|node| node.address = node.name.to_string());
         let idle = Snapshot { running: Vec::new(), ..snapshot.clone() };
         let first = plan(&snapshot, NOW);
-        let no_room = |job: &JobId| {
-            let reason = &first.waiting[job].reason;
-            matches!(reason, WaitReason::Gang { .. } | WaitReason::Short { .. } | WaitReason::Fragmented { .. })
-                && starts_guaranteed(&alone(&idle, *job), *job)
-        };
-        let mut waiting: Vec<_> = first.waiting.keys().copied().collect();
-        waiting.sort_by(|a, b| ahead(&snapshot, *b, *a).cmp(&ahead(&snapshot, *a, *b)));
-        let Some(head) = waiting.into_iter().find(no_room) else { return Ok(()) };
+        let reserved = first.reserved.iter().map(|reservation| reservation.job);
+        let mut heads = reserved.filter(|job| starts_guaranteed(&alone(&idle, *job), *job));
+        let Some(head) = heads.next() else { return Ok(()) };
         let now = (0..passes).fold(snapshot.clone(), |now, _| with(&now, &plan(&now, NOW)));
         let past = |job| snapshot.waiting.iter().any(|r| r.job == job) && ahead(&snapshot, head, job);
         let mut then = alone(&now, head);

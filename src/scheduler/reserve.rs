@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::{Claim, Cluster, Tenant};
+use crate::cluster::{Claim, Cluster, Right, Tenant};
 use crate::fit::{Look, place, undo};
 use crate::gpus::{self, Bits};
 use crate::model::{Ground, Reservation};
@@ -76,7 +76,12 @@ pub(crate) fn reserve(
             Some(only) => ends_of(cluster, only.iter(), now),
             None => ends(cluster, account, now),
         };
-        first_room(cluster, (job, class), account, ends)
+        // Cells stay where they are: only those that are bound now can be kept.
+        let blocks = blocks(cluster, account);
+        blocks.iter().for_each(|(node, pin)| cluster.pin(*node, pin, 1));
+        let found = first_room(cluster, (job, class), account, ends);
+        blocks.iter().for_each(|(node, pin)| cluster.pin(*node, pin, -1));
+        found
     };
     let found = last.and_then(|last| among(cluster, Some(&last.awaits)));
     let (claims, awaits, start) = found.or_else(|| among(cluster, None))?;
@@ -86,6 +91,29 @@ pub(crate) fn reserve(
     let hold = Hold { pins, ..kept(cluster, class, &claims, reservation) };
     keep(cluster, &hold);
     Some(hold)
+}
+
+/// The account's bound cells, without what is used of them.
+fn blocks(cluster: &Cluster, account: usize) -> Vec<(usize, Claim)> {
+    let of_node = |node: &usize| {
+        let node = *node;
+        let own = cluster.states[node].blocks.iter().filter(move |b| b.account == account);
+        own.map(move |block| {
+            let claim = Claim {
+                node: Some(node),
+                amounts: Amounts::default(),
+                gpus: 0,
+                milli: 0,
+                gpu_type: 0,
+                ports: Vec::new(),
+                role: 0,
+                right: Right::Of(account),
+                block: Some((block.bits, block.level)),
+            };
+            (node, claim)
+        })
+    };
+    cluster.lodgings[account].iter().flat_map(of_node).collect()
 }
 
 /// Those whose end makes room on the account's cells, the first to end first. What is borrowed gives

@@ -4,6 +4,7 @@ mod berth;
 mod first_page;
 mod idle_memory;
 mod list;
+mod scheduler;
 mod submit_to_start;
 mod throughput;
 
@@ -24,6 +25,8 @@ pub(crate) struct Options {
     /// Measure this binary instead of building one.
     #[arg(long)]
     binary: Option<PathBuf>,
+    #[command(flatten)]
+    scheduler: scheduler::Options,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -39,6 +42,8 @@ enum Name {
     IdleMemory,
     /// Bytes that the first page transfers.
     FirstPage,
+    /// Replays of traces and made-up loads through the scheduler.
+    Scheduler,
 }
 
 /// One measured value.
@@ -51,11 +56,12 @@ struct Measured {
 
 /// Takes the measurements and prints one `name value unit` line for each value.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let names = if options.names.is_empty() { Name::value_variants() } else { &options.names };
     let binary = match &options.binary {
         Some(binary) => binary.clone(),
+        None if names == [Name::Scheduler] => PathBuf::new(),
         None => release::build(workspace)?,
     };
-    let names = if options.names.is_empty() { Name::value_variants() } else { &options.names };
     for name in names {
         let measured = match name {
             Name::SubmitToStart => submit_to_start::measure(workspace, &binary)?,
@@ -63,6 +69,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::List => list::measure(&binary)?,
             Name::IdleMemory => idle_memory::measure(&binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
+            Name::Scheduler => {
+                scheduler::run(workspace, &options.scheduler)?;
+                continue;
+            }
         };
         for Measured { name, value, unit } in measured {
             println!("{name} {value:.1} {unit}");

@@ -242,22 +242,24 @@ impl<'a> Simulation<'a> {
 /// Replays at half and at a quarter of the nodes.
 pub(crate) fn published(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
     let (jobs, clusters) = read(folder)?;
+    let mut most = f64::MIN;
     for (name, divisor) in [("philly1", 1), ("philly0.5", 2), ("philly0.25", 4)] {
         let clusters: BTreeMap<_, _> =
             clusters.iter().map(|(name, nodes)| (name.clone(), nodes / divisor)).collect();
         // What is larger than its virtual cluster would be refused at the door.
         let fits = |job: &&Job| job.gpus > 0 && job.gpus <= clusters[&job.cluster] * GPUS;
         let jobs: Vec<_> = jobs.iter().filter(fits).cloned().collect();
-        figure(&format!("{name}.jobs"), jobs.len() as f64, "");
+        figure(&format!("{name}.jobs"), jobs.len() as f64, "jobs");
         let shared = Simulation::new(&jobs, &clusters).run();
         print(name, &shared, clusters.values().sum::<u32>() * GPUS);
         if divisor > 1 {
-            loss(name, &jobs, &clusters, &shared.fates);
+            most = most.max(loss(name, &jobs, &clusters, &shared.fates));
         }
         if let Some(folder) = plots {
             draw(&folder.join(format!("{name}.svg")), &shared)?;
         }
     }
+    figure("sharing_loss.max", most, "s");
     Ok(())
 }
 
@@ -278,14 +280,20 @@ fn print(name: &str, of: &Simulation, gpus: u32) {
     say("median_queue", at(|fate| fate.queued, 50), "s");
     say("p99_completion", at(|fate| fate.completion, 99), "s");
     say("p99_queue", at(|fate| fate.queued, 99), "s");
-    say("preemptions", f64::from(of.fates.iter().map(|fate| fate.preempted).sum::<u32>()), "");
+    say("preemptions", f64::from(of.fates.iter().map(|fate| fate.preempted).sum::<u32>()), "jobs");
     let busy = of.work as f64 / (f64::from(gpus) * of.last as f64);
     say("utilisation", busy * 100.0, "%");
     say("lost_work", of.lost as f64 * 100.0 / of.work as f64, "%");
 }
 
-/// For each virtual cluster: its mean delay, less that with its own nodes for itself.
-fn loss(name: &str, jobs: &[Job], clusters: &BTreeMap<VirtualClusterName, u32>, shared: &[Fate]) {
+/// For each virtual cluster: its mean delay, less that with its own nodes for itself under the same
+/// policy; the largest.
+fn loss(
+    name: &str,
+    jobs: &[Job],
+    clusters: &BTreeMap<VirtualClusterName, u32>,
+    shared: &[Fate],
+) -> f64 {
     let mut most = f64::MIN;
     for (cluster, nodes) in clusters {
         let own: Vec<_> = jobs.iter().filter(|job| job.cluster == *cluster).cloned().collect();
@@ -300,6 +308,7 @@ fn loss(name: &str, jobs: &[Job], clusters: &BTreeMap<VirtualClusterName, u32>, 
         most = most.max(shared - private);
     }
     figure(&format!("{name}.sharing_loss.max"), most, "s");
+    most
 }
 
 fn draw(path: &Path, of: &Simulation) -> Result<(), String> {

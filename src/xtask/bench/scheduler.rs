@@ -1,0 +1,43 @@
+//! The scheduler's simulator, which prints its figures itself.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::process;
+use crate::workspace::Workspace;
+
+/// What the simulator replays.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// `scheduler`: replay these nodes (CSV as openb's) instead of the traces.
+    #[arg(long, requires = "pods", requires = "arrivals")]
+    nodes: Option<PathBuf>,
+    /// `scheduler`: the tasks that may arrive.
+    #[arg(long)]
+    pods: Option<PathBuf>,
+    /// `scheduler`: names of tasks in the order in which they arrive, one a line.
+    #[arg(long)]
+    arrivals: Option<PathBuf>,
+    /// `scheduler`: leave plots (SVG) in this folder.
+    #[arg(long)]
+    plots: Option<PathBuf>,
+}
+
+pub(super) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+    let mut command = workspace.cargo();
+    command.args(["bench", "--quiet", "-p", "scheduler", "--bench", "simulator", "--"]);
+    let paths = [
+        ("--nodes", &options.nodes),
+        ("--pods", &options.pods),
+        ("--arrivals", &options.arrivals),
+        ("--plots", &options.plots),
+    ];
+    for (name, path) in paths {
+        if let Some(path) = path {
+            command.arg(name).arg(std::path::absolute(path)?);
+        }
+    }
+    process::run(&mut command)
+}
