@@ -9,7 +9,7 @@ use protocol::time::Timestamp;
 
 use crate::cells::Cells;
 use crate::gpus::{Bits, positions};
-use crate::index::Index;
+use crate::index::{Index, Quick};
 use crate::mix::Mix;
 use crate::model::{Demand, Node, Running, Standing, VirtualCluster, WHOLE_GPU};
 use crate::names::Names;
@@ -80,7 +80,7 @@ pub(crate) struct Cluster {
     pub(crate) shares: Shares,
     pub(crate) ports: Ports,
     pub(crate) mix: Mix,
-    pub(crate) tenants: BTreeMap<JobId, Tenant>,
+    pub(crate) tenants: HashMap<JobId, Tenant, Quick>,
     pub(crate) states: Vec<NodeState>,
     /// By node: who is there.
     pub(crate) guests: Vec<Vec<JobId>>,
@@ -144,7 +144,7 @@ impl Cluster {
             numbers: Vec::new(),
             index: Index::default(),
             asks: HashMap::new(),
-            tenants: BTreeMap::new(),
+            tenants: HashMap::default(),
             names,
             fixed,
             kinds,

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::{Claim, Cluster, Right, Tenant};
+use crate::cluster::{Claim, Cluster, Tenant};
 use crate::fit::{Look, place, undo};
 use crate::gpus::{self, Bits};
 use crate::model::{Ground, Reservation};
@@ -76,12 +76,7 @@ pub(crate) fn reserve(
             Some(only) => ends_of(cluster, only.iter(), now),
             None => ends(cluster, account, now),
         };
-        // Cells stay where they are: only those that are bound now can be kept.
-        let blocks = blocks(cluster, account);
-        blocks.iter().for_each(|(node, pin)| cluster.pin(*node, pin, 1));
-        let found = first_room(cluster, (job, class), account, ends);
-        blocks.iter().for_each(|(node, pin)| cluster.pin(*node, pin, -1));
-        found
+        first_room(cluster, (job, class), account, ends)
     };
     let found = last.and_then(|last| among(cluster, Some(&last.awaits)));
     let (claims, awaits, start) = found.or_else(|| among(cluster, None))?;
@@ -93,27 +88,22 @@ pub(crate) fn reserve(
     Some(hold)
 }
 
-/// The account's bound cells, without what is used of them.
-fn blocks(cluster: &Cluster, account: usize) -> Vec<(usize, Claim)> {
-    let of_node = |node: &usize| {
-        let node = *node;
-        let own = cluster.states[node].blocks.iter().filter(move |b| b.account == account);
-        own.map(move |block| {
-            let claim = Claim {
-                node: Some(node),
-                amounts: Amounts::default(),
-                gpus: 0,
-                milli: 0,
-                gpu_type: 0,
-                ports: Vec::new(),
-                role: 0,
-                right: Right::Of(account),
-                block: Some((block.bits, block.level)),
-            };
-            (node, claim)
-        })
-    };
-    cluster.lodgings[account].iter().flat_map(of_node).collect()
+/// A claim's cell, without what is used of it.
+fn cell(claim: &Claim) -> Claim {
+    Claim { amounts: Amounts::default(), ..claim.clone() }
+}
+
+/// Gives a claim back, or takes it again. Its cell stays where it is: only those that are bound now
+/// can be kept.
+fn set_aside(cluster: &mut Cluster, claim: &Claim, aside: bool) {
+    let Some(node) = claim.node else { return };
+    if aside {
+        cluster.pin(node, &cell(claim), 1);
+        cluster.give(claim);
+    } else {
+        cluster.take(claim);
+        cluster.pin(node, &cell(claim), -1);
+    }
 }
 
 /// Those whose end makes room on the account's cells, the first to end first. What is borrowed gives
@@ -149,10 +139,10 @@ fn first_room(
     let claims_of = |cluster: &Cluster, at: usize| cluster.tenants[&ends[at].1].claims.clone();
     let move_to = |cluster: &mut Cluster, from: usize, to: usize| {
         for at in from..to {
-            claims_of(cluster, at).iter().for_each(|claim| cluster.give(claim));
+            claims_of(cluster, at).iter().for_each(|claim| set_aside(cluster, claim, true));
         }
         for at in (to..from).rev() {
-            claims_of(cluster, at).iter().for_each(|claim| cluster.take(claim));
+            claims_of(cluster, at).iter().for_each(|claim| set_aside(cluster, claim, false));
         }
     };
     let fits = |cluster: &mut Cluster| {
@@ -272,7 +262,7 @@ fn keepable(cluster: &mut Cluster, account: usize, claims: Vec<Claim>) -> (Vec<C
             if !bound && (overlap || !cluster.may_bind(node, account, block)) {
                 continue;
             }
-            let pin = Claim { amounts: Amounts::default(), ..claim.clone() };
+            let pin = cell(&claim);
             cluster.pin(node, &pin, 1);
             pins.push(pin);
         }

@@ -73,6 +73,9 @@ impl State {
         for request in &snapshot.waiting {
             state.submit(request);
         }
+        for reservation in &snapshot.reserved {
+            state.queue.put_first(reservation.job);
+        }
         state
     }
 

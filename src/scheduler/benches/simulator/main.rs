@@ -27,6 +27,14 @@ fn clock() -> std::time::Instant {
     std::time::Instant::now()
 }
 
+/// Seconds that this thread has had a core: others on the machine do not count. Where the system
+/// does not say, the time on the wall.
+fn core_seconds(began: std::time::Instant) -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
+    nanoseconds.map_or_else(|| began.elapsed().as_secs_f64(), |nanos| nanos as f64 / 1e9)
+}
+
 /// What the command line asks for.
 #[derive(Debug, Default)]
 struct Options {

@@ -12,7 +12,7 @@ use scheduler::State;
 use scheduler::model::{Demand, Node, Placement, Request, RoleRequest, VirtualCluster};
 
 use crate::plot::{Line, plot};
-use crate::{clock, figure, traces};
+use crate::{clock, core_seconds, figure, traces};
 
 /// A cluster and its tasks.
 #[derive(Debug)]
@@ -206,6 +206,7 @@ fn replay(workload: &Workload, names: &[&str]) -> Result<Replay, String> {
     }
     let mut placed: Vec<Option<Placement>> = Vec::with_capacity(names.len());
     let began = clock();
+    let core = core_seconds(began);
     for request in &requests {
         state.submit(request);
         let started = state.pass(Timestamp(request.job.0)).placements.pop();
@@ -214,7 +215,7 @@ fn replay(workload: &Workload, names: &[&str]) -> Result<Replay, String> {
         }
         placed.push(started);
     }
-    let per_second = names.len() as f64 / began.elapsed().as_secs_f64();
+    let per_second = names.len() as f64 / (core_seconds(began) - core);
     let (mut arrived, mut held, mut allocated) = (0, 0, vec![0.0]);
     for (request, placed) in requests.iter().zip(&placed) {
         let demand = request.roles[0].demand;
