@@ -9,7 +9,7 @@ use protocol::cluster::{NodeCondition, NodeSettings, VirtualClusterSettings};
 use protocol::ids::{NodeName, TaskKey, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu};
 use protocol::time::Timestamp;
-use scheduler::model::{Node, VirtualCluster};
+use scheduler::model::Node;
 
 /// Nodes and virtual clusters as the database has them.
 #[derive(Debug, Default)]
@@ -89,12 +89,6 @@ pub(crate) fn scheduler_node(node: &NodeRecord) -> Node {
         labels: node.settings.labels.clone(),
         links: Vec::new(),
     }
-}
-
-/// A virtual cluster as the scheduler sees it. It lends nothing as long as nobody stops those who
-/// are to give way.
-pub(crate) fn scheduler_virtual_cluster(settings: &VirtualClusterSettings) -> VirtualCluster {
-    VirtualCluster { borrows: false, ..VirtualCluster::from(settings) }
 }
 
 /// What is seen of a node's engine.

@@ -21,6 +21,8 @@ pub struct Attempt {
     pub number: u32,
     /// State.
     pub state: State,
+    /// It runs on what its virtual cluster is not guaranteed.
+    pub borrowed: bool,
     /// When it was placed.
     pub placed_at: Timestamp,
     /// When its first container ran.
@@ -67,11 +69,13 @@ pub async fn insert_many(conn: &impl ConnectionTrait, attempts: &[Attempt]) -> R
 }
 
 fn row_of(attempt: &Attempt) -> row::ActiveModel {
-    let Attempt { job, number, state, placed_at, started_at, completed_at, exit } = attempt;
+    let Attempt { job, number, state, borrowed, placed_at, started_at, completed_at, exit } =
+        attempt;
     row::ActiveModel {
         job: Set(job.0),
         number: Set((*number).into()),
         state: Set(state.as_str().to_owned()),
+        borrowed: Set(*borrowed),
         placed_at: Set(placed_at.0),
         started_at: Set(millis(*started_at)),
         completed_at: Set(millis(*completed_at)),

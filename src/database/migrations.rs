@@ -8,6 +8,7 @@ use crate::Result;
 mod m0001_first_tables;
 mod m0002_public_keys;
 mod m0003_audit;
+mod m0004_borrowed;
 
 struct Migrator;
 
@@ -17,6 +18,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0001_first_tables::Migration),
             Box::new(m0002_public_keys::Migration),
             Box::new(m0003_audit::Migration),
+            Box::new(m0004_borrowed::Migration),
         ]
     }
 }

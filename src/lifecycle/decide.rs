@@ -265,6 +265,10 @@ fn finished(job: &Job<'_>, exit: &Exit, change: JobChange, now: Timestamp) -> Jo
         Next::CountedRetry if job.stop_requested_by.is_some() => last(final_state(exit)),
         Next::FreeRetry if job.stop_requested_by.is_some() => last(State::Stopped),
         Next::CountedRetry => JobChange { to: State::Waiting, user_retry: true, ..change },
+        // It gave way, and nothing has failed: it waits in its old place, without a pause.
+        Next::FreeRetry if exit.cause == Cause::Preempted => {
+            JobChange { to: State::Waiting, ..change }
+        }
         Next::FreeRetry => JobChange {
             to: State::Waiting,
             platform_retry: true,

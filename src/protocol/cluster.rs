@@ -80,7 +80,7 @@ pub enum NodeCondition {
 pub struct VirtualClusterSettings {
     /// Its name.
     pub name: VirtualClusterName,
-    /// Its share; what is not named has no bound.
+    /// Its share.
     #[serde(default)]
     pub share: Share,
     /// Who may use it; empty: everybody.
@@ -88,7 +88,8 @@ pub struct VirtualClusterSettings {
     pub users: Vec<UserName>,
 }
 
-/// A share of the cluster: an upper bound for each amount that is named.
+/// A share of the cluster: what is guaranteed. What others leave idle may be used beyond it, until
+/// they want it back.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Share {

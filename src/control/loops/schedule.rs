@@ -1,6 +1,8 @@
 //! Gives waiting jobs their place.
 
-use std::collections::{BTreeMap, HashMap};
+mod preempt;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,16 +13,16 @@ use database::jobs::JobUpdate;
 use database::tasks::Task;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, PortLabel, TaskKey};
-use protocol::spec::{JobSpec, PortRequest, Priority};
+use protocol::spec::{JobSpec, PortRequest};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use scheduler::model::{
-    Demand, Placement, Plan, Request, RoleRequest, Running, Snapshot, Standing,
+    Demand, Placement, Plan, Request, RoleRequest, Running, Snapshot, Standing, VirtualCluster,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::active::{self, Active};
-use crate::cluster::{scheduler_node, scheduler_virtual_cluster};
+use crate::cluster::scheduler_node;
 use crate::happened;
 use crate::loops::passes::Passes;
 use crate::shared::{Queue, Shared};
@@ -52,12 +54,14 @@ async fn pass(shared: &Shared) -> Result<(), database::Error> {
     let (stopping, waiting): (Vec<Active>, Vec<Active>) =
         waiting.into_iter().partition(|job| job.row.stop.is_some());
     stop_waiting(shared, &stopping).await?;
-    let snapshot = snapshot(shared, &waiting, &placed, holding);
+    let running = running(shared, &placed, holding).await?;
+    let snapshot = snapshot(shared, &waiting, running);
     let plan = scheduler::plan(&snapshot, now());
     store(shared, &waiting, &plan).await?;
+    let preempted = preempt::preempt(shared, &placed, &waiting, &plan).await?;
     let jobs = waiting.into_iter().chain(placed).map(|job| (job.row.id, (job.row.key, job.spec)));
-    shared.set_queue(Queue { jobs: jobs.collect(), snapshot: after(snapshot, &plan) });
-    if !plan.placements.is_empty() {
+    shared.set_queue(Queue { jobs: jobs.collect(), snapshot: after(snapshot, &plan, &preempted) });
+    if !plan.placements.is_empty() || !preempted.is_empty() {
         shared.bells.jobs.ring();
     }
     Ok(())
@@ -86,45 +90,66 @@ async fn stop_waiting(shared: &Shared, jobs: &[Active]) -> Result<(), database::
     Ok(())
 }
 
-fn snapshot(
+/// The jobs that hold something. By what right and since when is known from the last pass, and only
+/// of those that are new to this server asked of the records.
+async fn running(
     shared: &Shared,
-    waiting: &[Active],
     placed: &[Active],
     holding: Vec<Task>,
-) -> Snapshot {
-    let cluster = shared.cluster();
-    let mut tasks: BTreeMap<JobId, Vec<_>> = BTreeMap::new();
-    for task in holding {
-        if !task.state.is_final() {
-            let demand = Demand::from(task.resources);
-            tasks.entry(task.key.job).or_default().push((task.placement, demand));
-        }
+) -> Result<Vec<Running>, database::Error> {
+    let queue = shared.queue();
+    let known: HashMap<JobId, &Running> =
+        queue.snapshot.running.iter().map(|running| (running.job, running)).collect();
+    let new: Vec<JobId> =
+        placed.iter().map(|job| job.row.id).filter(|id| !known.contains_key(id)).collect();
+    // By number, so that of a job's attempts the last one stays.
+    let attempts: HashMap<JobId, Attempt> =
+        database::attempts::of_jobs(shared.database.read(), &new)
+            .await?
+            .into_iter()
+            .map(|attempt| (attempt.job, attempt))
+            .collect();
+    let mut tasks: HashMap<JobId, Vec<_>> = HashMap::new();
+    for task in holding.into_iter().filter(|task| !task.state.is_final()) {
+        let demand = Demand::from(task.resources);
+        tasks.entry(task.key.job).or_default().push((task.placement, demand));
     }
+    let running = placed.iter().map(|job| {
+        let id = job.row.id;
+        let (known, attempt) = (known.get(&id), attempts.get(&id));
+        let borrowed = attempt.is_some_and(|attempt| attempt.borrowed);
+        let placed_at = attempt.map_or(job.row.submitted_at, |attempt| attempt.placed_at);
+        let ending = known.is_some_and(|known| known.stopping)
+            || attempt.is_some_and(|attempt| attempt.exit.is_some());
+        Running {
+            job: id,
+            virtual_cluster: job.row.virtual_cluster.clone(),
+            tasks: tasks.remove(&id).unwrap_or_default(),
+            standing: known.map_or_else(|| standing(borrowed), |known| known.standing),
+            opportunistic: job.row.priority.0 < 0,
+            started_at: known.map_or(placed_at, |known| known.started_at),
+            limit_ms: None,
+            expected_ms: None,
+            stopping: ending || job.row.stop.is_some(),
+        }
+    });
+    Ok(running.collect())
+}
+
+/// By what right an attempt runs.
+fn standing(borrowed: bool) -> Standing {
+    if borrowed { Standing::Borrowed } else { Standing::Guaranteed }
+}
+
+fn snapshot(shared: &Shared, waiting: &[Active], running: Vec<Running>) -> Snapshot {
+    let cluster = shared.cluster();
     Snapshot {
         nodes: cluster.nodes.iter().map(scheduler_node).collect(),
-        virtual_clusters: cluster.virtual_clusters.iter().map(scheduler_virtual_cluster).collect(),
-        running: placed
-            .iter()
-            .map(|job| Running {
-                job: job.row.id,
-                virtual_cluster: job.row.virtual_cluster.clone(),
-                tasks: tasks.remove(&job.row.id).unwrap_or_default(),
-                standing: standing(job.row.priority),
-                opportunistic: job.row.priority.0 < 0,
-                started_at: job.row.started_at.unwrap_or(job.row.submitted_at),
-                limit_ms: None,
-                expected_ms: None,
-                stopping: job.row.stop.is_some(),
-            })
-            .collect(),
+        virtual_clusters: cluster.virtual_clusters.iter().map(VirtualCluster::from).collect(),
+        running,
         waiting: waiting.iter().map(request_of_job).collect(),
         reserved: shared.queue().snapshot.reserved.clone(),
     }
-}
-
-/// By what right a job of this priority runs.
-fn standing(priority: Priority) -> Standing {
-    if priority.0 < 0 { Standing::Borrowed } else { Standing::Guaranteed }
 }
 
 fn request_of_job(job: &Active) -> Request {
@@ -235,10 +260,11 @@ async fn insert_placed(
 ) -> Result<(), database::Error> {
     let attempts: Vec<Attempt> = placed
         .iter()
-        .map(|(job, number, _)| Attempt {
+        .map(|(job, number, placement)| Attempt {
             job: job.row.id,
             number: *number,
             state: State::Preparing,
+            borrowed: placement.standing == Standing::Borrowed,
             placed_at: at,
             started_at: None,
             completed_at: None,
@@ -284,7 +310,10 @@ fn task(job: &Active, attempt: u32, place: &protocol::placement::TaskPlacement) 
 }
 
 /// The snapshot with the plan carried out: what the next dry run is asked against.
-fn after(mut snapshot: Snapshot, plan: &Plan) -> Snapshot {
+fn after(mut snapshot: Snapshot, plan: &Plan, preempted: &HashSet<JobId>) -> Snapshot {
+    for running in snapshot.running.iter_mut().filter(|job| preempted.contains(&job.job)) {
+        running.stopping = true;
+    }
     snapshot.reserved.clone_from(&plan.reserved);
     for placement in &plan.placements {
         let Some(at) = snapshot.waiting.iter().position(|job| job.job == placement.job) else {

@@ -15,6 +15,7 @@ pub(crate) struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub number: i64,
     pub state: String,
+    pub borrowed: bool,
     pub placed_at: i64,
     pub started_at: Option<i64>,
     pub completed_at: Option<i64>,
@@ -31,6 +32,7 @@ impl Model {
             job: JobId(self.job),
             number: row.number(self.number)?,
             state: row.state(&self.state)?,
+            borrowed: self.borrowed,
             placed_at: Timestamp(self.placed_at),
             started_at: moment(self.started_at),
             completed_at: moment(self.completed_at),

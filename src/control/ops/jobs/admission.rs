@@ -8,10 +8,10 @@ use protocol::ids::{JobId, JobKey};
 use protocol::problem::Problem;
 use protocol::spec::{Dialect, JobSpec};
 use protocol::wait::WaitReason;
-use scheduler::model::Snapshot;
+use scheduler::model::{Snapshot, VirtualCluster};
 use storage::{EntryKind, StorageError};
 
-use crate::cluster::{scheduler_node, scheduler_virtual_cluster};
+use crate::cluster::scheduler_node;
 use crate::code;
 use crate::loops::schedule::request;
 use crate::ops::files::access::{Access, Claim};
@@ -64,7 +64,7 @@ pub(super) async fn check(
     }
     let snapshot = Snapshot {
         nodes: cluster.nodes.iter().map(scheduler_node).collect(),
-        virtual_clusters: cluster.virtual_clusters.iter().map(scheduler_virtual_cluster).collect(),
+        virtual_clusters: cluster.virtual_clusters.iter().map(VirtualCluster::from).collect(),
         ..Snapshot::default()
     };
     scheduler::admit(&snapshot, &request(spec, &actor.user)).map_err(|reason| {

@@ -6,4 +6,5 @@ mod crash;
 mod files;
 mod house;
 mod life;
+mod preemption;
 mod terminals;

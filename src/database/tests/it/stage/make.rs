@@ -97,6 +97,7 @@ pub(crate) fn attempt_of(job: JobId, number: u32) -> Attempt {
         job,
         number,
         state: State::Preparing,
+        borrowed: number % 2 == 1,
         placed_at: at(2000),
         started_at: None,
         completed_at: None,

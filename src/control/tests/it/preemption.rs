@@ -1,0 +1,59 @@
+//! Idle shares are lent, and taken back.
+
+use protocol::cluster::{Share, VirtualClusterSettings};
+use protocol::exit::Cause;
+use protocol::ids::GpuType;
+use protocol::state::State;
+
+use crate::house::{House, admin, job, submit, until, until_state};
+
+/// One node of eight GPUs, all of them guaranteed to `vision`.
+fn vision() -> VirtualClusterSettings {
+    let gpus = [(GpuType::new("TITANX").unwrap(), 8)].into();
+    let share = Share { gpus, ..Share::default() };
+    VirtualClusterSettings { name: "vision".parse().unwrap(), share, users: Vec::new() }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn borrowed_work_gives_way_and_comes_back() {
+    let house = House::new(1);
+    let options = control::Options {
+        virtual_clusters: vec![vision()],
+        ..house.options(house.database().await)
+    };
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    submit(backend, job("borrows", 2, 4, "sleep 1000", "")).await;
+    let first = until_state(backend, "borrows", State::Running).await;
+    submit(backend, job("owns", 1, 8, "sleep 1000", r#""virtualCluster": "vision","#)).await;
+    until_state(backend, "owns", State::Running).await;
+    let gave = until_state(backend, "borrows", State::Waiting).await;
+    let ended = gave.attempts.first().unwrap();
+    assert_eq!(ended.exit.as_ref().unwrap().cause, Cause::Preempted);
+    assert!(ended.tasks.iter().all(|task| task.state == State::Stopped), "a gang as a whole");
+    assert_eq!((gave.summary.retries.user, gave.summary.retries.platform), (0, 0));
+    assert_eq!(gave.summary.submitted_at, first.summary.submitted_at);
+    let events = backend.jobs.events(&admin(), &gave.summary.key).await.unwrap();
+    let told = events.iter().find(|event| event.kind == "preempted").unwrap();
+    assert!(told.message.contains("owns") && told.message.contains("vision"), "{told:?}");
+
+    backend.jobs.stop(&admin(), &crate::house::key("owns")).await.unwrap();
+    until(backend, "borrows", |detail| {
+        detail.summary.state == State::Running && detail.attempts.len() == 2
+    })
+    .await;
+    control.shutdown().await;
+    drop(control);
+    // The next server knows by what right it runs.
+    let options = control::Options {
+        virtual_clusters: vec![vision()],
+        ..house.options(house.database().await)
+    };
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    submit(backend, job("owns-too", 1, 8, "sleep 1000", r#""virtualCluster": "vision","#)).await;
+    until_state(backend, "owns-too", State::Running).await;
+    let gave = until_state(backend, "borrows", State::Waiting).await;
+    assert_eq!(gave.attempts.len(), 2);
+    control.shutdown().await;
+}
