@@ -40,7 +40,7 @@ fn Cluster(cluster: VirtualClusterView) -> impl IntoView {
     let name = cluster.settings.name.to_string();
     let usable = cluster.usable;
     let share = &cluster.settings.share;
-    let bounded = share.cpus.is_some() || share.memory_mb.is_some() || !share.gpus.is_empty();
+    let guaranteed = share.cpus.is_some() || share.memory_mb.is_some() || !share.gpus.is_empty();
     let jobs =
         |state: &str| format!("/jobs?q={}&all=1", encode(&format!("vc:{name} state:{state}")));
     let (running, waiting) = (cluster.running_jobs, cluster.waiting_jobs);
@@ -53,7 +53,7 @@ fn Cluster(cluster: VirtualClusterView) -> impl IntoView {
                 </span>
             </div>
             <p class="hint card__head">
-                {tr(move |t| if bounded { t.cluster.bounded } else { t.cluster.unbounded })}
+                {tr(move |t| if guaranteed { t.cluster.guaranteed } else { t.cluster.unguaranteed })}
             </p>
             <Amounts cluster=cluster.clone()/>
             <p class="buttons cluster__jobs">

@@ -87,7 +87,11 @@ fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) ->
     let name = settings.name.to_string();
     let share = gpus_text(settings.share.gpus.iter().map(|(kind, count)| (kind, *count)));
     let share = move || {
-        if share.is_empty() { reader.texts().cluster.unbounded.to_owned() } else { share.clone() }
+        if share.is_empty() {
+            reader.texts().cluster.unguaranteed.to_owned()
+        } else {
+            share.clone()
+        }
     };
     let users = settings.users.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let users = move || {
