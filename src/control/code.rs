@@ -94,12 +94,17 @@ pub(crate) async fn readable(
     owner: &UserName,
     path: &str,
 ) -> api::Result<StoragePath> {
-    let found = database::users::get(shared.database.read(), owner).await;
-    let admin = found.map_err(crate::error::database)?.is_some_and(|user| user.admin);
-    let actor = Actor { user: owner.clone(), admin };
+    let actor = acting(shared, owner).await?;
     let path = path_of(shared, &api::files::FilePath::new(path))?;
     Access { shared, actor: &actor }.to_read(&path).await?;
     Ok(path)
+}
+
+/// A job's owner with the rights that he has now.
+pub(crate) async fn acting(shared: &Shared, owner: &UserName) -> api::Result<Actor> {
+    let found = database::users::get(shared.database.read(), owner).await;
+    let admin = found.map_err(crate::error::database)?.is_some_and(|user| user.admin);
+    Ok(Actor { user: owner.clone(), admin })
 }
 
 /// What a failed look at the storage means for a launch: some of it is final.

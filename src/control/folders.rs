@@ -1,6 +1,5 @@
 //! Folders of the storage in containers, on nodes that have the storage as a folder of theirs.
 
-use api::Actor;
 use api::files::FilePath;
 use database::nodes::NodeRecord;
 use engine::{EngineError, Folder};
@@ -8,7 +7,7 @@ use protocol::environment::{self, JobFacts};
 use protocol::spec::Dialect;
 use storage::{StoragePath, rights};
 
-use crate::code::{readable, refused};
+use crate::code::{acting, readable, refused};
 use crate::ops::files::access::{Access, Claim};
 use crate::ops::files::{failure, path_of};
 use crate::shared::Shared;
@@ -47,7 +46,7 @@ pub(crate) async fn shown(
     if mount == "none" {
         return Ok(shown);
     }
-    let owner = Actor { user: facts.key.user.clone(), admin: false };
+    let owner = acting(shared, &facts.key.user).await.map_err(refused)?;
     if let Some(home) = rights::home(&owner.user) {
         let made = shared.storage.create_folder(&home).await;
         made.map_err(failure).map_err(refused)?;
