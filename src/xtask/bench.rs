@@ -26,7 +26,7 @@ pub(crate) struct Options {
     #[arg(long)]
     binary: Option<PathBuf>,
     #[command(flatten)]
-    scheduler: scheduler::Options,
+    scheduler: scheduler::Replay,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -68,3 +68,13 @@ fn main() -> Result<()> {
         Task::Bench(options) => bench::run(&workspace, &options),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -10,22 +10,22 @@ use crate::workspace::Workspace;
 
 /// What the simulator replays.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct Replay {
     /// `scheduler`: replay these nodes (CSV as openb's) instead of the traces.
-    #[arg(long, requires = "pods", requires = "arrivals")]
+    #[arg(long, requires_all = ["pods", "arrivals"])]
     nodes: Option<PathBuf>,
     /// `scheduler`: the tasks that may arrive.
-    #[arg(long)]
+    #[arg(long, requires = "nodes")]
     pods: Option<PathBuf>,
     /// `scheduler`: names of tasks in the order in which they arrive, one a line.
-    #[arg(long)]
+    #[arg(long, requires = "nodes")]
     arrivals: Option<PathBuf>,
     /// `scheduler`: leave plots (SVG) in this folder.
     #[arg(long)]
     plots: Option<PathBuf>,
 }
 
-pub(super) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
+pub(super) fn run(workspace: &Workspace, options: &Replay) -> Result<()> {
     let mut command = workspace.cargo();
     command.args(["bench", "--quiet", "-p", "scheduler", "--bench", "simulator", "--"]);
     let paths = [
