@@ -41,8 +41,17 @@ pub(crate) fn files(path: &FilePath) -> String {
 
 /// A file's bytes.
 pub(crate) fn content(path: &FilePath) -> String {
+    format!("/api/v2/files{}", segments(path))
+}
+
+/// Where a file is sent in parts.
+pub(crate) fn upload(path: &FilePath) -> String {
+    format!("/api/v2/uploads{}", segments(path))
+}
+
+fn segments(path: &FilePath) -> String {
     let segments = path.as_str().split('/').map(|name| encode(name).replace('+', "%20"));
-    format!("/api/v2/files{}", segments.collect::<Vec<_>>().join("/"))
+    segments.collect::<Vec<_>>().join("/")
 }
 
 /// The submit page, with a job whose code is in a folder.

@@ -44,6 +44,7 @@ pub(crate) struct Files {
     pub(crate) progress: Word,
     pub(crate) exists: Word,
     pub(crate) broken: Word,
+    pub(crate) lost: Word,
     pub(crate) as_code: Word,
     pub(crate) as_code_hint: Word,
     pub(crate) more: Word,

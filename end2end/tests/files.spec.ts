@@ -124,3 +124,40 @@ test.describe("without JavaScript", () => {
     await expect(row(page, "admin")).toBeVisible();
   });
 });
+
+test("an upload goes on where it was interrupted", async ({ page }, info) => {
+  const large = info.outputPath("model.pt");
+  writeFileSync(large, Buffer.alloc(40_000_000, 3));
+  await berth.open(page, "/files");
+  let parts = 0;
+  let cut = true;
+  await page.route("**/api/v2/uploads/**", async (route) => {
+    if (cut && parts > 0) return route.abort("connectionfailed");
+    if (route.request().method() === "PATCH") parts++;
+    return route.continue();
+  });
+  await page.getByLabel("Choose files").setInputFiles(large);
+  await expect(page.getByText("The connection is lost.")).toBeVisible();
+  cut = false;
+  await expect(page.getByText("1 file was sent.")).toBeVisible({ timeout: 15_000 });
+  expect(parts).toBe(3);
+
+  // The page is left in the middle; the file is chosen again later.
+  writeFileSync(large, Buffer.alloc(50_000_000, 4));
+  parts = 0;
+  cut = true;
+  await page.getByLabel("Replace files of the same name").check();
+  await page.getByLabel("Choose files").setInputFiles(large);
+  await expect(page.getByText("The connection is lost.")).toBeVisible();
+  await page.reload();
+  cut = false;
+  const asked = page.waitForResponse((answer) => answer.request().method() === "GET" && answer.url().includes("/uploads/"));
+  await page.getByLabel("Replace files of the same name").check();
+  await page.getByLabel("Choose files").setInputFiles(large);
+  expect(await (await asked).json()).toEqual({ arrived: 16 * 1024 * 1024 });
+  await expect(page.getByText("1 file was sent.")).toBeVisible();
+  const saving = page.waitForEvent("download");
+  await row(page, "model.pt").getByRole("link", { name: "Download" }).click();
+  const saved = readFileSync(await (await saving).path());
+  expect(saved.equals(Buffer.alloc(50_000_000, 4))).toBe(true);
+});

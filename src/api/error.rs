@@ -89,6 +89,8 @@ pub enum ErrorCode {
     ConflictNodeError,
     /// 409: the name is taken, or something is a folder where a file is needed, or the reverse.
     ConflictFileError,
+    /// 409: the file goes on at another place; ask how much of it has arrived.
+    ConflictUploadError,
     /// 409: the folder is not empty.
     FolderNotEmptyError,
     /// 403: the user's files take all the room that they may.
@@ -129,6 +131,7 @@ impl ErrorCode {
             | ErrorCode::ConflictVcError
             | ErrorCode::ConflictNodeError
             | ErrorCode::ConflictFileError
+            | ErrorCode::ConflictUploadError
             | ErrorCode::FolderNotEmptyError => 409,
             ErrorCode::TooLargeError => 413,
             ErrorCode::TooManyRequestsError => 429,

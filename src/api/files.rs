@@ -37,6 +37,18 @@ pub trait Files: Send + Sync {
         writing: Writing,
         content: FileStream,
     ) -> Result<()>;
+    /// How much has arrived of a file that is sent in parts.
+    async fn arrived(&self, actor: &Actor, path: &FilePath, upload: &Upload) -> Result<u64>;
+    /// Takes the next part of such a file, which begins at `offset`, and says how much there is
+    /// now. What arrived before a failure stays; the file appears when all has arrived.
+    async fn upload(
+        &self,
+        actor: &Actor,
+        path: &FilePath,
+        upload: &Upload,
+        offset: u64,
+        content: FileStream,
+    ) -> Result<u64>;
     /// Makes a folder and those above it; one that is there is left as it is.
     async fn make_folder(&self, actor: &Actor, path: &FilePath) -> Result<()>;
     /// Gives a file or folder another path, which must be free and in a folder that is there.
@@ -198,6 +210,18 @@ pub enum WriteMode {
     Replace,
     /// It grows at its end; there must be one. What arrived before a failure stays.
     Append,
+}
+
+/// A file that is sent in parts: whoever was interrupted goes on where he was, a week long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    /// By which the sender knows the content again, in 1 to 200 bytes; not by the path alone, since
+    /// the file there may have become another one.
+    pub id: String,
+    /// Bytes of the whole file.
+    pub length: u64,
+    /// Whether a file that is there is replaced.
+    pub replace: bool,
 }
 
 /// How much of a user's room is taken.

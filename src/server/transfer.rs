@@ -33,10 +33,16 @@ pub(crate) enum Shown {
 pub(crate) fn length(headers: &HeaderMap, limit: u64) -> Result<Option<u64>, Failure> {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let length = length.and_then(|text| text.parse().ok());
-    match length {
-        Some(length) if length > limit => Err(too_large(limit).into()),
-        length => Ok(length),
-    }
+    length.map_or(Ok(()), |length| allowed(length, limit))?;
+    Ok(length)
+}
+
+/// Whether so many bytes are taken.
+///
+/// # Errors
+/// 413 for more than `limit`.
+pub(crate) fn allowed(length: u64, limit: u64) -> Result<(), Failure> {
+    if length > limit { Err(too_large(limit).into()) } else { Ok(()) }
 }
 
 /// A body as it comes; one of more than `limit` bytes ends with an error, and so does one whose

@@ -14,6 +14,7 @@ mod path;
 mod read;
 pub mod rights;
 pub mod stage;
+mod upload;
 mod web;
 mod write;
 
@@ -24,6 +25,7 @@ pub use measure::Size;
 pub use open::StorageOptions;
 pub use path::StoragePath;
 pub use read::Range;
+pub use upload::Arriving;
 pub use write::Content;
 
 use folder::Folder;

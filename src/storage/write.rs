@@ -82,16 +82,27 @@ impl Storage {
         }
     }
 
-    async fn write_all(&self, path: &StoragePath, append: bool, content: Content) -> Result<()> {
+    /// What has arrived is written when it returns, also where the content broke off.
+    pub(crate) async fn write_all(
+        &self,
+        path: &StoragePath,
+        append: bool,
+        content: Content,
+    ) -> Result<()> {
         let fail = |error| StorageError::of(path, error);
         let writer = self.operator.writer_with(path.as_str()).append(append);
         let mut writer = writer.await.map_err(fail)?;
         let mut content =
             content.map_err(|source| StorageError::Content { path: path.to_string(), source });
-        while let Some(piece) = content.try_next().await? {
-            writer.write(piece).await.map_err(fail)?;
-        }
-        writer.close().await.map(drop).map_err(fail)
+        let outcome = loop {
+            match content.try_next().await {
+                Ok(Some(piece)) => writer.write(piece).await.map_err(fail)?,
+                Ok(None) => break Ok(()),
+                Err(broken) => break Err(broken),
+            }
+        };
+        writer.close().await.map_err(fail)?;
+        outcome
     }
 
     /// Removes unfinished files that nobody finishes any more: their writer was killed.

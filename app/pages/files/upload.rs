@@ -12,7 +12,7 @@ use crate::i18n::{Reader, tr};
 use crate::number;
 use crate::pages::files::collect::{self, Chosen};
 use crate::pages::files::dialogs::Changes;
-use crate::pages::files::send::{NotSent, send};
+use crate::pages::files::send::{NotSent, Watcher, send};
 
 /// Files that are sent at the same time: while one is stored, another is on its way.
 const AT_ONCE: usize = 3;
@@ -28,6 +28,8 @@ pub(crate) struct Progress {
     sent: RwSignal<u64>,
     failed: RwSignal<Vec<(String, NotSent)>>,
     under_way: RwSignal<bool>,
+    /// The connection is lost.
+    lost: RwSignal<bool>,
     /// Told to those who send.
     stop: RwSignal<bool>,
 }
@@ -42,6 +44,7 @@ impl Progress {
             sent: RwSignal::new(0),
             failed: RwSignal::new(Vec::new()),
             under_way: RwSignal::new(false),
+            lost: RwSignal::new(false),
             stop: RwSignal::new(false),
         });
     }
@@ -53,6 +56,7 @@ impl Progress {
         self.sent.set(0);
         self.failed.set(Vec::new());
         self.under_way.set(true);
+        self.lost.set(false);
         self.stop.set(false);
     }
 }
@@ -91,19 +95,13 @@ async fn send_all(
     replace: bool,
     waiting: &RefCell<VecDeque<Chosen>>,
 ) {
-    let stopped = move || progress.stop.try_get_untracked().unwrap_or(true);
     loop {
         let Some(chosen) = waiting.borrow_mut().pop_front() else { return };
         let before = Rc::new(Cell::new(0));
-        let told = Rc::clone(&before);
-        let moved = move |loaded: f64| {
-            let loaded = whole(loaded);
-            progress.sent.update(|sent| *sent += loaded.saturating_sub(told.get()));
-            told.set(loaded.max(told.get()));
-        };
-        let outcome = match stopped() {
+        let watcher = watcher(progress, &before);
+        let outcome = match (watcher.stopped)() {
             true => Err(NotSent::Broken),
-            false => send(&chosen, folder, replace, stopped, moved).await,
+            false => send(&chosen, folder, replace, &watcher).await,
         };
         let rest = whole(chosen.file.size()).saturating_sub(before.get());
         progress.sent.update(|sent| *sent += rest);
@@ -111,6 +109,20 @@ async fn send_all(
         if let Err(reason) = outcome {
             progress.failed.update(|failed| failed.push((chosen.path, reason)));
         }
+    }
+}
+
+/// Adds what is sent of a file to what is sent of all; `before` is what was added already.
+fn watcher(progress: Progress, before: &Rc<Cell<u64>>) -> Watcher {
+    let told = Rc::clone(before);
+    Watcher {
+        stopped: Rc::new(move || progress.stop.try_get_untracked().unwrap_or(true)),
+        moved: Rc::new(move |loaded| {
+            let loaded = whole(loaded);
+            progress.sent.update(|sent| *sent += loaded.saturating_sub(told.get()));
+            told.set(loaded.max(told.get()));
+        }),
+        lost: Rc::new(move |lost| progress.lost.set(lost)),
     }
 }
 
@@ -201,6 +213,7 @@ fn Shown(progress: Progress) -> impl IntoView {
         let texts = &reader.texts().files;
         let failed = progress.failed.with(|failed| failed.len() as u64);
         match progress.under_way.get() {
+            true if progress.lost.get() => Some(texts.lost.to_owned()),
             true => Some((texts.sending)(done.min(files.saturating_sub(1)), files)),
             false if files > 0 => Some((texts.sent)(done - failed)),
             false => None,

@@ -5,25 +5,28 @@ use std::sync::Arc;
 
 use api::files::{
     FileContent, FilePart, FilePath, FileStream, FileUsage, FileView, Files, FolderPage,
-    FolderQuery, FolderSize, WriteMode, Writing,
+    FolderQuery, FolderSize, Upload, WriteMode, Writing,
 };
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
 use storage::{Range, StoragePath, rights};
 
+use crate::error::internal;
 use crate::shared::Shared;
 
 pub(crate) mod access;
 mod failure;
 mod job_keys;
 mod ledger;
+mod uploads;
 mod view;
 
 use access::{Access, Claim};
 pub(crate) use failure::{failure, path_of};
 use job_keys::KeyFile;
 use ledger::Ledger;
+use uploads::Turns;
 
 /// The most entries of a folder that are looked at together.
 const LARGEST_PAGE: u32 = 10_000;
@@ -32,11 +35,12 @@ const LARGEST_PAGE: u32 = 10_000;
 pub(crate) struct Ops {
     shared: Arc<Shared>,
     ledger: Ledger,
+    turns: Turns,
 }
 
 impl Ops {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, ledger: Ledger::default() }
+        Self { shared, ledger: Ledger::default(), turns: Turns::default() }
     }
 
     fn access<'a>(&'a self, actor: &'a Actor) -> Access<'a> {
@@ -145,6 +149,52 @@ impl Files for Ops {
         }
         written.map_err(failure)?;
         access.still_owned(&path, &standing).await
+    }
+
+    async fn arrived(&self, actor: &Actor, path: &FilePath, upload: &Upload) -> Result<u64> {
+        let path = path_of(&self.shared, path)?;
+        self.access(actor).to_change(&path).await?;
+        let arriving = uploads::arriving(actor, &path, upload)?;
+        self.shared.storage.arrived(&arriving).await.map_err(failure)
+    }
+
+    async fn upload(
+        &self,
+        actor: &Actor,
+        path: &FilePath,
+        upload: &Upload,
+        offset: u64,
+        content: FileStream,
+    ) -> Result<u64> {
+        let path = path_of(&self.shared, path)?;
+        let arriving = uploads::arriving(actor, &path, upload)?;
+        let standing = self.access(actor).to_change(&path).await?;
+        self.check_name(&path, uploads::mode(upload)).await?;
+        let turn = self.turns.take(&arriving).await;
+        let arrived = self.shared.storage.arrived(&arriving).await.map_err(failure)?;
+        if arrived != offset || offset > upload.length {
+            return Err(uploads::elsewhere(arrived, offset));
+        }
+        let rest = Some(upload.length - offset);
+        let metered = self.ledger.meter(&self.shared, actor, &standing, rest, content).await?;
+        let content = turn.listen(metered.content).map_err(Into::into).boxed();
+        let (storage, of) = (self.shared.storage.clone(), arriving.clone());
+        // To its end also where the sender has gone, so that nobody writes before that.
+        let adding = tokio::spawn(async move {
+            let added = storage.add(&of, content).await;
+            drop(turn);
+            added
+        });
+        adding.await.map_err(internal)?.map_err(failure)?;
+        let arrived = self.shared.storage.arrived(&arriving).await.map_err(failure)?;
+        if arrived == upload.length {
+            let access = self.access(actor);
+            let standing = access.to_write(&path, Claim::unless_admin(actor)).await?;
+            let completed = self.shared.storage.complete(&arriving, &path, upload.replace).await;
+            completed.map_err(failure)?;
+            access.still_owned(&path, &standing).await?;
+        }
+        Ok(arrived)
     }
 
     async fn make_folder(&self, actor: &Actor, path: &FilePath) -> Result<()> {

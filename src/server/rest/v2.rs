@@ -4,6 +4,7 @@ pub(crate) mod cluster;
 mod files;
 mod jobs;
 mod public_keys;
+mod uploads;
 mod users;
 pub(crate) mod wire;
 
@@ -38,6 +39,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/files", get(files::root))
         .route("/files/", get(files::root))
         .route("/files/{*path}", get(files::get).put(files::put).delete(files::remove))
+        .route("/uploads/{*path}", get(uploads::get).patch(uploads::patch))
         .route("/public-keys", get(public_keys::list).post(public_keys::add))
         .route("/public-keys/{id}", delete(public_keys::remove))
         .route("/users", get(users::list).post(users::create))

@@ -41,7 +41,9 @@ fn class(code: ErrorCode) -> (u16, &'static str) {
         ErrorCode::UnauthorizedUserError => (401, "java.lang.SecurityException"),
         ErrorCode::ForbiddenUserError => (403, "org.apache.hadoop.security.AccessControlException"),
         ErrorCode::NoFileError => (404, "java.io.FileNotFoundException"),
-        ErrorCode::ConflictFileError => (403, "org.apache.hadoop.fs.FileAlreadyExistsException"),
+        ErrorCode::ConflictFileError | ErrorCode::ConflictUploadError => {
+            (403, "org.apache.hadoop.fs.FileAlreadyExistsException")
+        }
         ErrorCode::FolderNotEmptyError => {
             (403, "org.apache.hadoop.fs.PathIsNotEmptyDirectoryException")
         }

@@ -149,7 +149,7 @@ async fn count(shared: &Shared, user: &UserName) -> Result<u64> {
     let storage = &shared.storage;
     let mut places: BTreeSet<_> = rights::own_places(user).collect();
     places.extend(storage.places_of(user).await.map_err(failure)?);
-    let mut bytes: u64 = 0;
+    let mut bytes = storage.all_arrived(user).await.map_err(failure)?;
     for place in places {
         match storage.measure(&place, u64::MAX).await {
             Ok(size) => bytes = bytes.saturating_add(size.bytes),

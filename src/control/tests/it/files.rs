@@ -1,6 +1,6 @@
 //! Users' files: who may do what, and how much.
 
-use api::files::{FilePart, FilePath, FileStream, FolderQuery, WriteMode, Writing};
+use api::files::{FilePart, FilePath, FileStream, FolderQuery, Upload, WriteMode, Writing};
 use api::jobs::Submission;
 use api::users::NewUser;
 use api::{Actor, Backend, Error, ErrorCode};
@@ -333,4 +333,79 @@ async fn a_jobs_key_is_read_at_the_documents_path_by_its_owner() {
     ] {
         assert_eq!(code(office.read("alice", missing).await), ErrorCode::NoFileError, "{missing}");
     }
+}
+
+/// Parts that the test sends one by one; dropping the sender ends the content.
+fn slow() -> (futures::channel::mpsc::UnboundedSender<Result<Bytes, Error>>, FileStream) {
+    let (sender, receiver) = futures::channel::mpsc::unbounded();
+    (sender, receiver.boxed())
+}
+
+fn upload(id: &str, length: u64) -> Upload {
+    Upload { id: id.to_owned(), length, replace: true }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_arrived_before_an_interruption_stays() {
+    let office = Office::open(None).await;
+    let files = &office.backend().files;
+    let (alice, path, whole) = (actor("alice"), at("/alice/model"), upload("a", 6));
+    let (sender, broken) = slow();
+    sender.unbounded_send(Ok(Bytes::from_static(b"012"))).unwrap();
+    sender.unbounded_send(Err(Error::internal())).unwrap();
+    assert!(files.upload(&alice, &path, &whole, 0, broken).await.is_err());
+    assert_eq!(files.arrived(&alice, &path, &whole).await.unwrap(), 3);
+    assert_eq!(files.arrived(&actor("admin"), &path, &whole).await.unwrap(), 0, "another sender");
+    assert_eq!(code(office.read("alice", "/alice/model").await), ErrorCode::NoFileError);
+    let arrived = files.upload(&alice, &path, &whole, 3, content(&["34", "5"])).await.unwrap();
+    assert_eq!(arrived, 6);
+    assert_eq!(office.read("alice", "/alice/model").await.unwrap(), "012345");
+}
+
+/// The server may not know yet that the connection of before is dead.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newer_sender_takes_the_place_of_an_older() {
+    let office = Office::open(None).await;
+    let files = std::sync::Arc::clone(&office.backend().files);
+    let (sender, dead) = slow();
+    sender.unbounded_send(Ok(Bytes::from_static(b"012"))).unwrap();
+    let older = tokio::spawn({
+        let files = std::sync::Arc::clone(&files);
+        async move { files.upload(&actor("alice"), &at("/alice/m"), &upload("a", 6), 0, dead).await }
+    });
+    let newer = async |offset| {
+        let rest = content(&["345"]);
+        files.upload(&actor("alice"), &at("/alice/m"), &upload("a", 6), offset, rest).await
+    };
+    // Nothing more comes from the older one, and nothing ends it but a newer one.
+    while code_of(newer(5).await) != Some(ErrorCode::ConflictUploadError) || !older.is_finished() {
+        tokio::task::yield_now().await;
+    }
+    let arrived = older.await.unwrap().unwrap();
+    assert!([0, 3].contains(&arrived), "{arrived}");
+    drop(sender);
+    if arrived == 3 {
+        assert_eq!(newer(3).await.unwrap(), 6);
+        assert_eq!(office.read("alice", "/alice/m").await.unwrap(), "012345");
+    }
+}
+
+fn code_of<T>(result: Result<T, Error>) -> Option<ErrorCode> {
+    result.err().map(|error| error.code)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_not_arrived_completely_counts() {
+    let office = Office::open(Some(1_000)).await;
+    let (files, alice) = (&office.backend().files, actor("alice"));
+    let much = "x".repeat(600);
+    let first = upload("a", 900);
+    files.upload(&alice, &at("/alice/a"), &first, 0, content(&[&much])).await.unwrap();
+    assert_eq!(files.usage(&alice).await.unwrap().bytes, 600);
+    let second = upload("b", 600);
+    let refused = files.upload(&alice, &at("/alice/b"), &second, 0, content(&[&much])).await;
+    assert_eq!(code(refused), ErrorCode::NoEnoughQuotaError);
+    let rest = "x".repeat(300);
+    files.upload(&alice, &at("/alice/a"), &first, 600, content(&[&rest])).await.unwrap();
+    assert_eq!(files.usage(&alice).await.unwrap().bytes, 900);
 }

@@ -1,6 +1,6 @@
 use api::files::{
     FileContent, FilePart, FilePath, FileStream, FileUsage, FileView, Files, FolderPage,
-    FolderQuery, FolderSize, Writing,
+    FolderQuery, FolderSize, Upload, Writing,
 };
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -33,6 +33,19 @@ impl Files for NoFiles {
         nothing()
     }
     async fn write(&self, _: &Actor, _: &FilePath, _: Writing, _: FileStream) -> Result<()> {
+        nothing()
+    }
+    async fn arrived(&self, _: &Actor, _: &FilePath, _: &Upload) -> Result<u64> {
+        nothing()
+    }
+    async fn upload(
+        &self,
+        _: &Actor,
+        _: &FilePath,
+        _: &Upload,
+        _: u64,
+        _: FileStream,
+    ) -> Result<u64> {
         nothing()
     }
     async fn make_folder(&self, _: &Actor, _: &FilePath) -> Result<()> {

@@ -2,7 +2,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
-use storage::{EntryKind, Page, Range, Storage, StorageError};
+use protocol::ids::UserName;
+use storage::{Arriving, EntryKind, Page, Range, Storage, StorageError};
 
 use crate::{at, broken, names, open, pieces, text};
 
@@ -218,4 +219,31 @@ async fn forgotten_files_are_swept() {
     }
     storage.sweep().await.unwrap();
     assert!(!aside.join("old").exists() && aside.join("new").exists());
+}
+
+#[tokio::test]
+async fn files_arrive_in_parts() {
+    let (_folder, storage) = open();
+    arrive_in_parts(&storage).await;
+}
+
+/// The same wherever the files are.
+pub(crate) async fn arrive_in_parts(storage: &Storage) {
+    let alice: UserName = "alice".parse().unwrap();
+    let (arriving, path) = (Arriving::new(&alice, "0a"), at(storage, "/alice/m"));
+    assert_eq!(storage.arrived(&arriving).await.unwrap(), 0);
+    storage.add(&arriving, pieces(&["01", "2"])).await.unwrap();
+    assert_eq!(storage.arrived(&arriving).await.unwrap(), 3);
+    assert_eq!(storage.all_arrived(&alice).await.unwrap(), 3);
+    assert_eq!(storage.all_arrived(&"ali".parse().unwrap()).await.unwrap(), 0);
+    storage.add(&arriving, pieces(&["345"])).await.unwrap();
+    assert!(!storage.exists(&path).await.unwrap());
+    storage.complete(&arriving, &path, false).await.unwrap();
+    assert_eq!(text(storage, "/alice/m").await, "012345");
+    assert_eq!(storage.all_arrived(&alice).await.unwrap(), 0);
+    storage.add(&arriving, pieces(&["x"])).await.unwrap();
+    let taken = storage.complete(&arriving, &path, false).await.unwrap_err();
+    assert!(matches!(taken, StorageError::Exists { .. }), "{taken}");
+    storage.complete(&arriving, &path, true).await.unwrap();
+    assert_eq!(text(storage, "/alice/m").await, "x");
 }

@@ -11,6 +11,7 @@ use protocol::ids::{JobId, TaskKey, UserName};
 use storage::stage::{Staging, tar_of_folder};
 use storage::{EntryKind, KeptLog, LogLimits, LogPart, Range, Storage, StorageError};
 
+use crate::files::arrive_in_parts;
 use crate::stage::peak_kilobytes;
 use crate::{at, broken, names, pieces, text};
 
@@ -203,4 +204,11 @@ async fn a_server_that_is_not_there_is_told() {
     assert!(matches!(error, StorageError::Failed { .. }), "{error:?}");
     let error = storage.create_folder(&at(&storage, "/a")).await.unwrap_err();
     assert!(matches!(error, StorageError::Failed { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn files_arrive_there_in_parts() {
+    let foreign = Foreign::start();
+    arrive_in_parts(&foreign.storage).await;
+    assert_eq!(std::fs::read(foreign.on_disk("alice/m")).unwrap(), b"x");
 }
