@@ -7,6 +7,7 @@ mod waits;
 mod words;
 pub(crate) mod words_connect;
 pub(crate) mod words_files;
+pub(crate) mod words_queue;
 pub(crate) mod words_submit;
 mod zh;
 
@@ -128,6 +129,11 @@ impl Reader {
     /// The catalogue; what calls this in a view follows a change of the language.
     pub(crate) fn texts(self) -> &'static Texts {
         self.0.get().texts()
+    }
+
+    /// The catalogue at this moment, for what happens in answer to an event.
+    pub(crate) fn texts_untracked(self) -> &'static Texts {
+        self.0.get_untracked().texts()
     }
 }
 

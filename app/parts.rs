@@ -1,5 +1,6 @@
 //! Components that pages are composed of.
 
+pub(crate) mod ask;
 pub(crate) mod clock;
 pub(crate) mod condition_chip;
 pub(crate) mod confirm;
@@ -29,4 +30,5 @@ pub(crate) mod relative_time;
 pub(crate) mod script;
 pub(crate) mod state_chip;
 pub(crate) mod terminal;
+pub(crate) mod wait_facts;
 pub(crate) mod wait_line;

@@ -6,6 +6,7 @@ pub(crate) mod jobs;
 pub(crate) mod logs;
 pub(crate) mod nodes;
 pub(crate) mod preferences;
+pub(crate) mod queue;
 pub(crate) mod ssh;
 pub(crate) mod submit;
 pub(crate) mod users;

@@ -52,15 +52,26 @@ export async function expectNoReload(page: Page) {
   expect(await page.evaluate(() => "neverReloaded" in window)).toBe(true);
 }
 
+/** Says yes to a question once it says what the change would do. */
+export async function confirm(page: Page) {
+  const question = page.getByRole("dialog");
+  await expect(question).toBeVisible();
+  await expect(question).not.toContainText("is being found out");
+  await question.getByRole("button", { name: "Yes" }).click();
+  await expect(question).toBeHidden();
+}
+
 /** Keeps new jobs waiting: the only node takes nothing while the work goes on. */
 export async function whileDrained(page: Page, work: () => Promise<void>) {
   const other = await page.context().newPage();
   await open(other, "/nodes/quay");
   await other.getByRole("button", { name: "Drain", exact: true }).click();
+  await confirm(other);
   const again = other.getByRole("button", { name: "Take tasks again" });
   await expect(again).toBeVisible();
   await work();
   await again.click();
+  await confirm(other);
   await expect(other.getByRole("button", { name: "Drain", exact: true })).toBeVisible();
   await other.close();
 }

@@ -4,6 +4,7 @@ mod causes;
 mod connect;
 mod files;
 mod pages;
+mod queue;
 mod spans;
 mod submit;
 mod waits;
@@ -28,6 +29,7 @@ pub(super) static TEXTS: Texts = Texts {
     connect: connect::CONNECT,
     public_keys: connect::PUBLIC_KEYS,
     files: files::FILES,
+    queue: queue::QUEUE,
     state,
     span: spans::span,
     ago: spans::ago,

@@ -31,6 +31,7 @@ pub(crate) struct Texts {
     pub(crate) connect: super::words_connect::Connect,
     pub(crate) public_keys: super::words_connect::PublicKeys,
     pub(crate) files: super::words_files::Files,
+    pub(crate) queue: super::words_queue::Queue,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// A duration (`2h 13m`).

@@ -124,7 +124,6 @@ pub(crate) struct Rail {
     pub(crate) waits: Word,
     pub(crate) never: Word,
     pub(crate) position: fn(u32) -> String,
-    pub(crate) expected: Word,
     pub(crate) check_failed: Word,
     pub(crate) refused: Word,
     pub(crate) available: Word,

@@ -7,10 +7,12 @@ mod log_buffer;
 mod log_tab;
 mod log_view;
 mod overview;
+mod priority;
 mod tab;
 mod tasks_tab;
 mod terminal_tab;
 mod timeline;
+mod turn;
 mod why;
 
 use api::jobs::JobDetail;

@@ -2,6 +2,7 @@ use leptos::prelude::*;
 
 use crate::i18n::tr;
 use crate::live::Live;
+use crate::parts::ask::{AskDialog, Asker};
 use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::nav::{BottomBar, Sidebar};
 use crate::parts::preferences::Preferences;
@@ -11,6 +12,7 @@ use crate::session::Session;
 #[component]
 pub(crate) fn Frame(children: Children) -> impl IntoView {
     let signed_in = Session::get().actor().is_some();
+    let asker = Asker::provide();
     view! {
         <a class="skip" href="#content">{tr(|t| t.common.skip)}</a>
         <div class="frame" class:frame--bare=!signed_in>
@@ -19,6 +21,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
             <main class="frame__main" id="content" tabindex="-1">{children()}</main>
             {signed_in.then(|| view! { <BottomBar/> })}
         </div>
+        <AskDialog asker=asker/>
     }
 }
 

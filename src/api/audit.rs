@@ -56,17 +56,33 @@ pub enum AuditAction {
     /// A file in a container was written.
     #[serde(rename = "file.written")]
     FileWritten,
+    /// A waiting job was held.
+    #[serde(rename = "job.held")]
+    JobHeld,
+    /// A held job was released.
+    #[serde(rename = "job.released")]
+    JobReleased,
+    /// A waiting job got another priority.
+    #[serde(rename = "job.priority")]
+    JobPriority,
+    /// A job was moved in the queue.
+    #[serde(rename = "job.moved")]
+    JobMoved,
 }
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 10] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
         Self::PageOpened,
         Self::FileRead,
         Self::FileWritten,
+        Self::JobHeld,
+        Self::JobReleased,
+        Self::JobPriority,
+        Self::JobMoved,
     ];
 
     /// The stable word.
@@ -79,6 +95,10 @@ impl AuditAction {
             Self::PageOpened => "page.opened",
             Self::FileRead => "file.read",
             Self::FileWritten => "file.written",
+            Self::JobHeld => "job.held",
+            Self::JobReleased => "job.released",
+            Self::JobPriority => "job.priority",
+            Self::JobMoved => "job.moved",
         }
     }
 

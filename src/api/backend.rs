@@ -11,6 +11,7 @@ use crate::files::Files;
 use crate::jobs::Jobs;
 use crate::logs::Logs;
 use crate::proxy::Proxy;
+use crate::queue::Queue;
 use crate::ssh::Ssh;
 use crate::task_files::TaskFiles;
 use crate::terminals::Terminals;
@@ -30,6 +31,8 @@ pub struct Actor {
 pub struct Backend {
     /// Jobs.
     pub jobs: Arc<dyn Jobs>,
+    /// Their turn while they wait.
+    pub queue: Arc<dyn Queue>,
     /// Logs of tasks.
     pub logs: Arc<dyn Logs>,
     /// Nodes.

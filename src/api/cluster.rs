@@ -9,6 +9,7 @@ use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::queue::Effect;
 use crate::{Actor, Result};
 
 /// What people do with nodes. Everybody sees them; only administrators change them.
@@ -22,6 +23,8 @@ pub trait Nodes: Send + Sync {
     async fn save(&self, actor: &Actor, node: NodeSettings) -> Result<()>;
     /// Takes nothing new any more (`true`), or does again (`false`).
     async fn drain(&self, actor: &Actor, name: &NodeName, drain: bool) -> Result<()>;
+    /// What `drain` would do to jobs. It is refused where `drain` would be; nothing is changed.
+    async fn drain_effect(&self, actor: &Actor, name: &NodeName, drain: bool) -> Result<Effect>;
     /// Forgets a node that runs nothing.
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()>;
 }
@@ -35,6 +38,8 @@ pub trait VirtualClusters: Send + Sync {
     async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView>;
     /// Adds one, or changes one of that name (administrators).
     async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()>;
+    /// What `save` would do to jobs. It is refused where `save` would be; nothing is changed.
+    async fn save_effect(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<Effect>;
     /// Removes one that no active job uses (administrators). `default` stays.
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()>;
 }

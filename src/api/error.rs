@@ -79,7 +79,7 @@ pub enum ErrorCode {
     NoNodeError,
     /// 404: no such path.
     NoApiError,
-    /// 409: the name is taken.
+    /// 409: the name is taken, or the job does not wait any more.
     ConflictJobError,
     /// 409: the name is taken.
     ConflictUserError,

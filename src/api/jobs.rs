@@ -16,6 +16,7 @@ use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
 use serde::{Deserialize, Serialize};
 
+use crate::queue::{Explanation, Hold};
 use crate::{Actor, Result};
 
 /// What people do with jobs. Jobs are visible to every signed-in user; only the owner and
@@ -83,7 +84,7 @@ pub enum DryRun {
         nodes: Vec<NodeName>,
     },
     /// It would wait.
-    Waits(Waiting),
+    Waits(Explanation),
     /// It could never start and would be refused.
     Never {
         /// Why.
@@ -180,6 +181,8 @@ pub struct JobSummary {
     pub completed_at: Option<Timestamp>,
     /// Why it waits, while it waits.
     pub waiting: Option<Waiting>,
+    /// Who holds it, if anybody does.
+    pub held: Option<Hold>,
     /// How it ended, when it has.
     pub exit: Option<Exit>,
 }
@@ -210,6 +213,10 @@ pub struct JobDetail {
     pub attempts: Vec<AttemptView>,
     /// Whether the actor may stop it and read its logs.
     pub may_manage: bool,
+    /// The highest priority that the actor may give it while it waits; `None`: any.
+    pub most_priority: Option<Priority>,
+    /// All that can be said of why it waits, while it waits.
+    pub explanation: Option<Explanation>,
 }
 
 /// A task role as submitted.

@@ -12,6 +12,7 @@ pub mod files;
 pub mod jobs;
 pub mod logs;
 pub mod proxy;
+pub mod queue;
 pub mod ssh;
 pub mod task_files;
 pub mod terminals;

@@ -8,6 +8,7 @@ pub(crate) mod jobs;
 pub(crate) mod logs;
 pub(crate) mod nodes;
 pub(crate) mod proxy;
+pub(crate) mod queue;
 pub(crate) mod ssh;
 pub(crate) mod submit;
 pub(crate) mod task_files;
@@ -15,6 +16,7 @@ pub(crate) mod terminals;
 pub(crate) mod users;
 pub(crate) mod virtual_clusters;
 
+mod effects;
 mod tasks;
 mod views;
 

@@ -42,6 +42,8 @@ pub(crate) struct Shared {
     observations: Mutex<HashMap<NodeName, Observation>>,
     /// What preparing tasks are doing, for people to read.
     progress: Mutex<HashMap<TaskKey, String>>,
+    /// One change at a time is thought through: it costs two passes of the scheduler.
+    pub(crate) thinking: tokio::sync::Mutex<()>,
 }
 
 /// What holds for all nodes.
@@ -54,12 +56,21 @@ pub(crate) struct OfNodes {
 }
 
 /// The scheduler's last look at cluster and queue.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Queue {
-    /// What it was told.
+    /// What it was told, with what it decided carried out.
     pub(crate) snapshot: Snapshot,
+    /// What it remembers of it, to be asked: a look costs far more than a question.
+    pub(crate) state: Mutex<scheduler::State>,
     /// The jobs in it.
     pub(crate) jobs: HashMap<JobId, (JobKey, Arc<JobSpec>)>,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        let state = Mutex::new(scheduler::State::new(Vec::new(), Vec::new()));
+        Self { snapshot: Snapshot::default(), state, jobs: HashMap::new() }
+    }
 }
 
 impl Queue {
@@ -94,6 +105,7 @@ impl Shared {
             specs: Mutex::default(),
             observations: Mutex::default(),
             progress: Mutex::default(),
+            thinking: tokio::sync::Mutex::default(),
         }
     }
 

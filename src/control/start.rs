@@ -160,6 +160,7 @@ impl Control {
 fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals) -> Backend {
     Backend {
         jobs: Arc::new(ops::jobs::Ops { shared: Arc::clone(shared), submissions }),
+        queue: Arc::new(ops::queue::Ops(Arc::clone(shared))),
         logs: Arc::new(ops::logs::Ops(Arc::clone(shared))),
         nodes: Arc::new(ops::nodes::Ops(Arc::clone(shared))),
         virtual_clusters: Arc::new(ops::virtual_clusters::Ops(Arc::clone(shared))),

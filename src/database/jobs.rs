@@ -10,11 +10,13 @@ use protocol::wait::Waiting;
 
 mod file;
 mod list;
+mod order;
 mod read;
 mod row;
 mod write;
 
 pub use list::{JobFilter, JobOrder, counts, list};
+pub use order::{hold, move_many, release, set_priority};
 pub use read::{active, by_id, by_ids, by_key, placed, text};
 pub use write::{insert, insert_many, request_stop, set_waiting, update, update_many};
 
@@ -74,6 +76,24 @@ pub struct JobRow {
     pub not_before: Option<Timestamp>,
     /// Nodes to avoid where others will do.
     pub avoid: Vec<NodeName>,
+    /// Who holds it, if anybody does; only while it is `WAITING`.
+    pub held: Option<Hold>,
+    /// Milliseconds by which it was moved back (or, below 0, forward) in the queue.
+    pub moved_ms: i64,
+    /// The highest priority that its owner may give it, once an administrator gave it one; before
+    /// that it is the file's.
+    pub most_priority: Option<Priority>,
+}
+
+/// Somebody wants the job not to start for now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hold {
+    /// Who.
+    pub by: UserName,
+    /// When.
+    pub at: Timestamp,
+    /// Whether as an administrator: then its owner cannot release it.
+    pub administrator: bool,
 }
 
 /// A job and what was asked for.
@@ -105,7 +125,8 @@ pub struct Retries {
 
 /// A job's new facts; what is `None` stays as it is.
 ///
-/// What belongs to waiting alone (`waiting`, `not_before`) is forgotten by every other state.
+/// What belongs to waiting alone (`waiting`, `not_before`, the hold) is forgotten by every other
+/// state. A job that is held does not begin to prepare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobUpdate {
     /// New state; it may be the old one.

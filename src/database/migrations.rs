@@ -9,6 +9,7 @@ mod m0001_first_tables;
 mod m0002_public_keys;
 mod m0003_audit;
 mod m0004_borrowed;
+mod m0006_queue;
 
 struct Migrator;
 
@@ -19,6 +20,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0002_public_keys::Migration),
             Box::new(m0003_audit::Migration),
             Box::new(m0004_borrowed::Migration),
+            Box::new(m0006_queue::Migration),
         ]
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{GpuType, VirtualClusterName};
+use crate::ids::{GpuType, UserName, VirtualClusterName};
 use crate::time::Timestamp;
 
 /// What one task asks for that nodes may lack.
@@ -95,8 +95,13 @@ pub enum WaitReason {
         /// Whose limit it is, when a share and not a node.
         virtual_cluster: Option<VirtualClusterName>,
     },
-    /// An administrator holds it.
-    Hold,
+    /// Somebody holds it.
+    Hold {
+        /// Who.
+        by: Option<UserName>,
+        /// Whether as an administrator: then only an administrator releases it.
+        administrator: bool,
+    },
     /// The last attempt failed through the platform; the next begins then.
     Backoff {
         /// When.
@@ -120,4 +125,40 @@ pub struct Waiting {
     pub position: u32,
     /// When it will start at the earliest, where that can be said.
     pub expected_start: Option<Timestamp>,
+}
+
+/// A resource that is short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scarce {
+    /// Which.
+    pub resource: ResourceKind,
+    /// What one task needs.
+    pub needs: u64,
+    /// What all nodes that could take it have free.
+    pub free: u64,
+    /// What the best of them has free.
+    pub best_node: u64,
+}
+
+/// A start, as a range, and on what it rests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expected {
+    /// Not before.
+    pub earliest: Timestamp,
+    /// If nothing ends later than its limit; `None` where one of those it waits for has no limit.
+    pub latest: Option<Timestamp>,
+    /// The weakest ground it rests on.
+    pub ground: Ground,
+}
+
+/// What an expected start rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ground {
+    /// Time limits: it cannot be later.
+    Limits,
+    /// How long like jobs have run.
+    PastRuns,
+    /// Only how long those it waits for have run so far.
+    Elapsed,
 }

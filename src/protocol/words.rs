@@ -111,7 +111,11 @@ impl Display for WaitReason {
                 }
                 f.write_str(". Ask for less.")
             }
-            Self::Hold => f.write_str("An administrator holds it."),
+            Self::Hold { by: Some(by), administrator: false } => write!(f, "{by} holds it."),
+            Self::Hold { by: Some(by), administrator: true } => {
+                write!(f, "The administrator {by} holds it.")
+            }
+            Self::Hold { by: None, administrator: _ } => f.write_str("Somebody holds it."),
             Self::Backoff { until: _ } => f.write_str(
                 "The last attempt failed through the platform; the next one begins after a pause.",
             ),

@@ -61,10 +61,7 @@ impl State {
             undo(&mut self.cluster, &claims);
             return self.fits(wanted, &claims);
         }
-        let key = Key::of(request);
-        let (position, ahead) = self.position(key, &request.virtual_cluster);
-        let reason = self.reason(wanted, ahead);
-        Answer::Waits(Waiting { reason, position, expected_start: None })
+        Answer::Waits(self.explanation(wanted, Key::of(request), now))
     }
 
     fn guaranteed_answer(
@@ -210,17 +207,22 @@ impl State {
             });
         }
         let class = self.queue.class(waiter.class);
-        let (position, ahead) = self.position(waiter.key, &class.of.virtual_cluster);
-        let reason = self.reason((job, &class), ahead);
-        let expected = self.expected((job, &class), ahead, now);
+        Some(self.explanation((job, &class), waiter.key, now))
+    }
+
+    /// What can be said of a job that finds no room.
+    fn explanation(&mut self, wanted: (JobId, &Class), key: Key, now: Timestamp) -> Explanation {
+        let (job, class) = wanted;
+        let (position, ahead) = self.position(key, &class.of.virtual_cluster);
+        let reason = self.reason(wanted, ahead);
+        let expected = self.expected(wanted, ahead, now);
         let expected_start = expected.map(|expected| expected.earliest);
-        let scarce = class.roles.first().and_then(|role| explain::scarce(&self.cluster, role));
-        Some(Explanation {
+        Explanation {
             waiting: Waiting { reason, position, expected_start },
-            scarce,
-            holders: self.holders(job, &class, now),
+            scarce: class.roles.first().and_then(|role| explain::scarce(&self.cluster, role)),
+            holders: self.holders(job, class, now),
             expected,
-        })
+        }
     }
 
     /// Whose end the job waits for; for one without a reservation, whose end may help.
@@ -279,7 +281,7 @@ fn resting(waiter: &Waiter, now: Timestamp) -> Option<(JobId, Waiting)> {
     let waits = |reason, expected_start| Waiting { reason, position: 1, expected_start };
     let job = waiter.key.job;
     if waiter.held {
-        return Some((job, waits(WaitReason::Hold, None)));
+        return Some((job, waits(WaitReason::Hold { by: None, administrator: false }, None)));
     }
     let until = waiter.not_before.filter(|until| *until > now)?;
     Some((job, waits(WaitReason::Backoff { until }, Some(until))))

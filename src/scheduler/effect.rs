@@ -19,8 +19,8 @@ pub enum Change {
     Share(VirtualCluster),
     /// A job's priority.
     Priority(JobId, Priority),
-    /// A job is moved in the queue, by milliseconds of waiting.
-    Move(JobId, i64),
+    /// Jobs are moved in the queue: what each one's `moved_ms` becomes.
+    Move(Vec<(JobId, i64)>),
     /// A job is held, or let go.
     Hold(JobId, bool),
 }
@@ -59,9 +59,14 @@ impl Snapshot {
                 }
             }
             Change::Priority(job, priority) => changed.of(*job, |job| job.priority = *priority),
-            Change::Move(job, millis) => changed.of(*job, |job| job.moved_ms += millis),
+            Change::Move(moves) => {
+                for (job, moved_ms) in moves {
+                    changed.of(*job, |job| job.moved_ms = *moved_ms);
+                }
+            }
             Change::Hold(job, held) => changed.of(*job, |job| job.held = *held),
         }
+        changed.reorder_since(self);
         changed
     }
 

@@ -174,7 +174,7 @@ fn wishes_are_met() {
     let story = cluster().node("a").node("b").label("disk", "ssd").node("c");
     assert_eq!(story.clone().waits(job(1).labelled("disk", "ssd")).fate(1), "b:");
     assert_eq!(story.clone().waits(job(1).only("c")).fate(1), "c:");
-    assert_eq!(story.waits(job(1).held()).fate(1), "Hold");
+    assert!(story.waits(job(1).held()).fate(1).starts_with("Hold"));
 }
 
 #[test]

@@ -8,7 +8,8 @@ use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, PortRange, Resources};
 use protocol::spec::{PortRequest, Priority};
 use protocol::time::Timestamp;
-use protocol::wait::{ResourceKind, WaitReason, Waiting};
+pub use protocol::wait::{Expected, Ground, Scarce};
+use protocol::wait::{WaitReason, Waiting};
 
 /// Thousandths of one GPU.
 pub const WHOLE_GPU: u32 = 1000;
@@ -245,7 +246,7 @@ pub enum Answer {
     /// It would start as soon as these, which run on borrowed resources, have given way.
     Preempts(Vec<JobId>),
     /// It would wait.
-    Waits(Waiting),
+    Waits(Explanation),
     /// It could never start.
     Never(WaitReason),
 }
@@ -262,39 +263,4 @@ pub struct Explanation {
     pub holders: Vec<JobId>,
     /// When it may start.
     pub expected: Option<Expected>,
-}
-
-/// A resource that is short.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scarce {
-    /// Which.
-    pub resource: ResourceKind,
-    /// What one task needs.
-    pub needs: u64,
-    /// What all nodes that could take it have free.
-    pub free: u64,
-    /// What the best of them has free.
-    pub best_node: u64,
-}
-
-/// A start, as a range, and on what it rests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Expected {
-    /// Not before.
-    pub earliest: Timestamp,
-    /// If nothing ends later than its limit; `None` where one of those it waits for has no limit.
-    pub latest: Option<Timestamp>,
-    /// The weakest ground it rests on.
-    pub ground: Ground,
-}
-
-/// What an expected start rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Ground {
-    /// Time limits: it cannot be later.
-    Limits,
-    /// How long like jobs have run.
-    PastRuns,
-    /// Only how long those it waits for have run so far.
-    Elapsed,
 }

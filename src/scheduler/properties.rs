@@ -330,7 +330,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             }
         }
         WaitReason::Queued
-        | WaitReason::Hold
+        | WaitReason::Hold { .. }
         | WaitReason::Backoff { .. }
         | WaitReason::Preempting { .. }
         | WaitReason::NoNodes => {

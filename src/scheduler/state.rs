@@ -214,8 +214,8 @@ impl State {
         self.holds.values().map(|hold| hold.reservation.clone()).collect()
     }
 
-    /// What the queue would say of all that wait, with what a pass decided.
-    pub(crate) fn plan(&mut self, now: Timestamp) -> Plan {
+    /// A pass, and what it has to say of all that still wait.
+    pub fn plan(&mut self, now: Timestamp) -> Plan {
         let pass = self.pass(now);
         Plan {
             placements: pass.placements,

@@ -305,7 +305,9 @@ fn a_dry_run_says_what_a_submission_would() {
     let ask = |job: crate::story::Job| dry_run(&story.snapshot, &job.request, NOW);
     let Answer::Fits(tasks) = ask(job(2).gpus(1, &[])) else { panic!("it fits") };
     assert_eq!(tasks[0].gpus, [1]);
-    let Answer::Waits(waiting) = ask(job(2).gpus(2, &[])) else { panic!("it waits") };
-    assert_eq!(waiting.position, 1);
+    let Answer::Waits(why) = ask(job(2).gpus(2, &[])) else { panic!("it waits") };
+    assert_eq!((why.waiting.position, why.holders.as_slice()), (1, [JobId(1)].as_slice()));
+    let scarce = why.scarce.expect("GPUs are short");
+    assert_eq!((scarce.needs, scarce.free, scarce.best_node), (2, 1, 1));
     assert!(matches!(ask(job(2).gpus(3, &[])), Answer::Never(WaitReason::Impossible { .. })));
 }

@@ -130,7 +130,6 @@ const RAIL: Rail = Rail {
     waits: "Would wait",
     never: "Can never start",
     position: |place| format!("It would be number {place} in the queue."),
-    expected: "Starts at the earliest",
     check_failed: "The check did not come through",
     refused: "Not submitted",
     available: "Free now",

@@ -57,7 +57,11 @@ pub(super) fn wait(reason: &WaitReason) -> String {
                 ),
             }
         }
-        WaitReason::Hold => "Held by an administrator".to_owned(),
+        WaitReason::Hold { by: Some(by), administrator: true } => {
+            format!("Held by the administrator {by}")
+        }
+        WaitReason::Hold { by: Some(by), administrator: false } => format!("Held by {by}"),
+        WaitReason::Hold { by: None, administrator: _ } => "Held".to_owned(),
         WaitReason::Backoff { .. } => {
             "The platform failed in the last attempt; the next one begins shortly".to_owned()
         }
@@ -80,7 +84,8 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Impossible { .. } => "Stop the job and submit it again asking for less.",
         WaitReason::NodeDown { .. } => "An administrator can see on the nodes page what is wrong.",
         WaitReason::NoNodes => "An administrator adds one under Administration.",
-        WaitReason::Hold => "Ask an administrator.",
+        WaitReason::Hold { by: _, administrator: true } => "Only an administrator releases it.",
+        WaitReason::Hold { by: _, administrator: false } => "It starts after it was released.",
         WaitReason::Queued | WaitReason::Behind { .. } => "",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }

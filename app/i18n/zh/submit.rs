@@ -124,7 +124,6 @@ const RAIL: Rail = Rail {
     waits: "需要排队",
     never: "永远无法启动",
     position: |place| format!("在队列中排第 {place} 位。"),
-    expected: "最早启动时间",
     check_failed: "检查未能完成",
     refused: "未提交",
     available: "当前空闲",

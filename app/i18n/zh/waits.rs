@@ -47,7 +47,9 @@ pub(super) fn wait(reason: &WaitReason) -> String {
                 }
             }
         }
-        WaitReason::Hold => "被管理员暂停".to_owned(),
+        WaitReason::Hold { by: Some(by), administrator: true } => format!("被管理员 {by} 暂停"),
+        WaitReason::Hold { by: Some(by), administrator: false } => format!("被 {by} 暂停"),
+        WaitReason::Hold { by: None, administrator: _ } => "已暂停".to_owned(),
         WaitReason::Backoff { .. } => "上次尝试因平台故障失败，稍后自动重试".to_owned(),
         WaitReason::Preempting { jobs } => format!("待 {jobs} 个借用资源的作业让出后立即启动"),
         WaitReason::NoNodes => "集群中还没有节点".to_owned(),
@@ -66,7 +68,8 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Impossible { .. } => "请停止该作业，减少申请量后重新提交。",
         WaitReason::NodeDown { .. } => "管理员可在节点页面查看原因。",
         WaitReason::NoNodes => "管理员可在“管理”页面添加节点。",
-        WaitReason::Hold => "请联系管理员。",
+        WaitReason::Hold { by: _, administrator: true } => "只有管理员可以恢复。",
+        WaitReason::Hold { by: _, administrator: false } => "恢复后即可启动。",
         WaitReason::Queued | WaitReason::Behind { .. } => "",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }

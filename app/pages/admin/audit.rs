@@ -28,6 +28,10 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::PageOpened => |t| t.admin.page_opened,
         AuditAction::FileRead => |t| t.admin.file_read,
         AuditAction::FileWritten => |t| t.admin.file_written,
+        AuditAction::JobHeld => |t| t.queue.was_held,
+        AuditAction::JobReleased => |t| t.queue.was_released,
+        AuditAction::JobPriority => |t| t.queue.was_prioritised,
+        AuditAction::JobMoved => |t| t.queue.was_moved,
     }
 }
 

@@ -1,24 +1,36 @@
 use api::cluster::VirtualClusterView;
+use leptos::ev::MouseEvent;
+use leptos::form::FromFormData;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use protocol::cluster::VirtualClusterSettings;
+use wasm_bindgen::JsCast;
+use web_sys::{FormData, HtmlButtonElement};
 
 use crate::address::encode;
 use crate::i18n::{Reader, text, tr};
+use crate::live::Live;
 use crate::number::gpus_text;
+use crate::parts::ask::Asker;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
-use crate::server_fns::virtual_clusters::{RemoveCluster, SaveCluster, list_clusters};
+use crate::server_fns::queue::effect_of_cluster;
+use crate::server_fns::virtual_clusters::{
+    RemoveCluster, SaveCluster, list_clusters, save_cluster,
+};
 
 /// All virtual clusters, and a form that adds one or changes the one that the address names.
 #[component]
 pub(crate) fn Clusters() -> impl IntoView {
     let save = ServerAction::<SaveCluster>::new();
     let remove = ServerAction::<RemoveCluster>::new();
-    let clusters =
-        Resource::new(move || (save.version().get(), remove.version().get()), |_| list_clusters());
+    let changes = Live::get().cluster();
+    let clusters = Resource::new(
+        move || (save.version().get(), remove.version().get(), changes.get()),
+        |_| list_clusters(),
+    );
     let query = use_query_map();
     let edited = Memo::new(move |_| query.read().get("edit"));
     view! {
@@ -156,6 +168,8 @@ fn SaveForm(
     let gpus = gpus_text(share.gpus.iter().map(|(kind, count)| (kind, *count)));
     let users = edited.map(|settings| settings.users).unwrap_or_default();
     let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let asker = Asker::get();
+    let ask = move |event: MouseEvent| ask_before_saving(asker, &event);
     view! {
         <section class="card" aria-labelledby="add-cluster">
             <h2 id="add-cluster" class="card__head">{title}</h2>
@@ -190,10 +204,28 @@ fn SaveForm(
                 />
                 <FormAnswer answer=save.value() done=text(|t| t.admin.cluster_saved)/>
                 <div class="buttons">
-                    <button class="button button--primary" type="submit">{tr(|t| t.common.save)}</button>
+                    <button class="button button--primary" type="submit" on:click=ask>
+                        {tr(|t| t.common.save)}
+                    </button>
                 </div>
             </ActionForm>
         </section>
     }
     .into_any()
+}
+
+/// Says what saving would do before it is done; what the browser itself would refuse, it refuses.
+fn ask_before_saving(asker: Asker, event: &MouseEvent) {
+    let button = event.current_target().and_then(|t| t.dyn_into::<HtmlButtonElement>().ok());
+    let Some(form) = button.and_then(|button| button.form()) else { return };
+    event.prevent_default();
+    let sent = FormData::new_with_form(&form).map(|data| SaveCluster::from_form_data(&data));
+    let (true, Ok(Ok(SaveCluster { cluster }))) = (form.report_validity(), sent) else { return };
+    let (name, of_effect) = (cluster.name.clone(), cluster.clone());
+    asker.ask(
+        move |t| (t.queue.save_cluster)(&name),
+        |t| t.admin.share_hint,
+        effect_of_cluster(of_effect),
+        move || save_cluster(cluster),
+    );
 }

@@ -1,18 +1,21 @@
 use api::jobs::{JobDetail, RoleView};
 use leptos::prelude::*;
 use protocol::exit::Cause;
-use protocol::spec::{Dialect, Priority, RetryLimit};
+use protocol::spec::{Dialect, RetryLimit};
 
 use crate::i18n::{Texts, tr};
 use crate::number;
+use crate::pages::job::priority::priority_word;
 use crate::pages::job::why::{WhyEnded, WhyWaiting};
 
 /// Why the job is as it is, its facts and its task roles.
 #[component]
 pub(crate) fn Overview(detail: JobDetail) -> impl IntoView {
     let job = detail.summary.clone();
-    let waiting =
-        job.waiting.clone().map(|waiting| view! { <WhyWaiting job=job.clone() waiting=waiting/> });
+    let waiting = job
+        .waiting
+        .clone()
+        .map(|waiting| view! { <WhyWaiting detail=detail.clone() waiting=waiting/> });
     let ended = job
         .exit
         .clone()
@@ -112,16 +115,4 @@ fn limit_word(texts: &'static Texts, limit: RetryLimit) -> String {
         RetryLimit::EveryFailure => texts.job.retry_every.to_owned(),
         RetryLimit::Always => texts.job.retry_always.to_owned(),
     }
-}
-
-/// The documents' word for a priority, else its number.
-fn priority_word(priority: Priority) -> String {
-    let known = [
-        (Priority::OPPORTUNISTIC, "oppo"),
-        (Priority::TEST, "test"),
-        (Priority::PRODUCTION, "prod"),
-        (Priority::CRITICAL, "crit"),
-    ];
-    let word = known.into_iter().find(|(value, _)| *value == priority).map(|(_, word)| word);
-    word.map_or_else(|| priority.0.to_string(), str::to_owned)
 }

@@ -146,6 +146,7 @@ mod tests {
                 started_at: None,
                 completed_at: completed.map(Timestamp),
                 waiting: None,
+                held: None,
                 exit: None,
             },
             description: None,
@@ -154,6 +155,8 @@ mod tests {
             roles: Vec::new(),
             attempts,
             may_manage: true,
+            most_priority: None,
+            explanation: None,
         }
     }
 

@@ -1,4 +1,5 @@
-use api::jobs::JobSummary;
+use api::jobs::JobDetail;
+use api::queue::Explanation;
 use leptos::prelude::*;
 use protocol::exit::{Blame, Exit};
 use protocol::ids::JobKey;
@@ -6,40 +7,34 @@ use protocol::wait::Waiting;
 
 use crate::address;
 use crate::i18n::{Reader, tr};
-use crate::parts::clock::Clock;
-use crate::time::Span;
+use crate::pages::job::turn::Turn;
+use crate::parts::wait_facts::WaitFacts;
 
-/// Why the job waits: the reason, its place, when it may start, what would start it.
+/// Why the job waits: the reason, its place, what is short and who holds it, when it may start, what
+/// would start it, and what can be done about its turn.
 #[component]
-pub(crate) fn WhyWaiting(job: JobSummary, waiting: Waiting) -> impl IntoView {
-    let Waiting { reason, position, expected_start } = waiting;
+pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
+    let job = detail.summary.clone();
+    let unknown = || Explanation { waiting, scarce: None, holders: Vec::new(), expected: None };
+    let explanation = detail.explanation.clone().unwrap_or_else(unknown);
+    let Waiting { reason, position, expected_start: _ } = explanation.waiting.clone();
     let cluster = job.virtual_cluster.to_string();
     let reader = Reader::get();
-    let clock = Clock::get();
-    let when = move || {
-        let texts = reader.texts();
-        match expected_start {
-            Some(at) => {
-                let span = (texts.ahead)(Span::of_millis(at.since(clock.now())));
-                (texts.job.expected)(&span)
-            }
-            None => texts.job.expected_unknown.to_owned(),
-        }
-    };
     let of_remedy = reason.clone();
     let remedy = move || {
         let remedy = (reader.texts().wait_remedy)(&of_remedy);
         (!remedy.is_empty()).then(|| view! { <p class="why__remedy">{remedy}</p> })
     };
+    let changeable = detail.may_manage && !job.stop_requested;
+    let turn = changeable.then(|| view! { <Turn detail=detail/> });
     view! {
         <section class="card why why--waiting" aria-labelledby="why-waiting">
             <h2 id="why-waiting">{tr(|t| t.job.why_waiting)}</h2>
             <p class="why__reason">{tr(move |t| (t.wait)(&reason))}</p>
-            <ul class="why__facts">
-                <li>{tr(move |t| (t.job.place)(position, &cluster))}</li>
-                <li>{when}</li>
-            </ul>
+            <p>{tr(move |t| (t.job.place)(position, &cluster))}</p>
+            <WaitFacts explanation=explanation/>
             {remedy}
+            {turn}
         </section>
     }
 }

@@ -1,10 +1,11 @@
 use api::jobs::DryRun;
+use api::queue::Explanation;
 use leptos::prelude::*;
 use protocol::wait::{WaitReason, Waiting};
 
 use crate::i18n::tr;
 use crate::pages::submit::state::Editing;
-use crate::parts::relative_time::RelativeTime;
+use crate::parts::wait_facts::WaitFacts;
 
 /// What the scheduler would do with the job now.
 #[component]
@@ -47,19 +48,7 @@ fn Answer(answer: DryRun) -> impl IntoView {
             </p>
         }
         .into_any(),
-        DryRun::Waits(Waiting { reason, position, expected_start }) => view! {
-            <p class="verdict__line verdict__line--wait">{tr(|t| t.submit.rail.waits)}</p>
-            <Reason reason=reason/>
-            {(position > 1)
-                .then(|| view! { <p class="hint">{tr(move |t| (t.submit.rail.position)(position))}</p> })}
-            {expected_start
-                .map(|at| {
-                    view! {
-                        <p class="hint">{tr(|t| t.submit.rail.expected)} " " <RelativeTime at=at/></p>
-                    }
-                })}
-        }
-        .into_any(),
+        DryRun::Waits(explanation) => view! { <Waits explanation=explanation/> }.into_any(),
         DryRun::Never { reason } => view! {
             <p class="verdict__line verdict__line--bad">{tr(|t| t.submit.rail.never)}</p>
             <Reason reason=reason/>
@@ -74,5 +63,18 @@ fn Reason(reason: WaitReason) -> impl IntoView {
     view! {
         <p>{tr(move |t| (t.wait)(&reason))}</p>
         <p class="hint">{tr(move |t| (t.wait_remedy)(&also))}</p>
+    }
+}
+
+#[component]
+fn Waits(explanation: Explanation) -> impl IntoView {
+    let Waiting { reason, position, expected_start: _ } = explanation.waiting.clone();
+    let place = (position > 1)
+        .then(|| view! { <p class="hint">{tr(move |t| (t.submit.rail.position)(position))}</p> });
+    view! {
+        <p class="verdict__line verdict__line--wait">{tr(|t| t.submit.rail.waits)}</p>
+        <Reason reason=reason/>
+        {place}
+        <WaitFacts explanation=explanation/>
     }
 }

@@ -3,19 +3,20 @@
 mod preempt;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use api::changes::Change;
 use database::attempts::Attempt;
 use database::events::NewEvent;
-use database::jobs::JobUpdate;
+use database::jobs::{Hold, JobUpdate};
 use database::tasks::Task;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, PortLabel, TaskKey};
 use protocol::spec::{JobSpec, PortRequest};
 use protocol::state::State;
 use protocol::time::Timestamp;
+use protocol::wait::WaitReason;
 use scheduler::model::{
     Demand, Placement, Plan, Request, RoleRequest, Running, Snapshot, Standing, VirtualCluster,
 };
@@ -56,15 +57,32 @@ async fn pass(shared: &Shared) -> Result<(), database::Error> {
     stop_waiting(shared, &stopping).await?;
     let running = running(shared, &placed, holding).await?;
     let snapshot = snapshot(shared, &waiting, running);
-    let plan = scheduler::plan(&snapshot, now());
+    let mut state = scheduler::State::of(&snapshot);
+    let mut plan = state.plan(now());
+    tell_who_holds(&waiting, &mut plan);
     store(shared, &waiting, &plan).await?;
     let preempted = preempt::preempt(shared, &placed, &waiting, &plan).await?;
     let jobs = waiting.into_iter().chain(placed).map(|job| (job.row.id, (job.row.key, job.spec)));
-    shared.set_queue(Queue { jobs: jobs.collect(), snapshot: after(snapshot, &plan, &preempted) });
+    let snapshot = after(snapshot, &plan, &preempted);
+    shared.set_queue(Queue { jobs: jobs.collect(), snapshot, state: Mutex::new(state) });
     if !plan.placements.is_empty() || !preempted.is_empty() {
         shared.bells.jobs.ring();
     }
     Ok(())
+}
+
+/// The scheduler only knows that a job is held, not by whom.
+fn tell_who_holds(waiting: &[Active], plan: &mut Plan) {
+    for job in waiting {
+        if let (Some(hold), Some(why)) = (&job.row.held, plan.waiting.get_mut(&job.row.id)) {
+            why.reason = held(hold);
+        }
+    }
+}
+
+/// Why a held job waits.
+pub(crate) fn held(hold: &Hold) -> WaitReason {
+    WaitReason::Hold { by: Some(hold.by.clone()), administrator: hold.administrator }
 }
 
 /// Jobs that wait and that somebody wants stopped have nothing running: they are stopped now.
@@ -142,20 +160,25 @@ fn standing(borrowed: bool) -> Standing {
 }
 
 fn snapshot(shared: &Shared, waiting: &[Active], running: Vec<Running>) -> Snapshot {
-    let cluster = shared.cluster();
-    Snapshot {
+    let (cluster, before) = (shared.cluster(), shared.queue());
+    let mut snapshot = Snapshot {
         nodes: cluster.nodes.iter().map(scheduler_node).collect(),
         virtual_clusters: cluster.virtual_clusters.iter().map(VirtualCluster::from).collect(),
         running,
         waiting: waiting.iter().map(request_of_job).collect(),
-        reserved: shared.queue().snapshot.reserved.clone(),
-    }
+        reserved: before.snapshot.reserved.clone(),
+    };
+    snapshot.reorder_since(&before.snapshot);
+    snapshot
 }
 
 fn request_of_job(job: &Active) -> Request {
     Request {
         job: job.row.id,
         submitted_at: job.row.submitted_at,
+        priority: job.row.priority,
+        moved_ms: job.row.moved_ms,
+        held: job.row.held.is_some(),
         not_before: job.row.not_before,
         avoid: job.row.avoid.clone(),
         ..request(&job.spec, &job.row.key.user)

@@ -14,15 +14,14 @@ use protocol::ids::{JobId, JobKey};
 use protocol::parse::{Parsed, parse};
 use protocol::secrets::{MASK, Secrets};
 use protocol::state::State;
-use protocol::wait::{WaitReason, Waiting};
-use scheduler::model::Answer;
+use scheduler::model::Request;
 
 use super::submit::Submissions;
-use super::{owner_only, views};
-use crate::error::database;
+use super::{owner_only, queue, views};
+use crate::error::{database, internal};
 use crate::happened;
 use crate::loops::schedule::request;
-use crate::shared::Shared;
+use crate::shared::{Shared, lock};
 use crate::wake::now;
 
 mod admission;
@@ -76,28 +75,9 @@ impl Jobs for Ops {
         let refusal = admission::check(&self.shared, actor, &parsed.spec).await.err();
         let never = refusal.as_ref().and_then(|refusal| refusal.never.clone());
         let problems = refusal.map(|refusal| refusal.located(text)).into_iter().collect();
-        let queue = self.shared.queue();
-        let wanted = request(&parsed.spec, &actor.user);
-        let answer = match never {
-            Some(reason) => Answer::Never(reason),
-            None => scheduler::dry_run(&queue.snapshot, &wanted, now()),
-        };
-        let dry_run = Some(match answer {
-            Answer::Fits(tasks) => {
-                let mut nodes: Vec<_> = tasks.into_iter().map(|task| task.node).collect();
-                nodes.sort_unstable();
-                nodes.dedup();
-                DryRun::FitsNow { nodes }
-            }
-            Answer::Preempts(jobs) => DryRun::Waits(Waiting {
-                reason: WaitReason::Preempting {
-                    jobs: u32::try_from(jobs.len()).unwrap_or(u32::MAX),
-                },
-                position: 1,
-                expected_start: None,
-            }),
-            Answer::Waits(waiting) => DryRun::Waits(waiting),
-            Answer::Never(reason) => DryRun::Never { reason },
+        let dry_run = Some(match never {
+            Some(reason) => DryRun::Never { reason },
+            None => self.dry_run(request(&parsed.spec, &actor.user)).await?,
         });
         Ok(CheckReport { problems, warnings: parsed.warnings, dry_run })
     }
@@ -109,7 +89,10 @@ impl Jobs for Ops {
     }
 
     async fn get(&self, actor: &Actor, key: &JobKey) -> Result<JobDetail> {
-        let Job { row, spec } = self.job(key).await?;
+        let job = self.job(key).await?;
+        let most_priority = queue::most_priority(actor, &job);
+        let Job { row, spec } = job;
+        let explanation = queue::explain(&self.shared, &row).await?;
         let attempts = database::attempts::of_job(self.shared.database.read(), row.id);
         let attempts = attempts.await.map_err(database)?;
         let mut tasks = self.tasks(row.id).await?;
@@ -124,6 +107,8 @@ impl Jobs for Ops {
             roles: spec.roles.iter().map(views::role).collect(),
             attempts: attempts.collect(),
             may_manage: actor.admin || actor.user == row.key.user,
+            most_priority,
+            explanation,
             summary: views::summary(row),
         })
     }
@@ -185,6 +170,16 @@ impl Jobs for Ops {
 }
 
 impl Ops {
+    /// What the scheduler would do with a job.
+    async fn dry_run(&self, wanted: Request) -> Result<DryRun> {
+        let queue = self.shared.queue();
+        let asked = tokio::task::spawn_blocking(move || {
+            let answer = lock(&queue.state).dry_run(&wanted, now());
+            views::dry_run(answer, &queue)
+        });
+        asked.await.map_err(internal)
+    }
+
     async fn job(&self, key: &JobKey) -> Result<Job> {
         let found = database::jobs::by_key(self.shared.database.read(), key).await;
         found.map_err(database)?.ok_or_else(|| missing(key))

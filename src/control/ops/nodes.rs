@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use api::cluster::{NodeView, Nodes};
+use api::queue::Effect;
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
+use database::nodes::NodeRecord;
 use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
+use scheduler::Change;
 
-use super::{administrators_only, views};
-use crate::cluster::Cluster;
+use super::{administrators_only, effects, views};
+use crate::cluster::{Cluster, condition};
 use crate::error::database;
 use crate::loops::nodes::endpoint;
 use crate::shared::Shared;
@@ -58,6 +61,14 @@ impl Nodes for Ops {
         }
         tracing::info!(by = %actor.user, node = %name, drain, "node draining changed");
         self.changed(name).await
+    }
+
+    async fn drain_effect(&self, actor: &Actor, name: &NodeName, drain: bool) -> Result<Effect> {
+        administrators_only(actor)?;
+        let cluster = self.0.cluster();
+        let node = cluster.node(name).ok_or_else(|| missing(name))?;
+        let after = NodeRecord { draining: drain, ..node.clone() };
+        effects::of(&self.0, Change::Node(name.clone(), condition(&after))).await
     }
 
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()> {

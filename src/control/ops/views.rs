@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use api::Actor;
 use api::cluster::{GpuView, NodeTask, NodeView, Usage, VirtualClusterView};
-use api::jobs::{AttemptView, EventView, JobSummary, Retries, RoleView, TaskView};
+use api::jobs::{AttemptView, DryRun, EventView, JobSummary, Retries, RoleView, TaskView};
+use api::queue::Explanation;
 use database::attempts::Attempt;
 use database::events::Event;
-use database::jobs::JobRow;
+use database::jobs::{Hold, JobRow};
 use database::nodes::NodeRecord;
 use database::tasks::Task;
 use protocol::cluster::{NodeCondition, VirtualClusterSettings};
@@ -16,7 +17,8 @@ use protocol::ids::{GpuType, NodeName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::Capacity;
 use protocol::spec::TaskRole;
-use scheduler::model::Demand;
+use protocol::wait::{WaitReason, Waiting};
+use scheduler::model::{Answer, Demand};
 
 use crate::cluster::{Cluster, capacity, condition};
 use crate::shared::Queue;
@@ -38,7 +40,40 @@ pub(super) fn summary(row: JobRow) -> JobSummary {
         started_at: row.started_at,
         completed_at: row.completed_at,
         waiting: row.waiting,
+        held: row.held.map(|Hold { by, at, administrator }| api::queue::Hold {
+            by,
+            at,
+            administrator,
+        }),
         exit: row.exit,
+    }
+}
+
+/// What the scheduler says of a waiting job, with the names of those who hold what it waits for.
+pub(super) fn explanation(why: scheduler::model::Explanation, queue: &Queue) -> Explanation {
+    let scheduler::model::Explanation { waiting, scarce, holders, expected } = why;
+    let holders = holders.iter().filter_map(|job| queue.key(*job)).cloned();
+    Explanation { waiting, scarce, holders: holders.collect(), expected }
+}
+
+/// What the scheduler would do with a job that is not submitted.
+pub(super) fn dry_run(answer: Answer, queue: &Queue) -> DryRun {
+    match answer {
+        Answer::Fits(tasks) => {
+            let mut nodes: Vec<_> = tasks.into_iter().map(|task| task.node).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            DryRun::FitsNow { nodes }
+        }
+        Answer::Preempts(jobs) => {
+            let count = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
+            let reason = WaitReason::Preempting { jobs: count };
+            let waiting = Waiting { reason, position: 1, expected_start: None };
+            let holders = jobs.iter().filter_map(|job| queue.key(*job)).cloned().collect();
+            DryRun::Waits(Explanation { waiting, scarce: None, holders, expected: None })
+        }
+        Answer::Waits(why) => DryRun::Waits(explanation(why, queue)),
+        Answer::Never(reason) => DryRun::Never { reason },
     }
 }
 

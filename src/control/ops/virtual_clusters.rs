@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use api::cluster::{VirtualClusterView, VirtualClusters};
+use api::queue::Effect;
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use protocol::cluster::VirtualClusterSettings;
 use protocol::ids::VirtualClusterName;
+use scheduler::Change;
+use scheduler::model::VirtualCluster;
 
-use super::{administrators_only, views};
+use super::{administrators_only, effects, views};
 use crate::cluster::Cluster;
 use crate::error::database;
 use crate::shared::Shared;
@@ -46,6 +49,11 @@ impl VirtualClusters for Ops {
         self.0.write(save).await.map_err(database)?;
         tracing::info!(by = %actor.user, virtual_cluster = %settings.name, "virtual cluster saved");
         self.changed().await
+    }
+
+    async fn save_effect(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<Effect> {
+        administrators_only(actor)?;
+        effects::of(&self.0, Change::Share(VirtualCluster::from(&settings))).await
     }
 
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()> {

@@ -5,7 +5,7 @@ use protocol::spec::Priority;
 use protocol::time::Timestamp;
 use sea_orm::entity::prelude::*;
 
-use super::{JobRow, Retries, StopRequest};
+use super::{Hold, JobRow, Retries, StopRequest};
 use crate::Result;
 use crate::convert::{Row, moment};
 
@@ -36,6 +36,11 @@ pub(crate) struct Model {
     pub attempt: Option<i64>,
     pub not_before: Option<i64>,
     pub avoid: String,
+    pub held_by: Option<String>,
+    pub held_at: Option<i64>,
+    pub held_by_administrator: bool,
+    pub moved_ms: i64,
+    pub most_priority: Option<i64>,
 }
 
 impl ActiveModelBehavior for ActiveModel {}
@@ -45,6 +50,13 @@ impl Model {
         let row = Row::new("jobs", &self.id);
         let stop = match (&self.stop_by, self.stop_at) {
             (Some(by), Some(at)) => Some(StopRequest { by: row.name(by)?, at: Timestamp(at) }),
+            _ => None,
+        };
+        let administrator = self.held_by_administrator;
+        let held = match (&self.held_by, self.held_at) {
+            (Some(by), Some(at)) => {
+                Some(Hold { by: row.name(by)?, at: Timestamp(at), administrator })
+            }
             _ => None,
         };
         Ok(JobRow {
@@ -70,6 +82,9 @@ impl Model {
             attempt: row.number_if(self.attempt)?,
             not_before: moment(self.not_before),
             avoid: row.json(&self.avoid)?,
+            held,
+            moved_ms: self.moved_ms,
+            most_priority: row.number_if(self.most_priority)?.map(Priority),
         })
     }
 }

@@ -99,6 +99,11 @@ fn row_of(job: &NewJob) -> row::ActiveModel {
         attempt: Set(None),
         not_before: Set(None),
         avoid: Set("[]".to_owned()),
+        held_by: Set(None),
+        held_at: Set(None),
+        held_by_administrator: Set(false),
+        moved_ms: Set(0),
+        most_priority: Set(None),
     }
 }
 
@@ -176,7 +181,7 @@ pub async fn update_many(
     Ok(changed)
 }
 
-/// Only a job that waits has a reason to wait and a time before which it does not begin.
+/// Only a job that waits has a reason to wait, a time before which it does not begin, and a hold.
 fn update_statement(
     conn: &impl ConnectionTrait,
     updates: &[(JobId, State, JobUpdate)],
@@ -195,8 +200,11 @@ fn update_statement(
          waiting = CASE WHEN news.state = 'WAITING' \
          THEN coalesce(news.waiting, jobs.waiting) END, \
          not_before = CASE WHEN news.state = 'WAITING' \
-         THEN coalesce(news.not_before, jobs.not_before) END \
-         FROM news WHERE jobs.id = news.id AND jobs.state = news.expected RETURNING jobs.id",
+         THEN coalesce(news.not_before, jobs.not_before) END, \
+         held_by = CASE WHEN news.state = 'WAITING' THEN jobs.held_by END, \
+         held_at = CASE WHEN news.state = 'WAITING' THEN jobs.held_at END \
+         FROM news WHERE jobs.id = news.id AND jobs.state = news.expected \
+         AND (jobs.held_at IS NULL OR news.state <> 'PREPARING') RETURNING jobs.id",
         parameters(updates.len(), 12)
     );
     let values = updates.iter().flat_map(|(id, expected, update)| {

@@ -46,7 +46,8 @@ impl JobParams {
     }
 }
 
-fn flag<'de, D: serde::Deserializer<'de>>(text: D) -> Result<bool, D::Error> {
+/// Present and not denied: `?dryRun`, `?dryRun=true`.
+pub(crate) fn flag<'de, D: serde::Deserializer<'de>>(text: D) -> Result<bool, D::Error> {
     let text = String::deserialize(text)?;
     Ok(matches!(text.as_str(), "" | "true" | "1"))
 }

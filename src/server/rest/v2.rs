@@ -4,6 +4,7 @@ pub(crate) mod cluster;
 mod files;
 mod jobs;
 mod public_keys;
+mod queue;
 mod uploads;
 mod users;
 pub(crate) mod wire;
@@ -29,13 +30,18 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{key}/config", get(jobs::config))
         .route("/jobs/{key}/executionType", put(jobs::execute))
         .route("/jobs/{key}/logs", get(jobs::logs))
+        .route("/jobs/{key}/queue", get(queue::explain).put(queue::change))
         .route("/jobs/{key}/ssh", get(ssh::of_key))
         .route("/jobs/{key}/ssh/key", get(ssh::key_of_key))
         .route("/jobs/{key}/terminal", get(terminal::of_key))
         .route("/audit", get(audit::list))
         .route("/virtual-clusters", get(cluster::virtual_clusters))
-        .route("/virtual-clusters/{name}", get(cluster::virtual_cluster))
+        .route(
+            "/virtual-clusters/{name}",
+            get(cluster::virtual_cluster).put(queue::save_virtual_cluster),
+        )
         .route("/nodes", get(cluster::nodes))
+        .route("/nodes/{name}/drain", put(queue::drain))
         .route("/files", get(files::root))
         .route("/files/", get(files::root))
         .route("/files/{*path}", get(files::get).put(files::put).delete(files::remove))

@@ -7,4 +7,5 @@ mod files;
 mod house;
 mod life;
 mod preemption;
+mod queue;
 mod terminals;

@@ -1,5 +1,5 @@
 use database::Error;
-use database::jobs::{self, JobUpdate, Retries};
+use database::jobs::{self, Hold, JobUpdate, Retries};
 use protocol::document::Syntax;
 use protocol::ids::JobId;
 use protocol::spec::Priority;
@@ -30,6 +30,33 @@ on_both! {
         assert_eq!(job.row.retries, Retries::default());
         assert_eq!(jobs::by_id(conn, id).await?, Some(job));
         assert_eq!(jobs::text(conn, id).await?, (new.text, Syntax::Json));
+    }
+
+    async fn a_held_job_does_not_begin_and_only_who_may_releases_it(stage) {
+        let id = write!(stage, |tx| jobs::insert(&tx, &a_job("alice", "train")));
+        let hold = |by: &str, administrator| Hold { by: user(by), at: at(5), administrator };
+        assert!(write!(stage, |tx| jobs::hold(&tx, id, &hold("alice", false))));
+        assert!(!write!(stage, |tx| jobs::hold(&tx, id, &hold("alice", false))), "it is held");
+        let begin = || JobUpdate { attempt: Some(0), ..JobUpdate::to(State::Preparing) };
+        assert!(!write!(stage, |tx| jobs::update(&tx, id, State::Waiting, begin())));
+        assert!(write!(stage, |tx| jobs::hold(&tx, id, &hold("root", true))));
+        assert!(!write!(stage, |tx| jobs::hold(&tx, id, &hold("alice", false))));
+        assert!(!write!(stage, |tx| jobs::release(&tx, id, false)), "an administrator holds it");
+        let held = jobs::by_id(stage.db.read(), id).await?.unwrap().row.held;
+        assert_eq!(held, Some(hold("root", true)));
+        assert!(write!(stage, |tx| jobs::release(&tx, id, true)));
+        assert!(!write!(stage, |tx| jobs::release(&tx, id, true)));
+        write!(stage, |tx| jobs::move_many(&tx, &[(id, -70)]));
+        assert!(write!(stage, |tx| jobs::set_priority(&tx, id, Priority(3), None)));
+        let row = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
+        assert_eq!((row.held, row.moved_ms), (None, -70));
+        assert_eq!((row.priority, row.most_priority), (Priority(3), None));
+        let most = Some(Priority(7));
+        assert!(write!(stage, |tx| jobs::set_priority(&tx, id, Priority(7), most)));
+        assert_eq!(jobs::by_id(stage.db.read(), id).await?.unwrap().row.most_priority, most);
+        assert!(write!(stage, |tx| jobs::update(&tx, id, State::Waiting, begin())));
+        assert!(!write!(stage, |tx| jobs::hold(&tx, id, &hold("root", true))), "it has begun");
+        assert!(!write!(stage, |tx| jobs::set_priority(&tx, id, Priority(9), None)));
     }
 
     async fn what_is_not_there_is_none_or_not_found(stage) {

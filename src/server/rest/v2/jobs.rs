@@ -23,7 +23,8 @@ struct Accepted {
     message: String,
 }
 
-fn accepted(message: String) -> Response {
+/// What was asked for is done, or will be.
+pub(crate) fn accepted(message: String) -> Response {
     let status = StatusCode::ACCEPTED;
     (status, Json(Accepted { status: status.as_u16(), message })).into_response()
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use api::jobs::{AttemptView, JobDetail, JobSummary, Retries, RoleView, TaskView};
+use api::queue::{Explanation, Hold};
 use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::time::Timestamp;
-use protocol::wait::Waiting;
 use serde::Serialize;
 
 use crate::rest::exit::{self, ExitSpec};
@@ -166,7 +166,10 @@ struct JobStatus {
     app_exit_type: Option<&'static str>,
     /// Berth's own: why it waits, while it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    waiting: Option<Waiting>,
+    waiting: Option<Explanation>,
+    /// Berth's own: who holds it, if anybody does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<Hold>,
 }
 
 #[derive(Debug, Serialize)]
@@ -228,7 +231,7 @@ impl From<&JobDetail> for JobWire {
             name: job.key.name.to_string(),
             tags: Vec::new(),
             job_priority: priority(job.priority),
-            job_status: job_status(job, attempt),
+            job_status: job_status(detail, attempt),
             task_roles: roles
                 .map(|role| (role.name.to_string(), role_wire(detail, role, attempt)))
                 .collect(),
@@ -236,7 +239,8 @@ impl From<&JobDetail> for JobWire {
     }
 }
 
-fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
+fn job_status(detail: &JobDetail, attempt: Option<&AttemptView>) -> JobStatus {
+    let job = &detail.summary;
     let retry_details = RetryDetails::from(job.retries);
     let exit = attempt.and_then(|attempt| attempt.exit.as_ref()).or(job.exit.as_ref());
     let trigger = exit.and_then(exit::trigger);
@@ -273,8 +277,17 @@ fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
         app_exit_trigger_task_role_name: trigger.as_ref().map(|(role, _)| role.clone()),
         app_exit_trigger_task_index: trigger.map(|(_, index)| index),
         app_exit_type: exit.map(exit::kind),
-        waiting: job.waiting.clone(),
+        waiting: waiting(detail),
+        held: job.held.clone(),
     }
+}
+
+/// All that can be said; of a job that was not looked at since it came, what is stored.
+fn waiting(detail: &JobDetail) -> Option<Explanation> {
+    detail.explanation.clone().or_else(|| {
+        let waiting = detail.summary.waiting.clone()?;
+        Some(Explanation { waiting, scarce: None, holders: Vec::new(), expected: None })
+    })
 }
 
 fn role_wire(detail: &JobDetail, role: &RoleView, attempt: Option<&AttemptView>) -> RoleWire {

@@ -13,6 +13,7 @@ use api::jobs::{
 };
 use api::logs::{LogText, Logs, TaskRef};
 use api::proxy::{Proxy, TaskPort, Upstream};
+use api::queue::{Effect, Explanation, Queue, QueueChange};
 use api::ssh::{KeyPair, PublicKeyView, Ssh, SshAccess, SshTask};
 use api::task_files::{Content, TaskFile, TaskFiles};
 use api::terminals::{
@@ -63,6 +64,7 @@ impl World {
         let all = Arc::new(self.clone());
         Backend {
             jobs: all.clone(),
+            queue: all.clone(),
             logs: all.clone(),
             nodes: all.clone(),
             proxy: all.clone(),
@@ -104,6 +106,7 @@ fn summary(id: i64, job: &str, state: State) -> JobSummary {
         started_at: Some(Timestamp(2_000)),
         completed_at: ended.then_some(Timestamp(3_000)),
         waiting: None,
+        held: None,
         exit: ended.then(|| Exit {
             code: Some(3),
             cause: Cause::CommandFailed,
@@ -158,6 +161,8 @@ fn detail(summary: JobSummary) -> JobDetail {
             tasks: vec![task],
         }],
         may_manage: true,
+        most_priority: None,
+        explanation: None,
         summary,
     }
 }
@@ -221,6 +226,19 @@ impl Jobs for World {
     }
     async fn counts(&self, _: &Actor, _: &JobQuery) -> Result<BTreeMap<State, u64>> {
         Ok(BTreeMap::from([(State::Running, 1), (State::Failed, 1)]))
+    }
+}
+
+#[async_trait]
+impl Queue for World {
+    async fn change(&self, _: &Actor, _: &JobKey, _: QueueChange) -> Result<()> {
+        Ok(())
+    }
+    async fn effect(&self, _: &Actor, _: &JobKey, _: QueueChange) -> Result<Effect> {
+        Ok(Effect::default())
+    }
+    async fn explain(&self, _: &Actor, _: &JobKey) -> Result<Option<Explanation>> {
+        Ok(None)
     }
 }
 
@@ -387,6 +405,9 @@ impl Nodes for World {
     async fn drain(&self, _: &Actor, _: &NodeName, _: bool) -> Result<()> {
         Ok(())
     }
+    async fn drain_effect(&self, _: &Actor, _: &NodeName, _: bool) -> Result<Effect> {
+        Ok(Effect::default())
+    }
     async fn remove(&self, _: &Actor, _: &NodeName) -> Result<()> {
         Ok(())
     }
@@ -421,6 +442,9 @@ impl VirtualClusters for World {
     }
     async fn save(&self, _: &Actor, _: VirtualClusterSettings) -> Result<()> {
         Ok(())
+    }
+    async fn save_effect(&self, _: &Actor, _: VirtualClusterSettings) -> Result<Effect> {
+        Ok(Effect::default())
     }
     async fn remove(&self, _: &Actor, _: &VirtualClusterName) -> Result<()> {
         Ok(())

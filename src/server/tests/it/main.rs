@@ -12,6 +12,7 @@ mod lifecycle;
 mod mistakes;
 mod no_files;
 mod proxy;
+mod queue;
 mod refusals;
 mod server;
 mod shapes;

@@ -1,0 +1,77 @@
+use protocol::wait::{Ground, ResourceKind};
+
+use crate::i18n::en::spans::span;
+use crate::i18n::waits::amount;
+use crate::i18n::words_queue::{Effects, Queue};
+
+pub(super) const QUEUE: Queue = Queue {
+    scarce: |scarce| {
+        let of = |value| amount(scarce.resource, value);
+        format!(
+            "A task needs {} {}; {} free in all, at most {} on one node",
+            of(scarce.needs),
+            word(scarce.resource),
+            of(scarce.free),
+            of(scarce.best_node),
+        )
+    },
+    holders: "Held by",
+    between: |from, to| format!("Expected to start in {} to {},", span(from), span(to)),
+    not_before: |from| format!("Expected to start in {} or later,", span(from)),
+    soon: "Expected to start at any moment,",
+    ground: |ground| match ground {
+        Ground::Limits => "from time limits",
+        Ground::PastRuns => "from how long like jobs have run",
+        Ground::Elapsed => "only from how long those ahead have run so far",
+    },
+    turn: "Its turn",
+    hold: "Hold",
+    hold_text: "It does not start until it is released.",
+    release: "Release",
+    release_text: "It starts as soon as it is its turn.",
+    first: "To the front",
+    earlier: "Earlier",
+    later: "Later",
+    last: "To the end",
+    move_own: "Your jobs change places with each other; nobody else waits longer.",
+    move_any: "It goes past the jobs of others.",
+    set_priority: "Set priority",
+    priority_text: "Jobs of a higher priority go first.",
+    done: "Its turn was changed.",
+    thinking: "What this does is being found out…",
+    effect: Effects {
+        nothing: "No job starts, waits or gives way at once because of this.",
+        jobs_of: |n, cluster| {
+            if n == 1 { format!("1 job of {cluster}") } else { format!("{n} jobs of {cluster}") }
+        },
+        and: " and ",
+        start: |jobs| format!("{jobs} would start"),
+        wait: |jobs| format!("{jobs} would wait"),
+        preempted: |jobs| format!("{jobs} would give way and wait again"),
+        loses_guarantee: |jobs| format!("{jobs} would go on, on borrowed resources"),
+        displaced: |jobs| format!("{jobs} run there and go on until they end"),
+        impossible: |jobs| format!("{jobs} could never start any more"),
+        named: |sentence, names, more| match more {
+            0 => format!("{sentence}: {names}"),
+            more => format!("{sentence}: {names} and {more} more"),
+        },
+    },
+    save_cluster: |name| format!("Save {name}?"),
+    drain_title: |name| format!("Drain {name}?"),
+    undrain_title: |name| format!("Let {name} take tasks again?"),
+    undrain_text: "It takes tasks as soon as it is saved.",
+    was_held: "held a job",
+    was_released: "released a job",
+    was_prioritised: "changed a priority",
+    was_moved: "moved a job in the queue",
+};
+
+fn word(resource: ResourceKind) -> &'static str {
+    match resource {
+        ResourceKind::Cpu => "CPU cores",
+        ResourceKind::Memory => "of memory",
+        ResourceKind::Disk => "of disk",
+        ResourceKind::Gpu => "GPUs",
+        ResourceKind::Port => "ports",
+    }
+}

@@ -1,0 +1,152 @@
+//! What a catalogue must say of the queue: why a job waits, its turn, what a change would do.
+
+use protocol::wait::{Expected, Ground, Scarce};
+
+use crate::time::Span;
+
+type Word = &'static str;
+
+/// The queue.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    /// What one task needs, what is free.
+    pub(crate) scarce: fn(&Scarce) -> String,
+    /// Before the names of those that hold what is waited for.
+    pub(crate) holders: Word,
+    /// A range of starts, from now on.
+    pub(crate) between: fn(Span, Span) -> String,
+    pub(crate) not_before: fn(Span) -> String,
+    pub(crate) soon: Word,
+    /// What an expected start rests on.
+    pub(crate) ground: fn(Ground) -> Word,
+    pub(crate) turn: Word,
+    pub(crate) hold: Word,
+    pub(crate) hold_text: Word,
+    pub(crate) release: Word,
+    pub(crate) release_text: Word,
+    pub(crate) first: Word,
+    pub(crate) earlier: Word,
+    pub(crate) later: Word,
+    pub(crate) last: Word,
+    pub(crate) move_own: Word,
+    pub(crate) move_any: Word,
+    pub(crate) set_priority: Word,
+    pub(crate) priority_text: Word,
+    pub(crate) done: Word,
+    /// While the effect is thought through.
+    pub(crate) thinking: Word,
+    pub(crate) effect: Effects,
+    pub(crate) save_cluster: fn(&str) -> String,
+    pub(crate) drain_title: fn(&str) -> String,
+    pub(crate) undrain_title: fn(&str) -> String,
+    pub(crate) undrain_text: Word,
+    pub(crate) was_held: Word,
+    pub(crate) was_released: Word,
+    pub(crate) was_prioritised: Word,
+    pub(crate) was_moved: Word,
+}
+
+/// What a change would do.
+#[derive(Debug)]
+pub(crate) struct Effects {
+    pub(crate) nothing: Word,
+    /// So many jobs of a virtual cluster.
+    pub(crate) jobs_of: fn(u64, &str) -> String,
+    pub(crate) and: Word,
+    pub(crate) start: fn(&str) -> String,
+    pub(crate) wait: fn(&str) -> String,
+    pub(crate) preempted: fn(&str) -> String,
+    pub(crate) loses_guarantee: fn(&str) -> String,
+    pub(crate) displaced: fn(&str) -> String,
+    pub(crate) impossible: fn(&str) -> String,
+    /// A sentence and the names of the jobs it is about; how many more there are.
+    pub(crate) named: fn(&str, &str, u64) -> String,
+}
+
+impl Queue {
+    /// When a job may start, as seen from `now`, and from what that is known.
+    pub(crate) fn expected(&self, expected: &Expected, now: protocol::time::Timestamp) -> String {
+        let span = |at: protocol::time::Timestamp| Span::of_millis(at.since(now));
+        let Expected { earliest, latest, ground } = *expected;
+        let when = match latest.filter(|latest| *latest > earliest) {
+            Some(latest) => (self.between)(span(earliest), span(latest)),
+            None if earliest <= now => self.soon.to_owned(),
+            None => (self.not_before)(span(earliest)),
+        };
+        format!("{when} {}", (self.ground)(ground))
+    }
+
+    /// What a change would do, a line each.
+    pub(crate) fn effects(&self, effect: &api::queue::Effect) -> Vec<String> {
+        let words = &self.effect;
+        if effect.is_nothing() {
+            return vec![words.nothing.to_owned()];
+        }
+        [
+            (&effect.start, words.start),
+            (&effect.wait, words.wait),
+            (&effect.preempted, words.preempted),
+            (&effect.loses_guarantee, words.loses_guarantee),
+            (&effect.displaced, words.displaced),
+            (&effect.impossible, words.impossible),
+        ]
+        .into_iter()
+        .filter(|(jobs, _)| jobs.count() > 0)
+        .map(|(jobs, sentence)| {
+            let counts = jobs.counts.iter().map(|(name, n)| (words.jobs_of)(*n, name.as_str()));
+            let sentence = sentence(&counts.collect::<Vec<_>>().join(words.and));
+            let names = jobs.jobs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            (words.named)(&sentence, &names, jobs.count() - jobs.jobs.len() as u64)
+        })
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use api::queue::{Affected, Effect};
+    use protocol::time::Timestamp;
+
+    use super::*;
+    use crate::i18n::Language;
+
+    #[test]
+    fn an_effect_says_how_many_jobs_of_which_virtual_cluster() {
+        let jobs = |counts: &[(&str, u64)], names: &[&str]| Affected {
+            counts: counts.iter().map(|(name, n)| (name.parse().unwrap(), *n)).collect(),
+            jobs: names.iter().map(|name| name.parse().unwrap()).collect(),
+        };
+        let effect = Effect {
+            wait: jobs(&[("vision", 3)], &["ada~a", "ada~b"]),
+            displaced: jobs(&[("speech", 1), ("vision", 2)], &["bob~c", "bob~d", "bob~e"]),
+            ..Effect::default()
+        };
+        let lines = |language: Language| language.texts().queue.effects(&effect);
+        assert_eq!(
+            lines(Language::English),
+            [
+                "3 jobs of vision would wait: ada~a, ada~b and 1 more",
+                "1 job of speech and 2 jobs of vision run there and go on until they end: \
+                 bob~c, bob~d, bob~e",
+            ]
+        );
+        assert_eq!(lines(Language::Chinese)[0], "vision 的 3 个作业将等待：ada~a, ada~b 等 3 个");
+        let nothing = Language::English.texts().queue.effects(&Effect::default());
+        assert_eq!(nothing.len(), 1);
+    }
+
+    #[test]
+    fn an_expected_start_is_a_range_with_its_ground() {
+        let expected = |latest: Option<i64>, ground| Expected {
+            earliest: Timestamp(60_000),
+            latest: latest.map(Timestamp),
+            ground,
+        };
+        let say =
+            |expected: Expected| Language::English.texts().queue.expected(&expected, Timestamp(0));
+        let limits = say(expected(Some(7_200_000), Ground::Limits));
+        assert_eq!(limits, "Expected to start in 1m 0s to 2h 0m, from time limits");
+        let past = say(expected(None, Ground::PastRuns));
+        assert!(past.contains("1m 0s") && past.ends_with("from how long like jobs have run"));
+    }
+}

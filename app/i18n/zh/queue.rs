@@ -1,0 +1,78 @@
+use protocol::wait::{Ground, ResourceKind};
+
+use crate::i18n::waits::amount;
+use crate::i18n::words_queue::{Effects, Queue};
+use crate::i18n::zh::spans::span;
+
+pub(super) const QUEUE: Queue = Queue {
+    scarce: |scarce| {
+        let of = |value| amount(scarce.resource, value);
+        format!(
+            "单任务需要{} {}；共空闲 {}，单节点最多 {}",
+            word(scarce.resource),
+            of(scarce.needs),
+            of(scarce.free),
+            of(scarce.best_node),
+        )
+    },
+    holders: "占用者",
+    between: |from, to| format!("预计 {} 至 {} 后启动，", span(from), span(to)),
+    not_before: |from| format!("预计最早 {} 后启动，", span(from)),
+    soon: "预计随时启动，",
+    ground: |ground| match ground {
+        Ground::Limits => "依据运行时限",
+        Ground::PastRuns => "依据同类作业的历史运行时间",
+        Ground::Elapsed => "仅依据前面作业已运行的时间",
+    },
+    turn: "排队次序",
+    hold: "暂停",
+    hold_text: "恢复之前不会启动。",
+    release: "恢复",
+    release_text: "轮到它时立即启动。",
+    first: "移到最前",
+    earlier: "提前一位",
+    later: "推后一位",
+    last: "移到最后",
+    move_own: "只在您自己的作业之间交换位置，不影响他人。",
+    move_any: "将越过其他用户的作业。",
+    set_priority: "设置优先级",
+    priority_text: "优先级高的作业先启动。",
+    done: "排队次序已更改。",
+    thinking: "正在推算影响……",
+    effect: Effects {
+        nothing: "不会立即使任何作业启动、等待或让出资源。",
+        jobs_of: |n, cluster| format!("{cluster} 的 {n} 个作业"),
+        and: "、",
+        start: |jobs| format!("{jobs}将启动"),
+        wait: |jobs| format!("{jobs}将等待"),
+        preempted: |jobs| format!("{jobs}将让出资源并重新排队"),
+        loses_guarantee: |jobs| format!("{jobs}将改为借用资源继续运行"),
+        displaced: |jobs| format!("{jobs}正在其上运行，将继续直到结束"),
+        impossible: |jobs| format!("{jobs}将永远无法启动"),
+        named: |sentence, names, more| match more {
+            0 => format!("{sentence}：{names}"),
+            more => {
+                let all = names.split(", ").count() as u64 + more;
+                format!("{sentence}：{names} 等 {all} 个")
+            }
+        },
+    },
+    save_cluster: |name| format!("保存 {name}？"),
+    drain_title: |name| format!("排空 {name}？"),
+    undrain_title: |name| format!("让 {name} 恢复接收任务？"),
+    undrain_text: "确认后立即接收任务。",
+    was_held: "暂停了作业",
+    was_released: "恢复了作业",
+    was_prioritised: "更改了优先级",
+    was_moved: "移动了排队次序",
+};
+
+fn word(resource: ResourceKind) -> &'static str {
+    match resource {
+        ResourceKind::Cpu => " CPU 核",
+        ResourceKind::Memory => "内存",
+        ResourceKind::Disk => "磁盘",
+        ResourceKind::Gpu => " GPU",
+        ResourceKind::Port => "端口",
+    }
+}

@@ -1,0 +1,117 @@
+use std::pin::Pin;
+
+use api::queue::Effect;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::Failed;
+use crate::i18n::{Reader, Texts, text, tr};
+use crate::parts::confirm::{Confirm, Opener};
+
+type Answering<T> = Pin<Box<dyn Future<Output = Result<T, Failed>> + Send>>;
+type Act = Box<dyn FnOnce() -> Answering<()> + Send + Sync>;
+
+/// Asks before a change, and says what it would do. There is one on the page, so that a question
+/// stays while what it is about is shown anew.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker {
+    reader: Reader,
+    opener: Opener,
+    title: RwSignal<String>,
+    lead: RwSignal<&'static str>,
+    effect: RwSignal<Option<Result<Effect, Failed>>>,
+    failed: RwSignal<Option<Failed>>,
+    act: StoredValue<Option<Act>>,
+    /// An effect that is found out later than the next question is asked is nobody's.
+    number: StoredValue<u32>,
+}
+
+impl Asker {
+    pub(crate) fn provide() -> Self {
+        let asker = Self {
+            reader: Reader::get(),
+            opener: Opener::new(),
+            title: RwSignal::default(),
+            lead: RwSignal::new(""),
+            effect: RwSignal::new(None),
+            failed: RwSignal::new(None),
+            act: StoredValue::new(None),
+            number: StoredValue::new(0),
+        };
+        provide_context(asker);
+        asker
+    }
+
+    pub(crate) fn get() -> Self {
+        expect_context()
+    }
+
+    /// Asks: `effect` finds out what it would do, `act` does it.
+    pub(crate) fn ask<A>(
+        self,
+        title: impl FnOnce(&'static Texts) -> String,
+        lead: impl FnOnce(&'static Texts) -> &'static str,
+        effect: impl Future<Output = Result<Effect, Failed>> + 'static,
+        act: impl FnOnce() -> A + Send + Sync + 'static,
+    ) where
+        A: Future<Output = Result<(), Failed>> + Send + 'static,
+    {
+        let texts = self.reader.texts_untracked();
+        self.title.set(title(texts));
+        self.lead.set(lead(texts));
+        self.effect.set(None);
+        self.failed.set(None);
+        self.act.set_value(Some(Box::new(move || Box::pin(act()))));
+        self.number.update_value(|number| *number += 1);
+        let mine = self.number.get_value();
+        spawn_local(async move {
+            let found = effect.await;
+            if self.number.try_get_value() == Some(mine) {
+                self.effect.try_set(Some(found));
+            }
+        });
+        self.opener.open();
+    }
+
+    /// Does what was asked about; the question stays where that fails.
+    fn answer(self) {
+        let Some(act) = self.act.try_update_value(Option::take).flatten() else { return };
+        spawn_local(async move {
+            match act().await {
+                Ok(()) => self.opener.close(),
+                Err(failed) => {
+                    self.failed.try_set(Some(failed));
+                }
+            }
+        });
+    }
+
+    /// What the question says: a line each.
+    fn lines(self, texts: &'static Texts) -> Vec<String> {
+        let mut lines = vec![self.lead.get().to_owned()];
+        match self.effect.get() {
+            None => lines.push(texts.queue.thinking.to_owned()),
+            Some(Ok(effect)) => lines.extend(texts.queue.effects(&effect)),
+            Some(Err(failed)) => lines.push(failed.to_string()),
+        }
+        lines.extend(self.failed.get().map(|failed| failed.to_string()));
+        lines
+    }
+}
+
+/// The question, when one is asked.
+#[component]
+pub(crate) fn AskDialog(asker: Asker) -> impl IntoView {
+    let words = text(move |texts| asker.lines(texts).join("\n"));
+    view! {
+        <Confirm opener=asker.opener title=asker.title text=words>
+            <button
+                type="button"
+                class="button button--primary"
+                on:click=move |_| asker.answer()
+            >
+                {tr(|t| t.common.yes)}
+            </button>
+        </Confirm>
+    }
+}

@@ -1,0 +1,52 @@
+//! What a change would do, thought through on the scheduler's last look.
+
+use std::sync::Arc;
+
+use api::Result;
+use api::queue::{Affected, Effect};
+use protocol::ids::JobId;
+use scheduler::Change;
+
+use crate::error::internal;
+use crate::shared::{Queue, Shared};
+use crate::wake::now;
+
+/// Jobs that are named.
+const NAMED: usize = 12;
+
+/// What a change would do. It costs two passes of the scheduler, so there is one at a time.
+pub(super) async fn of(shared: &Shared, change: Change) -> Result<Effect> {
+    let _one_at_a_time = shared.thinking.lock().await;
+    let queue = shared.queue();
+    let thought = tokio::task::spawn_blocking(move || {
+        let effect = queue.snapshot.effect_of(&change, now());
+        view(&effect, &queue)
+    });
+    thought.await.map_err(internal)
+}
+
+fn view(effect: &scheduler::Effect, queue: &Arc<Queue>) -> Effect {
+    let scheduler::Effect { start, wait, preempted, loses_guarantee, displaced, impossible } =
+        effect;
+    let of = |jobs: &[JobId]| affected(jobs, queue);
+    Effect {
+        start: of(start),
+        wait: of(wait),
+        preempted: of(preempted),
+        loses_guarantee: of(loses_guarantee),
+        displaced: of(displaced),
+        impossible: of(impossible),
+    }
+}
+
+fn affected(jobs: &[JobId], queue: &Queue) -> Affected {
+    let mut affected = Affected::default();
+    for (key, spec) in jobs.iter().filter_map(|job| queue.jobs.get(job)) {
+        *affected.counts.entry(spec.virtual_cluster.clone()).or_default() += 1;
+        if affected.jobs.len() < NAMED {
+            affected.jobs.push(key.clone());
+        }
+    }
+    affected.jobs.sort_unstable_by_key(ToString::to_string);
+    affected
+}

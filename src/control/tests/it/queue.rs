@@ -1,0 +1,186 @@
+//! Holding, releasing and moving what waits.
+
+use api::ErrorCode;
+use api::audit::AuditAction;
+use api::jobs::Submission;
+use api::queue::{QueueChange, QueuePlace};
+use api::users::NewUser;
+use api::{Actor, Backend};
+use protocol::ids::JobKey;
+use protocol::spec::Priority;
+use protocol::state::State;
+use protocol::wait::WaitReason;
+
+use crate::house::{House, admin, job, key, submit, until, until_state};
+
+const FIRST: QueueChange = QueueChange::Move { place: QueuePlace::First };
+
+async fn user(backend: &Backend, name: &str) -> Actor {
+    let actor = Actor { user: name.parse().unwrap(), admin: false };
+    let (name, password) = (actor.user.clone(), "correct horse".to_owned());
+    backend.users.create(&admin(), NewUser { name, password, admin: false }).await.unwrap();
+    actor
+}
+
+/// Submits a job that takes a whole node.
+async fn waits(backend: &Backend, actor: &Actor, name: &str) -> JobKey {
+    let text = job(name, 1, 8, "sleep 1000", "");
+    let submission = Submission { text, cloned_from: None, expected_name: None };
+    backend.jobs.submit(actor, submission).await.unwrap().key
+}
+
+/// The waiting jobs by their places, as soon as there are so many.
+async fn order(backend: &Backend, jobs: &[&JobKey]) -> Vec<String> {
+    let mut places = Vec::new();
+    for key in jobs {
+        let why = backend.queue.explain(&admin(), key).await.unwrap().unwrap();
+        places.push((why.waiting.position, key.to_string()));
+    }
+    places.sort();
+    places.into_iter().map(|(_, key)| key).collect()
+}
+
+async fn placed_at(backend: &Backend, key: &JobKey, position: u32) {
+    until_of(backend, key, |why| why.waiting.position == position).await;
+}
+
+async fn until_of(
+    backend: &Backend,
+    key: &JobKey,
+    wanted: impl Fn(&api::queue::Explanation) -> bool,
+) -> api::queue::Explanation {
+    let deadline = tokio::time::Instant::now() + crate::house::PATIENCE;
+    let mut look = tokio::time::interval(std::time::Duration::from_millis(20));
+    while tokio::time::Instant::now() < deadline {
+        look.tick().await;
+        let why = backend.queue.explain(&admin(), key).await.unwrap();
+        if let Some(why) = why.filter(|why| wanted(why)) {
+            return why;
+        }
+    }
+    panic!("{key} does not become as wanted");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn owners_order_their_own_jobs_and_administrators_all() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let (ada, bob) = (user(backend, "ada").await, user(backend, "bob").await);
+    submit(backend, job("runs", 1, 8, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    let a1 = waits(backend, &ada, "a1").await;
+    let b1 = waits(backend, &bob, "b1").await;
+    let a2 = waits(backend, &ada, "a2").await;
+    placed_at(backend, &a2, 3).await;
+    let all = [&a1, &b1, &a2];
+    assert_eq!(order(backend, &all).await, ["ada~a1", "bob~b1", "ada~a2"]);
+    let why = backend.queue.explain(&bob, &b1).await.unwrap().unwrap();
+    assert_eq!(why.holders, [key("runs")]);
+    assert_eq!(why.scarce.map(|scarce| (scarce.needs, scarce.free)), Some((8, 0)));
+
+    backend.queue.change(&ada, &a2, FIRST).await.unwrap();
+    placed_at(backend, &a2, 1).await;
+    assert_eq!(order(backend, &all).await, ["ada~a2", "bob~b1", "ada~a1"]);
+    for change in [FIRST, QueueChange::Hold, QueueChange::Release] {
+        let refused = backend.queue.change(&bob, &a1, change).await.unwrap_err();
+        assert_eq!(refused.code, ErrorCode::ForbiddenUserError, "another user's job");
+        let refused = backend.queue.effect(&bob, &a1, change).await.unwrap_err();
+        assert_eq!(refused.code, ErrorCode::ForbiddenUserError, "not even to see");
+    }
+    backend.queue.change(&admin(), &a1, FIRST).await.unwrap();
+    placed_at(backend, &a1, 1).await;
+    assert_eq!(order(backend, &all).await, ["ada~a1", "ada~a2", "bob~b1"]);
+
+    let log = backend.audit.list(&admin(), None, 10).await.unwrap();
+    let moved: Vec<_> = log.iter().map(|e| (e.actor.as_str(), e.action, &*e.object)).collect();
+    let expected = [("admin", "ada~a1"), ("ada", "ada~a2")];
+    assert_eq!(moved, expected.map(|(who, job)| (who, AuditAction::JobMoved, job)));
+    let events = backend.jobs.events(&bob, &a2).await.unwrap();
+    assert!(events.iter().any(|event| event.kind == "moved" && event.message.contains("ada")));
+    let running = backend.queue.change(&admin(), &key("runs"), FIRST).await.unwrap_err();
+    assert_eq!(running.code, ErrorCode::ConflictJobError);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_held_job_waits_until_who_may_releases_it() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let ada = user(backend, "ada").await;
+    submit(backend, job("runs", 1, 8, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    let held = waits(backend, &ada, "held").await;
+    backend.queue.change(&ada, &held, QueueChange::Hold).await.unwrap();
+    let by = |name: &str, administrator| {
+        let by = Some(name.parse().unwrap());
+        WaitReason::Hold { by, administrator }
+    };
+    let said = by("ada", false);
+    until_of(backend, &held, |why| why.waiting.reason == said).await;
+    let effect = backend.queue.effect(&ada, &held, QueueChange::Release).await.unwrap();
+    assert!(effect.is_nothing(), "nothing is free: {effect:?}");
+
+    backend.jobs.stop(&admin(), &key("runs")).await.unwrap();
+    until_state(backend, "runs", State::Stopped).await;
+    submit(backend, job("passes", 1, 1, "true", "")).await;
+    until_state(backend, "passes", State::Succeeded).await;
+    let deadline = tokio::time::Instant::now() + crate::house::PATIENCE;
+    let effect = loop {
+        let effect = backend.queue.effect(&ada, &held, QueueChange::Release).await.unwrap();
+        if !effect.is_nothing() || tokio::time::Instant::now() > deadline {
+            break effect;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(effect.start.jobs, std::slice::from_ref(&held), "the node is free");
+    assert_eq!(effect.start.counts, [("default".parse().unwrap(), 1)].into());
+    let detail = backend.jobs.get(&ada, &held).await.unwrap();
+    assert_eq!(detail.summary.state, State::Waiting, "it was only thought through");
+
+    backend.queue.change(&admin(), &held, QueueChange::Hold).await.unwrap();
+    backend.queue.change(&ada, &held, QueueChange::Hold).await.unwrap();
+    let said = by("admin", true);
+    let detail = backend.jobs.get(&ada, &held).await.unwrap();
+    assert!(detail.summary.held.unwrap().administrator, "the owner's word does not replace it");
+    until_of(backend, &held, |why| why.waiting.reason == said).await;
+    let refused = backend.queue.change(&ada, &held, QueueChange::Release).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
+    backend.queue.change(&admin(), &held, QueueChange::Release).await.unwrap();
+    let mut changes = backend.changes.subscribe(&ada);
+    while backend.jobs.get(&ada, &held).await.unwrap().summary.state != State::Running {
+        futures::StreamExt::next(&mut changes).await;
+    }
+    assert_eq!(backend.jobs.get(&ada, &held).await.unwrap().summary.held, None);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_gives_no_more_priority_than_he_was_given() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let ada = user(backend, "ada").await;
+    submit(backend, job("runs", 1, 8, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    let (first, second) = (waits(backend, &ada, "a1").await, waits(backend, &ada, "a2").await);
+    placed_at(backend, &second, 2).await;
+    let to = |priority| QueueChange::Priority { priority: Priority(priority) };
+    let refused = backend.queue.change(&ada, &first, to(11)).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError, "10 was asked for");
+    backend.queue.change(&ada, &first, to(5)).await.unwrap();
+    placed_at(backend, &first, 2).await;
+    backend.queue.change(&ada, &first, to(10)).await.unwrap();
+    placed_at(backend, &first, 1).await;
+    backend.queue.change(&admin(), &second, to(100)).await.unwrap();
+    placed_at(backend, &second, 1).await;
+    backend.queue.change(&admin(), &second, to(7)).await.unwrap();
+    let refused = backend.queue.change(&ada, &second, to(10)).await.unwrap_err();
+    assert!(refused.message.starts_with("7 is the highest"), "{refused}");
+    let detail = backend.jobs.get(&ada, &second).await.unwrap();
+    assert_eq!(detail.most_priority, Some(Priority(7)));
+    assert_eq!(detail.summary.priority, Priority(7));
+    until(backend, "runs", |detail| detail.summary.state == State::Running).await;
+    control.shutdown().await;
+}

@@ -1,0 +1,108 @@
+//! Changes of the queue and of what it waits for: Berth's own addition to version 2. With `?dryRun`
+//! each of them answers what it would do, and does nothing.
+
+use api::ErrorCode;
+use api::queue::{Explanation, QueueChange};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use protocol::cluster::{Share, VirtualClusterSettings};
+use protocol::ids::{NodeName, UserName, VirtualClusterName};
+use serde::Deserialize;
+
+use super::jobs::accepted;
+use crate::auth::Signed;
+use crate::failure::Failure;
+use crate::rest::body::{Fields, Params};
+use crate::rest::job_key;
+use crate::rest::job_query::flag;
+use crate::state::AppState;
+
+/// `?dryRun`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Doing {
+    #[serde(deserialize_with = "flag")]
+    dry_run: bool,
+}
+
+/// `PUT /jobs/:key/queue`.
+pub(crate) async fn change(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Params(doing): Params<Doing>,
+    Fields(change): Fields<QueueChange>,
+) -> Result<Response, Failure> {
+    let key = job_key::parse(&key)?;
+    if doing.dry_run {
+        let effect = state.backend.queue.effect(&actor, &key, change).await?;
+        return Ok(Json(effect).into_response());
+    }
+    state.backend.queue.change(&actor, &key, change).await?;
+    Ok(accepted(format!("Change job {key} successfully.")))
+}
+
+/// `GET /jobs/:key/queue`: `null` when it does not wait.
+pub(crate) async fn explain(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+) -> Result<Json<Option<Explanation>>, Failure> {
+    Ok(Json(state.backend.queue.explain(&actor, &job_key::parse(&key)?).await?))
+}
+
+/// `{"value": true}`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Drain {
+    value: bool,
+}
+
+/// `PUT /nodes/:name/drain`.
+pub(crate) async fn drain(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+    Params(doing): Params<Doing>,
+    Fields(Drain { value }): Fields<Drain>,
+) -> Result<Response, Failure> {
+    let missing = |_| Failure::new(ErrorCode::NoNodeError, format!("there is no node {name}"));
+    let name: NodeName = name.parse().map_err(missing)?;
+    let nodes = &state.backend.nodes;
+    if doing.dry_run {
+        return Ok(Json(nodes.drain_effect(&actor, &name, value).await?).into_response());
+    }
+    nodes.drain(&actor, &name, value).await?;
+    Ok(accepted(format!("Change node {name} successfully.")))
+}
+
+/// A virtual cluster without its name, which the address says.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    #[serde(default)]
+    share: Share,
+    #[serde(default)]
+    users: Vec<UserName>,
+}
+
+/// `PUT /virtual-clusters/:name`.
+pub(crate) async fn save_virtual_cluster(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+    Params(doing): Params<Doing>,
+    Fields(Settings { share, users }): Fields<Settings>,
+) -> Result<Response, Failure> {
+    let name: VirtualClusterName = name.parse().map_err(|error: protocol::ids::InvalidName| {
+        Failure::new(ErrorCode::InvalidParametersError, error.to_string())
+    })?;
+    let clusters = &state.backend.virtual_clusters;
+    let settings = VirtualClusterSettings { name: name.clone(), share, users };
+    if doing.dry_run {
+        return Ok(Json(clusters.save_effect(&actor, settings).await?).into_response());
+    }
+    clusters.save(&actor, settings).await?;
+    Ok(accepted(format!("Update virtual cluster {name} successfully.")))
+}

@@ -1,0 +1,92 @@
+//! The queue's doors.
+
+use serde_json::{Value, json};
+
+use crate::hall::Hall;
+use crate::server::{Answer, JSON};
+
+async fn send(hall: &Hall, who: &str, method: &str, path: &str, body: Value) -> Answer {
+    let token = format!("Bearer {}", hall.token(who));
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    hall.client.send(method, path, &[JSON, ("authorization", &token)], &body).await
+}
+
+/// A job of alice's that waits, because there is no node.
+async fn waits(hall: &Hall, name: &str) -> String {
+    let job = json!({ "jobName": name, "image": "berth/base", "taskRoles": [{
+        "name": "worker", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": 0,
+        "command": "true" }] });
+    assert_eq!(send(hall, "alice", "POST", "/api/v2/jobs", job).await.status, 202);
+    let path = format!("/api/v2/jobs/alice~{name}/queue");
+    let looked = async {
+        let mut look = tokio::time::interval(std::time::Duration::from_millis(20));
+        while send(hall, "alice", "GET", &path, Value::Null).await.json().is_null() {
+            look.tick().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), looked).await.unwrap();
+    path
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_who_may_changes_a_jobs_turn() {
+    let hall = Hall::open().await;
+    let path = waits(&hall, "train").await;
+    let why = send(&hall, "bob", "GET", &path, Value::Null).await.json();
+    assert_eq!((&why["reason"]["code"], &why["position"]), (&json!("no_nodes"), &json!(1)));
+    let hold = json!({ "change": "hold" });
+    for change in [
+        hold.clone(),
+        json!({ "change": "release" }),
+        json!({ "change": "priority", "priority": 1 }),
+        json!({ "change": "move", "place": "last" }),
+    ] {
+        for path in [path.clone(), format!("{path}?dryRun")] {
+            let refused = send(&hall, "bob", "PUT", &path, change.clone()).await;
+            assert_eq!(refused.status, 403, "{change} {path}");
+        }
+    }
+    let effect = send(&hall, "alice", "PUT", &format!("{path}?dryRun=true"), hold.clone()).await;
+    assert_eq!((effect.status, &effect.json()["start"]["jobs"]), (200, &json!([])));
+    let job = || send(&hall, "alice", "GET", "/api/v2/jobs/alice~train", Value::Null);
+    assert_eq!(job().await.json()["jobStatus"].get("held"), None, "it was a dry run");
+    assert_eq!(send(&hall, "alice", "PUT", &path, hold.clone()).await.status, 202);
+    assert_eq!(job().await.json()["jobStatus"]["held"]["by"], "alice");
+    assert_eq!(send(&hall, "admin", "PUT", &path, hold).await.status, 202);
+    let release = json!({ "change": "release" });
+    let refused = send(&hall, "alice", "PUT", &path, release.clone()).await;
+    assert_eq!(refused.status, 403, "an administrator holds it");
+    assert_eq!(send(&hall, "admin", "PUT", &path, release).await.status, 202);
+    let priority = |priority: i32| json!({ "change": "priority", "priority": priority });
+    assert_eq!(send(&hall, "alice", "PUT", &path, priority(11)).await.status, 403);
+    assert_eq!(send(&hall, "alice", "PUT", &path, priority(9)).await.status, 202);
+    assert_eq!(send(&hall, "admin", "PUT", &path, priority(120)).await.status, 202);
+    assert_eq!(send(&hall, "alice", "PUT", &path, json!({ "change": "sell" })).await.status, 400);
+    let log = send(&hall, "admin", "GET", "/api/v2/audit", Value::Null).await.json();
+    let words: Vec<_> = log.as_array().unwrap().iter().map(|entry| &entry["action"]).collect();
+    assert_eq!(words, ["job.priority", "job.priority", "job.released", "job.held", "job.held"]);
+    hall.control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_and_shares_are_administrators_to_change() {
+    let hall = Hall::open().await;
+    let share = json!({ "share": { "gpus": { "A100": 8 } } });
+    let (cluster, node) = ("/api/v2/virtual-clusters/vision", "/api/v2/nodes/none/drain");
+    let drain = json!({ "value": true });
+    for dry_run in ["", "?dryRun"] {
+        let path = format!("{cluster}{dry_run}");
+        assert_eq!(send(&hall, "alice", "PUT", &path, share.clone()).await.status, 403);
+        let path = format!("{node}{dry_run}");
+        assert_eq!(send(&hall, "alice", "PUT", &path, drain.clone()).await.status, 403);
+        assert_eq!(send(&hall, "admin", "PUT", &path, drain.clone()).await.status, 404);
+    }
+    let path = format!("{cluster}?dryRun");
+    let effect = send(&hall, "admin", "PUT", &path, share.clone()).await;
+    assert_eq!((effect.status, &effect.json()["wait"]["counts"]), (200, &json!({})));
+    let there = || send(&hall, "alice", "GET", cluster, Value::Null);
+    assert_eq!(there().await.status, 404, "it was a dry run");
+    assert_eq!(send(&hall, "admin", "PUT", cluster, share).await.status, 202);
+    assert_eq!(there().await.status, 200);
+    hall.control.shutdown().await;
+}
