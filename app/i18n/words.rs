@@ -214,6 +214,9 @@ pub(crate) struct Job {
     pub(crate) description: Word,
     pub(crate) retries: Word,
     pub(crate) retries_of: fn(u32, u32, &str) -> String,
+    pub(crate) time_limit: Word,
+    /// A limit, and how much of it is left.
+    pub(crate) time_left: fn(&str, &str) -> String,
     pub(crate) retry_always: Word,
     pub(crate) retry_every: Word,
     pub(crate) roles: Word,

@@ -56,6 +56,8 @@ pub(crate) struct Fields {
     pub(crate) priority: Word,
     pub(crate) priority_default: Word,
     pub(crate) priorities: [(Word, Word); 4],
+    pub(crate) time_limit: Word,
+    pub(crate) time_limit_hint: Word,
     pub(crate) kill_all: Word,
     pub(crate) kill_all_hint: Word,
     pub(crate) roles: Word,

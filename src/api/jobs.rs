@@ -10,7 +10,7 @@ use protocol::ids::{
 };
 use protocol::problem::Problem;
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, Priority, RetryLimit};
+use protocol::spec::{Completion, Dialect, Priority, RetryLimit, TimeLimit};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
@@ -207,6 +207,8 @@ pub struct JobDetail {
     pub dialect: Dialect,
     /// How many more attempts follow a failure that is the user's.
     pub retry_limit: RetryLimit,
+    /// How long each attempt may run.
+    pub time_limit: Option<TimeLimit>,
     /// The task roles.
     pub roles: Vec<RoleView>,
     /// The attempts, oldest first; the last is the current one.

@@ -18,6 +18,7 @@ mod loops;
 mod ops;
 mod passwords;
 mod public_keys;
+mod runs;
 mod sealing;
 mod shared;
 mod start;

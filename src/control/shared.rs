@@ -42,6 +42,8 @@ pub(crate) struct Shared {
     observations: Mutex<HashMap<NodeName, Observation>>,
     /// What preparing tasks are doing, for people to read.
     progress: Mutex<HashMap<TaskKey, String>>,
+    /// How long jobs have run.
+    pub(crate) past: Mutex<scheduler::PastRuns>,
     /// One change at a time is thought through: it costs two passes of the scheduler.
     pub(crate) thinking: tokio::sync::Mutex<()>,
 }
@@ -105,6 +107,7 @@ impl Shared {
             specs: Mutex::default(),
             observations: Mutex::default(),
             progress: Mutex::default(),
+            past: Mutex::default(),
             thinking: tokio::sync::Mutex::default(),
         }
     }

@@ -18,6 +18,7 @@ use crate::cluster::Cluster;
 use crate::guest::Guest;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
+use crate::runs;
 use crate::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
 use crate::terminals::Terminals;
@@ -101,6 +102,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         OfNodes { storage_mount: options.storage_mount, certificates: options.certificates };
     let shared = Shared::new(installation, database, storage, seal, guest, of_nodes, cluster);
     let shared = Arc::new(shared);
+    runs::remember(&shared).await?;
     let (submissions, inbox) = Submissions::new();
     let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());

@@ -18,7 +18,8 @@ pub fn decide(job: &Job<'_>, now: Timestamp) -> Decision {
             look(job, task, now, &mut decision);
         }
         let standings: Vec<Standing<'_>> = tasks.iter().map(standing).collect();
-        completion::ending(job.spec, &standings).map(|ending| ending.exit)
+        let completed = completion::ending(job.spec, &standings).map(|ending| ending.exit);
+        completed.or_else(|| over_time(job, &tasks, now))
     });
     if let Some(exit) = &ending {
         // What was to be launched, explained or run again is not, once the attempt ends.
@@ -38,6 +39,14 @@ pub fn decide(job: &Job<'_>, now: Timestamp) -> Decision {
 fn decided(job: &Job<'_>) -> Option<Exit> {
     let stopped = |by: &str| exit_of(Cause::StopRequested { by: by.to_owned() });
     job.attempt.ending.clone().or_else(|| job.stop_requested_by.map(stopped))
+}
+
+/// Its time is over, and it still runs.
+fn over_time(job: &Job<'_>, tasks: &[Task], now: Timestamp) -> Option<Exit> {
+    let limit = job.spec.time_limit?.millis();
+    let since = first_start(job, tasks)?;
+    let runs = tasks.iter().any(|task| task.state == State::Running);
+    (runs && now.since(since) >= limit).then(|| exit_of(Cause::TimeLimit))
 }
 
 fn standing(task: &Task) -> Standing<'_> {
@@ -164,11 +173,8 @@ fn end(job: &Job<'_>, task: &mut Task, ending: &Exit, now: Timestamp, decision: 
             (now, None)
         }
     };
-    let cause = if let Cause::StopRequested { by } = &ending.cause {
-        Cause::StopRequested { by: by.clone() }
-    } else {
-        job_ended(job)
-    };
+    let told = matches!(ending.cause, Cause::StopRequested { .. } | Cause::TimeLimit);
+    let cause = if told { ending.cause.clone() } else { job_ended(job) };
     let exit = Exit { code, ..exit_of(cause) };
     record(task, State::Stopped, task.started_at, Some((at, exit)), decision);
 }

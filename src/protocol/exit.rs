@@ -148,15 +148,14 @@ impl Cause {
             | Cause::Signal { .. }
             | Cause::ImageNotFound { .. }
             | Cause::RegistryDenied { .. }
-            | Cause::ContainerRefused { .. }
-            | Cause::TimeLimit => Blame::User,
+            | Cause::ContainerRefused { .. } => Blame::User,
             Cause::GpuHardware
             | Cause::PortTaken
             | Cause::ContainerLost { .. }
             | Cause::NodeLost { .. }
             | Cause::EngineRestarted { .. }
             | Cause::Preempted => Blame::Platform,
-            Cause::StopRequested { .. } | Cause::JobEnded { .. } => Blame::Stop,
+            Cause::StopRequested { .. } | Cause::JobEnded { .. } | Cause::TimeLimit => Blame::Stop,
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod environment;
 pub mod exit;
 pub mod guest;
 pub mod ids;
+mod limit;
 pub mod parse;
 pub mod placement;
 pub mod problem;

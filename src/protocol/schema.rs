@@ -62,6 +62,10 @@ fn from_100(_: &mut Generator) -> Schema {
     integer(100)
 }
 
+fn time_limit(_: &mut Generator) -> Schema {
+    json_schema!({ "type": ["integer", "string"], "minimum": 1 })
+}
+
 fn retries(_: &mut Generator) -> Schema {
     integer(-2)
 }

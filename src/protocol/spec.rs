@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{GpuType, JobName, PortLabel, RoleName, VirtualClusterName};
+pub use crate::limit::{NoLimit, TimeLimit};
 use crate::resources::Resources;
 
 /// A whole job, validated: no field contradicts another.
@@ -24,6 +25,9 @@ pub struct JobSpec {
     pub gpu_types: Vec<GpuType>,
     /// How many more attempts follow a failure that is the user's.
     pub retries: RetryLimit,
+    /// How long each attempt may run, from the start of its first container; `None`: without end.
+    #[serde(default)]
+    pub time_limit: Option<TimeLimit>,
     /// `killAllOnCompletedTaskNumber` when given and above 0: the job ends when so many tasks of
     /// any role have completed.
     pub kill_all_on_completed: Option<u32>,

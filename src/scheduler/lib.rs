@@ -55,5 +55,5 @@ pub use answer::{dry_run, plan};
 pub use effect::{Change, Effect};
 pub use order::Place;
 pub use pass::Pass;
-pub use past::PastRuns;
+pub use past::{Like, PastRuns};
 pub use state::State;

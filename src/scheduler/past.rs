@@ -18,12 +18,29 @@ pub struct PastRuns {
     of_cluster: BTreeMap<(VirtualClusterName, u32), VecDeque<i64>>,
 }
 
+/// What makes runs alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Like {
+    /// Where they counted.
+    pub virtual_cluster: VirtualClusterName,
+    /// Whose they were.
+    pub user: UserName,
+    /// GPUs of all tasks.
+    pub gpus: u32,
+}
+
+impl From<&Request> for Like {
+    fn from(request: &Request) -> Self {
+        let (virtual_cluster, user) = (request.virtual_cluster.clone(), request.user.clone());
+        Self { virtual_cluster, user, gpus: gpus(request) }
+    }
+}
+
 impl PastRuns {
-    /// A job that asked for this has run so long.
-    pub fn record(&mut self, request: &Request, ran_ms: i64) {
-        let gpus = gpus(request);
-        let cluster = request.virtual_cluster.clone();
-        let own = (cluster.clone(), request.user.clone(), gpus);
+    /// A job like this has run so long.
+    pub fn record(&mut self, like: Like, ran_ms: i64) {
+        let Like { virtual_cluster: cluster, user, gpus } = like;
+        let own = (cluster.clone(), user, gpus);
         for runs in [
             self.of_user.entry(own).or_default(),
             self.of_cluster.entry((cluster, gpus)).or_default(),
@@ -35,18 +52,17 @@ impl PastRuns {
         }
     }
 
-    /// How long a job that asks for this is expected to run; `None`: nothing like it ran yet.
+    /// How long a job like this is expected to run; `None`: nothing like it ran yet.
     ///
     /// The last runs count most: half as much again for each one back.
     #[must_use]
-    pub fn expect(&self, request: &Request) -> Option<i64> {
-        let gpus = gpus(request);
-        let cluster = request.virtual_cluster.clone();
-        let own = self.of_user.get(&(cluster.clone(), request.user.clone(), gpus));
+    pub fn expect(&self, like: Like, limit_ms: Option<i64>) -> Option<i64> {
+        let Like { virtual_cluster: cluster, user, gpus } = like;
+        let own = self.of_user.get(&(cluster.clone(), user, gpus));
         let own = own.filter(|runs| runs.len() >= ENOUGH);
         let runs = own.or_else(|| self.of_cluster.get(&(cluster, gpus)))?;
         let expected = weighed(runs)?;
-        Some(request.limit_ms.map_or(expected, |limit| expected.min(limit)))
+        Some(limit_ms.map_or(expected, |limit| expected.min(limit)))
     }
 }
 

@@ -163,6 +163,8 @@ pub(super) const JOB: Job = Job {
         0 => format!("{user} of {limit}"),
         more => format!("{user} of {limit}, and {more} by the platform"),
     },
+    time_limit: "Time limit",
+    time_left: |limit, left| format!("{limit}, {left} left"),
     retry_always: "without end",
     retry_every: "as often as it fails",
     roles: "Task roles",

@@ -52,6 +52,8 @@ const FIELDS: Fields = Fields {
         ("prod", "Production"),
         ("crit", "Critical"),
     ],
+    time_limit: "Time limit",
+    time_limit_hint: "Such as 2h 30m. Then it is stopped; what is short may start sooner. Empty: none.",
     kill_all: "End the job when so many tasks have completed",
     kill_all_hint: "0 or empty: the task roles decide",
     roles: "Task roles",

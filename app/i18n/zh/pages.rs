@@ -158,6 +158,8 @@ pub(super) const JOB: Job = Job {
         0 => format!("{user} / {limit}"),
         more => format!("{user} / {limit}，另有平台重试 {more} 次"),
     },
+    time_limit: "运行时限",
+    time_left: |limit, left| format!("{limit}，剩余 {left}"),
     retry_always: "不限",
     retry_every: "失败即重试",
     roles: "任务角色",

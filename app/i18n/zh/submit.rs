@@ -50,6 +50,8 @@ const FIELDS: Fields = Fields {
         ("prod", "生产"),
         ("crit", "关键"),
     ],
+    time_limit: "运行时限",
+    time_limit_hint: "例如 2h 30m。到时即停止；较短的作业可能更早启动。留空则不限。",
     kill_all: "完成多少个任务后结束作业",
     kill_all_hint: "0 或留空:由任务角色决定",
     roles: "任务角色",

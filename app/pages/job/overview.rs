@@ -1,12 +1,15 @@
 use api::jobs::{JobDetail, RoleView};
 use leptos::prelude::*;
 use protocol::exit::Cause;
-use protocol::spec::{Dialect, RetryLimit};
+use protocol::spec::{Dialect, RetryLimit, TimeLimit};
+use protocol::time::Timestamp;
 
-use crate::i18n::{Texts, tr};
+use crate::i18n::{Reader, Texts, tr};
 use crate::number;
 use crate::pages::job::priority::priority_word;
 use crate::pages::job::why::{WhyEnded, WhyWaiting};
+use crate::parts::clock::Clock;
+use crate::time::Span;
 
 /// Why the job is as it is, its facts and its task roles.
 #[component]
@@ -43,6 +46,9 @@ fn Facts(detail: JobDetail) -> impl IntoView {
     let limit = detail.retry_limit;
     let retries = job.retries;
     let dialect = detail.dialect;
+    let running = detail.attempts.last().filter(|attempt| attempt.completed_at.is_none());
+    let since = running.and_then(|attempt| attempt.started_at);
+    let limited = detail.time_limit.map(|limit| view! { <Limit limit=limit since=since/> });
     let description = detail.description.map(|words| {
         view! { <dt>{tr(|t| t.job.description)}</dt> <dd>{words}</dd> }
     });
@@ -63,12 +69,31 @@ fn Facts(detail: JobDetail) -> impl IntoView {
                 <dd>
                     {tr(move |t| (t.job.retries_of)(retries.user, retries.platform, &limit_word(t, limit)))}
                 </dd>
+                {limited}
                 <dt>{tr(|t| t.job.dialect)}</dt>
                 <dd>{tr(move |t| t.job.dialects[dialect_index(dialect)])}</dd>
             </dl>
         </section>
     }
     .into_any()
+}
+
+/// The time limit; of an attempt that runs, what is left of it.
+#[component]
+fn Limit(limit: TimeLimit, since: Option<Timestamp>) -> impl IntoView {
+    let (reader, clock) = (Reader::get(), Clock::get());
+    let words = move || match since {
+        Some(since) => {
+            let left = since.plus_millis(limit.millis()).since(clock.now());
+            let left = (reader.texts().span)(Span::of_millis(left));
+            (reader.texts().job.time_left)(&limit.to_string(), &left)
+        }
+        None => limit.to_string(),
+    };
+    view! {
+        <dt>{tr(|t| t.job.time_limit)}</dt>
+        <dd>{words}</dd>
+    }
 }
 
 #[component]

@@ -152,6 +152,7 @@ mod tests {
             description: None,
             dialect: Dialect::Pai,
             retry_limit: RetryLimit::Times(0),
+            time_limit: None,
             roles: Vec::new(),
             attempts,
             may_manage: true,

@@ -84,6 +84,7 @@ pub(crate) fn More() -> impl IntoView {
                     <TextField path=path(JobField::Retries) label=|f| f.retries hint=|f| f.retries_hint kind=Kind::Number/>
                     <TextField path=path(JobField::KillAll) label=|f| f.kill_all hint=|f| f.kill_all_hint kind=Kind::Number/>
                 </div>
+                <TextField path=path(JobField::TimeLimit) label=|f| f.time_limit hint=|f| f.time_limit_hint/>
                 <SelectField path=path(JobField::Priority) label=|f| f.priority none=|f| f.priority_default choices=priorities/>
                 <TextField path=path(JobField::Description) label=|f| f.description/>
             </div>

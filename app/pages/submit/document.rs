@@ -32,6 +32,7 @@ pub(crate) enum JobField {
     GpuType,
     Retries,
     Priority,
+    TimeLimit,
     KillAll,
     CodeDir,
     DataDir,
@@ -163,6 +164,7 @@ impl Tree {
             (JobField::Retries, Notation::V1) => "retryCount",
             (JobField::Retries, Notation::V2) => "jobRetryCount",
             (JobField::Priority, Notation::V1 | Notation::V2) => self.priority_path(),
+            (JobField::TimeLimit, Notation::V1 | Notation::V2) => "extras.berth.timeLimit",
             (JobField::KillAll, Notation::V1) => "killAllOnCompletedTaskNumber",
             (JobField::KillAll, Notation::V2) => "extras.berth.killAllOnCompletedTaskNumber",
             (JobField::CodeDir, Notation::V1) => "codeDir",
@@ -479,13 +481,14 @@ taskRoles:
         assert!(parsed.is_ok(), "{text}\n{:?}", parsed.err());
     }
 
-    const JOB: [JobField; 11] = [
+    const JOB: [JobField; 12] = [
         JobField::Name,
         JobField::Description,
         JobField::VirtualCluster,
         JobField::GpuType,
         JobField::Retries,
         JobField::Priority,
+        JobField::TimeLimit,
         JobField::KillAll,
         JobField::CodeDir,
         JobField::DataDir,
@@ -509,6 +512,7 @@ taskRoles:
         match field {
             JobField::Retries | JobField::KillAll => ("1", true),
             JobField::Priority => ("prod", false),
+            JobField::TimeLimit => ("2h 30m", false),
             JobField::Name
             | JobField::Description
             | JobField::VirtualCluster

@@ -1,8 +1,9 @@
 //! Gives waiting jobs their place.
 
 mod preempt;
+mod snapshot;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -12,18 +13,17 @@ use database::events::NewEvent;
 use database::jobs::{Hold, JobUpdate};
 use database::tasks::Task;
 use protocol::exit::{Cause, Exit};
-use protocol::ids::{JobId, PortLabel, TaskKey};
-use protocol::spec::{JobSpec, PortRequest};
+use protocol::ids::{JobId, TaskKey};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::WaitReason;
-use scheduler::model::{
-    Demand, Placement, Plan, Request, RoleRequest, Running, Snapshot, Standing, VirtualCluster,
-};
+use scheduler::model::{Placement, Plan, Standing};
 use tokio_util::sync::CancellationToken;
 
+use snapshot::{after, running, snapshot};
+pub(crate) use snapshot::{request, wanted};
+
 use crate::active::{self, Active};
-use crate::cluster::scheduler_node;
 use crate::happened;
 use crate::loops::passes::Passes;
 use crate::shared::{Queue, Shared};
@@ -60,11 +60,13 @@ async fn pass(shared: &Shared) -> Result<(), database::Error> {
     let mut state = scheduler::State::of(&snapshot);
     let mut plan = state.plan(now());
     tell_who_holds(&waiting, &mut plan);
-    store(shared, &waiting, &plan).await?;
+    let news = store(shared, &waiting, &plan).await?;
     let preempted = preempt::preempt(shared, &placed, &waiting, &plan).await?;
     let jobs = waiting.into_iter().chain(placed).map(|job| (job.row.id, (job.row.key, job.spec)));
     let snapshot = after(snapshot, &plan, &preempted);
     shared.set_queue(Queue { jobs: jobs.collect(), snapshot, state: Mutex::new(state) });
+    // Who is told of a change and asks why gets the answer of this pass.
+    news.into_iter().for_each(|change| shared.tell(change));
     if !plan.placements.is_empty() || !preempted.is_empty() {
         shared.bells.jobs.ring();
     }
@@ -108,130 +110,13 @@ async fn stop_waiting(shared: &Shared, jobs: &[Active]) -> Result<(), database::
     Ok(())
 }
 
-/// The jobs that hold something. By what right and since when is known from the last pass, and only
-/// of those that are new to this server asked of the records.
-async fn running(
-    shared: &Shared,
-    placed: &[Active],
-    holding: Vec<Task>,
-) -> Result<Vec<Running>, database::Error> {
-    let queue = shared.queue();
-    let known: HashMap<JobId, &Running> =
-        queue.snapshot.running.iter().map(|running| (running.job, running)).collect();
-    let new: Vec<JobId> =
-        placed.iter().map(|job| job.row.id).filter(|id| !known.contains_key(id)).collect();
-    // By number, so that of a job's attempts the last one stays.
-    let attempts: HashMap<JobId, Attempt> =
-        database::attempts::of_jobs(shared.database.read(), &new)
-            .await?
-            .into_iter()
-            .map(|attempt| (attempt.job, attempt))
-            .collect();
-    let mut tasks: HashMap<JobId, Vec<_>> = HashMap::new();
-    for task in holding.into_iter().filter(|task| !task.state.is_final()) {
-        let demand = Demand::from(task.resources);
-        tasks.entry(task.key.job).or_default().push((task.placement, demand));
-    }
-    let running = placed.iter().map(|job| {
-        let id = job.row.id;
-        let (known, attempt) = (known.get(&id), attempts.get(&id));
-        let borrowed = attempt.is_some_and(|attempt| attempt.borrowed);
-        let placed_at = attempt.map_or(job.row.submitted_at, |attempt| attempt.placed_at);
-        let ending = known.is_some_and(|known| known.stopping)
-            || attempt.is_some_and(|attempt| attempt.exit.is_some());
-        Running {
-            job: id,
-            virtual_cluster: job.row.virtual_cluster.clone(),
-            tasks: tasks.remove(&id).unwrap_or_default(),
-            standing: known.map_or_else(|| standing(borrowed), |known| known.standing),
-            opportunistic: job.row.priority.0 < 0,
-            started_at: known.map_or(placed_at, |known| known.started_at),
-            limit_ms: None,
-            expected_ms: None,
-            stopping: ending || job.row.stop.is_some(),
-        }
-    });
-    Ok(running.collect())
-}
-
-/// By what right an attempt runs.
-fn standing(borrowed: bool) -> Standing {
-    if borrowed { Standing::Borrowed } else { Standing::Guaranteed }
-}
-
-fn snapshot(shared: &Shared, waiting: &[Active], running: Vec<Running>) -> Snapshot {
-    let (cluster, before) = (shared.cluster(), shared.queue());
-    let mut snapshot = Snapshot {
-        nodes: cluster.nodes.iter().map(scheduler_node).collect(),
-        virtual_clusters: cluster.virtual_clusters.iter().map(VirtualCluster::from).collect(),
-        running,
-        waiting: waiting.iter().map(request_of_job).collect(),
-        reserved: before.snapshot.reserved.clone(),
-    };
-    snapshot.reorder_since(&before.snapshot);
-    snapshot
-}
-
-fn request_of_job(job: &Active) -> Request {
-    Request {
-        job: job.row.id,
-        submitted_at: job.row.submitted_at,
-        priority: job.row.priority,
-        moved_ms: job.row.moved_ms,
-        held: job.row.held.is_some(),
-        not_before: job.row.not_before,
-        avoid: job.row.avoid.clone(),
-        ..request(&job.spec, &job.row.key.user)
-    }
-}
-
-/// A spec as the scheduler sees it; for a job that is not stored yet.
-pub(crate) fn request(spec: &JobSpec, user: &protocol::ids::UserName) -> Request {
-    Request {
-        job: JobId(i64::MAX),
-        user: user.clone(),
-        virtual_cluster: spec.virtual_cluster.clone(),
-        priority: spec.priority,
-        submitted_at: now(),
-        moved_ms: 0,
-        held: false,
-        not_before: None,
-        limit_ms: None,
-        expected_ms: None,
-        avoid: Vec::new(),
-        only: Vec::new(),
-        labels: BTreeMap::new(),
-        roles: spec
-            .roles
-            .iter()
-            .map(|role| RoleRequest {
-                count: role.count,
-                demand: Demand::from(role.resources),
-                gpu_types: if role.gpu_types.is_empty() {
-                    spec.gpu_types.clone()
-                } else {
-                    role.gpu_types.clone()
-                },
-                ports: ports(&role.ports),
-            })
-            .collect(),
-    }
-}
-
-/// The ports of a role's tasks: `http` and `ssh` are always there.
-fn ports(asked: &[PortRequest]) -> Vec<PortRequest> {
-    let mut ports = asked.to_vec();
-    for label in ["http", "ssh"] {
-        if !ports.iter().any(|port| port.label.as_str() == label) {
-            let label = PortLabel::new(label).expect("http and ssh are valid port labels");
-            ports.push(PortRequest { label, begin_at: 0, count: 1 });
-        }
-    }
-    ports
-}
-
 /// Stores the plan; a job that changed meanwhile keeps its change and is looked at again.
-async fn store(shared: &Shared, waiting: &[Active], plan: &Plan) -> Result<(), database::Error> {
+/// Says what is to be told.
+async fn store(
+    shared: &Shared,
+    waiting: &[Active],
+    plan: &Plan,
+) -> Result<Vec<Change>, database::Error> {
     let jobs: HashMap<JobId, &Active> = waiting.iter().map(|job| (job.row.id, job)).collect();
     let at = now();
     let news: Vec<_> = plan
@@ -241,7 +126,7 @@ async fn store(shared: &Shared, waiting: &[Active], plan: &Plan) -> Result<(), d
         .map(|(id, why)| (*id, why.clone()))
         .collect();
     if news.is_empty() && plan.placements.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let transaction = shared.database.begin().await?;
     let mut placed: Vec<(&Active, u32, &Placement)> = plan
@@ -262,18 +147,18 @@ async fn store(shared: &Shared, waiting: &[Active], plan: &Plan) -> Result<(), d
     insert_placed(&transaction, &placed, at).await?;
     database::jobs::set_waiting(&transaction, &news).await?;
     transaction.commit().await?;
-    for (job, _, _) in &placed {
-        shared.tell_job(job.row.id, &job.row.key, State::Preparing);
-    }
-    for (id, _) in &news {
-        if let Some(job) = jobs.get(id) {
-            shared.tell_job(*id, &job.row.key, State::Waiting);
-        }
-    }
+    let of = |job: &Active, state| {
+        let (id, key) = (job.row.id, job.row.key.clone());
+        Change::Job { id, key, state }
+    };
+    let mut told: Vec<Change> =
+        placed.iter().map(|(job, _, _)| of(job, State::Preparing)).collect();
+    let waits = news.iter().filter_map(|(id, _)| jobs.get(id));
+    told.extend(waits.map(|job| of(job, State::Waiting)));
     if !placed.is_empty() {
-        shared.tell(Change::Cluster);
+        told.push(Change::Cluster);
     }
-    Ok(())
+    Ok(told)
 }
 
 async fn insert_placed(
@@ -330,34 +215,4 @@ fn task(job: &Active, attempt: u32, place: &protocol::placement::TaskPlacement) 
         completed_at: None,
         exit: None,
     })
-}
-
-/// The snapshot with the plan carried out: what the next dry run is asked against.
-fn after(mut snapshot: Snapshot, plan: &Plan, preempted: &HashSet<JobId>) -> Snapshot {
-    for running in snapshot.running.iter_mut().filter(|job| preempted.contains(&job.job)) {
-        running.stopping = true;
-    }
-    snapshot.reserved.clone_from(&plan.reserved);
-    for placement in &plan.placements {
-        let Some(at) = snapshot.waiting.iter().position(|job| job.job == placement.job) else {
-            continue;
-        };
-        let request = snapshot.waiting.swap_remove(at);
-        let tasks = placement
-            .tasks
-            .iter()
-            .filter_map(|task| Some((task.clone(), request.roles.get(task.role as usize)?.demand)));
-        snapshot.running.push(Running {
-            job: placement.job,
-            virtual_cluster: request.virtual_cluster.clone(),
-            tasks: tasks.collect(),
-            standing: placement.standing,
-            opportunistic: request.priority.0 < 0,
-            started_at: now(),
-            limit_ms: request.limit_ms,
-            expected_ms: request.expected_ms,
-            stopping: false,
-        });
-    }
-    snapshot
 }

@@ -20,7 +20,7 @@ use super::submit::Submissions;
 use super::{owner_only, queue, views};
 use crate::error::{database, internal};
 use crate::happened;
-use crate::loops::schedule::request;
+use crate::loops::schedule::wanted;
 use crate::shared::{Shared, lock};
 use crate::wake::now;
 
@@ -77,7 +77,7 @@ impl Jobs for Ops {
         let problems = refusal.map(|refusal| refusal.located(text)).into_iter().collect();
         let dry_run = Some(match never {
             Some(reason) => DryRun::Never { reason },
-            None => self.dry_run(request(&parsed.spec, &actor.user)).await?,
+            None => self.dry_run(wanted(&self.shared, &parsed.spec, &actor.user)).await?,
         });
         Ok(CheckReport { problems, warnings: parsed.warnings, dry_run })
     }
@@ -104,6 +104,7 @@ impl Jobs for Ops {
             description: spec.description.clone(),
             dialect: spec.dialect,
             retry_limit: spec.retries,
+            time_limit: spec.time_limit,
             roles: spec.roles.iter().map(views::role).collect(),
             attempts: attempts.collect(),
             may_manage: actor.admin || actor.user == row.key.user,

@@ -35,6 +35,7 @@ fn spec(roles: Vec<TaskRole>) -> JobSpec {
         priority: Priority::TEST,
         gpu_types: vec![],
         retries: RetryLimit::Times(0),
+        time_limit: None,
         kill_all_on_completed: None,
         auth_file: None,
         data_dir: None,
@@ -294,4 +295,41 @@ fn an_image_that_cannot_be_had_fails_the_job() {
     let seen = Observed::LaunchFailed { at: NOW, exit: exit.clone() };
     let change = decide(&job(&spec, State::Preparing, &[seen]), NOW).job.unwrap();
     assert_eq!((change.to, change.exit), (State::Failed, Some(exit)));
+}
+
+#[test]
+fn a_job_is_stopped_when_its_time_is_over() {
+    let spec = JobSpec {
+        time_limit: Some("1s".parse().unwrap()),
+        retries: RetryLimit::Times(3),
+        ..spec(vec![role("worker", 2)])
+    };
+    let job = job(&spec, State::Running, &[running(), running()]);
+    assert_eq!(decide(&job, Timestamp(1_004)), Decision::default());
+    let decision = decide(&job, Timestamp(1_005));
+    assert_eq!(decision.attempt.unwrap().exit.unwrap().cause, Cause::TimeLimit);
+    assert_eq!(decision.actions.len(), 2, "both are told to stop");
+    let ended = Job {
+        attempt: Attempt {
+            ending: Some(Exit { code: None, cause: Cause::TimeLimit, evidence: vec![] }),
+            ..job.attempt.clone()
+        },
+        tasks: job
+            .tasks
+            .iter()
+            .map(|task| Task { observed: exited(137), ..task.clone() })
+            .collect(),
+        ..job
+    };
+    let decision = decide(&ended, Timestamp(1_100));
+    assert_eq!(job_state(&decision), Some(State::Stopped), "and is not tried again");
+    let causes = decision.tasks.iter().map(|task| task.exit.as_ref().unwrap().cause.clone());
+    assert_eq!(causes.collect::<Vec<_>>(), [Cause::TimeLimit, Cause::TimeLimit]);
+}
+
+#[test]
+fn what_ended_in_time_has_succeeded_however_late_it_is_seen() {
+    let spec = JobSpec { time_limit: Some("1s".parse().unwrap()), ..spec(vec![role("worker", 1)]) };
+    let job = job(&spec, State::Running, &[exited(0)]);
+    assert_eq!(job_state(&decide(&job, Timestamp(90_000))), Some(State::Succeeded));
 }

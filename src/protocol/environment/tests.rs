@@ -36,6 +36,7 @@ fn spec(dialect: Dialect) -> JobSpec {
         priority: Priority::TEST,
         gpu_types: Vec::new(),
         retries: RetryLimit::Times(0),
+        time_limit: None,
         kill_all_on_completed: Some(2),
         auth_file: None,
         data_dir: Some("$PAI_DEFAULT_FS_URI/path/$QIZHI_JOB_NAME/data".to_owned()),

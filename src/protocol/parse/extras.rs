@@ -8,15 +8,18 @@ use super::parts;
 use super::reader::{Field, Fields, Reader, nearest};
 use crate::ids::{GpuType, JobName, RoleName};
 use crate::secrets::Secrets;
-use crate::spec::{JobSpec, PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole};
+use crate::spec::{
+    JobSpec, NoLimit, PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole, TimeLimit,
+};
 
 pub(crate) const BERTH: &str = "berth";
 pub(crate) const HIVED: [&str; 2] = ["hivedscheduler", "hivedScheduler"];
 
-pub(crate) const BERTH_KEYS: [&str; 12] = [
+pub(crate) const BERTH_KEYS: [&str; 13] = [
     "name",
     "description",
     "priority",
+    "timeLimit",
     "gpuType",
     "killAllOnCompletedTaskNumber",
     "authFile",
@@ -51,6 +54,7 @@ pub(crate) struct Extras {
     name: Option<JobName>,
     description: Option<String>,
     priority: Option<Priority>,
+    time_limit: Option<TimeLimit>,
     gpu_types: Option<Vec<GpuType>>,
     kill_all: Option<u32>,
     auth_file: Option<String>,
@@ -178,6 +182,19 @@ fn any_priority<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<Priori
     priority(reader, field)
 }
 
+/// `timeLimit`: seconds, or a text with units.
+fn time_limit<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<TimeLimit> {
+    let text = reader.scalar(field)?;
+    match text.parse() {
+        Ok(limit) => Some(limit),
+        Err(error) => {
+            let error: NoLimit = error;
+            reader.wrong(field, error.to_string(), TimeLimit::ALLOWED);
+            None
+        }
+    }
+}
+
 fn read_berth<'d>(
     reader: &mut Reader<'d>,
     field: &Field<'d>,
@@ -190,6 +207,7 @@ fn read_berth<'d>(
     if let Some(field) = fields.given("priority") {
         extras.priority = any_priority(reader, &field).or(extras.priority);
     }
+    extras.time_limit = fields.given("timeLimit").and_then(|f| time_limit(reader, &f));
     extras.gpu_types = fields.given("gpuType").map(|f| parts::gpu_types(reader, &f));
     let kill_all = fields.given("killAllOnCompletedTaskNumber");
     extras.kill_all = kill_all.and_then(|f| self::kill_all(reader, &f, known));
@@ -289,6 +307,7 @@ impl Extras {
         replace(&mut spec.name, self.name);
         replace(&mut spec.priority, self.priority);
         replace(&mut spec.gpu_types, self.gpu_types);
+        spec.time_limit = self.time_limit.or(spec.time_limit);
         spec.description = self.description.or(spec.description.take());
         spec.kill_all_on_completed = self.kill_all.or(spec.kill_all_on_completed);
         spec.auth_file = self.auth_file.or(spec.auth_file.take());

@@ -71,6 +71,7 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
         priority: Priority::default(),
         gpu_types: root.given("gpuType").map_or(Vec::new(), |f| parts::gpu_types(reader, &f)),
         retries: parts::retries(reader, root, "retryCount"),
+        time_limit: None,
         kill_all_on_completed: kill_all,
         auth_file: parts::place(reader, root, "authFile"),
         data_dir: parts::place(reader, root, "dataDir"),

@@ -87,6 +87,7 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
         priority: Priority::default(),
         gpu_types: Vec::new(),
         retries: parts::retries(reader, root, "jobRetryCount"),
+        time_limit: None,
         kill_all_on_completed: None,
         auth_file: None,
         data_dir: None,

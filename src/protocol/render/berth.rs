@@ -87,6 +87,12 @@ pub(super) fn priority(priority: Priority) -> Tree {
     class.map_or_else(|| Tree::number(priority.0), |(word, _)| Tree::text(word))
 }
 
+pub(super) fn time_limit(spec: &JobSpec, map: &mut Map) {
+    if let Some(limit) = spec.time_limit {
+        map.put("timeLimit", Tree::text(limit));
+    }
+}
+
 pub(super) fn types(types: &[GpuType]) -> Tree {
     Tree::List(types.iter().map(Tree::text).collect())
 }

@@ -58,6 +58,7 @@ fn additions(spec: &JobSpec, image: &str) -> Tree {
     if spec.priority != kept.priority.unwrap_or_default() {
         map.put("priority", berth::priority(spec.priority));
     }
+    berth::time_limit(spec, &mut map);
     map.put_filled("secrets", berth::secrets(spec));
     let mut roles = Map::default();
     for role in &spec.roles {

@@ -155,6 +155,7 @@ fn additions(spec: &JobSpec, keys: &[String]) -> Vec<(String, Tree)> {
             class => berth.put("priority", class),
         }
     }
+    berth::time_limit(spec, &mut berth);
     if !spec.gpu_types.is_empty() {
         berth.put("gpuType", berth::types(&spec.gpu_types));
     }

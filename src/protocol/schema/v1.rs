@@ -126,6 +126,10 @@ pub(super) struct Berth {
     /// Place in the queue: crit, prod, test, oppo, or a number from -1 to 126.
     #[schemars(default, schema_with = "super::word", extend("default" = "test", "examples" = ["prod"]))]
     priority: (),
+    /// How long each attempt may run: seconds, or a text such as `2h 30m`. Then it is stopped.
+    /// A job with a limit may start sooner, where it is over before a place is needed.
+    #[schemars(default, schema_with = "super::time_limit", extend("examples" = ["2h 30m", 3600]))]
+    time_limit: (),
     /// GPU types that will do for the whole job.
     #[schemars(default, schema_with = "super::gpu_types")]
     gpu_type: (),

@@ -10,8 +10,8 @@ use protocol::state::State;
 use protocol::time::Timestamp;
 
 use super::Case;
-use crate::happened;
 use crate::shared::Shared;
+use crate::{happened, runs};
 
 /// Stores the decisions and tells the pages. Guarded by the states they were made from: what a
 /// person changed meanwhile is decided anew in the next pass.
@@ -33,6 +33,7 @@ pub(super) async fn record(
     writes.store(&transaction).await?;
     database::events::insert_many(&transaction, &events).await?;
     transaction.commit().await?;
+    remember_runs(shared, decided);
     tell(shared, decided);
     Ok(())
 }
@@ -196,6 +197,17 @@ fn task_name(case: &Case, key: &TaskKey) -> String {
     let role = case.job.spec.roles.get(key.role as usize);
     let role = role.map_or("task", |role| role.name.as_str());
     format!("{role}-{}", key.index)
+}
+
+/// How long those ran that have ended.
+fn remember_runs(shared: &Shared, decided: &[(&Case, Decision)]) {
+    for (case, decision) in decided {
+        let ended = decision.job.as_ref().filter(|change| change.to.is_final());
+        let ran = ended.and_then(|change| Some((change.exit.as_ref()?, change.completed_at?)));
+        if let Some(((exit, at), started_at)) = ran.zip(case.attempt.started_at) {
+            runs::note(shared, &case.job.row, exit, at.since(started_at));
+        }
+    }
 }
 
 fn tell(shared: &Shared, decided: &[(&Case, Decision)]) {

@@ -6,6 +6,7 @@ mod crash;
 mod files;
 mod house;
 mod life;
+mod limits;
 mod preemption;
 mod queue;
 mod terminals;

@@ -216,3 +216,21 @@ fn references_reach_into_nested_parameters_and_lists() {
     assert_eq!(command, "y 1.0 <% $secrets.k %> <% x %>");
     assert_eq!(crate::secrets::fill(command, &parsed.secrets), "y 1.0 v <% x %>");
 }
+
+#[test]
+fn a_time_limit_is_seconds_or_a_text_in_both_versions() {
+    for (written, read) in [("9000", "2h 30m"), ("\"2h 30m\"", "2h 30m"), ("\"45s\"", "45s")] {
+        let v1 = format!(
+            r#"{{"jobName": "a", "image": "i", "extras": {{"berth": {{"timeLimit": {written}}}}},
+                "taskRoles": [{{"name": "w", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100,
+                    "gpuNumber": 0, "command": "true"}}]}}"#
+        );
+        let spec = crate::parse::parse(&v1).unwrap().spec;
+        assert_eq!(spec.time_limit.unwrap().to_string(), read);
+        let v2 = crate::render::to_yaml(&spec);
+        assert_eq!(crate::parse::parse(&v2).unwrap().spec.time_limit, spec.time_limit, "{v2}");
+        let bad = crate::parse::parse(&v1.replace(written, "\"soon\"")).unwrap_err();
+        assert_eq!(bad[0].path, "extras.berth.timeLimit");
+        assert_eq!(bad[0].message, "\"soon\" is not a time limit");
+    }
+}

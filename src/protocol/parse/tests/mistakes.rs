@@ -295,7 +295,7 @@ const OF_SCM: [Bad; 13] = [
         "\"extras\": {\"berth\": {‸\"prio\": 1}}",
         "extras.berth.prio",
         "the key \"prio\" is not known here; did you mean \"priority\"?",
-        "name, description, priority, gpuType, killAllOnCompletedTaskNumber, authFile, \
+        "name, description, priority, timeLimit, gpuType, killAllOnCompletedTaskNumber, authFile, \
      dataDir, outputDir, codeDir, jobEnvs, secrets, taskRoles",
     ),
     bad(

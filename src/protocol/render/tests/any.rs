@@ -180,7 +180,9 @@ fn places() -> impl Strategy<Value = [Option<String>; 4]> {
 fn spec() -> impl Strategy<Value = JobSpec> {
     let names = ("[A-Za-z0-9._~-]{1,20}", "[A-Za-z0-9_-]{1,10}", option::of(text()));
     let priority = prop_oneof![Just(-1), Just(10), Just(100), Just(120), -1..127];
-    let rules = (priority, gpu_types(), retries(), any::<prop::sample::Index>(), any::<bool>());
+    let limit = option::of(1..31_536_001_u32);
+    let index = any::<prop::sample::Index>();
+    let rules = (priority, gpu_types(), retries(), index, any::<bool>(), limit);
     let secrets = btree_set("token|[a-z0-9_.-]{1,6}", 0..3);
     let parts = (roles(), places(), env(), any::<bool>(), secrets, extras());
     (names, rules, parts).prop_map(|(names, rules, parts)| {
@@ -196,6 +198,7 @@ fn spec() -> impl Strategy<Value = JobSpec> {
             priority: Priority(rules.0),
             gpu_types: rules.1,
             retries: rules.2,
+            time_limit: rules.5.map(|seconds| seconds.to_string().parse().unwrap()),
             kill_all_on_completed: rules.4.then_some(kill_all),
             auth_file,
             data_dir,

@@ -10,7 +10,7 @@ use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
 use scheduler::model::{Demand, Node, Request, RoleRequest, VirtualCluster};
-use scheduler::{PastRuns, State};
+use scheduler::{Like, PastRuns, State};
 
 use crate::plot::{Line, plot};
 use crate::{figure, openb, traces};
@@ -193,7 +193,7 @@ impl<'a> Simulation<'a> {
 
     fn submit(&mut self, job: usize) {
         let mut request = request(job, &self.jobs[job]);
-        request.expected_ms = self.past.expect(&request);
+        request.expected_ms = self.past.expect(Like::from(&request), request.limit_ms);
         self.waiting += 1;
         self.state.submit(&request);
     }
@@ -206,7 +206,7 @@ impl<'a> Simulation<'a> {
         self.state.ended(JobId(job as i64));
         let Job { submitted, runs, gpus, .. } = self.jobs[job];
         self.used -= gpus;
-        self.past.record(&request(job, &self.jobs[job]), now - began);
+        self.past.record(Like::from(&request(job, &self.jobs[job])), now - began);
         let fate = &mut self.fates[job];
         (fate.completion, fate.queued) = (now - submitted, now - submitted - runs);
     }

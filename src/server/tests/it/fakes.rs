@@ -142,6 +142,7 @@ fn detail(summary: JobSummary) -> JobDetail {
         description: None,
         dialect: Dialect::Pai,
         retry_limit: RetryLimit::Times(0),
+        time_limit: None,
         roles: vec![RoleView {
             name: "worker".parse().unwrap(),
             count: 1,

@@ -51,6 +51,7 @@ pub(crate) fn spec(name: &str) -> JobSpec {
         priority: Priority::PRODUCTION,
         gpu_types: vec!["A100".parse().unwrap()],
         retries: RetryLimit::Times(2),
+        time_limit: None,
         kill_all_on_completed: None,
         auth_file: None,
         data_dir: None,

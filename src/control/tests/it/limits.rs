@@ -1,0 +1,78 @@
+//! Time limits, and what is expected of jobs.
+
+use protocol::exit::Cause;
+use protocol::state::State;
+use protocol::wait::{Ground, WaitReason};
+
+use crate::house::{House, admin, job, key, submit, until, until_state};
+
+fn limited(seconds: u32) -> String {
+    format!(r#""extras": {{"berth": {{"timeLimit": {seconds}}}}},"#)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_is_stopped_when_its_time_is_over() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let more = format!(r#""retryCount": 2, {}"#, limited(1));
+    submit(backend, job("long", 2, 1, "sleep 1000", &more)).await;
+    let ended = until_state(backend, "long", State::Stopped).await;
+    assert_eq!(ended.summary.exit.unwrap().cause, Cause::TimeLimit);
+    assert_eq!(ended.attempts.len(), 1, "it is not tried again");
+    let [attempt] = ended.attempts.as_slice() else { panic!("{:?}", ended.attempts) };
+    assert!(attempt.tasks.iter().all(|t| t.exit.as_ref().unwrap().cause == Cause::TimeLimit));
+    assert!(attempt.completed_at.unwrap().since(attempt.started_at.unwrap()) >= 1_000);
+    assert_eq!(ended.time_limit.unwrap().to_string(), "1s");
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_ends_in_time_goes_before_a_reserved_job_and_does_not_delay_it() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("runs", 1, 4, "sleep 1000", &limited(600))).await;
+    until_state(backend, "runs", State::Running).await;
+    submit(backend, job("big", 1, 8, "true", "")).await;
+    let waits = |detail: &api::jobs::JobDetail| detail.explanation.is_some();
+    let big = until(backend, "big", waits).await.explanation.unwrap();
+    let before = big.expected.unwrap();
+    assert_eq!((before.ground, big.holders.as_slice()), (Ground::Limits, [key("runs")].as_slice()));
+    assert_eq!(before.latest, Some(before.earliest));
+
+    submit(backend, job("endless", 1, 4, "true", "")).await;
+    let endless = until(backend, "endless", waits).await.explanation.unwrap();
+    assert!(matches!(endless.waiting.reason, WaitReason::Behind { .. }), "{endless:?}");
+    submit(backend, job("short", 1, 4, "sleep 1", &limited(5))).await;
+    until_state(backend, "short", State::Succeeded).await;
+    assert_eq!(until(backend, "endless", waits).await.summary.state, State::Waiting);
+    let after = until(backend, "big", waits).await.explanation.unwrap().expected.unwrap();
+    assert_eq!(after, before, "nothing has delayed it");
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_like_jobs_ran_is_expected_of_the_next_one_after_a_restart_too() {
+    let house = House::new(1);
+    let control = house.start().await;
+    submit(&control.backend, job("past", 1, 8, "sleep 2", "")).await;
+    until_state(&control.backend, "past", State::Succeeded).await;
+    control.shutdown().await;
+    drop(control);
+    for restarts in 0..2 {
+        let control = house.start().await;
+        let backend = &control.backend;
+        let (runs, waits) = (format!("runs{restarts}"), format!("waits{restarts}"));
+        submit(backend, job(&runs, 1, 8, "sleep 1000", "")).await;
+        until_state(backend, &runs, State::Running).await;
+        submit(backend, job(&waits, 1, 8, "true", "")).await;
+        let why = until(backend, &waits, |detail| detail.explanation.is_some()).await;
+        assert_eq!(why.explanation.unwrap().expected.unwrap().ground, Ground::PastRuns);
+        for name in [&waits, &runs] {
+            backend.jobs.stop(&admin(), &key(name)).await.unwrap();
+            until_state(backend, name, State::Stopped).await;
+        }
+        control.shutdown().await;
+    }
+}
