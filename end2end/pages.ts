@@ -57,7 +57,7 @@ export async function confirm(page: Page) {
   const question = page.getByRole("dialog");
   await expect(question).toBeVisible();
   await expect(question).not.toContainText("is being found out");
-  await question.getByRole("button", { name: "Yes" }).click();
+  await question.getByRole("button").last().click();
   await expect(question).toBeHidden();
 }
 

@@ -125,12 +125,12 @@ mod tests {
         assert_eq!(
             lines(Language::English),
             [
-                "3 jobs of vision would wait: ada~a, ada~b and 1 more",
-                "1 job of speech and 2 jobs of vision run there and go on until they end: \
-                 bob~c, bob~d, bob~e",
+                "Would wait: 3 jobs of vision (ada~a, ada~b and 1 more)",
+                "Goes on there until its end: 1 job of speech and 2 jobs of vision \
+                 (bob~c, bob~d, bob~e)",
             ]
         );
-        assert_eq!(lines(Language::Chinese)[0], "vision 的 3 个作业将等待：ada~a, ada~b 等 3 个");
+        assert_eq!(lines(Language::Chinese)[0], "vision 的 3 个作业将等待（ada~a, ada~b 等 3 个）");
         let nothing = Language::English.texts().queue.effects(&Effect::default());
         assert_eq!(nothing.len(), 1);
     }

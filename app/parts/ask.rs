@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::Failed;
-use crate::i18n::{Reader, Texts, text, tr};
+use crate::i18n::{Reader, Texts, text};
 use crate::parts::confirm::{Confirm, Opener};
 
 type Answering<T> = Pin<Box<dyn Future<Output = Result<T, Failed>> + Send>>;
@@ -110,7 +110,7 @@ pub(crate) fn AskDialog(asker: Asker) -> impl IntoView {
                 class="button button--primary"
                 on:click=move |_| asker.answer()
             >
-                {tr(|t| t.common.yes)}
+                {move || asker.title.get()}
             </button>
         </Confirm>
     }

@@ -22,8 +22,7 @@ test("draining says what it does before it is done", async ({ page, request, bas
   const drain = page.getByRole("button", { name: "Drain", exact: true });
   await drain.click();
   const question = page.getByRole("dialog");
-  await expect(question).toContainText("of default run");
-  await expect(question).toContainText("admin~goes-on");
+  await expect(question).toContainText("until its end: 1 job of default (admin~goes-on)");
   await berth.picture(page, "drain");
   await question.getByRole("button", { name: "Cancel" }).click();
   await expect(question).toBeHidden();
@@ -60,7 +59,7 @@ test("a waiting job says why, is moved, held and released", async ({ page, reque
   });
   await expect(page.getByText("Held by admin").first()).toBeVisible();
   await page.getByRole("button", { name: "Release" }).click();
-  await expect(page.getByRole("dialog")).toContainText("1 job of default would start: admin~waits-second");
+  await expect(page.getByRole("dialog")).toContainText("Would start: 1 job of default (admin~waits-second)");
   await berth.confirm(page);
   await berth.becomes(page, "SUCCEEDED");
   await berth.expectNoReload(page);
@@ -70,7 +69,7 @@ test("saving a share says what it does", async ({ page }) => {
   await berth.open(page, "/admin/clusters");
   await page.getByLabel("Name", { exact: true }).fill("vision");
   await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("dialog")).toContainText("Save vision?");
+  await expect(page.getByRole("dialog")).toContainText("Save vision");
   await berth.confirm(page);
   await expect(page.getByRole("rowheader", { name: "vision" })).toBeVisible();
 });

@@ -85,7 +85,7 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::NodeDown { .. } => "An administrator can see on the nodes page what is wrong.",
         WaitReason::NoNodes => "An administrator adds one under Administration.",
         WaitReason::Hold { by: _, administrator: true } => "Only an administrator releases it.",
-        WaitReason::Hold { by: _, administrator: false } => "It starts after it was released.",
+        WaitReason::Hold { by: _, administrator: false } => "It waits until it is released.",
         WaitReason::Queued | WaitReason::Behind { .. } => "",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }

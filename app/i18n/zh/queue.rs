@@ -50,16 +50,16 @@ pub(super) const QUEUE: Queue = Queue {
         displaced: |jobs| format!("{jobs}正在其上运行，将继续直到结束"),
         impossible: |jobs| format!("{jobs}将永远无法启动"),
         named: |sentence, names, more| match more {
-            0 => format!("{sentence}：{names}"),
+            0 => format!("{sentence}（{names}）"),
             more => {
                 let all = names.split(", ").count() as u64 + more;
-                format!("{sentence}：{names} 等 {all} 个")
+                format!("{sentence}（{names} 等 {all} 个）")
             }
         },
     },
-    save_cluster: |name| format!("保存 {name}？"),
-    drain_title: |name| format!("排空 {name}？"),
-    undrain_title: |name| format!("让 {name} 恢复接收任务？"),
+    save_cluster: |name| format!("保存 {name}"),
+    drain_title: |name| format!("排空 {name}"),
+    undrain_title: |name| format!("让 {name} 恢复接收任务"),
     undrain_text: "确认后立即接收任务。",
     was_held: "暂停了作业",
     was_released: "恢复了作业",

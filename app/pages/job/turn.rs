@@ -126,7 +126,7 @@ fn SetPriority(
     });
     let options = options.collect_view();
     view! {
-        <ActionForm action=change attr:class="buttons">
+        <ActionForm action=change attr:class="turn__priority">
             <input type="hidden" name="key" value=key.to_string()/>
             <select class="select" name="turn" node_ref=chosen aria-label=tr(|t| t.job.priority)>
                 {options}

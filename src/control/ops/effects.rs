@@ -1,9 +1,10 @@
 //! What a change would do, thought through on the scheduler's last look.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use api::Result;
 use api::queue::{Affected, Effect};
+use api::{Error, ErrorCode, Result};
 use protocol::ids::JobId;
 use scheduler::Change;
 
@@ -11,12 +12,18 @@ use crate::error::internal;
 use crate::shared::{Queue, Shared};
 use crate::wake::now;
 
+/// So long one waits for others' changes to be thought through.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Jobs that are named.
 const NAMED: usize = 12;
 
 /// What a change would do. It costs two passes of the scheduler, so there is one at a time.
 pub(super) async fn of(shared: &Shared, change: Change) -> Result<Effect> {
-    let _one_at_a_time = shared.thinking.lock().await;
+    let turn = tokio::time::timeout(PATIENCE, shared.thinking.lock()).await;
+    let _one_at_a_time = turn.map_err(|_elapsed| {
+        let message = "other changes are being thought through; ask again in a moment";
+        Error::new(ErrorCode::UnavailableError, message)
+    })?;
     let queue = shared.queue();
     let thought = tokio::task::spawn_blocking(move || {
         let effect = queue.snapshot.effect_of(&change, now());
