@@ -9,14 +9,11 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use protocol::guest::GuestSsh;
+use protocol::guest::{GuestSsh, PEERS_BEGIN, PEERS_END, without_peers};
 use russh::keys::PrivateKey;
 
 use crate::environment;
 use crate::folder::{Folder, write};
-
-const BEGIN: &str = "# Berth: the tasks of this job. Between these lines everything is replaced.\n";
-const END: &str = "# Berth: end.\n";
 
 /// Why they cannot be made known.
 #[derive(Debug, thiserror::Error)]
@@ -72,14 +69,8 @@ fn amend(ssh: &Path, entries: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         other => other?,
     };
-    let after = format!("{BEGIN}{entries}{END}{}", without_block(&before));
+    let after = format!("{PEERS_BEGIN}{entries}{PEERS_END}{}", without_peers(&before));
     if after == before { Ok(()) } else { write(&path, after.as_bytes(), 0o600) }
-}
-
-fn without_block(text: &str) -> String {
-    let Some((before, rest)) = text.split_once(BEGIN) else { return text.to_owned() };
-    let after = rest.split_once(END).map_or("", |(_, after)| after);
-    format!("{before}{after}")
 }
 
 #[cfg(test)]
@@ -95,7 +86,7 @@ mod tests {
         fs::write(&path, "Host mine\n  Port 7\n").unwrap();
         amend(&ssh, "Host a-0\n").unwrap();
         amend(&ssh, "Host b-0\n").unwrap();
-        let expected = format!("{BEGIN}Host b-0\n{END}Host mine\n  Port 7\n");
+        let expected = format!("{PEERS_BEGIN}Host b-0\n{PEERS_END}Host mine\n  Port 7\n");
         assert_eq!(fs::read_to_string(&path).unwrap(), expected);
     }
 }

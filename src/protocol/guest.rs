@@ -31,6 +31,21 @@ pub const CODE: &str = "code";
 /// The file with the [`GuestExit`], written when the command has ended.
 pub const EXIT: &str = "exit.json";
 
+/// Before the block of the other tasks in an OpenSSH client's configuration.
+pub const PEERS_BEGIN: &str =
+    "# Berth: the tasks of this job. Between these lines everything is replaced.\n";
+
+/// After it.
+pub const PEERS_END: &str = "# Berth: end.\n";
+
+/// A configuration without that block.
+#[must_use]
+pub fn without_peers(text: &str) -> String {
+    let Some((before, rest)) = text.split_once(PEERS_BEGIN) else { return text.to_owned() };
+    let after = rest.split_once(PEERS_END).map_or("", |(_, after)| after);
+    format!("{before}{after}")
+}
+
 /// What to run in a container and how to be reached there.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

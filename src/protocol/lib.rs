@@ -11,6 +11,7 @@ pub mod exit;
 pub mod guest;
 pub mod ids;
 mod limit;
+pub mod image;
 pub mod parse;
 pub mod placement;
 pub mod problem;
