@@ -2,9 +2,11 @@
 
 mod cache;
 mod clock;
+mod commit;
 mod connection;
 mod failure;
 mod gpus;
+mod images;
 mod observe;
 mod provide;
 mod pull;
@@ -64,6 +66,8 @@ pub(crate) struct DockerEngine {
 struct Facts {
     has_init: bool,
     cpus: u32,
+    /// Images are kept by containerd, and not by the engine itself.
+    containerd_images: bool,
 }
 
 impl DockerEngine {
@@ -84,7 +88,12 @@ impl DockerEngine {
                 let info = info.await.map_err(|error| classify(error, ""))?;
                 // Docker answers `N/A` for the version of an init binary that it cannot run.
                 let init = info.init_commit.and_then(|commit| commit.id);
-                Ok(Facts { has_init: init.as_deref() != Some("N/A"), cpus: count(info.ncpu) })
+                let driver = info.driver_status.unwrap_or_default().concat().join(" ");
+                Ok(Facts {
+                    has_init: init.as_deref() != Some("N/A"),
+                    cpus: count(info.ncpu),
+                    containerd_images: driver.contains("io.containerd.snapshotter"),
+                })
             })
             .await
             .copied()
@@ -115,17 +124,7 @@ impl DockerEngine {
     /// The job's code, in the folder that the image starts in.
     async fn code_mount(&self, spec: &ContainerSpec) -> Result<Option<Mount>> {
         let Some(volume) = &spec.code else { return Ok(None) };
-        let image = spec.image.as_str();
-        let call =
-            self.connection.call(CALL, |docker| async move { docker.inspect_image(image).await });
-        let found = match call.await {
-            Ok(found) => found,
-            Err(error) if status_of(&error) == Some(404) => {
-                let message = failure::words(&error);
-                return Err(EngineError::NoImage { image: image.to_owned(), message });
-            }
-            Err(error) => return Err(classify(error, image)),
-        };
+        let found = self.inspect_image(&spec.image).await?;
         let start = found.config.and_then(|config| config.working_dir).unwrap_or_default();
         let folder = format!("/{}/{CODE}", start.trim_matches('/')).replacen("//", "/", 1);
         Ok(Some(provide::mount(volume, &folder, true)))
@@ -206,13 +205,10 @@ impl Engine for DockerEngine {
     }
 
     async fn has_image(&self, image: &str) -> Result<bool> {
-        let call = self
-            .connection
-            .call(CALL, |docker| async move { docker.inspect_image(image).await.map(drop) });
-        match call.await {
-            Ok(()) => Ok(true),
-            Err(error) if status_of(&error) == Some(404) => Ok(false),
-            Err(error) => Err(classify(error, image)),
+        match self.inspect_image(image).await {
+            Ok(_) => Ok(true),
+            Err(EngineError::NoImage { .. }) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 

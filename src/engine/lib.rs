@@ -6,11 +6,13 @@
 
 mod connect;
 mod docker;
+mod images;
 mod model;
 pub mod simulated;
 mod volume;
 
 pub use connect::{EndpointOptions, connect};
+pub use images::{ImageSize, Images};
 pub use model::{
     Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, Folder, GpuDevice,
     Guest, LogChunk, LogRequest, Stats, Stream,
@@ -30,7 +32,7 @@ pub type Result<T> = std::result::Result<T, EngineError>;
 
 /// A node's container engine. Containers are named by [`protocol::ids::TaskKey::container_name`].
 #[async_trait]
-pub trait Engine: Send + Sync + std::fmt::Debug {
+pub trait Engine: Images {
     /// What the engine is and what its machine has. Also the heartbeat: it answers within
     /// seconds or fails.
     async fn info(&self) -> Result<EngineInfo>;

@@ -8,10 +8,12 @@
 //! (several add up), otherwise it runs for `duration` seconds (0). `exit N` gives its exit code,
 //! `kill -N $$` the code 128 + N, `tail /dev/zero` a death by memory. A command with `trap ''`
 //! ignores SIGTERM. Its log repeats the command. Images with `missing` or `denied` in their name
-//! cannot be pulled; all others are there, unless [`SimHandle::set_pull_time`] says otherwise.
+//! cannot be pulled; all others are there, unless [`SimHandle::set_pull_time`] says otherwise. Saved
+//! images are where they were saved, and one has the files that its container had.
 
 mod address;
 mod files;
+mod images;
 mod node;
 mod plan;
 mod streams;
@@ -74,6 +76,17 @@ impl SimHandle {
     /// From now on a list of the containers takes so long.
     pub fn set_list_time(&self, time: Duration) {
         self.node.change(|state| state.list_time = time);
+    }
+
+    /// From now on the saving of a container takes so long.
+    pub fn set_commit_time(&self, time: Duration) {
+        self.node.change(|state| state.commit_time = time);
+    }
+
+    /// Names of all saved images.
+    #[must_use]
+    pub fn images(&self) -> Vec<String> {
+        self.node.look(|state| state.images.keys().cloned().collect())
     }
 
     /// The next `create` fails so.

@@ -100,7 +100,7 @@ async fn create_filler(connection: &Connection, volume: &Volume, image: &str) ->
     let labels = MountVolumeOptions { labels: Some(labels(volume)), ..Default::default() };
     let mount = Mount { volume_options: Some(labels), ..mount(&name, FOLDER, false) };
     let body = ContainerCreateBody {
-        image: Some(image.to_owned()),
+        image: Some(protocol::image::explicit(image)),
         entrypoint: Some(vec!["never".to_owned()]),
         host_config: Some(HostConfig { mounts: Some(vec![mount]), ..Default::default() }),
         ..Default::default()

@@ -152,7 +152,7 @@ impl Progress {
     }
 }
 
-fn credentials(auth: &RegistryAuth) -> DockerCredentials {
+pub(super) fn credentials(auth: &RegistryAuth) -> DockerCredentials {
     DockerCredentials {
         username: Some(auth.user.clone()),
         password: Some(auth.password.clone()),

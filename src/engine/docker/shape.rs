@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use bollard::models::{
     ContainerCreateBody, DeviceMapping, DeviceRequest, HealthConfig, HostConfig,
     HostConfigLogConfig, Mount, MountBindOptions, MountBindOptionsPropagationEnum, MountType,
-    ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
+    MountVolumeOptions, ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
 };
 use protocol::cluster::GpuRuntime;
-use protocol::guest::{PROGRAM, PROGRAMS, VARIABLE};
+use protocol::guest::{FOLDER, PROGRAM, PROGRAMS, VARIABLE};
 use protocol::ids::TaskKey;
+use protocol::image::explicit;
 
 use super::provide::mount;
 use crate::{ContainerSpec, Folder, GpuDevice};
@@ -71,7 +72,7 @@ pub(super) fn body(
     let mut labels: HashMap<String, String> = spec.labels.clone().into_iter().collect();
     labels.extend(key_labels(&spec.cluster, &spec.key));
     ContainerCreateBody {
-        image: Some(spec.image.clone()),
+        image: Some(explicit(&spec.image)),
         entrypoint: Some(entrypoint(spec)),
         // People enter as root, and so the command must be: else they could not work on its files.
         user: spec.guest.is_some().then(|| "0:0".to_owned()),
@@ -145,8 +146,19 @@ fn host(spec: &ContainerSpec, code: Option<Mount>, has_init: bool, engine_cpus: 
 }
 
 fn mounts(spec: &ContainerSpec, code: Option<Mount>) -> Vec<Mount> {
-    let guest = spec.guest.as_ref().map(|guest| mount(&guest.volume, PROGRAMS, true));
-    guest.into_iter().chain(code).chain(spec.folders.iter().map(folder)).collect()
+    let guest = spec.guest.iter().flat_map(|guest| [keys(), mount(&guest.volume, PROGRAMS, true)]);
+    guest.chain(code).chain(spec.folders.iter().map(folder)).collect()
+}
+
+/// The guest's own folder, with the job's keys in it: a volume that goes with the container, so that
+/// no image of the container has them.
+fn keys() -> Mount {
+    Mount {
+        typ: Some(MountType::VOLUME),
+        target: Some(FOLDER.to_owned()),
+        volume_options: Some(MountVolumeOptions { no_copy: Some(true), ..Default::default() }),
+        ..Default::default()
+    }
 }
 
 /// A folder of the node. Docker makes none that is missing: it would be an empty one of the

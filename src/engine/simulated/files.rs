@@ -6,10 +6,10 @@ use bytes::Bytes;
 use crate::{EngineError, Result};
 
 /// The files put into a simulated container, by absolute path.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Files(BTreeMap<String, File>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct File {
     mode: u32,
     content: Vec<u8>,
@@ -33,6 +33,19 @@ impl Files {
             self.0.insert(path, File { mode, content });
         }
         Ok(())
+    }
+
+    /// What they take.
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.values().map(|file| file.content.len() as u64).sum()
+    }
+
+    /// All of them.
+    pub(super) fn pack_all(&self) -> Result<Bytes> {
+        if self.0.is_empty() {
+            return tar::Builder::new(Vec::new()).into_inner().map(Bytes::from).map_err(failed);
+        }
+        self.pack("/")
     }
 
     /// A file, or a folder with what is in it, under its last name.

@@ -3,12 +3,14 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use protocol::ids::TaskKey;
+use protocol::image::explicit;
 use protocol::resources::Capacity;
 use protocol::time::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::files::Files;
+use super::images::Saved;
 use super::plan::Plan;
 use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Result, Volume};
 
@@ -33,6 +35,8 @@ pub(super) struct State {
     pub(super) next_start_error: Option<EngineError>,
     pub(super) pulled: HashSet<String>,
     pub(super) volumes: BTreeMap<String, Volume>,
+    pub(super) images: Saved,
+    pub(super) commit_time: Duration,
     pub(super) starts: u64,
     pub(super) stops: u64,
     pub(super) list_time: Duration,
@@ -175,6 +179,9 @@ impl State {
     }
 
     pub(super) fn has_image(&self, image: &str) -> bool {
+        if let Some(there) = self.has_saved(image) {
+            return there;
+        }
         let exists = !image.contains("missing") && !image.contains("denied");
         exists && (self.pull_time.is_none() || self.pulled.contains(image))
     }
@@ -198,7 +205,7 @@ impl State {
         let id = format!("{:016x}", self.next_id);
         let made = SimContainer {
             spec: spec.clone(),
-            files: Files::default(),
+            files: self.images.get(&explicit(&spec.image)).cloned().unwrap_or_default(),
             plan: Plan::of(&spec.command, self.duration),
             id: id.clone(),
             key: spec.key,

@@ -115,6 +115,7 @@ pub(crate) async fn keeps_the_contract(world: World) {
     cases.add("stats", stats);
     cases.add("exec", exec);
     cases.add("archive", archive);
+    cases.add("images", images);
     cases.add("volumes", volumes);
     cases.add("changes", changes);
     cases.add("an end is seen", an_end_is_seen);
@@ -340,6 +341,47 @@ async fn archive(world: World) {
     let none = world.engine.get_archive(&name, "/nowhere").await.err().unwrap();
     assert!(matches!(none, EngineError::Refused(_)), "{none:?}");
     world.engine.remove(&name).await.unwrap();
+}
+
+async fn images(world: World) {
+    let spec = world.spec(235, "sleep 600");
+    let (name, image) = (spec.name(), "saved/alice/contract:1");
+    let engine = &world.engine;
+    engine.create(&spec).await.unwrap();
+    let mut tar = tar::Builder::new(Vec::new());
+    image::file(&mut tar, "made/here.txt", 0o640, &[b'x'; 70_000]);
+    engine.put_archive(&name, "/", Bytes::from(tar.into_inner().unwrap())).await.unwrap();
+    engine.start(&name).await.unwrap();
+    let size = engine.container_size(&name).await.unwrap();
+    assert!(size.own >= 70_000 && size.whole > size.own, "{size:?}");
+    engine.commit(&name, image).await.unwrap();
+    engine.commit(&name, image).await.unwrap();
+    assert!(matches!(world.see(&name).await.status, ContainerStatus::Running { .. }));
+    assert!(engine.has_image(image).await.unwrap());
+    assert!(engine.image_size(image).await.unwrap() > 70_000);
+
+    let tar: Vec<_> = engine.export(image).await.unwrap().collect().await;
+    engine.remove_image(image).await.unwrap();
+    engine.remove_image(image).await.unwrap();
+    assert!(!engine.has_image(image).await.unwrap());
+    let gone = engine.export(image).await.err().unwrap();
+    assert!(matches!(gone, EngineError::NoImage { .. }), "{gone:?}");
+    engine.import(futures::stream::iter(tar).boxed()).await.unwrap();
+    let broken = futures::stream::iter([Err(EngineError::Failed("cut off".into()))]).boxed();
+    let told = engine.import(broken).await.err().unwrap();
+    assert!(matches!(&told, EngineError::Failed(words) if words == "cut off"), "{told:?}");
+
+    let mut from = world.spec(236, "sleep 600");
+    from.image = image.to_owned();
+    engine.create(&from).await.unwrap();
+    let made = engine.get_archive(&from.name(), "/made/here.txt").await.unwrap();
+    assert!(made.try_collect::<Vec<Bytes>>().await.unwrap().concat().len() > 70_000);
+    for name in [&name, &from.name()] {
+        engine.remove(name).await.unwrap();
+    }
+    engine.remove_image(image).await.unwrap();
+    let nobody = engine.commit(&name, image).await.unwrap_err();
+    assert!(matches!(nobody, EngineError::NoContainer(_)), "{nobody:?}");
 }
 
 /// A source of files that breaks off in the middle.

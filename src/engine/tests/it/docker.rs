@@ -7,6 +7,7 @@ use engine::{
     ContainerStatus, EndpointOptions, EngineError, Folder, LogRequest, Stream, Volume, connect,
 };
 use futures::{StreamExt, TryStreamExt};
+use protocol::guest::{PEERS_BEGIN, PEERS_END};
 use protocol::resources::Gpu;
 
 use crate::contract::{Cases, LIMIT, World, keeps_the_contract};
@@ -39,6 +40,62 @@ async fn docker_keeps_the_contract() {
     cases.add("no registry", no_registry);
     cases.finish().await;
     names_of_others(&dockerd).await;
+    what_an_image_of_a_container_says(&dockerd).await;
+    an_id_is_no_name(&dockerd).await;
+}
+
+/// A container that its guest has told of its job, as far as an engine can tell.
+async fn what_an_image_of_a_container_says(dockerd: &Dockerd) {
+    let world = world(&dockerd.endpoint(), image::PLAIN);
+    let mut spec = world.spec(370, "echo s3cret; echo peers >/made; sleep 600");
+    spec.env.push(("TOKEN".to_owned(), "s3cret".to_owned()));
+    let (name, image) = (spec.name(), "saved/alice/quiet:1");
+    world.engine.create(&spec).await.unwrap();
+    let mut tar = tar::Builder::new(Vec::new());
+    let config = format!("{PEERS_BEGIN}Host s3cret\n{PEERS_END}Host mine\n");
+    image::file(&mut tar, "root/.ssh/config", 0o600, config.as_bytes());
+    let tar = Bytes::from(tar.into_inner().unwrap());
+    world.engine.put_archive(&name, "/", tar).await.unwrap();
+    world.engine.start(&name).await.unwrap();
+    world.engine.commit(&name, image).await.unwrap();
+
+    let looked = dockerd.docker(&["exec", &name, "cat", "/root/.ssh/config"]);
+    assert_eq!(looked.trim(), config.trim(), "the container is as it was");
+    let inspected = dockerd.docker(&["inspect", image]);
+    let history = dockerd.docker(&["history", "--no-trunc", image]);
+    for trace in ["s3cret", "berth.", "TOKEN", "BERTH", "echo"] {
+        assert!(!inspected.contains(trace), "{trace} in {inspected}");
+        assert!(!history.contains(trace), "{trace} in {history}");
+    }
+    let config = |image: &str| dockerd.docker(&["inspect", "--format", "{{json .Config}}", image]);
+    let [own, original] = [config(image), config(image::PLAIN)].map(|text| {
+        let mut fields: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&text).unwrap();
+        // Where the engine noted which container an image came from, and empty fields.
+        fields.retain(|name, value| {
+            name != "Image" && name != "Hostname" && !value.is_null() && value != ""
+        });
+        fields
+    });
+    assert_eq!(own, original);
+    let ran = dockerd.docker(&["run", "--rm", image, "cat", "/root/.ssh/config", "/made"]);
+    assert_eq!(ran.trim(), "Host mine\npeers");
+    assert_eq!(dockerd.docker(&["images", "-q", "--filter", "dangling=true"]).trim(), "");
+    world.engine.remove(&name).await.unwrap();
+}
+
+/// Else whoever tries short words would get at images of others.
+async fn an_id_is_no_name(dockerd: &Dockerd) {
+    let world = world(&dockerd.endpoint(), image::PLAIN);
+    let id = dockerd.docker(&["images", "-q", "--no-trunc", image::PLAIN]);
+    let digits = id.trim().trim_start_matches("sha256:").to_owned();
+    for word in [&digits[..4], &digits[..12]] {
+        let mut spec = world.spec(371, "true");
+        spec.image = word.to_owned();
+        let refused = world.engine.create(&spec).await.unwrap_err();
+        assert!(matches!(refused, EngineError::NoImage { .. }), "{word}: {refused:?}");
+        assert!(!world.engine.has_image(word).await.unwrap());
+    }
 }
 
 async fn what_a_task_finds(world: World) {
