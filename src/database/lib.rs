@@ -8,6 +8,7 @@
 pub mod attempts;
 pub mod audit;
 pub mod events;
+pub mod images;
 pub mod jobs;
 pub mod nodes;
 pub mod public_keys;

@@ -10,6 +10,7 @@ mod m0002_public_keys;
 mod m0003_audit;
 mod m0004_borrowed;
 mod m0006_queue;
+mod m0005_images;
 
 struct Migrator;
 
@@ -21,6 +22,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0003_audit::Migration),
             Box::new(m0004_borrowed::Migration),
             Box::new(m0006_queue::Migration),
+            Box::new(m0005_images::Migration),
         ]
     }
 }

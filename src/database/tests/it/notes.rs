@@ -2,9 +2,11 @@ use std::collections::BTreeMap;
 
 use database::audit::{self, NewEntry};
 use database::events::{self, NewEvent};
+use database::images::{self, ImageRecord, ImageUpdate};
 use database::secrets::{self, Secret};
 use database::{Error, jobs};
-use protocol::ids::JobId;
+use protocol::ids::{JobId, TaskKey};
+use protocol::image::ImageState;
 
 use crate::stage::{a_job, at, on_both, user, write};
 
@@ -35,6 +37,25 @@ fn entry(millis: i64, address: Option<&str>) -> NewEntry {
     }
 }
 
+fn image(owner: &str, image: &str) -> ImageRecord {
+    ImageRecord {
+        id: 0,
+        owner: user(owner),
+        image: image.to_owned(),
+        node: "node-1".parse().unwrap(),
+        bytes: 0,
+        job: format!("{owner}~one").parse().unwrap(),
+        task: "worker-0".to_owned(),
+        container: TaskKey { job: JobId(1), attempt: 0, role: 0, index: 0, retry: 0 },
+        made_by: user(owner),
+        created_at: at(5),
+        state: ImageState::Saving,
+        problem: None,
+        registry: None,
+        auth_file: None,
+    }
+}
+
 on_both! {
     async fn the_audit_log_is_read_backwards_page_by_page(stage) {
         let all = [entry(1, None), entry(2, Some("10.0.0.9")), entry(3, None)];
@@ -47,6 +68,33 @@ on_both! {
         assert_eq!(entries(&first), [all[2].clone(), all[1].clone()]);
         let rest = audit::list(conn, Some(first[1].id), 2).await?;
         assert_eq!(entries(&rest), [all[0].clone()]);
+    }
+
+    async fn an_image_goes_from_state_to_state(stage) {
+        let new = image("alice", "saved/alice/torch:1");
+        let id = write!(stage, |tx| images::insert(&tx, &new));
+        let stored = ImageRecord { id, ..new.clone() };
+        let conn = stage.db.read();
+        assert_eq!(images::find(conn, &new.image).await?, Some(stored.clone()));
+        assert_eq!(images::get(conn, id).await?, Some(stored.clone()));
+        assert_eq!(images::under_way(conn).await?, [stored.clone()]);
+        let tx = stage.begin().await?;
+        assert!(matches!(images::insert(&tx, &new).await, Err(Error::Conflict { .. })));
+        tx.rollback().await?;
+        let saved =
+            ImageUpdate { state: ImageState::Saved, bytes: Some(7), problem: None };
+        assert!(write!(stage, |tx| images::update(&tx, id, ImageState::Saving, &saved)));
+        assert!(!write!(stage, |tx| images::update(&tx, id, ImageState::Saving, &saved)));
+        let saved = ImageRecord { state: ImageState::Saved, bytes: 7, ..stored };
+        assert_eq!(images::list(conn, Some(&user("alice"))).await?, [saved]);
+        assert_eq!(images::under_way(conn).await?, []);
+        let other = write!(stage, |tx| images::insert(&tx, &image("bob", "saved/bob/torch:1")));
+        write!(stage, |tx| images::remove_all_of(&tx, &user("alice")));
+        let states = images::list(conn, None).await?;
+        let states: Vec<_> = states.into_iter().map(|image| (image.id, image.state)).collect();
+        assert_eq!(states, [(other, ImageState::Saving), (id, ImageState::Removing)]);
+        write!(stage, |tx| images::forget(&tx, id));
+        assert_eq!(images::get(conn, id).await?, None);
     }
 
     async fn secrets_belong_to_their_job(stage) {
