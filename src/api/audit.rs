@@ -68,11 +68,18 @@ pub enum AuditAction {
     /// A job was moved in the queue.
     #[serde(rename = "job.moved")]
     JobMoved,
+    /// The saving of a container as an image was asked for.
+    #[serde(rename = "image.saved")]
+    ImageSaved,
+    /// The removal of a saved image was asked for.
+    #[serde(rename = "image.removed")]
+    ImageRemoved,
 }
 
 impl AuditAction {
     /// All of them.
     pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 8] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -83,6 +90,8 @@ impl AuditAction {
         Self::JobReleased,
         Self::JobPriority,
         Self::JobMoved,
+        Self::ImageSaved,
+        Self::ImageRemoved,
     ];
 
     /// The stable word.
@@ -99,6 +108,8 @@ impl AuditAction {
             Self::JobReleased => "job.released",
             Self::JobPriority => "job.priority",
             Self::JobMoved => "job.moved",
+            Self::ImageSaved => "image.saved",
+            Self::ImageRemoved => "image.removed",
         }
     }
 

@@ -8,6 +8,7 @@ use crate::audit::Audit;
 use crate::changes::Changes;
 use crate::cluster::{Nodes, VirtualClusters};
 use crate::files::Files;
+use crate::images::Images;
 use crate::jobs::Jobs;
 use crate::logs::Logs;
 use crate::proxy::Proxy;
@@ -53,6 +54,8 @@ pub struct Backend {
     pub users: Arc<dyn Users>,
     /// Users' files.
     pub files: Arc<dyn Files>,
+    /// Images saved from containers.
+    pub images: Arc<dyn Images>,
     /// What changes, as it changes.
     pub changes: Arc<dyn Changes>,
 }

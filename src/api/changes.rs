@@ -1,7 +1,7 @@
 //! What changes, as it changes: the source of the live pages.
 
 use futures::stream::BoxStream;
-use protocol::ids::{JobId, JobKey, NodeName};
+use protocol::ids::{JobId, JobKey, NodeName, UserName};
 use protocol::state::State;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,11 @@ pub enum Change {
     Node {
         /// Which.
         name: NodeName,
+    },
+    /// A saved image came, went or got further.
+    Image {
+        /// Whose it is.
+        owner: UserName,
     },
     /// Shares, use or queue of the virtual clusters changed.
     Cluster,

@@ -77,6 +77,8 @@ pub enum ErrorCode {
     NoUserError,
     /// 404.
     NoNodeError,
+    /// 404: no such saved image.
+    NoImageError,
     /// 404: no such path.
     NoApiError,
     /// 409: the name is taken, or the job does not wait any more.
@@ -91,6 +93,8 @@ pub enum ErrorCode {
     ConflictFileError,
     /// 409: the file goes on at another place; ask how much of it has arrived.
     ConflictUploadError,
+    /// 409: the name is taken, or a job needs it.
+    ConflictImageError,
     /// 409: the folder is not empty.
     FolderNotEmptyError,
     /// 403: the user's files take all the room that they may.
@@ -125,6 +129,7 @@ impl ErrorCode {
             | ErrorCode::NoVirtualClusterError
             | ErrorCode::NoUserError
             | ErrorCode::NoNodeError
+            | ErrorCode::NoImageError
             | ErrorCode::NoApiError => 404,
             ErrorCode::ConflictJobError
             | ErrorCode::ConflictUserError
@@ -132,6 +137,7 @@ impl ErrorCode {
             | ErrorCode::ConflictNodeError
             | ErrorCode::ConflictFileError
             | ErrorCode::ConflictUploadError
+            | ErrorCode::ConflictImageError
             | ErrorCode::FolderNotEmptyError => 409,
             ErrorCode::TooLargeError => 413,
             ErrorCode::TooManyRequestsError => 429,

@@ -9,6 +9,7 @@ pub mod changes;
 pub mod cluster;
 mod error;
 pub mod files;
+pub mod images;
 pub mod jobs;
 pub mod logs;
 pub mod proxy;

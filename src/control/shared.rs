@@ -15,6 +15,7 @@ use tokio::sync::broadcast;
 
 use crate::cluster::{Cluster, Observation};
 use crate::guest::Guest;
+use crate::images::Doings;
 use crate::sealing::Seal;
 use crate::wake::{Bells, Moments};
 
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     specs: Mutex<HashMap<JobId, Arc<JobSpec>>>,
     /// What the loops see of each node's engine.
     observations: Mutex<HashMap<NodeName, Observation>>,
+    /// What is being done with images.
+    pub(crate) images: Doings,
     /// What preparing tasks are doing, for people to read.
     progress: Mutex<HashMap<TaskKey, String>>,
     /// How long jobs have run.
@@ -106,6 +109,7 @@ impl Shared {
             queue: RwLock::default(),
             specs: Mutex::default(),
             observations: Mutex::default(),
+            images: Doings::default(),
             progress: Mutex::default(),
             past: Mutex::default(),
             thinking: tokio::sync::Mutex::default(),

@@ -103,6 +103,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let shared = Shared::new(installation, database, storage, seal, guest, of_nodes, cluster);
     let shared = Arc::new(shared);
     runs::remember(&shared).await?;
+    loops::images::hold(&shared).await?;
     let (submissions, inbox) = Submissions::new();
     let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
@@ -110,6 +111,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     tasks.spawn(loops::nodes::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::schedule::run(Arc::clone(&shared), Arc::clone(&schedule), shutdown.clone()));
     tasks.spawn(loops::jobs::run(Arc::clone(&shared), Arc::clone(&jobs), shutdown.clone()));
+    tasks.spawn(loops::images::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::kept::run(Arc::clone(&shared), shutdown.clone()));
     tasks.close();
     let terminals = Terminals::new(tasks.clone(), shutdown.clone());
@@ -173,6 +175,7 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         audit: Arc::new(ops::audit::Ops(Arc::clone(shared))),
         users: Arc::new(ops::users::Ops(Arc::clone(shared))),
         files: Arc::new(ops::files::Ops::new(Arc::clone(shared))),
+        images: Arc::new(ops::images::Ops(Arc::clone(shared))),
         changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),
     }
 }

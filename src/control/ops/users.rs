@@ -160,10 +160,15 @@ impl Users for Ops {
             return Err(Error::new(ErrorCode::ConflictUserError, message));
         }
         self.keep_from_others(name).await?;
-        let removed = self.0.write(async |t| database::users::remove(t, name).await);
+        let removed = self.0.write(async |t| {
+            // Whoever has the name after him must not find his images.
+            database::images::remove_all_of(t, name).await?;
+            database::users::remove(t, name).await
+        });
         if !removed.await.map_err(database)? {
             return Err(missing(name));
         }
+        self.0.bells.images.ring();
         tracing::info!(by = %actor.user, user = %name, "user removed");
         Ok(())
     }

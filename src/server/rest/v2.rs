@@ -2,6 +2,7 @@
 
 pub(crate) mod cluster;
 mod files;
+mod images;
 mod jobs;
 mod public_keys;
 mod queue;
@@ -34,6 +35,9 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{key}/ssh", get(ssh::of_key))
         .route("/jobs/{key}/ssh/key", get(ssh::key_of_key))
         .route("/jobs/{key}/terminal", get(terminal::of_key))
+        .route("/jobs/{key}/tasks/{role}/{index}/image", get(images::size).post(images::save))
+        .route("/images", get(images::list))
+        .route("/images/{id}", delete(images::remove))
         .route("/audit", get(audit::list))
         .route("/virtual-clusters", get(cluster::virtual_clusters))
         .route(

@@ -65,11 +65,13 @@ fn class(code: ErrorCode) -> (u16, &'static str) {
         | ErrorCode::NoTaskLogError
         | ErrorCode::NoVirtualClusterError
         | ErrorCode::NoUserError
-        | ErrorCode::NoNodeError => (404, "java.io.FileNotFoundException"),
+        | ErrorCode::NoNodeError
+        | ErrorCode::NoImageError => (404, "java.io.FileNotFoundException"),
         ErrorCode::ConflictJobError
         | ErrorCode::ConflictUserError
         | ErrorCode::ConflictVcError
-        | ErrorCode::ConflictNodeError => (403, "java.io.IOException"),
+        | ErrorCode::ConflictNodeError
+        | ErrorCode::ConflictImageError => (403, "java.io.IOException"),
         ErrorCode::UnknownError => (500, "java.lang.RuntimeException"),
     }
 }

@@ -9,6 +9,7 @@ use futures::StreamExt;
 use protocol::environment::{self, JobFacts};
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, JobKey, TaskKey};
+use protocol::image::SavedImage;
 use protocol::placement::TaskPlacement;
 use protocol::secrets::Secrets;
 use protocol::spec::{JobSpec, RegistryAuth};
@@ -20,7 +21,9 @@ use crate::active::Active;
 use crate::cluster::capacity;
 use crate::code::{self, Code};
 use crate::folders;
+use crate::images;
 use crate::public_keys;
+use crate::registry;
 use crate::shared::Shared;
 
 /// Everything a launch needs, taken from the records.
@@ -96,7 +99,7 @@ async fn make(
     permits: &Semaphore,
     cancel: &CancellationToken,
 ) -> engine::Result<()> {
-    match create(launch, engine, spec, permits).await {
+    match create(launch, engine, spec, permits, cancel).await {
         Ok(()) => {}
         Err(EngineError::NoImage { .. }) => {
             let pulled = pull(launch, engine, spec, secrets);
@@ -105,7 +108,7 @@ async fn make(
                 () = cancel.cancelled() => return Ok(()),
                 pulled = pulled => pulled?,
             }
-            create(launch, engine, spec, permits).await?;
+            create(launch, engine, spec, permits, cancel).await?;
         }
         Err(error) => return Err(error),
     }
@@ -121,7 +124,14 @@ async fn create(
     engine: &dyn Engine,
     spec: &ContainerSpec,
     permits: &Semaphore,
+    cancel: &CancellationToken,
 ) -> engine::Result<()> {
+    let on_node = launch.shared.images.on(&launch.place.node);
+    let _kept_free = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Ok(()),
+        free = on_node.unless_pushed(&spec.image) => free,
+    };
     let _permit = permits.acquire().await;
     if let Some(guest) = &launch.shared.guest {
         engine.provide(&guest.volume, &spec.image, &guest.archive).await?;
@@ -150,6 +160,12 @@ async fn pull(
     spec: &ContainerSpec,
     secrets: &Secrets,
 ) -> engine::Result<()> {
+    // Whoever had that folder in a registry would have his images run by everybody.
+    if let Some(saved) = SavedImage::read(&spec.image) {
+        let saved = saved.map_err(|error| EngineError::Refused(error.to_string()))?;
+        let to = (&launch.place.node, engine);
+        return images::copy(&launch.shared, &saved, to, |line| launch.say(line)).await;
+    }
     launch.say(format!("pulling {}", spec.image));
     let auth = registry_auth(launch, secrets).await?;
     let mut progress = engine.pull(&spec.image, auth.as_ref()).await?;
@@ -166,24 +182,12 @@ async fn registry_auth(launch: &Launch, secrets: &Secrets) -> engine::Result<Opt
         let password = protocol::secrets::fill(&auth.password, secrets);
         return Ok(Some(RegistryAuth { password, ..auth }));
     }
-    let Some(file) = &launch.spec.auth_file else { return Ok(None) };
-    let storage = &launch.shared.storage;
-    let file = environment::substitute(file, &facts(launch));
-    let refused = |message: String| EngineError::Refused(format!("authFile {file}: {message}"));
-    let path = code::readable(&launch.shared, &launch.key.user, &file).await;
-    let path = path.map_err(|error| refused(error.message))?;
-    let text = storage.read(&path).await.map_err(|error| refused(error.to_string()))?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let mut lines = text.lines().map(str::trim);
-    match (lines.next(), lines.next(), lines.next()) {
-        (Some(registry), Some(user), Some(password)) if !user.is_empty() => {
-            Ok(Some(RegistryAuth {
-                registry: registry.to_owned(),
-                user: user.to_owned(),
-                password: password.to_owned(),
-            }))
+    match &launch.spec.auth_file {
+        Some(file) => {
+            let file = environment::substitute(file, &facts(launch));
+            registry::auth(&launch.shared, &launch.key.user, &file).await.map(Some)
         }
-        _ => Err(refused("it has three lines: registry, user name, password".into())),
+        None => Ok(None),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) async fn tidy(
     observations: &HashMap<NodeName, Observation>,
     active: &HashSet<TaskKey>,
 ) -> Result<(), database::Error> {
-    let left = left(acts, observations, active);
+    let left = left(shared, acts, observations, active);
     if left.is_empty() {
         return Ok(());
     }
@@ -39,7 +39,7 @@ pub(super) async fn tidy(
     Ok(())
 }
 
-/// A container that no active task has.
+/// A container that no active task has; those that are being saved are left for later.
 struct Left {
     key: TaskKey,
     engine: Arc<dyn Engine>,
@@ -47,16 +47,18 @@ struct Left {
 }
 
 fn left(
+    shared: &Shared,
     acts: &Acts,
     observations: &HashMap<NodeName, Observation>,
     active: &HashSet<TaskKey>,
 ) -> Vec<Left> {
     let mut left = Vec::new();
+    let held = shared.images.held().clone();
     for observation in observations.values() {
         let Observation::Answers { engine, looked, containers, look, .. } = observation else {
             continue;
         };
-        let keys = containers.keys().filter(|key| !active.contains(key));
+        let keys = containers.keys().filter(|key| !active.contains(key) && !held.contains(key));
         left.extend(keys.filter(|key| !acts.pending(key, *looked)).map(|key| Left {
             key: *key,
             engine: Arc::clone(engine),

@@ -13,6 +13,7 @@ use storage::{EntryKind, StorageError};
 
 use crate::cluster::scheduler_node;
 use crate::code;
+use crate::images;
 use crate::loops::schedule::request;
 use crate::ops::files::access::{Access, Claim};
 use crate::ops::files::failure;
@@ -61,6 +62,9 @@ pub(super) async fn check(
         let message = format!("{} may not use the virtual cluster {name}", actor.user);
         let error = Error::new(ErrorCode::ForbiddenUserError, message);
         return Err(refused("virtualCluster")(error));
+    }
+    for role in &spec.roles {
+        images::admit(shared, actor, &role.image).await.map_err(refused("image"))?;
     }
     let snapshot = Snapshot {
         nodes: cluster.nodes.iter().map(scheduler_node).collect(),

@@ -165,13 +165,18 @@ impl Client {
     }
 
     pub(crate) fn delete(&self, path: &str) {
-        let answer = self
+        let (status, answer) = self.try_delete(path);
+        assert!((200..300).contains(&status), "{path}: {status} {answer}");
+    }
+
+    pub(crate) fn try_delete(&self, path: &str) -> (u16, String) {
+        let mut answer = self
             .agent
             .delete(format!("http://{}{path}", self.address))
             .header("authorization", format!("Bearer {}", self.token))
-            .call();
-        let status = answer.unwrap().status().as_u16();
-        assert!((200..300).contains(&status), "{path}: {status}");
+            .call()
+            .unwrap();
+        (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap())
     }
 
     pub(crate) fn put(&self, path: &str, text: &str) -> (u16, String) {

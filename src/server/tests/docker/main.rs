@@ -11,6 +11,7 @@ mod berth;
 mod code;
 mod crash;
 mod environment;
+mod images;
 mod registry;
 mod ssh;
 mod terminal;

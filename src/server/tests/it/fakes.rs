@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use api::audit::{Audit, AuditEntry};
 use api::changes::{Change, Changes};
 use api::cluster::{NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
+use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::jobs::{
     AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
     JobSummary, Jobs, Retries, RoleView, Submission, Submitted, Syntax, TaskView,
@@ -71,6 +72,7 @@ impl World {
             terminals: all.clone(),
             task_files: all.clone(),
             audit: all.clone(),
+            images: Arc::new(NoImages),
             ssh: all.clone(),
             virtual_clusters: all.clone(),
             users: all.clone(),
@@ -389,6 +391,26 @@ impl Ssh for World {
             7 => Ok(()),
             _ => Err(Error::new(ErrorCode::InvalidParametersError, "you have no such key")),
         }
+    }
+}
+
+/// Nobody has saved anything.
+#[derive(Debug)]
+struct NoImages;
+
+#[async_trait]
+impl Images for NoImages {
+    async fn size(&self, _: &Actor, _: &TaskOfJob) -> Result<ImageSize> {
+        Ok(ImageSize { own: 5, whole: 9 })
+    }
+    async fn save(&self, _: &Actor, _: &SaveImage) -> Result<SavedImageView> {
+        Err(Error::new(ErrorCode::ConflictImageError, "taken"))
+    }
+    async fn list(&self, _: &Actor) -> Result<Vec<SavedImageView>> {
+        Ok(Vec::new())
+    }
+    async fn remove(&self, _: &Actor, _: i64) -> Result<()> {
+        Err(Error::new(ErrorCode::NoImageError, "none"))
     }
 }
 

@@ -1,0 +1,164 @@
+//! Makes, pushes and removes the images that people save from containers. What is to be done is
+//! recorded: after a restart it is done again from its beginning.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use api::changes::Change;
+use database::images::{ImageRecord, ImageUpdate};
+use protocol::ids::TaskKey;
+use protocol::image::ImageState;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::happened;
+use crate::shared::{Shared, lock};
+use crate::wake::now;
+
+mod remove;
+mod save;
+
+/// They are looked at so often even when nothing rings.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// So many are worked at.
+const AT_ONCE: usize = 4;
+
+/// Holds the containers that were being saved when the server ended.
+pub(crate) async fn hold(shared: &Shared) -> Result<(), database::Error> {
+    only_hold(shared, &database::images::under_way(shared.database.read()).await?);
+    Ok(())
+}
+
+/// Holds the containers that are being saved, and no others.
+fn only_hold(shared: &Shared, images: &[ImageRecord]) {
+    let saving = images.iter().filter(|image| image.state == ImageState::Saving);
+    *shared.images.held() = saving.map(|image| image.container).collect();
+}
+
+/// Runs until shutdown; what is under way is given up, the next server does it again.
+pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+    let works = Works { shared, under_way: Arc::default(), running: TaskTracker::new() };
+    loop {
+        if let Err(error) = works.pass(&shutdown).await {
+            tracing::error!(%error, "saved images cannot be looked at; it is repeated");
+        }
+        if !works.shared.bells.images.wait(PATIENCE, &shutdown).await {
+            break;
+        }
+    }
+    works.running.close();
+    works.running.wait().await;
+}
+
+struct Works {
+    shared: Arc<Shared>,
+    /// Images that are worked at, with the container of each.
+    under_way: Arc<Mutex<HashMap<i64, TaskKey>>>,
+    running: TaskTracker,
+}
+
+impl Works {
+    async fn pass(&self, shutdown: &CancellationToken) -> Result<(), database::Error> {
+        let images = database::images::under_way(self.shared.database.read()).await?;
+        self.shared.images.progress().retain(|id, _| images.iter().any(|image| image.id == *id));
+        only_hold(&self.shared, &images);
+        for image in images {
+            if self.begin(&image) {
+                self.spawn(image, shutdown.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is its turn: one at a time of each container.
+    fn begin(&self, image: &ImageRecord) -> bool {
+        let mut under_way = lock(&self.under_way);
+        let busy = under_way.contains_key(&image.id)
+            || under_way.values().any(|container| *container == image.container);
+        if busy || under_way.len() >= AT_ONCE {
+            return false;
+        }
+        under_way.insert(image.id, image.container);
+        true
+    }
+
+    fn spawn(&self, image: ImageRecord, shutdown: CancellationToken) {
+        let (shared, under_way) = (Arc::clone(&self.shared), Arc::clone(&self.under_way));
+        self.running.spawn(async move {
+            let id = image.id;
+            let work = async {
+                match image.state {
+                    ImageState::Saving | ImageState::Pushing => save::save(&shared, &image).await,
+                    ImageState::Removing => remove::remove(&shared, &image).await,
+                    ImageState::Saved | ImageState::Pushed | ImageState::Failed => Ok(()),
+                }
+            };
+            tokio::select! {
+                biased;
+                done = work => if let Err(error) = done {
+                    tracing::error!(%error, id, "a saved image cannot be recorded");
+                },
+                () = shutdown.cancelled() => return,
+            }
+            lock(&under_way).remove(&id);
+        });
+    }
+}
+
+/// Says what is being done with an image.
+fn say(shared: &Shared, image: &ImageRecord, progress: impl Into<String>) {
+    shared.images.progress().insert(image.id, progress.into());
+    shared.tell(Change::Image { owner: image.owner.clone() });
+}
+
+/// Takes an image a step further, unless somebody wants it removed meanwhile.
+async fn step(
+    shared: &Shared,
+    image: &ImageRecord,
+    from: ImageState,
+    update: ImageUpdate,
+) -> Result<bool, database::Error> {
+    let (state, problem) = (update.state, update.problem.clone());
+    let job = database::jobs::by_key(shared.database.read(), &image.job).await?;
+    let taken = shared.write(async |transaction| {
+        let taken = database::images::update(transaction, image.id, from, &update).await?;
+        if let Some(job) = job.filter(|_| taken && !state.is_under_way()) {
+            let (kind, message) = words(image, state, problem.as_deref());
+            let event = happened::to_job(job.row.id, now(), kind, message);
+            let event = database::events::NewEvent {
+                attempt: Some(image.container.attempt),
+                warning: state == ImageState::Failed,
+                ..happened::by_person(event, &image.made_by)
+            };
+            database::events::insert_many(transaction, &[event]).await?;
+        }
+        Ok(taken)
+    });
+    let taken = taken.await?;
+    shared.tell(Change::Image { owner: image.owner.clone() });
+    Ok(taken)
+}
+
+fn words(image: &ImageRecord, state: ImageState, problem: Option<&str>) -> (&'static str, String) {
+    let ImageRecord { image: name, task, registry, .. } = image;
+    match state {
+        ImageState::Failed => {
+            let why = problem.unwrap_or_default();
+            ("image not saved", format!("{task} was not saved as {name}: {why}"))
+        }
+        ImageState::Pushed => {
+            let place = registry.as_deref().unwrap_or_default();
+            ("image saved", format!("{task} was saved and pushed as {place}"))
+        }
+        ImageState::Saved | ImageState::Saving | ImageState::Pushing | ImageState::Removing => {
+            ("image saved", format!("{task} was saved as {name}"))
+        }
+    }
+}
+
+/// Lets the container go that the image was made of.
+fn release(shared: &Shared, image: &ImageRecord) {
+    shared.images.held().remove(&image.container);
+    shared.bells.jobs.ring();
+}

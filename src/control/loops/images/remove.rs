@@ -1,0 +1,30 @@
+use api::changes::Change;
+use database::images::ImageRecord;
+
+use super::{release, say};
+use crate::images::answering;
+use crate::shared::Shared;
+
+/// Removes an image from all nodes, then forgets it. A node that is out of contact is waited for:
+/// what it still had would come back under a name that is free.
+pub(super) async fn remove(shared: &Shared, image: &ImageRecord) -> Result<(), database::Error> {
+    let nodes = answering(shared);
+    for (node, engine) in &nodes {
+        if let Err(error) = engine.remove_image(&image.image).await {
+            say(shared, image, format!("removing: {node}: {error}"));
+            return Ok(());
+        }
+    }
+    let cluster = shared.cluster();
+    let names = cluster.nodes.iter().map(|node| &node.settings.name);
+    let silent = names.filter(|name| nodes.iter().all(|(node, _)| node != *name));
+    if let Some(node) = silent.min() {
+        say(shared, image, format!("removing: waiting for {node}, which is out of contact"));
+        return Ok(());
+    }
+    release(shared, image);
+    shared.write(async |t| database::images::forget(t, image.id).await).await?;
+    shared.images.progress().remove(&image.id);
+    shared.tell(Change::Image { owner: image.owner.clone() });
+    Ok(())
+}

@@ -1,0 +1,133 @@
+use std::sync::Arc;
+
+use database::images::{ImageRecord, ImageUpdate};
+use engine::{Engine, EngineError};
+use futures::StreamExt;
+use protocol::image::{ImageState, canonical};
+
+use super::{release, say, step};
+use crate::cluster::Observation;
+use crate::registry;
+use crate::shared::Shared;
+
+/// Makes the image, and pushes it where that is wanted. What fails because the node is out of
+/// contact is done again when it answers.
+pub(super) async fn save(shared: &Shared, image: &ImageRecord) -> Result<(), database::Error> {
+    let engine = match shared.observations().get(&image.node) {
+        Some(Observation::Answers { engine, .. }) => Some(Arc::clone(engine)),
+        Some(Observation::Silent) | None => None,
+    };
+    let Some(engine) = engine else {
+        say(shared, image, format!("waiting for {}, which is out of contact", image.node));
+        return Ok(());
+    };
+    let mut state = image.state;
+    let done = work(shared, image, engine.as_ref(), &mut state).await;
+    let update = match done {
+        Ok(update) => update,
+        Err(Failure::Database(error)) => return Err(error),
+        Err(Failure::Engine(EngineError::Unreachable(_))) => return Ok(()),
+        Err(Failure::Engine(error)) => {
+            let problem = Some(explained(image, &error));
+            ImageUpdate { state: ImageState::Failed, bytes: None, problem }
+        }
+    };
+    shared.images.progress().remove(&image.id);
+    release(shared, image);
+    step(shared, image, state, update).await.map(drop)
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Database(#[from] database::Error),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// All steps; `state` says how far they got.
+async fn work(
+    shared: &Shared,
+    image: &ImageRecord,
+    engine: &dyn Engine,
+    state: &mut ImageState,
+) -> Result<ImageUpdate, Failure> {
+    let name = &image.image;
+    if *state == ImageState::Saving || !engine.has_image(name).await? {
+        say(shared, image, "saving: the container is paused while its files are copied");
+        let container = image.container.container_name(&shared.installation);
+        engine.commit(&container, name).await?;
+    }
+    let bytes = Some(engine.image_size(name).await?);
+    release(shared, image);
+    let Some(target) = &image.registry else {
+        return Ok(ImageUpdate { state: ImageState::Saved, bytes, problem: None });
+    };
+    if *state == ImageState::Saving {
+        let update = ImageUpdate { state: ImageState::Pushing, bytes, problem: None };
+        if !step(shared, image, *state, update).await? {
+            // Somebody wants it removed: that follows.
+            return Ok(ImageUpdate { state: ImageState::Failed, bytes, problem: None });
+        }
+        *state = ImageState::Pushing;
+    }
+    let pushed = push(shared, image, engine, target).await;
+    engine.remove_image(name).await?;
+    pushed?;
+    Ok(ImageUpdate { state: ImageState::Pushed, bytes, problem: None })
+}
+
+/// Pushes an image under a name that nobody's task is started from meanwhile.
+async fn push(
+    shared: &Shared,
+    image: &ImageRecord,
+    engine: &dyn Engine,
+    target: &str,
+) -> engine::Result<()> {
+    say(shared, image, format!("pushing to {target}"));
+    let auth = match &image.auth_file {
+        Some(file) => Some(registry::auth(shared, &image.made_by, file).await?),
+        None => None,
+    };
+    let on_node = shared.images.on(&image.node);
+    let taken = canonical(target);
+    on_node.pushing.write().await.insert(taken.clone());
+    let pushed = async {
+        let mut lines = engine.push(&image.image, target, auth.as_ref()).await?;
+        while let Some(line) = lines.next().await {
+            say(shared, image, format!("pushing to {target}: {}", line?));
+        }
+        Ok(())
+    }
+    .await;
+    // A node that refused the name has another image of it, which stays.
+    let untagged = match &pushed {
+        Err(EngineError::Refused(_)) => Ok(()),
+        Ok(()) | Err(_) => engine.remove_image(target).await,
+    };
+    on_node.pushing.write().await.remove(&taken);
+    pushed.and(untagged)
+}
+
+/// Why it failed, and what to do about it.
+fn explained(image: &ImageRecord, error: &EngineError) -> String {
+    let ImageRecord { node, task, .. } = image;
+    let words = error.to_string();
+    if words.contains("no space left") || words.contains("disk quota exceeded") {
+        return format!("the disk of {node} is full ({words}): tell an administrator");
+    }
+    match error {
+        EngineError::NoContainer(_) => format!(
+            "the container of {task} is gone from {node}: one can be saved while it is there, \
+             that is, while its task runs"
+        ),
+        EngineError::Denied(target) => format!(
+            "the registry refused access to {target}: give an authFile with a user who may push there"
+        ),
+        EngineError::NoImage { .. }
+        | EngineError::Refused(_)
+        | EngineError::Failed(_)
+        | EngineError::Unreachable(_)
+        | EngineError::Endpoint { .. } => words,
+    }
+}
