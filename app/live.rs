@@ -33,6 +33,7 @@ pub(crate) struct Live {
     jobs: RwSignal<u64>,
     nodes: RwSignal<u64>,
     cluster: RwSignal<u64>,
+    images: RwSignal<u64>,
     followed: StoredValue<BTreeMap<JobKey, ArcRwSignal<u64>>>,
     lost: RwSignal<bool>,
 }
@@ -43,6 +44,7 @@ struct Touched {
     jobs: Vec<JobKey>,
     nodes: bool,
     cluster: bool,
+    images: bool,
     all: bool,
 }
 
@@ -55,6 +57,7 @@ impl Touched {
                 }
             }
             Change::Node { name: _ } => self.nodes = true,
+            Change::Image { owner: _ } => self.images = true,
             Change::Cluster => self.cluster = true,
             Change::Missed => self.all = true,
         }
@@ -68,6 +71,7 @@ impl Live {
             jobs: RwSignal::new(0),
             nodes: RwSignal::new(0),
             cluster: RwSignal::new(0),
+            images: RwSignal::new(0),
             followed: StoredValue::new(BTreeMap::new()),
             lost: RwSignal::new(false),
         };
@@ -100,6 +104,11 @@ impl Live {
         self.cluster.into()
     }
 
+    /// Counts changes of saved images.
+    pub(crate) fn images(self) -> Signal<u64> {
+        self.images.into()
+    }
+
     /// Counts changes of one job.
     pub(crate) fn job(self, key: &JobKey) -> ArcRwSignal<u64> {
         self.followed
@@ -122,6 +131,9 @@ impl Live {
         }
         if touched.all || touched.cluster {
             bump(self.cluster);
+        }
+        if touched.all || touched.images {
+            bump(self.images);
         }
         let followed = self.followed.try_get_value().unwrap_or_default();
         for (key, topic) in followed {
@@ -198,6 +210,7 @@ mod tests {
         touched.add(change.clone());
         touched.add(change);
         touched.add(Change::Cluster);
-        assert_eq!(touched, Touched { jobs: vec![key], nodes: false, cluster: true, all: false });
+        let expected = Touched { jobs: vec![key], cluster: true, ..Touched::default() };
+        assert_eq!(touched, expected);
     }
 }

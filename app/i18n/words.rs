@@ -32,6 +32,7 @@ pub(crate) struct Texts {
     pub(crate) public_keys: super::words_connect::PublicKeys,
     pub(crate) files: super::words_files::Files,
     pub(crate) queue: super::words_queue::Queue,
+    pub(crate) images: super::words_images::Images,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// A duration (`2h 13m`).
@@ -356,6 +357,8 @@ pub(crate) struct Admin {
     pub(crate) page_opened: Word,
     pub(crate) file_read: Word,
     pub(crate) file_written: Word,
+    pub(crate) image_saved: Word,
+    pub(crate) image_removed: Word,
     pub(crate) name: Word,
     pub(crate) administrator: Word,
     pub(crate) since: Word,

@@ -3,6 +3,7 @@
 mod causes;
 mod connect;
 mod files;
+mod images;
 mod pages;
 mod queue;
 mod spans;
@@ -30,6 +31,7 @@ pub(super) static TEXTS: Texts = Texts {
     public_keys: connect::PUBLIC_KEYS,
     files: files::FILES,
     queue: queue::QUEUE,
+    images: images::IMAGES,
     state,
     span: spans::span,
     ago: spans::ago,

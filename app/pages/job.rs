@@ -8,6 +8,7 @@ mod log_tab;
 mod log_view;
 mod overview;
 mod priority;
+mod save_image;
 mod tab;
 mod tasks_tab;
 mod terminal_tab;
@@ -28,6 +29,7 @@ use crate::pages::job::events_tab::EventsTab;
 use crate::pages::job::head::JobHead;
 use crate::pages::job::log_tab::LogTab;
 use crate::pages::job::overview::Overview;
+use crate::pages::job::save_image::{SavedImages, Saving};
 use crate::pages::job::tab::{Tab, Tabs};
 use crate::pages::job::tasks_tab::TasksTab;
 use crate::pages::job::terminal_tab::TerminalTab;
@@ -68,7 +70,7 @@ fn Job(key: JobKey) -> impl IntoView {
             let key = key.clone();
             match tab.get() {
                 Tab::Overview => view! { <OverviewTab detail=detail/> }.into_any(),
-                Tab::Tasks => view! { <Tasks detail=detail/> }.into_any(),
+                Tab::Tasks => view! { <Tasks key=key detail=detail/> }.into_any(),
                 Tab::Logs => view! { <LogTab key=key detail=detail/> }.into_any(),
                 Tab::Connect => view! { <ConnectTab key=key detail=detail/> }.into_any(),
                 Tab::Terminal => view! { <TerminalTab key=key detail=detail/> }.into_any(),
@@ -85,6 +87,12 @@ fn OverviewTab(detail: Detail) -> impl IntoView {
 }
 
 #[component]
-fn Tasks(detail: Detail) -> impl IntoView {
-    view! { <Loaded resource=detail content=move |detail| view! { <TasksTab detail=detail/> }/> }
+fn Tasks(key: JobKey, detail: Detail) -> impl IntoView {
+    let saving = Saving::provide();
+    view! {
+        <div class="stack">
+            <Loaded resource=detail content=move |detail| view! { <TasksTab detail=detail/> }/>
+            <SavedImages key=key saving=saving/>
+        </div>
+    }
 }

@@ -1,3 +1,4 @@
+mod images;
 mod password;
 mod public_keys;
 mod tokens;
@@ -5,6 +6,7 @@ mod tokens;
 use leptos::prelude::*;
 
 use crate::i18n::{text, tr};
+use crate::pages::profile::images::Images;
 use crate::pages::profile::password::Password;
 use crate::pages::profile::public_keys::PublicKeys;
 use crate::pages::profile::tokens::Tokens;
@@ -23,6 +25,7 @@ pub(crate) fn ProfilePage() -> impl IntoView {
             </section>
             <Password/>
             <PublicKeys/>
+            <Images/>
             <Tokens/>
         </div>
     }

@@ -6,6 +6,7 @@ mod draft;
 mod environment;
 mod field;
 mod file;
+mod images;
 mod job_form;
 mod notice;
 mod ports;

@@ -3,9 +3,9 @@ use leptos::prelude::*;
 
 use crate::i18n::tr;
 
-/// Opens a [`Confirm`] from a button elsewhere on the page.
+/// Opens a dialog, such as a [`Confirm`], from a button elsewhere on the page.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Opener(NodeRef<Dialog>);
+pub(crate) struct Opener(pub(crate) NodeRef<Dialog>);
 
 impl Opener {
     pub(crate) fn new() -> Self {

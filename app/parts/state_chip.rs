@@ -16,13 +16,20 @@ pub(crate) fn StateChip(
     });
     view! {
         <span class=format!("chip chip--{}", modifier(state)) data-state=state.as_str()>
-            <svg class="chip__glyph" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-                <path class="chip__ring" d=ring(state)></path>
-                <path class="chip__sign" d=sign(state)></path>
-            </svg>
+            {glyph(state)}
             <span class="chip__word">{tr(move |t| (t.state)(state))}</span>
             {position}
         </span>
+    }
+}
+
+/// The silhouette of a state.
+pub(crate) fn glyph(state: State) -> impl IntoView {
+    view! {
+        <svg class="chip__glyph" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+            <path class="chip__ring" d=ring(state)></path>
+            <path class="chip__sign" d=sign(state)></path>
+        </svg>
     }
 }
 

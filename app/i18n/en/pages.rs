@@ -296,6 +296,8 @@ pub(super) const ADMIN: Admin = Admin {
     page_opened: "opened a task's page",
     file_read: "read a file",
     file_written: "wrote a file",
+    image_saved: "saved a container as an image",
+    image_removed: "removed a saved image",
     name: "Name",
     administrator: "Administrator",
     since: "Since",

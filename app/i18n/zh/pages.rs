@@ -291,6 +291,8 @@ pub(super) const ADMIN: Admin = Admin {
     page_opened: "打开任务的页面",
     file_read: "读取文件",
     file_written: "写入文件",
+    image_saved: "将容器保存为镜像",
+    image_removed: "删除已保存的镜像",
     name: "名称",
     administrator: "管理员",
     since: "创建时间",

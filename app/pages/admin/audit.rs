@@ -32,6 +32,8 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::JobReleased => |t| t.queue.was_released,
         AuditAction::JobPriority => |t| t.queue.was_prioritised,
         AuditAction::JobMoved => |t| t.queue.was_moved,
+        AuditAction::ImageSaved => |t| t.admin.image_saved,
+        AuditAction::ImageRemoved => |t| t.admin.image_removed,
     }
 }
 

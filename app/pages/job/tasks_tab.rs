@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use api::images::TaskOfJob;
 use api::jobs::{AttemptView, JobDetail, TaskView};
 use leptos::prelude::*;
 use protocol::ids::{JobKey, PortLabel};
@@ -8,6 +9,7 @@ use protocol::state::State;
 use crate::address;
 use crate::i18n::{text, tr};
 use crate::pages::job::log_tab::log_address;
+use crate::pages::job::save_image::SaveButton;
 use crate::pages::job::terminal_tab::terminal_address;
 use crate::parts::copy::Copy;
 use crate::parts::duration::Duration;
@@ -19,6 +21,7 @@ use crate::parts::state_chip::StateChip;
 #[component]
 pub(crate) fn TasksTab(detail: JobDetail) -> impl IntoView {
     let key = detail.summary.key;
+    let may_manage = detail.may_manage;
     let mut attempts = detail.attempts.into_iter().rev();
     let Some(current) = attempts.next() else {
         return view! { <EmptyState title=text(|t| t.job.no_attempt) hint=text(|_| "")/> }
@@ -31,7 +34,7 @@ pub(crate) fn TasksTab(detail: JobDetail) -> impl IntoView {
     view! {
         <div class="stack">
             <h2>{tr(move |t| (t.job.attempt)(number))}</h2>
-            <TaskTable key=of_current attempt=current/>
+            <TaskTable key=of_current attempt=current may_manage=may_manage/>
             {earlier}
         </div>
     }
@@ -47,19 +50,18 @@ fn Earlier(key: JobKey, attempt: AttemptView) -> impl IntoView {
             <summary>
                 {tr(move |t| (t.job.attempt)(number))} " " <StateChip state=attempt.state/> " " {exit}
             </summary>
-            <TaskTable key=key attempt=attempt/>
+            <TaskTable key=key attempt=attempt may_manage=false/>
         </details>
     }
     .into_any()
 }
 
 #[component]
-fn TaskTable(key: JobKey, attempt: AttemptView) -> impl IntoView {
+fn TaskTable(key: JobKey, attempt: AttemptView, may_manage: bool) -> impl IntoView {
     let number = attempt.number;
-    let rows = attempt
-        .tasks
-        .into_iter()
-        .map(|task| view! { <TaskRow key=key.clone() attempt=number task=task/> });
+    let rows = attempt.tasks.into_iter().map(
+        |task| view! { <TaskRow key=key.clone() attempt=number task=task may_manage=may_manage/> },
+    );
     let rows = rows.collect_view();
     let heads = [
         tr(|t| t.job.task).into_any(),
@@ -84,11 +86,15 @@ fn TaskTable(key: JobKey, attempt: AttemptView) -> impl IntoView {
 }
 
 #[component]
-fn TaskRow(key: JobKey, attempt: u32, task: TaskView) -> impl IntoView {
+fn TaskRow(key: JobKey, attempt: u32, task: TaskView, may_manage: bool) -> impl IntoView {
     let log = log_address(&key, attempt, &task.role, task.index);
     let enter = (task.state == State::Running).then(|| {
         let href = terminal_address(&key, &task.role, task.index);
         view! { " " <a href=href>{tr(|t| t.job.terminal)}</a> }
+    });
+    let save = (may_manage && task.state == State::Running).then(|| {
+        let task = TaskOfJob { job: key.clone(), role: task.role.clone(), index: task.index };
+        view! { " " <SaveButton task=task/> }
     });
     let gpus = task.gpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let ended = task.completed_at;
@@ -112,7 +118,7 @@ fn TaskRow(key: JobKey, attempt: u32, task: TaskView) -> impl IntoView {
             <td><Ports ports=task.ports/></td>
             <td>{ran}</td>
             <td>{task.exit.map(|exit| view! { <ExitLine exit=exit/> })}</td>
-            <td><a href=log>{tr(|t| t.job.open_log)}</a> {enter}</td>
+            <td><a href=log>{tr(|t| t.job.open_log)}</a> {enter} {save}</td>
         </tr>
     }
     .into_any()

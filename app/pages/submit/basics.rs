@@ -3,6 +3,7 @@ use leptos::prelude::*;
 use crate::i18n::{Reader, tr};
 use crate::pages::submit::document::{JobField, Notation};
 use crate::pages::submit::field::{Kind, TextField};
+use crate::pages::submit::images;
 use crate::pages::submit::select::{Choice, SelectField};
 use crate::pages::submit::state::Editing;
 
@@ -23,7 +24,7 @@ pub(crate) fn Basics() -> impl IntoView {
             <div class="form__row">
                 <TextField path=path(JobField::Name) label=|f| f.name hint=|f| f.name_hint required=true/>
                 <Show when=has_one_image>
-                    <TextField path="image".to_owned() label=|f| f.image hint=|f| f.image_hint required=true/>
+                    <TextField path="image".to_owned() label=|f| f.image hint=|f| f.image_hint list=images::LIST required=true/>
                 </Show>
             </div>
             <div class="form__row">

@@ -30,6 +30,9 @@ pub(crate) fn TextField(
     /// The file must have it: an empty field stays in the text as an empty value.
     #[prop(optional)]
     required: bool,
+    /// The list of what it offers.
+    #[prop(optional)]
+    list: Option<&'static str>,
 ) -> impl IntoView {
     let editing = Editing::get();
     let value = Memo::new(move |_| editing.read(|tree| tree.text(&path.read())));
@@ -49,6 +52,7 @@ pub(crate) fn TextField(
                 type="text"
                 inputmode=(kind == Kind::Number).then_some("numeric")
                 autocomplete="off"
+                list=list
                 spellcheck="false"
                 aria-invalid=move || is_wrong(editing, path)
                 aria-describedby=move || described.get()

@@ -3,6 +3,7 @@ use leptos::prelude::*;
 use crate::i18n::tr;
 use crate::pages::submit::basics::{Basics, More, Storage};
 use crate::pages::submit::environment::Environment;
+use crate::pages::submit::images::ImageChoices;
 use crate::pages::submit::roles::Roles;
 use crate::pages::submit::state::Editing;
 
@@ -13,6 +14,7 @@ pub(crate) fn JobForm() -> impl IntoView {
     view! {
         <Unreadable/>
         <fieldset class="job-form stack" disabled=move || !editing.is_readable()>
+            <ImageChoices/>
             <Basics/>
             <Roles/>
             <More/>

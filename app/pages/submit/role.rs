@@ -4,6 +4,7 @@ use crate::i18n::tr;
 use crate::i18n::words_submit::RoleSummary;
 use crate::pages::submit::document::{Edit, Notation, Role, RoleField};
 use crate::pages::submit::field::{Kind, TextField, Word};
+use crate::pages::submit::images;
 use crate::pages::submit::ports::Ports;
 use crate::pages::submit::state::Editing;
 
@@ -85,7 +86,7 @@ fn Numbers(role: Memo<Role>) -> impl IntoView {
             <TextField path=path(role, RoleField::Name) label=|f| f.role_name required=true/>
         </Show>
         <Show when=has_own_image>
-            <TextField path=image label=|f| f.image hint=|f| f.image_hint required=true/>
+            <TextField path=image label=|f| f.image hint=|f| f.image_hint list=images::LIST required=true/>
         </Show>
         <div class="role__numbers">
             {number(RoleField::Tasks, |f| f.tasks)}

@@ -1,0 +1,36 @@
+use leptos::prelude::*;
+
+use crate::i18n::{text, tr};
+use crate::live::Live;
+use crate::parts::form_errors::FormAnswer;
+use crate::parts::image_table::ImageTable;
+use crate::parts::loaded::Loaded;
+use crate::server_fns::images::{RemoveImage, list_images};
+
+/// One's own saved images; everybody's, for administrators.
+#[component]
+pub(crate) fn Images() -> impl IntoView {
+    let remove = ServerAction::<RemoveImage>::new();
+    let topic = Live::get().images();
+    let images = Resource::new(move || (topic.get(), remove.version().get()), |_| list_images());
+    view! {
+        <section class="card stack" aria-labelledby="images">
+            <div>
+                <h2 id="images">{tr(|t| t.images.title)}</h2>
+                <p class="hint">{tr(|t| t.images.hint)}</p>
+            </div>
+            <Loaded
+                resource=images
+                lines=2
+                content=move |images| {
+                    if images.is_empty() {
+                        return view! { <p class="hint">{tr(|t| t.images.none)}</p> }.into_any();
+                    }
+                    view! { <ImageTable images=images remove=remove/> }.into_any()
+                }
+            />
+            <FormAnswer answer=remove.value() done=text(|t| t.images.removed)/>
+        </section>
+    }
+    .into_any()
+}

@@ -1,0 +1,107 @@
+use api::images::SavedImageView;
+use leptos::prelude::*;
+use protocol::image::ImageState;
+use protocol::state::State;
+
+use crate::address;
+use crate::i18n::{text, tr};
+use crate::number;
+use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::copy::Copy;
+use crate::parts::relative_time::RelativeTime;
+use crate::parts::state_chip::{glyph, modifier};
+use crate::server_fns::images::RemoveImage;
+
+/// Saved images, with how far each is and what can be done.
+#[component]
+pub(crate) fn ImageTable(
+    images: Vec<SavedImageView>,
+    remove: ServerAction<RemoveImage>,
+) -> impl IntoView {
+    let rows = images.into_iter().map(|image| view! { <Row image=image remove=remove/> });
+    let rows = rows.collect_view();
+    let heads = [
+        tr(|t| t.images.image).into_any(),
+        tr(|t| t.jobs.state).into_any(),
+        tr(|t| t.images.bytes).into_any(),
+        tr(|t| t.images.place).into_any(),
+        tr(|t| t.images.from).into_any(),
+        tr(|t| t.job.when).into_any(),
+        tr(|t| t.admin.actions).into_any(),
+    ];
+    let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
+    view! {
+        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.images.title)>
+            <table class="table">
+                <thead><tr>{heads}</tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Row(image: SavedImageView, remove: ServerAction<RemoveImage>) -> impl IntoView {
+    let note = image.problem.clone().or(image.progress.clone());
+    let size = image.bytes.map(number::bytes);
+    let name = image.registry.clone().filter(|_| image.state == ImageState::Pushed);
+    let name = name.unwrap_or_else(|| image.image.clone());
+    let removable = image.state != ImageState::Removing;
+    view! {
+        <tr>
+            <th scope="row"><Copy text=name/></th>
+            <td>
+                <ImageChip state=image.state/>
+                {note.map(|note| view! { <span class="table__sub">{note}</span> })}
+            </td>
+            <td class="table__number">{size}</td>
+            <td>{image.registry.unwrap_or_else(|| image.node.to_string())}</td>
+            <td>
+                <a href=address::job(&image.job)>{image.job.to_string()}</a>
+                <span class="table__sub">{image.task}</span>
+            </td>
+            <td><RelativeTime at=image.created_at/></td>
+            <td>{removable.then(|| view! { <Remove id=image.id image=image.image remove=remove/> })}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// How far an image is, in the colours of jobs.
+#[component]
+fn ImageChip(state: ImageState) -> impl IntoView {
+    let like = match state {
+        ImageState::Saving | ImageState::Pushing => State::Preparing,
+        ImageState::Saved | ImageState::Pushed => State::Succeeded,
+        ImageState::Failed => State::Failed,
+        ImageState::Removing => State::Stopping,
+    };
+    view! {
+        <span class=format!("chip chip--{}", modifier(like)) data-state=state.as_str()>
+            {glyph(like)}
+            <span class="chip__word">{tr(move |t| (t.images.state)(state))}</span>
+        </span>
+    }
+}
+
+#[component]
+fn Remove(id: i64, image: String, remove: ServerAction<RemoveImage>) -> impl IntoView {
+    let opener = Opener::new();
+    view! {
+        <button type="button" class="button button--small" on:click=move |_| opener.open()>
+            {tr(|t| t.common.remove)}
+        </button>
+        <Confirm
+            opener=opener
+            title=text(move |t| (t.images.remove_title)(&image))
+            text=text(|t| t.images.remove_text)
+        >
+            <ActionForm action=remove on:submit=move |_| opener.close()>
+                <input type="hidden" name="id" value=id/>
+                <button class="button button--danger" type="submit">{tr(|t| t.common.remove)}</button>
+            </ActionForm>
+        </Confirm>
+    }
+    .into_any()
+}
