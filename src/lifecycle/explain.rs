@@ -84,10 +84,15 @@ fn cause(ended: &Ended, lines: &[String]) -> (Cause, Vec<String>) {
     }
     by_log(ended, lines)
         .or_else(|| by_code(code, lines))
-        .or_else(|| by_exception(lines))
+        .or_else(|| (!is_signal(code)).then(|| by_exception(lines)).flatten())
         .or_else(|| first_of_cuda_and_nccl(lines))
         .or_else(|| file_missing(code, lines))
         .unwrap_or_else(|| unexplained(code, lines))
+}
+
+/// Whether a signal ended it. No exception does that: one in the log was caught before.
+fn is_signal(code: i32) -> bool {
+    (129..=192).contains(&code)
 }
 
 /// What only one cause writes.
@@ -162,7 +167,7 @@ fn file_missing(code: i32, lines: &[String]) -> Option<(Cause, Vec<String>)> {
 }
 
 fn unexplained(code: i32, lines: &[String]) -> (Cause, Vec<String>) {
-    if (129..=192).contains(&code) {
+    if is_signal(code) {
         let evidence = last(evidence(lines, patterns::CRASHED));
         return (Cause::Signal { signal: code - 128 }, evidence);
     }

@@ -57,6 +57,16 @@ pub(super) fn cause(cause: &Cause) -> String {
 
 pub(super) fn remedy(cause: &Cause) -> &'static str {
     match cause {
+        Cause::Signal { signal: 9 } => {
+            "It was below its memory limit: something killed it, or the node ran out of memory."
+        }
+        Cause::Signal { signal: 15 } => {
+            "Something in the container asked it to end: a timeout, a kill, another program."
+        }
+        Cause::Signal { signal: 4 | 6 | 7 | 8 | 11 } => {
+            "Native code crashed: check that its libraries fit each other and the CPU. In Python, \
+             PYTHONFAULTHANDLER=1 names the line."
+        }
         Cause::CommandFailed | Cause::Signal { .. } => {
             "The end of the log says what the program was doing."
         }

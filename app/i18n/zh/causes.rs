@@ -50,6 +50,11 @@ pub(super) fn cause(cause: &Cause) -> String {
 
 pub(super) fn remedy(cause: &Cause) -> &'static str {
     match cause {
+        Cause::Signal { signal: 9 } => "未超过内存上限：被其他程序终止，或节点内存不足。",
+        Cause::Signal { signal: 15 } => "容器内有程序要求它结束：timeout、kill 或其他程序。",
+        Cause::Signal { signal: 4 | 6 | 7 | 8 | 11 } => {
+            "本机代码崩溃：请检查各个库之间以及与 CPU 是否兼容。Python 可设置 PYTHONFAULTHANDLER=1 查看出错的行。"
+        }
         Cause::CommandFailed | Cause::Signal { .. } => "日志末尾通常会说明原因。",
         Cause::CommandNotFound => "请检查拼写，并确认镜像中包含该命令。",
         Cause::CommandNotExecutable => "请用解释器启动脚本（bash run.sh），或为其添加执行权限。",
