@@ -8,12 +8,15 @@ use database::public_keys::PublicKeyRecord;
 use database::tasks::Task;
 use futures::StreamExt;
 use protocol::guest::{AUTHORIZED_KEYS, FOLDER};
-use protocol::ids::UserName;
+use protocol::ids::{RoleName, UserName};
+use protocol::plugins;
+use protocol::spec::JobSpec;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use ssh_key::{Algorithm, HashAlg, PublicKey};
 use tar::{Builder, Header};
 
+use crate::active;
 use crate::cluster::Observation;
 use crate::error;
 use crate::keys::{self, Pair};
@@ -78,13 +81,30 @@ pub(crate) async fn lines(
     Ok(keys.into_iter().map(|key| key.line).collect())
 }
 
+/// The lines that let enter who is named in the job's file; what is no key lets nobody in.
+pub(crate) fn of_job(spec: &JobSpec, role: &RoleName) -> Vec<String> {
+    let given = plugins::user_keys(spec, Some(role)).into_iter();
+    given.filter_map(|text| read("", text, Timestamp(0)).ok()).map(|key| key.line).collect()
+}
+
+/// Refuses a job file with a key that is none.
+pub(crate) fn check(spec: &JobSpec) -> Result<()> {
+    for text in plugins::user_keys(spec, None) {
+        read("", text, Timestamp(0)).map_err(|error| Error {
+            message: format!("extras: plugin ssh: userssh.value: {}", error.message),
+            ..error
+        })?;
+    }
+    Ok(())
+}
+
 /// Tells the user's tasks that run which keys open them now. One that cannot be told keeps those
 /// that it has.
 pub(crate) async fn tell_tasks(shared: &Shared, user: &UserName) -> Result<()> {
     let lines = lines(shared, user).await.map_err(error::database)?;
-    let jobs = database::jobs::placed(shared.database.read()).await.map_err(error::database)?;
-    let mine = jobs.into_iter().filter(|job| job.key.user == *user);
-    let mine: HashMap<_, _> = mine.map(|job| (job.id, job.key)).collect();
+    let jobs = active::placed(shared).await.map_err(error::database)?;
+    let mine = jobs.into_iter().filter(|job| job.row.key.user == *user);
+    let mine: HashMap<_, _> = mine.map(|job| (job.row.id, job)).collect();
     if mine.is_empty() {
         return Ok(());
     }
@@ -93,8 +113,9 @@ pub(crate) async fn tell_tasks(shared: &Shared, user: &UserName) -> Result<()> {
     let told: Vec<_> = running
         .filter_map(|task| {
             let job = mine.get(&task.key.job)?;
-            let entry = keys::private_key(&shared.seal, task.key.job, job, Pair::Entry);
-            let lines = [&[keys::public_line(&entry)], lines.as_slice()].concat();
+            let entry = keys::private_key(&shared.seal, task.key.job, &job.row.key, Pair::Entry);
+            let of_job = of_job(&job.spec, &task.role_name);
+            let lines = [&[keys::public_line(&entry)], lines.as_slice(), &of_job].concat();
             Some(tell(shared, task, lines.join("\n") + "\n"))
         })
         .collect();

@@ -14,6 +14,7 @@ mod limit;
 pub mod image;
 pub mod parse;
 pub mod placement;
+pub mod plugins;
 pub mod problem;
 mod references;
 pub mod render;

@@ -66,8 +66,10 @@ pub(super) async fn launch(
         Ok(secrets) => secrets,
         Err(message) => return Outcome::NotLaunched(message),
     };
+    let role = launch.spec.roles.get(launch.task.role as usize);
+    let of_job = role.map(|role| public_keys::of_job(&launch.spec, &role.name)).unwrap_or_default();
     let admitted = match public_keys::lines(&launch.shared, &launch.key.user).await {
-        Ok(lines) => lines,
+        Ok(lines) => [lines, of_job].concat(),
         Err(error) => return Outcome::NotLaunched(error.to_string()),
     };
     let Some(mut spec) = container(&launch, &secrets, admitted) else {

@@ -18,6 +18,7 @@ use crate::loops::schedule::request;
 use crate::ops::files::access::{Access, Claim};
 use crate::ops::files::failure;
 use crate::ops::{views, virtual_clusters};
+use crate::public_keys;
 use crate::shared::Shared;
 
 /// The output folder that nobody else can have.
@@ -63,6 +64,7 @@ pub(super) async fn check(
         let error = Error::new(ErrorCode::ForbiddenUserError, message);
         return Err(refused("virtualCluster")(error));
     }
+    public_keys::check(spec).map_err(refused("extras"))?;
     for role in &spec.roles {
         images::admit(shared, actor, &role.image).await.map_err(refused("image"))?;
     }

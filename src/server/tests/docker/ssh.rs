@@ -27,7 +27,8 @@ fn tasks_are_entered_with_the_jobs_key_and_enter_each_other() {
     std::fs::write(folder.path().join("berth.toml"), nodes(&engines)).unwrap();
     let berth = Berth::start(folder.path());
     let client = berth.client();
-    client.submit(&job());
+    let given = folder.path().join("given");
+    client.submit(&job(&make_key(&given, "given@desk")));
     client.running("entered");
     let ways = client.json("/api/v1/jobs/entered/ssh");
     let key = key_file(&client, folder.path());
@@ -47,7 +48,10 @@ fn tasks_are_entered_with_the_jobs_key_and_enter_each_other() {
     by_the_documents_steps(&berth, &client, &ways, folder.path());
     by_the_command_line(&berth, &client, folder.path());
     refuses_others(&client, &tasks[0], folder.path());
+    let by_the_file = tasks[2].with_key(&given);
+    assert_eq!(text(&by_the_file.ssh("echo in")), "in\n", "the key of the job's file opens it");
     opens_to_the_users_own_key(&client, &tasks[2], folder.path());
+    assert_eq!(text(&by_the_file.ssh("echo in")), "in\n", "also after others came and went");
     tasks.iter().for_each(|task| assert!(task.ssh("touch /finish").status.success()));
     let detail = client.ended("entered");
     assert_eq!(detail["jobStatus"]["state"], "SUCCEEDED", "{detail:#}");
@@ -89,9 +93,11 @@ fn nodes(engines: &[Dockerd]) -> String {
     config
 }
 
-fn job() -> String {
+fn job(public_key: &str) -> String {
     json!({
         "jobName": "entered", "image": image::PLAIN, "retryCount": 0,
+        "extras": { "com.microsoft.pai.runtimeplugin": [{ "plugin": "ssh", "parameters": {
+            "jobssh": true, "userssh": { "type": "custom", "value": public_key } } }] },
         "taskRoles": [{ "name": "worker", "taskNumber": TASKS, "cpuNumber": 1, "memoryMB": 200,
             "gpuNumber": 0, "command": WAIT }],
     })
@@ -129,11 +135,26 @@ impl Task {
         Self { address, options }
     }
 
+    /// The same with another key.
+    fn with_key(&self, key: &Path) -> Self {
+        let mut other = Self { address: self.address.clone(), options: self.options.clone() };
+        other.options[1] = format!("-oIdentityFile={}", key.display());
+        other
+    }
+
     fn ssh(&self, command: &str) -> Output {
         let mut ssh = Command::new("ssh");
         ssh.args(["-F", "none"]).args(&self.options);
         ssh.arg(format!("root@{}", self.address)).arg(command).output().unwrap()
     }
+}
+
+/// Makes a pair of keys and gives the public one.
+fn make_key(path: &Path, comment: &str) -> String {
+    let mut made = Command::new("ssh-keygen");
+    made.args(["-q", "-t", "ed25519", "-N", "", "-C", comment, "-f"]).arg(path);
+    assert!(made.status().unwrap().success());
+    std::fs::read_to_string(path.with_extension("pub")).unwrap()
 }
 
 fn text(output: &Output) -> String {
@@ -236,15 +257,9 @@ fn greeting(port: u16) -> String {
 /// A key that is added while the task runs opens it, and no more when it is removed.
 fn opens_to_the_users_own_key(client: &Client, task: &Task, folder: &Path) {
     let key = folder.join("mine");
-    let made = Command::new("ssh-keygen")
-        .args(["-q", "-t", "ed25519", "-N", "", "-C", "me@laptop", "-f"])
-        .arg(&key)
-        .status();
-    assert!(made.unwrap().success());
-    let mut own = Task { address: task.address.clone(), options: task.options.clone() };
-    own.options[1] = format!("-oIdentityFile={}", key.display());
+    let public = make_key(&key, "me@laptop");
+    let own = task.with_key(&key);
     assert_eq!(own.ssh("true").status.code(), Some(255));
-    let public = std::fs::read_to_string(key.with_extension("pub")).unwrap();
     let (status, answer) =
         client.post("/api/v2/public-keys", &json!({ "key": public }).to_string());
     assert_eq!(status, 201, "{answer}");
@@ -258,14 +273,8 @@ fn opens_to_the_users_own_key(client: &Client, task: &Task, folder: &Path) {
 
 fn refuses_others(client: &Client, task: &Task, folder: &Path) {
     let other = folder.join("other");
-    let made = Command::new("ssh-keygen")
-        .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-        .arg(&other)
-        .status();
-    assert!(made.unwrap().success());
-    let mut stranger = Task { address: task.address.clone(), options: task.options.clone() };
-    stranger.options[1] = format!("-oIdentityFile={}", other.display());
-    let refused = stranger.ssh("true");
+    make_key(&other, "");
+    let refused = task.with_key(&other).ssh("true");
     assert_eq!(refused.status.code(), Some(255), "{refused:?}");
     let words = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(words.contains("Permission denied (publickey)"), "{words}");
