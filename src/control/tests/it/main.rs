@@ -5,6 +5,7 @@
 mod crash;
 mod files;
 mod house;
+mod images;
 mod life;
 mod limits;
 mod preemption;

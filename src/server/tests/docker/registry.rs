@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::berth::Berth;
 use crate::dockerd::Dockerd;
 use crate::image;
+use crate::images::save;
 
 const USER: &str = "alice";
 const PASSWORD: &str = "a pass phrase";
@@ -62,6 +63,47 @@ fn a_private_image_is_pulled_with_the_auth_file() {
     assert!(why(&short).contains("three lines"), "{}", why(&short));
     let right = run("right", Some("right"));
     assert_eq!(right["jobStatus"]["state"], "SUCCEEDED", "{}", why(&right));
+}
+
+#[test]
+fn a_container_is_pushed_to_a_private_registry() {
+    let dockerd = Dockerd::start();
+    image::load(&dockerd);
+    let folder = tempfile::tempdir().unwrap();
+    let registry = Registry::start(folder.path());
+    let config = format!(
+        "[[nodes]]\nname = \"node\"\naddress = \"127.0.0.1\"\nendpoint = \"{}\"\n\
+         cpus = 2\nmemory_mb = 4096\nports = \"38000-38999\"\n",
+        dockerd.endpoint()
+    );
+    std::fs::write(folder.path().join("berth.toml"), config).unwrap();
+    let berth = Berth::start(folder.path());
+    let files = folder.path().join("data/storage/admin");
+    std::fs::create_dir_all(&files).unwrap();
+    let address = &registry.address;
+    std::fs::write(files.join("auth"), format!("{address}\n{USER}\n{PASSWORD}\n")).unwrap();
+    let client = berth.client();
+    client.submit(&job("maker", image::PLAIN, None).replace("\"true\"", "\"sleep 600\""));
+    client.running("maker");
+    let task = "/api/v2/jobs/admin~maker/tasks/main/0/image";
+    let target = format!("{address}/team/made:1");
+    let push = |name: &str, file: &str| {
+        let wish = json!({ "name": name, "registry": target, "authFile": file });
+        save(&client, task, &wish)
+    };
+    let refused = push("without", "");
+    assert_eq!(refused["state"], "FAILED", "{refused}");
+    assert!(refused["problem"].to_string().contains("authFile"), "{refused}");
+    let pushed = push("made", "/admin/auth");
+    assert_eq!(pushed["state"], "PUSHED", "{pushed}");
+    let images = dockerd.docker(&["images", "--format", "{{.Repository}}"]);
+    assert!(!images.contains("made") && !images.contains("saved/"), "{images}");
+    client.submit(&job("uses", &target, Some("auth")));
+    let used = client.ended("uses");
+    assert_eq!(used["jobStatus"]["state"], "SUCCEEDED", "{used:#}");
+    // The node has that image now, and keeps it.
+    let taken = push("again", "/admin/auth");
+    assert!(taken["problem"].to_string().contains("another image"), "{taken}");
 }
 
 fn job(name: &str, image: &str, file: Option<&str>) -> String {

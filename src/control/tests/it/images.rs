@@ -1,0 +1,134 @@
+//! Containers saved as images.
+
+use std::time::Duration;
+
+use api::images::{SaveImage, SavedImageView, TaskOfJob};
+use api::jobs::Submission;
+use api::users::NewUser;
+use api::{Actor, Backend, ErrorCode};
+use futures::StreamExt;
+use protocol::image::ImageState;
+use protocol::state::State;
+
+use crate::house::{House, PATIENCE, admin, job, key, submit, until_state};
+
+fn wish(job: &str, name: &str, registry: &str) -> SaveImage {
+    SaveImage {
+        task: TaskOfJob { job: key(job), role: "worker".parse().unwrap(), index: 0 },
+        name: name.to_owned(),
+        tag: "1".to_owned(),
+        registry: registry.to_owned(),
+        auth_file: String::new(),
+        address: None,
+    }
+}
+
+/// Waits until nothing is being done with any image.
+async fn settled(backend: &Backend) -> Vec<SavedImageView> {
+    let mut changes = backend.changes.subscribe(&admin());
+    let waiting = async {
+        loop {
+            let images = backend.images.list(&admin()).await.unwrap();
+            if images.iter().all(|image| !image.state.is_under_way()) {
+                return images;
+            }
+            changes.next().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap()
+}
+
+fn with_image(name: &str, image: &str) -> String {
+    job(name, 1, 0, "exit 0", "").replace("berth/base", image)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_save_outlives_its_task_and_the_server() {
+    let house = House::new(1);
+    house.node(0).set_commit_time(Duration::from_secs(4));
+    let control = house.start().await;
+    submit(&control.backend, job("short", 1, 0, "sleep 1", "")).await;
+    until_state(&control.backend, "short", State::Running).await;
+    let begun = control.backend.images.save(&admin(), &wish("short", "made", "")).await.unwrap();
+    assert_eq!((begun.state, begun.image.as_str()), (ImageState::Saving, "saved/admin/made:1"));
+    until_state(&control.backend, "short", State::Succeeded).await;
+    assert_eq!(house.node(0).containers().len(), 1, "it is being saved");
+    control.shutdown().await;
+    drop(control);
+    let control = house.start().await;
+    let images = settled(&control.backend).await;
+    assert_eq!(images[0].state, ImageState::Saved, "{images:#?}");
+    assert!(images[0].bytes.is_some());
+    house.node(0).until_empty().await;
+    let gone = control.backend.images.save(&admin(), &wish("short", "late", "")).await;
+    let gone = gone.unwrap_err();
+    assert_eq!(gone.code, ErrorCode::UnavailableError);
+    assert!(gone.message.contains("has no container on"), "{gone}");
+    let events = control.backend.jobs.events(&admin(), &key("short")).await.unwrap();
+    assert!(events.iter().any(|event| event.message.contains("saved as saved/admin/made:1")));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_pushed_leaves_nothing_on_its_node() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("runs", 1, 0, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    let save = async |name: &str, registry: &str| {
+        backend.images.save(&admin(), &wish("runs", name, registry)).await.map(drop)
+    };
+    save("pushed", "r.org/team/torch:1").await.unwrap();
+    save("refused", "r.org/denied/torch:1").await.unwrap();
+    let images = settled(backend).await;
+    let find = |name: &str| images.iter().find(|image| image.image.contains(name)).unwrap();
+    assert_eq!(find("pushed").state, ImageState::Pushed, "{images:#?}");
+    assert_eq!(find("refused").state, ImageState::Failed);
+    let problem = find("refused").problem.clone().unwrap();
+    assert!(problem.contains("give an authFile"), "{problem}");
+    assert_eq!(house.node(0).images(), Vec::<String>::new());
+    // What failed gives way, what was pushed does not.
+    save("refused", "").await.unwrap();
+    assert_eq!(save("pushed", "").await.unwrap_err().code, ErrorCode::ConflictImageError);
+    settled(backend).await;
+    assert_eq!(house.node(0).images(), ["saved/admin/refused:1"]);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_inherits_the_images_of_who_had_his_name() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let bob = Actor { user: "bob".parse().unwrap(), admin: false };
+    let new =
+        || NewUser { name: bob.user.clone(), password: "another long one".into(), admin: false };
+    backend.users.create(&admin(), new()).await.unwrap();
+    let text = job("bobs", 1, 0, "sleep 3", "");
+    let submission = Submission { text, cloned_from: None, expected_name: None };
+    let submitted = backend.jobs.submit(&bob, submission).await.unwrap();
+    let mut wish = wish("bobs", "private", "");
+    wish.task.job = submitted.key;
+    let mut changes = backend.changes.subscribe(&admin());
+    while backend.images.size(&bob, &wish.task).await.is_err() {
+        changes.next().await;
+    }
+    backend.images.save(&bob, &wish).await.unwrap();
+    assert_eq!(settled(backend).await[0].image, "saved/bob/private:1");
+    house.node(0).until_empty().await;
+    while backend.users.remove(&admin(), &bob.user).await.is_err() {
+        changes.next().await;
+    }
+    backend.users.create(&admin(), new()).await.unwrap();
+    let submission = Submission {
+        text: with_image("heir", "saved/bob/private:1"),
+        cloned_from: None,
+        expected_name: None,
+    };
+    let refused = backend.jobs.submit(&bob, submission).await.unwrap_err();
+    assert!(refused.message.contains("no saved image"), "{refused}");
+    assert_eq!(settled(backend).await, []);
+    assert_eq!(house.node(0).images(), Vec::<String>::new());
+    control.shutdown().await;
+}
