@@ -106,23 +106,25 @@ fn Dialog(saving: Saving, save: ServerAction<SaveImage>) -> impl IntoView {
     view! {
         <dialog class="dialog" node_ref=saving.opener.0 aria-label=move || title.get()>
             <h2 class="dialog__title">{move || title.get()}</h2>
-            <p class="dialog__text">{tr(|t| t.images.dialog_text)}</p>
-            <Size task=task/>
-            <ActionForm action=save attr:class="form">
-                <input type="hidden" name="job" value=part(|task| task.job.to_string())/>
-                <input type="hidden" name="role" value=part(|task| task.role.to_string())/>
-                <input type="hidden" name="index" value=part(|task| task.index.to_string())/>
-                <Fields/>
-                <FormAnswer answer=save.value() done=text(|t| t.images.begun)/>
-                <div class="dialog__actions">
-                    <button type="button" class="button" on:click=move |_| saving.opener.close()>
-                        {tr(|t| t.common.cancel)}
-                    </button>
-                    <button type="submit" class="button button--primary">
-                        {tr(|t| t.images.begin)}
-                    </button>
-                </div>
-            </ActionForm>
+            <div class="stack">
+                <p class="dialog__text">{tr(|t| t.images.dialog_text)}</p>
+                <Size task=task/>
+                <ActionForm action=save attr:class="form">
+                    <input type="hidden" name="job" value=part(|task| task.job.to_string())/>
+                    <input type="hidden" name="role" value=part(|task| task.role.to_string())/>
+                    <input type="hidden" name="index" value=part(|task| task.index.to_string())/>
+                    <Fields/>
+                    <FormAnswer answer=save.value() done=text(|t| t.images.begun)/>
+                    <div class="dialog__actions">
+                        <button type="button" class="button" on:click=move |_| saving.opener.close()>
+                            {tr(|t| t.common.cancel)}
+                        </button>
+                        <button type="submit" class="button button--primary">
+                            {tr(|t| t.images.begin)}
+                        </button>
+                    </div>
+                </ActionForm>
+            </div>
         </dialog>
     }
     .into_any()
