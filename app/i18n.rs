@@ -7,8 +7,8 @@ mod waits;
 mod words;
 pub(crate) mod words_connect;
 pub(crate) mod words_files;
-pub(crate) mod words_queue;
 pub(crate) mod words_images;
+pub(crate) mod words_queue;
 pub(crate) mod words_submit;
 mod zh;
 

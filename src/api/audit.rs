@@ -78,8 +78,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 10] = [
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,

@@ -9,8 +9,8 @@ mod m0001_first_tables;
 mod m0002_public_keys;
 mod m0003_audit;
 mod m0004_borrowed;
-mod m0006_queue;
 mod m0005_images;
+mod m0006_queue;
 
 struct Migrator;
 
@@ -21,8 +21,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0002_public_keys::Migration),
             Box::new(m0003_audit::Migration),
             Box::new(m0004_borrowed::Migration),
-            Box::new(m0006_queue::Migration),
             Box::new(m0005_images::Migration),
+            Box::new(m0006_queue::Migration),
         ]
     }
 }
