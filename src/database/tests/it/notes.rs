@@ -77,7 +77,7 @@ on_both! {
         let conn = stage.db.read();
         assert_eq!(images::find(conn, &new.image).await?, Some(stored.clone()));
         assert_eq!(images::get(conn, id).await?, Some(stored.clone()));
-        assert_eq!(images::under_way(conn).await?, [stored.clone()]);
+        assert_eq!(images::under_way(conn).await?, std::slice::from_ref(&stored));
         let tx = stage.begin().await?;
         assert!(matches!(images::insert(&tx, &new).await, Err(Error::Conflict { .. })));
         tx.rollback().await?;
