@@ -337,6 +337,9 @@ pub(crate) struct Cluster {
     pub(crate) drain: Word,
     pub(crate) drain_text: Word,
     pub(crate) undrain: Word,
+    pub(crate) empty_now: Word,
+    pub(crate) empty_text: Word,
+    pub(crate) give_up_text: Word,
     pub(crate) all_nodes: Word,
 }
 

@@ -38,6 +38,7 @@ pub(crate) struct Queue {
     pub(crate) effect: Effects,
     pub(crate) save_cluster: fn(&str) -> String,
     pub(crate) drain_title: fn(&str) -> String,
+    pub(crate) empty_title: fn(&str) -> String,
     pub(crate) undrain_title: fn(&str) -> String,
     pub(crate) undrain_text: Word,
     pub(crate) was_held: Word,

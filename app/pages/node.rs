@@ -1,7 +1,6 @@
 use api::cluster::NodeView;
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use protocol::cluster::NodeCondition;
 use protocol::ids::NodeName;
 
 use crate::address;
@@ -51,8 +50,7 @@ fn Node(name: NodeName) -> impl IntoView {
 #[component]
 fn Detail(node: NodeView) -> impl IntoView {
     let drain = Session::get().is_admin().then(|| {
-        let drained = node.condition == NodeCondition::Draining;
-        view! { <Drain name=node.name.clone() drained=drained/> }
+        view! { <Drain node=node.clone()/> }
     });
     let problem = node.problem.clone().map(|words| {
         view! { <p class="notice" role="alert">{words}</p> }

@@ -1,45 +1,81 @@
+use api::cluster::{Drain as What, NodeView};
 use leptos::prelude::*;
+use protocol::cluster::NodeCondition;
 use protocol::ids::NodeName;
 
-use crate::i18n::{text, tr};
+use crate::i18n::{Texts, text, tr};
 use crate::parts::ask::Asker;
 use crate::parts::form_errors::FormAnswer;
 use crate::server_fns::nodes::{DrainNode, drain_node};
 use crate::server_fns::queue::effect_of_drain;
 
-/// Empties a node, or lets it take tasks again, after a question that says what that does. Without
-/// JavaScript it does it at once.
+/// Empties a node, now or as its tasks end, or lets it take tasks again.
 #[component]
-pub(crate) fn Drain(name: NodeName, drained: bool) -> impl IntoView {
+pub(crate) fn Drain(node: NodeView) -> impl IntoView {
     let drain = ServerAction::<DrainNode>::new();
+    let silent = node.condition == NodeCondition::Unreachable;
+    let drained = node.condition == NodeCondition::Draining || node.emptied;
+    let quietly = if drained { What::Off } else { What::Quietly };
+    let name = node.name.clone();
+    let now = (!node.emptied).then(|| {
+        view! { <Button name=node.name.clone() what=What::Now silent=silent drain=drain/> }
+    });
+    view! {
+        <Button name=name what=quietly silent=silent drain=drain/>
+        {now}
+        <FormAnswer answer=drain.value() done=text(|t| t.common.saved)/>
+    }
+}
+
+/// Asks first, and says what it does. Without JavaScript it does it at once.
+#[component]
+fn Button(
+    name: NodeName,
+    what: What,
+    silent: bool,
+    drain: ServerAction<DrainNode>,
+) -> impl IntoView {
     let asker = Asker::get();
     let asked = name.clone();
+    let words = move |t: &'static Texts| match what {
+        What::Off => t.queue.undrain_text,
+        What::Quietly => t.cluster.drain_text,
+        What::Now if silent => t.cluster.give_up_text,
+        What::Now => t.cluster.empty_text,
+    };
     let ask = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
         let (of_title, of_effect, of_act) = (asked.to_string(), asked.clone(), asked.clone());
         asker.ask(
             move |t| {
-                let title = if drained { t.queue.undrain_title } else { t.queue.drain_title };
+                let title = match what {
+                    What::Off => t.queue.undrain_title,
+                    What::Quietly => t.queue.drain_title,
+                    What::Now => t.queue.empty_title,
+                };
                 title(&of_title)
             },
-            move |t| if drained { t.queue.undrain_text } else { t.cluster.drain_text },
-            effect_of_drain(of_effect, !drained),
-            move || drain_node(of_act, !drained),
+            words,
+            effect_of_drain(of_effect, what),
+            move || drain_node(of_act, what),
         );
+    };
+    let value = match what {
+        What::Off => "off",
+        What::Quietly => "quietly",
+        What::Now => "now",
     };
     view! {
         <ActionForm action=drain>
             <input type="hidden" name="name" value=name.to_string()/>
-            <input type="hidden" name="drain" value=(!drained).to_string()/>
-            <button
-                class="button button--small"
-                type="submit"
-                title=tr(|t| t.cluster.drain_text)
-                on:click=ask
-            >
-                {tr(move |t| if drained { t.cluster.undrain } else { t.cluster.drain })}
+            <input type="hidden" name="drain" value=value/>
+            <button class="button button--small" type="submit" title=tr(words) on:click=ask>
+                {tr(move |t| match what {
+                    What::Off => t.cluster.undrain,
+                    What::Quietly => t.cluster.drain,
+                    What::Now => t.cluster.empty_now,
+                })}
             </button>
         </ActionForm>
-        <FormAnswer answer=drain.value() done=text(|t| t.common.saved)/>
     }
 }

@@ -1,4 +1,4 @@
-use api::cluster::NodeView;
+use api::cluster::{Drain, NodeView};
 use leptos::prelude::*;
 use protocol::cluster::GpuRuntime;
 use protocol::ids::NodeName;
@@ -25,7 +25,7 @@ pub(crate) async fn get_node(name: NodeName) -> Result<NodeView, Failed> {
 
 /// Empties a node, or lets it take tasks again.
 #[server(prefix = "/fn", endpoint = "nodes/drain")]
-pub(crate) async fn drain_node(name: NodeName, drain: bool) -> Result<(), Failed> {
+pub(crate) async fn drain_node(name: NodeName, drain: Drain) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend.nodes.drain(&actor, &name, drain).await.map_err(failed)

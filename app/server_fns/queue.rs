@@ -1,3 +1,4 @@
+use api::cluster::Drain;
 use api::queue::{Effect, QueueChange, QueuePlace};
 use leptos::prelude::*;
 use protocol::ids::{JobKey, NodeName};
@@ -71,7 +72,7 @@ pub(crate) async fn effect_of_turn(key: JobKey, turn: Turn) -> Result<Effect, Fa
 
 /// What draining a node, or ending that, would do.
 #[server(prefix = "/fn", endpoint = "queue/drain", input = GetUrl)]
-pub(crate) async fn effect_of_drain(name: NodeName, drain: bool) -> Result<Effect, Failed> {
+pub(crate) async fn effect_of_drain(name: NodeName, drain: Drain) -> Result<Effect, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend.nodes.drain_effect(&actor, &name, drain).await.map_err(failed)

@@ -21,10 +21,10 @@ pub trait Nodes: Send + Sync {
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView>;
     /// Adds a node, or changes one of that name.
     async fn save(&self, actor: &Actor, node: NodeSettings) -> Result<()>;
-    /// Takes nothing new any more (`true`), or does again (`false`).
-    async fn drain(&self, actor: &Actor, name: &NodeName, drain: bool) -> Result<()>;
+    /// Takes nothing new any more, or does again.
+    async fn drain(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<()>;
     /// What `drain` would do to jobs. It is refused where `drain` would be; nothing is changed.
-    async fn drain_effect(&self, actor: &Actor, name: &NodeName, drain: bool) -> Result<Effect>;
+    async fn drain_effect(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<Effect>;
     /// Forgets a node that runs nothing.
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()>;
 }
@@ -44,6 +44,19 @@ pub trait VirtualClusters: Send + Sync {
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()>;
 }
 
+/// What is to become of a node and of what runs on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Drain {
+    /// It takes tasks.
+    Off,
+    /// It takes nothing new; what runs there may end by itself.
+    Quietly,
+    /// What runs there starts anew elsewhere, and it does not count as a retry. What was on a node
+    /// that does not answer is taken for dead: only who knows that it is may say so.
+    Now,
+}
+
 /// Everything the pages show of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeView {
@@ -57,6 +70,8 @@ pub struct NodeView {
     pub simulated: bool,
     /// Whether it takes tasks.
     pub condition: NodeCondition,
+    /// What runs there is to go at once.
+    pub emptied: bool,
     /// Why it does not answer, when it does not.
     pub problem: Option<String>,
     /// When it last answered.

@@ -11,6 +11,7 @@ mod m0003_audit;
 mod m0004_borrowed;
 mod m0005_images;
 mod m0006_queue;
+mod m0007_emptied;
 
 struct Migrator;
 
@@ -23,6 +24,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0004_borrowed::Migration),
             Box::new(m0005_images::Migration),
             Box::new(m0006_queue::Migration),
+            Box::new(m0007_emptied::Migration),
         ]
     }
 }

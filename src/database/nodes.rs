@@ -19,8 +19,10 @@ pub struct NodeRecord {
     pub settings: NodeSettings,
     /// Described in the configuration file, and so not to be changed by the pages.
     pub from_file: bool,
-    /// An administrator wants it empty.
+    /// An administrator wants it empty: it takes nothing new.
     pub draining: bool,
+    /// And what is there is to go at once.
+    pub emptied: bool,
     /// As last seen; `None`: nobody has looked yet.
     pub observed: Option<NodeObserved>,
 }
@@ -55,6 +57,7 @@ pub async fn save(
         settings: Set(to_json(settings)),
         from_file: Set(from_file),
         draining: Set(false),
+        emptied: Set(false),
         reachable: ActiveValue::NotSet,
         problem: ActiveValue::NotSet,
         last_seen: ActiveValue::NotSet,
@@ -68,7 +71,8 @@ pub async fn save(
     Ok(())
 }
 
-/// Takes nothing new any more (`true`), or does again. `false`: there is no such node.
+/// Takes nothing new any more (`draining`), and what is there goes at once (`emptied`). `false`:
+/// there is no such node.
 ///
 /// # Errors
 /// See [`crate::Error`].
@@ -76,8 +80,10 @@ pub async fn set_draining(
     conn: &impl ConnectionTrait,
     name: &NodeName,
     draining: bool,
+    emptied: bool,
 ) -> Result<bool> {
-    change(conn, name, row::ActiveModel { draining: Set(draining), ..Default::default() }).await
+    let (draining, emptied) = (Set(draining), Set(emptied));
+    change(conn, name, row::ActiveModel { draining, emptied, ..Default::default() }).await
 }
 
 /// Stores what was seen of a node. `false`: there is no such node.

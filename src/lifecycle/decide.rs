@@ -69,7 +69,9 @@ fn look(job: &Job<'_>, task: &mut Task, now: Timestamp, decision: &mut Decision)
             record(task, State::Unknown, None, None, decision);
         }
         // Nothing was begun there, so no container can exist.
-        Observed::Silent => fail(task, Cause::NodeLost { node: task.node.clone() }, now, decision),
+        Observed::Silent | Observed::Dead => {
+            fail(task, Cause::NodeLost { node: task.node.clone() }, now, decision);
+        }
         Observed::Absent if task.seen => {
             fail(task, Cause::ContainerLost { node: task.node.clone() }, now, decision);
         }
@@ -169,9 +171,11 @@ fn end(job: &Job<'_>, task: &mut Task, ending: &Exit, now: Timestamp, decision: 
             (*finished_at, exit.as_ref().and_then(|exit| exit.code))
         }
         // Nothing runs; what was made and never started is removed once the task is final.
-        Observed::Silent | Observed::Absent | Observed::Created | Observed::LaunchFailed { .. } => {
-            (now, None)
-        }
+        Observed::Silent
+        | Observed::Dead
+        | Observed::Absent
+        | Observed::Created
+        | Observed::LaunchFailed { .. } => (now, None),
     };
     let told = matches!(ending.cause, Cause::StopRequested { .. } | Cause::TimeLimit);
     let cause = if told { ending.cause.clone() } else { job_ended(job) };
@@ -272,7 +276,7 @@ fn finished(job: &Job<'_>, exit: &Exit, change: JobChange, now: Timestamp) -> Jo
         Next::FreeRetry if job.stop_requested_by.is_some() => last(State::Stopped),
         Next::CountedRetry => JobChange { to: State::Waiting, user_retry: true, ..change },
         // It gave way, and nothing has failed: it waits in its old place, without a pause.
-        Next::FreeRetry if exit.cause == Cause::Preempted => {
+        Next::FreeRetry if matches!(exit.cause, Cause::Preempted | Cause::NodeDrained { .. }) => {
             JobChange { to: State::Waiting, ..change }
         }
         Next::FreeRetry => JobChange {

@@ -68,6 +68,8 @@ pub enum Observed {
     Pending,
     /// Its node is out of contact.
     Silent,
+    /// Its node is out of contact, and who knows it says that it is dead.
+    Dead,
     /// Its node answers, and there is no such container.
     Absent,
     /// It was made and has not been started.

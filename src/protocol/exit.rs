@@ -110,6 +110,11 @@ pub enum Cause {
     },
     /// Its place was needed for guaranteed work.
     Preempted,
+    /// An administrator emptied its node.
+    NodeDrained {
+        /// Which.
+        node: NodeName,
+    },
     /// A person asked to stop the job.
     StopRequested {
         /// Who.
@@ -154,6 +159,7 @@ impl Cause {
             | Cause::ContainerLost { .. }
             | Cause::NodeLost { .. }
             | Cause::EngineRestarted { .. }
+            | Cause::NodeDrained { .. }
             | Cause::Preempted => Blame::Platform,
             Cause::StopRequested { .. } | Cause::JobEnded { .. } | Cause::TimeLimit => Blame::Stop,
         }

@@ -177,6 +177,7 @@ impl Cause {
             Self::EngineRestarted { node } => {
                 write!(f, "The container engine of {node} restarted.")
             }
+            Self::NodeDrained { node } => write!(f, "Its node {node} was emptied."),
             Self::Preempted => f.write_str("Its place was needed for guaranteed work."),
             Self::StopRequested { by } => write!(f, "It was stopped by {by}."),
             Self::JobEnded { role: Some(role), index: Some(index) } => {
@@ -222,6 +223,7 @@ impl Cause {
             Self::ContainerLost { .. } | Self::NodeLost { .. } | Self::EngineRestarted { .. } => {
                 "It is tried again; this does not count as a retry."
             }
+            Self::NodeDrained { .. } => "It is queued again; this does not count as a retry.",
             Self::Preempted => "It is queued again; guaranteed shares are not taken back.",
             Self::TimeLimit => "Raise the limit, or save checkpoints and go on from there.",
         }

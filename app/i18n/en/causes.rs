@@ -39,6 +39,7 @@ pub(super) fn cause(cause: &Cause) -> String {
             return format!("The container could not be started: {message}");
         }
         Cause::ContainerLost { node } => return format!("The container vanished from node {node}"),
+        Cause::NodeDrained { node } => return format!("Node {node} was emptied"),
         Cause::NodeLost { node } => return format!("Node {node} was lost"),
         Cause::EngineRestarted { node } => {
             return format!("The container engine of node {node} was restarted");
@@ -97,6 +98,7 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
         | Cause::EngineRestarted { .. }
+        | Cause::NodeDrained { .. }
         | Cause::Preempted => {
             "The platform is to blame: it is tried again and does not count as a retry."
         }

@@ -278,6 +278,9 @@ pub(super) const CLUSTER: Cluster = Cluster {
     drain: "Drain",
     drain_text: "It takes nothing new; what runs on it may end by itself.",
     undrain: "Take tasks again",
+    empty_now: "Empty now",
+    empty_text: "It takes nothing new, and the jobs on it start anew on other nodes.",
+    give_up_text: "It does not answer. Only if you know that it is dead: its jobs start anew on other nodes, and what may still run on it is removed when it comes back.",
     all_nodes: "All nodes",
 };
 

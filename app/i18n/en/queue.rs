@@ -58,6 +58,7 @@ pub(super) const QUEUE: Queue = Queue {
     },
     save_cluster: |name| format!("Save {name}"),
     drain_title: |name| format!("Drain {name}"),
+    empty_title: |name| format!("Empty {name} now"),
     undrain_title: |name| format!("Let {name} take tasks again"),
     undrain_text: "It takes tasks as soon as it is saved.",
     was_held: "held a job",

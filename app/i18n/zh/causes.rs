@@ -34,6 +34,7 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::RegistryDenied { image } => return format!("镜像仓库拒绝访问 {image}"),
         Cause::ContainerRefused { message } => return format!("容器无法启动：{message}"),
         Cause::ContainerLost { node } => return format!("节点 {node} 上的容器已消失"),
+        Cause::NodeDrained { node } => return format!("节点 {node} 被清空"),
         Cause::NodeLost { node } => return format!("节点 {node} 已失联"),
         Cause::EngineRestarted { node } => return format!("节点 {node} 的容器引擎已重启"),
         Cause::StopRequested { by } => return format!("由 {by} 停止"),
@@ -77,6 +78,7 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
         | Cause::EngineRestarted { .. }
+        | Cause::NodeDrained { .. }
         | Cause::Preempted => "属于平台原因：系统会自动重试，不计入重试次数。",
         Cause::Succeeded | Cause::StopRequested { .. } | Cause::JobEnded { .. } => "",
     }

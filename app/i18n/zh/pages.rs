@@ -273,6 +273,9 @@ pub(super) const CLUSTER: Cluster = Cluster {
     drain: "排空",
     drain_text: "不再接受新任务，正在运行的任务可自行结束。",
     undrain: "恢复接受任务",
+    empty_now: "立即清空",
+    empty_text: "不再接受新任务，其上的作业会在其他节点重新开始。",
+    give_up_text: "该节点没有响应。请仅在确定它已失效时使用：其上的作业会在其他节点重新开始，节点恢复后残留的容器会被移除。",
     all_nodes: "全部节点",
 };
 

@@ -59,6 +59,7 @@ pub(super) const QUEUE: Queue = Queue {
     },
     save_cluster: |name| format!("保存 {name}"),
     drain_title: |name| format!("排空 {name}"),
+    empty_title: |name| format!("立即清空 {name}"),
     undrain_title: |name| format!("让 {name} 恢复接收任务"),
     undrain_text: "确认后立即接收任务。",
     was_held: "暂停了作业",

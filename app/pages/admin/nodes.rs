@@ -1,6 +1,5 @@
 use api::cluster::NodeView;
 use leptos::prelude::*;
-use protocol::cluster::NodeCondition;
 
 use crate::address;
 use crate::i18n::{text, tr};
@@ -57,16 +56,15 @@ fn Table(nodes: Vec<NodeView>, remove: ServerAction<RemoveNode>) -> impl IntoVie
 
 #[component]
 fn Row(node: NodeView, remove: ServerAction<RemoveNode>) -> impl IntoView {
-    let drained = node.condition == NodeCondition::Draining;
     let name = node.name.to_string();
     view! {
         <tr>
             <th scope="row"><a href=address::node(&node.name)>{name.clone()}</a></th>
             <td><ConditionChip condition=node.condition/></td>
-            <td class="wide"><code>{node.endpoint}</code></td>
+            <td class="wide"><code>{node.endpoint.clone()}</code></td>
             <td>
                 <div class="buttons">
-                    <Drain name=node.name drained=drained/>
+                    <Drain node=node.clone()/>
                     <Remove name=name remove=remove/>
                 </div>
             </td>

@@ -1,6 +1,6 @@
 //! Gives waiting jobs their place.
 
-mod preempt;
+mod leave;
 mod snapshot;
 
 use std::collections::HashMap;
@@ -61,13 +61,15 @@ async fn pass(shared: &Shared) -> Result<(), database::Error> {
     let mut plan = state.plan(now());
     tell_who_holds(&waiting, &mut plan);
     let news = store(shared, &waiting, &plan).await?;
-    let preempted = preempt::preempt(shared, &placed, &waiting, &plan).await?;
+    let mut leaving = leave::preempted(&placed, &waiting, &plan);
+    leaving.extend(leave::moved(&shared.cluster(), &snapshot.running));
+    let ending = leave::leave(shared, &placed, leaving).await?;
     let jobs = waiting.into_iter().chain(placed).map(|job| (job.row.id, (job.row.key, job.spec)));
-    let snapshot = after(snapshot, &plan, &preempted);
+    let snapshot = after(snapshot, &plan, &ending);
     shared.set_queue(Queue { jobs: jobs.collect(), snapshot, state: Mutex::new(state) });
     // Who is told of a change and asks why gets the answer of this pass.
     news.into_iter().for_each(|change| shared.tell(change));
-    if !plan.placements.is_empty() || !preempted.is_empty() {
+    if !plan.placements.is_empty() || !ending.is_empty() {
         shared.bells.jobs.ring();
     }
     Ok(())

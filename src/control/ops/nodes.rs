@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use api::cluster::{NodeView, Nodes};
+use api::cluster::{Drain, NodeView, Nodes};
 use api::queue::Effect;
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
+use database::Transaction;
 use database::nodes::NodeRecord;
 use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
@@ -27,6 +28,7 @@ impl Ops {
         self.0.tell(api::changes::Change::Node { name: name.clone() });
         self.0.bells.nodes.ring();
         self.0.bells.schedule.ring();
+        self.0.bells.jobs.ring();
         Ok(())
     }
 }
@@ -53,21 +55,24 @@ impl Nodes for Ops {
         self.changed(&node.name).await
     }
 
-    async fn drain(&self, actor: &Actor, name: &NodeName, drain: bool) -> Result<()> {
+    async fn drain(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<()> {
         administrators_only(actor)?;
-        let set = self.0.write(async |t| database::nodes::set_draining(t, name, drain).await).await;
+        let (draining, emptied) = (drain != Drain::Off, drain == Drain::Now);
+        let set =
+            async |t: &Transaction| database::nodes::set_draining(t, name, draining, emptied).await;
+        let set = self.0.write(set).await;
         if !set.map_err(database)? {
             return Err(missing(name));
         }
-        tracing::info!(by = %actor.user, node = %name, drain, "node draining changed");
+        tracing::info!(by = %actor.user, node = %name, ?drain, "node draining changed");
         self.changed(name).await
     }
 
-    async fn drain_effect(&self, actor: &Actor, name: &NodeName, drain: bool) -> Result<Effect> {
+    async fn drain_effect(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<Effect> {
         administrators_only(actor)?;
         let cluster = self.0.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
-        let after = NodeRecord { draining: drain, ..node.clone() };
+        let after = NodeRecord { draining: drain != Drain::Off, ..node.clone() };
         effects::of(&self.0, Change::Node(name.clone(), condition(&after))).await
     }
 

@@ -161,6 +161,7 @@ pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
         endpoint: node.settings.endpoint.clone(),
         simulated: node.settings.endpoint.starts_with("sim://"),
         condition: condition(node),
+        emptied: node.emptied,
         problem: observed.and_then(|seen| seen.problem.clone()),
         last_seen: observed.and_then(|seen| seen.last_seen),
         engine: observed.and_then(|seen| seen.engine.clone()),

@@ -13,6 +13,7 @@ pub(crate) struct Model {
     pub settings: String,
     pub from_file: bool,
     pub draining: bool,
+    pub emptied: bool,
     pub reachable: Option<bool>,
     pub problem: Option<String>,
     pub last_seen: Option<i64>,
@@ -39,6 +40,7 @@ impl Model {
             settings: row.json(&self.settings)?,
             from_file: self.from_file,
             draining: self.draining,
+            emptied: self.emptied,
             observed,
         })
     }

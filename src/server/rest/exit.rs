@@ -68,7 +68,9 @@ fn row(cause: &Cause) -> Row {
         Cause::PortTaken => launch(253, "ContainerPortConflict"),
         Cause::ContainerLost { .. } => job(-101, "PodExternalDeleted", "PAI_UNKNOWN"),
         Cause::NodeLost { .. } => node(-1001, "PodNodeLost", "PAI_K8S"),
-        Cause::EngineRestarted { .. } => node(-1000, "PodEvicted", "PAI_K8S"),
+        Cause::EngineRestarted { .. } | Cause::NodeDrained { .. } => {
+            node(-1000, "PodEvicted", "PAI_K8S")
+        }
         Cause::Preempted => node(-1003, "PodPreemptedForCriticalPod", "PAI_K8S"),
         Cause::StopRequested { .. } => job(-210, "StopFrameworkRequested", "USER_STOP"),
         Cause::JobEnded { .. } => job(-220, "FrameworkAttemptCompletion", "USER_STOP"),
@@ -159,6 +161,7 @@ pub(crate) fn reason(cause: &Cause) -> String {
         Cause::ContainerLost { node } => format!("The container on {node} vanished."),
         Cause::NodeLost { node } => format!("The node {node} was lost."),
         Cause::EngineRestarted { node } => format!("The engine of {node} was restarted."),
+        Cause::NodeDrained { node } => format!("The node {node} was emptied."),
         Cause::Preempted => "Its place was needed for guaranteed work.".into(),
         Cause::StopRequested { by } => format!("{by} asked to stop it."),
         Cause::JobEnded { role, index } => match (role, index) {

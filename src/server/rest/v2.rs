@@ -1,6 +1,7 @@
 //! Version 2.
 
 pub(crate) mod cluster;
+mod events;
 mod files;
 mod images;
 mod jobs;
@@ -32,6 +33,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{key}/executionType", put(jobs::execute))
         .route("/jobs/{key}/logs", get(jobs::logs))
         .route("/jobs/{key}/queue", get(queue::explain).put(queue::change))
+        .route("/jobs/{key}/events", get(events::list))
         .route("/jobs/{key}/ssh", get(ssh::of_key))
         .route("/jobs/{key}/ssh/key", get(ssh::key_of_key))
         .route("/jobs/{key}/terminal", get(terminal::of_key))

@@ -32,8 +32,8 @@ pub(super) fn observed(
     match observations.get(&task.placement.node) {
         // Not looked at yet since this server started: that says nothing.
         None if shared.cluster().node(&task.placement.node).is_some() => Observed::Pending,
-        None => Observed::Silent,
-        Some(Observation::Silent) => Observed::Silent,
+        Some(Observation::Silent) if is_emptied(shared, &task.placement.node) => Observed::Dead,
+        None | Some(Observation::Silent) => Observed::Silent,
         Some(Observation::Answers { looked, .. }) if acts.pending(&task.key, *looked) => {
             Observed::Pending
         }
@@ -43,6 +43,10 @@ pub(super) fn observed(
             })
         }
     }
+}
+
+fn is_emptied(shared: &Shared, node: &NodeName) -> bool {
+    shared.cluster().node(node).is_some_and(|node| node.emptied)
 }
 
 fn of_container(

@@ -46,6 +46,10 @@ impl House {
         Simulated::handle(&self.nodes[index])
     }
 
+    pub(crate) fn index_of(&self, node: &NodeName) -> usize {
+        self.nodes.iter().position(|name| name == node.as_str()).unwrap()
+    }
+
     pub(crate) fn options(&self, database: Database) -> Options {
         let storage = Storage::open(self.path().join("storage").to_str().unwrap()).unwrap();
         Options {

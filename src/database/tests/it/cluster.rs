@@ -47,12 +47,12 @@ on_both! {
     async fn new_settings_keep_what_was_seen_and_whether_it_drains(stage) {
         write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
         write!(stage, |tx| nodes::save(&tx, &settings("n2", "10.0.0.2"), true));
-        assert!(write!(stage, |tx| nodes::set_draining(&tx, &node("n1"), true)));
+        assert!(write!(stage, |tx| nodes::set_draining(&tx, &node("n1"), true, true)));
         assert!(write!(stage, |tx| nodes::set_observed(&tx, &node("n1"), &seen())));
         write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.9.9.9"), false));
         let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
         assert_eq!((found.settings.address.as_str(), found.from_file), ("10.9.9.9", false));
-        assert_eq!((found.draining, found.observed), (true, Some(seen())));
+        assert_eq!((found.draining, found.emptied, found.observed), (true, true, Some(seen())));
         let other = nodes::get(stage.db.read(), &node("n2")).await?.unwrap();
         assert_eq!((other.draining, other.observed), (false, None));
     }
@@ -66,7 +66,7 @@ on_both! {
         let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
         assert_eq!(found.observed, Some(lost));
         assert!(!write!(stage, |tx| nodes::set_observed(&tx, &node("n3"), &seen())));
-        assert!(!write!(stage, |tx| nodes::set_draining(&tx, &node("n3"), true)));
+        assert!(!write!(stage, |tx| nodes::set_draining(&tx, &node("n3"), true, false)));
     }
 
     async fn virtual_clusters_are_saved_listed_and_removed(stage) {

@@ -2,6 +2,7 @@
 //! each of them answers what it would do, and does nothing.
 
 use api::ErrorCode;
+use api::cluster::Drain;
 use api::queue::{Explanation, QueueChange};
 use axum::Json;
 use axum::extract::{Path, State};
@@ -52,11 +53,27 @@ pub(crate) async fn explain(
     Ok(Json(state.backend.queue.explain(&actor, &job_key::parse(&key)?).await?))
 }
 
-/// `{"value": true}`.
+/// `{"value": true}`: it takes nothing new; with `"now": true`, what runs there goes elsewhere.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Drain {
+pub(crate) struct Draining {
     value: bool,
+    #[serde(default)]
+    now: bool,
+}
+
+impl Draining {
+    fn drain(&self) -> Result<Drain, Failure> {
+        match (self.value, self.now) {
+            (false, false) => Ok(Drain::Off),
+            (true, false) => Ok(Drain::Quietly),
+            (true, true) => Ok(Drain::Now),
+            (false, true) => {
+                let message = "now: only a node that is drained (value: true) is emptied";
+                Err(Failure::new(ErrorCode::InvalidParametersError, message))
+            }
+        }
+    }
 }
 
 /// `PUT /nodes/:name/drain`.
@@ -65,15 +82,15 @@ pub(crate) async fn drain(
     Signed(actor): Signed,
     Path(name): Path<String>,
     Params(doing): Params<Doing>,
-    Fields(Drain { value }): Fields<Drain>,
+    Fields(draining): Fields<Draining>,
 ) -> Result<Response, Failure> {
     let missing = |_| Failure::new(ErrorCode::NoNodeError, format!("there is no node {name}"));
     let name: NodeName = name.parse().map_err(missing)?;
-    let nodes = &state.backend.nodes;
+    let (nodes, drain) = (&state.backend.nodes, draining.drain()?);
     if doing.dry_run {
-        return Ok(Json(nodes.drain_effect(&actor, &name, value).await?).into_response());
+        return Ok(Json(nodes.drain_effect(&actor, &name, drain).await?).into_response());
     }
-    nodes.drain(&actor, &name, value).await?;
+    nodes.drain(&actor, &name, drain).await?;
     Ok(accepted(format!("Change node {name} successfully.")))
 }
 

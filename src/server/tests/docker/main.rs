@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 #[path = "../../../engine/tests/it/dockerd.rs"]
-#[expect(dead_code, reason = "only the engine's own tests kill an engine")]
 mod dockerd;
 #[path = "../../../engine/tests/it/image.rs"]
 mod image;
@@ -12,6 +11,7 @@ mod code;
 mod crash;
 mod environment;
 mod images;
+mod moves;
 mod registry;
 mod ssh;
 mod terminal;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use api::audit::{Audit, AuditEntry};
 use api::changes::{Change, Changes};
-use api::cluster::{NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
+use api::cluster::{Drain, NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
 use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::jobs::{
     AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
@@ -425,10 +425,10 @@ impl Nodes for World {
     async fn save(&self, _: &Actor, _: NodeSettings) -> Result<()> {
         Ok(())
     }
-    async fn drain(&self, _: &Actor, _: &NodeName, _: bool) -> Result<()> {
+    async fn drain(&self, _: &Actor, _: &NodeName, _: Drain) -> Result<()> {
         Ok(())
     }
-    async fn drain_effect(&self, _: &Actor, _: &NodeName, _: bool) -> Result<Effect> {
+    async fn drain_effect(&self, _: &Actor, _: &NodeName, _: Drain) -> Result<Effect> {
         Ok(Effect::default())
     }
     async fn remove(&self, _: &Actor, _: &NodeName) -> Result<()> {

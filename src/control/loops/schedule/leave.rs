@@ -1,0 +1,98 @@
+//! Jobs that give up their places and wait again, in their old place in the queue.
+
+use std::collections::{HashMap, HashSet};
+
+use database::attempts::{Attempt, AttemptUpdate};
+use database::events::NewEvent;
+use protocol::exit::{Cause, Exit};
+use protocol::ids::{JobId, JobKey, NodeName};
+use protocol::state::State;
+use scheduler::model::{Plan, Preemption, Running};
+
+use crate::active::Active;
+use crate::cluster::Cluster;
+use crate::happened;
+use crate::shared::Shared;
+use crate::wake::now;
+
+/// A job that is to give up its place.
+pub(super) struct Leaving {
+    job: JobId,
+    cause: Cause,
+    /// The kind of event, and its words.
+    event: (&'static str, String),
+}
+
+/// Those that have to make room for guaranteed work.
+pub(super) fn preempted(placed: &[Active], waiting: &[Active], plan: &Plan) -> Vec<Leaving> {
+    let keys: HashMap<JobId, &JobKey> =
+        placed.iter().chain(waiting).map(|job| (job.row.id, &job.row.key)).collect();
+    let leaving = |victim: &Preemption| {
+        let taken_by = keys.get(&victim.taken_by).map_or("another job", |key| key.name.as_str());
+        let words = format!(
+            "gives way to {taken_by}, whose virtual cluster {} is guaranteed its place",
+            victim.virtual_cluster
+        );
+        Leaving { job: victim.job, cause: Cause::Preempted, event: ("preempted", words) }
+    };
+    plan.preemptions.iter().map(leaving).collect()
+}
+
+/// Those with tasks on nodes that are to be empty at once. What is on one that does not answer is
+/// the other loop's: nothing can be stopped there.
+pub(super) fn moved(cluster: &Cluster, running: &[Running]) -> Vec<Leaving> {
+    let emptied = cluster.nodes.iter().filter(|node| {
+        node.emptied && node.observed.as_ref().is_some_and(|observed| observed.reachable)
+    });
+    let emptied: HashSet<&NodeName> = emptied.map(|node| &node.settings.name).collect();
+    let leaving = running.iter().filter(|job| !job.stopping).filter_map(|job| {
+        let (there, _) = job.tasks.iter().find(|(task, _)| emptied.contains(&task.node))?;
+        let words = format!("leaves {}, which is being emptied", there.node);
+        let cause = Cause::NodeDrained { node: there.node.clone() };
+        Some(Leaving { job: job.job, cause, event: ("moved", words) })
+    });
+    leaving.collect()
+}
+
+/// Records that their attempts end, for the other loop to stop their containers. Says which jobs
+/// are ending; what has changed in the meantime is not among them and is decided anew in the next
+/// pass.
+pub(super) async fn leave(
+    shared: &Shared,
+    placed: &[Active],
+    leaving: Vec<Leaving>,
+) -> Result<HashSet<JobId>, database::Error> {
+    let mut ending = HashSet::new();
+    if leaving.is_empty() {
+        return Ok(ending);
+    }
+    let jobs: Vec<JobId> = leaving.iter().map(|leaving| leaving.job).collect();
+    let attempts = database::attempts::of_jobs(shared.database.read(), &jobs).await?;
+    // By number, so that of a job's attempts the last one stays.
+    let current: HashMap<JobId, Attempt> =
+        attempts.into_iter().map(|attempt| (attempt.job, attempt)).collect();
+    let transaction = shared.database.begin().await?;
+    let (mut told, mut events) = (HashSet::new(), Vec::new());
+    for Leaving { job, cause, event: (kind, words) } in leaving {
+        let Some(attempt) = current.get(&job) else { continue };
+        if attempt.exit.is_some() {
+            ending.insert(job);
+            continue;
+        }
+        let exit = Exit { code: None, cause, evidence: Vec::new() };
+        let update = AttemptUpdate { exit: Some(exit), ..AttemptUpdate::to(State::Stopping) };
+        let Attempt { number, state, .. } = *attempt;
+        if database::attempts::update(&transaction, job, number, state, update).await? {
+            told.insert(job);
+            let event = happened::to_job(job, now(), kind, words);
+            events.push(NewEvent { attempt: Some(number), warning: true, ..event });
+        }
+    }
+    database::events::insert_many(&transaction, &events).await?;
+    transaction.commit().await?;
+    for job in placed.iter().filter(|job| told.contains(&job.row.id)) {
+        shared.tell_job(job.row.id, &job.row.key, job.row.state);
+    }
+    ending.extend(told);
+    Ok(ending)
+}
