@@ -62,6 +62,11 @@ async fn only_who_may_changes_a_jobs_turn() {
     assert_eq!(send(&hall, "alice", "PUT", &path, priority(9)).await.status, 202);
     assert_eq!(send(&hall, "admin", "PUT", &path, priority(120)).await.status, 202);
     assert_eq!(send(&hall, "alice", "PUT", &path, json!({ "change": "sell" })).await.status, 400);
+    let told =
+        send(&hall, "alice", "GET", "/api/v2/jobs/alice~train/events?type=Normal", Value::Null);
+    let told = told.await.json();
+    assert_eq!(told["totalCount"], told["data"].as_array().unwrap().len());
+    assert!(told["data"].as_array().unwrap().iter().any(|event| event["reason"] == "submitted"));
     let log = send(&hall, "admin", "GET", "/api/v2/audit", Value::Null).await.json();
     let words: Vec<_> = log.as_array().unwrap().iter().map(|entry| &entry["action"]).collect();
     assert_eq!(words, ["job.priority", "job.priority", "job.released", "job.held", "job.held"]);
@@ -81,6 +86,8 @@ async fn nodes_and_shares_are_administrators_to_change() {
         assert_eq!(send(&hall, "alice", "PUT", &path, drain.clone()).await.status, 403);
         assert_eq!(send(&hall, "admin", "PUT", &path, drain.clone()).await.status, 404);
     }
+    let half = send(&hall, "admin", "PUT", node, json!({ "value": false, "now": true })).await;
+    assert_eq!(half.status, 400, "{}", half.text);
     let path = format!("{cluster}?dryRun");
     let effect = send(&hall, "admin", "PUT", &path, share.clone()).await;
     assert_eq!((effect.status, &effect.json()["wait"]["counts"]), (200, &json!({})));
