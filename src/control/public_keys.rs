@@ -6,6 +6,7 @@ use std::sync::Arc;
 use api::{Error, ErrorCode, Result};
 use database::public_keys::PublicKeyRecord;
 use database::tasks::Task;
+use engine::EngineError;
 use futures::StreamExt;
 use protocol::guest::{AUTHORIZED_KEYS, FOLDER};
 use protocol::ids::{RoleName, UserName};
@@ -98,8 +99,20 @@ pub(crate) fn check(spec: &JobSpec) -> Result<()> {
     Ok(())
 }
 
-/// Tells the user's tasks that run which keys open them now. One that cannot be told keeps those
-/// that it has.
+/// Tells the user's tasks when his keys are other ones than `known`, with which one of them was made.
+/// Who changes them tells what has a container by then, so that none is left out.
+pub(crate) async fn tell_if_changed(shared: &Shared, user: &UserName, known: &[String]) {
+    let told = match lines(shared, user).await {
+        Ok(lines) if lines == known => return,
+        Ok(_) => tell_tasks(shared, user).await,
+        Err(error) => Err(error::database(error)),
+    };
+    if let Err(error) = told {
+        tracing::warn!(%user, %error, "a new task may not know its user's latest keys");
+    }
+}
+
+/// Tells the user's tasks which keys open them now. One that cannot be told keeps those that it has.
 pub(crate) async fn tell_tasks(shared: &Shared, user: &UserName) -> Result<()> {
     let lines = lines(shared, user).await.map_err(error::database)?;
     let jobs = active::placed(shared).await.map_err(error::database)?;
@@ -109,8 +122,10 @@ pub(crate) async fn tell_tasks(shared: &Shared, user: &UserName) -> Result<()> {
         return Ok(());
     }
     let tasks = database::tasks::active(shared.database.read()).await.map_err(error::database)?;
-    let running = tasks.into_iter().filter(|task| task.state == State::Running);
-    let told: Vec<_> = running
+    let entered = [State::Preparing, State::Running];
+    let told: Vec<_> = tasks
+        .into_iter()
+        .filter(|task| entered.contains(&task.state))
         .filter_map(|task| {
             let job = mine.get(&task.key.job)?;
             let entry = keys::private_key(&shared.seal, task.key.job, &job.row.key, Pair::Entry);
@@ -133,8 +148,12 @@ async fn tell(shared: &Shared, task: Task, lines: String) {
         Ok(archive) => archive,
         Err(error) => return tracing::error!(%error, "keys cannot be packed"),
     };
-    if let Err(error) = engine.put_archive(&name, FOLDER, archive.into()).await {
-        tracing::warn!(container = name, %error, "a task was not told of its user's keys");
+    match engine.put_archive(&name, FOLDER, archive.into()).await {
+        // One that is about to be made is made with them.
+        Ok(()) | Err(EngineError::NoContainer(_)) => {}
+        Err(error) => {
+            tracing::warn!(container = name, %error, "a task was not told of its user's keys");
+        }
     }
 }
 

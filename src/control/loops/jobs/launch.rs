@@ -68,10 +68,11 @@ pub(super) async fn launch(
     };
     let role = launch.spec.roles.get(launch.task.role as usize);
     let of_job = role.map(|role| public_keys::of_job(&launch.spec, &role.name)).unwrap_or_default();
-    let admitted = match public_keys::lines(&launch.shared, &launch.key.user).await {
-        Ok(lines) => [lines, of_job].concat(),
+    let of_user = match public_keys::lines(&launch.shared, &launch.key.user).await {
+        Ok(lines) => lines,
         Err(error) => return Outcome::NotLaunched(error.to_string()),
     };
+    let admitted = [of_user.as_slice(), &of_job].concat();
     let Some(mut spec) = container(&launch, &secrets, admitted) else {
         return Outcome::NotLaunched("the job has no such role".into());
     };
@@ -87,7 +88,10 @@ pub(super) async fn launch(
     let made = make(&launch, engine.as_ref(), &spec, &secrets, &permits, &cancel).await;
     launch.shared.progress().remove(&launch.task);
     match made {
-        Ok(()) => Outcome::Done,
+        Ok(()) => {
+            public_keys::tell_if_changed(&launch.shared, &launch.key.user, &of_user).await;
+            Outcome::Done
+        }
         Err(error) => failed(&spec.image, error),
     }
 }
