@@ -59,6 +59,7 @@ pub(crate) struct Effects {
     pub(crate) preempted: fn(&str) -> String,
     pub(crate) loses_guarantee: fn(&str) -> String,
     pub(crate) displaced: fn(&str) -> String,
+    pub(crate) moved: fn(&str) -> String,
     pub(crate) impossible: fn(&str) -> String,
     /// A sentence and the names of the jobs it is about; how many more there are.
     pub(crate) named: fn(&str, &str, u64) -> String,
@@ -89,6 +90,7 @@ impl Queue {
             (&effect.preempted, words.preempted),
             (&effect.loses_guarantee, words.loses_guarantee),
             (&effect.displaced, words.displaced),
+            (&effect.moved, words.moved),
             (&effect.impossible, words.impossible),
         ]
         .into_iter()

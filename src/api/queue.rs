@@ -85,6 +85,8 @@ pub struct Effect {
     pub loses_guarantee: Affected,
     /// Jobs that run on a node that is to be empty; they go on until they end.
     pub displaced: Affected,
+    /// Jobs that run on a node that is to be empty at once; they start anew elsewhere.
+    pub moved: Affected,
     /// Jobs that could never start any more.
     pub impossible: Affected,
 }

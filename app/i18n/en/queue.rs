@@ -50,6 +50,7 @@ pub(super) const QUEUE: Queue = Queue {
         preempted: |jobs| format!("Would give way and wait again: {jobs}"),
         loses_guarantee: |jobs| format!("Would go on, but on borrowed resources: {jobs}"),
         displaced: |jobs| format!("Goes on there until its end: {jobs}"),
+        moved: |jobs| format!("Starts anew on another node: {jobs}"),
         impossible: |jobs| format!("Could never start any more: {jobs}"),
         named: |sentence, names, more| match more {
             0 => format!("{sentence} ({names})"),

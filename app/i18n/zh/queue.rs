@@ -48,6 +48,7 @@ pub(super) const QUEUE: Queue = Queue {
         preempted: |jobs| format!("{jobs}将让出资源并重新排队"),
         loses_guarantee: |jobs| format!("{jobs}将改为借用资源继续运行"),
         displaced: |jobs| format!("{jobs}正在其上运行，将继续直到结束"),
+        moved: |jobs| format!("{jobs}将在其他节点重新开始"),
         impossible: |jobs| format!("{jobs}将永远无法启动"),
         named: |sentence, names, more| match more {
             0 => format!("{sentence}（{names}）"),

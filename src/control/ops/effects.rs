@@ -42,6 +42,7 @@ fn view(effect: &scheduler::Effect, queue: &Arc<Queue>) -> Effect {
         preempted: of(preempted),
         loses_guarantee: of(loses_guarantee),
         displaced: of(displaced),
+        moved: Affected::default(),
         impossible: of(impossible),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::cluster::{Drain, NodeView, Nodes};
-use api::queue::Effect;
+use api::queue::{Affected, Effect};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::Transaction;
@@ -73,7 +73,13 @@ impl Nodes for Ops {
         let cluster = self.0.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
         let after = NodeRecord { draining: drain != Drain::Off, ..node.clone() };
-        effects::of(&self.0, Change::Node(name.clone(), condition(&after))).await
+        let effect = effects::of(&self.0, Change::Node(name.clone(), condition(&after))).await?;
+        Ok(match drain {
+            Drain::Now => {
+                Effect { moved: effect.displaced, displaced: Affected::default(), ..effect }
+            }
+            Drain::Off | Drain::Quietly => effect,
+        })
     }
 
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()> {

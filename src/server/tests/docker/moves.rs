@@ -52,7 +52,11 @@ fn moves_from_a_drained_node(client: &Client, engines: &[Dockerd; 2]) -> (usize,
     assert_eq!(status, 200, "{effect}");
     let effect: Value = serde_json::from_str(&effect).unwrap();
     assert_eq!(effect["displaced"]["jobs"], json!([{ "user": "admin", "name": "moves" }]));
-    assert_eq!(client.put(&path, r#"{"value": true, "now": true}"#).0, 202);
+    let at_once = r#"{"value": true, "now": true}"#;
+    let (_, effect) = client.put(&format!("{path}?dryRun"), at_once);
+    let effect: Value = serde_json::from_str(&effect).unwrap();
+    assert_eq!(effect["moved"]["counts"], json!({ "default": 1 }), "{effect:#}");
+    assert_eq!(client.put(&path, at_once).0, 202);
     until(client, "moves", |detail| {
         detail["jobStatus"]["state"] == "RUNNING" && holds(&engines[to])
     });
