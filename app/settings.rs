@@ -42,13 +42,13 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
         .collect();
     let users = words(&form.users).map(name).collect::<Result<_, _>>()?;
     Ok(VirtualClusterSettings {
-        name: name(&form.name)?,
         share: Share {
             cpus: number("CPU cores", &form.cpus)?,
             memory_mb: number("memory", &form.memory_mb)?,
             gpus,
         },
         users,
+        ..VirtualClusterSettings::new(name(&form.name)?)
     })
 }
 

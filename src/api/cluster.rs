@@ -134,6 +134,8 @@ pub struct VirtualClusterView {
     pub usable: bool,
     /// What its jobs hold.
     pub used: Usage,
+    /// What of that is others', lent until they want it back.
+    pub borrowed: Usage,
     /// What its jobs could hold: the share where it is bounded, else what the ready nodes have.
     pub total: Usage,
     /// Jobs that are preparing or running.

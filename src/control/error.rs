@@ -26,6 +26,9 @@ pub enum Error {
     /// The administrator's first password is not acceptable.
     #[error("the administrator's password: {0}")]
     Password(String),
+    /// The virtual clusters of the configuration file do not go together with those there are.
+    #[error("the virtual clusters cannot be so:\n{}", .0.join("\n"))]
+    VirtualClusters(Vec<String>),
 }
 
 /// Logs a failure of ours and gives the user the error that leaks nothing.

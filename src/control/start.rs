@@ -230,12 +230,13 @@ async fn save_configured(
     }
     let default = VirtualClusterName::default();
     if database::virtual_clusters::get(&transaction, &default).await?.is_none() {
-        let settings = VirtualClusterSettings {
-            name: default,
-            share: protocol::cluster::Share::default(),
-            users: Vec::new(),
-        };
+        let settings = VirtualClusterSettings::new(default);
         database::virtual_clusters::save(&transaction, &settings).await?;
+    }
+    let all = database::virtual_clusters::list(&transaction).await?;
+    let mistakes = protocol::shares::mistakes(&all);
+    if !mistakes.is_empty() {
+        return Err(Error::VirtualClusters(mistakes));
     }
     transaction.commit().await?;
     Ok(())

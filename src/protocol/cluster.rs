@@ -86,6 +86,42 @@ pub struct VirtualClusterSettings {
     /// Who may use it; empty: everybody.
     #[serde(default)]
     pub users: Vec<UserName>,
+    /// The virtual cluster of whose share this one's is a part; one level deep. Its jobs run on its
+    /// own share, then on what is left of its parent's.
+    #[serde(default)]
+    pub parent: Option<VirtualClusterName>,
+    /// Groups of GPUs that it is guaranteed beyond `share`.
+    #[serde(default)]
+    pub shapes: Vec<Shape>,
+    /// Whether its jobs may run on what others do not use, until those want it back.
+    #[serde(default = "yes")]
+    pub borrows: bool,
+}
+
+impl VirtualClusterSettings {
+    /// One that is guaranteed nothing, borrows, and is for everybody.
+    #[must_use]
+    pub fn new(name: VirtualClusterName) -> Self {
+        let share = Share::default();
+        Self { name, share, users: Vec::new(), parent: None, shapes: Vec::new(), borrows: true }
+    }
+}
+
+/// `count` groups of `gpus` GPUs of a type, each on one node: whole nodes or link groups.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    /// The type.
+    #[serde(rename = "type")]
+    pub gpu_type: GpuType,
+    /// GPUs of one group.
+    pub gpus: u32,
+    /// How many groups.
+    pub count: u32,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A share of the cluster: what is guaranteed. What others leave idle may be used beyond it, until

@@ -21,6 +21,7 @@ pub mod render;
 pub mod resources;
 pub mod schema;
 pub mod secrets;
+pub mod shares;
 pub mod spec;
 pub mod state;
 pub mod time;

@@ -7,6 +7,8 @@
 //! (buddy allocation), and never so that what is not bound could not be any more: whatever lies
 //! scattered over the nodes is then either somebody's own or borrowed, which gives way.
 
+use protocol::shares::beyond_shapes;
+
 use crate::gpus::{Bits, lowest};
 use crate::model::VirtualCluster;
 use crate::names::Names;
@@ -248,8 +250,10 @@ fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {
                 rests.push(Rest { account, types, gpus: shape.gpus, exactly: true });
             }
         }
+        let shapes = beyond_shapes(&cluster.shapes, children().flat_map(|c| &c.shapes));
         for (gpu_type, count) in &cluster.share.gpus {
             let given: u64 = children().filter_map(|c| c.share.gpus.get(gpu_type)).sum();
+            let given = given.saturating_add(shapes.get(gpu_type).copied().unwrap_or(0));
             let gpus = u32::try_from(count.saturating_sub(given)).unwrap_or(u32::MAX);
             let types = names.type_number(gpu_type).map_or(0, |number| 1 << number);
             rests.push(Rest { account, types, gpus, exactly: false });

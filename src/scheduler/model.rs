@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use protocol::cluster::Shape;
 use protocol::cluster::{NodeCondition, Share, VirtualClusterSettings};
 use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
@@ -47,25 +48,14 @@ pub struct VirtualCluster {
     pub borrows: bool,
 }
 
-/// `count` groups of `gpus` GPUs of a type, each on one node: whole nodes or link groups.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape {
-    /// The type.
-    pub gpu_type: GpuType,
-    /// GPUs of one group.
-    pub gpus: u32,
-    /// How many groups.
-    pub count: u32,
-}
-
 impl From<&VirtualClusterSettings> for VirtualCluster {
     fn from(settings: &VirtualClusterSettings) -> Self {
         Self {
             name: settings.name.clone(),
-            parent: None,
+            parent: settings.parent.clone(),
             share: settings.share.clone(),
-            shapes: Vec::new(),
-            borrows: true,
+            shapes: settings.shapes.clone(),
+            borrows: settings.borrows,
         }
     }
 }

@@ -40,7 +40,8 @@ pub(crate) fn Availability() -> impl IntoView {
 
 #[component]
 fn ClusterCard(cluster: VirtualClusterView, is_chosen: bool) -> impl IntoView {
-    let VirtualClusterView { settings, usable, used, total, running_jobs, waiting_jobs } = cluster;
+    let VirtualClusterView { settings, usable, used, total, running_jobs, waiting_jobs, .. } =
+        cluster;
     let forbidden =
         (!usable).then(|| view! { <span class="badge">{tr(|t| t.submit.rail.not_usable)}</span> });
     view! {

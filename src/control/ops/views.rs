@@ -18,7 +18,7 @@ use protocol::placement::TaskPlacement;
 use protocol::resources::Capacity;
 use protocol::spec::TaskRole;
 use protocol::wait::{WaitReason, Waiting};
-use scheduler::model::{Answer, Demand};
+use scheduler::model::{Answer, Demand, Standing};
 
 use crate::cluster::{Cluster, capacity, condition};
 use crate::shared::Queue;
@@ -206,18 +206,23 @@ pub(super) fn virtual_cluster(
         cluster.nodes.iter().map(|node| (&node.settings.name, capacity(node))).collect();
     let nothing = Capacity::default();
     let mut used = Usage::default();
+    let mut borrowed = Usage::default();
     let mut running_jobs = 0;
     for running in queue.snapshot.running.iter().filter(|job| job.virtual_cluster == *name) {
         running_jobs += 1;
         for (place, resources) in &running.tasks {
             let node = capacities.get(&place.node).unwrap_or(&nothing);
             add(&mut used, place, resources, node);
+            if running.standing == Standing::Borrowed {
+                add(&mut borrowed, place, resources, node);
+            }
         }
     }
     let waiting = queue.snapshot.waiting.iter().filter(|job| job.virtual_cluster == *name);
     VirtualClusterView {
         usable: usable(actor, settings),
         used,
+        borrowed,
         total: bounded(settings, ready(cluster)),
         running_jobs,
         waiting_jobs: waiting.count() as u64,
@@ -249,8 +254,14 @@ fn ready(cluster: &Cluster) -> Usage {
 /// does not name have a share of 0.
 fn bounded(settings: &VirtualClusterSettings, all: Usage) -> Usage {
     let share = &settings.share;
-    let gpus: BTreeMap<GpuType, u64> =
-        if share.gpus.is_empty() { all.gpus } else { share.gpus.clone() };
+    let mut gpus: BTreeMap<GpuType, u64> = share.gpus.clone();
+    for shape in &settings.shapes {
+        *gpus.entry(shape.gpu_type.clone()).or_default() +=
+            u64::from(shape.gpus) * u64::from(shape.count);
+    }
+    if gpus.is_empty() {
+        gpus = all.gpus;
+    }
     Usage {
         cpus: share.cpus.unwrap_or(all.cpus),
         memory_mb: share.memory_mb.unwrap_or(all.memory_mb),

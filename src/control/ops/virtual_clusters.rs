@@ -45,14 +45,21 @@ impl VirtualClusters for Ops {
 
     async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()> {
         administrators_only(actor)?;
-        let save = async |t: &_| database::virtual_clusters::save(t, &settings).await;
-        self.0.write(save).await.map_err(database)?;
+        let save = async |t: &_| {
+            let checked = check(&settings, database::virtual_clusters::list(t).await?);
+            if checked.is_ok() {
+                database::virtual_clusters::save(t, &settings).await?;
+            }
+            Ok(checked)
+        };
+        self.0.write(save).await.map_err(database)??;
         tracing::info!(by = %actor.user, virtual_cluster = %settings.name, "virtual cluster saved");
         self.changed().await
     }
 
     async fn save_effect(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<Effect> {
         administrators_only(actor)?;
+        check(&settings, self.0.cluster().virtual_clusters.clone())?;
         effects::of(&self.0, Change::Share(VirtualCluster::from(&settings))).await
     }
 
@@ -61,6 +68,15 @@ impl VirtualClusters for Ops {
         let conflict = |message: String| Error::new(ErrorCode::ConflictVcError, message);
         if *name == VirtualClusterName::default() {
             return Err(conflict("jobs that name no virtual cluster need `default`".into()));
+        }
+        let cluster = self.0.cluster();
+        let parts = cluster.virtual_clusters.iter().filter(|c| c.parent.as_ref() == Some(name));
+        let parts: Vec<_> = parts.map(|part| part.name.as_str()).collect();
+        if !parts.is_empty() {
+            let parts = parts.join(", ");
+            return Err(conflict(format!(
+                "{parts} are parts of {name}: remove or change them first"
+            )));
         }
         let active = database::jobs::active(self.0.database.read()).await.map_err(database)?;
         let jobs = active.iter().filter(|job| job.virtual_cluster == *name).count();
@@ -73,6 +89,19 @@ impl VirtualClusters for Ops {
         }
         tracing::info!(by = %actor.user, virtual_cluster = %name, "virtual cluster removed");
         self.changed().await
+    }
+}
+
+/// Whether virtual clusters go together once one is as it is to be saved.
+fn check(
+    settings: &VirtualClusterSettings,
+    mut clusters: Vec<VirtualClusterSettings>,
+) -> Result<()> {
+    clusters.retain(|other| other.name != settings.name);
+    clusters.push(settings.clone());
+    match protocol::shares::mistakes(&clusters) {
+        mistakes if mistakes.is_empty() => Ok(()),
+        mistakes => Err(Error::new(ErrorCode::InvalidParametersError, mistakes.join("\n"))),
     }
 }
 

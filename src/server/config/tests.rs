@@ -38,12 +38,22 @@ fn nodes_and_virtual_clusters_are_read() {
         name = "vc1"
         share = { gpus = { TITANX = 2 }, cpus = 8 }
         users = ["alice"]
+
+        [[virtual_clusters]]
+        name = "part"
+        parent = "vc1"
+        shapes = [{ type = "TITANX", gpus = 2, count = 1 }]
+        borrows = false
     "#;
     let config = load(file, &[], &Flags::default()).unwrap();
     let node = &config.node_settings()[0];
     assert_eq!((node.ports.first, node.ports.last), (30_000, 30_999));
     assert_eq!(node.gpus.as_ref().unwrap()[0].count, 2);
     assert_eq!(config.virtual_clusters[0].share.cpus, Some(8));
+    assert!(config.virtual_clusters[0].borrows);
+    let part = &config.virtual_clusters[1];
+    assert_eq!((part.parent.as_ref(), part.borrows), (Some(&"vc1".parse().unwrap()), false));
+    assert_eq!((part.shapes[0].gpus, part.shapes[0].count), (2, 1));
 }
 
 #[test]

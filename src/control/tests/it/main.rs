@@ -11,4 +11,5 @@ mod life;
 mod limits;
 mod preemption;
 mod queue;
+mod shares;
 mod terminals;

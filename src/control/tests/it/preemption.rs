@@ -11,7 +11,7 @@ use crate::house::{House, admin, job, submit, until, until_state};
 fn vision() -> VirtualClusterSettings {
     let gpus = [(GpuType::new("TITANX").unwrap(), 8)].into();
     let share = Share { gpus, ..Share::default() };
-    VirtualClusterSettings { name: "vision".parse().unwrap(), share, users: Vec::new() }
+    VirtualClusterSettings { share, ..VirtualClusterSettings::new("vision".parse().unwrap()) }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -71,9 +71,9 @@ on_both! {
 
     async fn virtual_clusters_are_saved_listed_and_removed(stage) {
         let of = |name: &str, cpus| VirtualClusterSettings {
-            name: vc(name),
             share: Share { cpus, ..Share::default() },
             users: vec![user("alice")],
+            ..VirtualClusterSettings::new(vc(name))
         };
         write!(stage, |tx| virtual_clusters::save(&tx, &of("night", None)));
         write!(stage, |tx| virtual_clusters::save(&tx, &of("day", Some(4))));

@@ -6,7 +6,7 @@ use api::Actor;
 use api::cluster::{NodeView, Usage, VirtualClusterView};
 use axum::Json;
 use axum::extract::{Path, State};
-use protocol::cluster::NodeCondition;
+use protocol::cluster::{NodeCondition, Shape, Share};
 use protocol::ids::VirtualClusterName;
 use serde::Serialize;
 
@@ -30,6 +30,12 @@ pub(crate) struct VirtualClusterWire {
     running_jobs: u64,
     waiting_jobs: u64,
     usable: bool,
+    /// Berth's own: what it is set to, and what it uses of what is lent.
+    share: Share,
+    parent: Option<VirtualClusterName>,
+    shapes: Vec<Shape>,
+    borrows: bool,
+    resources_borrowed: ResourcesWire,
 }
 
 #[derive(Debug, Serialize)]
@@ -100,6 +106,11 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         running_jobs: view.running_jobs,
         waiting_jobs: view.waiting_jobs,
         usable: view.usable,
+        share: view.settings.share.clone(),
+        parent: view.settings.parent.clone(),
+        shapes: view.settings.shapes.clone(),
+        borrows: view.settings.borrows,
+        resources_borrowed: (&view.borrowed).into(),
     }
 }
 

@@ -7,7 +7,7 @@ use api::queue::{Explanation, QueueChange};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use protocol::cluster::{Share, VirtualClusterSettings};
+use protocol::cluster::{Shape, Share, VirtualClusterSettings};
 use protocol::ids::{NodeName, UserName, VirtualClusterName};
 use serde::Deserialize;
 
@@ -102,6 +102,19 @@ pub(crate) struct Settings {
     share: Share,
     #[serde(default)]
     users: Vec<UserName>,
+    #[serde(default)]
+    parent: Option<VirtualClusterName>,
+    #[serde(default)]
+    shapes: Vec<Shape>,
+    borrows: Option<bool>,
+}
+
+impl Settings {
+    fn of(self, name: VirtualClusterName) -> VirtualClusterSettings {
+        let Self { share, users, parent, shapes, borrows } = self;
+        let borrows = borrows.unwrap_or(true);
+        VirtualClusterSettings { name, share, users, parent, shapes, borrows }
+    }
 }
 
 /// `PUT /virtual-clusters/:name`.
@@ -110,13 +123,13 @@ pub(crate) async fn save_virtual_cluster(
     Signed(actor): Signed,
     Path(name): Path<String>,
     Params(doing): Params<Doing>,
-    Fields(Settings { share, users }): Fields<Settings>,
+    Fields(settings): Fields<Settings>,
 ) -> Result<Response, Failure> {
     let name: VirtualClusterName = name.parse().map_err(|error: protocol::ids::InvalidName| {
         Failure::new(ErrorCode::InvalidParametersError, error.to_string())
     })?;
     let clusters = &state.backend.virtual_clusters;
-    let settings = VirtualClusterSettings { name: name.clone(), share, users };
+    let settings = settings.of(name.clone());
     if doing.dry_run {
         return Ok(Json(clusters.save_effect(&actor, settings).await?).into_response());
     }

@@ -446,13 +446,10 @@ impl VirtualClusters for World {
             gpus: BTreeMap::from([("A100".parse().unwrap(), gpus)]),
         };
         Ok(vec![VirtualClusterView {
-            settings: VirtualClusterSettings {
-                name: VirtualClusterName::default(),
-                share: protocol::cluster::Share::default(),
-                users: Vec::new(),
-            },
+            settings: VirtualClusterSettings::new(VirtualClusterName::default()),
             usable: true,
             used: amount(2, 1),
+            borrowed: amount(0, 0),
             total: amount(8, 4),
             running_jobs: 1,
             waiting_jobs: 2,

@@ -97,3 +97,37 @@ async fn nodes_and_shares_are_administrators_to_change() {
     assert_eq!(there().await.status, 200);
     hall.control.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_part_of_a_share_is_set_and_shown() {
+    let hall = Hall::open().await;
+    let (lab, one) = ("/api/v2/virtual-clusters/lab", "/api/v2/virtual-clusters/one");
+    let put = |path: String, body: Value| {
+        let hall = &hall;
+        async move { send(hall, "admin", "PUT", &path, body).await }
+    };
+    let share = json!({ "share": { "gpus": { "A100": 8 } } });
+    assert_eq!(put(lab.into(), share).await.status, 202);
+    let shapes = json!([{ "type": "A100", "gpus": 4, "count": 2 }]);
+    let part = json!({ "parent": "lab", "shapes": shapes, "borrows": false });
+    let too_much = json!({ "parent": "lab", "share": { "gpus": { "A100": 9 } } });
+    let stranger = json!({ "parent": "none" });
+    for dry_run in ["?dryRun", ""] {
+        for (body, expected) in [(&too_much, "have 9 of it"), (&stranger, "allowed: default, lab")]
+        {
+            let refused = put(format!("{one}{dry_run}"), body.clone()).await;
+            let message = refused.json()["message"].to_string();
+            assert!(refused.status == 400 && message.contains(expected), "{message}");
+        }
+        let done = if dry_run.is_empty() { 202 } else { 200 };
+        assert_eq!(put(format!("{one}{dry_run}"), part.clone()).await.status, done);
+    }
+    let shown = send(&hall, "alice", "GET", one, Value::Null).await.json();
+    for key in ["parent", "shapes", "borrows"] {
+        assert_eq!(shown[key], part[key]);
+    }
+    let smaller = json!({ "share": { "gpus": { "A100": 4 } } });
+    assert_eq!(put(lab.into(), smaller).await.status, 400, "its part has more");
+    assert_eq!(put(lab.into(), json!({ "parent": "default" })).await.status, 400);
+    hall.control.shutdown().await;
+}

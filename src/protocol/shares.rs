@@ -1,0 +1,202 @@
+//! Which shares of virtual clusters go together.
+
+use std::collections::BTreeMap;
+
+use crate::cluster::{Shape, VirtualClusterSettings};
+use crate::ids::GpuType;
+
+/// The most GPUs that a group may have.
+const LARGEST_GROUP: u32 = 64;
+/// The most groups of one size.
+const MOST_GROUPS: u32 = 10_000;
+
+/// What is wrong with virtual clusters beside each other: one line a mistake, each with the
+/// setting, its value and what is allowed.
+#[must_use]
+pub fn mistakes(clusters: &[VirtualClusterSettings]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for cluster in clusters {
+        lines.extend(of_shapes(cluster));
+        lines.extend(of_parent(cluster, clusters));
+        lines.extend(of_parts(cluster, clusters));
+    }
+    lines
+}
+
+/// The parts of a virtual cluster.
+pub fn parts<'a>(
+    whole: &VirtualClusterSettings,
+    clusters: &'a [VirtualClusterSettings],
+) -> impl Iterator<Item = &'a VirtualClusterSettings> {
+    clusters.iter().filter(|part| part.parent.as_ref() == Some(&whole.name))
+}
+
+/// GPUs by type that the shapes of parts take out of the whole's other share: those of groups that
+/// are none of the whole's own.
+pub fn beyond_shapes<'a>(
+    whole: &[Shape],
+    parts: impl Iterator<Item = &'a Shape>,
+) -> BTreeMap<GpuType, u64> {
+    let mut groups: BTreeMap<(&GpuType, u32), u64> = BTreeMap::new();
+    for part in parts {
+        *groups.entry((&part.gpu_type, part.gpus)).or_default() += u64::from(part.count);
+    }
+    let mut beyond = BTreeMap::new();
+    for ((gpu_type, gpus), count) in groups {
+        let same = whole.iter().filter(|own| own.gpu_type == *gpu_type && own.gpus == gpus);
+        let own: u64 = same.map(|own| u64::from(own.count)).sum();
+        let more = count.saturating_sub(own).saturating_mul(u64::from(gpus));
+        if more > 0 {
+            *beyond.entry(gpu_type.clone()).or_default() += more;
+        }
+    }
+    beyond
+}
+
+fn of_shapes(cluster: &VirtualClusterSettings) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (at, Shape { gpu_type, gpus, count }) in cluster.shapes.iter().enumerate() {
+        let place = format!("virtual_clusters.{}.shapes[{at}]", cluster.name);
+        if *gpus == 0 || *gpus > LARGEST_GROUP {
+            lines.push(format!("{place}.gpus = {gpus}: allowed is 1 to {LARGEST_GROUP}"));
+        }
+        if *count == 0 || *count > MOST_GROUPS {
+            lines.push(format!("{place}.count = {count}: allowed is 1 to {MOST_GROUPS}"));
+        }
+        let before = &cluster.shapes[..at];
+        if before.iter().any(|other| other.gpu_type == *gpu_type && other.gpus == *gpus) {
+            lines.push(format!(
+                "{place}: groups of {gpus} {gpu_type} are there already: allowed is one entry \
+                 with the sum"
+            ));
+        }
+    }
+    lines
+}
+
+fn of_parent(
+    cluster: &VirtualClusterSettings,
+    clusters: &[VirtualClusterSettings],
+) -> Option<String> {
+    let parent = cluster.parent.as_ref()?;
+    let wrong = match clusters.iter().find(|other| other.name == *parent) {
+        None => "there is no such virtual cluster".to_owned(),
+        Some(_) if *parent == cluster.name => "it cannot be its own parent".to_owned(),
+        Some(found) => format!("{parent} is part of {} itself", found.parent.as_ref()?),
+    };
+    let others = clusters.iter().filter(|other| other.parent.is_none());
+    let allowed: Vec<_> = others.map(|other| other.name.as_str()).collect();
+    let allowed = if allowed.is_empty() { "none".to_owned() } else { allowed.join(", ") };
+    let (name, parent) = (&cluster.name, parent.as_str());
+    Some(format!("virtual_clusters.{name}.parent = {parent:?}: {wrong}; allowed: {allowed}"))
+}
+
+/// Whether what the parts are guaranteed is there in the whole's share.
+fn of_parts(whole: &VirtualClusterSettings, clusters: &[VirtualClusterSettings]) -> Vec<String> {
+    let of_whole = || parts(whole, clusters);
+    let names: Vec<_> = of_whole().map(|part| part.name.as_str()).collect();
+    let mut gpus = beyond_shapes(&whole.shapes, of_whole().flat_map(|part| &part.shapes));
+    for (gpu_type, count) in of_whole().flat_map(|part| &part.share.gpus) {
+        let sum = gpus.entry(gpu_type.clone()).or_default();
+        *sum = sum.saturating_add(*count);
+    }
+    let sum = |amounts: Vec<u64>| amounts.into_iter().fold(0, u64::saturating_add);
+    let cpus = sum(of_whole().filter_map(|part| part.share.cpus).collect());
+    let memory = sum(of_whole().filter_map(|part| part.share.memory_mb).collect());
+    let gpus = gpus.into_iter().map(|(gpu_type, together)| {
+        let has = whole.share.gpus.get(&gpu_type).copied().unwrap_or(0);
+        (format!("gpus.{gpu_type}"), has, together)
+    });
+    let cpus = whole.share.cpus.map(|has| ("cpus".to_owned(), has, cpus));
+    let memory = whole.share.memory_mb.map(|has| ("memory_mb".to_owned(), has, memory));
+    let too_much = gpus.chain(cpus).chain(memory).filter(|(_, has, together)| together > has);
+    let line = |(key, has, together)| {
+        let (name, names) = (&whole.name, names.join(", "));
+        format!(
+            "virtual_clusters.{name}.share.{key} = {has}: its parts ({names}) have {together} of \
+             it together; allowed is {has} for all of them, or {together} and more here"
+        )
+    };
+    too_much.map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cluster(text: &str) -> VirtualClusterSettings {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn told(clusters: &[&str]) -> Vec<String> {
+        mistakes(&clusters.iter().map(|text| cluster(text)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn old_settings_borrow_and_are_part_of_none() {
+        let settings = cluster(r#"{"name": "vision"}"#);
+        assert_eq!(settings, VirtualClusterSettings::new("vision".parse().unwrap()));
+        assert!(settings.borrows && settings.parent.is_none() && settings.shapes.is_empty());
+    }
+
+    #[test]
+    fn parts_that_fit_are_fine() {
+        let whole = r#"{"name": "lab", "share": {"gpus": {"A100": 12}, "cpus": 8},
+            "shapes": [{"type": "A100", "gpus": 8, "count": 1}]}"#;
+        let one = r#"{"name": "one", "parent": "lab", "share": {"gpus": {"A100": 4}, "cpus": 8},
+            "shapes": [{"type": "A100", "gpus": 8, "count": 1}]}"#;
+        let two = r#"{"name": "two", "parent": "lab", "borrows": false,
+            "shapes": [{"type": "A100", "gpus": 4, "count": 2}]}"#;
+        assert_eq!(told(&[whole, one, two]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn mistakes_say_where_what_and_what_is_allowed() {
+        let lab = r#"{"name": "lab", "share": {"gpus": {"A100": 8}, "cpus": 4, "memory_mb": 9}}"#;
+        let of_lab = |more: &str| format!(r#"{{"name": "a", "parent": "lab", {more}}}"#);
+        let whole = r#""shapes": [{"type": "A100", "gpus": 8, "count": 1}]"#;
+        let shape = |gpus: u32, count: u32| {
+            let shape = format!(r#"{{"type": "A100", "gpus": {gpus}, "count": {count}}}"#);
+            format!(r#"{{"name": "a", "shapes": [{shape}]}}"#)
+        };
+        let twice = shape(8, 1).replace("}]", r#"}, {"type": "A100", "gpus": 8, "count": 1}]"#);
+        for (clusters, expected) in [
+            (vec![shape(0, 1)], "virtual_clusters.a.shapes[0].gpus = 0: allowed is 1 to 64"),
+            (vec![shape(8, 0)], "virtual_clusters.a.shapes[0].count = 0: allowed is 1 to 10000"),
+            (vec![twice], "a.shapes[1]: groups of 8 A100 are there already: allowed is one entry"),
+            (
+                vec![r#"{"name": "a", "parent": "b"}"#.into(), lab.into()],
+                "a.parent = \"b\": there is no such virtual cluster; allowed: lab",
+            ),
+            (vec![r#"{"name": "a", "parent": "a"}"#.into()], "its own parent; allowed: none"),
+            (
+                vec![
+                    lab.into(),
+                    r#"{"name": "a", "parent": "lab"}"#.into(),
+                    r#"{"name": "b", "parent": "a"}"#.into(),
+                ],
+                "b.parent = \"a\": a is part of lab itself; allowed: lab",
+            ),
+            (
+                vec![lab.into(), of_lab(r#""share": {"gpus": {"A100": 9}}"#)],
+                "lab.share.gpus.A100 = 8: its parts (a) have 9 of it together; allowed is 8 for",
+            ),
+            (
+                vec![
+                    lab.into(),
+                    of_lab(&format!(r#"{whole}, "share": {{"gpus": {{"A100": 1}}}}"#)),
+                ],
+                "lab.share.gpus.A100 = 8: its parts (a) have 9",
+            ),
+            (vec![lab.into(), of_lab(r#""share": {"gpus": {"V100": 1}}"#)], "gpus.V100 = 0"),
+            (vec![lab.into(), of_lab(r#""share": {"cpus": 5}"#)], "lab.share.cpus = 4"),
+            (vec![lab.into(), of_lab(r#""share": {"memory_mb": 10}"#)], "lab.share.memory_mb = 9"),
+        ] {
+            let texts: Vec<_> = clusters.iter().map(String::as_str).collect();
+            let lines = told(&texts);
+            assert!(lines.len() == 1 && lines[0].contains(expected), "{expected}: {lines:?}");
+        }
+        let circle = [r#"{"name": "a", "parent": "b"}"#, r#"{"name": "b", "parent": "a"}"#];
+        assert_eq!(told(&circle).len(), 2);
+    }
+}
