@@ -11,6 +11,9 @@ use protocol::resources::PortRange;
 use crate::server_fns::nodes::NodeForm;
 use crate::server_fns::virtual_clusters::ClusterForm;
 
+/// The most GPUs of a node that are named at once.
+const MOST_GPUS: u32 = 128;
+
 /// A node's settings.
 ///
 /// # Errors
@@ -28,6 +31,7 @@ pub(crate) fn node(form: &NodeForm) -> Result<NodeSettings, Error> {
         gpu_runtime: form.gpu_runtime.unwrap_or_default(),
         ports: ports(&form.ports)?,
         labels: pairs("labels", &form.labels)?.into_iter().collect(),
+        links: links(&form.links)?,
     })
 }
 
@@ -93,6 +97,25 @@ fn gpu_counts(text: &str) -> Result<Vec<GpuCount>, Error> {
         .collect()
 }
 
+/// Groups such as `0 1; 2-3`.
+fn links(text: &str) -> Result<Vec<Vec<u32>>, Error> {
+    let groups = text.split([';', '\u{ff1b}']).filter(|group| !group.trim().is_empty());
+    groups
+        .map(|group| words(group).map(indices).collect::<Result<Vec<_>, _>>())
+        .map(|group| group.map(|group| group.concat()))
+        .collect()
+}
+
+/// One index, or from the first to the last: `4` or `4-7`.
+fn indices(word: &str) -> Result<Vec<u32>, Error> {
+    let (first, last) = word.split_once(['-', '–']).unwrap_or((word, word));
+    let range = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
+    let range = range.filter(|(first, last)| first <= last && last - first < MOST_GPUS);
+    let (first, last) =
+        range.ok_or_else(|| invalid(format!("links: {word:?} must be written 4 or 4-7")))?;
+    Ok((first..=last).collect())
+}
+
 fn ports(text: &str) -> Result<PortRange, Error> {
     let text = text.trim();
     if text.is_empty() {
@@ -119,6 +142,7 @@ mod tests {
             gpus: "A100=8, V100=4".into(),
             ports: "30000-30099".into(),
             labels: "rack=3".into(),
+            links: "0-3; 4 5, 6 7".into(),
             ..NodeForm::default()
         }
     }
@@ -130,6 +154,7 @@ mod tests {
         assert_eq!(settings.gpus.unwrap().len(), 2);
         assert_eq!(settings.ports, PortRange { first: 30_000, last: 30_099 });
         assert_eq!(settings.labels["rack"], "3");
+        assert_eq!(settings.links, [[0, 1, 2, 3], [4, 5, 6, 7]]);
     }
 
     #[test]
@@ -138,6 +163,7 @@ mod tests {
             (NodeForm { cpus: "many".into(), ..form() }, "CPU cores: \"many\""),
             (NodeForm { gpus: "A100".into(), ..form() }, "GPUs: \"A100\""),
             (NodeForm { ports: "9-1".into(), ..form() }, "ports: \"9-1\""),
+            (NodeForm { links: "0-".into(), ..form() }, "links: \"0-\" must be written 4"),
             (NodeForm { name: "no spaces".into(), ..form() }, "\"no spaces\" is not a valid"),
         ] {
             let message = node(&change).unwrap_err().message;

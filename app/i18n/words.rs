@@ -390,6 +390,8 @@ pub(crate) struct Admin {
     pub(crate) runtime_none: Word,
     pub(crate) ports_hint: Word,
     pub(crate) labels_hint: Word,
+    pub(crate) links: Word,
+    pub(crate) links_hint: Word,
     pub(crate) add_cluster: Word,
     pub(crate) edit_cluster: Named,
     pub(crate) cluster_saved: Word,

@@ -54,6 +54,7 @@ pub(crate) struct NodeForm {
     pub(crate) gpu_runtime: Option<GpuRuntime>,
     pub(crate) ports: String,
     pub(crate) labels: String,
+    pub(crate) links: String,
 }
 
 /// Adds a node or changes it.

@@ -87,7 +87,7 @@ pub(crate) fn scheduler_node(node: &NodeRecord) -> Node {
         capacity: capacity(node),
         ports: node.settings.ports,
         labels: node.settings.labels.clone(),
-        links: Vec::new(),
+        links: node.settings.links.clone(),
     }
 }
 

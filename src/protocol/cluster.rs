@@ -1,6 +1,6 @@
 //! How nodes and virtual clusters are described: what an administrator writes and everyone reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,36 @@ pub struct NodeSettings {
     /// Labels.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
+    /// Groups of GPU indices that are linked closely (NVLink, NUMA); empty: neighbours by index.
+    #[serde(default)]
+    pub links: Vec<Vec<u32>>,
+}
+
+impl NodeSettings {
+    /// What is wrong with its links: one line a mistake, each with what is allowed.
+    #[must_use]
+    pub fn link_mistakes(&self) -> Vec<String> {
+        let declared = self.gpus.as_ref();
+        let gpus: Option<u64> =
+            declared.map(|gpus| gpus.iter().map(|gpus| u64::from(gpus.count)).sum());
+        let mut seen = BTreeSet::new();
+        let mut lines = Vec::new();
+        for (at, link) in self.links.iter().enumerate() {
+            for index in link {
+                if let Some(gpus) = gpus.filter(|gpus| u64::from(*index) >= *gpus) {
+                    let allowed = match gpus.checked_sub(1) {
+                        Some(last) => format!("allowed is 0 to {last}"),
+                        None => "the node has no GPU; allowed are no links".to_owned(),
+                    };
+                    lines.push(format!("links[{at}]: {index}: {allowed}"));
+                }
+                if !seen.insert(*index) {
+                    lines.push(format!("links[{at}]: {index} is there twice: allowed is once"));
+                }
+            }
+        }
+        lines
+    }
 }
 
 /// So many GPUs of one type.
@@ -135,4 +165,26 @@ pub struct Share {
     pub memory_mb: Option<u64>,
     /// GPUs by type; once any type is named, types that are not have a share of 0.
     pub gpus: BTreeMap<GpuType, u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_name_gpus_that_are_there_each_once() {
+        let node = |gpus: &str, links: &str| -> Vec<String> {
+            let text = format!(
+                r#"{{"name": "a", "address": "a", "endpoint": "sim://a", {gpus} "links": {links}}}"#
+            );
+            serde_json::from_str::<NodeSettings>(&text).unwrap().link_mistakes()
+        };
+        let four = r#""gpus": [{"type": "A100", "count": 3}, {"type": "V100", "count": 1}],"#;
+        assert_eq!(node(four, "[[0, 2], [1, 3]]"), Vec::<String>::new());
+        assert_eq!(node("", "[[0, 9]]"), Vec::<String>::new(), "its engine will say");
+        assert_eq!(node(four, "[[0], [4]]"), ["links[1]: 4: allowed is 0 to 3"]);
+        assert_eq!(node(four, "[[0, 0]]"), ["links[0]: 0 is there twice: allowed is once"]);
+        let none = node(r#""gpus": [],"#, "[[0]]");
+        assert_eq!(none, ["links[0]: 0: the node has no GPU; allowed are no links"]);
+    }
 }

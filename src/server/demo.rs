@@ -52,6 +52,7 @@ pub fn nodes() -> Vec<NodeSettings> {
                 gpu_runtime: GpuRuntime::None,
                 ports: PortRange::default(),
                 labels: BTreeMap::from([("simulated".to_owned(), "true".to_owned())]),
+                links: Vec::new(),
             });
         }
     }

@@ -329,6 +329,8 @@ pub(super) const ADMIN: Admin = Admin {
     runtime_none: "None: no devices in containers",
     ports_hint: "Given to tasks, such as 20000-39999",
     labels_hint: "Such as rack=3, disk=fast",
+    links: "GPU links",
+    links_hint: "Indices that are linked closely, such as 0-3; 4-7. Left empty: neighbours.",
     add_cluster: "Add virtual cluster",
     edit_cluster: |name| format!("Edit {name}"),
     cluster_saved: "The virtual cluster was saved.",

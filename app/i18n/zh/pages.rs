@@ -324,6 +324,8 @@ pub(super) const ADMIN: Admin = Admin {
     runtime_none: "无：容器内没有设备",
     ports_hint: "分配给任务的端口，例如 20000-39999",
     labels_hint: "例如 rack=3, disk=fast",
+    links: "GPU 互联",
+    links_hint: "紧密互联的 GPU 编号，例如 0-3; 4-7。留空：按编号相邻。",
     add_cluster: "添加虚拟集群",
     edit_cluster: |name| format!("编辑 {name}"),
     cluster_saved: "虚拟集群已保存。",

@@ -162,6 +162,7 @@ fn Has() -> impl IntoView {
             <Field name="node[ports]" label=text(|t| t.cluster.ports) hint=text(|t| t.admin.ports_hint)/>
             <Field name="node[labels]" label=text(|t| t.cluster.labels) hint=text(|t| t.admin.labels_hint)/>
         </div>
+        <Field name="node[links]" label=text(|t| t.admin.links) hint=text(|t| t.admin.links_hint)/>
     }
     .into_any()
 }

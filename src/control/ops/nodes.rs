@@ -47,6 +47,10 @@ impl Nodes for Ops {
 
     async fn save(&self, actor: &Actor, node: NodeSettings) -> Result<()> {
         administrators_only(actor)?;
+        let mistakes = node.link_mistakes();
+        if !mistakes.is_empty() {
+            return Err(Error::new(ErrorCode::InvalidParametersError, mistakes.join("\n")));
+        }
         engine::connect(&endpoint(&self.0, &node))
             .map_err(|error| Error::new(ErrorCode::InvalidParametersError, error.to_string()))?;
         let saved = self.0.write(async |t| database::nodes::save(t, &node, false).await).await;

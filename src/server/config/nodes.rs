@@ -36,6 +36,9 @@ pub struct NodeEntry {
     /// Labels.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
+    /// Groups of GPU indices that are linked closely; none: neighbours by index.
+    #[serde(default)]
+    pub links: Vec<Vec<u32>>,
 }
 
 impl NodeEntry {
@@ -52,6 +55,7 @@ impl NodeEntry {
             gpu_runtime: GpuRuntime::default(),
             ports: PortRange::default(),
             labels: BTreeMap::new(),
+            links: Vec::new(),
         }
     }
 
@@ -67,7 +71,8 @@ impl NodeEntry {
             format!("address = {:?}: allowed is a host name or an IP address", self.address)
         });
         let cpus = (self.cpus == Some(0)).then(|| "cpus = 0: allowed is 1 or more".to_owned());
-        endpoint.into_iter().chain(address).chain(cpus)
+        let links = NodeSettings::from(self.clone()).link_mistakes();
+        endpoint.into_iter().chain(address).chain(cpus).chain(links)
     }
 }
 
@@ -84,8 +89,21 @@ impl From<NodeEntry> for NodeSettings {
             gpu_runtime,
             ports,
             labels,
+            links,
         } = entry;
-        Self { name, address, endpoint, cpus, memory_mb, disk_gb, gpus, gpu_runtime, ports, labels }
+        Self {
+            name,
+            address,
+            endpoint,
+            cpus,
+            memory_mb,
+            disk_gb,
+            gpus,
+            gpu_runtime,
+            ports,
+            labels,
+            links,
+        }
     }
 }
 

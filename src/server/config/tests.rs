@@ -75,11 +75,16 @@ fn mistakes_name_key_value_and_what_is_allowed() {
     let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://'\n";
     /// A file, variables, and the words of the mistake.
     type Case<'a> = (String, &'a [(&'a str, &'a str)], &'a [&'a str]);
-    let cases: [Case<'_>; 9] = [
+    let cases: [Case<'_>; 10] = [
         ("listne = 1".into(), &[], &["listne", "listen"]),
         ("listen = 'nowhere'".into(), &[], &["listen", "socket address"]),
         ("demo = 'perhaps'".into(), &[], &["demo", "perhaps", "boolean"]),
         (format!("[[nodes]]\n{node}ports = '5-1'"), &[], &["nodes", "ports", "5-1", "20000-39999"]),
+        (
+            format!("[[nodes]]\n{node}gpus = [{{type = 'A100', count = 2}}]\nlinks = [[0, 2]]"),
+            &[],
+            &["nodes[0].links[0]: 2", "allowed is 0 to 1"],
+        ),
         (format!("[[nodes]]\n{node}cpu = 1"), &[], &["cpu", "cpus"]),
         (
             "[[nodes]]\nname='a'\naddress='1.1.1.1'\nendpoint='http://x'".into(),

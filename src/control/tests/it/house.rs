@@ -87,6 +87,7 @@ fn node(name: &str) -> NodeSettings {
         gpu_runtime: GpuRuntime::None,
         ports: PortRange::default(),
         labels: std::collections::BTreeMap::new(),
+        links: Vec::new(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Parts of shares, shares in shapes, and virtual clusters that borrow nothing.
+//! Parts of shares, shares in shapes, virtual clusters that borrow nothing, and linked GPUs.
 
 use control::{Control, Options};
 use protocol::cluster::{Shape, Share, VirtualClusterSettings};
@@ -104,4 +104,22 @@ async fn a_server_does_not_start_with_parts_that_do_not_fit() {
     options.virtual_clusters = vec![cluster("lab", 4), part("one", 5)];
     let refused = control::start(options).await.unwrap_err().to_string();
     assert!(refused.contains("virtual_clusters.lab.share.gpus.TITANX = 4"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_gets_gpus_that_are_linked() {
+    let house = House::new(1);
+    let mut options = house.options(house.database().await);
+    options.nodes[0].links = vec![vec![0, 2, 4, 6], vec![1, 3, 5, 7]];
+    let node = options.nodes[0].clone();
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    submit(backend, of("default", "linked", 4)).await;
+    let detail = until_state(backend, "linked", State::Running).await;
+    let gpus = &detail.attempts[0].tasks[0].gpus;
+    assert!(gpus.iter().all(|gpu| gpu % 2 == gpus[0] % 2), "{gpus:?}");
+    let wrong = protocol::cluster::NodeSettings { links: vec![vec![0, 8]], ..node };
+    let refused = backend.nodes.save(&admin(), wrong).await.unwrap_err();
+    assert_eq!(refused.message, "links[0]: 8: allowed is 0 to 7");
+    control.shutdown().await;
 }
