@@ -1,5 +1,6 @@
 //! Amounts as the pages write them: the unit after a thin space, figures grouped in threes.
 
+use protocol::cluster::Shape;
 use protocol::ids::GpuType;
 
 /// A count with thin spaces between groups of three figures.
@@ -57,6 +58,12 @@ pub(crate) fn percent(part: u64, whole: u64) -> u64 {
 /// GPU counts as the forms write them.
 pub(crate) fn gpus_text<'a>(counts: impl Iterator<Item = (&'a GpuType, u64)>) -> String {
     counts.map(|(kind, count)| format!("{kind}={count}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Groups of GPUs as the forms write them.
+pub(crate) fn shapes_text(shapes: &[Shape]) -> String {
+    let text = |Shape { gpu_type, gpus, count }: &Shape| format!("{gpu_type} {gpus}x{count}");
+    shapes.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use api::{Error, ErrorCode};
-use protocol::cluster::{GpuCount, NodeSettings, Share, VirtualClusterSettings};
+use protocol::cluster::{GpuCount, NodeSettings, Shape, Share, VirtualClusterSettings};
 use protocol::ids::GpuType;
 use protocol::resources::PortRange;
 
@@ -52,7 +52,13 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
             gpus,
         },
         users,
-        ..VirtualClusterSettings::new(name(&form.name)?)
+        name: name(&form.name)?,
+        parent: Some(form.parent.trim())
+            .filter(|parent| !parent.is_empty())
+            .map(name)
+            .transpose()?,
+        shapes: shapes(&form.shapes)?,
+        borrows: form.borrows,
     })
 }
 
@@ -95,6 +101,27 @@ fn gpu_counts(text: &str) -> Result<Vec<GpuCount>, Error> {
             Ok(GpuCount { gpu_type: name(&kind)?, count })
         })
         .collect()
+}
+
+/// Groups of GPUs such as `A100 8x2, V100 4x1`: two of eight, one of four.
+fn shapes(text: &str) -> Result<Vec<Shape>, Error> {
+    let entries = text.split([',', ';', '\n', '\u{ff0c}', '\u{3001}', '\u{ff1b}']);
+    entries.map(str::trim).filter(|entry| !entry.is_empty()).map(shape).collect()
+}
+
+fn shape(entry: &str) -> Result<Shape, Error> {
+    let read = || {
+        let (gpu_type, groups) = entry.rsplit_once(char::is_whitespace)?;
+        let (gpus, count) = groups.split_once(['x', '×'])?;
+        Some((gpu_type, gpus.parse().ok()?, count.parse().ok()?))
+    };
+    let wrong = || {
+        invalid(format!(
+            "groups: {entry:?} must be written type, GPUs of a group, x, how many: A100 8x2"
+        ))
+    };
+    let (gpu_type, gpus, count) = read().ok_or_else(wrong)?;
+    Ok(Shape { gpu_type: name(gpu_type)?, gpus, count })
 }
 
 /// Groups such as `0 1; 2-3`.
@@ -178,11 +205,29 @@ mod tests {
             memory_mb: "1024".into(),
             gpus: "A100=8".into(),
             users: "ada bob".into(),
+            parent: "research".into(),
+            shapes: "A100 8x2, V100 4×1".into(),
             ..ClusterForm::default()
         };
         let settings = cluster(&form).unwrap();
         assert_eq!(settings.share.cpus, None);
         assert_eq!(settings.share.memory_mb, Some(1024));
         assert_eq!(settings.users.len(), 2);
+        assert_eq!(settings.parent, Some("research".parse().unwrap()));
+        assert!(!settings.borrows, "the box is not ticked");
+        let shapes: Vec<_> = settings.shapes.iter().map(|s| (s.gpus, s.count)).collect();
+        assert_eq!(shapes, [(8, 2), (4, 1)]);
+        assert_eq!(crate::number::shapes_text(&settings.shapes), "A100 8x2, V100 4x1");
+    }
+
+    #[test]
+    fn a_mistake_in_groups_is_named() {
+        for shapes in ["A100", "A100 8", "A100 x2", "8x2", "A100 8xmany"] {
+            let form =
+                ClusterForm { name: "vision".into(), shapes: shapes.into(), ..Default::default() };
+            let message = cluster(&form).unwrap_err().message;
+            let expected = format!("groups: {shapes:?} must be written");
+            assert!(message.starts_with(&expected) && message.ends_with("A100 8x2"), "{message}");
+        }
     }
 }

@@ -1,10 +1,13 @@
-use api::cluster::VirtualClusterView;
+use std::collections::BTreeSet;
+
+use api::cluster::{Usage, VirtualClusterView};
 use leptos::prelude::*;
+use protocol::ids::GpuType;
 
 use crate::address::encode;
-use crate::i18n::{text, tr};
+use crate::i18n::{Reader, text, tr};
 use crate::live::Live;
-use crate::number;
+use crate::number::{self, shapes_text};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::parts::meter::Meter;
@@ -26,7 +29,9 @@ pub(crate) fn ClustersPage() -> impl IntoView {
                     view! { <EmptyState title=text(|t| t.cluster.clusters_none) hint=text(|_| "")/> }
                         .into_any()
                 } else {
-                    let cards = clusters.into_iter().map(|c| view! { <Cluster cluster=c/> });
+                    let cards = families(clusters)
+                        .into_iter()
+                        .map(|(whole, parts)| view! { <Cluster cluster=whole parts=parts/> });
                     view! { <div class="cards">{cards.collect_view()}</div> }.into_any()
                 }
             }
@@ -35,50 +40,129 @@ pub(crate) fn ClustersPage() -> impl IntoView {
     .into_any()
 }
 
+/// Each virtual cluster that is part of none, with its parts.
+fn families(
+    clusters: Vec<VirtualClusterView>,
+) -> Vec<(VirtualClusterView, Vec<VirtualClusterView>)> {
+    let (parts, wholes): (Vec<_>, Vec<_>) =
+        clusters.into_iter().partition(|cluster| cluster.settings.parent.is_some());
+    let of = |whole: VirtualClusterView| {
+        let own = |part: &&VirtualClusterView| {
+            part.settings.parent.as_ref() == Some(&whole.settings.name)
+        };
+        let parts = parts.iter().filter(own).cloned().collect();
+        (whole, parts)
+    };
+    wholes.into_iter().map(of).collect()
+}
+
 #[component]
-fn Cluster(cluster: VirtualClusterView) -> impl IntoView {
+fn Cluster(cluster: VirtualClusterView, parts: Vec<VirtualClusterView>) -> impl IntoView {
     let name = cluster.settings.name.to_string();
     let usable = cluster.usable;
-    let share = &cluster.settings.share;
-    let guaranteed = share.cpus.is_some() || share.memory_mb.is_some() || !share.gpus.is_empty();
-    let jobs =
-        |state: &str| format!("/jobs?q={}&all=1", encode(&format!("vc:{name} state:{state}")));
-    let (running, waiting) = (cluster.running_jobs, cluster.waiting_jobs);
+    let part = |part: VirtualClusterView| {
+        let (name, usable) = (part.settings.name.to_string(), part.usable);
+        view! {
+            <section class="cluster__part">
+                <div class="card__head">
+                    <h3>{name}</h3>
+                    <Usable usable=usable/>
+                </div>
+                <Facts cluster=part/>
+            </section>
+        }
+    };
+    let parts = parts.into_iter().map(part).collect_view();
     view! {
         <section class="card">
             <div class="card__head">
-                <h2>{name.clone()}</h2>
-                <span class="badge">
-                    {tr(move |t| if usable { t.cluster.usable } else { t.cluster.not_usable })}
-                </span>
+                <h2>{name}</h2>
+                <Usable usable=usable/>
             </div>
-            <p class="hint card__head">
-                {tr(move |t| if guaranteed { t.cluster.guaranteed } else { t.cluster.unguaranteed })}
-            </p>
-            <Amounts cluster=cluster.clone()/>
-            <p class="buttons cluster__jobs">
-                <a href=jobs("running")>{tr(move |t| (t.cluster.running)(running))}</a>
-                <a href=jobs("waiting")>{tr(move |t| (t.cluster.waiting)(waiting))}</a>
-            </p>
+            <Facts cluster=cluster/>
+            {parts}
         </section>
     }
     .into_any()
 }
 
+#[component]
+fn Usable(usable: bool) -> impl IntoView {
+    view! {
+        <span class="badge">
+            {tr(move |t| if usable { t.cluster.usable } else { t.cluster.not_usable })}
+        </span>
+    }
+}
+
+/// What is guaranteed, what is used, and the jobs.
+#[component]
+fn Facts(cluster: VirtualClusterView) -> impl IntoView {
+    let reader = Reader::get();
+    let name = cluster.settings.name.to_string();
+    let guaranteed = is_guaranteed(&cluster);
+    let (parent, borrows) = (cluster.settings.parent.clone(), cluster.settings.borrows);
+    let kind = move || {
+        let words = &reader.texts().cluster;
+        let share = match &parent {
+            Some(parent) => (words.part_of)(parent.as_str()),
+            None if guaranteed => words.guaranteed.to_owned(),
+            None => words.unguaranteed.to_owned(),
+        };
+        if borrows { share } else { format!("{share} · {}", words.borrows_nothing) }
+    };
+    let shapes = shapes_text(&cluster.settings.shapes);
+    let shapes = (!shapes.is_empty()).then(|| {
+        view! { <p class="hint card__head">{tr(move |t| (t.cluster.shapes)(&shapes))}</p> }
+    });
+    let jobs =
+        |state: &str| format!("/jobs?q={}&all=1", encode(&format!("vc:{name} state:{state}")));
+    let (running, waiting) = (cluster.running_jobs, cluster.waiting_jobs);
+    view! {
+        <p class="hint card__head">{kind}</p>
+        {shapes}
+        <Amounts cluster=cluster.clone()/>
+        <p class="buttons cluster__jobs">
+            <a href=jobs("running")>{tr(move |t| (t.cluster.running)(running))}</a>
+            <a href=jobs("waiting")>{tr(move |t| (t.cluster.waiting)(waiting))}</a>
+        </p>
+    }
+    .into_any()
+}
+
+fn is_guaranteed(cluster: &VirtualClusterView) -> bool {
+    let settings = &cluster.settings;
+    let share = &settings.share;
+    share.cpus.is_some()
+        || share.memory_mb.is_some()
+        || !share.gpus.is_empty()
+        || !settings.shapes.is_empty()
+}
+
+/// By GPU type: used, of how many, and how many of those used are borrowed.
+fn gpu_rows(cluster: &VirtualClusterView) -> Vec<(GpuType, u64, u64, u64)> {
+    let VirtualClusterView { total, used, borrowed, .. } = cluster;
+    let kinds: BTreeSet<&GpuType> = total.gpus.keys().chain(borrowed.gpus.keys()).collect();
+    let of = |usage: &Usage, kind: &GpuType| usage.gpus.get(kind).copied().unwrap_or(0);
+    let row = |kind: &GpuType| (kind.clone(), of(used, kind), of(total, kind), of(borrowed, kind));
+    kinds.into_iter().map(row).collect()
+}
+
 /// Used and total of each resource.
 #[component]
 fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
-    let VirtualClusterView { used, total, .. } = cluster;
-    let gpus = total.gpus.iter().map(|(kind, total)| {
-        let used = used.gpus.get(kind).copied().unwrap_or(0);
+    let gpus = gpu_rows(&cluster).into_iter().map(|(kind, used, total, borrowed)| {
         view! {
             <tr>
                 <th scope="row">{kind.to_string()}</th>
-                <td><Meter used=used total=*total label=kind.to_string()/></td>
-                <td class="num">{total.saturating_sub(used)}</td>
+                <td><Meter used=used total=total label=kind.to_string()/></td>
+                <td class="num">{number::count(total.saturating_sub(used - borrowed.min(used)))}</td>
+                <td class="num">{number::count(borrowed)}</td>
             </tr>
         }
     });
+    let VirtualClusterView { used, total, borrowed, .. } = cluster;
+    let borrowed_memory = number::memory(borrowed.memory_mb);
     let gpus = gpus.collect_view();
     let free_memory = number::memory(total.memory_mb.saturating_sub(used.memory_mb));
     view! {
@@ -88,6 +172,7 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
                     <th scope="col">{tr(|t| t.cluster.resource)}</th>
                     <th scope="col">{tr(|t| t.cluster.used)}</th>
                     <th scope="col" class="num">{tr(|t| t.cluster.free)}</th>
+                    <th scope="col" class="num">{tr(|t| t.cluster.borrowed)}</th>
                 </tr>
             </thead>
             <tbody>
@@ -96,6 +181,7 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
                     <th scope="row">{tr(|t| t.common.cpu)}</th>
                     <td><Meter used=used.cpus total=total.cpus label="CPU"/></td>
                     <td class="num">{number::count(total.cpus.saturating_sub(used.cpus))}</td>
+                    <td class="num">{number::count(borrowed.cpus)}</td>
                 </tr>
                 <tr>
                     <th scope="row">{tr(|t| t.common.memory)}</th>
@@ -108,9 +194,55 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
                         />
                     </td>
                     <td class="num">{free_memory}</td>
+                    <td class="num">{borrowed_memory}</td>
                 </tr>
             </tbody>
         </table>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::cluster::VirtualClusterSettings;
+
+    use super::*;
+
+    fn view(name: &str, parent: Option<&str>) -> VirtualClusterView {
+        let settings = VirtualClusterSettings {
+            parent: parent.map(|parent| parent.parse().unwrap()),
+            ..VirtualClusterSettings::new(name.parse().unwrap())
+        };
+        let of = |kind: &str, count| {
+            let gpus = [(kind.parse().unwrap(), count)].into();
+            Usage { gpus, ..Usage::default() }
+        };
+        VirtualClusterView {
+            settings,
+            usable: true,
+            used: of("V100", 3),
+            borrowed: of("V100", 2),
+            total: of("A100", 8),
+            running_jobs: 0,
+            waiting_jobs: 0,
+        }
+    }
+
+    #[test]
+    fn parts_are_under_their_whole() {
+        let all = vec![view("a", Some("lab")), view("default", None), view("lab", None)];
+        let found = families(all).into_iter().map(|(whole, parts)| {
+            let parts: Vec<_> = parts.iter().map(|part| part.settings.name.to_string()).collect();
+            (whole.settings.name.to_string(), parts)
+        });
+        let expected = [("default".to_owned(), vec![]), ("lab".to_owned(), vec!["a".to_owned()])];
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn borrowed_types_beyond_the_share_have_a_row() {
+        let rows = gpu_rows(&view("a", None));
+        let (a100, v100) = ("A100".parse().unwrap(), "V100".parse().unwrap());
+        assert_eq!(rows, [(a100, 0, 8, 0), (v100, 3, 0, 2)]);
+    }
 }

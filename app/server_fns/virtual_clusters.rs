@@ -23,6 +23,9 @@ pub(crate) struct ClusterForm {
     pub(crate) memory_mb: String,
     pub(crate) gpus: String,
     pub(crate) users: String,
+    pub(crate) parent: String,
+    pub(crate) shapes: String,
+    pub(crate) borrows: bool,
 }
 
 /// Adds a virtual cluster or changes it.

@@ -10,7 +10,7 @@ use web_sys::{FormData, HtmlButtonElement};
 use crate::address::encode;
 use crate::i18n::{Reader, text, tr};
 use crate::live::Live;
-use crate::number::gpus_text;
+use crate::number::{gpus_text, shapes_text};
 use crate::parts::ask::Asker;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
@@ -59,13 +59,20 @@ fn Content(
     let form = move || {
         let name = edited.get();
         let found = settings.iter().find(|each| Some(each.name.as_str()) == name.as_deref());
-        view! { <SaveForm save=save edited=found.cloned()/> }
+        let parents = parents(&settings, name.as_deref());
+        view! { <SaveForm save=save edited=found.cloned() parents=parents/> }
     };
     view! {
         <Table settings=of_table remove=remove/>
         {form}
     }
     .into_any()
+}
+
+/// Of which virtual clusters one may be a part.
+fn parents(settings: &[VirtualClusterSettings], edited: Option<&str>) -> Vec<String> {
+    let whole = settings.iter().filter(|each| each.parent.is_none());
+    whole.map(|each| each.name.to_string()).filter(|name| Some(name.as_str()) != edited).collect()
 }
 
 #[component]
@@ -82,6 +89,7 @@ fn Table(
                     <tr>
                         <th scope="col">{tr(|t| t.admin.name)}</th>
                         <th scope="col">{tr(|t| t.admin.share)}</th>
+                        <th scope="col">{tr(|t| t.admin.parent)}</th>
                         <th scope="col">{tr(|t| t.admin.users)}</th>
                         <th scope="col">{tr(|t| t.admin.actions)}</th>
                     </tr>
@@ -97,7 +105,10 @@ fn Table(
 fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) -> impl IntoView {
     let reader = Reader::get();
     let name = settings.name.to_string();
-    let share = gpus_text(settings.share.gpus.iter().map(|(kind, count)| (kind, *count)));
+    let gpus = gpus_text(settings.share.gpus.iter().map(|(kind, count)| (kind, *count)));
+    let share = [gpus, shapes_text(&settings.shapes)];
+    let share = share.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    let parent = settings.parent.as_ref().map(ToString::to_string);
     let share = move || {
         if share.is_empty() {
             reader.texts().cluster.unguaranteed.to_owned()
@@ -116,6 +127,7 @@ fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) ->
         <tr>
             <th scope="row">{name}</th>
             <td>{share}</td>
+            <td>{parent}</td>
             <td>{users}</td>
             <td>
                 <div class="buttons">
@@ -156,6 +168,7 @@ fn Remove(name: String, remove: ServerAction<RemoveCluster>) -> impl IntoView {
 fn SaveForm(
     save: ServerAction<SaveCluster>,
     edited: Option<VirtualClusterSettings>,
+    parents: Vec<String>,
 ) -> impl IntoView {
     let name = edited.as_ref().map(|settings| settings.name.to_string());
     let of_title = name.clone();
@@ -163,9 +176,7 @@ fn SaveForm(
         Some(name) => (t.admin.edit_cluster)(name),
         None => t.admin.add_cluster.to_owned(),
     });
-    let share = edited.as_ref().map(|settings| settings.share.clone()).unwrap_or_default();
-    let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let gpus = gpus_text(share.gpus.iter().map(|(kind, count)| (kind, *count)));
+    let of_share = edited.clone();
     let users = edited.map(|settings| settings.users).unwrap_or_default();
     let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let asker = Asker::get();
@@ -180,22 +191,7 @@ fn SaveForm(
                     value=name.unwrap_or_default()
                     required=true
                 />
-                <p class="hint">{tr(|t| t.admin.share_hint)}</p>
-                <div class="form__row">
-                    <Field name="cluster[cpus]" kind="number" label=text(|t| t.admin.cpus) value=number(share.cpus)/>
-                    <Field
-                        name="cluster[memory_mb]"
-                        kind="number"
-                        label=text(|t| t.admin.memory_mb)
-                        value=number(share.memory_mb)
-                    />
-                </div>
-                <Field
-                    name="cluster[gpus]"
-                    label=text(|t| t.cluster.gpus)
-                    hint=text(|t| t.admin.share_gpus_hint)
-                    value=gpus
-                />
+                <ShareFields edited=of_share parents=parents/>
                 <Field
                     name="cluster[users]"
                     label=text(|t| t.admin.users)
@@ -210,6 +206,74 @@ fn SaveForm(
                 </div>
             </ActionForm>
         </section>
+    }
+    .into_any()
+}
+
+/// What it is guaranteed, of whose share that is a part, and whether it borrows.
+#[component]
+fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> impl IntoView {
+    let borrows = edited.as_ref().is_none_or(|settings| settings.borrows);
+    let shapes = edited.as_ref().map(|settings| shapes_text(&settings.shapes)).unwrap_or_default();
+    let parent = edited.as_ref().and_then(|settings| settings.parent.as_ref());
+    let parent = parent.map(ToString::to_string).unwrap_or_default();
+    let share = edited.map(|settings| settings.share).unwrap_or_default();
+    let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let gpus = gpus_text(share.gpus.iter().map(|(kind, count)| (kind, *count)));
+    view! {
+        <p class="hint">{tr(|t| t.admin.share_hint)}</p>
+        <Parent parent=parent parents=parents/>
+        <div class="form__row">
+            <Field name="cluster[cpus]" kind="number" label=text(|t| t.admin.cpus) value=number(share.cpus)/>
+            <Field
+                name="cluster[memory_mb]"
+                kind="number"
+                label=text(|t| t.admin.memory_mb)
+                value=number(share.memory_mb)
+            />
+        </div>
+        <Field
+            name="cluster[gpus]"
+            label=text(|t| t.cluster.gpus)
+            hint=text(|t| t.admin.share_gpus_hint)
+            value=gpus
+        />
+        <Field
+            name="cluster[shapes]"
+            label=text(|t| t.admin.shapes)
+            hint=text(|t| t.admin.shapes_hint)
+            value=shapes
+        />
+        <label class="check">
+            <input type="checkbox" name="cluster[borrows]" value="true" checked=borrows/>
+            {tr(|t| t.admin.borrows)}
+        </label>
+    }
+    .into_any()
+}
+
+#[component]
+fn Parent(parent: String, parents: Vec<String>) -> impl IntoView {
+    let option = |name: String| {
+        let selected = name == parent;
+        let label = name.clone();
+        view! { <option value=name selected=selected>{label}</option> }
+    };
+    let options = parents.into_iter().map(option).collect_view();
+    view! {
+        <div class="field">
+            <label class="field__label" for="cluster-parent">{tr(|t| t.admin.parent)}</label>
+            <select
+                class="select"
+                id="cluster-parent"
+                name="cluster[parent]"
+                aria-describedby="cluster-parent-hint"
+            >
+                <option value="">{tr(|t| t.admin.no_parent)}</option>
+                {options}
+            </select>
+            <p class="field__hint" id="cluster-parent-hint">{tr(|t| t.admin.parent_hint)}</p>
+        </div>
     }
     .into_any()
 }
