@@ -48,7 +48,8 @@ async fn what_ends_in_time_goes_before_a_reserved_job_and_does_not_delay_it() {
     until_state(backend, "short", State::Succeeded).await;
     assert_eq!(until(backend, "endless", waits).await.summary.state, State::Waiting);
     let after = until(backend, "big", waits).await.explanation.unwrap().expected.unwrap();
-    assert_eq!(after, before, "nothing has delayed it");
+    // Earlier than thought it may start: how long `short` ran says something of `runs`, too.
+    assert_eq!(after.latest, before.latest, "nothing has delayed it");
     control.shutdown().await;
 }
 

@@ -196,7 +196,10 @@ async fn memory(world: World) {
 }
 
 async fn stop(world: World) {
-    let name = world.run(140, "sleep 600").await;
+    // A signal that comes before the init process listens is lost.
+    let name = world.run(140, "echo ready; sleep 600").await;
+    let mut log = follow(&world, &name).await;
+    while !log.next().await.unwrap().contains("ready") {}
     world.engine.stop(&name, Duration::from_secs(60)).await.unwrap();
     // Had SIGTERM not been enough, it would have been killed: 137.
     let status = world.see(&name).await.status;

@@ -52,7 +52,8 @@ fn tasks_are_entered_with_the_jobs_key_and_enter_each_other() {
     assert_eq!(text(&by_the_file.ssh("echo in")), "in\n", "the key of the job's file opens it");
     opens_to_the_users_own_key(&client, &tasks[2], folder.path());
     assert_eq!(text(&by_the_file.ssh("echo in")), "in\n", "also after others came and went");
-    tasks.iter().for_each(|task| assert!(task.ssh("touch /finish").status.success()));
+    // The task may be over before it can say how the command ended.
+    tasks.iter().for_each(|task| drop(task.ssh("touch /finish")));
     let detail = client.ended("entered");
     assert_eq!(detail["jobStatus"]["state"], "SUCCEEDED", "{detail:#}");
 }
