@@ -11,6 +11,7 @@ use crate::parts::gpu_cells::GpuCells;
 use crate::parts::loaded::Loaded;
 use crate::parts::meter::Meter;
 use crate::parts::page_header::PageHeader;
+use crate::parts::table::DataTable;
 use crate::server_fns::nodes::list_nodes;
 
 /// All nodes: who holds each GPU, what is used and free.
@@ -51,21 +52,19 @@ fn Table(nodes: Vec<NodeView>) -> impl IntoView {
         <p class="hint card__head">
             {tr(move |t| (t.cluster.gpus_summary)(used as u64, total))}
         </p>
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.cluster.nodes_title)>
-            <table class="table">
-                <thead>
-                    <tr>
-                        <th scope="col">{tr(|t| t.cluster.node)}</th>
-                        <th scope="col">{tr(|t| t.cluster.condition)}</th>
-                        <th scope="col">{tr(|t| t.cluster.gpus)}</th>
-                        <th scope="col">{tr(|t| t.common.cpu)}</th>
-                        <th scope="col">{tr(|t| t.common.memory)}</th>
-                        <th scope="col" class="num wide">{tr(|t| t.jobs.tasks)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.cluster.nodes_title
+            heads=&[
+                (|t| t.cluster.node, None),
+                (|t| t.cluster.condition, None),
+                (|t| t.cluster.gpus, None),
+                (|t| t.common.cpu, None),
+                (|t| t.common.memory, None),
+                (|t| t.jobs.tasks, Some("num wide")),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }

@@ -10,6 +10,7 @@ use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::copy::Copy;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::state_chip::{glyph, modifier};
+use crate::parts::table::DataTable;
 use crate::server_fns::images::RemoveImage;
 
 /// Saved images, with how far each is and what can be done.
@@ -20,23 +21,21 @@ pub(crate) fn ImageTable(
 ) -> impl IntoView {
     let rows = images.into_iter().map(|image| view! { <Row image=image remove=remove/> });
     let rows = rows.collect_view();
-    let heads = [
-        tr(|t| t.images.image).into_any(),
-        tr(|t| t.jobs.state).into_any(),
-        tr(|t| t.images.bytes).into_any(),
-        tr(|t| t.images.place).into_any(),
-        tr(|t| t.images.from).into_any(),
-        tr(|t| t.job.when).into_any(),
-        tr(|t| t.admin.actions).into_any(),
-    ];
-    let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.images.title)>
-            <table class="table">
-                <thead><tr>{heads}</tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.images.title
+            heads=&[
+                (|t| t.images.image, None),
+                (|t| t.jobs.state, None),
+                (|t| t.images.bytes, None),
+                (|t| t.images.place, None),
+                (|t| t.images.from, None),
+                (|t| t.job.when, None),
+                (|t| t.admin.actions, None),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }

@@ -6,6 +6,7 @@ use crate::i18n::{Texts, text, tr};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::table::DataTable;
 use crate::server_fns::audit::list_audit;
 
 /// Who entered what, newest first; older entries by a link.
@@ -32,6 +33,7 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::JobReleased => |t| t.queue.was_released,
         AuditAction::JobPriority => |t| t.queue.was_prioritised,
         AuditAction::JobMoved => |t| t.queue.was_moved,
+        AuditAction::NodeDrained => |t| t.queue.was_drained,
         AuditAction::ImageSaved => |t| t.admin.image_saved,
         AuditAction::ImageRemoved => |t| t.admin.image_removed,
     }
@@ -44,21 +46,19 @@ fn Table(entries: Vec<AuditEntry>) -> impl IntoView {
             .into_any();
     };
     let rows = entries.into_iter().map(|entry| view! { <Row entry=entry/> }).collect_view();
-    let heads = [
-        tr(|t| t.job.when).into_any(),
-        tr(|t| t.job.owner).into_any(),
-        tr(|t| t.job.what).into_any(),
-        tr(|t| t.job.task).into_any(),
-        tr(|t| t.cluster.address).into_any(),
-    ];
-    let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.admin.audit)>
-            <table class="table">
-                <thead><tr>{heads}</tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.admin.audit
+            heads=&[
+                (|t| t.job.when, None),
+                (|t| t.job.owner, None),
+                (|t| t.job.what, None),
+                (|t| t.job.task, None),
+                (|t| t.cluster.address, None),
+            ]
+        >
+            {rows}
+        </DataTable>
         <p><a href=format!("?before={last}")>{tr(|t| t.admin.older)}</a></p>
     }
     .into_any()

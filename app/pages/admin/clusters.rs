@@ -16,6 +16,7 @@ use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
+use crate::parts::table::DataTable;
 use crate::server_fns::queue::effect_of_cluster;
 use crate::server_fns::virtual_clusters::{
     RemoveCluster, SaveCluster, list_clusters, save_cluster,
@@ -83,20 +84,18 @@ fn Table(
     let rows = settings.into_iter().map(|each| view! { <Row settings=each remove=remove/> });
     let rows = rows.collect_view();
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.admin.clusters)>
-            <table class="table">
-                <thead>
-                    <tr>
-                        <th scope="col">{tr(|t| t.admin.name)}</th>
-                        <th scope="col">{tr(|t| t.admin.share)}</th>
-                        <th scope="col">{tr(|t| t.admin.parent)}</th>
-                        <th scope="col">{tr(|t| t.admin.users)}</th>
-                        <th scope="col">{tr(|t| t.admin.actions)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.admin.clusters
+            heads=&[
+                (|t| t.admin.name, None),
+                (|t| t.admin.share, None),
+                (|t| t.admin.parent, None),
+                (|t| t.admin.users, None),
+                (|t| t.admin.actions, None),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }

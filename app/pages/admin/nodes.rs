@@ -10,6 +10,7 @@ use crate::parts::drain::Drain;
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
+use crate::parts::table::DataTable;
 use crate::server_fns::nodes::{RemoveNode, SaveNode, list_nodes};
 
 /// All nodes, and a form that adds one or changes the one of its name.
@@ -37,19 +38,17 @@ fn Table(nodes: Vec<NodeView>, remove: ServerAction<RemoveNode>) -> impl IntoVie
     let rows = nodes.into_iter().map(|node| view! { <Row node=node remove=remove/> });
     let rows = rows.collect_view();
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.admin.nodes)>
-            <table class="table">
-                <thead>
-                    <tr>
-                        <th scope="col">{tr(|t| t.admin.name)}</th>
-                        <th scope="col">{tr(|t| t.cluster.condition)}</th>
-                        <th scope="col" class="wide">{tr(|t| t.cluster.endpoint)}</th>
-                        <th scope="col">{tr(|t| t.admin.actions)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.admin.nodes
+            heads=&[
+                (|t| t.admin.name, None),
+                (|t| t.cluster.condition, None),
+                (|t| t.cluster.endpoint, Some("wide")),
+                (|t| t.admin.actions, None),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }

@@ -7,6 +7,7 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::table::DataTable;
 use crate::server_fns::users::{AddUser, RemoveUser, SetPassword, list_users};
 use crate::session::Session;
 
@@ -85,20 +86,18 @@ fn Table(users: Vec<UserView>, actions: Actions) -> impl IntoView {
     let rows = users.into_iter().map(|user| view! { <Row user=user actions=actions/> });
     let rows = rows.collect_view();
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.admin.users)>
-            <table class="table">
-                <thead>
-                    <tr>
-                        <th scope="col">{tr(|t| t.admin.name)}</th>
-                        <th scope="col">{tr(|t| t.admin.administrator)}</th>
-                        <th scope="col" class="wide">{tr(|t| t.admin.may_use)}</th>
-                        <th scope="col" class="wide">{tr(|t| t.admin.since)}</th>
-                        <th scope="col">{tr(|t| t.admin.actions)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.admin.users
+            heads=&[
+                (|t| t.admin.name, None),
+                (|t| t.admin.administrator, None),
+                (|t| t.admin.may_use, Some("wide")),
+                (|t| t.admin.since, Some("wide")),
+                (|t| t.admin.actions, None),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }

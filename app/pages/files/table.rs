@@ -7,6 +7,7 @@ use crate::number;
 use crate::pages::files::dialogs::{Ask, Changes};
 use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::table::DataTable;
 
 /// What is in a folder.
 #[component]
@@ -17,20 +18,18 @@ pub(crate) fn Table(folder: FilePath, entries: Vec<FileView>) -> impl IntoView {
     });
     let rows = rows.collect_view();
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.files.table)>
-            <table class="table">
-                <thead>
-                    <tr>
-                        <th scope="col">{tr(|t| t.files.name)}</th>
-                        <th scope="col" class="num">{tr(|t| t.files.size)}</th>
-                        <th scope="col">{tr(|t| t.files.modified)}</th>
-                        <th scope="col">{tr(|t| t.files.owner)}</th>
-                        <th scope="col">{tr(|t| t.files.actions)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.files.table
+            heads=&[
+                (|t| t.files.name, None),
+                (|t| t.files.size, Some("num")),
+                (|t| t.files.modified, None),
+                (|t| t.files.owner, None),
+                (|t| t.files.actions, None),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }

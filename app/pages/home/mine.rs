@@ -14,6 +14,7 @@ use crate::parts::job_row::NameCell;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::state_chip::StateChip;
+use crate::parts::table::DataTable;
 use crate::server_fns::jobs::{JobList, list_jobs};
 use crate::session::Session;
 
@@ -104,20 +105,19 @@ fn Recent(jobs: Vec<JobSummary>) -> impl IntoView {
                 <h2>{tr(|t| t.home.recent)}</h2>
                 <a href="/jobs">{tr(|t| t.home.all_mine)}</a>
             </div>
-            <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.home.recent)>
-                <table class="table table--jobs">
-                    <thead>
-                        <tr>
-                            <th scope="col">{tr(|t| t.jobs.name)}</th>
-                            <th scope="col">{tr(|t| t.jobs.state)}</th>
-                            <th scope="col" class="num">{tr(|t| t.jobs.gpus)}</th>
-                            <th scope="col" class="num">{tr(|t| t.jobs.submitted)}</th>
-                            <th scope="col" class="num wide">{tr(|t| t.jobs.ran)}</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows}</tbody>
-                </table>
-            </div>
+            <DataTable
+                label=|t| t.home.recent
+                kind="table--jobs"
+                heads=&[
+                    (|t| t.jobs.name, None),
+                    (|t| t.jobs.state, None),
+                    (|t| t.jobs.gpus, Some("num")),
+                    (|t| t.jobs.submitted, Some("num")),
+                    (|t| t.jobs.ran, Some("num wide")),
+                ]
+            >
+                {rows}
+            </DataTable>
         </section>
     }
     .into_any()

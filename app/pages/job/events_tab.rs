@@ -8,6 +8,7 @@ use crate::parts::empty_state::EmptyState;
 use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::table::DataTable;
 use crate::server_fns::jobs::list_events;
 
 /// What happened to the job, newest first.
@@ -26,18 +27,16 @@ fn Events(events: Vec<EventView>) -> impl IntoView {
     }
     let rows = events.into_iter().map(|event| view! { <Row event=event/> }).collect_view();
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.job.events)>
-            <table class="table">
-                <thead>
-                    <tr>
-                        <th scope="col">{tr(|t| t.job.when)}</th>
-                        <th scope="col">{tr(|t| t.job.what)}</th>
-                        <th scope="col" class="wide">{tr(|t| t.job.attempts)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.job.events
+            heads=&[
+                (|t| t.job.when, None),
+                (|t| t.job.what, None),
+                (|t| t.job.attempts, Some("wide")),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }

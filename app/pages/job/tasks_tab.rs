@@ -16,6 +16,7 @@ use crate::parts::duration::Duration;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::exit_line::ExitLine;
 use crate::parts::state_chip::StateChip;
+use crate::parts::table::DataTable;
 
 /// The tasks of the current attempt, and under them those of the earlier ones.
 #[component]
@@ -63,24 +64,23 @@ fn TaskTable(key: JobKey, attempt: AttemptView, may_manage: bool) -> impl IntoVi
         |task| view! { <TaskRow key=key.clone() attempt=number task=task may_manage=may_manage/> },
     );
     let rows = rows.collect_view();
-    let heads = [
-        tr(|t| t.job.task).into_any(),
-        tr(|t| t.jobs.state).into_any(),
-        tr(|t| t.job.node).into_any(),
-        tr(|t| t.jobs.gpus).into_any(),
-        tr(|t| t.job.ports).into_any(),
-        tr(|t| t.job.duration).into_any(),
-        tr(|t| t.job.exit).into_any(),
-        tr(|t| t.job.log).into_any(),
-    ];
-    let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.job.tasks)>
-            <table class="table table--tasks">
-                <thead><tr>{heads}</tr></thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.job.tasks
+            kind="table--tasks"
+            heads=&[
+                (|t| t.job.task, None),
+                (|t| t.jobs.state, None),
+                (|t| t.job.node, None),
+                (|t| t.jobs.gpus, None),
+                (|t| t.job.ports, None),
+                (|t| t.job.duration, None),
+                (|t| t.job.exit, None),
+                (|t| t.job.log, None),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }

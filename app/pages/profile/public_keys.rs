@@ -7,6 +7,7 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::table::DataTable;
 use crate::server_fns::ssh::{AddPublicKey, RemovePublicKey, list_public_keys};
 
 /// One's own public keys.
@@ -65,19 +66,17 @@ fn Table(keys: Vec<PublicKeyView>, remove: ServerAction<RemovePublicKey>) -> imp
     }
     let rows = keys.into_iter().map(|key| view! { <Row key=key remove=remove/> }).collect_view();
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.public_keys.title)>
-            <table class="table">
-                <thead>
-                    <tr>
-                        <th scope="col">{tr(|t| t.public_keys.name)}</th>
-                        <th scope="col">{tr(|t| t.public_keys.fingerprint)}</th>
-                        <th scope="col">{tr(|t| t.profile.created)}</th>
-                        <th scope="col">{tr(|t| t.admin.actions)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.public_keys.title
+            heads=&[
+                (|t| t.public_keys.name, None),
+                (|t| t.public_keys.fingerprint, None),
+                (|t| t.profile.created, None),
+                (|t| t.admin.actions, None),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }

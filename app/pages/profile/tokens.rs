@@ -8,6 +8,7 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::table::DataTable;
 use crate::server_fns::users::{CreateToken, RevokeToken, list_tokens};
 
 /// One's own tokens; a new one is shown once.
@@ -80,19 +81,17 @@ fn Table(tokens: Vec<TokenView>, revoke: ServerAction<RevokeToken>) -> impl Into
     let rows = tokens.into_iter().map(|token| view! { <Row token=token revoke=revoke/> });
     let rows = rows.collect_view();
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.profile.tokens)>
-            <table class="table">
-                <thead>
-                    <tr>
-                        <th scope="col">{tr(|t| t.profile.token_label)}</th>
-                        <th scope="col">{tr(|t| t.profile.created)}</th>
-                        <th scope="col">{tr(|t| t.profile.expires)}</th>
-                        <th scope="col">{tr(|t| t.admin.actions)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <DataTable
+            label=|t| t.profile.tokens
+            heads=&[
+                (|t| t.profile.token_label, None),
+                (|t| t.profile.created, None),
+                (|t| t.profile.expires, None),
+                (|t| t.admin.actions, None),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }
