@@ -45,6 +45,7 @@ pub(crate) struct Queue {
     pub(crate) was_released: Word,
     pub(crate) was_prioritised: Word,
     pub(crate) was_moved: Word,
+    pub(crate) was_drained: Word,
 }
 
 /// What a change would do.

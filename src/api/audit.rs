@@ -68,6 +68,9 @@ pub enum AuditAction {
     /// A job was moved in the queue.
     #[serde(rename = "job.moved")]
     JobMoved,
+    /// A node was drained, emptied, or let take tasks again.
+    #[serde(rename = "node.drained")]
+    NodeDrained,
     /// The saving of a container as an image was asked for.
     #[serde(rename = "image.saved")]
     ImageSaved,
@@ -78,7 +81,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -89,6 +92,7 @@ impl AuditAction {
         Self::JobReleased,
         Self::JobPriority,
         Self::JobMoved,
+        Self::NodeDrained,
         Self::ImageSaved,
         Self::ImageRemoved,
     ];
@@ -107,6 +111,7 @@ impl AuditAction {
             Self::JobReleased => "job.released",
             Self::JobPriority => "job.priority",
             Self::JobMoved => "job.moved",
+            Self::NodeDrained => "node.drained",
             Self::ImageSaved => "image.saved",
             Self::ImageRemoved => "image.removed",
         }

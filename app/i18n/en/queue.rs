@@ -66,6 +66,7 @@ pub(super) const QUEUE: Queue = Queue {
     was_released: "released a job",
     was_prioritised: "changed a priority",
     was_moved: "moved a job in the queue",
+    was_drained: "drained a node",
 };
 
 fn word(resource: ResourceKind) -> &'static str {

@@ -67,6 +67,7 @@ pub(super) const QUEUE: Queue = Queue {
     was_released: "恢复了作业",
     was_prioritised: "更改了优先级",
     was_moved: "移动了排队次序",
+    was_drained: "排空节点",
 };
 
 fn word(resource: ResourceKind) -> &'static str {

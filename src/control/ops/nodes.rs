@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use api::audit::AuditAction;
 use api::cluster::{Drain, NodeView, Nodes};
 use api::queue::{Affected, Effect};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::Transaction;
+use database::audit::NewEntry;
 use database::nodes::NodeRecord;
 use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
@@ -17,6 +19,7 @@ use crate::cluster::{Cluster, condition};
 use crate::error::database;
 use crate::loops::nodes::endpoint;
 use crate::shared::Shared;
+use crate::wake::now;
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
@@ -62,8 +65,26 @@ impl Nodes for Ops {
     async fn drain(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<()> {
         administrators_only(actor)?;
         let (draining, emptied) = (drain != Drain::Off, drain == Drain::Now);
-        let set =
-            async |t: &Transaction| database::nodes::set_draining(t, name, draining, emptied).await;
+        let detail = match drain {
+            Drain::Off => "takes tasks again",
+            Drain::Quietly => "takes nothing new",
+            Drain::Now => "is emptied at once",
+        };
+        let entry = NewEntry {
+            at: now(),
+            actor: actor.user.clone(),
+            action: AuditAction::NodeDrained.as_str().to_owned(),
+            object: name.to_string(),
+            detail: detail.to_owned(),
+            address: None,
+        };
+        let set = async |t: &Transaction| {
+            let there = database::nodes::set_draining(t, name, draining, emptied).await?;
+            if there {
+                database::audit::insert(t, &entry).await?;
+            }
+            Ok(there)
+        };
         let set = self.0.write(set).await;
         if !set.map_err(database)? {
             return Err(missing(name));

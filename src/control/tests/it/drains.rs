@@ -1,5 +1,6 @@
 //! Nodes that are to be empty.
 
+use api::audit::AuditAction;
 use api::cluster::Drain;
 use protocol::exit::Cause;
 use protocol::state::State;
@@ -30,6 +31,11 @@ async fn what_runs_on_an_emptied_node_goes_elsewhere() {
     let view = backend.nodes.get(&admin(), &node).await.unwrap();
     assert!(view.emptied && view.tasks.is_empty());
     backend.nodes.drain(&admin(), &node, Drain::Off).await.unwrap();
+    let log = backend.audit.list(&admin(), None, 10).await.unwrap();
+    let written: Vec<_> = log.iter().map(|entry| (entry.action, entry.detail.as_str())).collect();
+    let drained = |words| (AuditAction::NodeDrained, words);
+    let all = ["takes tasks again", "is emptied at once", "takes nothing new"];
+    assert_eq!(written, all.map(drained));
     assert!(!backend.nodes.get(&admin(), &node).await.unwrap().emptied);
     control.shutdown().await;
 }

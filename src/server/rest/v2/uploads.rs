@@ -1,11 +1,13 @@
 //! Files that are sent in parts: whoever was interrupted asks how much has arrived and goes on.
 
 use api::files::{FilePath, Upload};
+use api::{Error, ErrorCode};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use futures::{StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
 
 use crate::auth::Signed;
@@ -64,11 +66,20 @@ pub(crate) async fn patch(
 ) -> Result<Response, Failure> {
     let upload = params.upload(&state)?;
     let rest = upload.length.saturating_sub(params.offset);
-    let content = transfer::content(body, rest);
+    let content = transfer::content(body, rest).map_err(move |error| match error.code {
+        ErrorCode::TooLargeError => too_much(rest),
+        _ => error,
+    });
     let files = &state.backend.files;
-    let arrived = files.upload(&actor, &absolute(&path), &upload, params.offset, content).await?;
+    let arrived =
+        files.upload(&actor, &absolute(&path), &upload, params.offset, content.boxed()).await?;
     let status = if arrived == upload.length { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(Arrived { arrived })).into_response())
+}
+
+fn too_much(rest: u64) -> Error {
+    let message = format!("the part is longer than the file, of which {rest} bytes are missing");
+    Error::new(ErrorCode::TooLargeError, message)
 }
 
 fn absolute(path: &str) -> FilePath {

@@ -78,6 +78,7 @@ async fn a_file_is_sent_in_parts() {
     assert!(twice.text.contains("4 bytes have arrived"), "{}", twice.text);
     let much = hall.client.send("PATCH", &at(4), &headers, "4567890").await;
     assert_eq!((much.status, &much.json()["code"]), (413, &"TooLargeError".into()));
+    assert!(much.text.contains("of which 6 bytes are missing"), "{}", much.text);
 
     let last = hall.client.send("PATCH", &at(4), &headers, "456789").await;
     assert_eq!((last.status, &last.json()["arrived"]), (201, &10.into()), "{}", last.text);
