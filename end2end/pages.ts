@@ -1,13 +1,26 @@
 // What a person does on Berth's pages, by the names that a screen reader says.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Locator, type Page, expect } from "@playwright/test";
+import { type APIRequestContext, type Locator, type Page, expect } from "@playwright/test";
 
 /** Opens a page and waits until the browser's part has taken it over: only then does it listen for changes. */
 export async function open(page: Page, path: string) {
   const alive = page.waitForRequest((request) => request.url().endsWith("/api/events"));
   await page.goto(path);
   await alive;
+}
+
+/** Puts a job of one task there, as a script would. */
+export async function put(request: APIRequestContext, baseURL: string | undefined, name: string, command: string) {
+  const answer = await request.post("/api/v1/jobs", {
+    headers: { Origin: baseURL ?? "" },
+    data: {
+      jobName: name,
+      image: "berth/base:latest",
+      taskRoles: [{ name: "main", taskNumber: 1, cpuNumber: 1, memoryMB: 256, gpuNumber: 0, command }],
+    },
+  });
+  expect(answer.status(), await answer.text()).toBeLessThan(300);
 }
 
 /** The text of a job file. */

@@ -1,21 +1,8 @@
-import { type APIRequestContext, expect, test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 import * as berth from "../pages";
 
-/** Puts a job of one task there, as a script would. */
-async function put(request: APIRequestContext, baseURL: string | undefined, name: string, command: string) {
-  const answer = await request.post("/api/v1/jobs", {
-    headers: { Origin: baseURL ?? "" },
-    data: {
-      jobName: name,
-      image: "berth/base:latest",
-      taskRoles: [{ name: "main", taskNumber: 1, cpuNumber: 1, memoryMB: 256, gpuNumber: 0, command }],
-    },
-  });
-  expect(answer.status(), await answer.text()).toBeLessThan(300);
-}
-
 test("a failing job says why it failed", async ({ page, request, baseURL }) => {
-  await put(request, baseURL, "fails", "echo about to fail; no-such-program; exit 127");
+  await berth.put(request, baseURL, "fails", "echo about to fail; no-such-program; exit 127");
   await berth.open(page, "/jobs/admin/fails");
   await berth.becomes(page, "FAILED");
   await expect(page.getByText("Why did it end?")).toBeVisible();
@@ -25,7 +12,7 @@ test("a failing job says why it failed", async ({ page, request, baseURL }) => {
 });
 
 test("a running job is stopped on its page", async ({ page, request, baseURL }) => {
-  await put(request, baseURL, "runs-long", "echo running; sleep 600");
+  await berth.put(request, baseURL, "runs-long", "echo running; sleep 600");
   await berth.open(page, "/jobs/admin/runs-long");
   await berth.becomes(page, "RUNNING");
   await berth.mark(page);
@@ -37,7 +24,7 @@ test("a running job is stopped on its page", async ({ page, request, baseURL }) 
 });
 
 test("the log of a running job is followed line by line", async ({ page, request, baseURL }) => {
-  await put(request, baseURL, "counts", "for i in 1 2 3 4 5 6; do echo line $i; sleep 1; done");
+  await berth.put(request, baseURL, "counts", "for i in 1 2 3 4 5 6; do echo line $i; sleep 1; done");
   await berth.open(page, "/jobs/admin/counts/logs");
   const log = page.getByRole("region", { name: "Log of main-0" });
   await expect(log).toContainText("line 1");
@@ -45,7 +32,7 @@ test("the log of a running job is followed line by line", async ({ page, request
 });
 
 test("a job is cloned into the editor of a new one", async ({ page, request, baseURL }) => {
-  await put(request, baseURL, "original", "true");
+  await berth.put(request, baseURL, "original", "true");
   await berth.open(page, "/jobs/admin/original");
   await page.getByRole("link", { name: "Clone" }).click();
   await expect(page).toHaveURL(/\/submit\?clone=/);

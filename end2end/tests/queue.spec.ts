@@ -1,21 +1,8 @@
-import { type APIRequestContext, expect, test } from "@playwright/test";
+import { expect, test } from "@playwright/test";
 import * as berth from "../pages";
 
-/** Puts a job of one task there, as a script would. */
-async function put(request: APIRequestContext, baseURL: string | undefined, name: string, command: string) {
-  const answer = await request.post("/api/v1/jobs", {
-    headers: { Origin: baseURL ?? "" },
-    data: {
-      jobName: name,
-      image: "berth/base:latest",
-      taskRoles: [{ name: "main", taskNumber: 1, cpuNumber: 1, memoryMB: 256, gpuNumber: 0, command }],
-    },
-  });
-  expect(answer.status(), await answer.text()).toBeLessThan(300);
-}
-
 test("draining says what it does before it is done", async ({ page, request, baseURL }) => {
-  await put(request, baseURL, "goes-on", "sleep 600");
+  await berth.put(request, baseURL, "goes-on", "sleep 600");
   await berth.open(page, "/jobs/admin/goes-on");
   await berth.becomes(page, "RUNNING");
   await berth.open(page, "/nodes/quay");
@@ -38,8 +25,8 @@ test("draining says what it does before it is done", async ({ page, request, bas
 
 test("a waiting job says why, is moved, held and released", async ({ page, request, baseURL }) => {
   await berth.whileDrained(page, async () => {
-    await put(request, baseURL, "waits-first", "true");
-    await put(request, baseURL, "waits-second", "true");
+    await berth.put(request, baseURL, "waits-first", "true");
+    await berth.put(request, baseURL, "waits-second", "true");
     await berth.open(page, "/jobs/admin/waits-second");
     await berth.mark(page);
     await expect(page.getByText("Why is it waiting?")).toBeVisible();

@@ -13,17 +13,9 @@ test.afterEach(async ({ request, baseURL }) => {
   }
 });
 
-/** Puts a job of one task there that runs until it is stopped. */
+/** Puts a job there that runs until it is stopped. */
 async function put(request: APIRequestContext, baseURL: string | undefined, name: string, command = "sleep 600") {
-  const answer = await request.post("/api/v1/jobs", {
-    headers: { Origin: baseURL ?? "" },
-    data: {
-      jobName: name,
-      image: "berth/base:latest",
-      taskRoles: [{ name: "main", taskNumber: 1, cpuNumber: 1, memoryMB: 256, gpuNumber: 0, command }],
-    },
-  });
-  expect(answer.status(), await answer.text()).toBeLessThan(300);
+  await berth.put(request, baseURL, name, command);
   running.push(name);
 }
 
