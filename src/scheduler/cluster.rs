@@ -263,16 +263,21 @@ impl Cluster {
         }
     }
 
-    /// Whether a borrowed claim that was given back could be taken again.
-    pub(crate) fn has_back(&self, claim: &Claim) -> bool {
+    /// Whether a borrowed claim that was given back could be taken again. `keeps`: without taking
+    /// what is held for a reservation.
+    pub(crate) fn has_back(&self, claim: &Claim, keeps: bool) -> bool {
         let Some(node) = claim.node else { return true };
         let state = &self.states[node];
+        let held = if keeps { state.held } else { Amounts::default() };
+        if keeps && claim.gpus & state.held_gpus != 0 {
+            return false;
+        }
         let gpus = positions(claim.gpus).all(|position| {
             let part = state.shared.iter().find(|(p, _)| usize::from(*p) == position);
             state.free_gpus >> position & 1 == 1
                 || part.is_some_and(|(_, left)| *left >= claim.milli)
         });
-        gpus && state.free.covers(claim.amounts)
+        gpus && state.free.plus(-1, held).covers(claim.amounts)
             && self.ports.are_free(self.fixed[node].ports, &claim.ports)
     }
 

@@ -162,7 +162,8 @@ fn spare(cluster: &mut Cluster, victims: &mut Vec<(JobId, Tenant)>, now: Timesta
     victims.sort_by_key(|(job, tenant)| (tenant.lost_ms(now), *job));
     let mut leaving = Vec::new();
     for (job, tenant) in victims.drain(..).rev() {
-        if tenant.claims.iter().all(|claim| cluster.has_back(claim)) && fits_back(cluster, &tenant)
+        if tenant.claims.iter().all(|claim| cluster.has_back(claim, true))
+            && fits_back(cluster, &tenant)
         {
             cluster.settle(job, tenant);
         } else {
@@ -176,7 +177,7 @@ fn spare(cluster: &mut Cluster, victims: &mut Vec<(JobId, Tenant)>, now: Timesta
 /// Takes all claims again, if that is possible.
 fn fits_back(cluster: &mut Cluster, tenant: &Tenant) -> bool {
     for (at, claim) in tenant.claims.iter().enumerate() {
-        if !cluster.has_back(claim) {
+        if !cluster.has_back(claim, true) {
             undo(cluster, &tenant.claims[..at]);
             return false;
         }

@@ -187,6 +187,28 @@ fn a_job_that_ends_in_time_fills_the_gap_before_a_reservation() {
 }
 
 #[test]
+fn what_is_kept_for_a_job_is_not_gained_by_sending_somebody_away() {
+    let story = cluster().node("a").gpus(1, "A100").cpus(18);
+    let story = story.running(9, "vision", &[("a", &[], 1)]).borrowed();
+    let story = story.waits(job(1).cpus(1).priority(2)).waits(job(2).cpus(18).priority(1));
+    let plan = story.waits(job(3).within("speech").cpus(1).priority(0)).plan();
+    assert_eq!(plan.placements.iter().map(|p| p.job.0).collect::<Vec<_>>(), [1]);
+    let victims: Vec<_> = plan.preemptions.iter().map(|p| (p.job.0, p.taken_by.0)).collect();
+    assert_eq!(victims, [(9, 3)], "job 2 needs all but what it waits for");
+}
+
+#[test]
+fn who_comes_later_and_ends_in_time_is_looked_at_though_his_like_found_no_room() {
+    let story = cluster().node("a").cpus(8).running(9, "default", &[("a", &[], 6)]).ends_in(60_000);
+    let story = story.waits(job(1).cpus(8).runs(1_000)).waits(job(2).cpus(2));
+    let mut state = State::of(&story.snapshot);
+    assert_eq!(state.pass(NOW).placements, []);
+    state.submit(&job(3).cpus(2).runs(50_000).request);
+    let placements = state.pass(NOW).placements;
+    assert_eq!(placements.iter().map(|placement| placement.job).collect::<Vec<_>>(), [JobId(3)]);
+}
+
+#[test]
 fn what_is_expected_to_be_short_goes_first_and_nothing_waits_for_ever() {
     let story = cluster().node("a").cpus(1);
     let story = story.waits(job(1).runs(3_600_000)).waits(job(2).runs(60_000));

@@ -129,6 +129,8 @@ impl Queue {
     fn awake(&mut self, waiter: Waiter) {
         if let Some(line) = self.lines.get_mut(&waiter.class) {
             line.queue.insert(waiter.key);
+            // It may be short enough for a gap in which the others of its class have no room.
+            line.idle = line.idle.filter(|_| waiter.runs_ms().is_none());
             self.active.insert(waiter.class);
         }
     }

@@ -104,8 +104,9 @@ impl State {
     fn come_back(&mut self, jobs: &BTreeSet<JobId>) {
         for job in jobs {
             let wanted = self.pending.values().any(|pending| pending.awaits.contains(job));
-            let fits =
-                |tenant: &Tenant| tenant.claims.iter().all(|claim| self.cluster.has_back(claim));
+            let fits = |tenant: &Tenant| {
+                tenant.claims.iter().all(|claim| self.cluster.has_back(claim, false))
+            };
             if wanted || !self.leaving.get(job).is_some_and(fits) {
                 continue;
             }
@@ -187,7 +188,7 @@ impl State {
     }
 
     /// What runs takes its places; guaranteed work first, the oldest first, as far as the cells go.
-    fn settle_all(&mut self, running: &[Running]) {
+    pub(crate) fn settle_all(&mut self, running: &[Running]) {
         let mut order: Vec<_> = running.iter().collect();
         let borrows = |running: &Running| running.standing == Standing::Borrowed;
         order.sort_by_key(|running| (borrows(running), running.started_at, running.job));

@@ -100,7 +100,11 @@ async fn a_container_is_asked_once_to_stop() {
     let control = house.start().await;
     let backend = &control.backend;
     submit(backend, job("runs", 4, 1, "sleep 1000", "")).await;
-    until_state(backend, "runs", State::Running).await;
+    let all_run = |detail: &api::jobs::JobDetail| {
+        let tasks = detail.attempts.iter().flat_map(|attempt| &attempt.tasks);
+        tasks.filter(|task| task.state == State::Running).count() == 4
+    };
+    until(backend, "runs", all_run).await;
     // The stop is done long before anybody sees it.
     house.node(0).set_list_time(std::time::Duration::from_millis(200));
     backend.jobs.stop(&admin(), &key("runs")).await.unwrap();
