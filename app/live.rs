@@ -33,6 +33,7 @@ pub(crate) struct Live {
     jobs: RwSignal<u64>,
     nodes: RwSignal<u64>,
     cluster: RwSignal<u64>,
+    queue: RwSignal<u64>,
     images: RwSignal<u64>,
     followed: StoredValue<BTreeMap<JobKey, ArcRwSignal<u64>>>,
     lost: RwSignal<bool>,
@@ -44,6 +45,7 @@ struct Touched {
     jobs: Vec<JobKey>,
     nodes: bool,
     cluster: bool,
+    queue: bool,
     images: bool,
     all: bool,
 }
@@ -59,6 +61,7 @@ impl Touched {
             Change::Node { name: _ } => self.nodes = true,
             Change::Image { owner: _ } => self.images = true,
             Change::Cluster => self.cluster = true,
+            Change::Queue => self.queue = true,
             Change::Missed => self.all = true,
         }
     }
@@ -71,6 +74,7 @@ impl Live {
             jobs: RwSignal::new(0),
             nodes: RwSignal::new(0),
             cluster: RwSignal::new(0),
+            queue: RwSignal::new(0),
             images: RwSignal::new(0),
             followed: StoredValue::new(BTreeMap::new()),
             lost: RwSignal::new(false),
@@ -104,6 +108,11 @@ impl Live {
         self.cluster.into()
     }
 
+    /// Counts changes of what waiting jobs wait for.
+    pub(crate) fn queue(self) -> Signal<u64> {
+        self.queue.into()
+    }
+
     /// Counts changes of saved images.
     pub(crate) fn images(self) -> Signal<u64> {
         self.images.into()
@@ -131,6 +140,9 @@ impl Live {
         }
         if touched.all || touched.cluster {
             bump(self.cluster);
+        }
+        if touched.all || touched.queue {
+            bump(self.queue);
         }
         if touched.all || touched.images {
             bump(self.images);

@@ -24,10 +24,10 @@ pub(crate) fn JobsPage() -> impl IntoView {
     let query = use_query_map();
     let filter = Memo::new(move |_| Filter::read(|key| query.read().get(key)));
     let session = Session::get();
-    let changes = Live::get().jobs();
+    let (changes, queue) = (Live::get().jobs(), Live::get().queue());
     let list = Resource::new(
-        move || (filter.get(), changes.get()),
-        move |(filter, _)| {
+        move || (filter.get(), changes.get(), queue.get()),
+        move |(filter, _, _)| {
             let me = session.actor().map(|actor| actor.user);
             list_jobs(filter.query(me.as_ref()))
         },

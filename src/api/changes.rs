@@ -30,8 +30,10 @@ pub enum Change {
         /// Whose it is.
         owner: UserName,
     },
-    /// Shares, use or queue of the virtual clusters changed.
+    /// Shares or use of the virtual clusters changed.
     Cluster,
+    /// Waiting jobs may have another place in the queue, or another reason to wait.
+    Queue,
     /// The listener was too slow and missed changes: read everything again.
     Missed,
 }

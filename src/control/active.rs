@@ -31,6 +31,13 @@ pub(crate) async fn placed(shared: &Shared) -> Result<Vec<Active>, database::Err
     with_specs(shared, database::jobs::placed(shared.database.read()).await?).await
 }
 
+/// Those of these jobs that have not ended.
+pub(crate) async fn of(shared: &Shared, ids: &[JobId]) -> Result<Vec<Active>, database::Error> {
+    let mut rows = database::jobs::rows(shared.database.read(), ids).await?;
+    rows.retain(|row| !row.state.is_final());
+    with_specs(shared, rows).await
+}
+
 async fn with_specs(shared: &Shared, rows: Vec<JobRow>) -> Result<Vec<Active>, database::Error> {
     let missing: Vec<JobId> =
         rows.iter().map(|row| row.id).filter(|id| shared.spec(*id).is_none()).collect();

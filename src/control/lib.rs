@@ -19,6 +19,7 @@ mod loops;
 mod ops;
 mod passwords;
 mod public_keys;
+mod queue;
 mod registry;
 mod runs;
 mod sealing;

@@ -1,6 +1,6 @@
 //! What operations and loops share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -9,13 +9,13 @@ use database::{Database, Transaction};
 use protocol::ids::{JobId, JobKey, NodeName, TaskKey};
 use protocol::spec::JobSpec;
 use protocol::state::State;
-use scheduler::model::Snapshot;
 use storage::Storage;
 use tokio::sync::broadcast;
 
 use crate::cluster::{Cluster, Observation};
 use crate::guest::Guest;
 use crate::images::Doings;
+use crate::queue::Queue;
 use crate::sealing::Seal;
 use crate::wake::{Bells, Moments};
 
@@ -37,7 +37,9 @@ pub(crate) struct Shared {
     pub(crate) moments: Moments,
     changes: broadcast::Sender<Change>,
     cluster: RwLock<Arc<Cluster>>,
-    queue: RwLock<Arc<Queue>>,
+    queue: Mutex<Queue>,
+    /// Jobs that have changed since the scheduler's loop took them in.
+    touched: Mutex<HashSet<JobId>>,
     specs: Mutex<HashMap<JobId, Arc<JobSpec>>>,
     /// What the loops see of each node's engine.
     observations: Mutex<HashMap<NodeName, Observation>>,
@@ -58,31 +60,6 @@ pub(crate) struct OfNodes {
     pub(crate) storage_mount: Option<String>,
     /// Folder with their client certificates.
     pub(crate) certificates: Option<PathBuf>,
-}
-
-/// The scheduler's last look at cluster and queue.
-#[derive(Debug)]
-pub(crate) struct Queue {
-    /// What it was told, with what it decided carried out.
-    pub(crate) snapshot: Snapshot,
-    /// What it remembers of it, to be asked: a look costs far more than a question.
-    pub(crate) state: Mutex<scheduler::State>,
-    /// The jobs in it.
-    pub(crate) jobs: HashMap<JobId, (JobKey, Arc<JobSpec>)>,
-}
-
-impl Default for Queue {
-    fn default() -> Self {
-        let state = Mutex::new(scheduler::State::new(Vec::new(), Vec::new()));
-        Self { snapshot: Snapshot::default(), state, jobs: HashMap::new() }
-    }
-}
-
-impl Queue {
-    /// The name of a job in it.
-    pub(crate) fn key(&self, id: JobId) -> Option<&JobKey> {
-        self.jobs.get(&id).map(|(key, _)| key)
-    }
 }
 
 impl Shared {
@@ -106,7 +83,8 @@ impl Shared {
             moments: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
             cluster: RwLock::new(Arc::new(cluster)),
-            queue: RwLock::default(),
+            queue: Mutex::default(),
+            touched: Mutex::default(),
             specs: Mutex::default(),
             observations: Mutex::default(),
             images: Doings::default(),
@@ -127,12 +105,15 @@ impl Shared {
         Ok(done)
     }
 
-    /// Tells the pages. Nobody listening is no error.
+    /// Tells the pages and, of a job, the scheduler's loop. Nobody listening is no error.
     pub(crate) fn tell(&self, change: Change) {
+        if let Change::Job { id, .. } = change {
+            lock(&self.touched).insert(id);
+        }
         let _nobody_listens = self.changes.send(change);
     }
 
-    /// Tells the pages of a job's change.
+    /// Tells of a job's change, once it is stored.
     pub(crate) fn tell_job(&self, id: JobId, key: &JobKey, state: State) {
         self.tell(Change::Job { id, key: key.clone(), state });
     }
@@ -150,13 +131,24 @@ impl Shared {
         *self.cluster.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(cluster);
     }
 
-    /// The scheduler's last look.
-    pub(crate) fn queue(&self) -> Arc<Queue> {
-        Arc::clone(&self.queue.read().unwrap_or_else(PoisonError::into_inner))
+    /// What the scheduler's loop knows.
+    pub(crate) fn queue(&self) -> MutexGuard<'_, Queue> {
+        lock(&self.queue)
     }
 
-    pub(crate) fn set_queue(&self, queue: Queue) {
-        *self.queue.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(queue);
+    /// Asks the scheduler what takes more than a moment.
+    pub(crate) async fn ask<T: Send + 'static>(
+        self: &Arc<Self>,
+        question: impl FnOnce(&mut Queue, &Self) -> T + Send + 'static,
+    ) -> api::Result<T> {
+        let shared = Arc::clone(self);
+        let asked = tokio::task::spawn_blocking(move || question(&mut shared.queue(), &shared));
+        asked.await.map_err(crate::error::internal)
+    }
+
+    /// The jobs that have changed since this was asked last.
+    pub(crate) fn touched(&self) -> HashSet<JobId> {
+        std::mem::take(&mut lock(&self.touched))
     }
 
     /// The one shared copy of an active job's spec, once it was read.

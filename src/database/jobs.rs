@@ -6,7 +6,6 @@ use protocol::ids::{GpuType, JobId, JobKey, NodeName, UserName, VirtualClusterNa
 use protocol::spec::{JobSpec, Priority};
 use protocol::state::State;
 use protocol::time::Timestamp;
-use protocol::wait::Waiting;
 
 mod file;
 mod list;
@@ -17,8 +16,8 @@ mod write;
 
 pub use list::{JobFilter, JobOrder, counts, list};
 pub use order::{hold, move_many, release, set_priority};
-pub use read::{active, by_id, by_ids, by_key, placed, text};
-pub use write::{insert, insert_many, request_stop, set_waiting, update, update_many};
+pub use read::{active, by_id, by_ids, by_key, placed, rows, text};
+pub use write::{insert, insert_many, request_stop, update, update_many};
 
 /// A job to be stored; it begins as `WAITING`.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,8 +65,6 @@ pub struct JobRow {
     pub started_at: Option<Timestamp>,
     /// When it ended.
     pub completed_at: Option<Timestamp>,
-    /// Why it waits; only while it is `WAITING`.
-    pub waiting: Option<Waiting>,
     /// How it ended; of a job between attempts, how the last one did.
     pub exit: Option<Exit>,
     /// The current attempt, from 0; `None`: it was never placed.
@@ -125,7 +122,7 @@ pub struct Retries {
 
 /// A job's new facts; what is `None` stays as it is.
 ///
-/// What belongs to waiting alone (`waiting`, `not_before`, the hold) is forgotten by every other
+/// What belongs to waiting alone (`not_before`, the hold) is forgotten by every other
 /// state. A job that is held does not begin to prepare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobUpdate {
@@ -137,8 +134,6 @@ pub struct JobUpdate {
     pub completed_at: Option<Timestamp>,
     /// How it, or its last attempt, ended.
     pub exit: Option<Exit>,
-    /// Why it waits.
-    pub waiting: Option<Waiting>,
     /// The current attempt.
     pub attempt: Option<u32>,
     /// Further attempts so far.
@@ -158,7 +153,6 @@ impl JobUpdate {
             started_at: None,
             completed_at: None,
             exit: None,
-            waiting: None,
             attempt: None,
             retries: None,
             not_before: None,

@@ -12,6 +12,7 @@ mod m0004_borrowed;
 mod m0005_images;
 mod m0006_queue;
 mod m0007_emptied;
+mod m0008_waiting;
 
 struct Migrator;
 
@@ -25,6 +26,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0005_images::Migration),
             Box::new(m0006_queue::Migration),
             Box::new(m0007_emptied::Migration),
+            Box::new(m0008_waiting::Migration),
         ]
     }
 }

@@ -11,7 +11,7 @@ mod read;
 mod row;
 mod write;
 
-pub use read::{active, get, of_job, of_node, recorded};
+pub use read::{active, active_of, get, of_job, of_node, recorded};
 pub use write::{insert_many, update, update_many};
 
 /// One run of one task.

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use protocol::cluster::NodeCondition;
 use protocol::ids::JobId;
+use protocol::placement::TaskPlacement;
 use protocol::time::Timestamp;
 use protocol::wait::WaitReason;
 
 use crate::State;
-use crate::model::{Answer, Node, Placement, Request, Standing, VirtualCluster};
+use crate::model::{Answer, Node, Placement, Request, Running, Snapshot, Standing, VirtualCluster};
 use crate::story::{Story, cluster, job};
 
 const NAMES: [&str; 3] = ["default", "vision", "speech"];
@@ -226,6 +227,38 @@ impl World {
         assert!(cpus.values().all(|cpus| *cpus <= 64_000));
     }
 
+    /// A state that is kept knows what one that is built from the same jobs does.
+    fn is_as_built_anew(&mut self) {
+        let running = self.running.iter().map(|(job, (placement, since))| {
+            let Job { request, .. } = &self.jobs[job];
+            let demand = |task: &TaskPlacement| request.roles[task.role as usize].demand;
+            Running {
+                job: *job,
+                virtual_cluster: request.virtual_cluster.clone(),
+                tasks: placement.tasks.iter().map(|task| (task.clone(), demand(task))).collect(),
+                standing: self.state.standing(*job).expect("it runs"),
+                opportunistic: request.priority.0 < 0,
+                started_at: *since,
+                limit_ms: request.limit_ms,
+                expected_ms: None,
+                stopping: false,
+            }
+        });
+        let mut anew = State::of(&Snapshot {
+            nodes: self.nodes.clone(),
+            virtual_clusters: self.clusters.clone(),
+            running: running.collect(),
+            waiting: self.waiting.iter().map(|job| self.jobs[job].request.clone()).collect(),
+            reserved: self.state.reservations(),
+        });
+        assert_eq!(self.state.free(), anew.free());
+        let waiting = |state: &State| state.queue.jobs.keys().copied().collect::<BTreeSet<_>>();
+        assert_eq!(waiting(&self.state), waiting(&anew));
+        let counted =
+            |state: &State| state.cluster.tenants.keys().copied().collect::<BTreeSet<_>>();
+        assert_eq!(counted(&self.state), counted(&anew));
+    }
+
     /// A virtual cluster that has whole nodes beside all those it uses can have one of them at once,
     /// and nobody waits who needs no more than that.
     fn guarantees_hold(&mut self) {
@@ -318,6 +351,7 @@ proptest! {
         for event in events {
             world.happens(&event);
             world.pass();
+            world.is_as_built_anew();
         }
         world.everybody_starts();
     }

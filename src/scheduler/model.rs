@@ -72,7 +72,7 @@ pub struct Reservation {
 }
 
 /// A node.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// Name.
     pub name: NodeName,
@@ -123,7 +123,7 @@ pub enum Standing {
 }
 
 /// A job that holds something.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Running {
     /// The job.
     pub job: JobId,
@@ -146,7 +146,7 @@ pub struct Running {
 }
 
 /// A job that wants to start.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The job.
     pub job: JobId,
@@ -179,7 +179,7 @@ pub struct Request {
 }
 
 /// The tasks of one role.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RoleRequest {
     /// How many tasks.
     pub count: u32,

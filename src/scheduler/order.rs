@@ -21,40 +21,43 @@ pub enum Place {
     Last,
 }
 
-impl Snapshot {
-    /// Moves a waiting job among those of the same virtual cluster and priority: what `moved_ms` of
-    /// which jobs becomes. Among the jobs of one user only, these change places with each other, so
-    /// that nobody else waits longer for it.
-    #[must_use]
-    pub fn moves(&self, job: JobId, place: Place, among: Option<&UserName>) -> Vec<(JobId, i64)> {
-        let Some(moved) = self.waiting.iter().find(|request| request.job == job) else {
-            return Vec::new();
-        };
-        let beside = |request: &&Request| {
-            request.virtual_cluster == moved.virtual_cluster
-                && request.priority == moved.priority
-                && among.is_none_or(|user| request.user == *user)
-        };
-        let mut line: Vec<(Key, &Request)> =
-            self.waiting.iter().filter(beside).map(|request| (Key::of(request), request)).collect();
-        line.sort_unstable_by_key(|(key, _)| *key);
-        let Some(at) = line.iter().position(|(_, request)| request.job == job) else {
-            return Vec::new();
-        };
-        let end = line.len() - 1;
-        let to = match place {
-            Place::First => 0,
-            Place::Earlier => at.saturating_sub(1),
-            Place::Later => (at + 1).min(end),
-            Place::Last => end,
-        };
-        match (at == to, among) {
-            (true, _) => Vec::new(),
-            (false, Some(_)) => exchanged(&line, at, to),
-            // Among the jobs of all, nobody's place is touched but that of the job itself.
-            (false, None) if to < at => vec![ranked(moved, line[to].0.rank.saturating_sub(1))],
-            (false, None) => vec![ranked(moved, line[to].0.rank.saturating_add(1))],
-        }
+/// Moves a waiting job among those of the same virtual cluster and priority: what `moved_ms` of
+/// which jobs becomes. Among the jobs of one user only, these change places with each other, so
+/// that nobody else waits longer for it.
+#[must_use]
+pub fn moves(
+    waiting: &[Request],
+    job: JobId,
+    place: Place,
+    among: Option<&UserName>,
+) -> Vec<(JobId, i64)> {
+    let Some(moved) = waiting.iter().find(|request| request.job == job) else {
+        return Vec::new();
+    };
+    let beside = |request: &&Request| {
+        request.virtual_cluster == moved.virtual_cluster
+            && request.priority == moved.priority
+            && among.is_none_or(|user| request.user == *user)
+    };
+    let mut line: Vec<(Key, &Request)> =
+        waiting.iter().filter(beside).map(|request| (Key::of(request), request)).collect();
+    line.sort_unstable_by_key(|(key, _)| *key);
+    let Some(at) = line.iter().position(|(_, request)| request.job == job) else {
+        return Vec::new();
+    };
+    let end = line.len() - 1;
+    let to = match place {
+        Place::First => 0,
+        Place::Earlier => at.saturating_sub(1),
+        Place::Later => (at + 1).min(end),
+        Place::Last => end,
+    };
+    match (at == to, among) {
+        (true, _) => Vec::new(),
+        (false, Some(_)) => exchanged(&line, at, to),
+        // Among the jobs of all, nobody's place is touched but that of the job itself.
+        (false, None) if to < at => vec![ranked(moved, line[to].0.rank.saturating_sub(1))],
+        (false, None) => vec![ranked(moved, line[to].0.rank.saturating_add(1))],
     }
 }
 
@@ -135,19 +138,19 @@ mod tests {
     fn a_users_jobs_change_places_with_each_other() {
         let alice: UserName = "alice".parse().unwrap();
         let queue = queue(&[None; 6]);
-        let to = |job, place| order(&queue, queue.moves(JobId(job), place, Some(&alice)));
+        let to = |job, place| order(&queue, moves(&queue.waiting, JobId(job), place, Some(&alice)));
         assert_eq!(to(5, Place::First), [5, 2, 1, 4, 3, 6]);
         assert_eq!(to(5, Place::Earlier), [1, 2, 5, 4, 3, 6]);
         assert_eq!(to(1, Place::Later), [3, 2, 1, 4, 5, 6]);
         assert_eq!(to(1, Place::Last), [3, 2, 5, 4, 1, 6]);
-        assert_eq!(queue.moves(JobId(1), Place::First, Some(&alice)), []);
-        assert_eq!(queue.moves(JobId(9), Place::First, Some(&alice)), []);
+        assert_eq!(moves(&queue.waiting, JobId(1), Place::First, Some(&alice)), []);
+        assert_eq!(moves(&queue.waiting, JobId(9), Place::First, Some(&alice)), []);
     }
 
     #[test]
     fn among_the_jobs_of_all_one_goes_past_others() {
         let queue = queue(&[None; 4]);
-        let to = |job, place| order(&queue, queue.moves(JobId(job), place, None));
+        let to = |job, place| order(&queue, moves(&queue.waiting, JobId(job), place, None));
         assert_eq!(to(4, Place::First), [4, 1, 2, 3]);
         assert_eq!(to(4, Place::Earlier), [1, 2, 4, 3]);
         assert_eq!(to(1, Place::Later), [2, 1, 3, 4]);
@@ -166,7 +169,8 @@ mod tests {
         let mut same = before.clone();
         same.reorder_since(&before);
         assert_eq!(same.reserved, before.reserved);
-        let moved = before.with(&crate::Change::Move(before.moves(JobId(3), Place::First, None)));
+        let moved =
+            before.with(&crate::Change::Move(moves(&before.waiting, JobId(3), Place::First, None)));
         assert_eq!(moved.reserved, []);
     }
 
@@ -174,8 +178,8 @@ mod tests {
     fn what_is_expected_of_them_does_not_undo_it() {
         let alice: UserName = "alice".parse().unwrap();
         let queue = queue(&[Some(1_000), None, Some(86_400_000)]);
-        let moves = queue.moves(JobId(3), Place::First, Some(&alice));
-        let order = order(&queue, moves);
+        let turns = moves(&queue.waiting, JobId(3), Place::First, Some(&alice));
+        let order = order(&queue, turns);
         let place = |job| order.iter().position(|other| *other == job);
         assert!(place(3) < place(1), "{order:?}");
     }

@@ -25,9 +25,9 @@ const RECENT: u64 = 8;
 #[component]
 pub(crate) fn MyJobs() -> impl IntoView {
     let session = Session::get();
-    let changes = Live::get().jobs();
+    let (changes, queue) = (Live::get().jobs(), Live::get().queue());
     let list = Resource::new(
-        move || changes.get(),
+        move || (changes.get(), queue.get()),
         move |_| {
             let users = session.actor().map(|actor| actor.user).into_iter().collect();
             list_jobs(JobQuery { users, limit: RECENT, ..JobQuery::default() })

@@ -2,9 +2,11 @@ use api::jobs::JobDetail;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use protocol::ids::JobKey;
+use protocol::state::State;
 
 use crate::address;
 use crate::i18n::{Reader, text, tr};
+use crate::live::Live;
 use crate::pages::job::timeline::Timeline;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::copy::Copy;
@@ -18,6 +20,9 @@ use crate::server_fns::jobs::StopJobs;
 #[component]
 pub(crate) fn JobHead(detail: JobDetail) -> impl IntoView {
     let job = detail.summary.clone();
+    if job.state == State::Waiting {
+        follow_queue(&job.key);
+    }
     let reader = Reader::get();
     let title = {
         let name = job.key.name.to_string();
@@ -44,6 +49,12 @@ pub(crate) fn JobHead(detail: JobDetail) -> impl IntoView {
         <Timeline detail=detail/>
     }
     .into_any()
+}
+
+/// While a job waits, a change of the queue is one of the job.
+fn follow_queue(key: &JobKey) {
+    let (queue, job) = (Live::get().queue(), Live::get().job(key));
+    Effect::watch(move || queue.get(), move |_, _, _| job.update(|count| *count += 1), false);
 }
 
 /// Why it waits or ended, in one line.

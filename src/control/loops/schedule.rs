@@ -1,44 +1,50 @@
 //! Gives waiting jobs their place.
 
 mod leave;
-mod snapshot;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use api::changes::Change;
 use database::attempts::Attempt;
 use database::events::NewEvent;
-use database::jobs::{Hold, JobUpdate};
+use database::jobs::JobUpdate;
 use database::tasks::Task;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, TaskKey};
 use protocol::state::State;
 use protocol::time::Timestamp;
-use protocol::wait::WaitReason;
-use scheduler::model::{Placement, Plan, Standing};
+use scheduler::model::{Placement, Standing};
 use tokio_util::sync::CancellationToken;
 
-use snapshot::{after, running, snapshot};
-pub(crate) use snapshot::{request, wanted};
-
-use crate::active::{self, Active};
+use crate::active::Active;
 use crate::happened;
 use crate::loops::passes::Passes;
-use crate::shared::{Queue, Shared};
+use crate::queue::{Decided, News};
+use crate::shared::Shared;
 use crate::wake::{now, rest};
 
 /// The queue is looked at so often even when nothing rings.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// All is read anew so often, whatever was told: what is expected of jobs changes with every run.
+const WHOLE: Duration = Duration::from_secs(30);
+
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
+    let mut whole = Instant::now();
     loop {
         let began = Instant::now();
-        match pass(&shared).await {
-            Ok(()) => passes.ended(began),
-            Err(error) => tracing::error!(%error, "a pass of the scheduler failed; it is repeated"),
+        let anew = whole.elapsed() >= WHOLE || shared.queue().is_doubtful();
+        match pass(&shared, anew).await {
+            Ok(()) => {
+                passes.ended(began);
+                whole = if anew { began } else { whole };
+            }
+            Err(error) => {
+                shared.queue().doubt();
+                tracing::error!(%error, "a pass of the scheduler failed; it is repeated");
+            }
         }
         rest(began).await;
         if !shared.bells.schedule.wait(PATIENCE, &shutdown).await {
@@ -47,46 +53,44 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
     }
 }
 
-/// One pass: stops what waits and shall stop, places what fits, says why the rest waits.
-async fn pass(shared: &Shared) -> Result<(), database::Error> {
-    let (waiting, placed): (Vec<Active>, Vec<Active>) =
-        active::jobs(shared).await?.into_iter().partition(|job| job.row.state == State::Waiting);
-    let holding = database::tasks::active(shared.database.read()).await?;
-    let (stopping, waiting): (Vec<Active>, Vec<Active>) =
-        waiting.into_iter().partition(|job| job.row.stop.is_some());
-    stop_waiting(shared, &stopping).await?;
-    let running = running(shared, &placed, holding).await?;
-    let snapshot = snapshot(shared, &waiting, running);
-    let mut state = scheduler::State::of(&snapshot);
-    let mut plan = state.plan(now());
-    tell_who_holds(&waiting, &mut plan);
-    let news = store(shared, &waiting, &plan).await?;
-    let mut leaving = leave::preempted(&placed, &waiting, &plan);
-    leaving.extend(leave::moved(&shared.cluster(), &snapshot.running));
-    let ending = leave::leave(shared, &placed, leaving).await?;
-    let jobs = waiting.into_iter().chain(placed).map(|job| (job.row.id, (job.row.key, job.spec)));
-    let snapshot = after(snapshot, &plan, &ending);
-    shared.set_queue(Queue { jobs: jobs.collect(), snapshot, state: Mutex::new(state) });
+/// One pass: takes in what has changed, places what fits, stops what waits and shall stop.
+async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<(), database::Error> {
+    // What changes while it is read is among those of the next pass.
+    let touched: Vec<JobId> = shared.touched().into_iter().collect();
+    let news = match anew {
+        true => News::whole(shared).await?,
+        false => News::of_jobs(shared, &touched).await?,
+    };
+    let cluster = shared.cluster();
+    let decided = {
+        let mut queue = shared.queue();
+        let changed = queue.take_in(news, &cluster, &shared.past);
+        let decided = queue.decide(now(), &shared.past);
+        Decided { changed: changed || decided.changed, ..decided }
+    };
+    stop_waiting(shared, &decided.stopped).await?;
+    let (told, all_placed) = store(shared, &decided.placed).await?;
+    let mut leaving = leave::preempted(&decided.preempted);
+    leaving.extend(leave::moved(&cluster, shared.queue().running()));
+    let wanted = leaving.len();
+    let ending = leave::leave(shared, leaving).await?;
+    {
+        let mut queue = shared.queue();
+        ending.iter().for_each(|job| queue.ends(*job));
+        if !all_placed || ending.len() < wanted {
+            queue.doubt();
+            shared.bells.schedule.ring();
+        }
+    }
     // Who is told of a change and asks why gets the answer of this pass.
-    news.into_iter().for_each(|change| shared.tell(change));
-    if !plan.placements.is_empty() || !ending.is_empty() {
+    told.into_iter().for_each(|change| shared.tell(change));
+    if decided.changed {
+        shared.tell(Change::Queue);
+    }
+    if !decided.placed.is_empty() || !ending.is_empty() {
         shared.bells.jobs.ring();
     }
     Ok(())
-}
-
-/// The scheduler only knows that a job is held, not by whom.
-fn tell_who_holds(waiting: &[Active], plan: &mut Plan) {
-    for job in waiting {
-        if let (Some(hold), Some(why)) = (&job.row.held, plan.waiting.get_mut(&job.row.id)) {
-            why.reason = held(hold);
-        }
-    }
-}
-
-/// Why a held job waits.
-pub(crate) fn held(hold: &Hold) -> WaitReason {
-    WaitReason::Hold { by: Some(hold.by.clone()), administrator: hold.administrator }
 }
 
 /// Jobs that wait and that somebody wants stopped have nothing running: they are stopped now.
@@ -112,29 +116,18 @@ async fn stop_waiting(shared: &Shared, jobs: &[Active]) -> Result<(), database::
     Ok(())
 }
 
-/// Stores the plan; a job that changed meanwhile keeps its change and is looked at again.
-/// Says what is to be told.
+/// Stores who has been given a place. Says what is to be told, and whether all of them still waited.
 async fn store(
     shared: &Shared,
-    waiting: &[Active],
-    plan: &Plan,
-) -> Result<Vec<Change>, database::Error> {
-    let jobs: HashMap<JobId, &Active> = waiting.iter().map(|job| (job.row.id, job)).collect();
-    let at = now();
-    let news: Vec<_> = plan
-        .waiting
-        .iter()
-        .filter(|(id, why)| jobs.get(id).is_some_and(|job| job.row.waiting.as_ref() != Some(*why)))
-        .map(|(id, why)| (*id, why.clone()))
-        .collect();
-    if news.is_empty() && plan.placements.is_empty() {
-        return Ok(Vec::new());
+    decided: &[(Active, Placement)],
+) -> Result<(Vec<Change>, bool), database::Error> {
+    if decided.is_empty() {
+        return Ok((Vec::new(), true));
     }
+    let at = now();
     let transaction = shared.database.begin().await?;
-    let mut placed: Vec<(&Active, u32, &Placement)> = plan
-        .placements
+    let mut placed: Vec<(&Active, u32, &Placement)> = decided
         .iter()
-        .filter_map(|placement| jobs.get(&placement.job).map(|job| (*job, placement)))
         .map(|(job, placement)| (job, job.row.attempt.map_or(0, |last| last + 1), placement))
         .collect();
     let updates: Vec<_> = placed
@@ -147,20 +140,18 @@ async fn store(
     let still_waited = database::jobs::update_many(&transaction, &updates).await?;
     placed.retain(|(job, _, _)| still_waited.contains(&job.row.id));
     insert_placed(&transaction, &placed, at).await?;
-    database::jobs::set_waiting(&transaction, &news).await?;
     transaction.commit().await?;
-    let of = |job: &Active, state| {
-        let (id, key) = (job.row.id, job.row.key.clone());
-        Change::Job { id, key, state }
-    };
-    let mut told: Vec<Change> =
-        placed.iter().map(|(job, _, _)| of(job, State::Preparing)).collect();
-    let waits = news.iter().filter_map(|(id, _)| jobs.get(id));
-    told.extend(waits.map(|job| of(job, State::Waiting)));
+    let mut told: Vec<Change> = placed
+        .iter()
+        .map(|(job, _, _)| {
+            let (id, key) = (job.row.id, job.row.key.clone());
+            Change::Job { id, key, state: State::Preparing }
+        })
+        .collect();
     if !placed.is_empty() {
         told.push(Change::Cluster);
     }
-    Ok(told)
+    Ok((told, placed.len() == decided.len()))
 }
 
 async fn insert_placed(

@@ -9,7 +9,8 @@ use protocol::ids::JobId;
 use scheduler::Change;
 
 use crate::error::internal;
-use crate::shared::{Queue, Shared};
+use crate::queue::Queue;
+use crate::shared::Shared;
 use crate::wake::now;
 
 /// So long one waits for others' changes to be thought through.
@@ -18,21 +19,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const NAMED: usize = 12;
 
 /// What a change would do. It costs two passes of the scheduler, so there is one at a time.
-pub(super) async fn of(shared: &Shared, change: Change) -> Result<Effect> {
+pub(super) async fn of(shared: &Arc<Shared>, change: Change) -> Result<Effect> {
     let turn = tokio::time::timeout(PATIENCE, shared.thinking.lock()).await;
     let _one_at_a_time = turn.map_err(|_elapsed| {
         let message = "other changes are being thought through; ask again in a moment";
         Error::new(ErrorCode::UnavailableError, message)
     })?;
-    let queue = shared.queue();
-    let thought = tokio::task::spawn_blocking(move || {
-        let effect = queue.snapshot.effect_of(&change, now());
-        view(&effect, &queue)
-    });
-    thought.await.map_err(internal)
+    let snapshot = shared.ask(|queue, shared| queue.snapshot(&shared.past)).await?;
+    let thought = tokio::task::spawn_blocking(move || snapshot.effect_of(&change, now()));
+    let effect = thought.await.map_err(internal)?;
+    Ok(view(&effect, &shared.queue()))
 }
 
-fn view(effect: &scheduler::Effect, queue: &Arc<Queue>) -> Effect {
+fn view(effect: &scheduler::Effect, queue: &Queue) -> Effect {
     let scheduler::Effect { start, wait, preempted, loses_guarantee, displaced, impossible } =
         effect;
     let of = |jobs: &[JobId]| affected(jobs, queue);
@@ -49,10 +48,10 @@ fn view(effect: &scheduler::Effect, queue: &Arc<Queue>) -> Effect {
 
 fn affected(jobs: &[JobId], queue: &Queue) -> Affected {
     let mut affected = Affected::default();
-    for (key, spec) in jobs.iter().filter_map(|job| queue.jobs.get(job)) {
-        *affected.counts.entry(spec.virtual_cluster.clone()).or_default() += 1;
+    for row in jobs.iter().filter_map(|job| queue.job(*job)).map(|job| &job.row) {
+        *affected.counts.entry(row.virtual_cluster.clone()).or_default() += 1;
         if affected.jobs.len() < NAMED {
-            affected.jobs.push(key.clone());
+            affected.jobs.push(row.key.clone());
         }
     }
     affected.jobs.sort_unstable_by_key(ToString::to_string);

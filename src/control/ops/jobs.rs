@@ -14,14 +14,15 @@ use protocol::ids::{JobId, JobKey};
 use protocol::parse::{Parsed, parse};
 use protocol::secrets::{MASK, Secrets};
 use protocol::state::State;
+use protocol::wait::Waiting;
 use scheduler::model::Request;
 
 use super::submit::Submissions;
 use super::{owner_only, queue, views};
-use crate::error::{database, internal};
+use crate::error::database;
 use crate::happened;
-use crate::loops::schedule::wanted;
-use crate::shared::{Shared, lock};
+use crate::queue::wanted;
+use crate::shared::Shared;
 use crate::wake::now;
 
 mod admission;
@@ -85,7 +86,13 @@ impl Jobs for Ops {
     async fn list(&self, _everybody: &Actor, query: &JobQuery) -> Result<JobPage> {
         let listed = database::jobs::list(self.shared.database.read(), &filter(query)?).await;
         let (rows, total) = listed.map_err(database)?;
-        Ok(JobPage { jobs: rows.into_iter().map(views::summary).collect(), total })
+        let waits = rows.iter().filter(|row| row.state == State::Waiting).map(|row| row.id);
+        let mut waiting = self.waiting(waits.collect()).await?;
+        let view = |row: database::jobs::JobRow| {
+            let waiting = waiting.remove(&row.id);
+            views::summary(row, waiting)
+        };
+        Ok(JobPage { jobs: rows.into_iter().map(view).collect(), total })
     }
 
     async fn get(&self, actor: &Actor, key: &JobKey) -> Result<JobDetail> {
@@ -109,8 +116,8 @@ impl Jobs for Ops {
             attempts: attempts.collect(),
             may_manage: actor.admin || actor.user == row.key.user,
             most_priority,
+            summary: views::summary(row, explanation.as_ref().map(|said| said.waiting.clone())),
             explanation,
-            summary: views::summary(row),
         })
     }
 
@@ -173,12 +180,19 @@ impl Jobs for Ops {
 impl Ops {
     /// What the scheduler would do with a job.
     async fn dry_run(&self, wanted: Request) -> Result<DryRun> {
-        let queue = self.shared.queue();
-        let asked = tokio::task::spawn_blocking(move || {
-            let answer = lock(&queue.state).dry_run(&wanted, now());
-            views::dry_run(answer, &queue)
+        let asked = self.shared.ask(move |queue, _| {
+            let answer = queue.state().dry_run(&wanted, now());
+            views::dry_run(answer, queue)
         });
-        asked.await.map_err(internal)
+        asked.await
+    }
+
+    /// Why these jobs wait, and their places.
+    async fn waiting(&self, jobs: Vec<JobId>) -> Result<HashMap<JobId, Waiting>> {
+        if jobs.is_empty() {
+            return Ok(HashMap::new());
+        }
+        self.shared.ask(move |queue, _| queue.waiting(&jobs, now())).await
     }
 
     async fn job(&self, key: &JobKey) -> Result<Job> {

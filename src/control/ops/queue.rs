@@ -15,10 +15,10 @@ use scheduler::{Change, Place};
 
 use super::jobs::missing;
 use super::{effects, owner_only, views};
-use crate::error::{database, internal};
+use crate::error::database;
 use crate::happened;
-use crate::loops::schedule::held;
-use crate::shared::{Shared, lock};
+use crate::queue::held;
+use crate::shared::Shared;
 use crate::wake::now;
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Queue for Ops {
         let job = self.may_change(actor, key, change).await?;
         let row = &job.row;
         let moves = match change {
-            QueueChange::Move { place } => self.moves(actor, row, place),
+            QueueChange::Move { place } => self.moves(actor, row, place).await?,
             QueueChange::Hold | QueueChange::Release | QueueChange::Priority { .. } => Vec::new(),
         };
         let by_right = by_right(actor, row);
@@ -70,7 +70,7 @@ impl Queue for Ops {
             QueueChange::Hold => Change::Hold(id, true),
             QueueChange::Release => Change::Hold(id, false),
             QueueChange::Priority { priority } => Change::Priority(id, priority),
-            QueueChange::Move { place } => Change::Move(self.moves(actor, &job.row, place)),
+            QueueChange::Move { place } => Change::Move(self.moves(actor, &job.row, place).await?),
         };
         effects::of(&self.0, change).await
     }
@@ -83,16 +83,16 @@ impl Queue for Ops {
 }
 
 /// All that can be said of why a job waits.
-pub(super) async fn explain(shared: &Shared, row: &JobRow) -> Result<Option<Explanation>> {
+pub(super) async fn explain(shared: &Arc<Shared>, row: &JobRow) -> Result<Option<Explanation>> {
     if row.state != State::Waiting {
         return Ok(None);
     }
-    let (queue, id) = (shared.queue(), row.id);
-    let asked = tokio::task::spawn_blocking(move || {
-        let said = lock(&queue.state).explain(id, now());
-        said.map(|said| views::explanation(said, &queue))
+    let id = row.id;
+    let asked = shared.ask(move |queue, _| {
+        let said = queue.state().explain(id, now());
+        said.map(|said| views::explanation(said, queue))
     });
-    let said = asked.await.map_err(internal)?;
+    let said = asked.await?;
     Ok(said.map(|mut said| {
         if let Some(hold) = &row.held {
             said.waiting.reason = held(hold);
@@ -143,15 +143,18 @@ impl Ops {
 
     /// An owner's jobs change places with each other; what an administrator moves that is not his
     /// own goes past those of others.
-    fn moves(&self, actor: &Actor, row: &JobRow, place: QueuePlace) -> Moves {
+    async fn moves(&self, actor: &Actor, row: &JobRow, place: QueuePlace) -> Result<Moves> {
         let place = match place {
             QueuePlace::First => Place::First,
             QueuePlace::Earlier => Place::Earlier,
             QueuePlace::Later => Place::Later,
             QueuePlace::Last => Place::Last,
         };
-        let among = (!actor.admin).then_some(&row.key.user);
-        self.0.queue().snapshot.moves(row.id, place, among)
+        let (id, among) = (row.id, (!actor.admin).then(|| row.key.user.clone()));
+        let asked = self.0.ask(move |queue, shared| {
+            scheduler::moves(&queue.requests(&shared.past), id, place, among.as_ref())
+        });
+        asked.await
     }
 }
 

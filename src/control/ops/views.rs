@@ -21,9 +21,9 @@ use protocol::wait::{WaitReason, Waiting};
 use scheduler::model::{Answer, Demand, Standing};
 
 use crate::cluster::{Cluster, capacity, condition};
-use crate::shared::Queue;
+use crate::queue::Queue;
 
-pub(super) fn summary(row: JobRow) -> JobSummary {
+pub(super) fn summary(row: JobRow, waiting: Option<Waiting>) -> JobSummary {
     JobSummary {
         id: row.id,
         key: row.key,
@@ -39,7 +39,7 @@ pub(super) fn summary(row: JobRow) -> JobSummary {
         submitted_at: row.submitted_at,
         started_at: row.started_at,
         completed_at: row.completed_at,
-        waiting: row.waiting,
+        waiting,
         held: row.held.map(|Hold { by, at, administrator }| api::queue::Hold {
             by,
             at,
@@ -146,10 +146,10 @@ pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
         job: holder(gpu.index).and_then(|job| queue.key(*job)).cloned(),
     });
     let tasks = held.iter().filter_map(|(job, place, _)| {
-        let (key, spec) = queue.jobs.get(job)?;
-        let role = spec.roles.get(place.role as usize)?;
+        let job = queue.job(*job)?;
+        let role = job.spec.roles.get(place.role as usize)?;
         Some(NodeTask {
-            job: key.clone(),
+            job: job.row.key.clone(),
             task: format!("{}-{}", role.name, place.index),
             gpus: place.gpus.clone(),
         })
@@ -181,7 +181,7 @@ fn held_on<'a>(queue: &'a Queue, name: &NodeName) -> Held<'a> {
     let of = |running: &'a scheduler::model::Running| {
         running.tasks.iter().map(|(place, resources)| (running.job, place, resources))
     };
-    queue.snapshot.running.iter().flat_map(of).filter(|(_, place, _)| place.node == *name).collect()
+    queue.running().flat_map(of).filter(|(_, place, _)| place.node == *name).collect()
 }
 
 fn add(usage: &mut Usage, place: &TaskPlacement, resources: &Demand, node: &Capacity) {
@@ -208,7 +208,7 @@ pub(super) fn virtual_cluster(
     let mut used = Usage::default();
     let mut borrowed = Usage::default();
     let mut running_jobs = 0;
-    for running in queue.snapshot.running.iter().filter(|job| job.virtual_cluster == *name) {
+    for running in queue.running().filter(|job| job.virtual_cluster == *name) {
         running_jobs += 1;
         for (place, resources) in &running.tasks {
             let node = capacities.get(&place.node).unwrap_or(&nothing);
@@ -218,14 +218,13 @@ pub(super) fn virtual_cluster(
             }
         }
     }
-    let waiting = queue.snapshot.waiting.iter().filter(|job| job.virtual_cluster == *name);
     VirtualClusterView {
         usable: usable(actor, settings),
         used,
         borrowed,
         total: bounded(settings, ready(cluster)),
         running_jobs,
-        waiting_jobs: waiting.count() as u64,
+        waiting_jobs: queue.waiting_in(name),
         settings: settings.clone(),
     }
 }

@@ -54,6 +54,19 @@ pub async fn by_ids(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<J
     with_specs(conn, found).await
 }
 
+/// The jobs of those ids, without their specs, in any order; ids without a job are left out.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn rows(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<JobRow>> {
+    let mut found = Vec::with_capacity(jobs.len());
+    for jobs in jobs.chunks(ROWS_A_STATEMENT) {
+        let query = row::Entity::find().filter(row::Column::Id.is_in(ids(jobs)));
+        found.extend(query.all(conn).await?);
+    }
+    found.into_iter().map(row::Model::into_row).collect()
+}
+
 /// All jobs that have not ended, oldest first, without their specs.
 ///
 /// # Errors

@@ -4,7 +4,6 @@ use protocol::ids::{JobId, JobKey, UserName};
 use protocol::spec::JobSpec;
 use protocol::state::State;
 use protocol::time::Timestamp;
-use protocol::wait::Waiting;
 use sea_orm::sea_query::{Expr, OnConflict};
 use sea_orm::{
     ActiveValue, ColumnTrait, EntityTrait, Insert, QueryFilter, QueryTrait, Set, Statement, Value,
@@ -94,7 +93,6 @@ fn row_of(job: &NewJob) -> row::ActiveModel {
         submitted_at: Set(submitted_at.0),
         started_at: Set(None),
         completed_at: Set(None),
-        waiting: Set(None),
         exit: Set(None),
         attempt: Set(None),
         not_before: Set(None),
@@ -181,14 +179,14 @@ pub async fn update_many(
     Ok(changed)
 }
 
-/// Only a job that waits has a reason to wait, a time before which it does not begin, and a hold.
+/// Only a job that waits has a time before which it does not begin, and a hold.
 fn update_statement(
     conn: &impl ConnectionTrait,
     updates: &[(JobId, State, JobUpdate)],
 ) -> Statement {
     let sql = format!(
         "WITH news (id, expected, state, started_at, completed_at, exit, attempt, user_retries, \
-         platform_retries, avoid, waiting, not_before) AS (VALUES {}) \
+         platform_retries, avoid, not_before) AS (VALUES {}) \
          UPDATE jobs SET state = news.state, \
          started_at = coalesce(news.started_at, jobs.started_at), \
          completed_at = coalesce(news.completed_at, jobs.completed_at), \
@@ -197,15 +195,13 @@ fn update_statement(
          user_retries = coalesce(news.user_retries, jobs.user_retries), \
          platform_retries = coalesce(news.platform_retries, jobs.platform_retries), \
          avoid = coalesce(news.avoid, jobs.avoid), \
-         waiting = CASE WHEN news.state = 'WAITING' \
-         THEN coalesce(news.waiting, jobs.waiting) END, \
          not_before = CASE WHEN news.state = 'WAITING' \
          THEN coalesce(news.not_before, jobs.not_before) END, \
          held_by = CASE WHEN news.state = 'WAITING' THEN jobs.held_by END, \
          held_at = CASE WHEN news.state = 'WAITING' THEN jobs.held_at END \
          FROM news WHERE jobs.id = news.id AND jobs.state = news.expected \
          AND (jobs.held_at IS NULL OR news.state <> 'PREPARING') RETURNING jobs.id",
-        parameters(updates.len(), 12)
+        parameters(updates.len(), 11)
     );
     let values = updates.iter().flat_map(|(id, expected, update)| {
         let retries = update.retries;
@@ -220,36 +216,8 @@ fn update_statement(
             Value::from(retries.map(|retries| i64::from(retries.user))),
             Value::from(retries.map(|retries| i64::from(retries.platform))),
             Value::from(update.avoid.as_ref().map(to_json)),
-            Value::from(update.waiting.as_ref().map(to_json)),
             Value::from(millis(update.not_before)),
         ]
     });
-    Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
-}
-
-/// Says why jobs wait: only of those that still do, and only where it is news. Returns how many
-/// rows changed.
-///
-/// # Errors
-/// See [`Error`].
-pub async fn set_waiting(conn: &impl ConnectionTrait, waiting: &[(JobId, Waiting)]) -> Result<u64> {
-    let mut changed = 0;
-    for waiting in waiting.chunks(ROWS_A_STATEMENT) {
-        changed += conn.execute_raw(waiting_statement(conn, waiting)).await?.rows_affected();
-    }
-    Ok(changed)
-}
-
-fn waiting_statement(conn: &impl ConnectionTrait, waiting: &[(JobId, Waiting)]) -> Statement {
-    let sql = format!(
-        "WITH news (id, waiting) AS (VALUES {}) \
-         UPDATE jobs SET waiting = news.waiting FROM news \
-         WHERE jobs.id = news.id AND jobs.state = 'WAITING' \
-         AND jobs.waiting IS DISTINCT FROM news.waiting",
-        parameters(waiting.len(), 2)
-    );
-    let values = waiting
-        .iter()
-        .flat_map(|(job, waiting)| [Value::from(job.0), Value::from(to_json(waiting))]);
     Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
 }

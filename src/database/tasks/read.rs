@@ -5,7 +5,7 @@ use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, Select, Statement};
 
 use super::{Task, row};
-use crate::convert::ROWS_A_STATEMENT;
+use crate::convert::{ROWS_A_STATEMENT, ids};
 use crate::{ConnectionTrait, Result};
 
 /// Says of a task that it has not ended. The indices `tasks_active` and `tasks_of_node` are made
@@ -78,6 +78,22 @@ pub async fn active(conn: &impl ConnectionTrait) -> Result<Vec<Task>> {
     );
     let statement = Statement::from_string(conn.get_database_backend(), sql);
     tasks(row::Entity::find().from_raw_sql(statement).all(conn).await?)
+}
+
+/// The same for some jobs.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn active_of(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<Task>> {
+    let mut found = Vec::new();
+    for jobs in jobs.chunks(ROWS_A_STATEMENT) {
+        let current = "attempt = (SELECT attempt FROM jobs WHERE jobs.id = tasks.job)";
+        let query = row::Entity::find()
+            .filter(row::Column::Job.is_in(ids(jobs)))
+            .filter(Expr::cust(format!("({current} OR {NOT_ENDED})")));
+        found.extend(tasks(in_order(query).all(conn).await?)?);
+    }
+    Ok(found)
 }
 
 fn in_order(query: Select<row::Entity>) -> Select<row::Entity> {

@@ -7,9 +7,8 @@ use database::events::NewEvent;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, JobKey, NodeName};
 use protocol::state::State;
-use scheduler::model::{Plan, Preemption, Running};
+use scheduler::model::{Preemption, Running};
 
-use crate::active::Active;
 use crate::cluster::Cluster;
 use crate::happened;
 use crate::shared::Shared;
@@ -24,28 +23,32 @@ pub(super) struct Leaving {
 }
 
 /// Those that have to make room for guaranteed work.
-pub(super) fn preempted(placed: &[Active], waiting: &[Active], plan: &Plan) -> Vec<Leaving> {
-    let keys: HashMap<JobId, &JobKey> =
-        placed.iter().chain(waiting).map(|job| (job.row.id, &job.row.key)).collect();
-    let leaving = |victim: &Preemption| {
-        let taken_by = keys.get(&victim.taken_by).map_or("another job", |key| key.name.as_str());
+pub(super) fn preempted(preempted: &[(Preemption, Option<JobKey>)]) -> Vec<Leaving> {
+    let leaving = |(victim, by): &(Preemption, Option<JobKey>)| {
+        let taken_by = by.as_ref().map_or("another job", |key| key.name.as_str());
         let words = format!(
             "gives way to {taken_by}, whose virtual cluster {} is guaranteed its place",
             victim.virtual_cluster
         );
         Leaving { job: victim.job, cause: Cause::Preempted, event: ("preempted", words) }
     };
-    plan.preemptions.iter().map(leaving).collect()
+    preempted.iter().map(leaving).collect()
 }
 
 /// Those with tasks on nodes that are to be empty at once. What is on one that does not answer is
 /// the other loop's: nothing can be stopped there.
-pub(super) fn moved(cluster: &Cluster, running: &[Running]) -> Vec<Leaving> {
+pub(super) fn moved<'a>(
+    cluster: &Cluster,
+    running: impl Iterator<Item = &'a Running>,
+) -> Vec<Leaving> {
     let emptied = cluster.nodes.iter().filter(|node| {
         node.emptied && node.observed.as_ref().is_some_and(|observed| observed.reachable)
     });
     let emptied: HashSet<&NodeName> = emptied.map(|node| &node.settings.name).collect();
-    let leaving = running.iter().filter(|job| !job.stopping).filter_map(|job| {
+    if emptied.is_empty() {
+        return Vec::new();
+    }
+    let leaving = running.filter(|job| !job.stopping).filter_map(|job| {
         let (there, _) = job.tasks.iter().find(|(task, _)| emptied.contains(&task.node))?;
         let words = format!("leaves {}, which is being emptied", there.node);
         let cause = Cause::NodeDrained { node: there.node.clone() };
@@ -59,7 +62,6 @@ pub(super) fn moved(cluster: &Cluster, running: &[Running]) -> Vec<Leaving> {
 /// pass.
 pub(super) async fn leave(
     shared: &Shared,
-    placed: &[Active],
     leaving: Vec<Leaving>,
 ) -> Result<HashSet<JobId>, database::Error> {
     let mut ending = HashSet::new();
@@ -90,9 +92,11 @@ pub(super) async fn leave(
     }
     database::events::insert_many(&transaction, &events).await?;
     transaction.commit().await?;
-    for job in placed.iter().filter(|job| told.contains(&job.row.id)) {
-        shared.tell_job(job.row.id, &job.row.key, job.row.state);
-    }
+    let rows: Vec<_> = {
+        let queue = shared.queue();
+        told.iter().filter_map(|id| queue.job(*id)).map(|job| job.row.clone()).collect()
+    };
+    rows.iter().for_each(|row| shared.tell_job(row.id, &row.key, row.state));
     ending.extend(told);
     Ok(ending)
 }

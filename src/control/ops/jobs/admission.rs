@@ -14,11 +14,11 @@ use storage::{EntryKind, StorageError};
 use crate::cluster::scheduler_node;
 use crate::code;
 use crate::images;
-use crate::loops::schedule::request;
 use crate::ops::files::access::{Access, Claim};
 use crate::ops::files::failure;
 use crate::ops::{views, virtual_clusters};
 use crate::public_keys;
+use crate::queue::request;
 use crate::shared::Shared;
 
 /// The output folder that nobody else can have.

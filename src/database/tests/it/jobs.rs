@@ -4,13 +4,8 @@ use protocol::document::Syntax;
 use protocol::ids::JobId;
 use protocol::spec::Priority;
 use protocol::state::State;
-use protocol::wait::{WaitReason, Waiting};
 
 use crate::stage::{a_job, at, exit, node, on_both, user, write};
-
-fn waiting(position: u32) -> Waiting {
-    Waiting { reason: WaitReason::Queued, position, expected_start: Some(at(9)) }
-}
 
 on_both! {
     async fn a_new_job_is_read_back_whole(stage) {
@@ -24,7 +19,7 @@ on_both! {
         let types: Vec<_> = job.row.gpu_types.iter().map(ToString::to_string).collect();
         assert_eq!(types, ["A100", "V100"], "each type once");
         assert_eq!((job.row.submitted_at, job.row.started_at), (at(1000), None));
-        assert_eq!((&job.row.stop, &job.row.waiting, &job.row.exit), (&None, &None, &None));
+        assert_eq!((&job.row.stop, &job.row.exit), (&None, &None));
         assert_eq!((job.row.attempt, job.row.not_before), (None, None));
         assert!(job.row.avoid.is_empty());
         assert_eq!(job.row.retries, Retries::default());
@@ -132,7 +127,6 @@ on_both! {
         let id = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "j")));
         let other = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "other")));
         let mut all = JobUpdate::to(State::Waiting);
-        all.waiting = Some(waiting(4));
         all.not_before = Some(at(77));
         all.exit = Some(exit(1));
         all.attempt = Some(3);
@@ -141,11 +135,11 @@ on_both! {
         all.started_at = Some(at(5));
         assert!(!write!(stage, |tx| jobs::update(&tx, id, State::Running, all.clone())));
         let before = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
-        assert_eq!((before.attempt, &before.waiting), (None, &None), "it was not running");
+        assert_eq!((before.attempt, before.not_before), (None, None), "it was not running");
 
         assert!(write!(stage, |tx| jobs::update(&tx, id, State::Waiting, all)));
         let row = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
-        assert_eq!((row.waiting, row.not_before), (Some(waiting(4)), Some(at(77))));
+        assert_eq!(row.not_before, Some(at(77)));
         assert_eq!((row.exit, row.attempt), (Some(exit(1)), Some(3)));
         assert_eq!((row.retries.user, row.retries.platform), (1, 2));
         assert_eq!((row.avoid, row.started_at), (vec![node("n1")], Some(at(5))));
@@ -157,7 +151,7 @@ on_both! {
         let row = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
         assert_eq!((row.state, row.completed_at), (State::Succeeded, Some(at(99))));
         assert_eq!(row.exit, Some(exit(0)));
-        assert_eq!((row.waiting, row.not_before), (None, None), "it does not wait any more");
+        assert_eq!(row.not_before, None, "it does not wait any more");
         assert_eq!((row.attempt, row.started_at), (Some(3), Some(at(5))), "these stay");
         let other = jobs::by_id(stage.db.read(), other).await?.unwrap().row;
         assert_eq!((other.state, other.attempt), (State::Waiting, None), "another job stays");
@@ -176,21 +170,18 @@ on_both! {
         assert_eq!(jobs::by_id(stage.db.read(), ended).await?.unwrap().row.stop, None);
     }
 
-    async fn reasons_go_to_jobs_that_wait_and_only_when_new(stage) {
+    async fn many_are_read_without_their_specs(stage) {
         let news: Vec<_> = (0..700).map(|n| a_job("a", &format!("j{n}"))).collect();
-        let ids: Vec<_> =
+        let mut ids: Vec<_> =
             write!(stage, |tx| jobs::insert_many(&tx, &news)).into_iter().flatten().collect();
-        let to = JobUpdate::to(State::Preparing);
+        let to = JobUpdate::to(State::Succeeded);
         write!(stage, |tx| jobs::update(&tx, ids[5], State::Waiting, to));
-        let mut reasons: Vec<_> = ids.iter().zip(1..).map(|(id, n)| (*id, waiting(n))).collect();
-        assert_eq!(write!(stage, |tx| jobs::set_waiting(&tx, &reasons)), 699);
-        assert_eq!(write!(stage, |tx| jobs::set_waiting(&tx, &reasons)), 0, "nothing is new");
-        reasons[9].1.position = 1000;
-        assert_eq!(write!(stage, |tx| jobs::set_waiting(&tx, &reasons)), 1);
-        let rows = jobs::active(stage.db.read()).await?;
-        assert_eq!(rows[5].waiting, None, "it prepares already");
-        assert_eq!(rows[9].waiting, Some(waiting(1000)));
-        assert_eq!(rows[699].waiting, Some(waiting(700)));
-        assert_eq!(write!(stage, |tx| jobs::set_waiting(&tx, &[])), 0);
+        ids.swap_remove(9);
+        let mut rows = jobs::rows(stage.db.read(), &ids).await?;
+        rows.sort_by_key(|row| row.id);
+        ids.sort_unstable();
+        assert_eq!(rows.iter().map(|row| row.id).collect::<Vec<_>>(), ids);
+        assert_eq!((rows[5].state, rows[6].state), (State::Succeeded, State::Waiting));
+        assert_eq!(jobs::rows(stage.db.read(), &[]).await?, []);
     }
 }

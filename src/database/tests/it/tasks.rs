@@ -131,6 +131,8 @@ on_both! {
         write!(stage, |tx| jobs::update(&tx, ended, State::Waiting, to));
         let expected = [all[1].clone(), all[2].clone(), all[4].clone()];
         assert_eq!(tasks::active(stage.db.read()).await?, expected);
+        let some = tasks::active_of(stage.db.read(), &[waits, runs]).await?;
+        assert_eq!(some, expected[..2]);
         let held = tasks::of_node(stage.db.read(), &node("n2")).await?;
         assert_eq!(held, [all[2].clone(), all[4].clone()]);
         assert_eq!(tasks::of_node(stage.db.read(), &node("n1")).await?, []);

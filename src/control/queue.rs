@@ -1,0 +1,320 @@
+//! Cluster and queue as the scheduler's loop knows them: kept between passes, told what changed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Mutex;
+
+use database::attempts::Attempt;
+use protocol::ids::{JobId, JobKey, VirtualClusterName};
+use protocol::state::State;
+use protocol::time::Timestamp;
+use protocol::wait::{WaitReason, Waiting};
+use scheduler::model::{Node, Placement, Preemption, Request, Running, Snapshot, VirtualCluster};
+use scheduler::{Pass, PastRuns};
+
+use crate::active::Active;
+use crate::cluster::{Cluster, scheduler_node};
+
+#[cfg(test)]
+mod tests;
+mod told;
+
+pub(crate) use told::{News, request, wanted};
+
+/// What the scheduler's loop knows between its passes.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    /// All jobs that have not ended.
+    jobs: HashMap<JobId, Active>,
+    /// Those of them that hold something.
+    running: BTreeMap<JobId, Running>,
+    /// Those that wait and shall stop.
+    stopping: BTreeSet<JobId>,
+    nodes: Vec<Node>,
+    virtual_clusters: Vec<VirtualCluster>,
+    /// What the scheduler makes of it.
+    state: scheduler::State,
+    /// It may differ from the records: all is read anew, and the state built from that.
+    doubtful: bool,
+    /// Why those who wait do, once somebody has asked since the last change.
+    said: Option<HashMap<JobId, Waiting>>,
+}
+
+/// What a pass decided.
+#[derive(Debug, Default)]
+pub(crate) struct Decided {
+    /// Jobs that start.
+    pub(crate) placed: Vec<(Active, Placement)>,
+    /// Jobs that have to make room.
+    pub(crate) preempted: Vec<(Preemption, Option<JobKey>)>,
+    /// Jobs that are stopped before they started.
+    pub(crate) stopped: Vec<Active>,
+    /// Anything in the queue is not as it was.
+    pub(crate) changed: bool,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            jobs: HashMap::new(),
+            running: BTreeMap::new(),
+            stopping: BTreeSet::new(),
+            nodes: Vec::new(),
+            virtual_clusters: Vec::new(),
+            state: scheduler::State::new(Vec::new(), Vec::new()),
+            doubtful: true,
+            said: None,
+        }
+    }
+}
+
+impl Queue {
+    /// A job that has not ended.
+    pub(crate) fn job(&self, id: JobId) -> Option<&Active> {
+        self.jobs.get(&id)
+    }
+
+    /// The name of a job that has not ended.
+    pub(crate) fn key(&self, id: JobId) -> Option<&JobKey> {
+        self.job(id).map(|job| &job.row.key)
+    }
+
+    /// The jobs that hold something.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Running> {
+        self.running.values()
+    }
+
+    /// How many jobs of a virtual cluster wait.
+    pub(crate) fn waiting_in(&self, cluster: &VirtualClusterName) -> u64 {
+        let waits =
+            |job: &&Active| job.row.state == State::Waiting && job.row.virtual_cluster == *cluster;
+        self.jobs.values().filter(waits).count() as u64
+    }
+
+    /// What the scheduler makes of it, to be asked.
+    pub(crate) fn state(&mut self) -> &mut scheduler::State {
+        &mut self.state
+    }
+
+    /// Something that was decided was not done, or could not be read: nothing is taken for granted
+    /// any more.
+    pub(crate) fn doubt(&mut self) {
+        self.doubtful = true;
+    }
+
+    /// Whether all is to be read anew.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.doubtful
+    }
+
+    /// Takes in what was read, in the cluster as it is now. Says whether anything may be different.
+    pub(crate) fn take_in(
+        &mut self,
+        news: News,
+        cluster: &Cluster,
+        past: &Mutex<PastRuns>,
+    ) -> bool {
+        let mut changed = !news.is_empty() || self.doubtful;
+        let News { whole, jobs, gone, attempts, mut tasks, at } = news;
+        let before: BTreeSet<JobId> = match whole {
+            true => self.jobs.keys().copied().collect(),
+            false => gone,
+        };
+        let there: HashSet<JobId> = jobs.iter().map(|job| job.row.id).collect();
+        for job in before.into_iter().filter(|job| !there.contains(job)) {
+            self.forget(job);
+        }
+        let mut turned = BTreeSet::new();
+        for job in jobs {
+            let id = job.row.id;
+            if job.row.state == State::Waiting {
+                self.waits(job, past, &mut turned);
+            } else {
+                let tasks = tasks.remove(&id).unwrap_or_default();
+                self.holds(job, attempts.get(&id), tasks, (past, at));
+            }
+        }
+        self.reorder(&turned, past);
+        let nodes: Vec<Node> = cluster.nodes.iter().map(scheduler_node).collect();
+        if self.nodes != nodes {
+            changed = true;
+            self.nodes.clone_from(&nodes);
+            self.tell(|state| state.set_nodes(nodes));
+        }
+        let clusters: Vec<_> = cluster.virtual_clusters.iter().map(VirtualCluster::from).collect();
+        if self.virtual_clusters != clusters {
+            changed = true;
+            self.virtual_clusters.clone_from(&clusters);
+            self.tell(|state| state.set_virtual_clusters(clusters));
+        }
+        if self.doubtful {
+            self.state = scheduler::State::of(&self.snapshot(past));
+            self.doubtful = false;
+        } else if whole {
+            let waiting = self.requests(past);
+            waiting.iter().for_each(|request| self.state.expects(request));
+        }
+        if changed {
+            self.said = None;
+        }
+        changed
+    }
+
+    /// Tells the state, unless it will be built anew anyhow.
+    fn tell(&mut self, change: impl FnOnce(&mut scheduler::State)) {
+        if !self.doubtful {
+            change(&mut self.state);
+        }
+    }
+
+    /// A job has ended.
+    fn forget(&mut self, id: JobId) {
+        self.jobs.remove(&id);
+        self.stopping.remove(&id);
+        let ran = self.running.remove(&id).is_some();
+        self.tell(|state| if ran { state.ended(id) } else { state.cancel(id) });
+    }
+
+    /// A job waits, for the first time, again, or differently.
+    fn waits(
+        &mut self,
+        job: Active,
+        past: &Mutex<PastRuns>,
+        turned: &mut BTreeSet<VirtualClusterName>,
+    ) {
+        let id = job.row.id;
+        let came_back = self.running.remove(&id).is_some();
+        if came_back {
+            self.tell(|state| state.ended(id));
+        }
+        let stops = job.row.stop.is_some();
+        let before = self.jobs.insert(id, job).filter(|_| !came_back);
+        if stops {
+            self.stopping.insert(id);
+            self.tell(|state| state.cancel(id));
+            return;
+        }
+        let now = &self.jobs[&id].row;
+        if let Some(before) = &before {
+            let turn = |row: &database::jobs::JobRow| (row.priority, row.moved_ms);
+            let rest = |row: &database::jobs::JobRow| {
+                (row.held.is_some(), row.not_before, row.avoid.clone())
+            };
+            if turn(&before.row) != turn(now) {
+                turned.insert(now.virtual_cluster.clone());
+            } else if rest(&before.row) == rest(now) {
+                return;
+            }
+        }
+        let request = told::request_of_job(&self.jobs[&id], past);
+        self.tell(|state| state.submit(&request));
+    }
+
+    /// A job holds something, or what it holds has changed.
+    fn holds(
+        &mut self,
+        job: Active,
+        attempt: Option<&Attempt>,
+        tasks: Vec<database::tasks::Task>,
+        (past, at): (&Mutex<PastRuns>, Timestamp),
+    ) {
+        let id = job.row.id;
+        let known = self.running.get(&id);
+        let running = told::running_of_job(&job, attempt, tasks, known, (past, at));
+        self.jobs.insert(id, job);
+        if !self.doubtful && (known.is_none() || !self.state.has_place(id)) {
+            // Somebody else placed it.
+            self.doubtful = true;
+        }
+        self.tell(|state| state.runs(&running));
+        self.running.insert(id, running);
+    }
+
+    /// Where people changed somebody's turn, nobody stays first for what he was promised before.
+    fn reorder(&mut self, turned: &BTreeSet<VirtualClusterName>, past: &Mutex<PastRuns>) {
+        if turned.is_empty() {
+            return;
+        }
+        for job in self.state.promised() {
+            let Some(job) = self.jobs.get(&job) else { continue };
+            if turned.contains(&job.row.virtual_cluster) {
+                let request = told::request_of_job(job, past);
+                self.tell(|state| state.submit(&request));
+            }
+        }
+    }
+
+    /// One pass: what it decides is taken for done.
+    pub(crate) fn decide(&mut self, now: Timestamp, past: &Mutex<PastRuns>) -> Decided {
+        let pass = self.state.pass(now);
+        let changed = pass != Pass::default();
+        let Pass { placements, preemptions } = pass;
+        let placed = placements.into_iter().filter_map(|placement| {
+            let job = self.jobs.get(&placement.job)?;
+            let running = told::running_of_placement(job, &placement, (past, now));
+            self.running.insert(placement.job, running);
+            Some((job.clone(), placement))
+        });
+        let placed = placed.collect();
+        let preempted = preemptions.into_iter().map(|preemption| {
+            let by = self.key(preemption.taken_by).cloned();
+            (preemption, by)
+        });
+        let preempted = preempted.collect();
+        for (id, running) in &mut self.running {
+            running.standing = self.state.standing(*id).unwrap_or(running.standing);
+        }
+        let stopping = std::mem::take(&mut self.stopping);
+        let stopped = stopping.iter().filter_map(|id| self.jobs.get(id)).cloned().collect();
+        if changed {
+            self.said = None;
+        }
+        Decided { placed, preempted, stopped, changed }
+    }
+
+    /// A job that was to give up its place is told so.
+    pub(crate) fn ends(&mut self, id: JobId) {
+        if let Some(running) = self.running.get_mut(&id) {
+            running.stopping = true;
+            self.state.runs(running);
+        }
+    }
+
+    /// The jobs that wait for their turn, as the scheduler is told them.
+    pub(crate) fn requests(&self, past: &Mutex<PastRuns>) -> Vec<Request> {
+        let waits = |job: &&Active| job.row.state == State::Waiting && job.row.stop.is_none();
+        let waiting = self.jobs.values().filter(waits);
+        let waiting = waiting.filter(|job| !self.running.contains_key(&job.row.id));
+        waiting.map(|job| told::request_of_job(job, past)).collect()
+    }
+
+    /// Everything as it is now, to think a change through on.
+    pub(crate) fn snapshot(&self, past: &Mutex<PastRuns>) -> Snapshot {
+        Snapshot {
+            nodes: self.nodes.clone(),
+            virtual_clusters: self.virtual_clusters.clone(),
+            running: self.running.values().cloned().collect(),
+            waiting: self.requests(past),
+            reserved: self.state.reservations(),
+        }
+    }
+
+    /// Why jobs wait, and their places.
+    pub(crate) fn waiting(&mut self, ids: &[JobId], now: Timestamp) -> HashMap<JobId, Waiting> {
+        let (state, jobs) = (&mut self.state, &self.jobs);
+        let said = self.said.get_or_insert_with(|| state.waiting(now).into_iter().collect());
+        let of = |id: &JobId| {
+            let mut waiting = said.get(id)?.clone();
+            // The scheduler only knows that a job is held, not by whom.
+            if let Some(hold) = jobs.get(id).and_then(|job| job.row.held.as_ref()) {
+                waiting.reason = held(hold);
+            }
+            Some((*id, waiting))
+        };
+        ids.iter().filter_map(of).collect()
+    }
+}
+
+/// Why a held job waits.
+pub(crate) fn held(hold: &database::jobs::Hold) -> WaitReason {
+    WaitReason::Hold { by: Some(hold.by.clone()), administrator: hold.administrator }
+}

@@ -1,0 +1,322 @@
+//! What is told piece by piece comes to the same as reading everything.
+
+use std::collections::BTreeMap;
+
+use database::attempts::Attempt;
+use database::jobs::{Hold, JobRow, Retries, StopRequest};
+use database::nodes::{NodeObserved, NodeRecord};
+use database::tasks::Task;
+use proptest::prelude::*;
+use protocol::cluster::{GpuCount, GpuRuntime, NodeSettings, VirtualClusterSettings};
+use protocol::exit::{Cause, Exit};
+use protocol::ids::{JobId, TaskKey};
+use protocol::resources::PortRange;
+use protocol::spec::{JobSpec, Priority};
+use protocol::state::State;
+use protocol::time::Timestamp;
+
+use super::*;
+
+/// All that was stored.
+struct Records {
+    rows: BTreeMap<JobId, Active>,
+    attempts: BTreeMap<JobId, Attempt>,
+    tasks: BTreeMap<JobId, Vec<Task>>,
+    touched: BTreeSet<JobId>,
+    cluster: Cluster,
+    past: Mutex<PastRuns>,
+    now: Timestamp,
+}
+
+#[derive(Debug, Clone)]
+enum Event {
+    /// Tasks, GPUs of each, whether it may be preempted.
+    Comes(u32, u32, bool),
+    Held(usize),
+    Moved(usize, i64),
+    Priority(usize, i32),
+    StopWanted(usize),
+    TaskEnds(usize),
+    Ends(usize),
+    /// Its attempt has ended, and another follows.
+    ComesBack(usize),
+    Drained(bool),
+    /// A pass, and whether what it decided could be stored.
+    Pass(bool),
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    let job = 0..64_usize;
+    prop_oneof![
+        6 => (1..3_u32, 0..5_u32, any::<bool>()).prop_map(|(t, g, o)| Event::Comes(t, g, o)),
+        1 => job.clone().prop_map(Event::Held),
+        1 => (job.clone(), -9_000..9_000_i64).prop_map(|(job, by)| Event::Moved(job, by)),
+        1 => (job.clone(), 0..3_i32).prop_map(|(job, to)| Event::Priority(job, to)),
+        1 => job.clone().prop_map(Event::StopWanted),
+        3 => job.clone().prop_map(Event::TaskEnds),
+        3 => job.clone().prop_map(Event::Ends),
+        2 => job.prop_map(Event::ComesBack),
+        1 => any::<bool>().prop_map(Event::Drained),
+        8 => prop_oneof![5 => Just(true), 1 => Just(false)].prop_map(Event::Pass),
+    ]
+}
+
+fn spec(tasks: u32, gpus: u32) -> JobSpec {
+    let text = format!(
+        r#"{{"jobName": "job", "image": "berth/base", "taskRoles": [{{"name": "worker",
+            "taskNumber": {tasks}, "cpuNumber": 1, "memoryMB": 128, "gpuNumber": {gpus},
+            "command": "true"}}]}}"#
+    );
+    protocol::parse::parse(&text).unwrap().spec
+}
+
+fn node(name: &str) -> NodeRecord {
+    NodeRecord {
+        settings: NodeSettings {
+            name: name.parse().unwrap(),
+            address: name.to_owned(),
+            endpoint: format!("sim://{name}"),
+            cpus: Some(16),
+            memory_mb: Some(65_536),
+            disk_gb: None,
+            gpus: Some(vec![GpuCount { gpu_type: "A100".parse().unwrap(), count: 4 }]),
+            gpu_runtime: GpuRuntime::None,
+            ports: PortRange::default(),
+            labels: BTreeMap::new(),
+            links: Vec::new(),
+        },
+        from_file: false,
+        draining: false,
+        emptied: false,
+        observed: Some(NodeObserved {
+            reachable: true,
+            problem: None,
+            last_seen: None,
+            engine: None,
+            capacity: None,
+        }),
+    }
+}
+
+impl Records {
+    fn new() -> Self {
+        let default = VirtualClusterSettings::new(VirtualClusterName::default());
+        Self {
+            rows: BTreeMap::new(),
+            attempts: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            touched: BTreeSet::new(),
+            cluster: Cluster { nodes: vec![node("a"), node("b")], virtual_clusters: vec![default] },
+            past: Mutex::default(),
+            now: Timestamp(0),
+        }
+    }
+
+    /// One of those of which this holds, if there is any.
+    fn pick(&mut self, number: usize, which: impl Fn(&JobRow) -> bool) -> Option<&mut Active> {
+        let of = self.rows.values().filter(|job| which(&job.row)).map(|job| job.row.id);
+        let ids: Vec<JobId> = of.collect();
+        let id = *ids.get(number % ids.len().max(1))?;
+        self.touched.insert(id);
+        self.rows.get_mut(&id)
+    }
+
+    fn happens(&mut self, event: &Event, queue: &mut Queue) {
+        self.now = self.now.plus_millis(1_000);
+        let waits = |row: &JobRow| row.state == State::Waiting && row.stop.is_none();
+        let runs = |row: &JobRow| row.state != State::Waiting && !row.state.is_final();
+        let by = || "admin".parse().unwrap();
+        let at = self.now;
+        match *event {
+            Event::Comes(tasks, gpus, opportunistic) => self.comes(tasks, gpus, opportunistic),
+            Event::Held(number) => {
+                if let Some(job) = self.pick(number, waits) {
+                    let held = job.row.held.take();
+                    job.row.held =
+                        held.is_none().then(|| Hold { by: by(), at, administrator: true });
+                }
+            }
+            Event::Moved(number, by) => {
+                self.pick(number, waits).into_iter().for_each(|job| job.row.moved_ms = by);
+            }
+            Event::Priority(number, to) => {
+                let job = self.pick(number, waits);
+                job.into_iter().for_each(|job| job.row.priority = Priority(to));
+            }
+            Event::StopWanted(number) => {
+                let stop = StopRequest { by: by(), at };
+                let job = self.pick(number, |row| !row.state.is_final());
+                job.into_iter().for_each(|job| job.row.stop = Some(stop.clone()));
+            }
+            Event::TaskEnds(number) => {
+                let id = self.pick(number, runs).map(|job| job.row.id);
+                let tasks = id.and_then(|id| self.tasks.get_mut(&id)).into_iter().flatten();
+                let first = tasks.filter(|task| !task.state.is_final()).take(1);
+                first.for_each(|task| task.state = State::Succeeded);
+            }
+            Event::Ends(number) => {
+                self.pick(number, runs).into_iter().for_each(|job| job.row.state = State::Failed);
+            }
+            Event::ComesBack(number) => {
+                if let Some(job) = self.pick(number, runs) {
+                    job.row.state = State::Waiting;
+                    job.row.not_before = Some(at);
+                    let id = job.row.id;
+                    self.tasks.remove(&id);
+                    self.attempts.remove(&id);
+                }
+            }
+            Event::Drained(draining) => self.cluster.nodes[1].draining = draining,
+            Event::Pass(stored) => self.pass(queue, stored),
+        }
+    }
+
+    fn comes(&mut self, tasks: u32, gpus: u32, opportunistic: bool) {
+        let spec = spec(tasks, gpus);
+        let id = JobId(i64::try_from(self.rows.len()).unwrap() + 1);
+        let row = JobRow {
+            id,
+            key: JobKey { user: "alice".parse().unwrap(), name: spec.name.clone() },
+            state: State::Waiting,
+            stop: None,
+            virtual_cluster: spec.virtual_cluster.clone(),
+            priority: if opportunistic { Priority::OPPORTUNISTIC } else { spec.priority },
+            tasks,
+            roles: 1,
+            gpus: u64::from(tasks * gpus),
+            gpu_types: Vec::new(),
+            retries: Retries::default(),
+            submitted_at: self.now,
+            started_at: None,
+            completed_at: None,
+            exit: None,
+            attempt: None,
+            not_before: None,
+            avoid: Vec::new(),
+            held: None,
+            moved_ms: 0,
+            most_priority: None,
+        };
+        self.touched.insert(id);
+        self.rows.insert(id, Active { row, spec: spec.into() });
+    }
+
+    /// A pass of the kept queue; what it decides is stored, or the queue is told that it was not.
+    fn pass(&mut self, queue: &mut Queue, stored: bool) {
+        self.tell(queue);
+        let decided = queue.decide(self.now, &self.past);
+        if !stored {
+            queue.doubt();
+            return;
+        }
+        for job in decided.stopped {
+            self.touched.insert(job.row.id);
+            self.rows.get_mut(&job.row.id).unwrap().row.state = State::Stopped;
+        }
+        for (job, placement) in decided.placed {
+            let id = job.row.id;
+            let row = &mut self.rows.get_mut(&id).unwrap().row;
+            assert!(row.held.is_none() && row.stop.is_none(), "{id} shall not start");
+            let number = row.attempt.map_or(0, |last| last + 1);
+            (row.state, row.attempt) = (State::Preparing, Some(number));
+            self.attempts.insert(id, attempt(&placement, number, self.now));
+            let tasks = placement.tasks.iter().map(|place| task(&job, number, place));
+            self.tasks.insert(id, tasks.collect());
+            self.touched.insert(id);
+        }
+        for (preemption, _) in decided.preempted {
+            let exit = Exit { code: None, cause: Cause::Preempted, evidence: Vec::new() };
+            self.attempts.get_mut(&preemption.job).unwrap().exit = Some(exit);
+            queue.ends(preemption.job);
+        }
+    }
+
+    fn news(&self, whole: bool, ids: BTreeSet<JobId>) -> News {
+        let active = |job: &&Active| !job.row.state.is_final();
+        let asked = |job: &&Active| whole || ids.contains(&job.row.id);
+        let jobs: Vec<Active> = self.rows.values().filter(active).filter(asked).cloned().collect();
+        let there: BTreeSet<JobId> = jobs.iter().map(|job| job.row.id).collect();
+        News {
+            whole,
+            jobs,
+            gone: ids.into_iter().filter(|id| !there.contains(id)).collect(),
+            attempts: self.attempts.clone().into_iter().collect(),
+            tasks: self.tasks.clone().into_iter().collect(),
+            at: Timestamp(0),
+        }
+    }
+
+    /// Tells what was touched, or everything where that is needed.
+    fn tell(&mut self, queue: &mut Queue) {
+        let touched = std::mem::take(&mut self.touched);
+        let whole = queue.is_doubtful();
+        queue.take_in(self.news(whole, touched), &self.cluster, &self.past);
+    }
+}
+
+fn attempt(placement: &Placement, number: u32, at: Timestamp) -> Attempt {
+    Attempt {
+        job: placement.job,
+        number,
+        state: State::Preparing,
+        borrowed: placement.standing == scheduler::model::Standing::Borrowed,
+        placed_at: at,
+        started_at: None,
+        completed_at: None,
+        exit: None,
+    }
+}
+
+fn task(job: &Active, attempt: u32, place: &protocol::placement::TaskPlacement) -> Task {
+    let role = &job.spec.roles[0];
+    Task {
+        key: TaskKey { job: job.row.id, attempt, role: 0, index: place.index, retry: 0 },
+        role_name: role.name.clone(),
+        state: State::Running,
+        placement: place.clone(),
+        resources: role.resources,
+        container: None,
+        progress: None,
+        intent: None,
+        started_at: None,
+        completed_at: None,
+        exit: None,
+    }
+}
+
+/// What of a snapshot does not depend on when it was put together.
+fn essence(queue: &Queue, past: &Mutex<PastRuns>) -> (Vec<Node>, Vec<Running>, Vec<Request>) {
+    let Snapshot { nodes, mut running, mut waiting, .. } = queue.snapshot(past);
+    waiting.sort_by_key(|request| request.job);
+    running.sort_by_key(|running| running.job);
+    for running in &mut running {
+        // Borrowed work comes to count on a share, which the records do not tell.
+        running.standing = scheduler::model::Standing::Borrowed;
+    }
+    (nodes, running, waiting)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_told_comes_to_the_same_as_reading_everything(
+        events in prop::collection::vec(any_event(), 1..60),
+    ) {
+        let (mut records, mut queue) = (Records::new(), Queue::default());
+        for event in events {
+            records.happens(&event, &mut queue);
+        }
+        records.tell(&mut queue);
+        let mut anew = Queue::default();
+        anew.take_in(records.news(true, BTreeSet::new()), &records.cluster, &records.past);
+        prop_assert_eq!(essence(&queue, &records.past), essence(&anew, &records.past));
+        for running in queue.running() {
+            prop_assert!(queue.state.has_place(running.job), "{} runs", running.job);
+        }
+        for request in queue.requests(&records.past) {
+            let said = queue.state.explain(request.job, records.now);
+            prop_assert!(said.is_some(), "{} waits", request.job);
+        }
+    }
+}
