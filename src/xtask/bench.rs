@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: measures the release binary from outside, as its users meet it.
 
+mod backlog;
 mod berth;
 mod first_page;
 mod idle_memory;
@@ -36,6 +37,8 @@ enum Name {
     SubmitToStart,
     /// Jobs a second from submission to SUCCEEDED on simulated nodes.
     Throughput,
+    /// How long a place stays free while 100 000 jobs wait.
+    Backlog,
     /// One page of the list of 100 000 jobs.
     List,
     /// Memory of a server that has nothing to do.
@@ -66,6 +69,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         let measured = match name {
             Name::SubmitToStart => submit_to_start::measure(workspace, &binary)?,
             Name::Throughput => throughput::measure(&binary)?,
+            Name::Backlog => backlog::measure(&binary)?,
             Name::List => list::measure(&binary)?,
             Name::IdleMemory => idle_memory::measure(&binary)?,
             Name::FirstPage => first_page::measure(&binary)?,

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use ureq::Agent;
+use ureq::typestate::WithBody;
+use ureq::{Agent, RequestBuilder};
 
 use crate::process::output;
 use crate::progress::note;
@@ -89,12 +90,17 @@ impl Berth {
 
     /// Gives a job file to the server.
     pub(super) fn submit(&self, job: &Value) -> Result<()> {
-        let sent = self
-            .agent
-            .post(self.url("/api/v1/jobs"))
-            .header("Authorization", format!("Bearer {}", self.token))
-            .send_json(job);
-        let mut answer = sent.context("the server does not answer")?;
+        self.send(self.agent.post(self.url("/api/v1/jobs")), job)
+    }
+
+    /// Changes a resource of the REST interface.
+    pub(super) fn put(&self, path: &str, value: &Value) -> Result<()> {
+        self.send(self.agent.put(self.url(path)), value)
+    }
+
+    fn send(&self, request: RequestBuilder<WithBody>, value: &Value) -> Result<()> {
+        let request = request.header("Authorization", format!("Bearer {}", self.token));
+        let mut answer = request.send_json(value).context("the server does not answer")?;
         if !answer.status().is_success() {
             bail!("{}: {}", answer.status(), answer.body_mut().read_to_string()?);
         }

@@ -41,7 +41,7 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
 
 /// Submits so many jobs and waits until all have succeeded.
 pub(super) fn run_jobs(berth: &Berth, jobs: u32) -> Result<()> {
-    submit_all(berth, jobs)?;
+    submit_all(berth, jobs, "true")?;
     let mut seen = 0;
     let mut patience = Instant::now();
     while seen < u64::from(jobs) {
@@ -57,7 +57,8 @@ pub(super) fn run_jobs(berth: &Berth, jobs: u32) -> Result<()> {
     Ok(())
 }
 
-fn submit_all(berth: &Berth, jobs: u32) -> Result<()> {
+/// Submits so many jobs of a command.
+pub(super) fn submit_all(berth: &Berth, jobs: u32, command: &str) -> Result<()> {
     let next = AtomicU32::new(0);
     let submit = || -> Result<()> {
         loop {
@@ -65,7 +66,7 @@ fn submit_all(berth: &Berth, jobs: u32) -> Result<()> {
             if number >= jobs {
                 return Ok(());
             }
-            berth.submit(&small_job(&format!("job-{number}"), "any:latest", "true"))?;
+            berth.submit(&small_job(&format!("job-{number}"), "any:latest", command))?;
         }
     };
     thread::scope(|scope| {
