@@ -202,6 +202,7 @@ pub(crate) struct Job {
     pub(crate) expected: Named,
     pub(crate) expected_unknown: Word,
     pub(crate) why_ended: Word,
+    pub(crate) why_attempt_ended: Word,
     pub(crate) exit_code: Word,
     pub(crate) remedy: Word,
     pub(crate) evidence: Word,

@@ -97,10 +97,11 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::PortTaken
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
-        | Cause::EngineRestarted { .. }
-        | Cause::NodeDrained { .. }
-        | Cause::Preempted => {
+        | Cause::EngineRestarted { .. } => {
             "The platform is to blame: it is tried again and does not count as a retry."
+        }
+        Cause::NodeDrained { .. } | Cause::Preempted => {
+            "It starts again by itself, in its old place in the queue. This does not count as a retry."
         }
         Cause::Succeeded | Cause::StopRequested { .. } | Cause::JobEnded { .. } => "",
     }

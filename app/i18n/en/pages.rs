@@ -147,6 +147,7 @@ pub(super) const JOB: Job = Job {
     expected: |when| format!("Expected to start {when}"),
     expected_unknown: "When it starts cannot be said yet",
     why_ended: "Why did it end?",
+    why_attempt_ended: "Why did its last attempt end?",
     exit_code: "Exit code",
     remedy: "What to do",
     evidence: "The log lines that show it",

@@ -77,9 +77,10 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::PortTaken
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
-        | Cause::EngineRestarted { .. }
-        | Cause::NodeDrained { .. }
-        | Cause::Preempted => "属于平台原因：系统会自动重试，不计入重试次数。",
+        | Cause::EngineRestarted { .. } => "属于平台原因：系统会自动重试，不计入重试次数。",
+        Cause::NodeDrained { .. } | Cause::Preempted => {
+            "作业会自动回到队列中原来的位置并重新开始，不计入重试次数。"
+        }
         Cause::Succeeded | Cause::StopRequested { .. } | Cause::JobEnded { .. } => "",
     }
 }

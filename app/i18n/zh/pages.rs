@@ -142,6 +142,7 @@ pub(super) const JOB: Job = Job {
     expected: |when| format!("预计{when}启动"),
     expected_unknown: "暂时无法预计启动时间",
     why_ended: "为什么结束？",
+    why_attempt_ended: "上一次尝试为什么结束？",
     exit_code: "退出码",
     remedy: "解决办法",
     evidence: "相关日志",

@@ -23,7 +23,7 @@ pub(crate) fn Overview(detail: JobDetail) -> impl IntoView {
         .exit
         .clone()
         .filter(|exit| exit.cause != Cause::Succeeded)
-        .map(|exit| view! { <WhyEnded key=job.key.clone() exit=exit/> });
+        .map(|exit| view! { <WhyEnded key=job.key.clone() state=job.state exit=exit/> });
     let roles = detail.roles.clone().into_iter().map(|role| view! { <Role role=role/> });
     let roles = roles.collect_view();
     view! {

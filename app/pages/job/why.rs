@@ -1,12 +1,13 @@
 use api::jobs::JobDetail;
 use api::queue::Explanation;
 use leptos::prelude::*;
-use protocol::exit::{Blame, Exit};
+use protocol::exit::{Blame, Cause, Exit};
 use protocol::ids::JobKey;
+use protocol::state::State;
 use protocol::wait::Waiting;
 
 use crate::address;
-use crate::i18n::{Reader, tr};
+use crate::i18n::{Reader, Texts, tr};
 use crate::pages::job::turn::Turn;
 use crate::parts::wait_facts::WaitFacts;
 
@@ -39,13 +40,17 @@ pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
     }
 }
 
-/// Why the job ended: the cause, what to do, the log lines that show it.
+/// Why the job, or of one that goes on its last attempt, ended: the cause, what to do, the log lines that show it.
 #[component]
-pub(crate) fn WhyEnded(key: JobKey, exit: Exit) -> impl IntoView {
+pub(crate) fn WhyEnded(key: JobKey, state: State, exit: Exit) -> impl IntoView {
     let Exit { code, cause, evidence } = exit;
-    let modifier = match cause.blame() {
-        Blame::None | Blame::Stop => "",
-        Blame::User | Blame::Platform => " why--failed",
+    let modifier = match (&cause, cause.blame()) {
+        (Cause::Preempted | Cause::NodeDrained { .. }, _) | (_, Blame::None | Blame::Stop) => "",
+        (_, Blame::User | Blame::Platform) => " why--failed",
+    };
+    let heading = match state.is_final() {
+        true => |t: &'static Texts| t.job.why_ended,
+        false => |t: &'static Texts| t.job.why_attempt_ended,
     };
     let of_remedy = cause.clone();
     let reader = Reader::get();
@@ -61,7 +66,7 @@ pub(crate) fn WhyEnded(key: JobKey, exit: Exit) -> impl IntoView {
     let lines = (!evidence.is_empty()).then(|| view! { <Evidence lines=evidence/> });
     view! {
         <section class=format!("card why{modifier}") aria-labelledby="why-ended">
-            <h2 id="why-ended">{tr(|t| t.job.why_ended)} " " {code}</h2>
+            <h2 id="why-ended">{tr(heading)} " " {code}</h2>
             <p class="why__reason">{tr(move |t| (t.cause)(&cause))}</p>
             {remedy}
             {lines}
