@@ -113,7 +113,7 @@ impl Queue {
         cluster: &Cluster,
         past: &Mutex<PastRuns>,
     ) -> bool {
-        let mut changed = !news.is_empty() || self.doubtful;
+        let mut changed = self.doubtful;
         let News { whole, jobs, gone, attempts, mut tasks, at } = news;
         let before: BTreeSet<JobId> = match whole {
             true => self.jobs.keys().copied().collect(),
@@ -122,16 +122,17 @@ impl Queue {
         let there: HashSet<JobId> = jobs.iter().map(|job| job.row.id).collect();
         for job in before.into_iter().filter(|job| !there.contains(job)) {
             self.forget(job);
+            changed = true;
         }
         let mut turned = BTreeSet::new();
         for job in jobs {
             let id = job.row.id;
-            if job.row.state == State::Waiting {
-                self.waits(job, past, &mut turned);
+            changed |= if job.row.state == State::Waiting {
+                self.waits(job, past, &mut turned)
             } else {
                 let tasks = tasks.remove(&id).unwrap_or_default();
-                self.holds(job, attempts.get(&id), tasks, (past, at));
-            }
+                self.holds(job, attempts.get(&id), tasks, (past, at))
+            };
         }
         self.reorder(&turned, past);
         let nodes: Vec<Node> = cluster.nodes.iter().map(scheduler_node).collect();
@@ -147,7 +148,12 @@ impl Queue {
             self.tell(|state| state.set_virtual_clusters(clusters));
         }
         if self.doubtful {
-            self.state = scheduler::State::of(&self.snapshot(past));
+            let mut snapshot = self.snapshot(past);
+            let in_turned = |job: &JobId| {
+                self.job(*job).is_some_and(|job| turned.contains(&job.row.virtual_cluster))
+            };
+            snapshot.reserved.retain(|reservation| !in_turned(&reservation.job));
+            self.state = scheduler::State::of(&snapshot);
             self.doubtful = false;
         } else if whole {
             let waiting = self.requests(past);
@@ -174,13 +180,13 @@ impl Queue {
         self.tell(|state| if ran { state.ended(id) } else { state.cancel(id) });
     }
 
-    /// A job waits, for the first time, again, or differently.
+    /// A job waits, for the first time, again, or differently; or there is nothing new: false.
     fn waits(
         &mut self,
         job: Active,
         past: &Mutex<PastRuns>,
         turned: &mut BTreeSet<VirtualClusterName>,
-    ) {
+    ) -> bool {
         let id = job.row.id;
         let came_back = self.running.remove(&id).is_some();
         if came_back {
@@ -191,7 +197,7 @@ impl Queue {
         if stops {
             self.stopping.insert(id);
             self.tell(|state| state.cancel(id));
-            return;
+            return true;
         }
         let now = &self.jobs[&id].row;
         if let Some(before) = &before {
@@ -202,21 +208,22 @@ impl Queue {
             if turn(&before.row) != turn(now) {
                 turned.insert(now.virtual_cluster.clone());
             } else if rest(&before.row) == rest(now) {
-                return;
+                return false;
             }
         }
         let request = told::request_of_job(&self.jobs[&id], past);
         self.tell(|state| state.submit(&request));
+        true
     }
 
-    /// A job holds something, or what it holds has changed.
+    /// A job holds something. Says whether that is anything new.
     fn holds(
         &mut self,
         job: Active,
         attempt: Option<&Attempt>,
         tasks: Vec<database::tasks::Task>,
         (past, at): (&Mutex<PastRuns>, Timestamp),
-    ) {
+    ) -> bool {
         let id = job.row.id;
         let known = self.running.get(&id);
         let running = told::running_of_job(&job, attempt, tasks, known, (past, at));
@@ -226,7 +233,8 @@ impl Queue {
             self.doubtful = true;
         }
         self.tell(|state| state.runs(&running));
-        self.running.insert(id, running);
+        let known = self.running.insert(id, running);
+        known.as_ref() != self.running.get(&id)
     }
 
     /// Where people changed somebody's turn, nobody stays first for what he was promised before.

@@ -68,11 +68,6 @@ impl News {
         }
         Ok(Self { whole, jobs, gone: BTreeSet::new(), attempts, tasks, at: now() })
     }
-
-    /// Whether there is nothing in it.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.gone.is_empty()
-    }
 }
 
 /// Those that have been given their place.
