@@ -1,5 +1,6 @@
 //! Amounts as the pages write them: the unit after a thin space, figures grouped in threes.
 
+use protocol::amount::Amount;
 use protocol::cluster::Shape;
 use protocol::ids::GpuType;
 
@@ -14,6 +15,24 @@ pub(crate) fn count(value: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// An amount with as many decimals as it needs.
+pub(crate) fn amount(value: Amount) -> String {
+    let text = value.to_string();
+    let decimals = text.split_once('.').map_or(String::new(), |(_, part)| format!(".{part}"));
+    format!("{}{decimals}", count(value.floor()))
+}
+
+/// The same, given in thousandths.
+pub(crate) fn thousandths(milli: u64) -> String {
+    amount(Amount::from_milli(milli))
+}
+
+/// The GPUs of a task by index, and the part that it has where it shares one: `0 (0.25)`.
+pub(crate) fn held_gpus(indices: &[u32], part: Option<Amount>) -> String {
+    let indices = indices.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    part.map_or_else(|| indices.clone(), |part| format!("{indices} ({part})"))
 }
 
 /// Memory given in MiB, in GiB from one GiB on, with one decimal where it is not whole.
@@ -75,6 +94,15 @@ mod tests {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1\u{2009}234\u{2009}567");
+    }
+
+    #[test]
+    fn parts_of_gpus_have_decimals() {
+        assert_eq!(amount(Amount::whole(1234)), "1\u{2009}234");
+        assert_eq!(thousandths(1_500), "1.5");
+        assert_eq!(thousandths(250), "0.25");
+        assert_eq!(held_gpus(&[1, 3], None), "1, 3");
+        assert_eq!(held_gpus(&[3], Some(Amount::from_milli(250))), "3 (0.25)");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub(crate) mod form_errors;
 pub(crate) mod frame;
 pub(crate) mod glyph;
 pub(crate) mod gpu_cells;
+pub(crate) mod gpu_meter;
 pub(crate) mod image_table;
 pub(crate) mod job_row;
 pub(crate) mod loaded;

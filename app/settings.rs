@@ -32,6 +32,7 @@ pub(crate) fn node(form: &NodeForm) -> Result<NodeSettings, Error> {
         ports: ports(&form.ports)?,
         labels: pairs("labels", &form.labels)?.into_iter().collect(),
         links: links(&form.links)?,
+        shares_gpus: form.shares_gpus,
     })
 }
 
@@ -170,6 +171,7 @@ mod tests {
             ports: "30000-30099".into(),
             labels: "rack=3".into(),
             links: "0-3; 4 5, 6 7".into(),
+            shares_gpus: true,
             ..NodeForm::default()
         }
     }
@@ -181,6 +183,7 @@ mod tests {
         assert_eq!(settings.gpus.unwrap().len(), 2);
         assert_eq!(settings.ports, PortRange { first: 30_000, last: 30_099 });
         assert_eq!(settings.labels["rack"], "3");
+        assert!(settings.shares_gpus);
         assert_eq!(settings.links, [[0, 1, 2, 3], [4, 5, 6, 7]]);
     }
 

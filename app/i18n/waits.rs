@@ -1,15 +1,16 @@
 //! Amounts in sentences about waiting.
 
+use protocol::amount::Amount;
 use protocol::wait::ResourceKind;
 
 use crate::number;
 
 /// An amount with its unit.
-pub(super) fn amount(resource: ResourceKind, value: u64) -> String {
+pub(super) fn amount(resource: ResourceKind, value: Amount) -> String {
     match resource {
-        ResourceKind::Cpu | ResourceKind::Gpu | ResourceKind::Port => number::count(value),
-        ResourceKind::Memory => number::memory(value),
-        ResourceKind::Disk => number::disk(value),
+        ResourceKind::Cpu | ResourceKind::Gpu | ResourceKind::Port => number::amount(value),
+        ResourceKind::Memory => number::memory(value.floor()),
+        ResourceKind::Disk => number::disk(value.floor()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a catalogue must say.
 
+use protocol::amount::Amount;
 use protocol::exit::Cause;
 use protocol::state::State;
 use protocol::wait::WaitReason;
@@ -336,7 +337,9 @@ pub(crate) struct Cluster {
     pub(crate) gpu_free: Word,
     pub(crate) gpu_unhealthy: Word,
     pub(crate) gpu_label: fn(u32, &str, &str) -> String,
-    pub(crate) gpus_summary: fn(u64, u64) -> String,
+    pub(crate) gpu_part: fn(&str, Amount) -> String,
+    pub(crate) gpus_summary: fn(Amount, u64) -> String,
+    pub(crate) shares_gpus: Word,
     pub(crate) tasks: Word,
     pub(crate) no_tasks: Word,
     pub(crate) drain: Word,
@@ -397,6 +400,7 @@ pub(crate) struct Admin {
     pub(crate) labels_hint: Word,
     pub(crate) links: Word,
     pub(crate) links_hint: Word,
+    pub(crate) shares_gpus: Word,
     pub(crate) add_cluster: Word,
     pub(crate) edit_cluster: Named,
     pub(crate) cluster_saved: Word,

@@ -71,6 +71,7 @@ pub(crate) struct Fields {
     pub(crate) shared_memory: Word,
     pub(crate) shared_memory_hint: Word,
     pub(crate) gpus: Word,
+    pub(crate) gpus_hint: Word,
     pub(crate) disk: Word,
     pub(crate) command: Word,
     pub(crate) command_hint: Word,

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use api::cluster::{Usage, VirtualClusterView};
 use leptos::prelude::*;
+use protocol::amount::Amount;
 use protocol::ids::GpuType;
 
 use crate::address::encode;
@@ -9,6 +10,7 @@ use crate::i18n::{Reader, text, tr};
 use crate::live::Live;
 use crate::number::{self, shapes_text};
 use crate::parts::empty_state::EmptyState;
+use crate::parts::gpu_meter::GpuMeter;
 use crate::parts::loaded::Loaded;
 use crate::parts::meter::Meter;
 use crate::parts::page_header::PageHeader;
@@ -140,10 +142,10 @@ fn is_guaranteed(cluster: &VirtualClusterView) -> bool {
 }
 
 /// By GPU type: used, of how many, and how many of those used are borrowed.
-fn gpu_rows(cluster: &VirtualClusterView) -> Vec<(GpuType, u64, u64, u64)> {
+fn gpu_rows(cluster: &VirtualClusterView) -> Vec<(GpuType, Amount, Amount, Amount)> {
     let VirtualClusterView { total, used, borrowed, .. } = cluster;
     let kinds: BTreeSet<&GpuType> = total.gpus.keys().chain(borrowed.gpus.keys()).collect();
-    let of = |usage: &Usage, kind: &GpuType| usage.gpus.get(kind).copied().unwrap_or(0);
+    let of = |usage: &Usage, kind: &GpuType| usage.gpus.get(kind).copied().unwrap_or_default();
     let row = |kind: &GpuType| (kind.clone(), of(used, kind), of(total, kind), of(borrowed, kind));
     kinds.into_iter().map(row).collect()
 }
@@ -155,9 +157,9 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
         view! {
             <tr>
                 <th scope="row">{kind.to_string()}</th>
-                <td><Meter used=used total=total label=kind.to_string()/></td>
-                <td class="num">{number::count(total.saturating_sub(used - borrowed.min(used)))}</td>
-                <td class="num">{number::count(borrowed)}</td>
+                <td><GpuMeter kind=kind used=used total=total/></td>
+                <td class="num">{number::amount(total.without(used.without(borrowed)))}</td>
+                <td class="num">{number::amount(borrowed)}</td>
             </tr>
         }
     });
@@ -213,8 +215,8 @@ mod tests {
             parent: parent.map(|parent| parent.parse().unwrap()),
             ..VirtualClusterSettings::new(name.parse().unwrap())
         };
-        let of = |kind: &str, count| {
-            let gpus = [(kind.parse().unwrap(), count)].into();
+        let of = |kind: &str, count: u64| {
+            let gpus = [(kind.parse().unwrap(), count.into())].into();
             Usage { gpus, ..Usage::default() }
         };
         VirtualClusterView {
@@ -243,6 +245,7 @@ mod tests {
     fn borrowed_types_beyond_the_share_have_a_row() {
         let rows = gpu_rows(&view("a", None));
         let (a100, v100) = ("A100".parse().unwrap(), "V100".parse().unwrap());
-        assert_eq!(rows, [(a100, 0, 8, 0), (v100, 3, 0, 2)]);
+        let of = Amount::whole;
+        assert_eq!(rows, [(a100, of(0), of(8), of(0)), (v100, of(3), of(0), of(2))]);
     }
 }

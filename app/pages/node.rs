@@ -80,11 +80,13 @@ fn Facts(node: NodeView) -> impl IntoView {
     });
     let labels = labels.collect_view();
     let cpus = u64::from(node.capacity.cpus);
+    let shares =
+        node.shares_gpus.then(|| view! { <p class="hint">{tr(|t| t.cluster.shares_gpus)}</p> });
     view! {
         <section class="card">
             <dl class="facts">
                 <dt>{tr(|t| t.cluster.gpus)}</dt>
-                <dd><GpuCells gpus=node.gpus condition=node.condition/></dd>
+                <dd><GpuCells node=node.name gpus=node.gpus condition=node.condition/> {shares}</dd>
                 <dt>{tr(|t| t.common.cpu)}</dt>
                 <dd><Meter used=node.used.cpus total=cpus label="CPU"/></dd>
                 <dt>{tr(|t| t.common.memory)}</dt>
@@ -121,7 +123,7 @@ fn Tasks(node: NodeView) -> impl IntoView {
             .into_any();
     }
     let rows = node.tasks.into_iter().map(|task| {
-        let gpus = task.gpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let gpus = number::held_gpus(&task.gpus, task.gpu_part);
         view! {
             <tr>
                 <th scope="row"><a href=address::job(&task.job)>{task.job.to_string()}</a></th>

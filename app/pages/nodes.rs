@@ -1,5 +1,6 @@
 use api::cluster::NodeView;
 use leptos::prelude::*;
+use protocol::amount::Amount;
 
 use crate::address;
 use crate::i18n::{text, tr};
@@ -46,11 +47,11 @@ pub(crate) fn NodesPage() -> impl IntoView {
 #[component]
 fn Table(nodes: Vec<NodeView>) -> impl IntoView {
     let total: u64 = nodes.iter().map(|node| node.gpus.len() as u64).sum();
-    let used = nodes.iter().flat_map(|node| &node.gpus).filter(|gpu| gpu.job.is_some()).count();
+    let used: Amount = nodes.iter().flat_map(|node| &node.gpus).map(|gpu| gpu.used).sum();
     let rows = nodes.into_iter().map(|node| view! { <Row node=node/> }).collect_view();
     view! {
         <p class="hint card__head">
-            {tr(move |t| (t.cluster.gpus_summary)(used as u64, total))}
+            {tr(move |t| (t.cluster.gpus_summary)(used, total))}
         </p>
         <DataTable
             label=|t| t.cluster.nodes_title
@@ -77,7 +78,8 @@ fn Row(node: NodeView) -> impl IntoView {
     let gpus = if node.gpus.is_empty() {
         view! { <span class="hint">{tr(|t| t.cluster.no_gpus)}</span> }.into_any()
     } else {
-        view! { <GpuCells gpus=node.gpus.clone() condition=node.condition/> }.into_any()
+        view! { <GpuCells node=node.name.clone() gpus=node.gpus.clone() condition=node.condition/> }
+            .into_any()
     };
     view! {
         <tr>

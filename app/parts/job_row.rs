@@ -3,6 +3,7 @@ use leptos::prelude::*;
 
 use crate::address;
 use crate::i18n::tr;
+use crate::number;
 use crate::pages::jobs::stop_many::{Pick, Selection};
 use crate::parts::duration::Duration;
 use crate::parts::exit_line::ExitLine;
@@ -33,7 +34,7 @@ pub(crate) fn JobRow(
             <th scope="row"><NameCell job=job.clone()/></th>
             <td><StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/></td>
             <td class="wide">{job.virtual_cluster.to_string()}</td>
-            <td class="num">{job.gpus}</td>
+            <td class="num">{number::amount(job.gpus)}</td>
             <td class="num wide">{job.tasks}</td>
             <td class="num wide">{retries}</td>
             <td class="num"><RelativeTime at=job.submitted_at/></td>

@@ -55,6 +55,7 @@ pub(crate) struct NodeForm {
     pub(crate) ports: String,
     pub(crate) labels: String,
     pub(crate) links: String,
+    pub(crate) shares_gpus: bool,
 }
 
 /// Adds a node or changes it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use protocol::amount::Amount;
 use protocol::cluster::{NodeCondition, NodeSettings, VirtualClusterSettings};
 use protocol::ids::{GpuType, JobKey, NodeName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
@@ -84,6 +85,9 @@ pub struct NodeView {
     pub used: Usage,
     /// Each GPU and who holds it.
     pub gpus: Vec<GpuView>,
+    /// Whether several tasks may share one of its GPUs.
+    #[serde(default)]
+    pub shares_gpus: bool,
     /// Ports given to tasks.
     pub ports: PortRange,
     /// Labels.
@@ -92,13 +96,30 @@ pub struct NodeView {
     pub tasks: Vec<NodeTask>,
 }
 
-/// A GPU and its holder.
+/// A GPU and who holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GpuView {
     /// The GPU.
     pub gpu: Gpu,
-    /// The job that holds it.
+    /// The job that holds it; where several share it, the first of them.
     pub job: Option<JobKey>,
+    /// How much of it is held.
+    #[serde(default)]
+    pub used: Amount,
+    /// Who holds how much of it.
+    #[serde(default)]
+    pub holders: Vec<GpuHolder>,
+}
+
+/// A task that holds a GPU or a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuHolder {
+    /// Its job.
+    pub job: JobKey,
+    /// `role-index`.
+    pub task: String,
+    /// How much of the GPU.
+    pub part: Amount,
 }
 
 /// A task on a node.
@@ -110,6 +131,9 @@ pub struct NodeTask {
     pub task: String,
     /// GPU indices it holds.
     pub gpus: Vec<u32>,
+    /// The part of its one GPU that it has; none: they are its own.
+    #[serde(default)]
+    pub gpu_part: Option<Amount>,
 }
 
 /// Amounts of what nodes have.
@@ -122,7 +146,7 @@ pub struct Usage {
     /// Disk in GiB.
     pub disk_gb: u64,
     /// GPUs by type.
-    pub gpus: BTreeMap<GpuType, u64>,
+    pub gpus: BTreeMap<GpuType, Amount>,
 }
 
 /// Everything the pages show of a virtual cluster.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
+use protocol::amount::Amount;
 pub use protocol::document::Syntax;
 use protocol::exit::Exit;
 use protocol::ids::{
@@ -168,7 +169,7 @@ pub struct JobSummary {
     /// Task roles.
     pub roles: u32,
     /// GPUs in all.
-    pub gpus: u64,
+    pub gpus: Amount,
     /// GPU types asked for; empty: any.
     pub gpu_types: Vec<GpuType>,
     /// Attempts begun so far minus one: counted ones and those of the platform.
@@ -278,6 +279,9 @@ pub struct TaskView {
     pub address: String,
     /// GPU indices.
     pub gpus: Vec<u32>,
+    /// The part of its one GPU that it has; none: they are its own.
+    #[serde(default)]
+    pub gpu_part: Option<Amount>,
     /// Ports by label.
     pub ports: BTreeMap<PortLabel, Vec<u16>>,
     /// The engine's id of the container.

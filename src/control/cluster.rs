@@ -88,6 +88,7 @@ pub(crate) fn scheduler_node(node: &NodeRecord) -> Node {
         ports: node.settings.ports,
         labels: node.settings.labels.clone(),
         links: node.settings.links.clone(),
+        shares_gpus: node.settings.shares_gpus,
     }
 }
 

@@ -50,6 +50,6 @@ pub(crate) fn note(shared: &Shared, job: &JobRow, exit: &Exit, ran_ms: i64) {
 
 /// What makes runs like those of a job.
 pub(crate) fn like(job: &JobRow) -> Like {
-    let gpus = u32::try_from(job.gpus).unwrap_or(u32::MAX);
-    Like { virtual_cluster: job.virtual_cluster.clone(), user: job.key.user.clone(), gpus }
+    let (virtual_cluster, user) = (job.virtual_cluster.clone(), job.key.user.clone());
+    Like { virtual_cluster, user, gpus: job.gpus }
 }

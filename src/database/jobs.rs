@@ -1,5 +1,6 @@
 //! Jobs: what was asked for, and how far each has come.
 
+use protocol::amount::Amount;
 use protocol::document::Syntax;
 use protocol::exit::Exit;
 use protocol::ids::{GpuType, JobId, JobKey, NodeName, UserName, VirtualClusterName};
@@ -54,7 +55,7 @@ pub struct JobRow {
     /// Task roles.
     pub roles: u32,
     /// GPUs in all.
-    pub gpus: u64,
+    pub gpus: Amount,
     /// GPU types the job or any of its roles asks for; empty: any.
     pub gpu_types: Vec<GpuType>,
     /// Further attempts by what made them necessary.

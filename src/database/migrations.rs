@@ -12,7 +12,8 @@ mod m0004_borrowed;
 mod m0005_images;
 mod m0006_queue;
 mod m0007_emptied;
-mod m0008_waiting;
+mod m0008_gpu_parts;
+mod m0009_waiting;
 
 struct Migrator;
 
@@ -26,7 +27,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0005_images::Migration),
             Box::new(m0006_queue::Migration),
             Box::new(m0007_emptied::Migration),
-            Box::new(m0008_waiting::Migration),
+            Box::new(m0008_gpu_parts::Migration),
+            Box::new(m0009_waiting::Migration),
         ]
     }
 }

@@ -41,6 +41,9 @@ pub struct NodeSettings {
     /// Groups of GPU indices that are linked closely (NVLink, NUMA); empty: neighbours by index.
     #[serde(default)]
     pub links: Vec<Vec<u32>>,
+    /// Whether several tasks may share one of its GPUs, each with a part of it.
+    #[serde(default)]
+    pub shares_gpus: bool,
 }
 
 impl NodeSettings {

@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::amount::Amount;
 use crate::ids::{JobId, JobKey, PortLabel};
 use crate::placement::TaskPlacement;
 use crate::spec::{Dialect, JobSpec, TaskRole};
@@ -73,7 +74,8 @@ pub fn stripped(role: &str) -> String {
 /// `tasks` are all tasks of the job with their places; a task that is not among them gets what does
 /// not depend on its place. Names keep the characters of roles and labels as they are, even `.` and
 /// `~`, which no shell can spell but every program can read. `jobEnvs` are added, taken literally;
-/// they replace nothing of ours, nor `NVIDIA_VISIBLE_DEVICES`, which would open other jobs' GPUs.
+/// they replace nothing of ours, nor `NVIDIA_VISIBLE_DEVICES`, which would open other jobs' GPUs;
+/// what they say of the task's part of a GPU stays.
 #[must_use]
 pub fn environment(
     facts: &JobFacts,
@@ -102,6 +104,9 @@ pub fn environment(
         own_place_variables(&mut set, place);
     }
     set.add_users(&facts.spec.env);
+    if let Some(part) = role_of(facts, task.0).and_then(|role| role.resources.gpu_part()) {
+        set.add_gpu_share(part);
+    }
     set.0.into_iter().collect()
 }
 
@@ -126,6 +131,14 @@ impl Set {
 
     fn plain(&mut self, name: &str, value: impl ToString) {
         self.0.insert(name.to_owned(), value.to_string().replace('\0', ""));
+    }
+
+    /// The part of its GPU that the task asked for, for programs to keep to; the second is what
+    /// NVIDIA MPS goes by, in whole percents, where the node runs it. The user's own values stay.
+    fn add_gpu_share(&mut self, part: Amount) {
+        let percent = part.milli().div_ceil(10).to_string();
+        self.0.entry("BERTH_GPU_SHARE".to_owned()).or_insert_with(|| part.to_string());
+        self.0.entry("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE".to_owned()).or_insert(percent);
     }
 
     /// The user's own. A name with `=` in it would set another variable than it seems to.
@@ -259,7 +272,7 @@ fn own_role_variables(set: &mut Set, role: &TaskRole, (position, index): (u32, u
         set.put(name, role.resources.memory_mb);
     }
     for name in ["TASK_GPU_NUM", "CURRENT_TASK_ROLE_GPU_COUNT"] {
-        set.put(name, role.resources.gpus);
+        set.put(name, role.resources.gpu_devices());
     }
     set.put("CURRENT_TASK_ROLE_SHM_MB", role.shm_mb);
     let completion = role.completion;
@@ -307,7 +320,7 @@ fn own_place_variables(set: &mut Set, place: &TaskPlacement) {
 /// `gpu,cpu,memMB,shmMB`.
 fn resources(role: &TaskRole) -> String {
     let of = &role.resources;
-    format!("{},{},{},{}", of.gpus, of.cpus, of.memory_mb, role.shm_mb)
+    format!("{},{},{},{}", of.gpu_devices(), of.cpus, of.memory_mb, role.shm_mb)
 }
 
 fn first(place: &TaskPlacement, label: &str) -> Option<u16> {

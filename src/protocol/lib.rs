@@ -3,6 +3,7 @@
 //!
 //! No I/O, no clock, no randomness: this crate runs in the browser as well as on the server.
 
+pub mod amount;
 pub mod cluster;
 pub mod document;
 pub mod edit;

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::amount::Amount;
 use crate::ids::GpuType;
 
 /// What one task asks for.
@@ -14,11 +15,26 @@ pub struct Resources {
     pub cpus: u32,
     /// Memory in MiB.
     pub memory_mb: u64,
-    /// Whole GPUs.
-    pub gpus: u32,
+    /// GPUs: whole ones, or a part of one.
+    #[schemars(with = "f64")]
+    pub gpus: Amount,
     /// Disk in GiB; 0 when the job asks for none.
     #[serde(default)]
     pub disk_gb: u64,
+}
+
+impl Resources {
+    /// How many GPUs the task sees; a part of one is one that it shares with others.
+    #[must_use]
+    pub fn gpu_devices(&self) -> u32 {
+        u32::try_from(self.gpus.ceil()).unwrap_or(u32::MAX)
+    }
+
+    /// The part of one GPU that the task asks for, unless it asks for whole ones.
+    #[must_use]
+    pub fn gpu_part(&self) -> Option<Amount> {
+        self.gpus.is_part().then_some(self.gpus)
+    }
 }
 
 /// One GPU of a node.

@@ -62,6 +62,15 @@ fn from_100(_: &mut Generator) -> Schema {
     integer(100)
 }
 
+/// Whole GPUs or a part of one.
+fn gpus(_: &mut Generator) -> Schema {
+    json_schema!({ "anyOf": [
+        { "type": "integer", "minimum": 0 },
+        { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 },
+        { "type": "string", "pattern": r"^\s*([0-9]+|0?\.[0-9]{1,3})\s*$" },
+    ] })
+}
+
 fn time_limit(_: &mut Generator) -> Schema {
     json_schema!({ "type": ["integer", "string"], "minimum": 1 })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::amount::Amount;
 use crate::ids::{GpuType, JobName, PortLabel, RoleName, VirtualClusterName};
 pub use crate::limit::{NoLimit, TimeLimit};
 use crate::resources::Resources;
@@ -61,8 +62,8 @@ impl JobSpec {
 
     /// GPUs of all tasks together.
     #[must_use]
-    pub fn gpu_count(&self) -> u64 {
-        self.roles.iter().map(|role| u64::from(role.count) * u64::from(role.resources.gpus)).sum()
+    pub fn gpu_count(&self) -> Amount {
+        self.roles.iter().map(|role| role.resources.gpus.times(role.count.into())).sum()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::amount::Amount;
 use crate::ids::{GpuType, UserName, VirtualClusterName};
 use crate::time::Timestamp;
 
@@ -15,7 +16,7 @@ pub enum ResourceKind {
     Memory,
     /// Disk, GiB.
     Disk,
-    /// Whole GPUs.
+    /// GPUs.
     Gpu,
     /// Ports of the node.
     Port,
@@ -36,11 +37,11 @@ pub enum WaitReason {
         /// Of which GPU type, for GPUs of one type.
         gpu_type: Option<GpuType>,
         /// What the job asks for in all.
-        needs: u64,
+        needs: Amount,
         /// What is left of the share.
-        free: u64,
+        free: Amount,
         /// The share.
-        share: u64,
+        share: Amount,
     },
     /// Enough GPUs are free in the cluster, but not on one node.
     Fragmented {
@@ -57,6 +58,11 @@ pub enum WaitReason {
         wanted: Vec<GpuType>,
         /// The types there are.
         existing: Vec<GpuType>,
+    },
+    /// It asks for part of a GPU, and no node that could take it shares its GPUs.
+    GpusNotShared {
+        /// The types asked for; empty: any.
+        wanted: Vec<GpuType>,
     },
     /// It would fit, but would delay jobs ahead of it.
     Behind {
@@ -75,9 +81,9 @@ pub enum WaitReason {
         /// Which.
         resource: ResourceKind,
         /// What one task needs.
-        needs: u64,
-        /// What the best node has free.
-        best_node: u64,
+        needs: Amount,
+        /// What the best node has free; for a part of a GPU, what its best GPU has.
+        best_node: Amount,
     },
     /// Nodes that could take it are out of contact, draining or unhealthy.
     NodeDown {
@@ -89,9 +95,9 @@ pub enum WaitReason {
         /// Of what.
         resource: ResourceKind,
         /// What one task (or, for a share, the job) needs.
-        needs: u64,
+        needs: Amount,
         /// The most there is.
-        largest: u64,
+        largest: Amount,
         /// Whose limit it is, when a share and not a node.
         virtual_cluster: Option<VirtualClusterName>,
     },
@@ -133,11 +139,11 @@ pub struct Scarce {
     /// Which.
     pub resource: ResourceKind,
     /// What one task needs.
-    pub needs: u64,
+    pub needs: Amount,
     /// What all nodes that could take it have free.
-    pub free: u64,
-    /// What the best of them has free.
-    pub best_node: u64,
+    pub free: Amount,
+    /// What the best of them has free; for a part of a GPU, what its best GPU has.
+    pub best_node: Amount,
 }
 
 /// A start, as a range, and on what it rests.

@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use crate::amount::Amount;
 use crate::exit::Cause;
 use crate::wait::{ResourceKind, WaitReason};
 
@@ -22,10 +23,16 @@ fn listed<T: Display>(items: &[T]) -> String {
 }
 
 /// An amount in the unit that people use for it.
-fn amount(resource: ResourceKind, amount: u64) -> String {
+fn amount(resource: ResourceKind, amount: Amount) -> String {
+    if resource == ResourceKind::Gpu && amount.is_part() {
+        return format!("{amount} GPU");
+    }
+    let gpus = amount;
+    let amount = amount.ceil();
     match resource {
         ResourceKind::Cpu => counted(amount, "CPU core"),
-        ResourceKind::Gpu => counted(amount, "GPU"),
+        ResourceKind::Gpu if gpus == Amount::whole(1) => "1 GPU".to_owned(),
+        ResourceKind::Gpu => format!("{gpus} GPUs"),
         ResourceKind::Port => counted(amount, "port"),
         ResourceKind::Disk => format!("{amount} GB of disk"),
         ResourceKind::Memory if amount >= 1024 && amount.is_multiple_of(1024) => {
@@ -76,6 +83,13 @@ impl Display for WaitReason {
                 }
                 write!(f, " There are: {}.", listed(existing))
             }
+            Self::GpusNotShared { wanted } => {
+                f.write_str("It asks for part of a GPU, but no node shares its GPUs")?;
+                if !wanted.is_empty() {
+                    write!(f, " of type {}", listed(wanted))?;
+                }
+                f.write_str(". Ask for a whole GPU, or an administrator lets a node share them.")
+            }
             Self::Behind { ahead } => write!(
                 f,
                 "{} of higher or equal priority {} ahead; starting this one now would delay them.",
@@ -84,6 +98,12 @@ impl Display for WaitReason {
             ),
             Self::Gang { tasks, fit } => {
                 write!(f, "All {tasks} tasks start together or not at all; {fit} would fit now.")
+            }
+            Self::Short { resource: ResourceKind::Gpu, needs, best_node } if needs.is_part() => {
+                write!(
+                    f,
+                    "A task needs {needs} of one GPU, but none has more than {best_node} free."
+                )
             }
             Self::Short { resource, needs, best_node } => write!(
                 f,
@@ -244,8 +264,8 @@ mod tests {
         );
         let impossible = WaitReason::Impossible {
             resource: ResourceKind::Gpu,
-            needs: 16,
-            largest: 8,
+            needs: 16.into(),
+            largest: 8.into(),
             virtual_cluster: None,
         };
         assert_eq!(
@@ -253,11 +273,23 @@ mod tests {
             "This request can never be met: a task asks for 16 GPUs, the largest node has 8 GPUs. \
              Ask for less."
         );
-        let short =
-            WaitReason::Short { resource: ResourceKind::Memory, needs: 262_144, best_node: 1000 };
+        let short = |resource, needs, best_node| WaitReason::Short { resource, needs, best_node };
+        let memory = short(ResourceKind::Memory, 262_144.into(), 1000.into());
         assert_eq!(
-            short.to_string(),
+            memory.to_string(),
             "A task needs 256 GB of memory, but the best node has 1000 MB of memory free."
+        );
+        let milli = Amount::from_milli;
+        let part = short(ResourceKind::Gpu, milli(500), milli(250));
+        assert_eq!(
+            part.to_string(),
+            "A task needs 0.5 of one GPU, but none has more than 0.25 free."
+        );
+        let wanted = vec!["A100".parse().unwrap()];
+        assert!(
+            WaitReason::GpusNotShared { wanted }.to_string().starts_with(
+                "It asks for part of a GPU, but no node shares its GPUs of type A100."
+            )
         );
         assert!(WaitReason::Behind { ahead: 1 }.to_string().starts_with("1 job of higher or"));
     }

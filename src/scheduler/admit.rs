@@ -7,15 +7,15 @@ use crate::cluster::Cluster;
 use crate::explain;
 use crate::gpus::Bits;
 use crate::mix::Mix;
-use crate::model::{Request, Snapshot};
+use crate::model::{Request, Snapshot, WHOLE_GPU};
 use crate::node::Kind;
 use crate::want::{Class, RoleWant};
 
 /// Checks a request against all that the cluster has and against its virtual cluster's share.
 ///
 /// # Errors
-/// [`WaitReason::TypeAbsent`] or [`WaitReason::Impossible`]: it could never start. A cluster without
-/// nodes refuses nothing.
+/// [`WaitReason::TypeAbsent`], [`WaitReason::GpusNotShared`] or [`WaitReason::Impossible`]: it could
+/// never start. A cluster without nodes refuses nothing.
 pub fn admit(snapshot: &Snapshot, request: &Request) -> Result<(), WaitReason> {
     let mut cluster = Cluster::new(&snapshot.nodes, &snapshot.virtual_clusters, Mix::default());
     let class = cluster.class(request);
@@ -28,6 +28,7 @@ pub(crate) fn never(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
         return None;
     }
     explain::absent_type(cluster, class)
+        .or_else(|| explain::not_shared(cluster, class))
         .or_else(|| class.roles.iter().find_map(|role| task_too_large(cluster, role)))
         .or_else(|| ports_too_many(cluster, class))
         .or_else(|| class.roles.iter().find_map(|role| role_too_large(cluster, role)))
@@ -46,16 +47,22 @@ type Amount = fn(&RoleWant) -> i64;
 type Holding = fn(&Kind, &RoleWant) -> i64;
 
 const KINDS: [(ResourceKind, Amount, Holding); 4] = [
-    (ResourceKind::Gpu, |role| role.ask.gpus.into(), most_gpus),
+    (ResourceKind::Gpu, |role| role.ask.gpu_milli(), most_gpus),
     (ResourceKind::Cpu, |role| role.ask.each.cpus, |node, _| node.total.cpus),
     (ResourceKind::Memory, |role| role.ask.each.memory, |node, _| node.total.memory),
     (ResourceKind::Disk, |role| role.ask.each.disk, |node, _| node.total.disk),
 ];
 
-/// The node's GPUs of the wanted type of which it has the most.
+/// Thousandths of the node's GPUs of the wanted type of which it has the most.
 fn most_gpus(node: &Kind, role: &RoleWant) -> i64 {
-    let types = node.types.iter().filter(|(number, _)| role.ask.types >> number & 1 == 1);
-    types.map(|(_, bits)| i64::from(bits.count_ones())).max().unwrap_or(0)
+    gpus_of_types(node, role).max().unwrap_or(0)
+}
+
+/// Thousandths of the node's GPUs of each wanted type.
+fn gpus_of_types(node: &Kind, role: &RoleWant) -> impl Iterator<Item = i64> {
+    let (types, admits) = (role.ask.types, node.shares_gpus || !role.ask.shares());
+    let wanted = node.types.iter().filter(move |(number, _)| admits && types >> number & 1 == 1);
+    wanted.map(|(_, bits)| i64::from(bits.count_ones()) * i64::from(WHOLE_GPU))
 }
 
 /// No node is large enough for one task.
@@ -124,11 +131,8 @@ fn role_too_large(cluster: &Cluster, role: &RoleWant) -> Option<WaitReason> {
 fn job_too_large(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     let gpus = class.roles.iter().filter(|role| role.ask.gpus > 0).find_map(|widest| {
         let within = class.roles.iter().filter(|role| role.ask.types & !widest.ask.types == 0);
-        let needs = within.map(|role| i64::from(role.count) * i64::from(role.ask.gpus)).sum();
-        let of_types = |node: &Kind| -> i64 {
-            let types = node.types.iter().filter(|(number, _)| widest.ask.types >> number & 1 == 1);
-            types.map(|(_, bits)| i64::from(bits.count_ones())).sum()
-        };
+        let needs = within.map(|role| i64::from(role.count) * role.ask.gpu_milli()).sum();
+        let of_types = |node: &Kind| -> i64 { gpus_of_types(node, widest).sum() };
         let all = cluster.alike().map(|(node, alike)| alike * of_types(node)).sum();
         (needs > all).then(|| impossible(ResourceKind::Gpu, needs, all))
     });
@@ -154,11 +158,11 @@ pub(crate) fn share_too_small(cluster: &Cluster, class: &Class) -> Option<WaitRe
     let accounts = cluster.accounts(class.cluster);
     let lacks = |account: &usize| cluster.shares.lacks(*account, class, true).into_iter().next();
     let lack = accounts.iter().map(lacks).collect::<Option<Vec<_>>>()?.into_iter().next()?;
-    let amount = |value: i64| u64::try_from(value).unwrap_or(0);
+    let resource = lack.which.kind();
     Some(WaitReason::Impossible {
-        resource: lack.which.kind(),
-        needs: amount(lack.needs),
-        largest: amount(lack.share),
+        resource,
+        needs: explain::needed(resource, lack.needs),
+        largest: explain::had(resource, lack.share),
         virtual_cluster: Some(class.of.virtual_cluster.clone()),
     })
 }
@@ -171,8 +175,7 @@ fn cells_too_small(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     let accounts = cluster.accounts(class.cluster);
     let role = class.roles.iter().find(|role| {
         let fits = |(kind, part): &(&Kind, Kind)| {
-            kind.types.iter().any(|(number, _)| role.ask.types >> number & 1 == 1)
-                && holds(part, role)
+            gpus_of_types(kind, role).next().is_some() && holds(part, role)
                 || role.ask.gpus == 0 && holds(part, role)
         };
         !accounts.iter().any(|account| cells(cluster, *account).any(|cell| fits(&cell)))
@@ -182,7 +185,7 @@ fn cells_too_small(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
         let largest = all.iter().map(|(_, part)| holding(part, role)).max().unwrap_or(0);
         (largest < amount(role)).then_some((kind, amount(role), largest))
     });
-    let (resource, needs, largest) = short.unwrap_or((ResourceKind::Gpu, role.ask.gpus.into(), 0));
+    let (resource, needs, largest) = short.unwrap_or((ResourceKind::Gpu, role.ask.gpu_milli(), 0));
     Some(WaitReason::Impossible {
         resource,
         needs: explain::needed(resource, needs),

@@ -63,8 +63,13 @@ pub(crate) struct Tenant {
 impl Tenant {
     /// What is lost when it is stopped now.
     pub(crate) fn lost_ms(&self, now: Timestamp) -> i64 {
-        let gpus: u32 = self.claims.iter().map(|claim| claim.gpus.count_ones()).sum();
-        if self.stopping { 0 } else { i64::from(gpus.max(1)) * now.since(self.started_at) }
+        let milli = |claim: &Claim| i64::from(claim.gpus.count_ones()) * i64::from(claim.milli);
+        let milli = match self.claims.iter().map(milli).sum() {
+            0 => i64::from(WHOLE_GPU),
+            milli => milli,
+        };
+        let ran = now.since(self.started_at);
+        if self.stopping { 0 } else { milli.saturating_mul(ran) / i64::from(WHOLE_GPU) }
     }
 }
 
@@ -272,11 +277,7 @@ impl Cluster {
         if keeps && claim.gpus & state.held_gpus != 0 {
             return false;
         }
-        let gpus = positions(claim.gpus).all(|position| {
-            let part = state.shared.iter().find(|(p, _)| usize::from(*p) == position);
-            state.free_gpus >> position & 1 == 1
-                || part.is_some_and(|(_, left)| *left >= claim.milli)
-        });
+        let gpus = positions(claim.gpus).all(|position| state.left_of(position) >= claim.milli);
         gpus && state.free.plus(-1, held).covers(claim.amounts)
             && self.ports.are_free(self.fixed[node].ports, &claim.ports)
     }
@@ -397,11 +398,7 @@ impl Cluster {
                 node,
                 amounts: Amounts::of(demand),
                 gpus,
-                milli: if demand.gpus == 1 {
-                    demand.gpu_milli.clamp(1, WHOLE_GPU)
-                } else {
-                    WHOLE_GPU
-                },
+                milli: demand.each_gpu_milli(),
                 gpu_type: of.map_or(0, |(number, _)| *number),
                 ports: task.ports.values().flatten().copied().collect(),
                 role: 0,

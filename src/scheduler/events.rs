@@ -10,7 +10,9 @@ use protocol::time::Timestamp;
 use protocol::wait::WaitReason;
 
 use crate::State;
-use crate::model::{Answer, Node, Placement, Request, Running, Snapshot, Standing, VirtualCluster};
+use crate::model::{
+    Answer, Node, Placement, Request, Running, Snapshot, Standing, VirtualCluster, WHOLE_GPU,
+};
 use crate::story::{Story, cluster, job};
 
 const NAMES: [&str; 3] = ["default", "vision", "speech"];
@@ -29,8 +31,9 @@ pub(crate) fn cases(usual: u32) -> ProptestConfig {
 
 #[derive(Debug, Clone)]
 enum Event {
-    /// Virtual cluster, priority, tasks, GPUs of each, minutes that it may run, part of them it does.
-    Comes(usize, i32, u32, u32, i64, i64),
+    /// Virtual cluster, priority, tasks, GPUs of each and thousandths of each GPU, minutes that it
+    /// may run, part of them it does.
+    Comes(usize, i32, u32, (u32, u32), i64, i64),
     /// One of those that run ends ahead of its time.
     Ends(usize),
     Wanted(usize),
@@ -42,6 +45,11 @@ fn any_event(failures: bool) -> impl Strategy<Value = Event> {
     let priority = prop_oneof![1 => Just(-1), 4 => Just(10), 1 => Just(100)];
     let tasks = prop_oneof![4 => Just(1_u32), 1 => 2..=3_u32];
     let gpus = prop_oneof![1 => Just(0_u32), 4 => Just(1_u32), 2 => Just(2_u32), 1 => Just(4_u32), 2 => Just(8_u32)];
+    let part = prop_oneof![2 => Just(500_u32), 1 => Just(300_u32), 1 => 1..1000_u32];
+    let gpus = prop_oneof![
+        3 => gpus.prop_map(|gpus| (gpus, WHOLE_GPU)),
+        1 => part.prop_map(|milli| (1, milli))
+    ];
     let comes = (0..3_usize, priority, tasks, gpus, 1..120_i64, 1..=100_i64);
     let condition = prop_oneof![
         2 => Just(NodeCondition::Ready),
@@ -68,7 +76,7 @@ fn any_draw() -> impl Strategy<Value = Draw> {
 fn world((nodes, vision, speech, borrows): Draw) -> World {
     let mut story = cluster();
     for number in 0..nodes {
-        story = story.node(&format!("n{number}")).gpus(GPUS, "A100").cpus(64);
+        story = story.node(&format!("n{number}")).gpus(GPUS, "A100").cpus(64).shares();
     }
     let all = nodes * GPUS;
     let (vision, speech) = (vision.min(all), speech.min(all - vision.min(all)));
@@ -121,9 +129,9 @@ impl World {
 
     fn happens(&mut self, event: &Event) {
         match event {
-            Event::Comes(within, priority, tasks, gpus, minutes, part) => {
+            Event::Comes(within, priority, tasks, (gpus, milli), minutes, part) => {
                 let made = job(self.next).within(NAMES[*within]).priority(*priority).tasks(*tasks);
-                let mut request = made.gpus(*gpus, &[]).request;
+                let mut request = made.gpu_part(*milli).gpus(*gpus, &[]).request;
                 request.submitted_at = self.now;
                 request.limit_ms = Some(minutes * 60_000);
                 let runs = (minutes * 600 * part).max(1);
@@ -209,7 +217,7 @@ impl World {
     }
 
     fn nothing_is_exceeded(&self) {
-        let (mut gpus, mut ports) = (BTreeSet::new(), BTreeSet::new());
+        let (mut gpus, mut ports) = (BTreeMap::<_, u32>::new(), BTreeSet::new());
         let mut cpus: BTreeMap<_, u64> = BTreeMap::new();
         for (job, (placement, _)) in &self.running {
             let request = &self.jobs[job].request;
@@ -219,12 +227,15 @@ impl World {
                 let demand = request.roles[task.role as usize].demand;
                 *cpus.entry(&task.node).or_default() += demand.cpu_milli;
                 assert_eq!(task.gpus.len(), demand.gpus as usize);
-                assert!(task.gpus.iter().all(|gpu| gpus.insert((&task.node, *gpu))), "a GPU twice");
+                for gpu in &task.gpus {
+                    *gpus.entry((&task.node, *gpu)).or_default() += demand.each_gpu_milli();
+                }
                 let mut given = task.ports.values().flatten();
                 assert!(given.all(|port| ports.insert((&task.address, *port))), "a port twice");
             }
         }
         assert!(cpus.values().all(|cpus| *cpus <= 64_000));
+        assert!(gpus.values().all(|milli| *milli <= WHOLE_GPU), "a GPU twice");
     }
 
     /// A state that is kept knows what one that is built from the same jobs does.

@@ -1,5 +1,6 @@
 //! Why a job that found no room waits: the constraint that really binds.
 
+use protocol::amount::Amount;
 use protocol::ids::GpuType;
 use protocol::wait::{ResourceKind, WaitReason};
 
@@ -13,20 +14,28 @@ use crate::share::{Lack, Which};
 use crate::want::{Class, RoleWant};
 
 /// An amount that is needed, in the units of the pages: whole cores, rounded up.
-pub(crate) fn needed(resource: ResourceKind, amount: i64) -> u64 {
-    let amount = u64::try_from(amount).unwrap_or(0);
-    if resource == ResourceKind::Cpu { amount.div_ceil(1000) } else { amount }
+pub(crate) fn needed(resource: ResourceKind, amount: i64) -> Amount {
+    in_units(resource, amount, Amount::ceil)
 }
 
 /// An amount that is there: whole cores, rounded down.
-pub(crate) fn had(resource: ResourceKind, amount: i64) -> u64 {
+pub(crate) fn had(resource: ResourceKind, amount: i64) -> Amount {
+    in_units(resource, amount, Amount::floor)
+}
+
+/// Cores and GPUs are counted in thousandths here.
+fn in_units(resource: ResourceKind, amount: i64, round: fn(Amount) -> u64) -> Amount {
     let amount = u64::try_from(amount).unwrap_or(0);
-    if resource == ResourceKind::Cpu { amount / 1000 } else { amount }
+    match resource {
+        ResourceKind::Gpu => Amount::from_milli(amount),
+        ResourceKind::Cpu => Amount::whole(round(Amount::from_milli(amount))),
+        ResourceKind::Memory | ResourceKind::Disk | ResourceKind::Port => Amount::whole(amount),
+    }
 }
 
 /// The share that a job lacks, as a reason.
 pub(crate) fn quota(cluster: &Cluster, class: &Class, lack: Lack) -> WaitReason {
-    let amount = |value: i64| u64::try_from(value).unwrap_or(0);
+    let resource = lack.which.kind();
     let gpu_type = match lack.which {
         Which::Gpus(types) if types.count_ones() == 1 => {
             positions(types).next().map(|number| cluster.names.types[number].clone())
@@ -35,11 +44,11 @@ pub(crate) fn quota(cluster: &Cluster, class: &Class, lack: Lack) -> WaitReason 
     };
     WaitReason::QuotaVc {
         virtual_cluster: class.of.virtual_cluster.clone(),
-        resource: lack.which.kind(),
+        resource,
         gpu_type,
-        needs: amount(lack.needs),
-        free: amount(lack.free),
-        share: amount(lack.share),
+        needs: needed(resource, lack.needs),
+        free: had(resource, lack.free),
+        share: had(resource, lack.share),
     }
 }
 
@@ -53,12 +62,23 @@ pub(crate) fn absent_type(cluster: &Cluster, class: &Class) -> Option<WaitReason
     Some(WaitReason::TypeAbsent { wanted, existing: cluster.names.types.clone() })
 }
 
+/// A part of a GPU that is wanted where no node shares such GPUs, as a reason.
+pub(crate) fn not_shared(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    let shares =
+        |kind: &Kind, role: &RoleWant| kind.shares_gpus && kind.type_mask() & role.ask.types != 0;
+    let role = class
+        .roles
+        .iter()
+        .find(|role| role.ask.shares() && !cluster.alike().any(|(kind, _)| shares(kind, role)))?;
+    Some(WaitReason::GpusNotShared { wanted: role.gpu_types.clone() })
+}
+
 /// Why the nodes have no room for a job. `failure` is how far a try came that saw all that is free.
 pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> WaitReason {
     if cluster.fixed.is_empty() {
         return WaitReason::NoNodes;
     }
-    if let Some(reason) = absent_type(cluster, class) {
+    if let Some(reason) = absent_type(cluster, class).or_else(|| not_shared(cluster, class)) {
         return reason;
     }
     let down = class.roles.iter().map(|role| nodes_down(cluster, role)).max().unwrap_or(0);
@@ -74,8 +94,8 @@ pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> Wai
     };
     let Scarce { resource, needs, free, best_node } = scarce;
     // All GPUs of a task are of one type, so the free ones of different types do not add up.
-    if resource == ResourceKind::Gpu && free >= needs {
-        let count = |amount: u64| u32::try_from(amount).unwrap_or(u32::MAX);
+    if resource == ResourceKind::Gpu && free >= needs && !role.ask.shares() {
+        let count = |amount: Amount| u32::try_from(amount.floor()).unwrap_or(u32::MAX);
         let (needs, free, best_node) = (count(needs), count(free), count(best_node));
         return WaitReason::Fragmented { needs, free, best_node };
     }
@@ -96,8 +116,7 @@ pub(crate) fn capacity(kind: &Kind, role: &RoleWant, gpus: Bits) -> i64 {
         0 => i64::MAX,
         _ => kind.types.iter().map(of_type).sum(),
     };
-    let labelled = ask.labels.iter().all(|(key, value)| kind.labels.get(key) == Some(value));
-    if labelled { kind.total.times(ask.each).min(by_gpus) } else { 0 }
+    if kind.admits(ask) { kind.total.times(ask.each).min(by_gpus) } else { 0 }
 }
 
 /// When a role has no room even on ready nodes that nothing runs on: how many others, or nodes with
@@ -116,16 +135,29 @@ fn nodes_down(cluster: &Cluster, role: &RoleWant) -> u32 {
     u32::try_from(down).unwrap_or(u32::MAX)
 }
 
-/// GPUs of the wanted type of which a node has the most free; for a task that takes a part of one,
-/// those with such a part.
-fn free_gpus(kind: &Kind, state: &NodeState, role: &RoleWant) -> Vec<(u8, i64)> {
+/// What a node has free of a GPU type, in thousandths.
+struct FreeGpus {
+    gpu_type: u8,
+    all: i64,
+    /// The most that one task can have: of one GPU for a task that takes a part of one.
+    most: i64,
+}
+
+/// What is free of each wanted type.
+fn free_gpus(kind: &Kind, state: &NodeState, role: &RoleWant) -> Vec<FreeGpus> {
     let ask = &role.ask;
-    let wanted = kind.types.iter().filter(|(number, _)| ask.types >> number & 1 == 1);
+    let admits = kind.admits(ask);
+    let wanted = kind.types.iter().filter(|(number, _)| admits && ask.types >> number & 1 == 1);
     let free = |(number, bits): &(u8, Bits)| {
-        let part = |(position, left): &&(u8, u32)| bits >> *position & 1 == 1 && *left >= ask.milli;
-        let parts = if ask.shares() { state.shared.iter().filter(part).count() } else { 0 };
-        let whole = i64::from((bits & state.free_gpus).count_ones());
-        (*number, whole + i64::try_from(parts).unwrap_or(0))
+        let whole = i64::from((bits & state.free_gpus).count_ones() * WHOLE_GPU);
+        if !ask.shares() {
+            return FreeGpus { gpu_type: *number, all: whole, most: whole };
+        }
+        let inside = |(position, _): &&(u8, u32)| bits >> *position & 1 == 1;
+        let parts = || state.shared.iter().filter(inside).map(|(_, left)| i64::from(*left));
+        let largest = parts().max().unwrap_or(0);
+        let most = if whole > 0 { WHOLE_GPU.into() } else { largest };
+        FreeGpus { gpu_type: *number, all: whole + parts().sum::<i64>(), most }
     };
     wanted.map(free).collect()
 }
@@ -137,7 +169,7 @@ fn has(
     role: &RoleWant,
 ) -> [(ResourceKind, i64, i64); 5] {
     let kind = &cluster.kinds[state.kind];
-    let gpus = free_gpus(kind, state, role).into_iter().map(|(_, free)| free).max().unwrap_or(0);
+    let gpus = free_gpus(kind, state, role).iter().map(|gpus| gpus.most).max().unwrap_or(0);
     let ports = i64::from(role.any_ports)
         + role.numbered.iter().map(|span| i64::from(span.last - span.first) + 1).sum::<i64>();
     let pool = cluster.fixed[node].ports;
@@ -146,7 +178,7 @@ fn has(
         _ => ports,
     };
     [
-        (ResourceKind::Gpu, role.ask.gpus.into(), gpus),
+        (ResourceKind::Gpu, role.ask.gpu_milli(), gpus),
         (ResourceKind::Cpu, role.ask.each.cpus, state.free.cpus),
         (ResourceKind::Memory, role.ask.each.memory, state.free.memory),
         (ResourceKind::Disk, role.ask.each.disk, state.free.disk),
@@ -166,8 +198,8 @@ pub(crate) fn scarce(cluster: &Cluster, role: &RoleWant) -> Option<Scarce> {
         for (sum, (_, _, has)) in free.iter_mut().zip(&all) {
             *sum = sum.saturating_add(count.saturating_mul(*has));
         }
-        for (number, gpus) in free_gpus(&cluster.kinds[state.kind], state, role) {
-            free_of_type[usize::from(number)] += count * gpus;
+        for gpus in free_gpus(&cluster.kinds[state.kind], state, role) {
+            free_of_type[usize::from(gpus.gpu_type)] += count * gpus.all;
         }
         let mut lacking = all.iter().filter(|(_, needs, has)| has < needs);
         let Some(&(kind, needs, has)) = lacking.next() else { continue };
@@ -201,12 +233,12 @@ pub(crate) fn scarce(cluster: &Cluster, role: &RoleWant) -> Option<Scarce> {
     })
 }
 
-/// Free GPUs on the node that has the most of one wanted type.
+/// What one task could have on the node that has the most free of one wanted type.
 fn most_gpus(cluster: &Cluster, role: &RoleWant) -> i64 {
     let live = cluster.index.live().filter(|(state, _)| cluster.kinds[state.kind].ready);
     let of = |(state, _): (&NodeState, _)| {
         let free = free_gpus(&cluster.kinds[state.kind], state, role);
-        free.into_iter().map(|(_, free)| free).max().unwrap_or(0)
+        free.iter().map(|gpus| gpus.most).max().unwrap_or(0)
     };
     live.map(of).max().unwrap_or(0)
 }

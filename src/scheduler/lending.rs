@@ -154,16 +154,6 @@ fn borrowed_work_comes_to_count_on_a_share_that_has_room_again() {
 }
 
 #[test]
-fn small_tasks_share_a_gpu() {
-    let story = cluster().node("a").gpus(2, "A100");
-    let story = story.waits(job(1).gpu_part(600)).waits(job(2).gpu_part(400));
-    let story = story.waits(job(3).gpus(1, &[])).waits(job(4).gpu_part(100));
-    let fates = [1, 2, 3].map(|id| story.fate(id));
-    assert_eq!(fates, ["a:0", "a:0", "a:1"]);
-    assert!(story.plan().waiting.contains_key(&JobId(4)));
-}
-
-#[test]
 fn linked_gpus_are_given_together() {
     let story = cluster().node("a").gpus(4, "A100").links(&[&[0, 2], &[1, 3]]);
     assert_eq!(story.waits(job(1).gpus(2, &[])).fate(1), "a:0,2");
@@ -233,7 +223,7 @@ fn an_explanation_says_who_holds_what_and_until_when() {
     let explanation = state.explain(JobId(1), NOW).unwrap();
     assert_eq!(explanation.holders, [JobId(9)]);
     let scarce = explanation.scarce.unwrap();
-    assert_eq!((scarce.needs, scarce.free, scarce.best_node), (2, 1, 1));
+    assert_eq!((scarce.needs, scarce.free, scarce.best_node), (2.into(), 1.into(), 1.into()));
     let end = NOW.plus_millis(60_000);
     let expected = Expected { earliest: end, latest: Some(end), ground: Ground::Limits };
     assert_eq!(explanation.expected, Some(expected));

@@ -45,6 +45,8 @@ mod events;
 #[cfg(test)]
 mod lending;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod stories;

@@ -88,6 +88,8 @@ pub struct Node {
     pub labels: BTreeMap<String, String>,
     /// GPU indices that are linked closely (NVLink, NUMA); none known: neighbours by index.
     pub links: Vec<Vec<u32>>,
+    /// Whether tasks that ask for part of a GPU may run there.
+    pub shares_gpus: bool,
 }
 
 /// What one task needs.
@@ -107,9 +109,25 @@ pub struct Demand {
 
 impl From<Resources> for Demand {
     fn from(resources: Resources) -> Self {
-        let Resources { cpus, memory_mb, gpus, disk_gb } = resources;
+        let Resources { cpus, memory_mb, gpus: _, disk_gb } = resources;
         let cpu_milli = u64::from(cpus) * 1000;
-        Self { cpu_milli, memory_mb, disk_gb, gpus, gpu_milli: WHOLE_GPU }
+        let part = resources.gpu_part().and_then(|part| u32::try_from(part.milli()).ok());
+        let (gpus, gpu_milli) = (resources.gpu_devices(), part.unwrap_or(WHOLE_GPU));
+        Self { cpu_milli, memory_mb, disk_gb, gpus, gpu_milli }
+    }
+}
+
+impl Demand {
+    /// Thousandths of GPUs that a task takes in all.
+    #[must_use]
+    pub fn all_gpu_milli(&self) -> u64 {
+        u64::from(self.gpus) * u64::from(self.each_gpu_milli())
+    }
+
+    /// Thousandths of each of its GPUs that a task takes: of several it takes all.
+    #[must_use]
+    pub fn each_gpu_milli(&self) -> u32 {
+        if self.gpus == 1 { self.gpu_milli.clamp(1, WHOLE_GPU) } else { WHOLE_GPU }
     }
 }
 
@@ -224,7 +242,7 @@ pub struct Preemption {
     pub taken_by: JobId,
     /// Whose guaranteed share it runs on.
     pub virtual_cluster: VirtualClusterName,
-    /// What it loses: its GPUs (at least one) × the milliseconds it ran.
+    /// What it loses: its GPUs (one where it has none) × the milliseconds it ran.
     pub lost_ms: i64,
 }
 

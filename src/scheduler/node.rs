@@ -8,6 +8,7 @@ use protocol::resources::Capacity;
 use crate::gpus::{self, Bits, positions};
 use crate::model::{Demand, Node, WHOLE_GPU};
 use crate::names::Names;
+use crate::want::Ask;
 
 /// Amounts of a node or a task: thousandths of a core, MiB, GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
@@ -94,6 +95,8 @@ pub(crate) struct Kind {
     /// Positions of the GPUs of each type.
     pub(crate) types: Vec<(u8, Bits)>,
     pub(crate) labels: BTreeMap<String, String>,
+    /// Whether it takes tasks that ask for part of a GPU.
+    pub(crate) shares_gpus: bool,
     pub(crate) ports: (u16, u16),
     /// Its pool ([`crate::cells`]).
     pub(crate) pool: usize,
@@ -116,9 +119,16 @@ impl Kind {
             healthy,
             types: types.into_iter().collect(),
             labels: node.labels.clone(),
+            shares_gpus: node.shares_gpus,
             ports: (node.ports.first, node.ports.last),
             pool: 0,
         }
+    }
+
+    /// Whether tasks may go there, be there room or not.
+    pub(crate) fn admits(&self, ask: &Ask) -> bool {
+        (self.shares_gpus || !ask.shares())
+            && ask.labels.iter().all(|(key, value)| self.labels.get(key) == Some(value))
     }
 
     /// The types it has GPUs of.
@@ -201,6 +211,8 @@ pub(crate) struct NodeState {
     pub(crate) held_gpus: Bits,
     /// Partly used GPUs, and the thousandths left of each.
     pub(crate) shared: Vec<(u8, u32)>,
+    /// Thousandths of GPUs that are kept for reservations beside `held_gpus`.
+    pub(crate) held_parts: Vec<(u8, u32)>,
     pub(crate) blocks: Vec<Block>,
 }
 
@@ -213,6 +225,7 @@ impl NodeState {
             free_gpus: of.healthy,
             held_gpus: 0,
             shared: Vec::new(),
+            held_parts: Vec::new(),
             blocks: Vec::new(),
         }
     }
@@ -252,6 +265,42 @@ impl NodeState {
                 self.free_gpus |= (1 << position) & healthy;
             }
         }
+    }
+
+    /// Keeps thousandths of a GPU (`sign` 1) or lets them go (`sign` -1).
+    pub(crate) fn hold_part(&mut self, position: u8, milli: u32, sign: i64) {
+        let at = match self.held_parts.binary_search_by_key(&position, |(other, _)| *other) {
+            Ok(at) => at,
+            Err(at) => {
+                self.held_parts.insert(at, (position, 0));
+                at
+            }
+        };
+        let held = &mut self.held_parts[at].1;
+        *held = if sign > 0 { *held + milli } else { held.saturating_sub(milli) };
+        if *held == 0 {
+            self.held_parts.remove(at);
+        }
+    }
+
+    /// Thousandths of a GPU that are kept beside `held_gpus`.
+    pub(crate) fn held_part(&self, position: u8) -> u32 {
+        let held = self.held_parts.iter().find(|(other, _)| *other == position);
+        held.map_or(0, |(_, milli)| *milli)
+    }
+
+    /// GPUs of which nothing is kept.
+    pub(crate) fn not_held(&self) -> Bits {
+        self.held_parts.iter().fold(!self.held_gpus, |bits, (position, _)| bits & !(1 << position))
+    }
+
+    /// Thousandths of one GPU that are free.
+    pub(crate) fn left_of(&self, position: usize) -> u32 {
+        if self.free_gpus >> position & 1 == 1 {
+            return WHOLE_GPU;
+        }
+        let part = self.shared.iter().find(|(other, _)| usize::from(*other) == position);
+        part.map_or(0, |(_, left)| *left)
     }
 
     /// Thousandths of GPUs that are free.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use protocol::amount::Amount;
 use protocol::ids::{UserName, VirtualClusterName};
 
-use crate::model::Request;
+use crate::model::{Request, RoleRequest};
 
 /// Runs of each kind that are remembered.
 const REMEMBERED: usize = 16;
@@ -14,8 +15,8 @@ const ENOUGH: usize = 3;
 /// Past runs. Times are in milliseconds.
 #[derive(Debug, Clone, Default)]
 pub struct PastRuns {
-    of_user: BTreeMap<(VirtualClusterName, UserName, u32), VecDeque<i64>>,
-    of_cluster: BTreeMap<(VirtualClusterName, u32), VecDeque<i64>>,
+    of_user: BTreeMap<(VirtualClusterName, UserName, Amount), VecDeque<i64>>,
+    of_cluster: BTreeMap<(VirtualClusterName, Amount), VecDeque<i64>>,
 }
 
 /// What makes runs alike.
@@ -26,7 +27,7 @@ pub struct Like {
     /// Whose they were.
     pub user: UserName,
     /// GPUs of all tasks.
-    pub gpus: u32,
+    pub gpus: Amount,
 }
 
 impl From<&Request> for Like {
@@ -66,8 +67,11 @@ impl PastRuns {
     }
 }
 
-fn gpus(request: &Request) -> u32 {
-    request.roles.iter().map(|role| role.count.saturating_mul(role.demand.gpus)).sum()
+fn gpus(request: &Request) -> Amount {
+    let of = |role: &RoleRequest| {
+        Amount::from_milli(role.demand.all_gpu_milli()).times(role.count.into())
+    };
+    request.roles.iter().map(of).sum()
 }
 
 /// The mean of logarithms, so that one very long run among short ones does not hide them.

@@ -10,15 +10,15 @@ use protocol::placement::TaskPlacement;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::events::cases;
-use crate::model::{Demand, Placement, Plan, Request, Running, Snapshot, Standing};
+use crate::model::{Demand, Placement, Plan, Request, Running, Snapshot, Standing, WHOLE_GPU};
 use crate::story::{Job, NOW, Story, cluster, job};
 use crate::{admit, plan};
 
 const TYPES: [&str; 3] = ["A100", "K80", "V100"];
 const CLUSTERS: [&str; 3] = ["default", "vision", "speech"];
 
-/// What is drawn for a node: GPUs, their type, CPUs, address, condition, a broken GPU.
-type NodeDraw = (u32, usize, u32, usize, u8, Option<usize>);
+/// What is drawn for a node: GPUs, their type, CPUs, address, condition, a broken GPU, sharing.
+type NodeDraw = (u32, usize, u32, usize, u8, Option<usize>, bool);
 
 fn any_node() -> impl Strategy<Value = NodeDraw> {
     (
@@ -28,11 +28,12 @@ fn any_node() -> impl Strategy<Value = NodeDraw> {
         0..4_usize,
         0..12_u8,
         prop::option::weighted(0.2, 0..8_usize),
+        prop::bool::weighted(0.7),
     )
 }
 
 fn add_node(story: Story, (number, draw): (usize, NodeDraw)) -> Story {
-    let (gpus, kind, cpus, address, condition, broken) = draw;
+    let (gpus, kind, cpus, address, condition, broken, shares) = draw;
     let condition = match condition {
         0 => NodeCondition::Draining,
         1 => NodeCondition::Unreachable,
@@ -40,6 +41,9 @@ fn add_node(story: Story, (number, draw): (usize, NodeDraw)) -> Story {
     };
     let mut story = story.node(&format!("n{number}")).gpus(gpus, TYPES[kind]).cpus(cpus);
     story = story.ports(20_000, 20_015).condition(condition);
+    if shares {
+        story = story.shares();
+    }
     if address == 0 {
         story = story.address("10.0.0.254");
     }
@@ -49,13 +53,18 @@ fn add_node(story: Story, (number, draw): (usize, NodeDraw)) -> Story {
     }
 }
 
-/// What is drawn for a job: its cluster, priority, tasks, GPUs, type, CPUs, a port by number, a
-/// second role.
-type JobDraw = (usize, i32, u32, u32, Option<usize>, u32, Option<u16>, bool);
+/// What is drawn for a job: its cluster, priority, tasks, GPUs with the thousandths of each, type,
+/// CPUs, a port by number, a second role.
+type JobDraw = (usize, i32, u32, (u32, u32), Option<usize>, u32, Option<u16>, bool);
 
 fn any_job() -> impl Strategy<Value = JobDraw> {
     let few = prop_oneof![4 => Just(1_u32), 2 => 2..=3_u32, 1 => 4..=9_u32];
-    let gpus = prop_oneof![2 => Just(0_u32), 3 => 1..=2_u32, 2 => 3..=8_u32];
+    let whole = prop_oneof![2 => Just(0_u32), 3 => 1..=2_u32, 2 => 3..=8_u32];
+    let part = prop_oneof![2 => Just(500_u32), 1 => Just(250_u32), 1 => 1..1000_u32];
+    let gpus = prop_oneof![
+        3 => whole.prop_map(|gpus| (gpus, WHOLE_GPU)),
+        1 => part.prop_map(|milli| (1, milli))
+    ];
     let kind = prop::option::of(0..3_usize);
     let port = prop::option::weighted(0.15, 20_000..20_020_u16);
     (0..3_usize, 0..3_i32, few, gpus, kind, 1..=10_u32, port, prop::bool::weighted(0.2))
@@ -65,12 +74,12 @@ fn make_job((id, draw): (usize, JobDraw)) -> Job {
     let (within, priority, tasks, gpus, kind, cpus, port, second) = draw;
     let kinds: Vec<_> = kind.map(|kind| TYPES[kind]).into_iter().collect();
     let mut made = job(id as i64 + 1).within(CLUSTERS[within]).priority(priority).tasks(tasks);
-    made = made.gpus(gpus, &kinds).cpus(cpus);
+    made = made.gpu_part(gpus.1).gpus(gpus.0, &kinds).cpus(cpus);
     if let Some(port) = port {
         made = made.port("tb", port, 1);
     }
     if second {
-        made = made.role().gpus(0, &[]).tasks(2);
+        made = made.role().gpu_part(WHOLE_GPU).gpus(0, &[]).tasks(2);
     }
     made
 }
@@ -97,7 +106,8 @@ impl fmt::Debug for Case {
                 job.job, job.virtual_cluster, job.standing, job.started_at
             )?;
             for (task, demand) in &job.tasks {
-                write!(f, " {} {:?} {}", task.node, task.gpus, demand.cpu_milli)?;
+                let Demand { cpu_milli, gpu_milli, .. } = demand;
+                write!(f, " {} {:?} ({gpu_milli}) {cpu_milli}", task.node, task.gpus)?;
             }
             writeln!(f)?;
         }
@@ -109,8 +119,8 @@ impl fmt::Debug for Case {
                 let (demand, types) = (role.demand, &role.gpu_types);
                 write!(
                     f,
-                    " {} x {} cpus {} gpus of {types:?} {ports:?}",
-                    role.count, demand.cpu_milli, demand.gpus
+                    " {} x {} cpus {} gpus ({}) of {types:?} {ports:?}",
+                    role.count, demand.cpu_milli, demand.gpus, demand.gpu_milli
                 )?;
             }
             writeln!(f)?;
@@ -195,6 +205,8 @@ fn is_as_asked(snapshot: &Snapshot, asked: &Request, task: &TaskPlacement) {
     assert_eq!(node.condition, NodeCondition::Ready);
     assert_eq!(node.address, task.address);
     assert_eq!(task.gpus.len(), role.demand.gpus as usize);
+    let part = role.demand.gpus > 0 && role.demand.each_gpu_milli() < WHOLE_GPU;
+    assert!(node.shares_gpus || !part, "{} does not share its GPUs", node.name);
     let gpus: Vec<_> = task.gpus.iter().map(|i| &node.capacity.gpus[*i as usize]).collect();
     assert!(gpus.iter().all(|gpu| gpu.healthy && gpu.gpu_type == gpus[0].gpu_type));
     let wanted = |kind| role.gpu_types.is_empty() || role.gpu_types.contains(kind);
@@ -212,14 +224,16 @@ fn is_as_asked(snapshot: &Snapshot, asked: &Request, task: &TaskPlacement) {
 /// Nothing is given twice and nothing exceeded by all that runs.
 fn nothing_is_exceeded(snapshot: &Snapshot) {
     let mut ports = BTreeSet::new();
-    let mut gpus = BTreeSet::new();
+    let mut gpus: BTreeMap<_, u32> = BTreeMap::new();
     let mut used: BTreeMap<_, Demand> = BTreeMap::new();
     for (task, demand) in snapshot.running.iter().flat_map(|running| &running.tasks) {
         for port in task.ports.values().flatten() {
             assert!(ports.insert((&task.address, *port)), "port {port} twice");
         }
         for gpu in &task.gpus {
-            assert!(gpus.insert((&task.node, *gpu)), "GPU {gpu} of {} twice", task.node);
+            let milli = gpus.entry((&task.node, *gpu)).or_default();
+            *milli += demand.each_gpu_milli();
+            assert!(*milli <= WHOLE_GPU, "{milli} of GPU {gpu} of {}", task.node);
         }
         let sum = used.entry(&task.node).or_default();
         sum.cpu_milli += demand.cpu_milli;
@@ -240,15 +254,16 @@ fn nothing_is_exceeded(snapshot: &Snapshot) {
         let cpus: u64 = tasks.iter().map(|(_, demand)| demand.cpu_milli / 1000).sum();
         assert!(settings.share.cpus.is_none_or(|share| cpus <= share));
         let mut by_type: BTreeMap<_, u64> = BTreeMap::new();
-        for (task, _) in tasks {
+        for (task, demand) in tasks {
             let node = snapshot.nodes.iter().find(|node| node.name == task.node).unwrap();
             for gpu in &task.gpus {
-                *by_type.entry(&node.capacity.gpus[*gpu as usize].gpu_type).or_default() += 1;
+                *by_type.entry(&node.capacity.gpus[*gpu as usize].gpu_type).or_default() +=
+                    u64::from(demand.each_gpu_milli());
             }
         }
-        for (kind, count) in by_type {
+        for (kind, milli) in by_type {
             let share = settings.share.gpus.get(kind).copied().unwrap_or(0);
-            assert!(settings.share.gpus.is_empty() || count <= share);
+            assert!(settings.share.gpus.is_empty() || milli <= share * u64::from(WHOLE_GPU));
         }
     }
 }
@@ -296,7 +311,9 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             let reason = plan(&lifted, NOW).waiting.get(&job).map(|w| w.reason.clone());
             assert!(!matches!(reason, Some(WaitReason::QuotaVc { .. })));
         }
-        WaitReason::Impossible { .. } | WaitReason::TypeAbsent { .. } => {
+        WaitReason::Impossible { .. }
+        | WaitReason::TypeAbsent { .. }
+        | WaitReason::GpusNotShared { .. } => {
             assert_eq!(never.as_ref(), Some(reason));
             let idle = Snapshot { running: Vec::new(), ..own };
             assert!(!starts(&idle, job));

@@ -9,9 +9,9 @@ use protocol::time::Timestamp;
 
 use crate::cluster::{Claim, Cluster, Tenant};
 use crate::fit::{Look, place, undo};
-use crate::gpus::{self, Bits};
-use crate::model::{Ground, Reservation};
-use crate::node::{Amounts, Block};
+use crate::gpus::{self, Bits, positions};
+use crate::model::{Ground, Reservation, WHOLE_GPU};
+use crate::node::{Amounts, Block, NodeState};
 use crate::want::{Class, Span};
 
 /// Of a job of which nothing is known but that it runs.
@@ -50,6 +50,8 @@ pub(crate) struct Hold {
 struct Kept {
     amounts: Amounts,
     gpus: Bits,
+    /// Thousandths of partly used GPUs.
+    parts: Vec<(u8, u32)>,
     ports: i64,
 }
 
@@ -204,8 +206,37 @@ fn awaited(
 struct Needs {
     amounts: Amounts,
     gpus: Bits,
-    given_back: Bits,
+    /// Thousandths by GPU.
+    milli: BTreeMap<usize, u32>,
+    given_back: BTreeMap<usize, u32>,
     ports: i64,
+}
+
+impl Needs {
+    /// The GPUs that are wholly free once those who are awaited have left them.
+    fn cleared(&self, state: &NodeState) -> Bits {
+        let cleared = self.given_back.iter().filter(|(position, milli)| {
+            state.left_of(**position).saturating_add(**milli) >= WHOLE_GPU
+        });
+        cleared.fold(0, |bits, (position, _)| bits | 1 << position)
+    }
+
+    /// What of the GPUs that are partly used now it needs beyond what is given back of them.
+    fn parts(&self, state: &NodeState) -> Vec<(u8, u32)> {
+        let of = |(position, _): &(u8, u32)| {
+            let at = usize::from(*position);
+            let back = self.given_back.get(&at).copied().unwrap_or(0);
+            let keeps = self.milli.get(&at)?.saturating_sub(back);
+            (keeps > 0).then_some((*position, keeps))
+        };
+        state.shared.iter().filter_map(of).collect()
+    }
+}
+
+fn add_milli(sums: &mut BTreeMap<usize, u32>, claim: &Claim) {
+    for position in positions(claim.gpus) {
+        *sums.entry(position).or_default() += claim.milli;
+    }
 }
 
 fn kept(cluster: &Cluster, class: &Class, claims: &[Claim], reservation: Reservation) -> Hold {
@@ -215,23 +246,29 @@ fn kept(cluster: &Cluster, class: &Class, claims: &[Claim], reservation: Reserva
         let needs = nodes.entry(node).or_default();
         needs.amounts = needs.amounts.plus(1, claim.amounts);
         needs.gpus |= claim.gpus;
+        add_milli(&mut needs.milli, claim);
         needs.ports += cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
     }
     for claim in reservation.awaits.iter().flat_map(|job| &cluster.tenants[job].claims) {
         let Some(node) = claim.node else { continue };
         let Some(needs) = nodes.get_mut(&node) else { continue };
         needs.amounts = needs.amounts.plus(-1, claim.amounts);
-        needs.given_back |= claim.gpus;
+        add_milli(&mut needs.given_back, claim);
         needs.ports -= cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
     }
     let of_node = |(node, needs): (usize, Needs)| {
         let state = &cluster.states[node];
-        let mut kept =
-            Kept { amounts: needs.amounts.at_least_zero(), ports: needs.ports.max(0), gpus: 0 };
+        let mut kept = Kept {
+            amounts: needs.amounts.at_least_zero(),
+            ports: needs.ports.max(0),
+            gpus: 0,
+            parts: needs.parts(state),
+        };
+        let cleared = needs.cleared(state);
         for (_, bits) in &cluster.kind_of(node).types {
-            let back = needs.given_back & cluster.kind_of(node).healthy & bits;
+            let back = cleared & cluster.kind_of(node).healthy & bits;
             let more = (needs.gpus & bits).count_ones().saturating_sub(back.count_ones());
-            let free = needs.gpus & bits & state.free_gpus & !state.held_gpus;
+            let free = needs.gpus & bits & state.free_gpus & state.not_held();
             kept.gpus |= gpus::lowest(free, more);
         }
         (node, kept)
@@ -306,9 +343,13 @@ fn change(cluster: &mut Cluster, hold: &Hold, sign: i64) {
             cluster.held.insert(*node);
         } else {
             state.held_gpus &= !kept.gpus;
-            if state.held == Amounts::default() && state.held_gpus == 0 {
-                cluster.held.remove(node);
-            }
+        }
+        for (position, milli) in &kept.parts {
+            state.hold_part(*position, *milli, sign);
+        }
+        let nothing = state.held == Amounts::default() && state.not_held() == Bits::MAX;
+        if sign < 0 && nothing {
+            cluster.held.remove(node);
         }
         cluster.ports.hold(cluster.fixed[*node].ports, sign * kept.ports);
         cluster.touch(*node);

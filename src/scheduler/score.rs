@@ -28,6 +28,8 @@ pub(crate) struct Room {
     /// Its wholly free GPUs, and all of its GPUs.
     free: Bits,
     mask: Bits,
+    /// What is kept for reservations is none of it.
+    keeps: bool,
     /// The block it is, by its GPUs.
     pub(crate) block: Option<Bits>,
     /// How large a piece it is cut from, 0 the largest.
@@ -78,7 +80,7 @@ impl Measure<'_> {
         mode: Mode,
         remaining: u32,
     ) -> Option<Spot> {
-        if !self.kind.ready || !labelled(self.kind, ask) || ask.gpus > self.kind.size {
+        if !self.kind.ready || !self.kind.admits(ask) || ask.gpus > self.kind.size {
             return None;
         }
         let mut best: Option<Spot> = None;
@@ -96,8 +98,9 @@ impl Measure<'_> {
         let all = self.kind.healthy;
         let whole = |keeps: bool| Room {
             amounts: if keeps { state.free.plus(-1, state.held) } else { state.free },
-            free: if keeps { state.free_gpus & !state.held_gpus } else { state.free_gpus },
+            free: if keeps { state.free_gpus & state.not_held() } else { state.free_gpus },
             mask: all,
+            keeps,
             block: None,
             cut_from: 0,
         };
@@ -114,6 +117,7 @@ impl Measure<'_> {
                         amounts: room.amounts.min(part),
                         free: room.free & block.bits,
                         mask: block.bits & all,
+                        keeps: true,
                         block: Some(block.bits),
                         cut_from: 0,
                     });
@@ -134,6 +138,7 @@ impl Measure<'_> {
                 amounts: room.amounts.min(self.part(piece)),
                 free: room.free & piece,
                 mask: piece,
+                keeps: true,
                 block: Some(piece),
                 cut_from: level - self.pool.largest(unbound, piece).min(level),
             });
@@ -184,7 +189,8 @@ impl Measure<'_> {
             let free = i64::from((room.free & bits).count_ones());
             let tasks = if ask.shares() {
                 let of = |left: u32| i64::from(left / ask.milli);
-                free * of(WHOLE_GPU) + shared(state, room.mask & bits).map(of).sum::<i64>()
+                let shared = shared(state, room).filter(|(at, _)| bits >> at & 1 == 1);
+                free * of(WHOLE_GPU) + shared.map(|(_, left)| of(left)).sum::<i64>()
             } else {
                 free / i64::from(ask.gpus)
             };
@@ -232,14 +238,15 @@ impl Measure<'_> {
         let of_type = gpu_type.map_or(0, |number| self.kind.of_type(number));
         let whole = state.free_gpus.count_ones();
         let mut best: Option<(i64, u32, usize)> = None;
-        for (position, has) in &state.shared {
-            let at = usize::from(*position);
-            if *has < ask.milli || (room.mask & of_type) >> at & 1 == 0 {
+        for (position, has) in shared(state, room) {
+            let at = usize::from(position);
+            if has < ask.milli || of_type >> at & 1 == 0 {
                 continue;
             }
-            let loss = self.value(state, left, whole, Some((Some(*position), has - ask.milli)));
-            if best.is_none_or(|(least, least_has, _)| (loss, *has) < (least, least_has)) {
-                best = Some((loss, *has, at));
+            let rest = state.left_of(at) - ask.milli;
+            let loss = self.value(state, left, whole, Some((Some(position), rest)));
+            if best.is_none_or(|(least, least_has, _)| (loss, has) < (least, least_has)) {
+                best = Some((loss, has, at));
             }
         }
         if let Some(at) =
@@ -270,11 +277,12 @@ impl Measure<'_> {
     }
 }
 
-fn shared(state: &NodeState, mask: Bits) -> impl Iterator<Item = u32> {
-    let inside = move |(position, _): &&(u8, u32)| mask >> *position & 1 == 1;
-    state.shared.iter().filter(inside).map(|(_, left)| *left)
-}
-
-fn labelled(kind: &Kind, ask: &Ask) -> bool {
-    ask.labels.iter().all(|(key, value)| kind.labels.get(key) == Some(value))
+/// The partly used GPUs of a room, and what of each may be used.
+fn shared(state: &NodeState, room: &Room) -> impl Iterator<Item = (u8, u32)> {
+    let (mask, keeps) = (room.mask, room.keeps);
+    let inside = state.shared.iter().filter(move |(position, _)| mask >> *position & 1 == 1);
+    inside.map(move |(position, left)| {
+        let held = if keeps { state.held_part(*position) } else { 0 };
+        (*position, left.saturating_sub(held))
+    })
 }

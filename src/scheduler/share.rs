@@ -60,7 +60,7 @@ impl Which {
     }
 }
 
-/// A share that does not suffice for a job, in cores, MiB or GPUs.
+/// A share that does not suffice for a job: thousandths of cores, MiB, thousandths of GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lack {
     pub(crate) which: Which,
@@ -140,13 +140,12 @@ impl Shares {
             let of_role = |r: &RoleWant| i64::from(r.count).saturating_mul(each(r));
             class.roles.iter().map(of_role).fold(0, i64::saturating_add)
         };
-        let lack = |which, line: Option<Line>, needs: i64, unit: i64| {
+        let lack = |which, line: Option<Line>, needs: i64| {
             let line = line.filter(|line| needs > line.have(whole))?;
-            let (free, share) = (line.have(whole) / unit, line.share / unit);
-            Some(Lack { which, needs: needs.div_euclid(unit), free, share })
+            Some(Lack { which, needs, free: line.have(whole), share: line.share })
         };
-        let cpus = lack(Which::Cpus, account.cpus, total(|role| role.ask.each.cpus), 1000);
-        let memory = lack(Which::Memory, account.memory, total(|role| role.ask.each.memory), 1);
+        let cpus = lack(Which::Cpus, account.cpus, total(|role| role.ask.each.cpus));
+        let memory = lack(Which::Memory, account.memory, total(|role| role.ask.each.memory));
         gpu_lack(account, class, whole).into_iter().chain(cpus).chain(memory).collect()
     }
 }
@@ -169,16 +168,10 @@ fn gpu_lack(account: &Account, class: &Class, whole: bool) -> Option<Lack> {
             let types = role.ask.types;
             let competes = |other: &&&RoleWant| other.ask.types & types != 0;
             let of_role = |other: &&RoleWant| i64::from(other.count) * other.ask.gpu_milli();
-            let unit = i64::from(WHOLE_GPU);
             let needs: i64 = roles.iter().filter(competes).map(of_role).sum();
             let free: i64 = positions(types).map(|number| lines[number].have(whole)).sum();
             let share: i64 = positions(types).map(|number| lines[number].share).sum();
-            return Some(Lack {
-                which: Which::Gpus(types),
-                needs: (needs + unit - 1) / unit,
-                free: free / unit,
-                share: share / unit,
-            });
+            return Some(Lack { which: Which::Gpus(types), needs, free, share });
         }
     }
     None

@@ -1,5 +1,6 @@
 //! What the scheduler does, told by example.
 
+use protocol::amount::Amount;
 use protocol::cluster::NodeCondition::{Draining, Unreachable};
 use protocol::ids::JobId;
 use protocol::wait::{ResourceKind, WaitReason};
@@ -80,15 +81,19 @@ fn reasons_name_what_binds() {
         WaitReason::TypeAbsent { wanted: vec![gpu_type("H200")], existing: vec![gpu_type("A100")] };
     assert_eq!(reason(&scattered.waits(job(1).gpus(1, &["H200"])), 1), absent);
     let busy = cluster().node("a").memory(4096).running(9, "default", &[("a", &[], 30)]);
-    let short = |resource, needs, best_node| WaitReason::Short { resource, needs, best_node };
+    let short = |resource, needs: u64, best_node: u64| WaitReason::Short {
+        resource,
+        needs: needs.into(),
+        best_node: best_node.into(),
+    };
     let cpu = reason(&busy.clone().waits(job(1).cpus(3)), 1);
     assert_eq!(cpu, short(ResourceKind::Cpu, 3, 2));
     let memory = reason(&busy.clone().waits(job(1).memory(4000)), 1);
     assert_eq!(memory, short(ResourceKind::Memory, 4000, 3072));
     let impossible = WaitReason::Impossible {
         resource: ResourceKind::Memory,
-        needs: 5000,
-        largest: 4096,
+        needs: 5000.into(),
+        largest: 4096.into(),
         virtual_cluster: None,
     };
     assert_eq!(reason(&busy.waits(job(1).memory(5000)), 1), impossible);
@@ -104,13 +109,13 @@ fn a_share_bounds_what_a_virtual_cluster_runs() {
     let story = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "K80");
     let story = story.share("vision", &[("A100", 4)], Some(8)).borrows_nothing();
     let story = story.running(9, "vision", &[("a", &[0, 1], 2)]);
-    let quota = |resource, kind, needs, free, share| WaitReason::QuotaVc {
+    let quota = |resource, kind, needs: u64, free: u64, share: u64| WaitReason::QuotaVc {
         virtual_cluster: virtual_cluster("vision"),
         resource,
         gpu_type: kind,
-        needs,
-        free,
-        share,
+        needs: needs.into(),
+        free: free.into(),
+        share: share.into(),
     };
     let too_many = story.clone().waits(job(1).within("vision").gpus(3, &["A100"]));
     let a100 = Some(gpu_type("A100"));
@@ -122,8 +127,8 @@ fn a_share_bounds_what_a_virtual_cluster_runs() {
     let never = reason(&story.waits(job(1).within("vision").gpus(1, &["K80"])), 1);
     let impossible = WaitReason::Impossible {
         resource: ResourceKind::Gpu,
-        needs: 1,
-        largest: 0,
+        needs: 1.into(),
+        largest: 0.into(),
         virtual_cluster: Some(virtual_cluster("vision")),
     };
     assert_eq!(never, impossible);
@@ -163,7 +168,8 @@ fn backfill_leaves_the_head_its_reservation() {
         .running(8, "default", &[("a", &[0, 1, 2, 3], 4)])
         .running(9, "default", &[("a", &[4], 4)])
         .waits(job(1).gpus(8, &[]));
-    let short = WaitReason::Short { resource: ResourceKind::Gpu, needs: 8, best_node: 3 };
+    let short =
+        WaitReason::Short { resource: ResourceKind::Gpu, needs: 8.into(), best_node: 3.into() };
     assert_eq!(reason(&story, 1), short);
     assert_eq!(story.clone().waits(job(2).gpus(1, &[])).fate(2), "b:0");
     let behind = WaitReason::Behind { ahead: 1 };
@@ -224,7 +230,8 @@ fn ports_are_unique_on_an_address() {
         plan.placements.iter().flat_map(|p| p.tasks[0].ports.values().flatten().copied()).collect();
     ports.sort_unstable();
     assert_eq!(ports, [20_000, 20_001, 20_002, 20_003]);
-    let short = WaitReason::Short { resource: ResourceKind::Port, needs: 2, best_node: 0 };
+    let short =
+        WaitReason::Short { resource: ResourceKind::Port, needs: 2.into(), best_node: 0.into() };
     assert_eq!(plan.waiting[&JobId(3)].reason, short);
 }
 
@@ -289,12 +296,14 @@ fn what_can_never_be_met_is_refused_at_the_door() {
         (job(1).port("many", 0, 30_000), Port, 30_002, 20_000),
     ];
     for (job, resource, needs, largest) in refused {
+        let (needs, largest) = (Amount::whole(needs), Amount::whole(largest));
         let impossible = WaitReason::Impossible { resource, needs, largest, virtual_cluster: None };
         assert_eq!(admit(&busy.snapshot, &job.request), Err(impossible), "{job:?}");
     }
     let share = admit(&busy.snapshot, &job(1).within("small").gpus(3, &["A100"]).request);
     let virtual_cluster = Some(virtual_cluster("small"));
-    let small = WaitReason::Impossible { resource: Gpu, needs: 3, largest: 2, virtual_cluster };
+    let (needs, largest) = (3.into(), 2.into());
+    let small = WaitReason::Impossible { resource: Gpu, needs, largest, virtual_cluster };
     assert_eq!(share, Err(small));
     assert_eq!(admit(&cluster().snapshot, &job(1).cpus(99).request), Ok(()), "it waits for nodes");
 }
@@ -308,6 +317,6 @@ fn a_dry_run_says_what_a_submission_would() {
     let Answer::Waits(why) = ask(job(2).gpus(2, &[])) else { panic!("it waits") };
     assert_eq!((why.waiting.position, why.holders.as_slice()), (1, [JobId(1)].as_slice()));
     let scarce = why.scarce.expect("GPUs are short");
-    assert_eq!((scarce.needs, scarce.free, scarce.best_node), (2, 1, 1));
+    assert_eq!((scarce.needs, scarce.free, scarce.best_node), (2.into(), 1.into(), 1.into()));
     assert!(matches!(ask(job(2).gpus(3, &[])), Answer::Never(WaitReason::Impossible { .. })));
 }

@@ -51,6 +51,7 @@ impl Story {
             ports: PortRange::default(),
             labels: BTreeMap::new(),
             links: Vec::new(),
+            shares_gpus: false,
         });
         self
     }
@@ -111,6 +112,12 @@ impl Story {
     /// Says which GPUs of the last node are linked.
     pub(crate) fn links(mut self, links: &[&[u32]]) -> Self {
         self.last().links = links.iter().map(|link| link.to_vec()).collect();
+        self
+    }
+
+    /// The last node takes tasks that ask for part of a GPU.
+    pub(crate) fn shares(mut self) -> Self {
+        self.last().shares_gpus = true;
         self
     }
 
@@ -187,6 +194,12 @@ impl Story {
     /// The last running job borrows.
     pub(crate) fn borrowed(mut self) -> Self {
         self.last_running().standing = Standing::Borrowed;
+        self
+    }
+
+    /// Each task of the last running job has so many thousandths of its GPU.
+    pub(crate) fn of_gpu(mut self, milli: u32) -> Self {
+        self.last_running().tasks.iter_mut().for_each(|(_, demand)| demand.gpu_milli = milli);
         self
     }
 

@@ -181,11 +181,7 @@ impl RoleWant {
             ask: Ask {
                 each: Amounts::of(&demand),
                 gpus: demand.gpus,
-                milli: if demand.gpus == 1 {
-                    demand.gpu_milli.clamp(1, WHOLE_GPU)
-                } else {
-                    WHOLE_GPU
-                },
+                milli: demand.each_gpu_milli(),
                 types: if demand.gpus == 0 { 0 } else { names.type_bits(&asked.gpu_types) },
                 labels: request.labels.clone(),
             },

@@ -24,6 +24,8 @@ const RACKS: [(&str, u32, &str, u32, u32, u64); 3] = [
     ("sim-v100", 20, "V100", 8, 64, 512),
     ("sim-a100", 12, "A100", 8, 128, 1024),
 ];
+/// The type of the GPUs that are shared.
+const SHARED: &str = "TITANX";
 /// Whose jobs come and go.
 const PEOPLE: [&str; 5] = ["demo-ada", "demo-bo", "demo-chen", "demo-dana", "demo-eli"];
 /// How many jobs there are at once before no more are added.
@@ -53,6 +55,7 @@ pub fn nodes() -> Vec<NodeSettings> {
                 ports: PortRange::default(),
                 labels: BTreeMap::from([("simulated".to_owned(), "true".to_owned())]),
                 links: Vec::new(),
+                shares_gpus: gpu_type == SHARED,
             });
         }
     }
@@ -120,6 +123,7 @@ fn job_file(random: &mut StdRng) -> String {
     let kind = kinds.choose(random).expect("the list is not empty");
     let (_, _, gpu_type, most, ..) = RACKS.choose(random).expect("the list is not empty");
     let gpus = [1, 1, 2, 4, *most].choose(random).copied().expect("the list is not empty");
+    let part = *gpu_type == SHARED && gpus == 1 && random.random_ratio(1, 2);
     let tasks = [1, 1, 1, 2, 4, 8].choose(random).copied().expect("the list is not empty");
     let seconds = random.random_range(20..600);
     let end = if random.random_ratio(1, 8) { "exit 1" } else { "exit 0" };
@@ -133,7 +137,7 @@ fn job_file(random: &mut StdRng) -> String {
             "taskNumber": tasks,
             "cpuNumber": gpus * 4,
             "memoryMB": gpus * 8192,
-            "gpuNumber": gpus,
+            "gpuNumber": if part { serde_json::json!(0.25) } else { gpus.into() },
             "command": format!("echo training {kind}; sleep {seconds}; {end}"),
         }],
     })
@@ -163,7 +167,7 @@ mod tests {
         for _ in 0..200 {
             let job: serde_json::Value = serde_json::from_str(&job_file(&mut random)).unwrap();
             let role = &job["taskRoles"][0];
-            assert!(role["gpuNumber"].as_u64().unwrap() <= 8);
+            assert!(role["gpuNumber"].as_f64().unwrap() <= 8.0);
             assert!(role["cpuNumber"].as_u64().unwrap() <= 32);
         }
     }

@@ -12,6 +12,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
+use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 use protocol::state::State;
 
@@ -120,8 +121,8 @@ fn node_gauges(text: &mut String, nodes: &[api::cluster::NodeView]) {
     let gpus = || nodes.iter().flat_map(|node| &node.gpus);
     gauge(text, "gpus", "GPUs of all nodes");
     line(text, "gpus", "", gpus().count() as f64);
-    gauge(text, "gpus_used", "GPUs that a task holds");
-    line(text, "gpus_used", "", gpus().filter(|gpu| gpu.job.is_some()).count() as f64);
+    gauge(text, "gpus_used", "GPUs that tasks hold, parts of them counted as parts");
+    line(text, "gpus_used", "", gpus().map(|gpu| gpu.used).sum::<Amount>().to_f64());
 }
 
 fn measurement(text: &mut String, measurement: &Measurement) {

@@ -1,4 +1,4 @@
-use protocol::wait::{Ground, ResourceKind};
+use protocol::wait::{Ground, ResourceKind, Scarce};
 
 use crate::i18n::en::spans::span;
 use crate::i18n::waits::amount;
@@ -7,6 +7,12 @@ use crate::i18n::words_queue::{Effects, Queue};
 pub(super) const QUEUE: Queue = Queue {
     scarce: |scarce| {
         let of = |value| amount(scarce.resource, value);
+        if scarce.resource == ResourceKind::Gpu && scarce.needs.is_part() {
+            let Scarce { needs, free, best_node, .. } = scarce;
+            return format!(
+                "A task needs {needs} of one GPU; {free} free in all, at most {best_node} of one"
+            );
+        }
         format!(
             "A task needs {} {}; {} free in all, at most {} on one node",
             of(scarce.needs),

@@ -76,6 +76,7 @@ const FIELDS: Fields = Fields {
     shared_memory: "Shared memory, MB",
     shared_memory_hint: "64 if empty",
     gpus: "GPUs",
+    gpus_hint: "Or part of one, such as 0.25, where a node shares its GPUs",
     disk: "Disk, GB",
     command: "Command",
     command_hint: "A shell text: bash where the image has it, else sh",

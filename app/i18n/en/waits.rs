@@ -23,6 +23,11 @@ pub(super) fn wait(reason: &WaitReason) -> String {
             let there = if existing.is_empty() { "none".to_owned() } else { list(existing, ", ") };
             format!("No node has GPU type {}; there is: {there}", list(wanted, " or "))
         }
+        WaitReason::GpusNotShared { wanted } => {
+            let of = if wanted.is_empty() { "" } else { " of type " };
+            let wanted = list(wanted, " or ");
+            format!("It asks for part of a GPU, but no node shares its GPUs{of}{wanted}")
+        }
         WaitReason::Behind { ahead: 1 } => "1 job of higher or equal priority is ahead".to_owned(),
         WaitReason::Behind { ahead } => {
             format!("{ahead} jobs of higher or equal priority are ahead")
@@ -30,6 +35,9 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         WaitReason::Gang { tasks, fit } => {
             let verb = if *fit == 1 { "fits" } else { "fit" };
             format!("Waiting until all {tasks} tasks can start together ({fit} {verb} now)")
+        }
+        WaitReason::Short { resource: ResourceKind::Gpu, needs, best_node } if needs.is_part() => {
+            format!("A task needs {needs} of one GPU, none has more than {best_node} free")
         }
         WaitReason::Short { resource, needs, best_node } => format!(
             "No node has enough {}: a task needs {}, the best node has {} free",
@@ -79,6 +87,9 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         }
         WaitReason::Fragmented { .. } => "Ask for fewer GPUs per task, or wait for a whole node.",
         WaitReason::TypeAbsent { .. } => "Clone the job with a GPU type that exists.",
+        WaitReason::GpusNotShared { .. } => {
+            "Clone the job with a whole GPU, or ask an administrator to let a node share its GPUs."
+        }
         WaitReason::Gang { .. } => "Fewer tasks, or smaller ones, would start sooner.",
         WaitReason::Short { .. } => "Asking for less of it would start the job sooner.",
         WaitReason::Impossible { .. } => "Stop the job and submit it again asking for less.",

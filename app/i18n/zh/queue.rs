@@ -1,4 +1,4 @@
-use protocol::wait::{Ground, ResourceKind};
+use protocol::wait::{Ground, ResourceKind, Scarce};
 
 use crate::i18n::waits::amount;
 use crate::i18n::words_queue::{Effects, Queue};
@@ -7,6 +7,12 @@ use crate::i18n::zh::spans::span;
 pub(super) const QUEUE: Queue = Queue {
     scarce: |scarce| {
         let of = |value| amount(scarce.resource, value);
+        if scarce.resource == ResourceKind::Gpu && scarce.needs.is_part() {
+            let Scarce { needs, free, best_node, .. } = scarce;
+            return format!(
+                "单任务需要一张 GPU 的 {needs}；共空闲 {free}，单张 GPU 最多 {best_node}"
+            );
+        }
         format!(
             "单任务需要{} {}；共空闲 {}，单节点最多 {}",
             word(scarce.resource),

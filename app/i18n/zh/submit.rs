@@ -73,6 +73,7 @@ const FIELDS: Fields = Fields {
     shared_memory: "共享内存(MB)",
     shared_memory_hint: "留空为 64",
     gpus: "GPU 数",
+    gpus_hint: "或一张的一部分,如 0.25,须有共享 GPU 的节点",
     disk: "硬盘(GB)",
     command: "命令",
     command_hint: "Shell 文本:镜像中有 bash 时用 bash,否则用 sh",

@@ -1,3 +1,4 @@
+use protocol::ids::GpuType;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::i18n::waits::{amount, list};
@@ -22,9 +23,15 @@ pub(super) fn wait(reason: &WaitReason) -> String {
             let there = if existing.is_empty() { "无".to_owned() } else { list(existing, "、") };
             format!("集群中没有 {} 类型的节点；现有类型：{there}", list(wanted, " 或 "))
         }
+        WaitReason::GpusNotShared { wanted } => {
+            format!("申请了 GPU 的一部分，但没有节点共享其 {}GPU", spaced(wanted))
+        }
         WaitReason::Behind { ahead } => format!("前面还有 {ahead} 个优先级更高或相同的作业"),
         WaitReason::Gang { tasks, fit } => {
             format!("需 {tasks} 个任务同时启动（当前可放置 {fit} 个）")
+        }
+        WaitReason::Short { resource: ResourceKind::Gpu, needs, best_node } if needs.is_part() => {
+            format!("单任务需要一张 GPU 的 {needs}，单张 GPU 最多空闲 {best_node}")
         }
         WaitReason::Short { resource, needs, best_node } => format!(
             "{}不足：单任务需要 {}，节点最多空闲 {}",
@@ -63,6 +70,9 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         }
         WaitReason::Fragmented { .. } => "可减少单任务 GPU 数，或等待整台节点空闲。",
         WaitReason::TypeAbsent { .. } => "请克隆作业并改用现有的 GPU 类型。",
+        WaitReason::GpusNotShared { .. } => {
+            "请克隆作业并申请整张 GPU，或请管理员允许某个节点共享其 GPU。"
+        }
         WaitReason::Gang { .. } => "减少任务数或单任务资源可更早启动。",
         WaitReason::Short { .. } => "减少该资源的申请量可更早启动。",
         WaitReason::Impossible { .. } => "请停止该作业，减少申请量后重新提交。",
@@ -73,6 +83,11 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Queued | WaitReason::Behind { .. } => "",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }
+}
+
+/// Names before another word, if there are any.
+fn spaced(names: &[GpuType]) -> String {
+    if names.is_empty() { String::new() } else { format!("{} ", list(names, " 或 ")) }
 }
 
 fn word(resource: ResourceKind) -> &'static str {

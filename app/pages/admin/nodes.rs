@@ -162,6 +162,10 @@ fn Has() -> impl IntoView {
             <Field name="node[labels]" label=text(|t| t.cluster.labels) hint=text(|t| t.admin.labels_hint)/>
         </div>
         <Field name="node[links]" label=text(|t| t.admin.links) hint=text(|t| t.admin.links_hint)/>
+        <label class="check">
+            <input type="checkbox" name="node[shares_gpus]" value="true"/>
+            {tr(|t| t.admin.shares_gpus)}
+        </label>
     }
     .into_any()
 }

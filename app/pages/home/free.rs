@@ -1,10 +1,12 @@
 use api::cluster::VirtualClusterView;
 use leptos::prelude::*;
+use protocol::amount::Amount;
 use protocol::ids::GpuType;
 
 use crate::i18n::tr;
 use crate::live::Live;
 use crate::number;
+use crate::parts::gpu_meter::GpuMeter;
 use crate::parts::loaded::Loaded;
 use crate::parts::meter::Meter;
 use crate::server_fns::virtual_clusters::list_clusters;
@@ -34,7 +36,7 @@ pub(crate) fn WhereFree() -> impl IntoView {
 fn Cluster(cluster: VirtualClusterView) -> impl IntoView {
     let VirtualClusterView { settings, used, total, .. } = cluster;
     let gpus = total.gpus.iter().map(|(kind, total)| {
-        let used = used.gpus.get(kind).copied().unwrap_or(0);
+        let used = used.gpus.get(kind).copied().unwrap_or_default();
         view! { <Gpus kind=kind.clone() used=used total=*total/> }
     });
     let gpus = gpus.collect_view();
@@ -63,12 +65,12 @@ fn Cluster(cluster: VirtualClusterView) -> impl IntoView {
 }
 
 #[component]
-fn Gpus(kind: GpuType, used: u64, total: u64) -> impl IntoView {
-    let free = total.saturating_sub(used);
+fn Gpus(kind: GpuType, used: Amount, total: Amount) -> impl IntoView {
+    let free = number::amount(total.without(used));
     view! {
         <li class="free__row">
             <span>{kind.to_string()} " " <b>{free}</b> " " {tr(|t| t.home.free)}</span>
-            <Meter used=used total=total label=kind.to_string()/>
+            <GpuMeter kind=kind.clone() used=used total=total/>
         </li>
     }
     .into_any()

@@ -6,7 +6,7 @@ use protocol::state::State;
 
 use crate::i18n::{text, tr};
 use crate::live::Live;
-use crate::number::count;
+use crate::number::{amount, count};
 use crate::pages::jobs::filter::Filter;
 use crate::parts::duration::Duration;
 use crate::parts::empty_state::EmptyState;
@@ -131,7 +131,7 @@ fn Row(job: JobSummary) -> impl IntoView {
         <tr>
             <th scope="row"><NameCell job=job.clone()/></th>
             <td><StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/></td>
-            <td class="num">{job.gpus}</td>
+            <td class="num">{amount(job.gpus)}</td>
             <td class="num"><RelativeTime at=job.submitted_at/></td>
             <td class="num wide">{ran}</td>
         </tr>

@@ -64,7 +64,7 @@ fn Facts(detail: JobDetail) -> impl IntoView {
                 <dt>{tr(|t| t.job.priority)}</dt>
                 <dd>{priority_word(job.priority)}</dd>
                 <dt>{tr(|t| t.jobs.gpus)}</dt>
-                <dd>{job.gpus}</dd>
+                <dd>{number::amount(job.gpus)}</dd>
                 <dt>{tr(|t| t.job.retries)}</dt>
                 <dd>
                     {tr(move |t| (t.job.retries_of)(retries.user, retries.platform, &limit_word(t, limit)))}
@@ -112,7 +112,7 @@ fn Role(role: RoleView) -> impl IntoView {
                 <dd class="buttons">
                     <span class="badge">{resources.cpus} " CPU"</span>
                     <span class="badge">{number::memory(resources.memory_mb)}</span>
-                    <span class="badge">{resources.gpus} " GPU"</span>
+                    <span class="badge">{number::amount(resources.gpus)} " GPU"</span>
                     {disk}
                 </dd>
                 <dt>{tr(|t| t.job.shared_memory)}</dt>

@@ -8,6 +8,7 @@ use protocol::state::State;
 
 use crate::address;
 use crate::i18n::{text, tr};
+use crate::number;
 use crate::pages::job::log_tab::log_address;
 use crate::pages::job::save_image::SaveButton;
 use crate::pages::job::terminal_tab::terminal_address;
@@ -96,7 +97,7 @@ fn TaskRow(key: JobKey, attempt: u32, task: TaskView, may_manage: bool) -> impl 
         let task = TaskOfJob { job: key.clone(), role: task.role.clone(), index: task.index };
         view! { " " <SaveButton task=task/> }
     });
-    let gpus = task.gpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let gpus = number::held_gpus(&task.gpus, task.gpu_part);
     let ended = task.completed_at;
     let ran = task.started_at.map(|from| view! { <Duration from=from to=ended/> });
     let restarts = (task.retry > 0).then(|| {

@@ -139,7 +139,7 @@ mod tests {
                 priority: Priority::TEST,
                 tasks: 1,
                 roles: 1,
-                gpus: 0,
+                gpus: 0.into(),
                 gpu_types: Vec::new(),
                 retries: Retries::default(),
                 submitted_at: Timestamp(0),

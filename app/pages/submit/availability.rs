@@ -5,6 +5,7 @@ use crate::i18n::{text, tr};
 use crate::number;
 use crate::pages::submit::document::JobField;
 use crate::pages::submit::state::Editing;
+use crate::parts::gpu_meter::GpuMeter;
 use crate::parts::meter::Meter;
 
 /// How full the virtual clusters are: the one of the text first, then the others one can use.
@@ -67,11 +68,10 @@ fn Amounts(used: Usage, total: Usage) -> impl IntoView {
         .iter()
         .map(|(gpu_type, count)| {
             let name = gpu_type.to_string();
-            let label = name.clone();
             let held = used.gpus.get(gpu_type).copied().unwrap_or_default();
             view! {
                 <dt>{name}</dt>
-                <dd><Meter used=held total=*count label=label/></dd>
+                <dd><GpuMeter kind=gpu_type.clone() used=held total=*count/></dd>
             }
         })
         .collect_view();

@@ -298,10 +298,8 @@ impl Edit {
         if typed.is_empty() && !required {
             return Self::Remove(path);
         }
-        match typed.trim().parse::<i64>() {
-            Ok(value) if number => Self::Set(path, value.into()),
-            Ok(_) | Err(_) => Self::Set(path, typed.into()),
-        }
+        let value = if number { number_of(typed.trim()) } else { None };
+        Self::Set(path, value.unwrap_or_else(|| typed.into()))
     }
 
     /// The text after the change; all else in it stays as it was.
@@ -311,6 +309,15 @@ impl Edit {
             Self::Remove(path) => edit::remove(text, &steps(path)),
         }
     }
+}
+
+/// A number that is written as it was typed; on the way to `0.25`, `0.` is none yet.
+fn number_of(typed: &str) -> Option<Json> {
+    if let Ok(whole) = typed.parse::<i64>() {
+        return Some(whole.into());
+    }
+    let number = serde_json::Number::from_f64(typed.parse().ok()?)?;
+    (number.to_string() == typed).then_some(Json::Number(number))
 }
 
 impl Tree {
@@ -625,6 +632,10 @@ taskRoles:
     fn what_was_typed_becomes_a_number_a_text_or_nothing() {
         let typed = |typed, number, required| Edit::typed("x", typed, number, required);
         assert_eq!(typed("4", true, false), Edit::Set("x".into(), 4.into()));
+        assert_eq!(typed("0.25", true, false), Edit::Set("x".into(), 0.25.into()));
+        for unfinished in ["0.", ".", "0.250", "inf"] {
+            assert_eq!(typed(unfinished, true, false), Edit::Set("x".into(), unfinished.into()));
+        }
         assert_eq!(typed("4 GPUs", true, false), Edit::Set("x".into(), "4 GPUs".into()));
         assert_eq!(typed("4", false, false), Edit::Set("x".into(), "4".into()));
         assert_eq!(typed("", false, false), Edit::Remove("x".into()));

@@ -16,8 +16,21 @@ pub(crate) enum Kind {
     Line,
     /// A whole number.
     Number,
+    /// A number.
+    Decimal,
     /// Any number of lines.
     Lines,
+}
+
+impl Kind {
+    /// The keyboard that suits a number.
+    fn keyboard(self) -> Option<&'static str> {
+        match self {
+            Self::Number => Some("numeric"),
+            Self::Decimal => Some("decimal"),
+            Self::Line | Self::Lines => None,
+        }
+    }
 }
 
 /// A field that shows and changes what stands at a path of the text, with what is wrong there.
@@ -37,20 +50,21 @@ pub(crate) fn TextField(
     let editing = Editing::get();
     let value = Memo::new(move |_| editing.read(|tree| tree.text(&path.read())));
     let type_in = move |typed: String| {
-        let required = required && kind != Kind::Number;
-        editing.edit(&[Edit::typed(&path.get_untracked(), &typed, kind == Kind::Number, required)]);
+        let number = kind.keyboard().is_some();
+        let required = required && !number;
+        editing.edit(&[Edit::typed(&path.get_untracked(), &typed, number, required)]);
     };
     let id = Signal::derive(move || field_id(&path.read()));
     let described = Signal::derive(move || format!("{}-about", id.get()));
     let input = match kind {
         Kind::Lines => view! { <Lines id=id described=described value=value path=path type_in=Callback::new(type_in)/> }.into_any(),
-        Kind::Line | Kind::Number => view! {
+        Kind::Line | Kind::Number | Kind::Decimal => view! {
             <input
                 class="input"
-                class:input--number={kind == Kind::Number}
+                class:input--number={kind.keyboard().is_some()}
                 id=move || id.get()
                 type="text"
-                inputmode=(kind == Kind::Number).then_some("numeric")
+                inputmode=kind.keyboard()
                 autocomplete="off"
                 list=list
                 spellcheck="false"

@@ -90,7 +90,12 @@ fn Numbers(role: Memo<Role>) -> impl IntoView {
         </Show>
         <div class="role__numbers">
             {number(RoleField::Tasks, |f| f.tasks)}
-            {number(RoleField::Gpus, |f| f.gpus)}
+            <TextField
+                path=path(role, RoleField::Gpus)
+                label=|f| f.gpus
+                hint=|f| f.gpus_hint
+                kind=Kind::Decimal
+            />
             {number(RoleField::Cpus, |f| f.cpus)}
             {number(RoleField::Memory, |f| f.memory)}
             <TextField

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use api::Actor;
-use api::cluster::{GpuView, NodeTask, NodeView, Usage, VirtualClusterView};
+use api::cluster::{GpuHolder, GpuView, NodeTask, NodeView, Usage, VirtualClusterView};
 use api::jobs::{AttemptView, DryRun, EventView, JobSummary, Retries, RoleView, TaskView};
 use api::queue::Explanation;
 use database::attempts::Attempt;
@@ -12,10 +12,11 @@ use database::events::Event;
 use database::jobs::{Hold, JobRow};
 use database::nodes::NodeRecord;
 use database::tasks::Task;
+use protocol::amount::Amount;
 use protocol::cluster::{NodeCondition, VirtualClusterSettings};
 use protocol::ids::{GpuType, NodeName};
 use protocol::placement::TaskPlacement;
-use protocol::resources::Capacity;
+use protocol::resources::{Capacity, Gpu};
 use protocol::spec::TaskRole;
 use protocol::wait::{WaitReason, Waiting};
 use scheduler::model::{Answer, Demand, Standing};
@@ -112,6 +113,7 @@ pub(super) fn task(task: Task, progress: Option<String>) -> TaskView {
         node,
         address,
         gpus,
+        gpu_part: task.resources.gpu_part(),
         ports,
         container: task.container,
         started_at: task.started_at,
@@ -138,22 +140,18 @@ pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
     for (_, place, resources) in &held {
         add(&mut used, place, resources, &capacity);
     }
-    let holder = |index: u32| {
-        held.iter().find(|(_, place, _)| place.gpus.contains(&index)).map(|(job, _, _)| job)
-    };
-    let gpus = capacity.gpus.iter().map(|gpu| GpuView {
-        gpu: gpu.clone(),
-        job: holder(gpu.index).and_then(|job| queue.key(*job)).cloned(),
-    });
-    let tasks = held.iter().filter_map(|(job, place, _)| {
+    let tasks = held.iter().filter_map(|(job, place, demand)| {
         let job = queue.job(*job)?;
         let role = job.spec.roles.get(place.role as usize)?;
         Some(NodeTask {
             job: job.row.key.clone(),
             task: format!("{}-{}", role.name, place.index),
             gpus: place.gpus.clone(),
+            gpu_part: Some(amount_of_each(demand)).filter(|part| part.is_part()),
         })
     });
+    let tasks: Vec<NodeTask> = tasks.collect();
+    let gpus = capacity.gpus.iter().map(|gpu| gpu_view(gpu, &tasks));
     let observed = node.observed.as_ref();
     NodeView {
         name: name.clone(),
@@ -166,11 +164,33 @@ pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
         last_seen: observed.and_then(|seen| seen.last_seen),
         engine: observed.and_then(|seen| seen.engine.clone()),
         gpus: gpus.collect(),
-        tasks: tasks.collect(),
+        tasks,
+        shares_gpus: node.settings.shares_gpus,
         ports: node.settings.ports,
         labels: node.settings.labels.clone(),
         capacity,
         used,
+    }
+}
+
+/// How much of each of its GPUs a task has.
+fn amount_of_each(demand: &Demand) -> Amount {
+    Amount::from_milli(demand.each_gpu_milli().into())
+}
+
+fn gpu_view(gpu: &Gpu, tasks: &[NodeTask]) -> GpuView {
+    let holder = |task: &NodeTask| GpuHolder {
+        job: task.job.clone(),
+        task: task.task.clone(),
+        part: task.gpu_part.unwrap_or(Amount::whole(1)),
+    };
+    let holding = tasks.iter().filter(|task| task.gpus.contains(&gpu.index));
+    let holders: Vec<_> = holding.map(holder).collect();
+    GpuView {
+        gpu: gpu.clone(),
+        job: holders.first().map(|holder| holder.job.clone()),
+        used: holders.iter().map(|holder| holder.part).sum(),
+        holders,
     }
 }
 
@@ -190,7 +210,7 @@ fn add(usage: &mut Usage, place: &TaskPlacement, resources: &Demand, node: &Capa
     usage.disk_gb += resources.disk_gb;
     for index in &place.gpus {
         if let Some(gpu) = node.gpus.iter().find(|gpu| gpu.index == *index) {
-            *usage.gpus.entry(gpu.gpu_type.clone()).or_default() += 1;
+            *usage.gpus.entry(gpu.gpu_type.clone()).or_default() += amount_of_each(resources);
         }
     }
 }
@@ -243,7 +263,7 @@ fn ready(cluster: &Cluster) -> Usage {
         total.memory_mb += capacity.memory_mb;
         total.disk_gb += capacity.disk_gb;
         for gpu in capacity.gpus {
-            *total.gpus.entry(gpu.gpu_type).or_default() += 1;
+            *total.gpus.entry(gpu.gpu_type).or_default() += Amount::whole(1);
         }
     }
     total
@@ -253,10 +273,11 @@ fn ready(cluster: &Cluster) -> Usage {
 /// does not name have a share of 0.
 fn bounded(settings: &VirtualClusterSettings, all: Usage) -> Usage {
     let share = &settings.share;
-    let mut gpus: BTreeMap<GpuType, u64> = share.gpus.clone();
+    let of_share = share.gpus.iter().map(|(kind, count)| (kind.clone(), Amount::whole(*count)));
+    let mut gpus: BTreeMap<GpuType, Amount> = of_share.collect();
     for shape in &settings.shapes {
         *gpus.entry(shape.gpu_type.clone()).or_default() +=
-            u64::from(shape.gpus) * u64::from(shape.count);
+            Amount::whole(shape.gpus.into()).times(shape.count.into());
     }
     if gpus.is_empty() {
         gpus = all.gpus;

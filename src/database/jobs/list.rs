@@ -159,7 +159,7 @@ fn sorting(order: JobOrder) -> Vec<SimpleExpr> {
         JobOrder::User => then_submitted(row::Column::UserName),
         JobOrder::VirtualCluster => then_submitted(row::Column::VirtualCluster),
         JobOrder::State => then_submitted(row::Column::State),
-        JobOrder::Gpus => vec![row::Column::Gpus.into_simple_expr()],
+        JobOrder::Gpus => vec![row::Column::GpuMilli.into_simple_expr()],
         JobOrder::Tasks => vec![row::Column::Tasks.into_simple_expr()],
         JobOrder::Retries => vec![Expr::cust("user_retries + platform_retries")],
     };

@@ -1,5 +1,6 @@
 //! The table `jobs`: narrow, so that lists of very many jobs are quick.
 
+use protocol::amount::Amount;
 use protocol::ids::{JobId, JobKey};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
@@ -24,7 +25,7 @@ pub(crate) struct Model {
     pub priority: i64,
     pub tasks: i64,
     pub roles: i64,
-    pub gpus: i64,
+    pub gpu_milli: i64,
     pub gpu_types: String,
     pub user_retries: i64,
     pub platform_retries: i64,
@@ -67,7 +68,7 @@ impl Model {
             priority: Priority(row.number(self.priority)?),
             tasks: row.number(self.tasks)?,
             roles: row.number(self.roles)?,
-            gpus: row.number(self.gpus)?,
+            gpus: Amount::from_milli(row.number(self.gpu_milli)?),
             gpu_types: row.json(&self.gpu_types)?,
             retries: Retries {
                 user: row.number(self.user_retries)?,

@@ -86,7 +86,7 @@ fn row_of(job: &NewJob) -> row::ActiveModel {
         priority: Set(spec.priority.0.into()),
         tasks: Set(spec.task_count().into()),
         roles: Set(amount(spec.roles.len() as u64)),
-        gpus: Set(amount(spec.gpu_count())),
+        gpu_milli: Set(amount(spec.gpu_count().milli())),
         gpu_types: Set(gpu_types(spec)),
         user_retries: Set(0),
         platform_retries: Set(0),

@@ -1,3 +1,4 @@
+use protocol::amount::Amount;
 use protocol::ids::{JobId, TaskKey};
 use protocol::placement::TaskPlacement;
 use protocol::resources::Resources;
@@ -29,7 +30,7 @@ pub(crate) struct Model {
     pub ports: String,
     pub cpus: i64,
     pub memory_mb: i64,
-    pub gpus: i64,
+    pub gpu_milli: i64,
     pub disk_gb: i64,
     pub container: Option<String>,
     pub progress: Option<String>,
@@ -66,7 +67,7 @@ impl Model {
         let resources = Resources {
             cpus: row.number(self.cpus)?,
             memory_mb: row.number(self.memory_mb)?,
-            gpus: row.number(self.gpus)?,
+            gpus: Amount::from_milli(row.number(self.gpu_milli)?),
             disk_gb: row.number(self.disk_gb)?,
         };
         let intent = match &self.intent {

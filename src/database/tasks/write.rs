@@ -37,7 +37,7 @@ fn row_of(task: &Task) -> row::ActiveModel {
         ports: Set(to_json(&placement.ports)),
         cpus: Set(resources.cpus.into()),
         memory_mb: Set(amount(resources.memory_mb)),
-        gpus: Set(resources.gpus.into()),
+        gpu_milli: Set(amount(resources.gpus.milli())),
         disk_gb: Set(amount(resources.disk_gb)),
         container: Set(task.container.clone()),
         progress: Set(task.progress.clone()),

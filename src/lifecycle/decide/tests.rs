@@ -13,7 +13,7 @@ fn role(name: &str, count: u32) -> TaskRole {
     TaskRole {
         name: RoleName::new(name).unwrap(),
         count,
-        resources: Resources { cpus: 1, memory_mb: 100, gpus: 0, disk_gb: 0 },
+        resources: Resources { cpus: 1, memory_mb: 100, gpus: 0.into(), disk_gb: 0 },
         gpu_types: vec![],
         shm_mb: 64,
         image: "berth/base".into(),

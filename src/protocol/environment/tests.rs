@@ -24,8 +24,8 @@ fn role(name: &str, resources: Resources, completion: Completion) -> TaskRole {
 }
 
 fn spec(dialect: Dialect) -> JobSpec {
-    let small = Resources { cpus: 2, memory_mb: 8192, gpus: 0, disk_gb: 0 };
-    let large = Resources { cpus: 2, memory_mb: 16_384, gpus: 4, disk_gb: 0 };
+    let small = Resources { cpus: 2, memory_mb: 8192, gpus: 0.into(), disk_gb: 0 };
+    let large = Resources { cpus: 2, memory_mb: 16_384, gpus: 4.into(), disk_gb: 0 };
     let first_failure = Completion { min_failed: Some(1), min_succeeded: None };
     let both = Completion { min_failed: Some(1), min_succeeded: Some(2) };
     JobSpec {
@@ -266,6 +266,25 @@ fn the_users_variables_replace_none_of_ours() {
     for absent in ["PAI_WORK_DIR", "NVIDIA_VISIBLE_DEVICES=all", ""] {
         assert!(!found.contains_key(absent), "{absent:?}");
     }
+}
+
+#[test]
+fn a_part_of_a_gpu_is_told_and_what_the_user_says_of_it_stays() {
+    let mut spec = spec(Dialect::V2);
+    assert!(!look(&spec, (1, 1)).contains_key("BERTH_GPU_SHARE"), "the GPUs are its own");
+    let shares = ["BERTH_GPU_SHARE", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", "PAI_TASK_GPU_NUM"];
+    for (milli, share, percent) in [(250, "0.25", "25"), (125, "0.125", "13"), (1, "0.001", "1")] {
+        spec.roles[1].resources.gpus = Amount::from_milli(milli);
+        let found = look(&spec, (1, 1));
+        assert_eq!(shares.map(|name| found[name].as_str()), [share, percent, "1"]);
+        assert_eq!(found["PAI_RESOURCE_worker"], "1,2,16384,64");
+        assert!(!look(&spec, (0, 0)).contains_key("BERTH_GPU_SHARE"), "another role's");
+    }
+    for name in [shares[0], shares[1]] {
+        spec.env.insert(name.to_owned(), "50".to_owned());
+    }
+    let found = look(&spec, (1, 1));
+    assert_eq!(shares.map(|name| found[name].as_str()), ["50", "50", "1"]);
 }
 
 #[test]

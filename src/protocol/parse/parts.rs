@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::reader::{Field, Fields, Reader};
-use crate::document::Value;
+use super::reader::{Field, Fields, Reader, decimal, whole};
+use crate::amount::Amount;
+use crate::document::{Value, shorten};
 use crate::ids::{GpuType, PortLabel};
 use crate::spec::{PortRequest, RetryLimit};
 
@@ -23,7 +24,50 @@ pub(crate) const MAX_AMOUNT: i64 = 1 << 40;
 pub(crate) const MIN_MEMORY: i64 = 100;
 
 pub(crate) const PORT_KEYS: [&str; 3] = ["label", "beginAt", "portNumber"];
+const GPUS: &str =
+    "a whole number from 0 to 65536, or a part of one GPU such as 0.25, in thousandths";
 const INTEGER: &str = "a whole number, at least 1";
+
+/// GPUs of a task: whole ones, or a part of one.
+pub(crate) fn gpus<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>, key: &str) -> Option<Amount> {
+    let field = reader.required(fields, key, GPUS)?;
+    let (Value::Number(text) | Value::Text(text)) = &field.node.value else {
+        return reader.mismatch(&field, GPUS);
+    };
+    match amount_of_gpus(text.trim()) {
+        Ok(amount) => Some(amount),
+        Err(what) => {
+            let (name, text) = (field.name(), shorten(text));
+            reader.wrong(&field, format!("{name} is {text}, {what}"), GPUS);
+            None
+        }
+    }
+}
+
+/// # Errors
+/// What the text is instead.
+fn amount_of_gpus(text: &str) -> Result<Amount, String> {
+    let value = match (whole(text), decimal(text)) {
+        (Some(count), _) if count > MAX_UNITS => return Err(format!("more than {MAX_UNITS}")),
+        (Some(count), _) => {
+            let count = u64::try_from(count).map_err(|_| "less than 0")?;
+            return Ok(Amount::whole(count));
+        }
+        (None, Some(value)) => value,
+        (None, None) => return Err("not a number".to_owned()),
+    };
+    if value < 0.0 {
+        return Err("less than 0".to_owned());
+    }
+    if value > 1.0 {
+        return Err("more than one GPU but not whole".to_owned());
+    }
+    let milli = (value * 1000.0).round();
+    if milli < 1.0 || (milli / 1000.0 - value).abs() > f64::EPSILON {
+        return Err("finer than thousandths of a GPU".to_owned());
+    }
+    Ok(Amount::from_milli(milli as u64))
+}
 
 /// `portList`.
 pub(crate) fn ports<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<PortRequest> {

@@ -325,15 +325,20 @@ impl<'d> Reader<'d> {
 }
 
 /// A whole number, `2.0` and `1e3` included.
-fn whole(text: &str) -> Option<i64> {
+pub(crate) fn whole(text: &str) -> Option<i64> {
     if let Some(value) = integer(text) {
         return Some(value);
     }
-    let written =
-        text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
-    let value: f64 = written.then(|| text.parse().ok()).flatten()?;
+    let value = decimal(text)?;
     // Above 2^53 a float no longer says which number was meant.
     (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64)
+}
+
+/// A number in digits, with a point or an exponent.
+pub(crate) fn decimal(text: &str) -> Option<f64> {
+    let written =
+        text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
+    written.then(|| text.parse().ok()).flatten()
 }
 
 /// The known word that was probably meant, if one is near enough.

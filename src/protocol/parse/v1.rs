@@ -200,13 +200,13 @@ fn resources<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>) -> Option<Resourc
     };
     let cpus = get("cpuNumber", 1, parts::MAX_UNITS, AT_LEAST_ONE);
     let memory_mb = get("memoryMB", parts::MIN_MEMORY, parts::MAX_AMOUNT, &memory);
-    let gpus = get("gpuNumber", 0, parts::MAX_UNITS, "a whole number, at least 0");
+    let gpus = parts::gpus(reader, fields, "gpuNumber");
     let disk = fields.given("storageGB");
     let disk_gb = disk.map_or(Some(0), |field| reader.count(&field, 0, parts::MAX_AMOUNT));
     Some(Resources {
         cpus: u32::try_from(cpus?).ok()?,
         memory_mb: u64::try_from(memory_mb?).ok()?,
-        gpus: u32::try_from(gpus?).ok()?,
+        gpus: gpus?,
         disk_gb: disk_gb?,
     })
 }

@@ -244,7 +244,7 @@ fn read_resources<'d>(
     };
     let cpus = get("cpu", 1, parts::MAX_UNITS);
     let memory_mb = get("memoryMB", parts::MIN_MEMORY, parts::MAX_AMOUNT);
-    let gpus = get("gpu", 0, parts::MAX_UNITS);
+    let gpus = parts::gpus(reader, &fields, "gpu");
     let mut ports = Vec::new();
     let map = fields.given("ports").and_then(|field| reader.map(&field));
     for (entry, field) in map.iter().flat_map(Fields::each) {
@@ -256,7 +256,7 @@ fn read_resources<'d>(
     let resources = Resources {
         cpus: u32::try_from(cpus?).ok()?,
         memory_mb: u64::try_from(memory_mb?).ok()?,
-        gpus: u32::try_from(gpus?).ok()?,
+        gpus: gpus?,
         disk_gb: 0,
     };
     Some((resources, parts::without_implicit(ports)))

@@ -46,6 +46,11 @@ fn minimums_patterns_and_defaults_are_there() {
     assert!(role["properties"]["minSucceededTaskCount"]["default"].is_null());
     assert!(role["properties"]["minSucceededTaskCount"].get("default").is_some());
     assert_eq!(role["properties"]["name"]["pattern"], "^[A-Za-z0-9._~]+$");
+    let gpus = &role["properties"]["gpuNumber"];
+    assert_eq!(
+        (&gpus["anyOf"][1]["exclusiveMaximum"], &gpus["examples"][1]),
+        (&1.into(), &0.25.into())
+    );
     let required: Vec<&str> =
         role["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert_eq!(required, ["name", "taskNumber", "cpuNumber", "memoryMB", "gpuNumber", "command"]);

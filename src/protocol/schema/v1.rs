@@ -69,8 +69,8 @@ pub(super) struct TaskRole {
     /// Size of `/dev/shm` in MiB, part of the memory.
     #[schemars(rename = "shmMB", default, schema_with = "super::from_1", extend("default" = 64))]
     shm_mb: (),
-    /// GPUs of each task.
-    #[schemars(schema_with = "super::from_0", extend("examples" = [1]))]
+    /// GPUs of each task; below 1 a part of one, on nodes that share theirs.
+    #[schemars(schema_with = "super::gpus", extend("examples" = [1, 0.25]))]
     gpu_number: (),
     /// Disk of each task in GiB.
     #[schemars(rename = "storageGB", default, schema_with = "super::from_0", extend("default" = 0))]

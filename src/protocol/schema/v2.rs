@@ -158,8 +158,8 @@ pub(super) struct Resources {
     /// Memory in MiB.
     #[schemars(rename = "memoryMB", schema_with = "super::from_100", extend("examples" = [8192]))]
     memory_mb: (),
-    /// GPUs.
-    #[schemars(schema_with = "super::from_0", extend("examples" = [1]))]
+    /// GPUs; below 1 a part of one, on nodes that share theirs.
+    #[schemars(schema_with = "super::gpus", extend("examples" = [1, 0.25]))]
     gpu: (),
     /// Number of ports by label, besides `http` and `ssh`, which every task has.
     #[schemars(default, schema_with = "super::by_word::<PortCount>")]

@@ -1,6 +1,7 @@
 //! `berth nodes` and `berth vc`.
 
 use api::cluster::NodeView;
+use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ fn node_row(node: &NodeView) -> Vec<String> {
         NodeCondition::Unreachable => "unreachable",
     };
     let simulated = if node.simulated { " (simulated)" } else { "" };
-    let held = node.gpus.iter().filter(|gpu| gpu.job.is_some()).count();
+    let held: Amount = node.gpus.iter().map(|gpu| gpu.used).sum();
     vec![
         node.name.to_string(),
         node.address.clone(),
@@ -48,7 +49,8 @@ pub(super) fn virtual_clusters(common: &Common) -> Outcome {
         return print_json(&clusters);
     }
     let amount = |cluster: &Value, part: &str, what: &str| {
-        cluster.pointer(&format!("/{part}/{what}")).and_then(Value::as_u64).unwrap_or(0)
+        let value = cluster.pointer(&format!("/{part}/{what}")).cloned().unwrap_or_default();
+        serde_json::from_value::<Amount>(value).unwrap_or_default()
     };
     let rows: Vec<_> = clusters
         .iter()

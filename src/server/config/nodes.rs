@@ -39,6 +39,9 @@ pub struct NodeEntry {
     /// Groups of GPU indices that are linked closely; none: neighbours by index.
     #[serde(default)]
     pub links: Vec<Vec<u32>>,
+    /// Whether several tasks may share one of its GPUs, each with a part of it.
+    #[serde(default)]
+    pub shares_gpus: bool,
 }
 
 impl NodeEntry {
@@ -56,6 +59,7 @@ impl NodeEntry {
             ports: PortRange::default(),
             labels: BTreeMap::new(),
             links: Vec::new(),
+            shares_gpus: false,
         }
     }
 
@@ -90,6 +94,7 @@ impl From<NodeEntry> for NodeSettings {
             ports,
             labels,
             links,
+            shares_gpus,
         } = entry;
         Self {
             name,
@@ -103,6 +108,7 @@ impl From<NodeEntry> for NodeSettings {
             ports,
             labels,
             links,
+            shares_gpus,
         }
     }
 }

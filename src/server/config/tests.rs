@@ -31,6 +31,7 @@ fn nodes_and_virtual_clusters_are_read() {
         cpus = 32
         gpus = [{ type = "TITANX", count = 2 }]
         gpu_runtime = "none"
+        shares_gpus = true
         ports = "30000-30999"
         labels = { rack = "a" }
 
@@ -49,6 +50,7 @@ fn nodes_and_virtual_clusters_are_read() {
     let node = &config.node_settings()[0];
     assert_eq!((node.ports.first, node.ports.last), (30_000, 30_999));
     assert_eq!(node.gpus.as_ref().unwrap()[0].count, 2);
+    assert!(node.shares_gpus);
     assert_eq!(config.virtual_clusters[0].share.cpus, Some(8));
     assert!(config.virtual_clusters[0].borrows);
     let part = &config.virtual_clusters[1];
@@ -61,6 +63,7 @@ fn without_nodes_there_is_the_local_engine() {
     let nodes = load("", &[], &Flags::default()).unwrap().node_settings();
     assert_eq!(nodes.len(), 1);
     assert_eq!(nodes[0].endpoint, "unix:///var/run/docker.sock");
+    assert!(!nodes[0].shares_gpus, "an administrator has to allow it");
 }
 
 #[test]

@@ -88,6 +88,7 @@ fn node(name: &str) -> NodeSettings {
         ports: PortRange::default(),
         labels: std::collections::BTreeMap::new(),
         links: Vec::new(),
+        shares_gpus: false,
     }
 }
 

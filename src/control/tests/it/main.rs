@@ -9,6 +9,7 @@ mod house;
 mod images;
 mod life;
 mod limits;
+mod parts;
 mod preemption;
 mod queue;
 mod shares;

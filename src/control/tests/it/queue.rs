@@ -77,7 +77,7 @@ async fn owners_order_their_own_jobs_and_administrators_all() {
     assert_eq!(order(backend, &all).await, ["ada~a1", "bob~b1", "ada~a2"]);
     let why = backend.queue.explain(&bob, &b1).await.unwrap().unwrap();
     assert_eq!(why.holders, [key("runs")]);
-    assert_eq!(why.scarce.map(|scarce| (scarce.needs, scarce.free)), Some((8, 0)));
+    assert_eq!(why.scarce.map(|scarce| (scarce.needs, scarce.free)), Some((8.into(), 0.into())));
 
     backend.queue.change(&ada, &a2, FIRST).await.unwrap();
     placed_at(backend, &a2, 1).await;

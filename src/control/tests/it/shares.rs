@@ -44,7 +44,7 @@ async fn a_part_runs_on_its_own_share_then_on_its_parents() {
     until_state(backend, "parents", State::Running).await;
     let one = "one".parse().unwrap();
     let view = backend.virtual_clusters.get(&admin(), &one).await.unwrap();
-    assert_eq!((view.used.gpus[&titanx()], view.borrowed.gpus.len()), (8, 0));
+    assert_eq!((view.used.gpus[&titanx()], view.borrowed.gpus.len()), (8.into(), 0));
     submit(backend, of("one", "others", 1)).await;
     let waiting = |detail: &api::jobs::JobDetail| detail.summary.waiting.is_some();
     until(backend, "others", waiting).await;
@@ -54,7 +54,7 @@ async fn a_part_runs_on_its_own_share_then_on_its_parents() {
     backend.virtual_clusters.save(&admin(), borrows).await.unwrap();
     until_state(backend, "others", State::Running).await;
     let view = backend.virtual_clusters.get(&admin(), &one).await.unwrap();
-    assert_eq!(view.borrowed.gpus[&titanx()], 1);
+    assert_eq!(view.borrowed.gpus[&titanx()], 1.into());
     control.shutdown().await;
 }
 

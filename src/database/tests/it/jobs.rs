@@ -15,7 +15,7 @@ on_both! {
         let job = jobs::by_key(conn, &new.key).await?.unwrap();
         assert_eq!((job.row.id, &job.row.key, &job.spec), (id, &new.key, &new.spec));
         assert_eq!((job.row.state, job.row.priority), (State::Waiting, Priority::PRODUCTION));
-        assert_eq!((job.row.tasks, job.row.roles, job.row.gpus), (2, 1, 4));
+        assert_eq!((job.row.tasks, job.row.roles, job.row.gpus), (2, 1, 4.into()));
         let types: Vec<_> = job.row.gpu_types.iter().map(ToString::to_string).collect();
         assert_eq!(types, ["A100", "V100"], "each type once");
         assert_eq!((job.row.submitted_at, job.row.started_at), (at(1000), None));

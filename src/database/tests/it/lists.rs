@@ -2,6 +2,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use database::jobs::{self, JobFilter, JobOrder, JobRow, JobUpdate, NewJob, Retries};
+use protocol::amount::Amount;
 use protocol::state::State;
 
 use crate::stage::{Stage, a_job, at, exit, job_name, on_both, user, vc};
@@ -25,7 +26,7 @@ fn jumble(n: i64) -> NewJob {
     job.key.name = job_name(&format!("{}.{n}", job.key.name));
     job.spec.virtual_cluster = vc(["default", "Night", "a_1"][(n / 4 % 3) as usize]);
     job.spec.roles[0].count = u32::try_from(n * 11 % 5 + 1).unwrap();
-    job.spec.roles[0].resources.gpus = u32::try_from(n * 5 % 3).unwrap();
+    job.spec.roles[0].resources.gpus = Amount::from_milli((n * 5 % 3 * 500) as u64);
     job.submitted_at = at(1000 + n * 13 % 17);
     job
 }

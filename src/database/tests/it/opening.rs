@@ -2,7 +2,7 @@ use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 
 use anyhow::Result;
-use database::{Database, Error, jobs, settings};
+use database::{ConnectionTrait as _, Database, Error, jobs, settings};
 
 use crate::stage::{Kind, Stage, a_job, new_url, on_both, write};
 
@@ -15,6 +15,26 @@ on_both! {
         assert_eq!(jobs::by_id(stage.db.read(), id).await?, before);
         let next = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "k")));
         assert!(next > id);
+    }
+}
+
+on_both! {
+    async fn gpus_of_before_they_had_parts_are_whole_ones(stage) {
+        let id = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "j")));
+        let before = jobs::by_id(stage.db.read(), id).await?;
+        let tx = stage.begin().await?;
+        for statement in [
+            "ALTER TABLE jobs RENAME COLUMN gpu_milli TO gpus",
+            "UPDATE jobs SET gpus = 4",
+            "ALTER TABLE tasks RENAME COLUMN gpu_milli TO gpus",
+            "DELETE FROM seaql_migrations WHERE version = 'm0008_gpu_parts'",
+        ] {
+            tx.execute_unprepared(statement).await?;
+        }
+        tx.commit().await?;
+        let stage = stage.reopened().await?;
+        assert_eq!(before.as_ref().map(|job| job.row.gpus), Some(4.into()));
+        assert_eq!(jobs::by_id(stage.db.read(), id).await?, before);
     }
 }
 

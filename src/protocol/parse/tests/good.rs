@@ -26,9 +26,9 @@ fn the_examples_of_qizhi_and_pai_are_read() {
         assert_eq!(masked_text, text);
         assert_eq!(spec.virtual_cluster.as_str(), "your_virtual_cluster");
         assert_eq!(spec.kill_all_on_completed, Some(2));
-        assert_eq!((spec.task_count(), spec.gpu_count()), (4, 8));
+        assert_eq!((spec.task_count(), spec.gpu_count()), (4, 8.into()));
         let [ps, worker] = &spec.roles[..] else { panic!("two roles") };
-        assert_eq!((ps.name.as_str(), ps.count, ps.resources.gpus), ("ps_server", 2, 0));
+        assert_eq!((ps.name.as_str(), ps.count, ps.resources.gpus), ("ps_server", 2, 0.into()));
         assert_eq!((worker.resources.cpus, worker.resources.memory_mb), (2, 16384));
         assert_eq!(worker.shm_mb, 64);
         assert!(worker.ports.is_empty(), "http and ssh are there anyway");
@@ -43,11 +43,52 @@ fn the_earliest_dialect_is_told_by_its_keys() {
     let spec = read(EARLIEST).spec;
     assert_eq!(spec.dialect, Dialect::Earliest);
     assert_eq!(spec.code_dir.as_deref(), Some("hdfs://path/to/code"));
-    assert_eq!(spec.roles[1].resources.gpus, 4);
+    assert_eq!(spec.roles[1].resources.gpus, 4.into());
     let later = EARLIEST.replace("\"retryCount\": 0", "\"gpuType\": \"K80\"");
     assert_eq!(read(&later).spec.dialect, Dialect::Pai);
     let without_code = EARLIEST.replace("\"codeDir\": \"hdfs://path/to/code\",", "");
     assert_eq!(read(&without_code).spec.dialect, Dialect::Pai);
+}
+
+#[test]
+fn a_task_may_ask_for_part_of_a_gpu() {
+    let v1 = |word: &str| SCM.replace("\"gpuNumber\": 1", &format!("\"gpuNumber\": {word}"));
+    let v2 = |word: &str| V2.replacen("gpu: 4", &format!("gpu: {word}"), 1);
+    for (word, milli) in [
+        ("0.25", 250),
+        ("0.001", 1),
+        ("0.999", 999),
+        ("\"0.5\"", 500),
+        ("5e-1", 500),
+        ("1.0", 1000),
+    ] {
+        for text in [v1(word), v2(word)] {
+            let resources = read(&text).spec.roles[0].resources;
+            assert_eq!((resources.gpus.milli(), resources.gpu_devices()), (milli, 1), "{word}");
+            assert_eq!(resources.gpu_part().is_some(), milli < 1000);
+        }
+    }
+    assert_eq!(read(&v2(".5")).spec.gpu_count().to_string(), "0.5");
+    for wrong in
+        ["1.5", "-1", "-0.5", "0.0004", "0.1234", "0.9999", "1e-9", "1e400", "65537", "[1]"]
+    {
+        for text in [v1(wrong), v2(wrong)] {
+            let problems = parse(&text).map(|parsed| parsed.spec).expect_err(wrong);
+            assert!(problems[0].path.contains("gpu"), "{}", problems[0]);
+            assert!(problems[0].allowed.contains("or a part of one GPU"), "{}", problems[0]);
+        }
+    }
+}
+
+#[test]
+fn specs_of_before_gpus_had_parts_are_read() {
+    let mut stored = serde_json::to_value(read(SCM).spec).unwrap();
+    let gpus = |stored: &serde_json::Value| stored["roles"][0]["resources"]["gpus"].clone();
+    assert_eq!(gpus(&stored), serde_json::json!(1), "whole GPUs are written as ever");
+    stored["roles"][0]["resources"]["gpus"] = serde_json::json!(0.25);
+    let spec: crate::spec::JobSpec = serde_json::from_value(stored.clone()).unwrap();
+    assert_eq!(spec.roles[0].resources.gpus.milli(), 250);
+    assert_eq!(serde_json::to_value(spec).unwrap(), stored);
 }
 
 #[test]
@@ -114,7 +155,7 @@ fn what_upstream_took_is_taken() {
         );
     let Parsed { spec, warnings, .. } = read(&text);
     assert_eq!(spec.roles[0].count, 2);
-    assert_eq!(spec.roles[0].resources.gpus, 1);
+    assert_eq!(spec.roles[0].resources.gpus, 1.into());
     assert_eq!(spec.roles[0].shm_mb, 64);
     assert_eq!(spec.gpu_types.len(), 2);
     assert_eq!(spec.retries, RetryLimit::Always);

@@ -58,12 +58,14 @@ pub(crate) fn dialects() -> [(&'static str, &'static str, Vec<Bad>); 5] {
 
 const NAME: &str = "1 to 255 of A-Z a-z 0-9 - . _ ~";
 const ROLE: &str = "1 to 64 of A-Z a-z 0-9 . _ ~";
+const GPUS: &str =
+    "a whole number from 0 to 65536, or a part of one GPU such as 0.25, in thousandths";
 const ROLE_KEYS: &str = "name, taskNumber, cpuNumber, memoryMB, shmMB, gpuNumber, storageGB, \
                          portList, command, minFailedTaskCount, minSucceededTaskCount";
 
 /// Mistakes that every dialect of version 1 refuses; the examples have the parts in common but for
 /// the end of their names, on which the message of the first depends.
-const fn every_v1(name: &'static str) -> [Bad; 16] {
+const fn every_v1(name: &'static str) -> [Bad; 17] {
     [
         bad("\"jobName\": \"tensorflow", "\"jobName\": ‸\"tensor flow", "jobName", name, NAME),
         bad(
@@ -106,7 +108,14 @@ const fn every_v1(name: &'static str) -> [Bad; 16] {
             "\"gpuNumber\": ‸-1",
             "taskRoles[0].gpuNumber",
             "gpuNumber is -1, less than 0",
-            "a whole number from 0 to 65536",
+            GPUS,
+        ),
+        bad(
+            "\"gpuNumber\": 0",
+            "\"gpuNumber\": ‸1.5",
+            "taskRoles[0].gpuNumber",
+            "gpuNumber is 1.5, more than one GPU but not whole",
+            GPUS,
         ),
         bad(
             "\"name\": \"ps_server\"",
@@ -329,7 +338,7 @@ const KNOWN_REFERENCES: &str = "$secrets.docker_password, $secrets.github_token,
     $output.protocolVersion, $output.name, $output.type, $output.version, $output.contributor, \
     $output.description, $output.uri, $data.protocolVersion, $data.name";
 
-const OF_V2: [Bad; 23] = [
+const OF_V2: [Bad; 25] = [
     bad(
         "name: tensorflow_cifar10\n",
         "name: ‸tensor.flow\n",
@@ -351,6 +360,20 @@ const OF_V2: [Bad; 23] = [
         "taskRoles.worker.resourcePerInstance.cpu",
         "cpu is 0, less than 1",
         "a whole number from 1 to 65536",
+    ),
+    bad(
+        "gpu: 4",
+        "gpu: ‸0.0004",
+        "taskRoles.worker.resourcePerInstance.gpu",
+        "gpu is 0.0004, finer than thousandths of a GPU",
+        GPUS,
+    ),
+    bad(
+        "gpu: 4",
+        "gpu: ‸some",
+        "taskRoles.worker.resourcePerInstance.gpu",
+        "gpu is some, not a number",
+        GPUS,
     ),
     bad(
         "      cpu: 2\n      memoryMB: 16384",

@@ -6,6 +6,7 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
 
+use crate::amount::Amount;
 use crate::ids::{GpuType, JobName, PortLabel, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::spec::{
@@ -120,7 +121,9 @@ fn registry() -> impl Strategy<Value = RegistryAuth> {
 }
 
 fn role(name: String) -> impl Strategy<Value = TaskRole> {
-    let numbers = (1..50_u32, 1..64_u32, 100..1_000_000_u64, 0..9_u32, 0..100_u64);
+    let gpus =
+        prop_oneof![(0..9_u64).prop_map(Amount::whole), (1..1000_u64).prop_map(Amount::from_milli)];
+    let numbers = (1..50_u32, 1..64_u32, 100..1_000_000_u64, gpus, 0..100_u64);
     let limits = (option::of(1..50_u32), option::of(1..50_u32), 1..1_000_000_u64);
     let texts = (image(), option::of(registry()), command());
     let rest = (gpu_types(), ports(), retries(), any::<bool>());

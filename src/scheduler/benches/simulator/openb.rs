@@ -98,6 +98,7 @@ fn node(row: &[&str]) -> Node {
         ports: PortRange::default(),
         labels: BTreeMap::new(),
         links: Vec::new(),
+        shares_gpus: true,
     }
 }
 

@@ -89,6 +89,7 @@ fn nodes(count: u32) -> Vec<Node> {
             ports: PortRange::default(),
             labels: BTreeMap::new(),
             links: Vec::new(),
+            shares_gpus: true,
         }
     };
     (0..count).map(node).collect()

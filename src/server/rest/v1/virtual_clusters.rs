@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use api::cluster::{Usage, VirtualClusterView};
 use axum::Json;
 use axum::extract::{Path, State};
+use protocol::amount::Amount;
 use protocol::ids::VirtualClusterName;
 use serde::Serialize;
 
@@ -34,7 +35,7 @@ struct ResourcesWire {
     #[serde(rename = "vCores")]
     v_cores: u64,
     #[serde(rename = "GPUs")]
-    gpus: u64,
+    gpus: Amount,
 }
 
 impl From<&Usage> for ResourcesWire {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use api::jobs::{AttemptView, JobDetail, JobSummary, RoleView, TaskView};
+use protocol::amount::Amount;
 use protocol::environment::application_id;
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -26,7 +27,7 @@ pub(crate) struct JobItem {
     completed_time: Option<Timestamp>,
     app_exit_code: Option<i32>,
     virtual_cluster: String,
-    total_gpu_number: u64,
+    total_gpu_number: Amount,
     total_task_number: u32,
     total_task_role_number: u32,
 }

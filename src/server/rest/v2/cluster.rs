@@ -6,6 +6,7 @@ use api::Actor;
 use api::cluster::{NodeView, Usage, VirtualClusterView};
 use axum::Json;
 use axum::extract::{Path, State};
+use protocol::amount::Amount;
 use protocol::cluster::{NodeCondition, Shape, Share};
 use protocol::ids::VirtualClusterName;
 use serde::Serialize;
@@ -42,11 +43,11 @@ pub(crate) struct VirtualClusterWire {
 struct ResourcesWire {
     cpu: u64,
     memory: u64,
-    gpu: u64,
+    gpu: Amount,
     #[serde(rename = "vCores")]
     v_cores: u64,
     #[serde(rename = "GPUs")]
-    gpus: u64,
+    gpus: Amount,
 }
 
 impl From<&Usage> for ResourcesWire {
@@ -57,8 +58,8 @@ impl From<&Usage> for ResourcesWire {
 }
 
 /// GPUs of all types.
-pub(crate) fn gpus(usage: &Usage) -> u64 {
-    usage.gpus.values().sum()
+pub(crate) fn gpus(usage: &Usage) -> Amount {
+    usage.gpus.values().copied().sum()
 }
 
 /// Parts of the cluster in percent: of its GPUs, or of its cores where it has no GPU.
@@ -69,10 +70,12 @@ pub(crate) struct Percent {
 
 impl Percent {
     pub(crate) fn of(view: &VirtualClusterView, cluster: &Usage) -> Self {
-        let amount = |usage: &Usage| if gpus(cluster) > 0 { gpus(usage) } else { usage.cpus };
-        let percent = |part: u64| match amount(cluster) {
-            0 => 0.0,
-            whole => (part as f64 * 10_000.0 / whole as f64).round() / 100.0,
+        let has_gpus = gpus(cluster) > Amount::default();
+        let amount = |usage: &Usage| if has_gpus { gpus(usage) } else { Amount::whole(usage.cpus) };
+        let whole = amount(cluster).to_f64();
+        let percent = |part: Amount| match whole {
+            whole if whole > 0.0 => (part.to_f64() * 10_000.0 / whole).round() / 100.0,
+            _ => 0.0,
         };
         Self { capacity: percent(amount(&view.total)), used: percent(amount(&view.used)) }
     }
@@ -87,7 +90,7 @@ pub(crate) async fn cluster_total(state: &AppState, actor: &Actor) -> Result<Usa
         total.memory_mb += node.capacity.memory_mb;
         total.disk_gb += node.capacity.disk_gb;
         for gpu in &node.capacity.gpus {
-            *total.gpus.entry(gpu.gpu_type.clone()).or_default() += 1;
+            *total.gpus.entry(gpu.gpu_type.clone()).or_default() += Amount::whole(1);
         }
     }
     Ok(total)
@@ -141,4 +144,25 @@ pub(crate) async fn nodes(
     Signed(actor): Signed,
 ) -> Result<Json<Vec<NodeView>>, Failure> {
     Ok(Json(state.backend.nodes.list(&actor).await?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_gpus_are_numbers_as_whole_ones_are() {
+        let of = |milli| Usage {
+            gpus: BTreeMap::from([("A100".parse().unwrap(), Amount::from_milli(milli))]),
+            ..Usage::default()
+        };
+        let gpus = |milli| serde_json::to_value(ResourcesWire::from(&of(milli))).unwrap();
+        for (milli, number) in [(2000, "2"), (250, "0.25"), (1500, "1.5")] {
+            let wire = gpus(milli);
+            assert_eq!(
+                (wire["gpu"].to_string(), wire["GPUs"].to_string()),
+                (number.into(), number.into())
+            );
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use api::jobs::{AttemptView, JobDetail, JobSummary, Retries, RoleView, TaskView};
 use api::queue::{Explanation, Hold};
+use protocol::amount::Amount;
 use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -76,7 +77,7 @@ pub(crate) struct JobItem {
     completed_time: Option<Timestamp>,
     app_exit_code: Option<i32>,
     virtual_cluster: String,
-    total_gpu_number: u64,
+    total_gpu_number: Amount,
     total_task_number: u32,
     total_task_role_number: u32,
     job_priority: Option<&'static str>,
@@ -202,6 +203,9 @@ struct TaskWire {
     container_node_name: Option<String>,
     container_ports: BTreeMap<String, String>,
     container_gpus: Option<u64>,
+    /// Berth's own: the part of its one GPU that it has, where it is not its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu_part: Option<Amount>,
     container_log: Option<String>,
     container_exit_code: Option<i32>,
     container_exit_spec: Option<ExitSpec>,
@@ -315,6 +319,7 @@ fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskView) -> Task
         container_node_name: Some(task.node.to_string()),
         container_ports: ports(task),
         container_gpus: (!task.gpus.is_empty()).then(|| gpu_mask(&task.gpus)),
+        gpu_part: task.gpu_part,
         container_log: Some(format!(
             "/api/v2/jobs/{}/logs?role={}&index={}&attempt={}",
             detail.summary.key, task.role, task.index, attempt.number
@@ -347,6 +352,7 @@ fn unplaced(task_index: u32, state: &'static str) -> TaskWire {
         container_node_name: None,
         container_ports: BTreeMap::new(),
         container_gpus: None,
+        gpu_part: None,
         container_log: None,
         container_exit_code: None,
         container_exit_spec: None,
@@ -392,6 +398,14 @@ fn framework_state(state: State) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_task_that_shares_its_gpu_says_its_part() {
+        let unplaced = unplaced(0, "RUNNING");
+        assert!(serde_json::to_value(&unplaced).unwrap().get("gpuPart").is_none());
+        let task = TaskWire { gpu_part: Some(Amount::from_milli(250)), ..unplaced };
+        assert_eq!(serde_json::to_value(task).unwrap()["gpuPart"], 0.25);
+    }
 
     #[test]
     fn gpus_become_a_bit_mask() {

@@ -101,7 +101,7 @@ fn summary(id: i64, job: &str, state: State) -> JobSummary {
         priority: Priority::TEST,
         tasks: 1,
         roles: 1,
-        gpus: 2,
+        gpus: 2.into(),
         gpu_types: Vec::new(),
         retries: Retries { user: 1, platform: 2 },
         submitted_at: Timestamp(1_000),
@@ -131,6 +131,7 @@ fn detail(summary: JobSummary) -> JobDetail {
         node: "n1".parse().unwrap(),
         address: "10.0.0.1".into(),
         gpus: vec![0, 3],
+        gpu_part: None,
         ports: BTreeMap::from([
             ("http".parse().unwrap(), vec![20_000]),
             ("grpc".parse().unwrap(), vec![20_001, 20_002]),
@@ -148,7 +149,7 @@ fn detail(summary: JobSummary) -> JobDetail {
         roles: vec![RoleView {
             name: "worker".parse().unwrap(),
             count: 1,
-            resources: Resources { cpus: 1, memory_mb: 100, gpus: 2, disk_gb: 0 },
+            resources: Resources { cpus: 1, memory_mb: 100, gpus: 2.into(), disk_gb: 0 },
             shm_mb: 64,
             image: "image".into(),
             command: "true".into(),
@@ -439,11 +440,11 @@ impl Nodes for World {
 #[async_trait]
 impl VirtualClusters for World {
     async fn list(&self, _: &Actor) -> Result<Vec<VirtualClusterView>> {
-        let amount = |cpus, gpus| Usage {
+        let amount = |cpus, gpus: u64| Usage {
             cpus,
             memory_mb: 100 * cpus,
             disk_gb: 0,
-            gpus: BTreeMap::from([("A100".parse().unwrap(), gpus)]),
+            gpus: BTreeMap::from([("A100".parse().unwrap(), gpus.into())]),
         };
         Ok(vec![VirtualClusterView {
             settings: VirtualClusterSettings::new(VirtualClusterName::default()),

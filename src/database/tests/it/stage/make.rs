@@ -69,7 +69,7 @@ fn worker() -> TaskRole {
     TaskRole {
         name: RoleName::new("worker").unwrap(),
         count: 2,
-        resources: Resources { cpus: 4, memory_mb: 8192, gpus: 2, disk_gb: 0 },
+        resources: Resources { cpus: 4, memory_mb: 8192, gpus: 2.into(), disk_gb: 0 },
         gpu_types: vec!["A100".parse().unwrap(), "V100".parse().unwrap()],
         shm_mb: 64,
         image: "ubuntu".to_owned(),
@@ -124,7 +124,7 @@ pub(crate) fn a_task(job: JobId, attempt: u32, index: u32, on: &str) -> Task {
             gpus: vec![1, 3],
             ports,
         },
-        resources: Resources { cpus: 4, memory_mb: 8192, gpus: 2, disk_gb: 1 },
+        resources: Resources { cpus: 4, memory_mb: 8192, gpus: 2.into(), disk_gb: 1 },
         container: None,
         progress: None,
         intent: None,
