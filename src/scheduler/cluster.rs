@@ -277,7 +277,10 @@ impl Cluster {
         if keeps && claim.gpus & state.held_gpus != 0 {
             return false;
         }
-        let gpus = positions(claim.gpus).all(|position| state.left_of(position) >= claim.milli);
+        let gpus = positions(claim.gpus).all(|position| {
+            let kept = u8::try_from(position).map_or(0, |position| state.held_part(position));
+            state.left_of(position) >= claim.milli + if keeps { kept } else { 0 }
+        });
         gpus && state.free.plus(-1, held).covers(claim.amounts)
             && self.ports.are_free(self.fixed[node].ports, &claim.ports)
     }

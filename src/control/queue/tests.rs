@@ -7,6 +7,7 @@ use database::jobs::{Hold, JobRow, Retries, StopRequest};
 use database::nodes::{NodeObserved, NodeRecord};
 use database::tasks::Task;
 use proptest::prelude::*;
+use protocol::amount::Amount;
 use protocol::cluster::{GpuCount, GpuRuntime, NodeSettings, VirtualClusterSettings};
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, TaskKey};
@@ -84,6 +85,7 @@ fn node(name: &str) -> NodeRecord {
             ports: PortRange::default(),
             labels: BTreeMap::new(),
             links: Vec::new(),
+            shares_gpus: false,
         },
         from_file: false,
         draining: false,
@@ -183,7 +185,7 @@ impl Records {
             priority: if opportunistic { Priority::OPPORTUNISTIC } else { spec.priority },
             tasks,
             roles: 1,
-            gpus: u64::from(tasks * gpus),
+            gpus: Amount::whole(u64::from(tasks * gpus)),
             gpu_types: Vec::new(),
             retries: Retries::default(),
             submitted_at: self.now,
