@@ -200,6 +200,7 @@ fn holds(part: &Kind, role: &RoleWant) -> bool {
 
 /// The cells of an account: each with the kind of node it is cut from, and as a node of its own.
 fn cells(cluster: &Cluster, account: usize) -> impl Iterator<Item = (&Kind, Kind)> {
+    let account = cluster.cells.owner(account);
     cluster.kinds.iter().flat_map(move |kind| {
         let pool = &cluster.cells.pools[kind.pool];
         let whole = pool.is_free_to(account).then_some(pool.size);

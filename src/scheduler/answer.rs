@@ -148,10 +148,15 @@ impl State {
             Ok(()) => return WaitReason::Behind { ahead: ahead.max(1) },
             Err(failure) => failure,
         };
-        let lack =
-            |account: &usize| self.cluster.shares.lacks(*account, class, false).into_iter().next();
+        // The share to name is the first that would do, were it not used up.
+        let lack = |account: &usize| {
+            let shares = &self.cluster.shares;
+            let too_small = !shares.lacks(*account, class, true).is_empty();
+            Some((too_small, shares.lacks(*account, class, false).into_iter().next()?))
+        };
         let lacks: Option<Vec<_>> = accounts.iter().map(lack).collect();
-        match lacks.and_then(|lacks| lacks.into_iter().next()).filter(|_| !class.opportunistic) {
+        let lack = lacks.into_iter().flatten().min_by_key(|(too_small, _)| *too_small);
+        match lack.map(|(_, lack)| lack).filter(|_| !class.opportunistic) {
             Some(lack) => explain::quota(&self.cluster, class, lack),
             None => explain::no_room(&self.cluster, class, failure),
         }
@@ -235,7 +240,8 @@ impl State {
             Some(hold) => hold.reservation.awaits.iter().filter_map(end).collect(),
             None => {
                 let accounts = self.cluster.accounts(class.cluster).iter();
-                let jobs = accounts.flat_map(|account| &self.cluster.counting[*account]);
+                let jobs =
+                    accounts.flat_map(|a| &self.cluster.counting[self.cluster.cells.owner(*a)]);
                 jobs.filter_map(end).collect()
             }
         };

@@ -7,6 +7,7 @@
 //! (buddy allocation), and never so that what is not bound could not be any more: whatever lies
 //! scattered over the nodes is then either somebody's own or borrowed, which gives way.
 
+use protocol::cluster::Share;
 use protocol::shares::beyond_shapes;
 
 use crate::gpus::{Bits, lowest};
@@ -41,6 +42,8 @@ pub(crate) struct Cells {
     pub(crate) pools: Vec<Pool>,
     /// By virtual cluster: the accounts its guaranteed work may count on, its own first.
     pub(crate) chains: Vec<Vec<usize>>,
+    /// By account: whose cells its work runs in. Who is guaranteed no GPUs has none of its own.
+    owners: Vec<usize>,
     /// By virtual cluster: whether its work may run on what others do not use.
     pub(crate) borrows: Vec<bool>,
     /// The account of what is guaranteed to nobody.
@@ -143,12 +146,18 @@ struct Rest {
 }
 
 impl Cells {
+    /// Whose cells work that counts on an account runs in.
+    pub(crate) fn owner(&self, account: usize) -> usize {
+        self.owners.get(account).copied().unwrap_or(self.commons)
+    }
+
     pub(crate) fn new(clusters: &[VirtualCluster], kinds: &mut [Kind], names: &Names) -> Self {
         let commons = clusters.len();
         let borrows = clusters.iter().map(|cluster| cluster.borrows).collect();
         let chains = chains(clusters, names);
+        let owners = owners(clusters, names);
         let mut cells =
-            Self { pools: Vec::new(), chains, borrows, commons, everybody: vec![commons] };
+            Self { pools: Vec::new(), chains, owners, borrows, commons, everybody: vec![commons] };
         let mut keys = Vec::new();
         for kind in kinds.iter_mut() {
             let all: Vec<_> = kind.types.clone();
@@ -219,19 +228,42 @@ impl Cells {
     }
 }
 
-/// By virtual cluster, whose cells its work may use: its own and its parent's, or the commons.
+/// Whether a virtual cluster is guaranteed GPUs of its own.
+pub(crate) fn has_gpus(cluster: &VirtualCluster) -> bool {
+    !cluster.share.gpus.is_empty() || !cluster.shapes.is_empty()
+}
+
+/// The virtual cluster out of whose share another one's is cut.
+pub(crate) fn parent(clusters: &[VirtualCluster], names: &Names, of: usize) -> Option<usize> {
+    let parent = names.clusters.get(clusters[of].parent.as_ref()?).copied();
+    parent.filter(|parent| *parent != of)
+}
+
+/// By virtual cluster, on whose share its work may count: its own and its parent's, or the commons.
 fn chains(clusters: &[VirtualCluster], names: &Names) -> Vec<Vec<usize>> {
-    let named = |at: usize| !clusters[at].share.gpus.is_empty() || !clusters[at].shapes.is_empty();
-    let parent = |cluster: &VirtualCluster| names.clusters.get(cluster.parent.as_ref()?).copied();
-    let chain = |(at, cluster): (usize, &VirtualCluster)| {
-        let mut chain: Vec<_> = named(at).then_some(at).into_iter().collect();
-        chain.extend(parent(cluster).filter(|parent| *parent != at && named(*parent)));
+    let named = |at: &usize| {
+        let Share { cpus, memory_mb, .. } = &clusters[*at].share;
+        has_gpus(&clusters[*at]) || cpus.is_some() || memory_mb.is_some()
+    };
+    let chain = |at: usize| {
+        let both = [Some(at), parent(clusters, names, at)];
+        let mut chain: Vec<_> = both.into_iter().flatten().filter(named).collect();
         if chain.is_empty() {
             chain.push(clusters.len());
         }
         chain
     };
-    clusters.iter().enumerate().map(chain).collect()
+    (0..clusters.len()).map(chain).collect()
+}
+
+/// By account, whose cells it uses: its own, else its parent's, else those of the commons.
+fn owners(clusters: &[VirtualCluster], names: &Names) -> Vec<usize> {
+    let owner = |at: usize| {
+        let both = [Some(at), parent(clusters, names, at)];
+        let mut with = both.into_iter().flatten().filter(|at| has_gpus(&clusters[*at]));
+        with.next().unwrap_or(clusters.len())
+    };
+    (0..clusters.len()).map(owner).chain([clusters.len()]).collect()
 }
 
 fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {

@@ -91,7 +91,7 @@ pub(crate) struct Cluster {
     pub(crate) guests: Vec<Vec<JobId>>,
     /// By account: nodes on which it has a block.
     pub(crate) lodgings: Vec<BTreeSet<usize>>,
-    /// By account: jobs that count on its cells.
+    /// By account: jobs that run in its cells.
     pub(crate) counting: Vec<BTreeSet<JobId>>,
     /// By node and account: GPUs its guaranteed work had there when the cluster was made.
     pub(crate) together: HashMap<(usize, usize), Bits>,
@@ -294,6 +294,7 @@ impl Cluster {
     /// Adds the claim to its block, which is bound with the first and let go with the last.
     pub(crate) fn pin(&mut self, node: usize, claim: &Claim, sign: i64) {
         let (Right::Of(account), Some((bits, level))) = (claim.right, claim.block) else { return };
+        let account = self.cells.owner(account);
         let kind = &self.kinds[self.fixed[node].kind];
         let pool = &mut self.cells.pools[kind.pool];
         let state = &mut self.states[node];
@@ -333,6 +334,7 @@ impl Cluster {
 
     /// Whether a block can be bound such that all other cells still can be.
     pub(crate) fn may_bind(&mut self, node: usize, account: usize, block: (Bits, usize)) -> bool {
+        let account = self.cells.owner(account);
         let kind = &self.kinds[self.fixed[node].kind];
         let pool = &mut self.cells.pools[kind.pool];
         if pool.unbound(account, block.1) <= 0 {
@@ -362,7 +364,7 @@ impl Cluster {
         }
         for claim in &tenant.claims {
             if let Right::Of(account) = claim.right {
-                self.counting[account].insert(job);
+                self.counting[self.cells.owner(account)].insert(job);
             }
             if claim.node.is_some_and(|node| self.kind_of(node).size == 0) {
                 self.in_the_open.insert(job);
@@ -378,7 +380,7 @@ impl Cluster {
         self.in_the_open.remove(&job);
         for claim in &tenant.claims {
             if let Right::Of(account) = claim.right {
-                self.counting[account].remove(&job);
+                self.counting[self.cells.owner(account)].remove(&job);
             }
         }
         for claim in &tenant.claims {

@@ -19,7 +19,8 @@ const TOGETHER: u32 = 16;
 /// its cells are best used for comes first, even if others have to leave; a gang rather stays
 /// together.
 pub(crate) fn guaranteed_looks(cluster: &Cluster, class: &Class, account: usize) -> Vec<Look> {
-    let steps = cluster.cells.pools.iter().map(|pool| match pool.is_free_to(account) {
+    let owner = cluster.cells.owner(account);
+    let steps = cluster.cells.pools.iter().map(|pool| match pool.is_free_to(owner) {
         true => 0,
         false => pool.levels.len(),
     });
@@ -304,7 +305,9 @@ impl<'c, 'w> Gang<'c, 'w> {
             placed += 1;
             if i64::from(placed) < most {
                 let mode = match (mode, self.look.right()) {
-                    (Mode::Open(..), Right::Of(account)) => Mode::Own(account),
+                    (Mode::Open(..), Right::Of(account)) => {
+                        Mode::Own(self.cluster.cells.owner(account))
+                    }
                     (mode, _) => mode,
                 };
                 next = self.spot(found.node, role, mode, 1).map(|spot| (mode, spot));
@@ -374,6 +377,7 @@ pub(crate) fn modes(cluster: &Cluster, role: &RoleWant, look: Look) -> Vec<Mode>
         Look::Guaranteed(account) => (account, None),
         Look::Step(account, step) => (account, Some(step)),
     };
+    let account = cluster.cells.owner(account);
     let mut modes = vec![Mode::Own(account)];
     if step == Some(0) {
         return modes;

@@ -132,6 +132,70 @@ fn a_child_uses_its_own_share_then_its_parents() {
     assert_eq!(standings, [Standing::Guaranteed, Standing::Guaranteed, Standing::Borrowed]);
 }
 
+/// A node of 32 CPUs and 128 GiB without GPUs; *video* is part of *vision*.
+fn nested(whole: (Option<u64>, Option<u64>), part: (Option<u64>, Option<u64>)) -> Story {
+    let story = cluster().node("a").share("vision", &[], whole.0).memory_share(whole.1);
+    story.share("video", &[], part.0).memory_share(part.1).part_of("vision")
+}
+
+#[test]
+fn what_a_part_is_guaranteed_is_set_aside_from_the_whole() {
+    let story = nested((Some(20), None), (Some(8), None));
+    let story = story.waits(job(1).within("vision").cpus(12));
+    assert_eq!(standing(&story, 1), Standing::Guaranteed);
+    let more = story.clone().waits(job(2).within("vision").cpus(1));
+    assert_eq!(standing(&more, 2), Standing::Borrowed, "the rest is the part's");
+    let own = more.waits(job(3).within("video").cpus(8));
+    assert_eq!(standing(&own, 3), Standing::Guaranteed);
+    let story = nested((None, Some(20_000)), (None, Some(8_000)));
+    let story = story.waits(job(1).within("vision").memory(12_000));
+    let story = story.waits(job(2).within("vision").memory(1));
+    assert_eq!([1, 2].map(|id| standing(&story, id)), [Standing::Guaranteed, Standing::Borrowed]);
+}
+
+#[test]
+fn a_part_takes_back_the_cpus_that_the_whole_borrowed() {
+    let story = nested((Some(32), None), (Some(8), None));
+    let story = story.running(8, "vision", &[("a", &[], 24)]);
+    let story = story.running(9, "vision", &[("a", &[], 8)]).borrowed();
+    let story = story.waits(job(1).within("video").cpus(8));
+    let plan = story.plan();
+    assert_eq!(plan.preemptions.iter().map(|p| p.job.0).collect::<Vec<_>>(), [9]);
+}
+
+#[test]
+fn a_part_whose_cpus_are_used_up_goes_on_on_the_wholes() {
+    let story = nested((Some(20), None), (Some(8), None));
+    let story = story.waits(job(1).within("video").cpus(8)).waits(job(2).within("video").cpus(12));
+    let story = story.waits(job(3).within("video").cpus(1));
+    let standings = [1, 2, 3].map(|id| standing(&story, id));
+    assert_eq!(standings, [Standing::Guaranteed, Standing::Guaranteed, Standing::Borrowed]);
+    let used = nested((Some(20), None), (Some(8), None));
+    let used = used.waits(job(1).within("vision").cpus(12)).waits(job(2).within("video").cpus(9));
+    assert_eq!(standing(&used, 2), Standing::Borrowed, "the whole's own work has the rest");
+}
+
+#[test]
+fn what_a_part_has_of_the_wholes_is_known_after_a_restart() {
+    let story = nested((Some(20), None), (Some(8), None));
+    let story = story.running(8, "video", &[("a", &[], 8)]).running(9, "video", &[("a", &[], 6)]);
+    let story = story.waits(job(1).within("vision").cpus(6));
+    let story = story.waits(job(2).within("vision").cpus(1));
+    assert_eq!([1, 2].map(|id| standing(&story, id)), [Standing::Guaranteed, Standing::Borrowed]);
+}
+
+#[test]
+fn a_part_that_names_only_cpus_runs_in_the_cells_of_the_whole() {
+    let story = two_halves().share("video", &[], Some(4)).part_of("vision");
+    let story = story.waits(job(1).within("video").gpus(8, &[]).cpus(4));
+    let story = story.waits(job(2).within("video").gpus(1, &[]).cpus(1));
+    assert_eq!([1, 2].map(|id| standing(&story, id)), [Standing::Guaranteed, Standing::Borrowed]);
+    let whole = story.clone().waits(job(3).within("vision").gpus(1, &[]));
+    assert_eq!(standing(&whole, 3), Standing::Borrowed, "its part has all its GPUs");
+    let story = story.waits(job(3).within("speech").gpus(8, &[]));
+    assert_eq!(standing(&story, 3), Standing::Guaranteed);
+}
+
 #[test]
 fn opportunistic_work_always_borrows() {
     let story = two_halves().waits(job(1).within("vision").priority(-1).gpus(8, &[]));

@@ -39,8 +39,8 @@ pub struct VirtualCluster {
     /// The virtual cluster out of whose share this one's is cut; one level deep.
     pub parent: Option<VirtualClusterName>,
     /// What it is guaranteed. GPUs are given as whole nodes as far as the number goes, the rest as
-    /// aligned groups. When no type is named it has, together with all others of this kind, what
-    /// is guaranteed to nobody.
+    /// aligned groups. When no type is named it has its parent's, else, together with all others
+    /// of this kind, what is guaranteed to nobody.
     pub share: Share,
     /// Shapes it is guaranteed beyond `share`.
     pub shapes: Vec<Shape>,

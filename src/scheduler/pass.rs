@@ -337,7 +337,7 @@ impl State {
     fn promote(&mut self) {
         let gained = std::mem::take(&mut self.gained);
         for account in gained {
-            if self.holds.contains_key(&account) {
+            if self.holds.keys().any(|held| self.cluster.cells.owner(*held) == account) {
                 continue;
             }
             let mut failed = 0;
@@ -355,7 +355,10 @@ impl State {
         let jobs = self.cluster.borrowed.iter().map(|job| (*job, &self.cluster.tenants[job]));
         let mut jobs: Vec<_> = jobs
             .filter(|(_, tenant)| !tenant.opportunistic && !tenant.stopping)
-            .filter(|(_, tenant)| self.cluster.accounts(tenant.cluster).contains(&account))
+            .filter(|(_, tenant)| {
+                let mut accounts = self.cluster.accounts(tenant.cluster).iter();
+                accounts.any(|counts| self.cluster.cells.owner(*counts) == account)
+            })
             .filter(|(_, tenant)| !tenant.claims.iter().any(held))
             .map(|(job, tenant)| (tenant.started_at, job))
             .collect();

@@ -5,7 +5,7 @@ use std::fmt;
 
 use proptest::prelude::*;
 use protocol::cluster::NodeCondition;
-use protocol::ids::JobId;
+use protocol::ids::{JobId, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::wait::{ResourceKind, WaitReason};
 
@@ -134,11 +134,16 @@ fn any_snapshot() -> impl Strategy<Value = Case> {
     let nodes = prop::collection::vec(any_node(), 1..7);
     let before = prop::collection::vec(any_job(), 0..8);
     let queue = prop::collection::vec(any_job(), 0..12);
-    let share = (0..3_usize, 0..16_u64, prop::option::of(0..40_u64));
+    let cpus = prop::option::of((0..40_u64, prop::option::of(0..20_u64)));
+    let share = (0..3_usize, prop::option::of(0..16_u64), cpus);
     (nodes, before, queue, prop::option::of(share)).prop_map(|(nodes, before, queue, share)| {
         let mut story = nodes.into_iter().enumerate().fold(cluster(), add_node);
         if let Some((kind, gpus, cpus)) = share {
-            story = story.share("vision", &[(TYPES[kind], gpus)], cpus);
+            let gpus: Vec<_> = gpus.map(|gpus| (TYPES[kind], gpus)).into_iter().collect();
+            story = story.share("vision", &gpus, cpus.map(|(cpus, _)| cpus));
+            if let Some((cpus, Some(part))) = cpus {
+                story = story.share("speech", &[], Some(part.min(cpus))).part_of("vision");
+            }
         }
         let before = before.into_iter().enumerate().map(make_job);
         let story = before.fold(story, Story::waits);
@@ -247,14 +252,26 @@ fn nothing_is_exceeded(snapshot: &Snapshot) {
         );
     }
     for settings in &snapshot.virtual_clusters {
-        let own = snapshot.running.iter().filter(|job| {
-            job.virtual_cluster == settings.name && job.standing == Standing::Guaranteed
-        });
-        let tasks: Vec<_> = own.flat_map(|job| &job.tasks).collect();
-        let cpus: u64 = tasks.iter().map(|(_, demand)| demand.cpu_milli / 1000).sum();
-        assert!(settings.share.cpus.is_none_or(|share| cpus <= share));
+        let tasks = |name: &VirtualClusterName| -> Vec<_> {
+            let jobs = snapshot.running.iter().filter(|job| job.virtual_cluster == *name);
+            let guaranteed = jobs.filter(|job| job.standing == Standing::Guaranteed);
+            guaranteed.flat_map(|job| &job.tasks).collect()
+        };
+        let cpus = |name| -> u64 {
+            tasks(name).into_iter().map(|(_, demand)| demand.cpu_milli / 1000).sum()
+        };
+        let parts = snapshot
+            .virtual_clusters
+            .iter()
+            .filter(|part| part.parent.as_ref() == Some(&settings.name));
+        let of_parts: u64 = parts.clone().filter_map(|part| part.share.cpus).sum();
+        let by_parts: u64 = parts.map(|part| cpus(&part.name)).sum();
+        if let Some(share) = settings.share.cpus.filter(|_| settings.parent.is_none()) {
+            assert!(cpus(&settings.name) <= share - of_parts, "its parts' is set aside");
+            assert!(cpus(&settings.name) + by_parts <= share);
+        }
         let mut by_type: BTreeMap<_, u64> = BTreeMap::new();
-        for (task, demand) in tasks {
+        for (task, demand) in tasks(&settings.name) {
             let node = snapshot.nodes.iter().find(|node| node.name == task.node).unwrap();
             for gpu in &task.gpus {
                 *by_type.entry(&node.capacity.gpus[*gpu as usize].gpu_type).or_default() +=

@@ -111,7 +111,8 @@ fn set_aside(cluster: &mut Cluster, claim: &Claim, aside: bool) {
 /// Those whose end makes room on the account's cells, the first to end first. What is borrowed gives
 /// way whenever it is needed.
 fn ends(cluster: &Cluster, account: usize, now: Timestamp) -> Vec<(Timestamp, JobId)> {
-    let counting = cluster.counting[account].iter().chain(&cluster.in_the_open);
+    let counting =
+        cluster.counting[cluster.cells.owner(account)].iter().chain(&cluster.in_the_open);
     ends_of(cluster, counting.chain(&cluster.borrowed), now)
 }
 
@@ -195,7 +196,8 @@ fn awaited(
     let nodes: BTreeSet<_> = claims.iter().filter_map(|claim| claim.node).collect();
     let bounded =
         claims.iter().any(|claim| claim.block.is_some()) || !cluster.shares.is_unbounded(account);
-    let counts = |job: &JobId| bounded && cluster.counting[account].contains(job);
+    let counting = &cluster.counting[cluster.cells.owner(account)];
+    let counts = |job: &JobId| bounded && counting.contains(job);
     let there = |claim: &Claim| claim.node.is_some_and(|node| nodes.contains(&node));
     let awaited = |job: &JobId| counts(job) || cluster.tenants[job].claims.iter().any(there);
     ended.into_iter().filter(awaited).collect()
@@ -290,9 +292,10 @@ fn kept(cluster: &Cluster, class: &Class, claims: &[Claim], reservation: Reserva
 /// taking it from others. The rest comes when those who are waited for have left their cells.
 fn keepable(cluster: &mut Cluster, account: usize, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Claim>) {
     let (mut kept, mut pins) = (Vec::new(), Vec::new());
+    let owner = cluster.cells.owner(account);
     for claim in claims {
         if let (Some(node), Some(block)) = (claim.node, claim.block) {
-            let mine = |b: &Block| b.bits == block.0 && b.account == account;
+            let mine = |b: &Block| b.bits == block.0 && b.account == owner;
             let blocks = &cluster.states[node].blocks;
             let overlap = blocks.iter().any(|other| other.bits & block.0 != 0);
             let bound = blocks.iter().any(mine);

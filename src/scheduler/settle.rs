@@ -7,7 +7,7 @@ use crate::model::{Running, Standing};
 
 impl Cluster {
     /// Finds cells for what a job has already, on the same GPUs; false, and nothing is taken, when
-    /// its accounts have none left.
+    /// its accounts have none left, or too little of what else their shares name.
     pub(crate) fn settle_guaranteed(&mut self, job: JobId, tenant: &Tenant) -> bool {
         for account in self.accounts(tenant.cluster).to_vec() {
             let mut claims: Vec<Claim> = Vec::new();
@@ -17,7 +17,7 @@ impl Cluster {
                 self.take(&claim);
                 claims.push(claim);
             }
-            if claims.len() == tenant.claims.len() {
+            if claims.len() == tenant.claims.len() && !self.shares.is_overdrawn(account) {
                 let standing = Standing::Guaranteed;
                 self.settle(job, Tenant { claims, standing, ..tenant.clone() });
                 return true;
@@ -57,7 +57,8 @@ impl Cluster {
             for account in self.accounts(tenant.cluster).to_vec() {
                 for claim in &tenant.claims {
                     if let Some(node) = claim.node {
-                        *self.together.entry((node, account)).or_default() |= claim.gpus;
+                        let owner = self.cells.owner(account);
+                        *self.together.entry((node, owner)).or_default() |= claim.gpus;
                     }
                 }
             }
@@ -67,6 +68,7 @@ impl Cluster {
     /// A block for a claim, bound or to be bound; the inner `None`: it needs none.
     #[expect(clippy::option_option, reason = "no cell and no need of one are different answers")]
     fn cell_for(&mut self, claim: &Claim, account: usize) -> Option<Option<(u128, usize)>> {
+        let account = self.cells.owner(account);
         let Some(node) = claim.node else { return Some(None) };
         let kind = self.fixed[node].kind;
         let pool = &self.cells.pools[self.kinds[kind].pool];

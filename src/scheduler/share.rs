@@ -4,6 +4,7 @@
 use protocol::ids::GpuType;
 use protocol::wait::ResourceKind;
 
+use crate::cells::{has_gpus, parent};
 use crate::gpus::{Bits, positions};
 use crate::model::{VirtualCluster, WHOLE_GPU};
 use crate::names::Names;
@@ -13,18 +14,19 @@ use crate::want::{Class, RoleWant};
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Shares {
     accounts: Vec<Account>,
+    lines: Vec<Line>,
 }
 
-/// What one account is guaranteed and uses; `None`: as much as there is.
+/// Which lines bound what one account uses; `None`: as much as there is.
 #[derive(Debug, Default, Clone)]
 struct Account {
-    cpus: Option<Line>,
-    memory: Option<Line>,
+    cpus: Option<usize>,
+    memory: Option<usize>,
     /// By GPU type, in thousandths.
-    gpus: Option<Vec<Line>>,
+    gpus: Option<Vec<usize>>,
 }
 
-/// One bounded amount.
+/// One bounded amount. What the parts of a virtual cluster are guaranteed is never free here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Line {
     share: i64,
@@ -32,8 +34,8 @@ struct Line {
 }
 
 impl Line {
-    fn new(share: i64) -> Self {
-        Self { share, free: share }
+    fn new(share: i64, of_parts: i64) -> Self {
+        Self { share, free: (share - of_parts).max(0) }
     }
 
     fn have(self, whole: bool) -> i64 {
@@ -80,41 +82,49 @@ pub(crate) struct Usage {
 
 impl Shares {
     pub(crate) fn new(clusters: &[VirtualCluster], names: &Names) -> Self {
-        let signed = |amount: u64| i64::try_from(amount).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
-        let account = |cluster: &VirtualCluster| {
-            let share = &cluster.share;
-            let of_type = |gpu_type: &GpuType| {
-                let shapes = cluster.shapes.iter().filter(|shape| shape.gpu_type == *gpu_type);
-                let shapes: u64 = shapes.map(|s| u64::from(s.gpus) * u64::from(s.count)).sum();
-                let gpus = share.gpus.get(gpu_type).copied().unwrap_or(0).saturating_add(shapes);
-                Line::new(signed(gpus).min(1 << 40) * i64::from(WHOLE_GPU))
+        let mut shares = Self::default();
+        for cluster in clusters {
+            let parts =
+                || clusters.iter().filter(|part| part.parent.as_ref() == Some(&cluster.name));
+            let mut line = |amount: &dyn Fn(&VirtualCluster) -> Option<i64>| {
+                let of_parts = parts().filter_map(amount).fold(0, i64::saturating_add);
+                shares.lines.push(Line::new(amount(cluster)?, of_parts));
+                Some(shares.lines.len() - 1)
             };
-            let named = !share.gpus.is_empty() || !cluster.shapes.is_empty();
-            Account {
-                cpus: share.cpus.map(|cpus| Line::new(signed(cpus).min(1 << 40) * 1000)),
-                memory: share.memory_mb.map(|memory| Line::new(signed(memory))),
-                gpus: named.then(|| names.types.iter().map(of_type).collect()),
+            let cpus = line(&|of| of.share.cpus.map(|cpus| signed(cpus, 1000)));
+            let memory = line(&|of| of.share.memory_mb.map(|memory| signed(memory, 1)));
+            let of_type = |gpu_type| line(&|of| Some(gpus(of, gpu_type)));
+            let gpus = has_gpus(cluster).then(|| names.types.iter().filter_map(of_type).collect());
+            shares.accounts.push(Account { cpus, memory, gpus });
+        }
+        shares.lean_on_parents(clusters, names);
+        shares.accounts.push(Account::default());
+        shares
+    }
+
+    /// Who has no cells of its own runs in its parent's: what it does not name is the parent's too.
+    fn lean_on_parents(&mut self, clusters: &[VirtualCluster], names: &Names) {
+        let own = self.accounts.clone();
+        for (at, account) in self.accounts.iter_mut().enumerate() {
+            if let Some(parent) = parent(clusters, names, at).filter(|_| !has_gpus(&clusters[at])) {
+                account.cpus = account.cpus.or(own[parent].cpus);
+                account.memory = account.memory.or(own[parent].memory);
+                account.gpus.clone_from(&own[parent].gpus);
             }
-        };
-        let commons = Account::default();
-        Self { accounts: clusters.iter().map(account).chain([commons]).collect() }
+        }
     }
 
     /// Takes (`sign` 1) or gives back (`sign` -1).
     pub(crate) fn charge(&mut self, account: usize, usage: &Usage, sign: i64) {
-        let Some(account) = self.accounts.get_mut(account) else { return };
-        if let Some(line) = &mut account.cpus {
-            line.free -= sign * usage.cpus;
-        }
-        if let Some(line) = &mut account.memory {
-            line.free -= sign * usage.memory;
-        }
+        let Some(account) = self.accounts.get(account) else { return };
         let (gpu_type, gpus) = usage.gpus;
-        if gpus > 0
-            && let Some(lines) = &mut account.gpus
-            && let Some(line) = lines.get_mut(usize::from(gpu_type))
-        {
-            line.free -= sign * gpus;
+        let of_type = account.gpus.as_ref().and_then(|lines| lines.get(usize::from(gpu_type)));
+        let used =
+            [(account.cpus, usage.cpus), (account.memory, usage.memory), (of_type.copied(), gpus)];
+        for (line, amount) in used {
+            if let Some(line) = line {
+                self.lines[line].free -= sign * amount;
+            }
         }
     }
 
@@ -128,7 +138,8 @@ impl Shares {
     pub(crate) fn is_overdrawn(&self, account: usize) -> bool {
         self.accounts.get(account).is_some_and(|account| {
             let gpus = account.gpus.iter().flatten();
-            gpus.chain(&account.cpus).chain(&account.memory).any(|line| line.free < 0)
+            let mut lines = gpus.chain(&account.cpus).chain(&account.memory);
+            lines.any(|line| self.lines[*line].free < 0)
         })
     }
 
@@ -140,19 +151,35 @@ impl Shares {
             let of_role = |r: &RoleWant| i64::from(r.count).saturating_mul(each(r));
             class.roles.iter().map(of_role).fold(0, i64::saturating_add)
         };
-        let lack = |which, line: Option<Line>, needs: i64| {
-            let line = line.filter(|line| needs > line.have(whole))?;
+        let lack = |which, line: Option<usize>, needs: i64| {
+            let line = line.map(|line| self.lines[line]).filter(|line| needs > line.have(whole))?;
             Some(Lack { which, needs, free: line.have(whole), share: line.share })
         };
         let cpus = lack(Which::Cpus, account.cpus, total(|role| role.ask.each.cpus));
         let memory = lack(Which::Memory, account.memory, total(|role| role.ask.each.memory));
-        gpu_lack(account, class, whole).into_iter().chain(cpus).chain(memory).collect()
+        let gpus = account.gpus.as_ref().and_then(|lines| {
+            let lines: Vec<_> = lines.iter().map(|line| self.lines[*line]).collect();
+            gpu_lack(&lines, class, whole)
+        });
+        gpus.into_iter().chain(cpus).chain(memory).collect()
     }
 }
 
+/// An amount that does not overflow in sums.
+fn signed(amount: u64, unit: i64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX).min(1 << 40) * unit
+}
+
+/// Thousandths of GPUs of a type that a virtual cluster is guaranteed.
+fn gpus(cluster: &VirtualCluster, gpu_type: &GpuType) -> i64 {
+    let shapes = cluster.shapes.iter().filter(|shape| shape.gpu_type == *gpu_type);
+    let shapes: u64 = shapes.map(|s| u64::from(s.gpus) * u64::from(s.count)).sum();
+    let others = cluster.share.gpus.get(gpu_type).copied().unwrap_or(0);
+    signed(others.saturating_add(shapes), i64::from(WHOLE_GPU))
+}
+
 /// Tasks go to one type after the other, those of roles with the fewest choices first.
-fn gpu_lack(account: &Account, class: &Class, whole: bool) -> Option<Lack> {
-    let lines = account.gpus.as_ref()?;
+fn gpu_lack(lines: &[Line], class: &Class, whole: bool) -> Option<Lack> {
     let mut free: Vec<i64> = lines.iter().map(|line| line.have(whole)).collect();
     let mut roles: Vec<_> = class.roles.iter().filter(|role| role.ask.gpus > 0).collect();
     roles.sort_by_key(|role| role.ask.types.count_ones());

@@ -129,7 +129,7 @@ impl State {
         };
         self.gains += 1;
         let accounts = tenant.claims.iter().filter_map(|claim| match claim.right {
-            Right::Of(account) => Some(account),
+            Right::Of(account) => Some(self.cluster.cells.owner(account)),
             Right::Borrowed => None,
         });
         self.gained.extend(accounts);

@@ -152,6 +152,12 @@ impl Story {
         self
     }
 
+    /// The last virtual cluster has so much memory, in MiB.
+    pub(crate) fn memory_share(mut self, memory_mb: Option<u64>) -> Self {
+        self.snapshot.virtual_clusters.last_mut().unwrap().share.memory_mb = memory_mb;
+        self
+    }
+
     /// A job of virtual cluster `in_cluster` runs: one task for each node, GPU indices and CPUs.
     pub(crate) fn running(
         mut self,
