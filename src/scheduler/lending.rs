@@ -240,6 +240,24 @@ fn a_job_that_ends_in_time_fills_the_gap_before_a_reservation() {
     assert_eq!(long.plan().waiting[&JobId(2)].reason, WaitReason::Behind { ahead: 1 });
 }
 
+/// *vision*'s job 1 waits for its whole node, of which job 9 has a half for another minute and
+/// *speech* borrows the rest.
+fn half_lent() -> Story {
+    let story = two_halves()
+        .running(9, "vision", &[("a", &[0, 1, 2, 3], 4)])
+        .ends_in(60_000)
+        .running(8, "speech", &[("b", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
+        .running(7, "speech", &[("a", &[4, 5, 6, 7], 4)])
+        .borrowed();
+    story.waits(job(1).within("vision").gpus(8, &[]).runs(1_000))
+}
+
+#[test]
+fn what_is_lent_is_kept_for_the_head_like_what_is_idle() {
+    let late = half_lent().waits(job(2).within("vision").gpus(4, &[]).runs(70_000)).plan();
+    assert_eq!(late.preemptions, [], "job 1 would start later");
+}
+
 #[test]
 fn what_is_kept_for_a_job_is_not_gained_by_sending_somebody_away() {
     let story = cluster().node("a").gpus(1, "A100").cpus(18);

@@ -211,6 +211,7 @@ struct Needs {
     /// Thousandths by GPU.
     milli: BTreeMap<usize, u32>,
     given_back: BTreeMap<usize, u32>,
+    lent: Bits,
     ports: i64,
 }
 
@@ -221,6 +222,15 @@ impl Needs {
             state.left_of(**position).saturating_add(**milli) >= WHOLE_GPU
         });
         cleared.fold(0, |bits, (position, _)| bits | 1 << position)
+    }
+
+    /// The GPUs that are lent and that it needs whole, or that nobody else has a part of.
+    fn lent(&self, state: &NodeState) -> Bits {
+        let part = |position: &usize| {
+            let shared = state.shared.iter().any(|(other, _)| usize::from(*other) == *position);
+            shared && self.milli.get(position).is_some_and(|milli| *milli < WHOLE_GPU)
+        };
+        positions(self.lent).filter(part).fold(self.lent, |bits, position| bits & !(1 << position))
     }
 
     /// What of the GPUs that are partly used now it needs beyond what is given back of them.
@@ -251,9 +261,18 @@ fn kept(cluster: &Cluster, class: &Class, claims: &[Claim], reservation: Reserva
         add_milli(&mut needs.milli, claim);
         needs.ports += cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
     }
-    for claim in reservation.awaits.iter().flat_map(|job| &cluster.tenants[job].claims) {
+    let awaits = reservation.awaits.iter().flat_map(|job| {
+        let borrows = cluster.borrowed.contains(job);
+        cluster.tenants[job].claims.iter().map(move |claim| (claim, borrows))
+    });
+    for (claim, borrows) in awaits {
         let Some(node) = claim.node else { continue };
         let Some(needs) = nodes.get_mut(&node) else { continue };
+        // What is lent counts as free: else it would go to whoever comes next, by the same right.
+        if borrows {
+            needs.lent |= claim.gpus;
+            continue;
+        }
         needs.amounts = needs.amounts.plus(-1, claim.amounts);
         add_milli(&mut needs.given_back, claim);
         needs.ports -= cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
@@ -270,7 +289,8 @@ fn kept(cluster: &Cluster, class: &Class, claims: &[Claim], reservation: Reserva
         for (_, bits) in &cluster.kind_of(node).types {
             let back = cleared & cluster.kind_of(node).healthy & bits;
             let more = (needs.gpus & bits).count_ones().saturating_sub(back.count_ones());
-            let free = needs.gpus & bits & state.free_gpus & state.not_held();
+            let free = (state.free_gpus | needs.lent(state)) & state.not_held();
+            let free = needs.gpus & bits & free;
             kept.gpus |= gpus::lowest(free, more);
         }
         (node, kept)
