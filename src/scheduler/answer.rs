@@ -74,7 +74,7 @@ impl State {
             undo(&mut self.cluster, &claims);
             return Some(self.fits(wanted, &claims));
         }
-        let eviction = evict(&mut self.cluster, wanted, look, now)?;
+        let eviction = evict(&mut self.cluster, wanted, look, now, &|_| true)?;
         undo(&mut self.cluster, &eviction.claims);
         let victims = eviction.victims.iter().map(|(job, _)| *job).collect();
         for (job, tenant) in eviction.victims {

@@ -45,6 +45,13 @@ pub(crate) struct Claim {
     pub(crate) block: Option<(Bits, usize)>,
 }
 
+impl Claim {
+    /// The same as one that borrows.
+    pub(crate) fn lent(&self) -> Self {
+        Self { right: Right::Borrowed, block: None, ..self.clone() }
+    }
+}
+
 /// A job that holds something.
 #[derive(Debug, Clone)]
 pub(crate) struct Tenant {
@@ -70,6 +77,11 @@ impl Tenant {
         };
         let ran = now.since(self.started_at);
         if self.stopping { 0 } else { milli.saturating_mul(ran) / i64::from(WHOLE_GPU) }
+    }
+
+    /// The longest that it is expected to run in all.
+    pub(crate) fn runs_ms(&self) -> Option<i64> {
+        self.expected_ms.into_iter().chain(self.limit_ms).min()
     }
 }
 
@@ -268,20 +280,12 @@ impl Cluster {
         }
     }
 
-    /// Whether a borrowed claim that was given back could be taken again. `keeps`: without taking
-    /// what is held for a reservation.
-    pub(crate) fn has_back(&self, claim: &Claim, keeps: bool) -> bool {
+    /// Whether a borrowed claim that was given back could be taken again.
+    pub(crate) fn has_back(&self, claim: &Claim) -> bool {
         let Some(node) = claim.node else { return true };
         let state = &self.states[node];
-        let held = if keeps { state.held } else { Amounts::default() };
-        if keeps && claim.gpus & state.held_gpus != 0 {
-            return false;
-        }
-        let gpus = positions(claim.gpus).all(|position| {
-            let kept = u8::try_from(position).map_or(0, |position| state.held_part(position));
-            state.left_of(position) >= claim.milli + if keeps { kept } else { 0 }
-        });
-        gpus && state.free.plus(-1, held).covers(claim.amounts)
+        let gpus = positions(claim.gpus).all(|position| state.left_of(position) >= claim.milli);
+        gpus && state.free.covers(claim.amounts)
             && self.ports.are_free(self.fixed[node].ports, &claim.ports)
     }
 

@@ -18,6 +18,9 @@ pub(crate) struct Eviction {
     pub(crate) victims: Vec<(JobId, Tenant)>,
 }
 
+/// Whether a job that borrows may be told to leave.
+pub(crate) type MayLeave<'a> = &'a dyn Fn(&Tenant) -> bool;
+
 /// Finds guaranteed places where nothing but borrowed work is in the way, and takes
 /// that away, the least lost work first and each job as a whole. `None`, and nothing is changed,
 /// when the cells themselves have no room.
@@ -26,6 +29,7 @@ pub(crate) fn evict(
     (job, class): (JobId, &Class),
     look: Look,
     now: Timestamp,
+    may_leave: MayLeave,
 ) -> Option<Eviction> {
     if cluster.borrowed.is_empty() {
         return None;
@@ -37,7 +41,7 @@ pub(crate) fn evict(
         while remaining > 0 {
             let found = gang
                 .best(role, remaining)
-                .or_else(|| clear(&mut gang, (role, remaining), now, &mut victims));
+                .or_else(|| clear(&mut gang, (role, remaining), (now, may_leave), &mut victims));
             let placed = found.map_or(0, |found| gang.fill(found, role, remaining));
             if placed == 0 {
                 let claims = std::mem::take(&mut gang.claims);
@@ -57,7 +61,7 @@ pub(crate) fn evict(
 fn clear(
     gang: &mut Gang,
     (role, remaining): (usize, u32),
-    now: Timestamp,
+    when: (Timestamp, MayLeave),
     victims: &mut Vec<(JobId, Tenant)>,
 ) -> Option<Found> {
     let modes = modes(gang.cluster, &gang.class.roles[role], gang.look);
@@ -65,7 +69,7 @@ fn clear(
     let mut best: Option<(i64, usize, Vec<JobId>)> = None;
     for node in nodes {
         let least = best.as_ref().map(|(lost, ..)| *lost);
-        if let Some((lost, jobs)) = leavers(gang, (node, role), now, least) {
+        if let Some((lost, jobs)) = leavers(gang, (node, role), when, least) {
             best = Some((lost, node, jobs));
         }
     }
@@ -112,13 +116,14 @@ fn candidates(cluster: &Cluster, role: &RoleWant, modes: &[Mode]) -> BTreeSet<us
 fn leavers(
     gang: &mut Gang,
     (node, role): (usize, usize),
-    now: Timestamp,
+    (now, may_leave): (Timestamp, MayLeave),
     least: Option<i64>,
 ) -> Option<(i64, Vec<JobId>)> {
     let mut guests: Vec<(i64, JobId)> = gang.cluster.guests[node]
         .iter()
         .filter(|job| gang.cluster.borrowed.contains(job))
         .filter_map(|job| Some((gang.cluster.tenants.get(job)?, *job)))
+        .filter(|(tenant, _)| may_leave(tenant))
         .map(|(tenant, job)| (tenant.lost_ms(now), job))
         .collect();
     guests.sort_unstable();
@@ -162,7 +167,7 @@ fn spare(cluster: &mut Cluster, victims: &mut Vec<(JobId, Tenant)>, now: Timesta
     victims.sort_by_key(|(job, tenant)| (tenant.lost_ms(now), *job));
     let mut leaving = Vec::new();
     for (job, tenant) in victims.drain(..).rev() {
-        if tenant.claims.iter().all(|claim| cluster.has_back(claim, true))
+        if tenant.claims.iter().all(|claim| cluster.has_back(claim))
             && fits_back(cluster, &tenant)
         {
             cluster.settle(job, tenant);
@@ -177,7 +182,7 @@ fn spare(cluster: &mut Cluster, victims: &mut Vec<(JobId, Tenant)>, now: Timesta
 /// Takes all claims again, if that is possible.
 fn fits_back(cluster: &mut Cluster, tenant: &Tenant) -> bool {
     for (at, claim) in tenant.claims.iter().enumerate() {
-        if !cluster.has_back(claim, true) {
+        if !cluster.has_back(claim) {
             undo(cluster, &tenant.claims[..at]);
             return false;
         }

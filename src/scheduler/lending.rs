@@ -259,17 +259,6 @@ fn what_is_lent_is_kept_for_the_head_like_what_is_idle() {
 }
 
 #[test]
-fn what_is_kept_for_a_job_is_not_gained_by_sending_somebody_away() {
-    let story = cluster().node("a").gpus(1, "A100").cpus(18);
-    let story = story.running(9, "vision", &[("a", &[], 1)]).borrowed();
-    let story = story.waits(job(1).cpus(1).priority(2)).waits(job(2).cpus(18).priority(1));
-    let plan = story.waits(job(3).within("speech").cpus(1).priority(0)).plan();
-    assert_eq!(plan.placements.iter().map(|p| p.job.0).collect::<Vec<_>>(), [1]);
-    let victims: Vec<_> = plan.preemptions.iter().map(|p| (p.job.0, p.taken_by.0)).collect();
-    assert_eq!(victims, [(9, 3)], "job 2 needs all but what it waits for");
-}
-
-#[test]
 fn who_comes_later_and_ends_in_time_is_looked_at_though_his_like_found_no_room() {
     let story = cluster().node("a").cpus(8).running(9, "default", &[("a", &[], 6)]).ends_in(60_000);
     let story = story.waits(job(1).cpus(8).runs(1_000)).waits(job(2).cpus(2));
@@ -278,6 +267,34 @@ fn who_comes_later_and_ends_in_time_is_looked_at_though_his_like_found_no_room()
     state.submit(&job(3).cpus(2).runs(50_000).request);
     let placements = state.pass(NOW).placements;
     assert_eq!(placements.iter().map(|placement| placement.job).collect::<Vec<_>>(), [JobId(3)]);
+}
+
+#[test]
+fn the_gap_in_ones_own_share_is_nobody_elses() {
+    let story = half_lent();
+    let short = job(2).within("vision").gpus(4, &[]).runs(50_000);
+    let plan = story.clone().waits(short.clone()).plan();
+    let victims: Vec<_> = plan.preemptions.iter().map(|p| (p.job.0, p.taken_by.0)).collect();
+    assert_eq!(victims, [(7, 2)], "alone it would have found these idle");
+    let other = story.waits(short.within("speech")).plan();
+    assert_eq!(other.preemptions, [], "not its share");
+}
+
+#[test]
+fn who_fills_a_gap_is_in_nobodys_way_but_its_heads() {
+    let story = half_lent().waits(job(2).within("vision").gpus(4, &[]).runs(50_000));
+    let mut state = State::of(&story.snapshot);
+    state.pass(NOW);
+    state.ended(JobId(7));
+    let pass = state.pass(NOW);
+    assert_eq!(places(&pass.placements[0]), "a:4,5,6,7");
+    assert_eq!(pass.placements[0].standing, Standing::Borrowed);
+    state.submit(&job(3).within("vision").gpus(4, &[]).runs(50_000).request);
+    state.submit(&job(4).within("speech").gpus(4, &[]).runs(50_000).request);
+    assert_eq!(state.pass(NOW), crate::Pass::default());
+    state.ended(JobId(9));
+    let preemptions = state.pass(NOW).preemptions;
+    assert_eq!(preemptions.iter().map(|p| (p.job.0, p.taken_by.0)).collect::<Vec<_>>(), [(2, 1)]);
 }
 
 #[test]

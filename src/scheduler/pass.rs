@@ -8,16 +8,13 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::cluster::{Claim, Tenant};
-use crate::evict::{Eviction, evict};
-use crate::fit::{Look, guaranteed_looks, place, placement, undo};
+use crate::evict::{Eviction, MayLeave, evict};
+use crate::fit::{Look, guaranteed_looks, place, placement};
 use crate::model::{Placement, Preemption, Standing};
 use crate::queue::{Key, Waiter};
 use crate::reserve::{keep, release, reserve};
 use crate::state::{Pending, State};
 use crate::want::Class;
-
-/// Jobs of one class that are looked at for a gap before a reservation.
-const LOOK_BEHIND: usize = 32;
 
 /// Borrowed jobs of an account that are tried in vain before the rest is left as it is.
 const GIVE_UP: u32 = 4;
@@ -179,31 +176,39 @@ impl State {
     /// Places on cells of its accounts, taken; others may have to leave them first.
     fn guaranteed(
         &mut self,
-        (job, class): (JobId, &Class),
+        wanted: (JobId, &Class),
         accounts: &[usize],
         now: Timestamp,
         pass: &mut Pass,
     ) -> Option<Vec<Claim>> {
-        for account in accounts {
-            if !self.cluster.shares.is_unbounded(*account)
-                && !self.cluster.shares.lacks(*account, class, false).is_empty()
-            {
-                continue;
-            }
-            for look in guaranteed_looks(&self.cluster, class, *account) {
-                if let Ok(claims) = place(&mut self.cluster, (job, class), look) {
-                    return Some(claims);
-                }
-                if let Some(eviction) = evict(&mut self.cluster, (job, class), look, now) {
-                    return Some(self.send_away((job, class), eviction, now, pass));
-                }
-            }
+        let eviction = accounts.iter().find_map(|a| self.in_cells(wanted, *a, now, &|_| true))?;
+        Some(self.send_away(wanted, eviction, now, pass))
+    }
+
+    /// The same on those of one account, and who has to leave them.
+    pub(crate) fn in_cells(
+        &mut self,
+        wanted: (JobId, &Class),
+        account: usize,
+        now: Timestamp,
+        may_leave: MayLeave,
+    ) -> Option<Eviction> {
+        let (cluster, class) = (&mut self.cluster, wanted.1);
+        if !cluster.shares.is_unbounded(account)
+            && !cluster.shares.lacks(account, class, false).is_empty()
+        {
+            return None;
         }
-        None
+        guaranteed_looks(cluster, class, account).into_iter().find_map(|look| {
+            match place(cluster, wanted, look) {
+                Ok(claims) => Some(Eviction { claims, victims: Vec::new() }),
+                Err(_) => evict(cluster, wanted, look, now, may_leave),
+            }
+        })
     }
 
     /// Tells those who are in the way to leave.
-    fn send_away(
+    pub(crate) fn send_away(
         &mut self,
         (job, class): (JobId, &Class),
         eviction: Eviction,
@@ -225,7 +230,7 @@ impl State {
     }
 
     /// A job has its places: it starts, or does when those who are there have left.
-    fn start(
+    pub(crate) fn start(
         &mut self,
         (key, class): (Key, &Arc<Class>),
         claims: Vec<Claim>,
@@ -296,40 +301,6 @@ impl State {
             }
         }
         placed
-    }
-
-    /// Jobs expected to end before a reservation begins may run where it will be; if they do not,
-    /// they give way.
-    fn fill_gaps(&mut self, (line, class): (usize, &Arc<Class>), now: Timestamp, pass: &mut Pass) {
-        let Some(latest) = self.holds.values().map(|hold| hold.reservation.start).max() else {
-            return;
-        };
-        let queue = self.queue.lines[&line].queue.iter().take(LOOK_BEHIND);
-        let short = |key: &&Key| {
-            let waiter = self.queue.jobs.get(&key.job);
-            waiter.and_then(Waiter::runs_ms).is_some_and(|runs| now.plus_millis(runs) <= latest)
-        };
-        let candidates: Vec<Key> = queue.filter(short).copied().collect();
-        for key in candidates {
-            let runs = self.queue.jobs.get(&key.job).and_then(Waiter::runs_ms).unwrap_or(i64::MAX);
-            let end = now.plus_millis(runs);
-            let Ok(claims) = place(&mut self.cluster, (key.job, class), Look::Borrow) else {
-                return;
-            };
-            if self.ends_in_time(&claims, key.job, end) {
-                self.start((key, class), claims, Standing::Borrowed, now, pass);
-            } else {
-                undo(&mut self.cluster, &claims);
-            }
-        }
-    }
-
-    fn ends_in_time(&self, claims: &[Claim], job: JobId, end: Timestamp) -> bool {
-        self.holds.values().all(|hold| {
-            let there =
-                hold.nodes().any(|node| claims.iter().any(|claim| claim.node == Some(node)));
-            !there || hold.reservation.start >= end && hold.reservation.job != job
-        })
     }
 
     /// Work that borrows comes to count on its virtual cluster's share where that has room again,

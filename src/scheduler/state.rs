@@ -105,7 +105,7 @@ impl State {
         for job in jobs {
             let wanted = self.pending.values().any(|pending| pending.awaits.contains(job));
             let fits = |tenant: &Tenant| {
-                tenant.claims.iter().all(|claim| self.cluster.has_back(claim, false))
+                tenant.claims.iter().all(|claim| self.cluster.has_back(claim))
             };
             if wanted || !self.leaving.get(job).is_some_and(fits) {
                 continue;
