@@ -30,12 +30,16 @@ struct Account {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Line {
     share: i64,
+    /// Below 0: so much is used of the line beyond.
     free: i64,
+    /// The whole's line, on which a part goes on. CPUs and memory have no shape, so a job may use
+    /// some of both, and it does not matter which job came first.
+    beyond: Option<usize>,
 }
 
 impl Line {
     fn new(share: i64, of_parts: i64) -> Self {
-        Self { share, free: (share - of_parts).max(0) }
+        Self { share, free: (share - of_parts).max(0), beyond: None }
     }
 
     fn have(self, whole: bool) -> i64 {
@@ -102,11 +106,20 @@ impl Shares {
         shares
     }
 
-    /// Who has no cells of its own runs in its parent's: what it does not name is the parent's too.
+    /// Parts go on on what is the whole's. Who has no cells of its own runs in its parent's: what it
+    /// does not name is the parent's too.
     fn lean_on_parents(&mut self, clusters: &[VirtualCluster], names: &Names) {
         let own = self.accounts.clone();
         for (at, account) in self.accounts.iter_mut().enumerate() {
-            if let Some(parent) = parent(clusters, names, at).filter(|_| !has_gpus(&clusters[at])) {
+            let Some(parent) = parent(clusters, names, at) else { continue };
+            for (line, beyond) in
+                [(account.cpus, own[parent].cpus), (account.memory, own[parent].memory)]
+            {
+                if let Some(line) = line {
+                    self.lines[line].beyond = beyond;
+                }
+            }
+            if !has_gpus(&clusters[at]) {
                 account.cpus = account.cpus.or(own[parent].cpus);
                 account.memory = account.memory.or(own[parent].memory);
                 account.gpus.clone_from(&own[parent].gpus);
@@ -123,8 +136,29 @@ impl Shares {
             [(account.cpus, usage.cpus), (account.memory, usage.memory), (of_type.copied(), gpus)];
         for (line, amount) in used {
             if let Some(line) = line {
-                self.lines[line].free -= sign * amount;
+                self.use_line(line, sign * amount);
             }
+        }
+    }
+
+    fn use_line(&mut self, line: usize, amount: i64) {
+        let Line { free, beyond, .. } = &mut self.lines[line];
+        let before = (*free).min(0);
+        *free -= amount;
+        let more = before - (*free).min(0);
+        if let Some(beyond) = *beyond {
+            self.lines[beyond].free -= more;
+        }
+    }
+
+    /// What a line gives; `whole`: if nothing of it were used.
+    fn have(&self, line: usize, whole: bool) -> i64 {
+        let line = self.lines[line];
+        let beyond = line.beyond.map(|beyond| self.lines[beyond]);
+        match (beyond, whole) {
+            (Some(beyond), true) => beyond.share.max(line.share),
+            (Some(beyond), false) => line.have(false) + beyond.have(false),
+            (None, _) => line.have(whole),
         }
     }
 
@@ -139,7 +173,10 @@ impl Shares {
         self.accounts.get(account).is_some_and(|account| {
             let gpus = account.gpus.iter().flatten();
             let mut lines = gpus.chain(&account.cpus).chain(&account.memory);
-            lines.any(|line| self.lines[*line].free < 0)
+            lines.any(|line| {
+                let Line { free, beyond, .. } = self.lines[*line];
+                free < 0 && beyond.is_none_or(|beyond| self.lines[beyond].free < 0)
+            })
         })
     }
 
@@ -152,8 +189,9 @@ impl Shares {
             class.roles.iter().map(of_role).fold(0, i64::saturating_add)
         };
         let lack = |which, line: Option<usize>, needs: i64| {
-            let line = line.map(|line| self.lines[line]).filter(|line| needs > line.have(whole))?;
-            Some(Lack { which, needs, free: line.have(whole), share: line.share })
+            let line = line.filter(|line| needs > self.have(*line, whole))?;
+            let (free, share) = (self.have(line, whole), self.have(line, true));
+            Some(Lack { which, needs, free, share })
         };
         let cpus = lack(Which::Cpus, account.cpus, total(|role| role.ask.each.cpus));
         let memory = lack(Which::Memory, account.memory, total(|role| role.ask.each.memory));
