@@ -22,6 +22,7 @@ mod effect;
 mod evict;
 mod explain;
 mod fit;
+mod fragmentation;
 mod gap;
 mod gpus;
 mod index;

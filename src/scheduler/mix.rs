@@ -157,7 +157,33 @@ impl Losses {
         parts: impl Iterator<Item = u32> + Clone,
     ) -> i64 {
         let milli = i64::from(whole * WHOLE_GPU) + parts.clone().map(i64::from).sum::<i64>();
-        let Some(table) = self.tables.get(&types).filter(|_| milli > 0) else { return 0 };
+        if milli == 0 {
+            return 0;
+        }
+        self.fragmented(types, (milli, cpus), whole, parts)
+            + self.stranded(milli, cpus, memory) * UNIT
+    }
+
+    /// Thousandths of a node's free GPUs that the next task could not use, expected.
+    pub(crate) fn fragmented_milli(
+        &self,
+        types: Bits,
+        cpus: i64,
+        whole: u32,
+        parts: impl Iterator<Item = u32> + Clone,
+    ) -> i64 {
+        let milli = i64::from(whole * WHOLE_GPU) + parts.clone().map(i64::from).sum::<i64>();
+        self.fragmented(types, (milli, cpus), whole, parts) / UNIT
+    }
+
+    fn fragmented(
+        &self,
+        types: Bits,
+        (milli, cpus): (i64, i64),
+        whole: u32,
+        parts: impl Iterator<Item = u32> + Clone,
+    ) -> i64 {
+        let Some(table) = self.tables.get(&types) else { return 0 };
         let row = self.cpus.partition_point(|known| *known <= cpus);
         let (by_part, by_whole) = (&table.parts[row], &table.whole[row]);
         let largest = if whole > 0 { WHOLE_GPU } else { parts.clone().max().unwrap_or(0) };
@@ -168,8 +194,7 @@ impl Losses {
         let too_small = |left: u32| {
             i64::from(left) * (some_part - by_part[column(left.min(largest))] + some_whole)
         };
-        let fragmented = milli * nothing + parts.map(too_small).sum::<i64>();
-        fragmented + self.stranded(milli, cpus, memory) * UNIT
+        milli * nothing + parts.map(too_small).sum::<i64>()
     }
 
     fn stranded(&self, milli: i64, cpus: i64, memory: i64) -> i64 {

@@ -163,7 +163,7 @@ pub(crate) fn replay_all(
         let text = traces::text(path)?;
         let names: Vec<_> =
             text.lines().map(|name| name.split("-tuned").next().unwrap_or(name)).collect();
-        replays.push(replay(workload, &names)?);
+        replays.push(replay(workload, &names, plots.is_some())?);
     }
     let mean =
         |of: &dyn Fn(&Replay) -> f64| replays.iter().map(of).sum::<f64>() / replays.len() as f64;
@@ -175,30 +175,41 @@ pub(crate) fn replay_all(
     let quickest = replays.iter().map(|replay| replay.per_second).fold(0.0, f64::max);
     figure("openb.placements", quickest, "/s");
     if let Some(folder) = plots {
-        let line = |replay: &Replay| {
-            replay.allocated.iter().enumerate().map(|(x, y)| (x as f64, *y)).collect()
-        };
-        let lines: Vec<_> =
-            replays.iter().map(|r| Line { name: String::new(), points: line(r) }).collect();
-        plot(
-            &folder.join("openb-allocation.svg"),
-            "openb: allocated GPUs (%) by arrived demand (%)",
-            &lines,
-        )?;
+        draw(folder, &replays)?;
     }
     Ok(())
+}
+
+fn draw(folder: &Path, replays: &[Replay]) -> Result<(), String> {
+    let lines = |of: fn(&Replay) -> &[f64]| -> Vec<Line> {
+        let points = |replay| of(replay).iter().enumerate().map(|(x, y)| (x as f64, *y)).collect();
+        replays.iter().map(|r| Line { name: String::new(), points: points(r) }).collect()
+    };
+    plot(
+        &folder.join("openb-allocation.svg"),
+        "openb: allocated GPUs (%) by arrived demand (%)",
+        &lines(|replay| &replay.allocated),
+    )?;
+    plot(
+        &folder.join("openb-fragmentation.svg"),
+        "openb: fragmented GPUs (%) by arrived demand (%)",
+        &lines(|replay| &replay.fragmentation),
+    )
 }
 
 struct Replay {
     /// Percent of all GPUs allocated, by percent of demand arrived.
     allocated: Vec<f64>,
+    /// Percent of all GPUs that are free and fragmented for the tasks that came so far, likewise;
+    /// only for plots.
+    fragmentation: Vec<f64>,
     last: f64,
     /// Fragmented GPUs at the end, as a part of all.
     fragmented: f64,
     per_second: f64,
 }
 
-fn replay(workload: &Workload, names: &[&str]) -> Result<Replay, String> {
+fn replay(workload: &Workload, names: &[&str], draws: bool) -> Result<Replay, String> {
     let mut state = State::new(workload.nodes.clone(), vec![workload.virtual_cluster()]);
     let mut requests = Vec::with_capacity(names.len());
     for (job, name) in names.iter().enumerate() {
@@ -206,9 +217,17 @@ fn replay(workload: &Workload, names: &[&str]) -> Result<Replay, String> {
         requests.push(request(job as i64, *demand, types));
     }
     let mut placed: Vec<Option<Placement>> = Vec::with_capacity(names.len());
+    let (mut demanded, mut fragmentation) = (0, Vec::new());
     let began = clock();
     let core = core_seconds(began);
     for request in &requests {
+        if draws {
+            while demanded * 100 >= fragmentation.len() as u64 * workload.milli {
+                let fragmented = state.fragmented_milli() as f64;
+                fragmentation.push(fragmented * 100.0 / workload.milli as f64);
+            }
+            demanded += milli(request);
+        }
         state.submit(request);
         let started = state.pass(Timestamp(request.job.0)).placements.pop();
         if started.is_none() {
@@ -219,16 +238,21 @@ fn replay(workload: &Workload, names: &[&str]) -> Result<Replay, String> {
     let per_second = names.len() as f64 / (core_seconds(began) - core);
     let (mut arrived, mut held, mut allocated) = (0, 0, vec![0.0]);
     for (request, placed) in requests.iter().zip(&placed) {
-        let demand = request.roles[0].demand;
-        let milli = u64::from(demand.gpus) * u64::from(demand.gpu_milli);
-        arrived += milli;
-        held += if placed.is_some() { milli } else { 0 };
+        arrived += milli(request);
+        held += if placed.is_some() { milli(request) } else { 0 };
         while arrived * 100 >= allocated.len() as u64 * workload.milli {
             allocated.push(held as f64 * 100.0 / workload.milli as f64);
         }
     }
     let last = held as f64 * 100.0 / workload.milli as f64;
-    Ok(Replay { allocated, last, fragmented: fragmented(workload, &requests, &placed), per_second })
+    let fragmented = fragmented(workload, &requests, &placed);
+    Ok(Replay { allocated, fragmentation, last, fragmented, per_second })
+}
+
+/// Thousandths of GPUs that a task asks for.
+fn milli(request: &Request) -> u64 {
+    let demand = request.roles[0].demand;
+    u64::from(demand.gpus) * u64::from(demand.gpu_milli)
 }
 
 /// The part of all GPUs that is free and that a typical task could not use (as FGD defines it).

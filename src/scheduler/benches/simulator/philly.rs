@@ -119,6 +119,15 @@ fn request(id: usize, job: &Job) -> Request {
     request
 }
 
+/// A moment of a plot.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    at: i64,
+    gpus_in_use: u32,
+    jobs_that_wait: u32,
+    fragmented_milli: u64,
+}
+
 /// What goes on in a cluster, event by event.
 struct Simulation<'a> {
     jobs: &'a [Job],
@@ -134,8 +143,9 @@ struct Simulation<'a> {
     work: i64,
     lost: i64,
     last: i64,
-    /// Moment, GPUs in use, jobs that wait.
-    points: Vec<(i64, u32, u32)>,
+    /// Only what is drawn is looked at.
+    draws: bool,
+    points: Vec<Point>,
 }
 
 impl<'a> Simulation<'a> {
@@ -165,6 +175,7 @@ impl<'a> Simulation<'a> {
             work: 0,
             lost: 0,
             last: 0,
+            draws: false,
             points: Vec::new(),
         }
     }
@@ -187,7 +198,14 @@ impl<'a> Simulation<'a> {
                 next += 1;
             }
             self.pass(now);
-            self.points.push((now, self.used, self.waiting));
+            if self.draws {
+                self.points.push(Point {
+                    at: now,
+                    gpus_in_use: self.used,
+                    jobs_that_wait: self.waiting,
+                    fragmented_milli: self.state.fragmented_milli(),
+                });
+            }
         }
         self
     }
@@ -251,7 +269,8 @@ pub(crate) fn published(folder: &Path, plots: Option<&Path>) -> Result<(), Strin
         let fits = |job: &&Job| job.gpus > 0 && job.gpus <= clusters[&job.cluster] * GPUS;
         let jobs: Vec<_> = jobs.iter().filter(fits).cloned().collect();
         figure(&format!("{name}.jobs"), jobs.len() as f64, "jobs");
-        let shared = Simulation::new(&jobs, &clusters).run();
+        let draws = plots.is_some();
+        let shared = Simulation { draws, ..Simulation::new(&jobs, &clusters) }.run();
         print(name, &shared, clusters.values().sum::<u32>() * GPUS);
         if divisor > 1 {
             most = most.max(loss(name, &jobs, &clusters, &shared.fates));
@@ -314,10 +333,15 @@ fn loss(
 
 fn draw(path: &Path, of: &Simulation) -> Result<(), String> {
     let every = (of.points.len() / 800).max(1);
-    let days = |moment: i64| moment as f64 / 86_400_000.0;
-    let points = || of.points.iter().step_by(every);
-    let used = points().map(|(at, used, _)| (days(*at), f64::from(*used))).collect();
-    let waiting = points().map(|(at, _, waiting)| (days(*at), f64::from(*waiting))).collect();
-    let line = |name: &str, points| Line { name: name.to_owned(), points };
-    plot(path, "Philly: by day", &[line("GPUs in use", used), line("jobs that wait", waiting)])
+    let line = |name: &str, value: fn(&Point) -> f64| {
+        let days = |point: &Point| point.at as f64 / 86_400_000.0;
+        let points = of.points.iter().step_by(every).map(|point| (days(point), value(point)));
+        Line { name: name.to_owned(), points: points.collect() }
+    };
+    let lines = [
+        line("GPUs in use", |point| point.gpus_in_use.into()),
+        line("jobs that wait", |point| point.jobs_that_wait.into()),
+        line("fragmented GPUs", |point| point.fragmented_milli as f64 / 1000.0),
+    ];
+    plot(path, "Philly: by day", &lines)
 }
