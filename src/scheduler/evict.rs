@@ -167,8 +167,7 @@ fn spare(cluster: &mut Cluster, victims: &mut Vec<(JobId, Tenant)>, now: Timesta
     victims.sort_by_key(|(job, tenant)| (tenant.lost_ms(now), *job));
     let mut leaving = Vec::new();
     for (job, tenant) in victims.drain(..).rev() {
-        if tenant.claims.iter().all(|claim| cluster.has_back(claim))
-            && fits_back(cluster, &tenant)
+        if tenant.claims.iter().all(|claim| cluster.has_back(claim)) && fits_back(cluster, &tenant)
         {
             cluster.settle(job, tenant);
         } else {

@@ -104,9 +104,8 @@ impl State {
     fn come_back(&mut self, jobs: &BTreeSet<JobId>) {
         for job in jobs {
             let wanted = self.pending.values().any(|pending| pending.awaits.contains(job));
-            let fits = |tenant: &Tenant| {
-                tenant.claims.iter().all(|claim| self.cluster.has_back(claim))
-            };
+            let fits =
+                |tenant: &Tenant| tenant.claims.iter().all(|claim| self.cluster.has_back(claim));
             if wanted || !self.leaving.get(job).is_some_and(fits) {
                 continue;
             }
