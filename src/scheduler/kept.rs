@@ -96,9 +96,12 @@ mod tests {
     use crate::reserve::{keep, release};
     use crate::story::{NOW, Story, cluster, job, places};
 
+    /// CPUs, memory and disk, whole GPUs, and parts of GPUs.
+    type Free = (Amounts, Bits, Vec<(u8, u32)>);
+
     impl State {
         /// What each node has free when nothing is kept for anybody.
-        pub(crate) fn free(&mut self) -> Vec<(Amounts, Bits, Vec<(u8, u32)>)> {
+        pub(crate) fn free(&mut self) -> Vec<Free> {
             let holds: Vec<_> = self.holds.values().cloned().collect();
             holds.iter().for_each(|hold| release(&mut self.cluster, hold));
             let free = self.cluster.states.iter().map(|node| {
