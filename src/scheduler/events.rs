@@ -339,7 +339,7 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(cases(64))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn guarantees_hold_at_every_instant(

@@ -374,7 +374,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
 }
 
 proptest! {
-    #![proptest_config(cases(150))]
+    #![proptest_config(cases(500))]
 
     #[test]
     fn plans_are_sound(Case(snapshot) in any_snapshot()) {

@@ -1,10 +1,11 @@
 //! A local folder: what OpenDAL does not do there.
 
-use std::fs::{self, Metadata};
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use bytes::Bytes;
 use protocol::time::Timestamp;
 
 use crate::entry::Smallest;
@@ -104,6 +105,29 @@ impl Folder {
         entry(name, &fs::symlink_metadata(self.at(&target)).ok()?, true)
     }
 
+    /// Writes a small file at once: aside, and from there where it belongs.
+    pub(crate) async fn put(
+        &self,
+        aside: &StoragePath,
+        real: &StoragePath,
+        replace: bool,
+        content: Bytes,
+    ) -> Result<()> {
+        let (this, aside, to) = (self.clone(), aside.clone(), real.clone());
+        let work = move || {
+            let place = this.at(&aside);
+            let written = write_new(&place, &content)
+                .map_err(|error| StorageError::of_io(&to, error))
+                .and_then(|()| this.finish(&aside, &to, replace));
+            if written.is_err() {
+                let _nothing_was_written = fs::remove_file(place);
+            }
+            written
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|error| failed(real, error))?
+    }
+
     /// Puts an unfinished file where it belongs, in one step.
     pub(crate) fn finish(&self, from: &StoragePath, to: &StoragePath, replace: bool) -> Result<()> {
         let (source, target) = (self.at(from), self.at(to));
@@ -151,6 +175,16 @@ impl Folder {
     pub(crate) fn at(&self, path: &StoragePath) -> PathBuf {
         self.0.join(Path::new(path.as_str().trim_start_matches('/')))
     }
+}
+
+/// A new file that is on the disk when this returns.
+fn write_new(place: &Path, content: &[u8]) -> io::Result<()> {
+    if let Some(folder) = place.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = File::create_new(place)?;
+    file.write_all(content)?;
+    file.sync_all()
 }
 
 fn entry(name: &str, found: &Metadata, link: bool) -> Option<Entry> {

@@ -34,8 +34,7 @@ impl Storage {
         let path = bytes::Bytes::copy_from_slice(place.as_str().as_bytes());
         self.write(&listed(user, place), path).await?;
         let name = bytes::Bytes::copy_from_slice(user.as_str().as_bytes());
-        let content = futures::stream::iter([Ok(name)]);
-        match self.create(&claim(place), false, Box::pin(content)).await {
+        match self.create_whole(&claim(place), false, name).await {
             Ok(()) => Ok(user.clone()),
             Err(StorageError::Exists { .. }) => {
                 let owner = self.owner(place).await?.unwrap_or_else(|| user.clone());

@@ -24,7 +24,27 @@ impl Storage {
     /// # Errors
     /// As [`Storage::create`].
     pub async fn write(&self, path: &StoragePath, content: Bytes) -> Result<()> {
-        self.create(path, true, futures::stream::iter([Ok(content)]).boxed()).await
+        self.create_whole(path, true, content).await
+    }
+
+    /// Writes a file that is whole in memory already.
+    ///
+    /// # Errors
+    /// As [`Storage::create`].
+    pub(crate) async fn create_whole(
+        &self,
+        path: &StoragePath,
+        replace: bool,
+        content: Bytes,
+    ) -> Result<()> {
+        let real = self.real(path)?;
+        let replace = self.may_put(path, &real, replace).await?;
+        match &self.place {
+            Place::Folder(folder) => folder.put(&aside(), &real, replace, content).await,
+            Place::Web(_) => {
+                self.put(&real, replace, futures::stream::iter([Ok(content)]).boxed()).await
+            }
+        }
     }
 
     /// Writes a file from a stream; folders are made. Until all has arrived there is no file, or
@@ -35,17 +55,23 @@ impl Storage {
     /// [`StorageError::NotFolder`], [`StorageError::Content`].
     pub async fn create(&self, path: &StoragePath, replace: bool, content: Content) -> Result<()> {
         let real = self.real(path)?;
-        match self.find(&real).await? {
+        let replace = self.may_put(path, &real, replace).await?;
+        self.put(&real, replace, content).await
+    }
+
+    /// Whether a file takes the place of another there, where that is allowed.
+    async fn may_put(&self, path: &StoragePath, real: &StoragePath, replace: bool) -> Result<bool> {
+        match self.find(real).await? {
             Some(found) if found.kind == EntryKind::Folder => {
                 Err(StorageError::IsFolder { path: path.to_string() })
             }
             Some(_) if !replace => Err(StorageError::Exists { path: path.to_string() }),
-            found => self.put(&real, replace && found.is_some(), content).await,
+            found => Ok(found.is_some()),
         }
     }
 
     async fn put(&self, real: &StoragePath, replace: bool, content: Content) -> Result<()> {
-        let aside = StoragePath::own(&format!("{UNFINISHED}/{:032x}", rand::random::<u128>()));
+        let aside = aside();
         match &self.place {
             Place::Folder(folder) => {
                 let aside = Aside { folder, path: aside };
@@ -132,6 +158,11 @@ impl Storage {
         let names: Vec<_> = names.try_collect().await.map_err(fail)?;
         Ok(names.into_iter().filter(|name| !name.is_empty() && !name.ends_with('/')).collect())
     }
+}
+
+/// Where a file is written until it is whole.
+fn aside() -> StoragePath {
+    StoragePath::own(&format!("{UNFINISHED}/{:032x}", rand::random::<u128>()))
 }
 
 /// A file that is being written; what is left of it is removed, whatever happens.
