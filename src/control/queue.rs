@@ -135,18 +135,7 @@ impl Queue {
             };
         }
         self.reorder(&turned, past);
-        let nodes: Vec<Node> = cluster.nodes.iter().map(scheduler_node).collect();
-        if self.nodes != nodes {
-            changed = true;
-            self.nodes.clone_from(&nodes);
-            self.tell(|state| state.set_nodes(nodes));
-        }
-        let clusters: Vec<_> = cluster.virtual_clusters.iter().map(VirtualCluster::from).collect();
-        if self.virtual_clusters != clusters {
-            changed = true;
-            self.virtual_clusters.clone_from(&clusters);
-            self.tell(|state| state.set_virtual_clusters(clusters));
-        }
+        changed |= self.set_cluster(cluster);
         if self.doubtful {
             let mut snapshot = self.snapshot(past);
             let in_turned = |job: &JobId| {
@@ -163,6 +152,27 @@ impl Queue {
             self.said = None;
         }
         changed
+    }
+
+    /// Says whether nodes or virtual clusters are others than before.
+    fn set_cluster(&mut self, cluster: &Cluster) -> bool {
+        let nodes: Vec<Node> = cluster.nodes.iter().map(scheduler_node).collect();
+        let clusters: Vec<_> = cluster.virtual_clusters.iter().map(VirtualCluster::from).collect();
+        let other_nodes = self.nodes != nodes;
+        let other_clusters = self.virtual_clusters != clusters;
+        if other_nodes {
+            self.nodes.clone_from(&nodes);
+            self.tell(|state| state.set_nodes(nodes));
+            if !self.doubtful {
+                // What was on a node or GPU that is back again is still there.
+                self.running.values().for_each(|running| self.state.runs(running));
+            }
+        }
+        if other_clusters {
+            self.virtual_clusters.clone_from(&clusters);
+            self.tell(|state| state.set_virtual_clusters(clusters));
+        }
+        other_nodes || other_clusters
     }
 
     /// Tells the state, unless it will be built anew anyhow.
@@ -253,8 +263,9 @@ impl Queue {
 
     /// One pass: what it decides is taken for done.
     pub(crate) fn decide(&mut self, now: Timestamp, past: &Mutex<PastRuns>) -> Decided {
+        let woken = self.state.wakes_at().is_some_and(|moment| moment <= now);
         let pass = self.state.pass(now);
-        let changed = pass != Pass::default();
+        let changed = woken || pass != Pass::default();
         let Pass { placements, preemptions } = pass;
         let placed = placements.into_iter().filter_map(|placement| {
             let job = self.jobs.get(&placement.job)?;

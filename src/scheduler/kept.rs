@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use protocol::ids::JobId;
+use protocol::time::Timestamp;
 
 use crate::cluster::{Claim, Right, Tenant};
 use crate::model::{Request, Running, Standing};
@@ -20,6 +21,12 @@ impl State {
     #[must_use]
     pub fn has_place(&self, job: JobId) -> bool {
         self.cluster.tenants.contains_key(&job) || self.leaving.contains_key(&job)
+    }
+
+    /// When the next of those that wait for a moment comes back into the queue.
+    #[must_use]
+    pub fn wakes_at(&self) -> Option<Timestamp> {
+        self.queue.wakes_at()
     }
 
     /// The waiting jobs that go first among their priority, since they were promised a start.
@@ -137,6 +144,16 @@ mod tests {
         state.ended(JobId(9));
         state.submit(&job(2).within("vision").gpus(4, &[]).request);
         assert_eq!(places(&state.pass(NOW).placements[0]), "b:0,1,2,3");
+    }
+
+    #[test]
+    fn what_ran_on_a_node_that_is_back_is_still_there() {
+        let story = gang();
+        let mut state = State::of(&story.snapshot);
+        state.set_nodes(story.snapshot.nodes[1..].to_vec());
+        state.set_nodes(story.snapshot.nodes.clone());
+        state.runs(&story.snapshot.running[0]);
+        assert_eq!(state.pass(NOW).placements, [], "both nodes are taken");
     }
 
     #[test]

@@ -135,6 +135,11 @@ impl Queue {
         }
     }
 
+    /// When the next moment comes for which somebody waits.
+    pub(crate) fn wakes_at(&self) -> Option<Timestamp> {
+        self.sleeping.first().map(|(moment, _)| *moment)
+    }
+
     /// Those whose moment has come wait like all others.
     pub(crate) fn wake(&mut self, now: Timestamp) {
         while let Some((until, job)) = self.sleeping.first().copied().filter(|(t, _)| *t <= now) {

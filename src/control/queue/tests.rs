@@ -42,6 +42,8 @@ enum Event {
     /// Its attempt has ended, and another follows.
     ComesBack(usize),
     Drained(bool),
+    /// The second node goes, or comes back.
+    Gone(bool),
     /// A pass, and whether what it decided could be stored.
     Pass(bool),
 }
@@ -58,6 +60,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         3 => job.clone().prop_map(Event::Ends),
         2 => job.prop_map(Event::ComesBack),
         1 => any::<bool>().prop_map(Event::Drained),
+        2 => any::<bool>().prop_map(Event::Gone),
         8 => prop_oneof![5 => Just(true), 1 => Just(false)].prop_map(Event::Pass),
     ]
 }
@@ -168,7 +171,11 @@ impl Records {
                     self.attempts.remove(&id);
                 }
             }
-            Event::Drained(draining) => self.cluster.nodes[1].draining = draining,
+            Event::Drained(draining) => self.cluster.nodes[0].draining = draining,
+            Event::Gone(gone) => {
+                self.cluster.nodes.truncate(1);
+                self.cluster.nodes.extend((!gone).then(|| node("b")));
+            }
             Event::Pass(stored) => self.pass(queue, stored),
         }
     }
@@ -226,10 +233,27 @@ impl Records {
             self.tasks.insert(id, tasks.collect());
             self.touched.insert(id);
         }
+        self.nothing_is_given_twice();
         for (preemption, _) in decided.preempted {
             let exit = Exit { code: None, cause: Cause::Preempted, evidence: Vec::new() };
             self.attempts.get_mut(&preemption.job).unwrap().exit = Some(exit);
             queue.ends(preemption.job);
+        }
+    }
+
+    fn nothing_is_given_twice(&self) {
+        let running = |job: &&Active| {
+            let row = &job.row;
+            row.state != State::Waiting && !row.state.is_final()
+        };
+        let jobs = self.rows.values().filter(running).map(|job| job.row.id);
+        let tasks = jobs.filter_map(|id| self.tasks.get(&id)).flatten();
+        let mut given = BTreeSet::new();
+        for task in tasks.filter(|task| !task.state.is_final()) {
+            for gpu in &task.placement.gpus {
+                let node = &task.placement.node;
+                assert!(given.insert((node, gpu)), "GPU {gpu} of {node} is given twice");
+            }
         }
     }
 
