@@ -217,6 +217,8 @@ pub(crate) struct Job {
     pub(crate) description: Word,
     pub(crate) retries: Word,
     pub(crate) retries_of: fn(u32, u32, &str) -> String,
+    pub(crate) nodes: Word,
+    pub(crate) node_labels: Word,
     pub(crate) time_limit: Word,
     /// A limit, and how much of it is left.
     pub(crate) time_left: fn(&str, &str) -> String,

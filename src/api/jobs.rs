@@ -11,7 +11,7 @@ use protocol::ids::{
 };
 use protocol::problem::Problem;
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, Priority, RetryLimit, TimeLimit};
+use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit, TimeLimit};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
@@ -210,6 +210,8 @@ pub struct JobDetail {
     pub retry_limit: RetryLimit,
     /// How long each attempt may run.
     pub time_limit: Option<TimeLimit>,
+    /// Which nodes will do for it.
+    pub nodes: NodeWish,
     /// The task roles.
     pub roles: Vec<RoleView>,
     /// The attempts, oldest first; the last is the current one.

@@ -27,4 +27,5 @@ pub mod spec;
 pub mod state;
 pub mod time;
 pub mod wait;
+mod wish;
 mod words;

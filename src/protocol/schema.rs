@@ -125,6 +125,17 @@ fn gpu_types(_: &mut Generator) -> Schema {
     json_schema!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
 }
 
+/// One node or several.
+fn nodes(_: &mut Generator) -> Schema {
+    json_schema!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
+}
+
+/// Labels with their values.
+fn node_labels(_: &mut Generator) -> Schema {
+    let value = json_schema!({ "type": ["string", "number", "boolean"] });
+    json_schema!({ "type": ["object", "string", "null"], "additionalProperties": value })
+}
+
 fn uri(_: &mut Generator) -> Schema {
     json_schema!({ "type": ["string", "array"], "items": { "type": "string" } })
 }

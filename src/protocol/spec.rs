@@ -8,6 +8,7 @@ use crate::amount::Amount;
 use crate::ids::{GpuType, JobName, PortLabel, RoleName, VirtualClusterName};
 pub use crate::limit::{NoLimit, TimeLimit};
 use crate::resources::Resources;
+pub use crate::wish::NodeWish;
 
 /// A whole job, validated: no field contradicts another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,9 @@ pub struct JobSpec {
     pub priority: Priority,
     /// GPU types that will do for every task; empty: any.
     pub gpu_types: Vec<GpuType>,
+    /// Which nodes will do for every task.
+    #[serde(default)]
+    pub nodes: NodeWish,
     /// How many more attempts follow a failure that is the user's.
     pub retries: RetryLimit,
     /// How long each attempt may run, from the start of its first container; `None`: without end.

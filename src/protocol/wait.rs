@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::amount::Amount;
 use crate::ids::{GpuType, UserName, VirtualClusterName};
+use crate::spec::NodeWish;
 use crate::time::Timestamp;
 
 /// What one task asks for that nodes may lack.
@@ -58,6 +59,11 @@ pub enum WaitReason {
         wanted: Vec<GpuType>,
         /// The types there are.
         existing: Vec<GpuType>,
+    },
+    /// No node is one of those that the job asks for by name or label.
+    NodesAbsent {
+        /// What it asks for.
+        wanted: NodeWish,
     },
     /// It asks for part of a GPU, and no node that could take it shares its GPUs.
     GpusNotShared {

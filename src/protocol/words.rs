@@ -77,11 +77,14 @@ impl Display for WaitReason {
                 is_are(*free)
             ),
             Self::TypeAbsent { wanted, existing } => {
-                write!(f, "No node has a GPU of type {}.", listed(wanted))?;
+                write!(f, "No node it may use has a GPU of type {}.", listed(wanted))?;
                 if existing.is_empty() {
-                    return f.write_str(" There are no GPUs at all.");
+                    return f.write_str(" None has a GPU at all.");
                 }
                 write!(f, " There are: {}.", listed(existing))
+            }
+            Self::NodesAbsent { wanted } => {
+                write!(f, "There is no node {wanted}. Ask for nodes that there are, or for any.")
             }
             Self::GpusNotShared { wanted } => {
                 f.write_str("It asks for part of a GPU, but no node shares its GPUs")?;
@@ -127,7 +130,10 @@ impl Display for WaitReason {
                             "it asks for {needs}, virtual cluster {name} has {largest} in all"
                         )?;
                     }
-                    None => write!(f, "a task asks for {needs}, the largest node has {largest}")?,
+                    None => write!(
+                        f,
+                        "a task asks for {needs}, the largest node it may use has {largest}"
+                    )?,
                 }
                 f.write_str(". Ask for less.")
             }
@@ -270,8 +276,8 @@ mod tests {
         };
         assert_eq!(
             impossible.to_string(),
-            "This request can never be met: a task asks for 16 GPUs, the largest node has 8 GPUs. \
-             Ask for less."
+            "This request can never be met: a task asks for 16 GPUs, the largest node it may use \
+             has 8 GPUs. Ask for less."
         );
         let short = |resource, needs, best_node| WaitReason::Short { resource, needs, best_node };
         let memory = short(ResourceKind::Memory, 262_144.into(), 1000.into());

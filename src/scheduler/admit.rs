@@ -1,6 +1,8 @@
 //! What can never be met, whatever the load. Only what is certain is refused: nodes that are out of
 //! contact, draining or have unhealthy GPUs may come back.
 
+use std::collections::BTreeSet;
+
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::cluster::Cluster;
@@ -14,8 +16,8 @@ use crate::want::{Class, RoleWant};
 /// Checks a request against all that the cluster has and against its virtual cluster's share.
 ///
 /// # Errors
-/// [`WaitReason::TypeAbsent`], [`WaitReason::GpusNotShared`] or [`WaitReason::Impossible`]: it could
-/// never start. A cluster without nodes refuses nothing.
+/// [`WaitReason::NodesAbsent`], [`WaitReason::TypeAbsent`], [`WaitReason::GpusNotShared`] or
+/// [`WaitReason::Impossible`]: it could never start. A cluster without nodes refuses nothing.
 pub fn admit(snapshot: &Snapshot, request: &Request) -> Result<(), WaitReason> {
     let mut cluster = Cluster::new(&snapshot.nodes, &snapshot.virtual_clusters, Mix::default());
     let class = cluster.class(request);
@@ -27,11 +29,12 @@ pub(crate) fn never(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     if cluster.fixed.is_empty() || class.roles.is_empty() {
         return None;
     }
-    explain::absent_type(cluster, class)
+    explain::absent_nodes(cluster, class)
+        .or_else(|| explain::absent_type(cluster, class))
         .or_else(|| explain::not_shared(cluster, class))
-        .or_else(|| class.roles.iter().find_map(|role| task_too_large(cluster, role)))
+        .or_else(|| class.roles.iter().find_map(|role| task_too_large(cluster, class, role)))
         .or_else(|| ports_too_many(cluster, class))
-        .or_else(|| class.roles.iter().find_map(|role| role_too_large(cluster, role)))
+        .or_else(|| class.roles.iter().find_map(|role| role_too_large(cluster, class, role)))
         .or_else(|| job_too_large(cluster, class))
         .or_else(|| share_too_small(cluster, class))
         .or_else(|| cells_too_small(cluster, class))
@@ -66,8 +69,8 @@ fn gpus_of_types(node: &Kind, role: &RoleWant) -> impl Iterator<Item = i64> {
 }
 
 /// No node is large enough for one task.
-fn task_too_large(cluster: &Cluster, role: &RoleWant) -> Option<WaitReason> {
-    let mut nodes: Vec<_> = cluster.alike().map(|(node, _)| node).collect();
+fn task_too_large(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<WaitReason> {
+    let mut nodes: Vec<_> = cluster.alike(class).map(|(node, _)| node).collect();
     for (kind, amount, holding) in KINDS {
         let needs = amount(role);
         let largest = nodes.iter().map(|node| holding(node, role)).max().unwrap_or(0);
@@ -104,22 +107,29 @@ fn ports_too_many(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
         asking += change;
         most = most.max(asking);
     }
-    let addresses = cluster.ports.addresses();
+    let addresses = match &class.only {
+        Some(only) => {
+            let pools: BTreeSet<_> = only.iter().map(|node| cluster.fixed[*node].ports).collect();
+            pools.len()
+        }
+        None => cluster.ports.addresses(),
+    };
+    let addresses = i64::try_from(addresses).unwrap_or(i64::MAX);
     (most > addresses).then(|| impossible(ResourceKind::Port, most, addresses))
 }
 
 /// The nodes together have no room for all tasks of one role.
-fn role_too_large(cluster: &Cluster, role: &RoleWant) -> Option<WaitReason> {
+fn role_too_large(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<WaitReason> {
     let count = i64::from(role.count);
     let room = |node: &Kind| explain::capacity(node, role, Bits::MAX).min(count);
-    let fit: i64 = cluster.alike().map(|(node, alike)| alike.saturating_mul(room(node))).sum();
+    let fit: i64 = cluster.alike(class).map(|(node, alike)| alike.saturating_mul(room(node))).sum();
     if fit >= count {
         return None;
     }
     // The resource that alone bounds it the most is the one to name.
     let by = |(_, amount, holding): &(ResourceKind, Amount, Holding)| -> i64 {
         let tasks = |node: &Kind| (holding(node, role) / amount(role).max(1)).min(count);
-        cluster.alike().map(|(node, alike)| alike.saturating_mul(tasks(node))).sum()
+        cluster.alike(class).map(|(node, alike)| alike.saturating_mul(tasks(node))).sum()
     };
     let asked = KINDS.iter().filter(|(_, amount, _)| amount(role) > 0);
     let (kind, amount, _) = asked.min_by_key(|kind| by(kind))?;
@@ -133,7 +143,7 @@ fn job_too_large(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
         let within = class.roles.iter().filter(|role| role.ask.types & !widest.ask.types == 0);
         let needs = within.map(|role| i64::from(role.count) * role.ask.gpu_milli()).sum();
         let of_types = |node: &Kind| -> i64 { gpus_of_types(node, widest).sum() };
-        let all = cluster.alike().map(|(node, alike)| alike * of_types(node)).sum();
+        let all = cluster.alike(class).map(|(node, alike)| alike * of_types(node)).sum();
         (needs > all).then(|| impossible(ResourceKind::Gpu, needs, all))
     });
     let [_, others @ ..] = KINDS;
@@ -142,7 +152,7 @@ fn job_too_large(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
             let of_role = |role: &RoleWant| i64::from(role.count).saturating_mul(amount(role));
             let needs = class.roles.iter().map(of_role).fold(0, i64::saturating_add);
             let all = cluster
-                .alike()
+                .alike(class)
                 .map(|(node, alike)| alike.saturating_mul(holding(node, &class.roles[0])));
             let all = all.fold(0, i64::saturating_add);
             (needs > all).then(|| impossible(kind, needs, all))
@@ -178,9 +188,9 @@ fn cells_too_small(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
             gpus_of_types(kind, role).next().is_some() && holds(part, role)
                 || role.ask.gpus == 0 && holds(part, role)
         };
-        !accounts.iter().any(|account| cells(cluster, *account).any(|cell| fits(&cell)))
+        !accounts.iter().any(|account| cells(cluster, class, *account).any(|cell| fits(&cell)))
     })?;
-    let all: Vec<_> = accounts.iter().flat_map(|account| cells(cluster, *account)).collect();
+    let all: Vec<_> = accounts.iter().flat_map(|account| cells(cluster, class, *account)).collect();
     let short = KINDS.into_iter().find_map(|(kind, amount, holding)| {
         let largest = all.iter().map(|(_, part)| holding(part, role)).max().unwrap_or(0);
         (largest < amount(role)).then_some((kind, amount(role), largest))
@@ -198,10 +208,14 @@ fn holds(part: &Kind, role: &RoleWant) -> bool {
     part.total.covers(role.ask.each) && part.size >= role.ask.gpus
 }
 
-/// The cells of an account: each with the kind of node it is cut from, and as a node of its own.
-fn cells(cluster: &Cluster, account: usize) -> impl Iterator<Item = (&Kind, Kind)> {
+/// The cells of an account on nodes that a class may use: each with the kind of node it is cut from, and as a node of its own.
+fn cells<'c>(
+    cluster: &'c Cluster,
+    class: &'c Class,
+    account: usize,
+) -> impl Iterator<Item = (&'c Kind, Kind)> {
     let account = cluster.cells.owner(account);
-    cluster.kinds.iter().flat_map(move |kind| {
+    cluster.alike(class).flat_map(move |(kind, _)| {
         let pool = &cluster.cells.pools[kind.pool];
         let whole = pool.is_free_to(account).then_some(pool.size);
         let level = move |level: &usize| pool.has_cells(account, *level);

@@ -224,7 +224,10 @@ impl State {
         let expected_start = expected.map(|expected| expected.earliest);
         Explanation {
             waiting: Waiting { reason, position, expected_start },
-            scarce: class.roles.first().and_then(|role| explain::scarce(&self.cluster, role)),
+            scarce: class
+                .roles
+                .first()
+                .and_then(|role| explain::scarce(&self.cluster, class, role)),
             holders: self.holders(job, class, now),
             expected,
         }

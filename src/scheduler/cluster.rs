@@ -91,8 +91,8 @@ pub(crate) struct Cluster {
     pub(crate) names: Names,
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) kinds: Vec<Kind>,
-    /// By kind: one node, and how many there are.
-    pub(crate) alike: Vec<(usize, i64)>,
+    /// By kind: how many nodes there are of it.
+    alike: Vec<i64>,
     pub(crate) cells: Cells,
     pub(crate) shares: Shares,
     pub(crate) ports: Ports,
@@ -124,21 +124,21 @@ impl Cluster {
     pub(crate) fn new(nodes: &[Node], clusters: &[VirtualCluster], mix: Mix) -> Self {
         let names = Names::new(nodes, clusters);
         let (ports, of_nodes) = Ports::new(nodes.iter().map(|n| (n.address.as_str(), n.ports)));
-        let (mut kinds, mut alike): (Vec<Kind>, Vec<(usize, i64)>) = (Vec::new(), Vec::new());
+        let (mut kinds, mut alike): (Vec<Kind>, Vec<i64>) = (Vec::new(), Vec::new());
         let mut known: HashMap<Kind, usize> = HashMap::new();
         let mut fixed = Vec::new();
-        for ((at, node), ports) in nodes.iter().enumerate().zip(of_nodes) {
+        for (node, ports) in nodes.iter().zip(of_nodes) {
             let kind = Kind::new(node, &names);
             let number = *known.entry(kind).or_insert_with_key(|kind| {
                 kinds.push(kind.clone());
-                alike.push((at, 0));
+                alike.push(0);
                 kinds.len() - 1
             });
-            alike[number].1 += 1;
+            alike[number] += 1;
             fixed.push(Fixed::new(node, number, ports));
         }
         let mut cells = Cells::new(clusters, &mut kinds, &names);
-        for (kind, (_, count)) in kinds.iter().zip(&alike) {
+        for (kind, count) in kinds.iter().zip(&alike) {
             let pool = &mut cells.pools[kind.pool];
             pool.nodes += count;
             if kind.ready {
@@ -214,6 +214,10 @@ impl Cluster {
     /// A class of requests in the cluster's numbers.
     pub(crate) fn class(&mut self, request: &crate::model::Request) -> Class {
         let mut class = Class::new(request, &self.names);
+        if !request.nodes.is_any() {
+            let types = self.types_for(&class);
+            class.roles.iter_mut().for_each(|role| role.ask.types &= types);
+        }
         for role in &mut class.roles {
             let next = self.asks.len();
             role.number = match self.asks.get(&role.ask) {
@@ -246,9 +250,40 @@ impl Cluster {
         Measure { kind, pool: &self.cells.pools[kind.pool], losses: &self.mix.losses }
     }
 
-    /// One node of each kind and how many there are of it.
-    pub(crate) fn alike(&self) -> impl Iterator<Item = (&Kind, i64)> {
-        self.kinds.iter().zip(&self.alike).map(|(kind, (_, count))| (kind, *count))
+    /// The kinds of nodes that a class may use, and how many there are of each.
+    pub(crate) fn alike<'c>(&'c self, class: &'c Class) -> impl Iterator<Item = (&'c Kind, i64)> {
+        let kinds = self.kinds.iter().enumerate().filter(|(_, kind)| class.may_use(kind));
+        let counted = kinds.map(|(number, kind)| {
+            let of_kind = |node: &&usize| self.fixed[**node].kind == number;
+            let named = class.only.as_ref().map(|only| only.iter().filter(of_kind).count());
+            (
+                kind,
+                named.map_or(self.alike[number], |count| i64::try_from(count).unwrap_or(i64::MAX)),
+            )
+        });
+        counted.filter(|(_, count)| *count > 0)
+    }
+
+    /// The types of the GPUs on nodes that a class may use.
+    pub(crate) fn types_for(&self, class: &Class) -> Bits {
+        self.alike(class).fold(0, |mask, (kind, _)| mask | kind.type_mask())
+    }
+
+    /// The states of ready nodes that a class may use: each with one node and how many there are.
+    pub(crate) fn states_for(&self, class: &Class) -> Vec<(&NodeState, usize, i64)> {
+        let mut states: Vec<_> = match &class.only {
+            Some(only) => only.iter().map(|node| (&self.states[*node], *node, 1)).collect(),
+            None => {
+                let of = |(state, nodes): (_, &BTreeSet<u32>)| {
+                    let count = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+                    Some((state, *nodes.first()? as usize, count))
+                };
+                self.index.live().filter_map(of).collect()
+            }
+        };
+        let usable = |kind: &Kind| kind.ready && class.may_use(kind);
+        states.retain(|(state, ..)| usable(&self.kinds[state.kind]));
+        states
     }
 
     pub(crate) fn take(&mut self, claim: &Claim) {

@@ -32,8 +32,8 @@ pub(crate) fn cases(usual: u32) -> ProptestConfig {
 #[derive(Debug, Clone)]
 enum Event {
     /// Virtual cluster, priority, tasks, GPUs of each and thousandths of each GPU, minutes that it
-    /// may run, part of them it does.
-    Comes(usize, i32, u32, (u32, u32), i64, i64),
+    /// may run, part of them it does, the only node that will do.
+    Comes(usize, i32, u32, (u32, u32), (i64, i64), Option<usize>),
     /// One of those that run ends ahead of its time.
     Ends(usize),
     Wanted(usize),
@@ -50,7 +50,8 @@ fn any_event(failures: bool) -> impl Strategy<Value = Event> {
         3 => gpus.prop_map(|gpus| (gpus, WHOLE_GPU)),
         1 => part.prop_map(|milli| (1, milli))
     ];
-    let comes = (0..3_usize, priority, tasks, gpus, 1..120_i64, 1..=100_i64);
+    let only = prop::option::weighted(0.15, 0..4_usize);
+    let comes = (0..3_usize, priority, tasks, gpus, (1..120_i64, 1..=100_i64), only);
     let condition = prop_oneof![
         2 => Just(NodeCondition::Ready),
         1 => Just(NodeCondition::Draining),
@@ -58,7 +59,7 @@ fn any_event(failures: bool) -> impl Strategy<Value = Event> {
     ];
     let down = if failures { 1 } else { 0 };
     prop_oneof![
-        10 => comes.prop_map(|(v, p, t, g, m, part)| Event::Comes(v, p, t, g, m, part)),
+        10 => comes.prop_map(|(v, p, t, g, runs, only)| Event::Comes(v, p, t, g, runs, only)),
         3 => (0..64_usize).prop_map(Event::Ends),
         1 => (0..64_usize).prop_map(Event::Wanted),
         down => (0..4_usize, condition).prop_map(|(node, condition)| Event::Condition(node, condition)),
@@ -129,8 +130,12 @@ impl World {
 
     fn happens(&mut self, event: &Event) {
         match event {
-            Event::Comes(within, priority, tasks, (gpus, milli), minutes, part) => {
+            Event::Comes(within, priority, tasks, (gpus, milli), (minutes, part), only) => {
                 let made = job(self.next).within(NAMES[*within]).priority(*priority).tasks(*tasks);
+                let made = match only {
+                    Some(node) => made.only(&format!("n{}", node % self.nodes.len())),
+                    None => made,
+                };
                 let mut request = made.gpu_part(*milli).gpus(*gpus, &[]).request;
                 request.submitted_at = self.now;
                 request.limit_ms = Some(minutes * 60_000);
@@ -272,7 +277,8 @@ impl World {
     }
 
     /// A virtual cluster that has whole nodes beside all those it uses can have one of them at once,
-    /// and nobody waits who needs no more than that.
+    /// and nobody waits who needs no more than that. Who waits for a node by name may keep a cell of
+    /// his virtual cluster for when that node is free.
     fn guarantees_hold(&mut self) {
         for cluster in self.clusters.clone() {
             let whole = cluster.share.gpus.values().sum::<u64>() / u64::from(GPUS);
@@ -282,7 +288,9 @@ impl World {
                     nodes.extend(placement.tasks.iter().map(|task| task.node.clone()));
                 }
             }
-            if nodes.len() as u64 >= whole {
+            let own = |job: &&JobId| self.jobs[*job].request.virtual_cluster == cluster.name;
+            let named = |job: &JobId| !self.jobs[job].request.nodes.is_any();
+            if nodes.len() as u64 >= whole || self.waiting.iter().filter(own).any(named) {
                 continue;
             }
             let mut waits = self.waiting.iter().map(|job| &self.jobs[job].request);

@@ -59,17 +59,24 @@ pub(crate) fn absent_type(cluster: &Cluster, class: &Class) -> Option<WaitReason
     let mut wanted: Vec<GpuType> = class.roles.iter().find(absent)?.gpu_types.clone();
     wanted.sort_unstable();
     wanted.dedup();
-    Some(WaitReason::TypeAbsent { wanted, existing: cluster.names.types.clone() })
+    let types = positions(cluster.types_for(class));
+    let existing = types.map(|number| cluster.names.types[number].clone()).collect();
+    Some(WaitReason::TypeAbsent { wanted, existing })
+}
+
+/// Nodes that are asked for where there are none such, as a reason.
+pub(crate) fn absent_nodes(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    let absent = cluster.alike(class).next().is_none();
+    absent.then(|| WaitReason::NodesAbsent { wanted: class.of.nodes.clone() })
 }
 
 /// A part of a GPU that is wanted where no node shares such GPUs, as a reason.
 pub(crate) fn not_shared(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     let shares =
         |kind: &Kind, role: &RoleWant| kind.shares_gpus && kind.type_mask() & role.ask.types != 0;
-    let role = class
-        .roles
-        .iter()
-        .find(|role| role.ask.shares() && !cluster.alike().any(|(kind, _)| shares(kind, role)))?;
+    let role = class.roles.iter().find(|role| {
+        role.ask.shares() && !cluster.alike(class).any(|(kind, _)| shares(kind, role))
+    })?;
     Some(WaitReason::GpusNotShared { wanted: role.gpu_types.clone() })
 }
 
@@ -78,10 +85,11 @@ pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> Wai
     if cluster.fixed.is_empty() {
         return WaitReason::NoNodes;
     }
-    if let Some(reason) = absent_type(cluster, class).or_else(|| not_shared(cluster, class)) {
+    let absent = absent_nodes(cluster, class).or_else(|| absent_type(cluster, class));
+    if let Some(reason) = absent.or_else(|| not_shared(cluster, class)) {
         return reason;
     }
-    let down = class.roles.iter().map(|role| nodes_down(cluster, role)).max().unwrap_or(0);
+    let down = class.roles.iter().map(|role| nodes_down(cluster, class, role)).max().unwrap_or(0);
     if down > 0 {
         return WaitReason::NodeDown { nodes: down };
     }
@@ -89,7 +97,7 @@ pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> Wai
         return WaitReason::Gang { tasks: class.tasks(), fit: failure.fit };
     }
     let role = &class.roles[failure.role];
-    let Some(scarce) = scarce(cluster, role) else {
+    let Some(scarce) = scarce(cluster, class, role) else {
         return WaitReason::Gang { tasks: class.tasks(), fit: 0 };
     };
     let Scarce { resource, needs, free, best_node } = scarce;
@@ -121,9 +129,9 @@ pub(crate) fn capacity(kind: &Kind, role: &RoleWant, gpus: Bits) -> i64 {
 
 /// When a role has no room even on ready nodes that nothing runs on: how many others, or nodes with
 /// unhealthy GPUs, would take its tasks.
-fn nodes_down(cluster: &Cluster, role: &RoleWant) -> u32 {
+fn nodes_down(cluster: &Cluster, class: &Class, role: &RoleWant) -> u32 {
     let room = |kind: &Kind, gpus: Bits| capacity(kind, role, gpus).min(role.count.into());
-    let ready = cluster.alike().filter(|(kind, _)| kind.ready);
+    let ready = cluster.alike(class).filter(|(kind, _)| kind.ready);
     let up: i64 = ready.map(|(kind, count)| count.saturating_mul(room(kind, kind.healthy))).sum();
     if up >= i64::from(role.count) {
         return 0;
@@ -131,7 +139,7 @@ fn nodes_down(cluster: &Cluster, role: &RoleWant) -> u32 {
     let better = |(kind, _): &(&Kind, i64)| {
         room(kind, Bits::MAX) > if kind.ready { room(kind, kind.healthy) } else { 0 }
     };
-    let down: i64 = cluster.alike().filter(better).map(|(_, count)| count).sum();
+    let down: i64 = cluster.alike(class).filter(better).map(|(_, count)| count).sum();
     u32::try_from(down).unwrap_or(u32::MAX)
 }
 
@@ -187,13 +195,11 @@ fn has(
 }
 
 /// Not one task of the role fits anywhere: what it lacks where it lacks least.
-pub(crate) fn scarce(cluster: &Cluster, role: &RoleWant) -> Option<Scarce> {
+pub(crate) fn scarce(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<Scarce> {
     let mut best: Option<(usize, ResourceKind, i64, i64)> = None;
     let mut free = [0_i64; 5];
     let mut free_of_type = vec![0_i64; cluster.names.types.len()];
-    for (state, nodes) in cluster.index.live().filter(|(s, _)| cluster.kinds[s.kind].ready) {
-        let Some(node) = nodes.first().map(|node| *node as usize) else { continue };
-        let count = i64::try_from(nodes.len()).unwrap_or(1);
+    for (state, node, count) in cluster.states_for(class) {
         let all = has(cluster, (state, node), role);
         for (sum, (_, _, has)) in free.iter_mut().zip(&all) {
             *sum = sum.saturating_add(count.saturating_mul(*has));
@@ -215,7 +221,9 @@ pub(crate) fn scarce(cluster: &Cluster, role: &RoleWant) -> Option<Scarce> {
     }
     let (_, resource, needs, most) = best?;
     let most = match resource {
-        ResourceKind::Gpu => Some(most_gpus(cluster, role)).filter(|m| *m < needs).unwrap_or(most),
+        ResourceKind::Gpu => {
+            Some(most_gpus(cluster, class, role)).filter(|m| *m < needs).unwrap_or(most)
+        }
         ResourceKind::Cpu | ResourceKind::Memory | ResourceKind::Disk | ResourceKind::Port => most,
     };
     let free = match resource {
@@ -234,11 +242,10 @@ pub(crate) fn scarce(cluster: &Cluster, role: &RoleWant) -> Option<Scarce> {
 }
 
 /// What one task could have on the node that has the most free of one wanted type.
-fn most_gpus(cluster: &Cluster, role: &RoleWant) -> i64 {
-    let live = cluster.index.live().filter(|(state, _)| cluster.kinds[state.kind].ready);
-    let of = |(state, _): (&NodeState, _)| {
+fn most_gpus(cluster: &Cluster, class: &Class, role: &RoleWant) -> i64 {
+    let of = |state: &NodeState| {
         let free = free_gpus(&cluster.kinds[state.kind], state, role);
         free.iter().map(|gpus| gpus.most).max().unwrap_or(0)
     };
-    live.map(of).max().unwrap_or(0)
+    cluster.states_for(class).into_iter().map(|(state, ..)| of(state)).max().unwrap_or(0)
 }

@@ -253,7 +253,7 @@ impl<'c, 'w> Gang<'c, 'w> {
 
     /// Where on the node tasks may go now; ports and the cells of others allowing.
     fn spot(&mut self, node: usize, role: usize, mode: Mode, remaining: u32) -> Option<Spot> {
-        if self.class.only.as_ref().is_some_and(|only| !only.contains(&node)) {
+        if !self.class.allows(node) {
             return None;
         }
         let wanted = &self.class.roles[role];

@@ -54,6 +54,8 @@ mod properties;
 mod stories;
 #[cfg(test)]
 mod story;
+#[cfg(test)]
+mod wishes;
 
 pub use admit::admit;
 pub use answer::{dry_run, plan};

@@ -7,7 +7,7 @@ use protocol::cluster::{NodeCondition, Share, VirtualClusterSettings};
 use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, PortRange, Resources};
-use protocol::spec::{PortRequest, Priority};
+use protocol::spec::{NodeWish, PortRequest, Priority};
 use protocol::time::Timestamp;
 pub use protocol::wait::{Expected, Ground, Scarce};
 use protocol::wait::{WaitReason, Waiting};
@@ -188,10 +188,8 @@ pub struct Request {
     pub expected_ms: Option<i64>,
     /// Nodes to avoid where others will do: the job just failed there through the platform.
     pub avoid: Vec<NodeName>,
-    /// The only nodes that will do; empty: any.
-    pub only: Vec<NodeName>,
-    /// Labels that a node must have.
-    pub labels: BTreeMap<String, String>,
+    /// Which nodes will do.
+    pub nodes: NodeWish,
     /// Its roles, in the job's order.
     pub roles: Vec<RoleRequest>,
 }

@@ -115,6 +115,21 @@ fn a_share_is_used_in_parts() {
 }
 
 #[test]
+fn more_parts_than_the_gpus_of_a_share_hold_are_refused() {
+    let story = shared(8).share("vision", &[("A100", 2)], None).borrows_nothing();
+    let parts = |tasks, milli| job(1).within("vision").tasks(tasks).gpu_part(milli).request;
+    assert_eq!(admit(&story.snapshot, &parts(2, 501)), Ok(()));
+    assert_eq!(admit(&story.snapshot, &parts(4, 500)), Ok(()));
+    let never = WaitReason::Impossible {
+        resource: ResourceKind::Gpu,
+        needs: milli(3000),
+        largest: milli(2000),
+        virtual_cluster: Some(virtual_cluster("vision")),
+    };
+    assert_eq!(admit(&story.snapshot, &parts(3, 501)), Err(never));
+}
+
+#[test]
 fn what_runs_stays_when_a_node_does_not_share_any_more() {
     let story = cluster().node("a").gpus(2, "A100");
     let story = story.running(9, "default", &[("a", &[0], 1)]).of_gpu(250);

@@ -207,8 +207,8 @@ impl Ports {
     }
 
     /// How many addresses there are.
-    pub(crate) fn addresses(&self) -> i64 {
-        i64::try_from(self.addresses.len()).unwrap_or(i64::MAX)
+    pub(crate) fn addresses(&self) -> usize {
+        self.addresses.len()
     }
 
     /// Free ports of the pool's range.

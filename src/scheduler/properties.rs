@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use protocol::cluster::NodeCondition;
 use protocol::ids::{JobId, VirtualClusterName};
 use protocol::placement::TaskPlacement;
+use protocol::spec::NodeWish;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::events::cases;
@@ -15,10 +16,12 @@ use crate::story::{Job, NOW, Story, cluster, job};
 use crate::{admit, plan};
 
 const TYPES: [&str; 3] = ["A100", "K80", "V100"];
+const RACKS: [&str; 2] = ["one", "two"];
 const CLUSTERS: [&str; 3] = ["default", "vision", "speech"];
 
-/// What is drawn for a node: GPUs, their type, CPUs, address, condition, a broken GPU, sharing.
-type NodeDraw = (u32, usize, u32, usize, u8, Option<usize>, bool);
+/// What is drawn for a node: GPUs, their type, CPUs, address, condition, a broken GPU, sharing, its
+/// rack.
+type NodeDraw = (u32, usize, u32, usize, u8, Option<usize>, bool, usize);
 
 fn any_node() -> impl Strategy<Value = NodeDraw> {
     (
@@ -29,18 +32,19 @@ fn any_node() -> impl Strategy<Value = NodeDraw> {
         0..12_u8,
         prop::option::weighted(0.2, 0..8_usize),
         prop::bool::weighted(0.7),
+        0..2_usize,
     )
 }
 
 fn add_node(story: Story, (number, draw): (usize, NodeDraw)) -> Story {
-    let (gpus, kind, cpus, address, condition, broken, shares) = draw;
+    let (gpus, kind, cpus, address, condition, broken, shares, rack) = draw;
     let condition = match condition {
         0 => NodeCondition::Draining,
         1 => NodeCondition::Unreachable,
         _ => NodeCondition::Ready,
     };
     let mut story = story.node(&format!("n{number}")).gpus(gpus, TYPES[kind]).cpus(cpus);
-    story = story.ports(20_000, 20_015).condition(condition);
+    story = story.ports(20_000, 20_015).condition(condition).label("rack", RACKS[rack]);
     if shares {
         story = story.shares();
     }
@@ -54,8 +58,18 @@ fn add_node(story: Story, (number, draw): (usize, NodeDraw)) -> Story {
 }
 
 /// What is drawn for a job: its cluster, priority, tasks, GPUs with the thousandths of each, type,
-/// CPUs, a port by number, a second role.
-type JobDraw = (usize, i32, u32, (u32, u32), Option<usize>, u32, Option<u16>, bool);
+/// CPUs, a port by number, a second role, nodes by name and by rack.
+type JobDraw = (
+    usize,
+    i32,
+    u32,
+    (u32, u32),
+    Option<usize>,
+    u32,
+    Option<u16>,
+    bool,
+    (Vec<usize>, Option<usize>),
+);
 
 fn any_job() -> impl Strategy<Value = JobDraw> {
     let few = prop_oneof![4 => Just(1_u32), 2 => 2..=3_u32, 1 => 4..=9_u32];
@@ -67,14 +81,21 @@ fn any_job() -> impl Strategy<Value = JobDraw> {
     ];
     let kind = prop::option::of(0..3_usize);
     let port = prop::option::weighted(0.15, 20_000..20_020_u16);
-    (0..3_usize, 0..3_i32, few, gpus, kind, 1..=10_u32, port, prop::bool::weighted(0.2))
+    let second = prop::bool::weighted(0.2);
+    let names = prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec(0..7_usize, 1..4)];
+    let wish = (names, prop::option::weighted(0.15, 0..2_usize));
+    (0..3_usize, 0..3_i32, few, gpus, kind, 1..=10_u32, port, second, wish)
 }
 
 fn make_job((id, draw): (usize, JobDraw)) -> Job {
-    let (within, priority, tasks, gpus, kind, cpus, port, second) = draw;
+    let (within, priority, tasks, gpus, kind, cpus, port, second, (names, rack)) = draw;
     let kinds: Vec<_> = kind.map(|kind| TYPES[kind]).into_iter().collect();
     let mut made = job(id as i64 + 1).within(CLUSTERS[within]).priority(priority).tasks(tasks);
     made = made.gpu_part(gpus.1).gpus(gpus.0, &kinds).cpus(cpus);
+    made = names.iter().fold(made, |made, name| made.only(&format!("n{name}")));
+    if let Some(rack) = rack {
+        made = made.labelled("rack", RACKS[rack]);
+    }
     if let Some(port) = port {
         made = made.port("tb", port, 1);
     }
@@ -94,7 +115,8 @@ impl fmt::Debug for Case {
             let gpus: Vec<_> =
                 node.capacity.gpus.iter().map(|g| (g.gpu_type.as_str(), g.healthy)).collect();
             let (cpus, condition) = (node.capacity.cpus, node.condition);
-            writeln!(f, "{} {} {cpus} {condition:?} {gpus:?}", node.name, node.address)?;
+            let (name, address, labels) = (&node.name, &node.address, &node.labels);
+            writeln!(f, "{name} {address} {cpus} {condition:?} {gpus:?} {labels:?}")?;
         }
         for cluster in &self.0.virtual_clusters {
             writeln!(f, "{} {:?} {:?}", cluster.name, cluster.share, cluster.borrows)?;
@@ -112,7 +134,8 @@ impl fmt::Debug for Case {
             writeln!(f)?;
         }
         for job in &self.0.waiting {
-            write!(f, "{} {} {:?}", job.job, job.virtual_cluster, job.priority)?;
+            let (within, nodes) = (&job.virtual_cluster, &job.nodes);
+            write!(f, "{} {within} {:?} {nodes}", job.job, job.priority)?;
             for role in &job.roles {
                 let ports: Vec<_> =
                     role.ports.iter().map(|p| p.begin_at).filter(|p| *p > 0).collect();
@@ -208,6 +231,9 @@ fn is_as_asked(snapshot: &Snapshot, asked: &Request, task: &TaskPlacement) {
     let role = &asked.roles[task.role as usize];
     let node = snapshot.nodes.iter().find(|node| node.name == task.node).unwrap();
     assert_eq!(node.condition, NodeCondition::Ready);
+    let NodeWish { names, labels } = &asked.nodes;
+    assert!(names.is_empty() || names.contains(&node.name));
+    assert!(labels.iter().all(|(key, value)| node.labels.get(key) == Some(value)));
     assert_eq!(node.address, task.address);
     assert_eq!(task.gpus.len(), role.demand.gpus as usize);
     let part = role.demand.gpus > 0 && role.demand.each_gpu_milli() < WHOLE_GPU;
@@ -303,6 +329,11 @@ fn starts(snapshot: &Snapshot, job: JobId) -> bool {
     plan(snapshot, NOW).placements.iter().any(|placement| placement.job == job)
 }
 
+/// Whether it starts, be it that others have to give way first.
+fn would_start(snapshot: &Snapshot, job: JobId) -> bool {
+    starts(snapshot, job) || plan(snapshot, NOW).preemptions.iter().any(|p| p.taken_by == job)
+}
+
 fn starts_guaranteed(snapshot: &Snapshot, job: JobId) -> bool {
     let starts =
         |placement: &Placement| placement.job == job && placement.standing == Standing::Guaranteed;
@@ -318,7 +349,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
     match reason {
         WaitReason::Behind { ahead } => {
             assert!(*ahead > 0);
-            assert!(starts(&own, job), "it would fit");
+            assert!(would_start(&own, job), "it would fit");
         }
         WaitReason::QuotaVc { needs, free, share, .. } => {
             assert!(free <= share && needs <= share);
@@ -329,11 +360,16 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             assert!(!matches!(reason, Some(WaitReason::QuotaVc { .. })));
         }
         WaitReason::Impossible { .. }
+        | WaitReason::NodesAbsent { .. }
         | WaitReason::TypeAbsent { .. }
         | WaitReason::GpusNotShared { .. } => {
             assert_eq!(never.as_ref(), Some(reason));
             let idle = Snapshot { running: Vec::new(), ..own };
             assert!(!starts(&idle, job));
+            let mut lifted = idle;
+            lifted.waiting[0].nodes = NodeWish::default();
+            let any = admit(&lifted, &lifted.waiting[0]).err();
+            assert!(!matches!(any, Some(WaitReason::NodesAbsent { .. })));
         }
         WaitReason::NodeDown { nodes } => {
             assert!(*nodes > 0);

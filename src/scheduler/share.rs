@@ -216,8 +216,25 @@ fn gpus(cluster: &VirtualCluster, gpu_type: &GpuType) -> i64 {
     signed(others.saturating_add(shapes), i64::from(WHOLE_GPU))
 }
 
+/// Of parts that are large a GPU holds few, and what is left of it is no use to them.
+fn parts_lack(lines: &[Line], role: &RoleWant, whole: bool) -> Option<Lack> {
+    if !whole || !role.ask.shares() {
+        return None;
+    }
+    let (one, types) = (i64::from(WHOLE_GPU), role.ask.types);
+    let of_types = |of: fn(&Line) -> i64| positions(types).map(|number| of(&lines[number])).sum();
+    let on_each = one / role.ask.gpu_milli();
+    let needs = (i64::from(role.count) + on_each - 1) / on_each * one;
+    let share: i64 = of_types(|line| line.share);
+    let free = of_types(|line| line.have(true));
+    (needs > share).then_some(Lack { which: Which::Gpus(types), needs, free, share })
+}
+
 /// Tasks go to one type after the other, those of roles with the fewest choices first.
 fn gpu_lack(lines: &[Line], class: &Class, whole: bool) -> Option<Lack> {
+    if let Some(lack) = class.roles.iter().find_map(|role| parts_lack(lines, role, whole)) {
+        return Some(lack);
+    }
     let mut free: Vec<i64> = lines.iter().map(|line| line.have(whole)).collect();
     let mut roles: Vec<_> = class.roles.iter().filter(|role| role.ask.gpus > 0).collect();
     roles.sort_by_key(|role| role.ask.types.count_ones());

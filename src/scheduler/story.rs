@@ -6,7 +6,7 @@ use protocol::cluster::{NodeCondition, Share};
 use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu, PortRange};
-use protocol::spec::{PortRequest, Priority};
+use protocol::spec::{NodeWish, PortRequest, Priority};
 use protocol::time::Timestamp;
 
 use crate::model::{
@@ -274,8 +274,7 @@ pub(crate) fn job(id: i64) -> Job {
             limit_ms: None,
             expected_ms: None,
             avoid: Vec::new(),
-            only: Vec::new(),
-            labels: BTreeMap::new(),
+            nodes: NodeWish::default(),
             roles: vec![role],
         },
     }
@@ -324,12 +323,12 @@ impl Job {
     }
 
     pub(crate) fn only(mut self, node: &str) -> Self {
-        self.request.only.push(node_name(node));
+        self.request.nodes.names.push(node_name(node));
         self
     }
 
     pub(crate) fn labelled(mut self, key: &str, value: &str) -> Self {
-        self.request.labels.insert(key.to_owned(), value.to_owned());
+        self.request.nodes.labels.insert(key.to_owned(), value.to_owned());
         self
     }
 

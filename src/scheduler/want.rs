@@ -10,7 +10,7 @@ use protocol::spec::PortRequest;
 use crate::gpus::Bits;
 use crate::model::{Request, RoleRequest, WHOLE_GPU};
 use crate::names::Names;
-use crate::node::Amounts;
+use crate::node::{Amounts, Kind};
 
 /// What all requests of a class want; one answer does for all of them at the same moment.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Class {
             opportunistic: request.priority.0 < 0,
             beyond_share: false,
             avoid: numbers(&request.avoid),
-            only: (!request.only.is_empty()).then(|| numbers(&request.only)),
+            only: (!request.nodes.names.is_empty()).then(|| numbers(&request.nodes.names)),
             numbered: roles.iter().flat_map(|role| role.numbered.iter().copied()).collect(),
             roles,
         }
@@ -124,6 +124,16 @@ impl Class {
 
     pub(crate) fn tasks(&self) -> u32 {
         self.roles.iter().map(|role| role.count).fold(0, u32::saturating_add)
+    }
+
+    /// Whether its tasks may go to nodes of this kind, where it asks for them by label.
+    pub(crate) fn may_use(&self, kind: &Kind) -> bool {
+        self.of.nodes.labels.iter().all(|(key, value)| kind.labels.get(key) == Some(value))
+    }
+
+    /// Whether its tasks may go to this node, where it asks for nodes by name.
+    pub(crate) fn allows(&self, node: usize) -> bool {
+        self.only.as_ref().is_none_or(|only| only.binary_search(&node).is_ok())
     }
 
     /// Whether nodes differ for it in more than what is free on them.
@@ -145,11 +155,11 @@ impl ClassKey {
     pub(crate) fn of(request: &Request) -> Self {
         let mut words = vec![u64::from(request.priority.0 < 0), request.avoid.len() as u64];
         let mut names: Vec<_> = request.avoid.iter().map(ToString::to_string).collect();
-        names.extend(request.only.iter().map(ToString::to_string));
-        for (key, value) in &request.labels {
+        names.extend(request.nodes.names.iter().map(ToString::to_string));
+        for (key, value) in &request.nodes.labels {
             names.extend([key.clone(), value.clone()]);
         }
-        words.extend([request.only.len() as u64, request.labels.len() as u64]);
+        words.extend([request.nodes.names.len() as u64, request.nodes.labels.len() as u64]);
         let mut labels = Vec::new();
         for role in &request.roles {
             let demand = role.demand;
@@ -183,7 +193,7 @@ impl RoleWant {
                 gpus: demand.gpus,
                 milli: demand.each_gpu_milli(),
                 types: if demand.gpus == 0 { 0 } else { names.type_bits(&asked.gpu_types) },
-                labels: request.labels.clone(),
+                labels: request.nodes.labels.clone(),
             },
             number: 0,
             any_ports: any.iter().map(|ports| ports.count).fold(0, u32::saturating_add),

@@ -164,6 +164,8 @@ pub(super) const JOB: Job = Job {
         0 => format!("{user} of {limit}"),
         more => format!("{user} of {limit}, and {more} by the platform"),
     },
+    nodes: "Only on nodes",
+    node_labels: "Only on nodes labelled",
     time_limit: "Time limit",
     time_left: |limit, left| format!("{limit}, {left} left"),
     retry_always: "without end",

@@ -21,8 +21,9 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         ),
         WaitReason::TypeAbsent { wanted, existing } => {
             let there = if existing.is_empty() { "none".to_owned() } else { list(existing, ", ") };
-            format!("No node has GPU type {}; there is: {there}", list(wanted, " or "))
+            format!("No node it may use has GPU type {}; there is: {there}", list(wanted, " or "))
         }
+        WaitReason::NodesAbsent { wanted } => format!("There is no node {wanted}"),
         WaitReason::GpusNotShared { wanted } => {
             let of = if wanted.is_empty() { "" } else { " of type " };
             let wanted = list(wanted, " or ");
@@ -61,7 +62,7 @@ pub(super) fn wait(reason: &WaitReason) -> String {
                 ),
                 None => format!(
                     "This request can never be met: it asks {needs} {name} per task, the largest \
-                     node has {largest}"
+                     node it may use has {largest}"
                 ),
             }
         }
@@ -87,6 +88,7 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         }
         WaitReason::Fragmented { .. } => "Ask for fewer GPUs per task, or wait for a whole node.",
         WaitReason::TypeAbsent { .. } => "Clone the job with a GPU type that exists.",
+        WaitReason::NodesAbsent { .. } => "Clone the job and ask for nodes that there are.",
         WaitReason::GpusNotShared { .. } => {
             "Clone the job with a whole GPU, or ask an administrator to let a node share its GPUs."
         }

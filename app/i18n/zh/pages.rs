@@ -159,6 +159,8 @@ pub(super) const JOB: Job = Job {
         0 => format!("{user} / {limit}"),
         more => format!("{user} / {limit}，另有平台重试 {more} 次"),
     },
+    nodes: "限定节点",
+    node_labels: "限定节点标签",
     time_limit: "运行时限",
     time_left: |limit, left| format!("{limit}，剩余 {left}"),
     retry_always: "不限",

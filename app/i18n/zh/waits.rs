@@ -1,4 +1,5 @@
 use protocol::ids::GpuType;
+use protocol::spec::NodeWish;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::i18n::waits::{amount, list};
@@ -21,8 +22,9 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         }
         WaitReason::TypeAbsent { wanted, existing } => {
             let there = if existing.is_empty() { "无".to_owned() } else { list(existing, "、") };
-            format!("集群中没有 {} 类型的节点；现有类型：{there}", list(wanted, " 或 "))
+            format!("可用的节点中没有 {} 类型的 GPU；现有类型：{there}", list(wanted, " 或 "))
         }
+        WaitReason::NodesAbsent { wanted } => format!("没有{}的节点", wish(wanted)),
         WaitReason::GpusNotShared { wanted } => {
             format!("申请了 GPU 的一部分，但没有节点共享其 {}GPU", spaced(wanted))
         }
@@ -50,7 +52,9 @@ pub(super) fn wait(reason: &WaitReason) -> String {
                     "该请求永远无法满足：需要{name} {needs}，虚拟集群 {cluster} 的配额为 {largest}"
                 ),
                 None => {
-                    format!("该请求永远无法满足：单任务需要{name} {needs}，最大节点为 {largest}")
+                    format!(
+                        "该请求永远无法满足：单任务需要{name} {needs}，可用的最大节点为 {largest}"
+                    )
                 }
             }
         }
@@ -70,6 +74,7 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         }
         WaitReason::Fragmented { .. } => "可减少单任务 GPU 数，或等待整台节点空闲。",
         WaitReason::TypeAbsent { .. } => "请克隆作业并改用现有的 GPU 类型。",
+        WaitReason::NodesAbsent { .. } => "请克隆作业并改用现有的节点。",
         WaitReason::GpusNotShared { .. } => {
             "请克隆作业并申请整张 GPU，或请管理员允许某个节点共享其 GPU。"
         }
@@ -83,6 +88,15 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Queued | WaitReason::Behind { .. } => "",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }
+}
+
+/// Which nodes are asked for.
+fn wish(wish: &NodeWish) -> String {
+    let NodeWish { names, labels } = wish;
+    let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let parts = [("名为 ", list(names, " 或 ")), ("标签为 ", list(&labels, "、"))];
+    let parts = parts.into_iter().filter(|(_, list)| !list.is_empty());
+    list(&parts.map(|(word, list)| format!("{word}{list} ")).collect::<Vec<_>>(), "且")
 }
 
 /// Names before another word, if there are any.

@@ -1,7 +1,7 @@
 use api::jobs::{JobDetail, RoleView};
 use leptos::prelude::*;
 use protocol::exit::Cause;
-use protocol::spec::{Dialect, RetryLimit, TimeLimit};
+use protocol::spec::{Dialect, NodeWish, RetryLimit, TimeLimit};
 use protocol::time::Timestamp;
 
 use crate::i18n::{Reader, Texts, tr};
@@ -70,12 +70,30 @@ fn Facts(detail: JobDetail) -> impl IntoView {
                     {tr(move |t| (t.job.retries_of)(retries.user, retries.platform, &limit_word(t, limit)))}
                 </dd>
                 {limited}
+                <Nodes wish=detail.nodes/>
                 <dt>{tr(|t| t.job.dialect)}</dt>
                 <dd>{tr(move |t| t.job.dialects[dialect_index(dialect)])}</dd>
             </dl>
         </section>
     }
     .into_any()
+}
+
+/// Which nodes will do, where not any will.
+#[component]
+fn Nodes(wish: NodeWish) -> impl IntoView {
+    let NodeWish { names, labels } = wish;
+    let names: Vec<_> = names.iter().map(ToString::to_string).collect();
+    let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let badges = |all: Vec<String>| {
+        all.into_iter().map(|one| view! { <span class="badge">{one}</span> }).collect_view()
+    };
+    let names = (!names.is_empty())
+        .then(|| view! { <dt>{tr(|t| t.job.nodes)}</dt> <dd class="buttons">{badges(names)}</dd> });
+    let labels = (!labels.is_empty()).then(|| {
+        view! { <dt>{tr(|t| t.job.node_labels)}</dt> <dd class="buttons">{badges(labels)}</dd> }
+    });
+    view! { {names} {labels} }
 }
 
 /// The time limit; of an attempt that runs, what is left of it.

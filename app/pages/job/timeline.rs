@@ -111,7 +111,7 @@ fn Part(part: Stretch) -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use api::jobs::{AttemptView, JobSummary, Retries};
-    use protocol::spec::{Dialect, Priority, RetryLimit};
+    use protocol::spec::{Dialect, NodeWish, Priority, RetryLimit};
     use protocol::state::State;
 
     use super::*;
@@ -152,6 +152,7 @@ mod tests {
             description: None,
             dialect: Dialect::Pai,
             retry_limit: RetryLimit::Times(0),
+            nodes: NodeWish::default(),
             time_limit: None,
             roles: Vec::new(),
             attempts,

@@ -86,6 +86,10 @@ pub(crate) fn More() -> impl IntoView {
                     <TextField path=path(JobField::KillAll) label=|f| f.kill_all hint=|f| f.kill_all_hint kind=Kind::Number/>
                 </div>
                 <TextField path=path(JobField::TimeLimit) label=|f| f.time_limit hint=|f| f.time_limit_hint/>
+                <div class="form__row">
+                    <TextField path=path(JobField::Nodes) label=|f| f.nodes hint=|f| f.nodes_hint/>
+                    <TextField path=path(JobField::NodeLabels) label=|f| f.node_labels hint=|f| f.node_labels_hint/>
+                </div>
                 <SelectField path=path(JobField::Priority) label=|f| f.priority none=|f| f.priority_default choices=priorities/>
                 <TextField path=path(JobField::Description) label=|f| f.description/>
             </div>

@@ -1,7 +1,7 @@
 //! The text of a job file as the form sees it: where each of its fields stands in either notation,
 //! what stands there, and how it is changed without touching anything else.
 
-use protocol::document::{Document, Node, Syntax, Value, join};
+use protocol::document::{Document, Entry, Node, Syntax, Value, join};
 use protocol::edit::{self, Step};
 use protocol::problem::Problem;
 use serde_json::Value as Json;
@@ -33,6 +33,8 @@ pub(crate) enum JobField {
     Retries,
     Priority,
     TimeLimit,
+    Nodes,
+    NodeLabels,
     KillAll,
     CodeDir,
     DataDir,
@@ -101,12 +103,19 @@ impl Tree {
         })
     }
 
-    /// A plain value as it stands in an input; empty where nothing is given.
+    /// A value as it stands in an input: a list as `a, b`, an object as `a=1, b=2`; empty where
+    /// nothing is given.
     pub(crate) fn text(&self, path: &str) -> String {
         match self.node(path).map(|node| &node.value) {
-            Some(Value::Text(text) | Value::Number(text)) => text.clone(),
-            Some(Value::Bool(flag)) => flag.to_string(),
-            Some(Value::Null | Value::List(_) | Value::Map(_)) | None => String::new(),
+            Some(Value::List(items)) => {
+                items.iter().map(|item| plain(&item.value)).collect::<Vec<_>>().join(", ")
+            }
+            Some(Value::Map(entries)) => {
+                let pair = |entry: &Entry| format!("{}={}", entry.key, plain(&entry.node.value));
+                entries.iter().map(pair).collect::<Vec<_>>().join(", ")
+            }
+            Some(value) => plain(value),
+            None => String::new(),
         }
     }
 
@@ -165,6 +174,8 @@ impl Tree {
             (JobField::Retries, Notation::V2) => "jobRetryCount",
             (JobField::Priority, Notation::V1 | Notation::V2) => self.priority_path(),
             (JobField::TimeLimit, Notation::V1 | Notation::V2) => "extras.berth.timeLimit",
+            (JobField::Nodes, Notation::V1 | Notation::V2) => "extras.berth.nodes",
+            (JobField::NodeLabels, Notation::V1 | Notation::V2) => "extras.berth.nodeLabels",
             (JobField::KillAll, Notation::V1) => "killAllOnCompletedTaskNumber",
             (JobField::KillAll, Notation::V2) => "extras.berth.killAllOnCompletedTaskNumber",
             (JobField::CodeDir, Notation::V1) => "codeDir",
@@ -308,6 +319,15 @@ impl Edit {
             Self::Set(path, value) => edit::set(text, &steps(path), value),
             Self::Remove(path) => edit::remove(text, &steps(path)),
         }
+    }
+}
+
+/// A value that is neither list nor object.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Text(text) | Value::Number(text) => text.clone(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Null | Value::List(_) | Value::Map(_) => String::new(),
     }
 }
 
@@ -488,7 +508,7 @@ taskRoles:
         assert!(parsed.is_ok(), "{text}\n{:?}", parsed.err());
     }
 
-    const JOB: [JobField; 12] = [
+    const JOB: [JobField; 14] = [
         JobField::Name,
         JobField::Description,
         JobField::VirtualCluster,
@@ -496,6 +516,8 @@ taskRoles:
         JobField::Retries,
         JobField::Priority,
         JobField::TimeLimit,
+        JobField::Nodes,
+        JobField::NodeLabels,
         JobField::KillAll,
         JobField::CodeDir,
         JobField::DataDir,
@@ -520,9 +542,11 @@ taskRoles:
             JobField::Retries | JobField::KillAll => ("1", true),
             JobField::Priority => ("prod", false),
             JobField::TimeLimit => ("2h 30m", false),
+            JobField::NodeLabels => ("rack=3, disk=fast", false),
             JobField::Name
             | JobField::Description
             | JobField::VirtualCluster
+            | JobField::Nodes
             | JobField::GpuType
             | JobField::CodeDir
             | JobField::DataDir

@@ -112,6 +112,7 @@ impl Jobs for Ops {
             dialect: spec.dialect,
             retry_limit: spec.retries,
             time_limit: spec.time_limit,
+            nodes: spec.nodes.clone(),
             roles: spec.roles.iter().map(views::role).collect(),
             attempts: attempts.collect(),
             may_manage: actor.admin || actor.user == row.key.user,

@@ -1,6 +1,6 @@
 //! What is read of jobs and their tasks, as the scheduler is told it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 
 use database::attempts::Attempt;
@@ -173,8 +173,7 @@ pub(crate) fn request(spec: &JobSpec, user: &UserName) -> Request {
         limit_ms: spec.time_limit.map(TimeLimit::millis),
         expected_ms: None,
         avoid: Vec::new(),
-        only: Vec::new(),
-        labels: BTreeMap::new(),
+        nodes: spec.nodes.clone(),
         roles: spec
             .roles
             .iter()

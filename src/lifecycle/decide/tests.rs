@@ -2,7 +2,7 @@
 
 use protocol::ids::{JobId, JobName, RoleName, TaskKey};
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, JobSpec, Priority, RetryLimit, TaskRole};
+use protocol::spec::{Completion, Dialect, JobSpec, NodeWish, Priority, RetryLimit, TaskRole};
 
 use super::*;
 use crate::model::Attempt;
@@ -35,6 +35,7 @@ fn spec(roles: Vec<TaskRole>) -> JobSpec {
         priority: Priority::TEST,
         gpu_types: vec![],
         retries: RetryLimit::Times(0),
+        nodes: NodeWish::default(),
         time_limit: None,
         kill_all_on_completed: None,
         auth_file: None,

@@ -4,7 +4,7 @@
 use super::*;
 use crate::ids::{NodeName, RoleName};
 use crate::resources::Resources;
-use crate::spec::{Completion, Priority, RetryLimit};
+use crate::spec::{Completion, NodeWish, Priority, RetryLimit};
 
 fn role(name: &str, resources: Resources, completion: Completion) -> TaskRole {
     TaskRole {
@@ -36,6 +36,7 @@ fn spec(dialect: Dialect) -> JobSpec {
         priority: Priority::TEST,
         gpu_types: Vec::new(),
         retries: RetryLimit::Times(0),
+        nodes: NodeWish::default(),
         time_limit: None,
         kill_all_on_completed: Some(2),
         auth_file: None,

@@ -9,18 +9,21 @@ use super::reader::{Field, Fields, Reader, nearest};
 use crate::ids::{GpuType, JobName, RoleName};
 use crate::secrets::Secrets;
 use crate::spec::{
-    JobSpec, NoLimit, PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole, TimeLimit,
+    JobSpec, NoLimit, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole,
+    TimeLimit,
 };
 
 pub(crate) const BERTH: &str = "berth";
 pub(crate) const HIVED: [&str; 2] = ["hivedscheduler", "hivedScheduler"];
 
-pub(crate) const BERTH_KEYS: [&str; 13] = [
+pub(crate) const BERTH_KEYS: [&str; 15] = [
     "name",
     "description",
     "priority",
     "timeLimit",
     "gpuType",
+    "nodes",
+    "nodeLabels",
     "killAllOnCompletedTaskNumber",
     "authFile",
     "dataDir",
@@ -56,6 +59,7 @@ pub(crate) struct Extras {
     priority: Option<Priority>,
     time_limit: Option<TimeLimit>,
     gpu_types: Option<Vec<GpuType>>,
+    nodes: NodeWish,
     kill_all: Option<u32>,
     auth_file: Option<String>,
     data_dir: Option<String>,
@@ -209,6 +213,10 @@ fn read_berth<'d>(
     }
     extras.time_limit = fields.given("timeLimit").and_then(|f| time_limit(reader, &f));
     extras.gpu_types = fields.given("gpuType").map(|f| parts::gpu_types(reader, &f));
+    extras.nodes = NodeWish {
+        names: fields.given("nodes").map(|f| parts::node_names(reader, &f)).unwrap_or_default(),
+        labels: fields.given("nodeLabels").map(|f| parts::labels(reader, &f)).unwrap_or_default(),
+    };
     let kill_all = fields.given("killAllOnCompletedTaskNumber");
     extras.kill_all = kill_all.and_then(|f| self::kill_all(reader, &f, known));
     extras.auth_file = parts::place(reader, &fields, "authFile");
@@ -307,6 +315,7 @@ impl Extras {
         replace(&mut spec.name, self.name);
         replace(&mut spec.priority, self.priority);
         replace(&mut spec.gpu_types, self.gpu_types);
+        spec.nodes = self.nodes;
         spec.time_limit = self.time_limit.or(spec.time_limit);
         spec.description = self.description.or(spec.description.take());
         spec.kill_all_on_completed = self.kill_all.or(spec.kill_all_on_completed);

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::reader::{Field, Fields, Reader, decimal, whole};
 use crate::amount::Amount;
-use crate::document::{Value, shorten};
-use crate::ids::{GpuType, PortLabel};
+use crate::document::{Entry, Value, shorten};
+use crate::ids::{GpuType, NodeName, PortLabel};
 use crate::spec::{PortRequest, RetryLimit};
 
 /// Tasks of all roles together.
@@ -26,6 +26,7 @@ pub(crate) const MIN_MEMORY: i64 = 100;
 pub(crate) const PORT_KEYS: [&str; 3] = ["label", "beginAt", "portNumber"];
 const GPUS: &str =
     "a whole number from 0 to 65536, or a part of one GPU such as 0.25, in thousandths";
+const LABELS: &str = "an object, or a text such as rack=3, disk=fast";
 const INTEGER: &str = "a whole number, at least 1";
 
 /// GPUs of a task: whole ones, or a part of one.
@@ -165,16 +166,8 @@ fn is_variable(name: &str) -> bool {
 
 /// `gpuType`: one type, or several by commas, or a list.
 pub(crate) fn gpu_types<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<GpuType> {
-    let names = if let Value::List(_) = field.node.value {
-        let items = reader.list(field).unwrap_or_default();
-        items.iter().filter_map(|item| reader.text(item)).collect()
-    } else {
-        reader.text(field).map_or(Vec::new(), |text| {
-            text.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>()
-        })
-    };
     let mut types = Vec::new();
-    for name in names {
+    for name in words(reader, field) {
         match GpuType::new(name) {
             Ok(gpu_type) if types.contains(&gpu_type) => {}
             Ok(gpu_type) => types.push(gpu_type),
@@ -186,6 +179,61 @@ pub(crate) fn gpu_types<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<G
         }
     }
     types
+}
+
+/// One text, several by commas, or a list of texts.
+fn words<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<String> {
+    if let Value::List(_) = field.node.value {
+        let items = reader.list(field).unwrap_or_default();
+        return items.iter().filter_map(|item| reader.text(item)).collect();
+    }
+    let text = reader.text(field);
+    text.map_or(Vec::new(), |text| text.split(',').map(|part| part.trim().to_owned()).collect())
+}
+
+/// `nodes`: one node, or several by commas, or a list.
+pub(crate) fn node_names<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<NodeName> {
+    let mut names = Vec::new();
+    for name in words(reader, field) {
+        match NodeName::new(name) {
+            Ok(name) if names.contains(&name) => {}
+            Ok(name) => names.push(name),
+            Err(error) => {
+                let message = format!("{:?} is not a node name", shorten(&error.value));
+                let allowed =
+                    "one node, or several separated by commas; each 1 to 253 of A-Z a-z 0-9 - . _";
+                reader.wrong(field, message, allowed);
+            }
+        }
+    }
+    names
+}
+
+/// `nodeLabels`: labels with their values, as an object or as a text (`rack=3, disk=fast`).
+pub(crate) fn labels<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> BTreeMap<String, String> {
+    let Value::Text(text) = &field.node.value else {
+        let Some(fields) = reader.map(field) else { return BTreeMap::new() };
+        let mut label = |(entry, field): (&Entry, Field<'d>)| {
+            if entry.key.is_empty() {
+                reader.problem(&field.path, entry.key_start, "the label has no name", LABELS);
+            }
+            Some((entry.key.clone(), reader.scalar(&field)?))
+        };
+        return fields.each().filter_map(&mut label).collect();
+    };
+    let mut labels = BTreeMap::new();
+    for part in text.split(',').map(str::trim) {
+        match part.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => {
+                labels.insert(key.trim().to_owned(), value.trim().to_owned());
+            }
+            Some(_) | None => {
+                let message = format!("{:?} is not a label with its value", shorten(part));
+                reader.wrong(field, message, LABELS);
+            }
+        }
+    }
+    labels
 }
 
 /// An image reference; whether it exists is for the registry to say.

@@ -8,7 +8,7 @@ use crate::document::{Node, Value};
 use crate::ids::{JobName, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::secrets::Secrets;
-use crate::spec::{Completion, Dialect, JobSpec, Priority, RetryLimit, TaskRole};
+use crate::spec::{Completion, Dialect, JobSpec, NodeWish, Priority, RetryLimit, TaskRole};
 
 pub(crate) const ROOT_KEYS: [&str; 14] = [
     "jobName",
@@ -71,6 +71,7 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
         priority: Priority::default(),
         gpu_types: root.given("gpuType").map_or(Vec::new(), |f| parts::gpu_types(reader, &f)),
         retries: parts::retries(reader, root, "retryCount"),
+        nodes: NodeWish::default(),
         time_limit: None,
         kill_all_on_completed: kill_all,
         auth_file: parts::place(reader, root, "authFile"),

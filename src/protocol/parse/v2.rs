@@ -12,7 +12,7 @@ use crate::document::{Node, Value, shorten};
 use crate::ids::{JobName, PortLabel, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::secrets::Secrets;
-use crate::spec::{Completion, Dialect, JobSpec, PortRequest, Priority, TaskRole};
+use crate::spec::{Completion, Dialect, JobSpec, NodeWish, PortRequest, Priority, TaskRole};
 
 pub(crate) const ROOT_KEYS: [&str; 14] = [
     "protocolVersion",
@@ -87,6 +87,7 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
         priority: Priority::default(),
         gpu_types: Vec::new(),
         retries: parts::retries(reader, root, "jobRetryCount"),
+        nodes: NodeWish::default(),
         time_limit: None,
         kill_all_on_completed: None,
         auth_file: None,

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::tree::{Map, Tree};
 use crate::ids::GpuType;
 use crate::secrets::MASK;
-use crate::spec::{JobSpec, PortRequest, Priority, RegistryAuth, RetryLimit};
+use crate::spec::{JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit};
 
 pub(super) const HIVED: [&str; 2] = ["hivedscheduler", "hivedScheduler"];
 
@@ -91,6 +91,13 @@ pub(super) fn time_limit(spec: &JobSpec, map: &mut Map) {
     if let Some(limit) = spec.time_limit {
         map.put("timeLimit", Tree::text(limit));
     }
+}
+
+/// Which nodes will do.
+pub(super) fn nodes(wish: &NodeWish, map: &mut Map) {
+    map.put_filled("nodes", Tree::List(wish.names.iter().map(Tree::text).collect()));
+    let label = |(key, value): (&String, &String)| (key.clone(), Tree::text(value));
+    map.put_filled("nodeLabels", Tree::Map(wish.labels.iter().map(label).collect()));
 }
 
 pub(super) fn types(types: &[GpuType]) -> Tree {

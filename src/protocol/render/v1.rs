@@ -59,6 +59,7 @@ fn additions(spec: &JobSpec, image: &str) -> Tree {
         map.put("priority", berth::priority(spec.priority));
     }
     berth::time_limit(spec, &mut map);
+    berth::nodes(&spec.nodes, &mut map);
     map.put_filled("secrets", berth::secrets(spec));
     let mut roles = Map::default();
     for role in &spec.roles {

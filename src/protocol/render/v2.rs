@@ -156,6 +156,7 @@ fn additions(spec: &JobSpec, keys: &[String]) -> Vec<(String, Tree)> {
         }
     }
     berth::time_limit(spec, &mut berth);
+    berth::nodes(&spec.nodes, &mut berth);
     if !spec.gpu_types.is_empty() {
         berth.put("gpuType", berth::types(&spec.gpu_types));
     }

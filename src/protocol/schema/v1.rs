@@ -133,6 +133,12 @@ pub(super) struct Berth {
     /// GPU types that will do for the whole job.
     #[schemars(default, schema_with = "super::gpu_types")]
     gpu_type: (),
+    /// The only nodes that will do: a name, several separated by commas, or a list.
+    #[schemars(default, schema_with = "super::nodes", extend("examples" = [["node-1"]]))]
+    nodes: (),
+    /// Labels that a node must have, each with this value; an administrator gives them to nodes.
+    #[schemars(default, schema_with = "super::node_labels", extend("examples" = [{"rack": "3"}]))]
+    node_labels: (),
     /// The job ends when so many tasks have completed.
     #[schemars(default, schema_with = "super::from_0")]
     kill_all_on_completed_task_number: (),

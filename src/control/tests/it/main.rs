@@ -14,3 +14,4 @@ mod preemption;
 mod queue;
 mod shares;
 mod terminals;
+mod wishes;

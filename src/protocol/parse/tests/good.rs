@@ -275,3 +275,27 @@ fn a_time_limit_is_seconds_or_a_text_in_both_versions() {
         assert_eq!(bad[0].message, "\"soon\" is not a time limit");
     }
 }
+
+#[test]
+fn nodes_are_asked_for_by_name_and_label_in_both_versions() {
+    let texts = [
+        (r#""n1, n-2.x""#, r#""rack=3, disk = fast""#),
+        (r#"["n1", "n-2.x", "n1"]"#, r#"{"rack": 3, "disk": "fast"}"#),
+    ];
+    for (nodes, labels) in texts {
+        let v1 = format!(
+            r#"{{"jobName": "a", "image": "i",
+                "extras": {{"berth": {{"nodes": {nodes}, "nodeLabels": {labels}}}}},
+                "taskRoles": [{{"name": "w", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100,
+                    "gpuNumber": 0, "command": "true"}}]}}"#
+        );
+        let spec = crate::parse::parse(&v1).unwrap().spec;
+        assert_eq!(
+            spec.nodes.to_string(),
+            "named n1 or n-2.x and labelled disk=fast and rack=3",
+            "{v1}"
+        );
+        let v2 = crate::render::to_yaml(&spec);
+        assert_eq!(crate::parse::parse(&v2).unwrap().spec.nodes, spec.nodes, "{v2}");
+    }
+}

@@ -242,7 +242,7 @@ const PORTS: [Bad; 8] = [
     ),
 ];
 
-const OF_SCM: [Bad; 13] = [
+const OF_SCM: [Bad; 15] = [
     bad(
         "\"shmMB\": 64",
         "\"shmMB\": ‸9000",
@@ -304,8 +304,22 @@ const OF_SCM: [Bad; 13] = [
         "\"extras\": {\"berth\": {‸\"prio\": 1}}",
         "extras.berth.prio",
         "the key \"prio\" is not known here; did you mean \"priority\"?",
-        "name, description, priority, timeLimit, gpuType, killAllOnCompletedTaskNumber, authFile, \
-     dataDir, outputDir, codeDir, jobEnvs, secrets, taskRoles",
+        "name, description, priority, timeLimit, gpuType, nodes, nodeLabels, \
+     killAllOnCompletedTaskNumber, authFile, dataDir, outputDir, codeDir, jobEnvs, secrets, taskRoles",
+    ),
+    bad(
+        "\"extras\": {}",
+        "\"extras\": {\"berth\": {\"nodes\": ‸\"n1, n 2\"}}",
+        "extras.berth.nodes",
+        "\"n 2\" is not a node name",
+        "one node, or several separated by commas; each 1 to 253 of A-Z a-z 0-9 - . _",
+    ),
+    bad(
+        "\"extras\": {}",
+        "\"extras\": {\"berth\": {\"nodeLabels\": ‸\"rack\"}}",
+        "extras.berth.nodeLabels",
+        "\"rack\" is not a label with its value",
+        "an object, or a text such as rack=3, disk=fast",
     ),
     bad(
         "\"command\": \"nvidia-smi\"",

@@ -7,10 +7,11 @@ use proptest::option;
 use proptest::prelude::*;
 
 use crate::amount::Amount;
-use crate::ids::{GpuType, JobName, PortLabel, RoleName, VirtualClusterName};
+use crate::ids::{GpuType, JobName, NodeName, PortLabel, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::spec::{
-    Completion, Dialect, JobSpec, PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole,
+    Completion, Dialect, JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit,
+    TaskRole,
 };
 
 /// Words and marks that the notations might take for something else.
@@ -176,6 +177,14 @@ fn extras() -> impl Strategy<Value = serde_json::Map<String, serde_json::Value>>
     btree_map(text(), value, 0..3).prop_map(|map| map.into_iter().collect())
 }
 
+fn nodes() -> impl Strategy<Value = NodeWish> {
+    let names = btree_set("[A-Za-z0-9._-]{1,6}", 0..3);
+    (names, btree_map("[a-z=, ]{1,4}", text(), 0..3)).prop_map(|(names, labels)| {
+        let names = names.into_iter().map(|name| NodeName::new(name).unwrap()).collect();
+        NodeWish { names, labels }
+    })
+}
+
 fn places() -> impl Strategy<Value = [Option<String>; 4]> {
     [option::of(line()), option::of(line()), option::of(line()), option::of(line())]
 }
@@ -185,7 +194,7 @@ fn spec() -> impl Strategy<Value = JobSpec> {
     let priority = prop_oneof![Just(-1), Just(10), Just(100), Just(120), -1..127];
     let limit = option::of(1..31_536_001_u32);
     let index = any::<prop::sample::Index>();
-    let rules = (priority, gpu_types(), retries(), index, any::<bool>(), limit);
+    let rules = (priority, gpu_types(), retries(), index, any::<bool>(), limit, nodes());
     let secrets = btree_set("token|[a-z0-9_.-]{1,6}", 0..3);
     let parts = (roles(), places(), env(), any::<bool>(), secrets, extras());
     (names, rules, parts).prop_map(|(names, rules, parts)| {
@@ -201,6 +210,7 @@ fn spec() -> impl Strategy<Value = JobSpec> {
             priority: Priority(rules.0),
             gpu_types: rules.1,
             retries: rules.2,
+            nodes: rules.6,
             time_limit: rules.5.map(|seconds| seconds.to_string().parse().unwrap()),
             kill_all_on_completed: rules.4.then_some(kill_all),
             auth_file,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use protocol::cluster::{NodeCondition, Share};
 use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
-use protocol::spec::{PortRequest, Priority};
+use protocol::spec::{NodeWish, PortRequest, Priority};
 use protocol::time::Timestamp;
 use scheduler::State;
 use scheduler::model::{Demand, Node, Placement, Request, RoleRequest, VirtualCluster};
@@ -132,8 +132,7 @@ pub(crate) fn request(job: i64, demand: Demand, types: &[GpuType]) -> Request {
         limit_ms: None,
         expected_ms: None,
         avoid: Vec::new(),
-        only: Vec::new(),
-        labels: BTreeMap::new(),
+        nodes: NodeWish::default(),
         roles: vec![RoleRequest {
             count: 1,
             demand,

@@ -32,7 +32,7 @@ use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, JobKey, NodeName, UserName, VirtualClusterName};
 use protocol::problem::Problem;
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, Priority, RetryLimit};
+use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use tokio::sync::broadcast;
@@ -145,6 +145,7 @@ fn detail(summary: JobSummary) -> JobDetail {
         description: None,
         dialect: Dialect::Pai,
         retry_limit: RetryLimit::Times(0),
+        nodes: NodeWish::default(),
         time_limit: None,
         roles: vec![RoleView {
             name: "worker".parse().unwrap(),

@@ -12,7 +12,9 @@ use protocol::ids::{
 };
 use protocol::placement::TaskPlacement;
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, JobSpec, PortRequest, Priority, RetryLimit, TaskRole};
+use protocol::spec::{
+    Completion, Dialect, JobSpec, NodeWish, PortRequest, Priority, RetryLimit, TaskRole,
+};
 use protocol::state::State;
 use protocol::time::Timestamp;
 
@@ -51,6 +53,7 @@ pub(crate) fn spec(name: &str) -> JobSpec {
         priority: Priority::PRODUCTION,
         gpu_types: vec!["A100".parse().unwrap()],
         retries: RetryLimit::Times(2),
+        nodes: NodeWish::default(),
         time_limit: None,
         kill_all_on_completed: None,
         auth_file: None,

@@ -1,0 +1,77 @@
+//! Jobs that say on which nodes they run.
+
+use api::ErrorCode;
+use api::cluster::Drain;
+use api::jobs::{DryRun, Submission};
+use control::Control;
+use protocol::ids::NodeName;
+use protocol::state::State;
+use protocol::wait::WaitReason;
+
+use crate::house::{House, admin, job, submit, until, until_state};
+
+/// Two nodes, in rack 0 and in rack 1.
+async fn start(house: &House) -> (Control, Vec<NodeName>) {
+    let mut options = house.options(house.database().await);
+    for (rack, node) in options.nodes.iter_mut().enumerate() {
+        node.labels.insert("rack".to_owned(), rack.to_string());
+    }
+    let names = options.nodes.iter().map(|node| node.name.clone()).collect();
+    (control::start(options).await.unwrap(), names)
+}
+
+fn wishing(name: &str, wish: &str) -> String {
+    job(name, 2, 1, "sleep 1000", &format!(r#""extras": {{"berth": {{{wish}}}}},"#))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_run_on_the_nodes_that_the_job_asks_for() {
+    let house = House::new(2);
+    let (control, nodes) = start(&house).await;
+    let backend = &control.backend;
+    let by_name = |node: &NodeName| format!(r#""nodes": "{node}""#);
+    let by_label = |rack: u32| format!(r#""nodeLabels": {{"rack": {rack}}}"#);
+    let cases = [
+        ("first", by_name(&nodes[0]), 0),
+        ("second", by_name(&nodes[1]), 1),
+        ("third", by_label(0), 0),
+        ("fourth", by_label(1), 1),
+    ];
+    for (name, wish, at) in cases {
+        submit(backend, wishing(name, &wish)).await;
+        let detail = until_state(backend, name, State::Running).await;
+        let tasks = &detail.attempts[0].tasks;
+        assert!(tasks.len() == 2 && tasks.iter().all(|task| task.node == nodes[at]), "{name}");
+        assert!(!detail.nodes.is_any());
+    }
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_for_a_node_waits_for_it_and_for_no_other() {
+    let house = House::new(2);
+    let (control, nodes) = start(&house).await;
+    let backend = &control.backend;
+    backend.nodes.drain(&admin(), &nodes[1], Drain::Quietly).await.unwrap();
+    submit(backend, wishing("waits", r#""nodeLabels": "rack=1""#)).await;
+    let waits = until(backend, "waits", |detail| detail.summary.waiting.is_some()).await;
+    assert_eq!(waits.summary.waiting.unwrap().reason, WaitReason::NodeDown { nodes: 1 });
+    backend.nodes.drain(&admin(), &nodes[1], Drain::Off).await.unwrap();
+    until_state(backend, "waits", State::Running).await;
+
+    let text = wishing("never", r#""nodes": ["none"], "nodeLabels": "rack=1""#);
+    let report = backend.jobs.check(&admin(), &text).await.unwrap();
+    assert!(matches!(
+        report.dry_run,
+        Some(DryRun::Never { reason: WaitReason::NodesAbsent { .. } })
+    ));
+    let submission = Submission { text, cloned_from: None, expected_name: None };
+    let refused = backend.jobs.submit(&admin(), submission).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ImpossibleRequestError);
+    assert!(
+        refused.message.contains("There is no node named none and labelled rack=1."),
+        "{}",
+        refused.message
+    );
+    control.shutdown().await;
+}

@@ -1,0 +1,36 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::NodeName;
+
+/// Which nodes will do for the tasks of a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeWish {
+    /// The only nodes that will do; empty: any.
+    pub names: Vec<NodeName>,
+    /// Labels that a node must have, each with this value.
+    pub labels: BTreeMap<String, String>,
+}
+
+impl NodeWish {
+    /// Whether any node will do.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.names.is_empty() && self.labels.is_empty()
+    }
+}
+
+/// As a phrase: `named a or b and labelled rack=3`.
+impl fmt::Display for NodeWish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.names.iter().map(ToString::to_string).collect();
+        let labels: Vec<_> =
+            self.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let parts = [("named ", names.join(" or ")), ("labelled ", labels.join(" and "))];
+        let parts = parts.into_iter().filter(|(_, list)| !list.is_empty());
+        let parts: Vec<_> = parts.map(|(word, list)| format!("{word}{list}")).collect();
+        f.write_str(&parts.join(" and "))
+    }
+}
