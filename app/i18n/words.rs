@@ -385,6 +385,7 @@ pub(crate) struct Admin {
     pub(crate) remove_user: Named,
     pub(crate) remove_user_text: Word,
     pub(crate) add_node: Word,
+    pub(crate) edit_node: Named,
     pub(crate) node_saved: Word,
     pub(crate) remove_node: Named,
     pub(crate) remove_node_text: Word,

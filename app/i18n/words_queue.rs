@@ -36,7 +36,7 @@ pub(crate) struct Queue {
     /// While the effect is thought through.
     pub(crate) thinking: Word,
     pub(crate) effect: Effects,
-    pub(crate) save_cluster: fn(&str) -> String,
+    pub(crate) save_named: fn(&str) -> String,
     pub(crate) drain_title: fn(&str) -> String,
     pub(crate) empty_title: fn(&str) -> String,
     pub(crate) undrain_title: fn(&str) -> String,
@@ -46,6 +46,10 @@ pub(crate) struct Queue {
     pub(crate) was_prioritised: Word,
     pub(crate) was_moved: Word,
     pub(crate) was_drained: Word,
+    pub(crate) node_was_saved: Word,
+    pub(crate) node_was_removed: Word,
+    pub(crate) cluster_was_saved: Word,
+    pub(crate) cluster_was_removed: Word,
 }
 
 /// What a change would do.

@@ -1,5 +1,6 @@
 mod audit;
 mod clusters;
+mod node_form;
 mod nodes;
 mod users;
 

@@ -1,8 +1,12 @@
 use std::pin::Pin;
 
 use api::queue::Effect;
+use leptos::ev::MouseEvent;
+use leptos::form::FromFormData;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use wasm_bindgen::JsCast;
+use web_sys::{FormData, HtmlButtonElement};
 
 use crate::Failed;
 use crate::i18n::{Reader, Texts, text};
@@ -97,6 +101,16 @@ impl Asker {
         lines.extend(self.failed.get().map(|failed| failed.to_string()));
         lines
     }
+}
+
+/// What the form around a clicked button would send, so that it can be asked about first. What the
+/// browser itself would refuse, it refuses.
+pub(crate) fn sent<T: FromFormData>(event: &MouseEvent) -> Option<T> {
+    let button = event.current_target()?.dyn_into::<HtmlButtonElement>().ok()?;
+    let form = button.form()?;
+    event.prevent_default();
+    let sent = FormData::new_with_form(&form).ok()?;
+    form.report_validity().then(|| T::from_form_data(&sent).ok())?
 }
 
 /// The question, when one is asked.

@@ -1,6 +1,6 @@
 use api::cluster::{Drain, NodeView};
 use leptos::prelude::*;
-use protocol::cluster::GpuRuntime;
+use protocol::cluster::{GpuRuntime, NodeSettings};
 use protocol::ids::NodeName;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
@@ -21,6 +21,14 @@ pub(crate) async fn get_node(name: NodeName) -> Result<NodeView, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend.nodes.get(&actor, &name).await.map_err(failed)
+}
+
+/// What an administrator wrote of a node.
+#[server(prefix = "/fn", endpoint = "nodes/settings", input = GetUrl)]
+pub(crate) async fn settings_of_node(name: NodeName) -> Result<NodeSettings, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.nodes.settings(&actor, &name).await.map_err(failed)
 }
 
 /// Empties a node, or lets it take tasks again.

@@ -8,6 +8,7 @@ use server_fn::codec::GetUrl;
 
 use crate::Failed;
 use crate::server_fns::jobs::JobKeyText;
+use crate::server_fns::nodes::NodeForm;
 use crate::server_fns::virtual_clusters::ClusterForm;
 
 /// A change of a job's turn as one text, as forms send it: `hold`, `release`, a place in the queue,
@@ -76,6 +77,23 @@ pub(crate) async fn effect_of_drain(name: NodeName, drain: Drain) -> Result<Effe
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend.nodes.drain_effect(&actor, &name, drain).await.map_err(failed)
+}
+
+/// What saving a node would do.
+#[server(prefix = "/fn", endpoint = "queue/node")]
+pub(crate) async fn effect_of_node(node: NodeForm) -> Result<Effect, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let settings = crate::settings::node(&node).map_err(failed)?;
+    backend.nodes.save_effect(&actor, settings).await.map_err(failed)
+}
+
+/// What removing a node would do.
+#[server(prefix = "/fn", endpoint = "queue/remove-node", input = GetUrl)]
+pub(crate) async fn effect_of_removal(name: NodeName) -> Result<Effect, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.nodes.remove_effect(&actor, &name).await.map_err(failed)
 }
 
 /// What saving a virtual cluster would do.

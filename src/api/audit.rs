@@ -71,6 +71,18 @@ pub enum AuditAction {
     /// A node was drained, emptied, or let take tasks again.
     #[serde(rename = "node.drained")]
     NodeDrained,
+    /// A node was added, or its settings were changed.
+    #[serde(rename = "node.saved")]
+    NodeSaved,
+    /// A node was removed.
+    #[serde(rename = "node.removed")]
+    NodeRemoved,
+    /// A virtual cluster was added, or its settings were changed.
+    #[serde(rename = "virtual_cluster.saved")]
+    VirtualClusterSaved,
+    /// A virtual cluster was removed.
+    #[serde(rename = "virtual_cluster.removed")]
+    VirtualClusterRemoved,
     /// The saving of a container as an image was asked for.
     #[serde(rename = "image.saved")]
     ImageSaved,
@@ -81,7 +93,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 17] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -93,6 +105,10 @@ impl AuditAction {
         Self::JobPriority,
         Self::JobMoved,
         Self::NodeDrained,
+        Self::NodeSaved,
+        Self::NodeRemoved,
+        Self::VirtualClusterSaved,
+        Self::VirtualClusterRemoved,
         Self::ImageSaved,
         Self::ImageRemoved,
     ];
@@ -112,6 +128,10 @@ impl AuditAction {
             Self::JobPriority => "job.priority",
             Self::JobMoved => "job.moved",
             Self::NodeDrained => "node.drained",
+            Self::NodeSaved => "node.saved",
+            Self::NodeRemoved => "node.removed",
+            Self::VirtualClusterSaved => "virtual_cluster.saved",
+            Self::VirtualClusterRemoved => "virtual_cluster.removed",
             Self::ImageSaved => "image.saved",
             Self::ImageRemoved => "image.removed",
         }

@@ -20,6 +20,12 @@ pub trait Nodes: Send + Sync {
     async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>>;
     /// One node.
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView>;
+    /// What an administrator wrote of it.
+    async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings>;
+    /// What saving it would do.
+    async fn save_effect(&self, actor: &Actor, node: NodeSettings) -> Result<Effect>;
+    /// What removing it would do.
+    async fn remove_effect(&self, actor: &Actor, name: &NodeName) -> Result<Effect>;
     /// Adds a node, or changes one of that name.
     async fn save(&self, actor: &Actor, node: NodeSettings) -> Result<()>;
     /// Takes nothing new any more, or does again.

@@ -3,6 +3,8 @@
 use api::Actor;
 use api::audit::AuditAction;
 use database::audit::{self, NewEntry};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::shared::Shared;
 use crate::wake::now;
@@ -16,20 +18,33 @@ pub(crate) struct Note {
     pub(crate) address: Option<String>,
 }
 
+impl Note {
+    /// As an entry of somebody, of now.
+    pub(crate) fn by(self, actor: &Actor) -> NewEntry {
+        let Self { action, object, detail, address } = self;
+        let (at, actor, action) = (now(), actor.user.clone(), action.as_str().to_owned());
+        NewEntry { at, actor, action, object, detail, address }
+    }
+}
+
 /// Writes it.
 pub(crate) async fn write(
     shared: &Shared,
     actor: &Actor,
     note: Note,
 ) -> Result<(), database::Error> {
-    let Note { action, object, detail, address } = note;
-    let entry = NewEntry {
-        at: now(),
-        actor: actor.user.clone(),
-        action: action.as_str().to_owned(),
-        object,
-        detail,
-        address,
-    };
+    let entry = note.by(actor);
     shared.write(async |t| audit::insert(t, &entry).await).await
+}
+
+/// What of some settings became different: their names, or that all of them are new.
+pub(crate) fn difference<T: Serialize>(before: Option<&T>, after: &T) -> String {
+    let fields = |settings: &T| match serde_json::to_value(settings) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(_) | Err(_) => serde_json::Map::new(),
+    };
+    let Some(before) = before.map(fields) else { return "added".to_owned() };
+    let changed = fields(after).into_iter().filter(|(name, value)| before.get(name) != Some(value));
+    let changed: Vec<_> = changed.map(|(name, _)| name).collect();
+    if changed.is_empty() { "unchanged".to_owned() } else { changed.join(", ") }
 }

@@ -44,6 +44,8 @@ pub struct Options {
     pub data: PathBuf,
     /// Nodes of the configuration file: they are saved at every start.
     pub nodes: Vec<NodeSettings>,
+    /// The node of an installation that has none yet.
+    pub first_node: Option<NodeSettings>,
     /// Virtual clusters of the configuration file, likewise.
     pub virtual_clusters: Vec<VirtualClusterSettings>,
     /// Folder with client certificates of `tcp://` nodes, or with one such folder a node.
@@ -92,7 +94,8 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let seal = Seal::open(&data.join("secret.key"))?;
     let installation = installation(&database).await?;
     let first_password = first_administrator(&database, admin_password).await?;
-    save_configured(&database, &options.nodes, &options.virtual_clusters).await?;
+    let (nodes, first_node) = (&options.nodes, options.first_node.as_ref());
+    save_configured(&database, (nodes, first_node), &options.virtual_clusters).await?;
     let cluster = Cluster::read(&database).await?;
     let guest = guest
         .map(|program| Guest::new(&installation, &program))
@@ -218,10 +221,15 @@ async fn first_administrator(
 /// Saves what the configuration file says; there is always a virtual cluster `default`.
 async fn save_configured(
     database: &Database,
-    nodes: &[NodeSettings],
+    (nodes, first_node): (&[NodeSettings], Option<&NodeSettings>),
     virtual_clusters: &[VirtualClusterSettings],
 ) -> Result<(), Error> {
     let transaction = database.begin().await?;
+    let is_new = database::nodes::list(&transaction).await?.is_empty();
+    if let Some(node) = first_node.filter(|_| is_new) {
+        database::nodes::save(&transaction, node, false).await?;
+    }
+    database::nodes::leave_file(&transaction).await?;
     for node in nodes {
         database::nodes::save(&transaction, node, true).await?;
     }

@@ -86,6 +86,16 @@ pub async fn set_draining(
     change(conn, name, row::ActiveModel { draining, emptied, ..Default::default() }).await
 }
 
+/// No node is described in the configuration file any more: what it still says is saved again.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn leave_file(conn: &impl ConnectionTrait) -> Result<()> {
+    let none = row::ActiveModel { from_file: Set(false), ..Default::default() };
+    row::Entity::update_many().set(none).exec(conn).await?;
+    Ok(())
+}
+
 /// Stores what was seen of a node. `false`: there is no such node.
 ///
 /// # Errors

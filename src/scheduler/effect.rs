@@ -7,14 +7,18 @@ use protocol::ids::{JobId, NodeName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
-use crate::model::{Request, Snapshot, Standing, VirtualCluster};
+use crate::model::{Node, Request, Snapshot, Standing, VirtualCluster};
 use crate::state::State;
 
 /// A change at run time.
 #[derive(Debug, Clone)]
 pub enum Change {
     /// A node takes tasks again, or takes none any more.
-    Node(NodeName, NodeCondition),
+    Condition(NodeName, NodeCondition),
+    /// A node comes, or becomes this.
+    Node(Box<Node>),
+    /// A node goes.
+    Removed(NodeName),
     /// A virtual cluster's share becomes this.
     Share(VirtualCluster),
     /// A job's priority.
@@ -48,10 +52,17 @@ impl Snapshot {
     pub fn with(&self, change: &Change) -> Self {
         let mut changed = self.clone();
         match change {
-            Change::Node(name, condition) => {
+            Change::Condition(name, condition) => {
                 let nodes = changed.nodes.iter_mut().filter(|node| node.name == *name);
                 nodes.for_each(|node| node.condition = *condition);
             }
+            Change::Node(node) => {
+                match changed.nodes.iter_mut().find(|old| old.name == node.name) {
+                    Some(old) => old.clone_from(node),
+                    None => changed.nodes.push(Node::clone(node)),
+                }
+            }
+            Change::Removed(name) => changed.nodes.retain(|node| node.name != *name),
             Change::Share(cluster) => {
                 match changed.virtual_clusters.iter_mut().find(|old| old.name == cluster.name) {
                     Some(old) => old.clone_from(cluster),
@@ -125,7 +136,8 @@ impl Outcome {
 
 /// Those who run on a node that shall be empty.
 fn displaced(snapshot: &Snapshot, change: &Change) -> Vec<JobId> {
-    let Change::Node(name, NodeCondition::Draining | NodeCondition::Unreachable) = change else {
+    let Change::Condition(name, NodeCondition::Draining | NodeCondition::Unreachable) = change
+    else {
         return Vec::new();
     };
     let there =

@@ -343,7 +343,7 @@ fn a_change_is_shown_before_it_is_made() {
     let story = two_halves()
         .running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)])
         .waits(job(1).within("speech").gpus(8, &[]));
-    let drain = Change::Node(node_name("b"), protocol::cluster::NodeCondition::Draining);
+    let drain = Change::Condition(node_name("b"), protocol::cluster::NodeCondition::Draining);
     let effect = story.snapshot.effect_of(&drain, NOW);
     assert_eq!(effect, Effect { wait: vec![JobId(1)], ..Effect::default() });
     let mut smaller = story.snapshot.virtual_clusters[0].clone();

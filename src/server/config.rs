@@ -46,7 +46,7 @@ pub struct Config {
     pub proxy: ProxyConfig,
     /// What is written to standard error.
     pub log: LogConfig,
-    /// Worker nodes. None: the Docker engine of this machine.
+    /// Worker nodes. None: those that the pages added, and at first the Docker engine of this machine.
     pub nodes: Vec<NodeEntry>,
     /// Virtual clusters beside `default`.
     pub virtual_clusters: Vec<VirtualClusterSettings>,
@@ -237,13 +237,16 @@ impl Config {
         if lines.is_empty() { Ok(self) } else { Err(ConfigError(lines)) }
     }
 
-    /// The nodes; without any, the Docker engine of this machine.
+    /// The nodes.
     #[must_use]
     pub fn node_settings(&self) -> Vec<NodeSettings> {
-        if self.nodes.is_empty() {
-            return vec![NodeEntry::local_docker().into()];
-        }
         self.nodes.iter().cloned().map(NodeSettings::from).collect()
+    }
+
+    /// Where the file names no node, a new installation has the Docker engine of this machine.
+    #[must_use]
+    pub fn first_node(&self) -> Option<NodeSettings> {
+        self.nodes.is_empty().then(|| NodeEntry::local_docker().into())
     }
 
     /// The database's address.

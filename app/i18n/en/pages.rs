@@ -323,6 +323,7 @@ pub(super) const ADMIN: Admin = Admin {
     remove_user: |name| format!("Remove user {name}"),
     remove_user_text: "The user can no longer sign in; all tokens end.",
     add_node: "Add node",
+    edit_node: |name| format!("Edit {name}"),
     node_saved: "The node was saved.",
     remove_node: |name| format!("Remove node {name}"),
     remove_node_text: "It must run nothing. It can be added again.",

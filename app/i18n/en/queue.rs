@@ -63,7 +63,7 @@ pub(super) const QUEUE: Queue = Queue {
             more => format!("{sentence} ({names} and {more} more)"),
         },
     },
-    save_cluster: |name| format!("Save {name}"),
+    save_named: |name| format!("Save {name}"),
     drain_title: |name| format!("Drain {name}"),
     empty_title: |name| format!("Empty {name} now"),
     undrain_title: |name| format!("Let {name} take tasks again"),
@@ -73,6 +73,10 @@ pub(super) const QUEUE: Queue = Queue {
     was_prioritised: "changed a priority",
     was_moved: "moved a job in the queue",
     was_drained: "drained a node",
+    node_was_saved: "saved a node",
+    node_was_removed: "removed a node",
+    cluster_was_saved: "saved a virtual cluster",
+    cluster_was_removed: "removed a virtual cluster",
 };
 
 fn word(resource: ResourceKind) -> &'static str {

@@ -318,6 +318,7 @@ pub(super) const ADMIN: Admin = Admin {
     remove_user: |name| format!("删除用户 {name}"),
     remove_user_text: "该用户将无法登录，其令牌全部失效。",
     add_node: "添加节点",
+    edit_node: |name| format!("编辑 {name}"),
     node_saved: "节点已保存。",
     remove_node: |name| format!("删除节点 {name}"),
     remove_node_text: "节点上不能有任务；之后可重新添加。",

@@ -64,7 +64,7 @@ pub(super) const QUEUE: Queue = Queue {
             }
         },
     },
-    save_cluster: |name| format!("保存 {name}"),
+    save_named: |name| format!("保存 {name}"),
     drain_title: |name| format!("排空 {name}"),
     empty_title: |name| format!("立即清空 {name}"),
     undrain_title: |name| format!("让 {name} 恢复接收任务"),
@@ -74,6 +74,10 @@ pub(super) const QUEUE: Queue = Queue {
     was_prioritised: "更改了优先级",
     was_moved: "移动了排队次序",
     was_drained: "排空节点",
+    node_was_saved: "保存了节点",
+    node_was_removed: "删除了节点",
+    cluster_was_saved: "保存了虚拟集群",
+    cluster_was_removed: "删除了虚拟集群",
 };
 
 fn word(resource: ResourceKind) -> &'static str {

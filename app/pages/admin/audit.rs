@@ -34,6 +34,10 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::JobPriority => |t| t.queue.was_prioritised,
         AuditAction::JobMoved => |t| t.queue.was_moved,
         AuditAction::NodeDrained => |t| t.queue.was_drained,
+        AuditAction::NodeSaved => |t| t.queue.node_was_saved,
+        AuditAction::NodeRemoved => |t| t.queue.node_was_removed,
+        AuditAction::VirtualClusterSaved => |t| t.queue.cluster_was_saved,
+        AuditAction::VirtualClusterRemoved => |t| t.queue.cluster_was_removed,
         AuditAction::ImageSaved => |t| t.admin.image_saved,
         AuditAction::ImageRemoved => |t| t.admin.image_removed,
     }

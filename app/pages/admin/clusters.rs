@@ -1,17 +1,14 @@
 use api::cluster::VirtualClusterView;
 use leptos::ev::MouseEvent;
-use leptos::form::FromFormData;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use protocol::cluster::VirtualClusterSettings;
-use wasm_bindgen::JsCast;
-use web_sys::{FormData, HtmlButtonElement};
 
 use crate::address::encode;
 use crate::i18n::{Reader, text, tr};
 use crate::live::Live;
 use crate::number::{gpus_text, shapes_text};
-use crate::parts::ask::Asker;
+use crate::parts::ask::{Asker, sent};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
@@ -277,16 +274,12 @@ fn Parent(parent: String, parents: Vec<String>) -> impl IntoView {
     .into_any()
 }
 
-/// Says what saving would do before it is done; what the browser itself would refuse, it refuses.
+/// Says what saving would do before it is done.
 fn ask_before_saving(asker: Asker, event: &MouseEvent) {
-    let button = event.current_target().and_then(|t| t.dyn_into::<HtmlButtonElement>().ok());
-    let Some(form) = button.and_then(|button| button.form()) else { return };
-    event.prevent_default();
-    let sent = FormData::new_with_form(&form).map(|data| SaveCluster::from_form_data(&data));
-    let (true, Ok(Ok(SaveCluster { cluster }))) = (form.report_validity(), sent) else { return };
+    let Some(SaveCluster { cluster }) = sent(event) else { return };
     let (name, of_effect) = (cluster.name.clone(), cluster.clone());
     asker.ask(
-        move |t| (t.queue.save_cluster)(&name),
+        move |t| (t.queue.save_named)(&name),
         |t| t.admin.share_hint,
         effect_of_cluster(of_effect),
         move || save_cluster(cluster),

@@ -8,23 +8,44 @@ use api::queue::{Affected, Effect};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::Transaction;
-use database::audit::NewEntry;
 use database::nodes::NodeRecord;
-use protocol::cluster::NodeSettings;
+use protocol::cluster::{NodeCondition, NodeSettings};
 use protocol::ids::NodeName;
 use scheduler::Change;
+use scheduler::model::Node;
 
 use super::{administrators_only, effects, views};
-use crate::cluster::{Cluster, condition};
+use crate::audit::{Note, difference};
+use crate::cluster::{Cluster, condition, scheduler_node};
 use crate::error::database;
 use crate::loops::nodes::endpoint;
 use crate::shared::Shared;
-use crate::wake::now;
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
 
 impl Ops {
+    /// What makes no node, and what only the configuration file may change.
+    fn check(&self, node: &NodeSettings) -> Result<()> {
+        let mistakes = node.link_mistakes();
+        if !mistakes.is_empty() {
+            return Err(Error::new(ErrorCode::InvalidParametersError, mistakes.join("\n")));
+        }
+        engine::connect(&endpoint(&self.0, node))
+            .map_err(|error| Error::new(ErrorCode::InvalidParametersError, error.to_string()))?;
+        self.may_change(&node.name)
+    }
+
+    fn may_change(&self, name: &NodeName) -> Result<()> {
+        if !self.0.cluster().node(name).is_some_and(|node| node.from_file) {
+            return Ok(());
+        }
+        let message = format!(
+            "the configuration file describes {name}: change it there, it is read at the next start"
+        );
+        Err(Error::new(ErrorCode::ConflictNodeError, message))
+    }
+
     async fn changed(&self, name: &NodeName) -> Result<()> {
         let cluster = Cluster::read(&self.0.database).await.map_err(database)?;
         self.0.set_cluster(cluster);
@@ -48,16 +69,42 @@ impl Nodes for Ops {
         cluster.node(name).map(|node| views::node(node, &queue)).ok_or_else(|| missing(name))
     }
 
+    async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {
+        administrators_only(actor)?;
+        let cluster = self.0.cluster();
+        cluster.node(name).map(|node| node.settings.clone()).ok_or_else(|| missing(name))
+    }
+
+    async fn save_effect(&self, actor: &Actor, node: NodeSettings) -> Result<Effect> {
+        administrators_only(actor)?;
+        self.check(&node)?;
+        let cluster = self.0.cluster();
+        let after = match cluster.node(&node.name) {
+            Some(known) => scheduler_node(&NodeRecord { settings: node, ..known.clone() }),
+            // It will take tasks once its engine has answered.
+            None => Node { condition: NodeCondition::Ready, ..scheduler_node(&new(node)) },
+        };
+        effects::of(&self.0, Change::Node(Box::new(after))).await
+    }
+
+    async fn remove_effect(&self, actor: &Actor, name: &NodeName) -> Result<Effect> {
+        administrators_only(actor)?;
+        self.0.cluster().node(name).ok_or_else(|| missing(name))?;
+        self.may_change(name)?;
+        effects::of(&self.0, Change::Removed(name.clone())).await
+    }
+
     async fn save(&self, actor: &Actor, node: NodeSettings) -> Result<()> {
         administrators_only(actor)?;
-        let mistakes = node.link_mistakes();
-        if !mistakes.is_empty() {
-            return Err(Error::new(ErrorCode::InvalidParametersError, mistakes.join("\n")));
-        }
-        engine::connect(&endpoint(&self.0, &node))
-            .map_err(|error| Error::new(ErrorCode::InvalidParametersError, error.to_string()))?;
-        let saved = self.0.write(async |t| database::nodes::save(t, &node, false).await).await;
-        saved.map_err(database)?;
+        self.check(&node)?;
+        let known = self.0.cluster().node(&node.name).map(|known| known.settings.clone());
+        let entry = note(AuditAction::NodeSaved, &node.name, difference(known.as_ref(), &node));
+        let entry = entry.by(actor);
+        let save = async |t: &Transaction| {
+            database::nodes::save(t, &node, false).await?;
+            database::audit::insert(t, &entry).await
+        };
+        self.0.write(save).await.map_err(database)?;
         tracing::info!(by = %actor.user, node = %node.name, "node saved");
         self.changed(&node.name).await
     }
@@ -70,14 +117,7 @@ impl Nodes for Ops {
             Drain::Quietly => "takes nothing new",
             Drain::Now => "is emptied at once",
         };
-        let entry = NewEntry {
-            at: now(),
-            actor: actor.user.clone(),
-            action: AuditAction::NodeDrained.as_str().to_owned(),
-            object: name.to_string(),
-            detail: detail.to_owned(),
-            address: None,
-        };
+        let entry = note(AuditAction::NodeDrained, name, detail.to_owned()).by(actor);
         let set = async |t: &Transaction| {
             let there = database::nodes::set_draining(t, name, draining, emptied).await?;
             if there {
@@ -98,7 +138,8 @@ impl Nodes for Ops {
         let cluster = self.0.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
         let after = NodeRecord { draining: drain != Drain::Off, ..node.clone() };
-        let effect = effects::of(&self.0, Change::Node(name.clone(), condition(&after))).await?;
+        let effect =
+            effects::of(&self.0, Change::Condition(name.clone(), condition(&after))).await?;
         Ok(match drain {
             Drain::Now => {
                 Effect { moved: effect.displaced, displaced: Affected::default(), ..effect }
@@ -116,13 +157,31 @@ impl Nodes for Ops {
                 format!("{name} still has tasks: drain it and wait until they have ended");
             return Err(Error::new(ErrorCode::ConflictNodeError, message));
         }
-        let removed = self.0.write(async |t| database::nodes::remove(t, name).await).await;
+        self.may_change(name)?;
+        let entry = note(AuditAction::NodeRemoved, name, String::new()).by(actor);
+        let remove = async |t: &Transaction| {
+            let there = database::nodes::remove(t, name).await?;
+            if there {
+                database::audit::insert(t, &entry).await?;
+            }
+            Ok(there)
+        };
+        let removed = self.0.write(remove).await;
         if !removed.map_err(database)? {
             return Err(missing(name));
         }
         tracing::info!(by = %actor.user, node = %name, "node removed");
         self.changed(name).await
     }
+}
+
+/// A node that nobody has looked at yet.
+fn new(settings: NodeSettings) -> NodeRecord {
+    NodeRecord { settings, from_file: false, draining: false, emptied: false, observed: None }
+}
+
+fn note(action: AuditAction, name: &NodeName, detail: String) -> Note {
+    Note { action, object: name.to_string(), detail, address: None }
 }
 
 fn missing(name: &NodeName) -> Error {

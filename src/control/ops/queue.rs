@@ -6,7 +6,6 @@ use api::audit::AuditAction;
 use api::queue::{Effect, Explanation, Queue, QueueChange, QueuePlace};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
-use database::audit::NewEntry;
 use database::jobs::{Hold, Job, JobRow};
 use protocol::ids::JobKey;
 use protocol::spec::Priority;
@@ -15,6 +14,7 @@ use scheduler::{Change, Place};
 
 use super::jobs::missing;
 use super::{effects, owner_only, views};
+use crate::audit::Note;
 use crate::error::database;
 use crate::happened;
 use crate::queue::held;
@@ -200,13 +200,6 @@ async fn record(
     };
     let event = happened::by_person(happened::to_job(row.id, at, kind, words), by);
     database::events::insert_many(transaction, &[event]).await?;
-    let entry = NewEntry {
-        at,
-        actor: by.clone(),
-        action: action.as_str().to_owned(),
-        object: row.key.to_string(),
-        detail,
-        address: None,
-    };
-    database::audit::insert(transaction, &entry).await
+    let note = Note { action, object: row.key.to_string(), detail, address: None };
+    database::audit::insert(transaction, &note.by(actor)).await
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::audit::AuditAction;
 use api::cluster::{VirtualClusterView, VirtualClusters};
 use api::queue::Effect;
 use api::{Actor, Error, ErrorCode, Result};
@@ -12,6 +13,7 @@ use scheduler::Change;
 use scheduler::model::VirtualCluster;
 
 use super::{administrators_only, effects, views};
+use crate::audit::{Note, difference};
 use crate::cluster::Cluster;
 use crate::error::database;
 use crate::shared::Shared;
@@ -46,9 +48,14 @@ impl VirtualClusters for Ops {
     async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()> {
         administrators_only(actor)?;
         let save = async |t: &_| {
-            let checked = check(&settings, database::virtual_clusters::list(t).await?);
+            let known = database::virtual_clusters::list(t).await?;
+            let before = known.iter().find(|before| before.name == settings.name);
+            let detail = difference(before, &settings);
+            let checked = check(&settings, known);
             if checked.is_ok() {
                 database::virtual_clusters::save(t, &settings).await?;
+                let note = note(AuditAction::VirtualClusterSaved, &settings.name, detail);
+                database::audit::insert(t, &note.by(actor)).await?;
             }
             Ok(checked)
         };
@@ -83,13 +90,24 @@ impl VirtualClusters for Ops {
         if jobs > 0 {
             return Err(conflict(format!("{jobs} active jobs use {name}: stop them first")));
         }
-        let removed = self.0.write(async |t| database::virtual_clusters::remove(t, name).await);
-        if !removed.await.map_err(database)? {
+        let remove = async |t: &_| {
+            let there = database::virtual_clusters::remove(t, name).await?;
+            if there {
+                let note = note(AuditAction::VirtualClusterRemoved, name, String::new());
+                database::audit::insert(t, &note.by(actor)).await?;
+            }
+            Ok(there)
+        };
+        if !self.0.write(remove).await.map_err(database)? {
             return Err(missing(name));
         }
         tracing::info!(by = %actor.user, virtual_cluster = %name, "virtual cluster removed");
         self.changed().await
     }
+}
+
+fn note(action: AuditAction, name: &VirtualClusterName, detail: String) -> Note {
+    Note { action, object: name.to_string(), detail, address: None }
 }
 
 /// Whether virtual clusters go together once one is as it is to be saved.

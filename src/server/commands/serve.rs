@@ -166,6 +166,7 @@ async fn start_control(config: &Config) -> anyhow::Result<Control> {
         storage,
         data: data.clone(),
         nodes,
+        first_node: config.first_node(),
         virtual_clusters: config.virtual_clusters.clone(),
         certificates: config.certificates.clone(),
         guest: guest::program(config.guest.as_deref())?,

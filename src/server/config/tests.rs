@@ -60,10 +60,9 @@ fn nodes_and_virtual_clusters_are_read() {
 
 #[test]
 fn without_nodes_there_is_the_local_engine() {
-    let nodes = load("", &[], &Flags::default()).unwrap().node_settings();
-    assert_eq!(nodes.len(), 1);
-    assert_eq!(nodes[0].endpoint, "unix:///var/run/docker.sock");
-    assert!(!nodes[0].shares_gpus, "an administrator has to allow it");
+    let node = load("", &[], &Flags::default()).unwrap().first_node().unwrap();
+    assert_eq!(node.endpoint, "unix:///var/run/docker.sock");
+    assert!(!node.shares_gpus, "an administrator has to allow it");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod events;
 mod files;
 mod images;
 mod jobs;
+mod nodes;
 mod public_keys;
 mod queue;
 mod uploads;
@@ -46,8 +47,10 @@ pub(super) fn routes() -> Router<AppState> {
             "/virtual-clusters/{name}",
             get(cluster::virtual_cluster).put(queue::save_virtual_cluster),
         )
-        .route("/nodes", get(cluster::nodes))
-        .route("/nodes/{name}/drain", put(queue::drain))
+        .route("/nodes", get(nodes::list))
+        .route("/nodes/{name}", get(nodes::get).put(nodes::save).delete(nodes::remove))
+        .route("/nodes/{name}/settings", get(nodes::settings))
+        .route("/nodes/{name}/drain", put(nodes::drain))
         .route("/files", get(files::root))
         .route("/files/", get(files::root))
         .route("/files/{*path}", get(files::get).put(files::put).delete(files::remove))

@@ -57,6 +57,7 @@ impl House {
             storage,
             data: PathBuf::from(self.path()),
             nodes: self.nodes.iter().map(|name| node(name)).collect(),
+            first_node: None,
             virtual_clusters: Vec::new(),
             certificates: None,
             guest: None,

@@ -14,9 +14,10 @@ use crate::house::{House, admin, job, key, submit, until, until_state};
 /// One node with one GPU.
 async fn options(house: &House, shares_gpus: bool) -> Options {
     let mut options = house.options(house.database().await);
-    let node = &mut options.nodes[0];
+    let mut node = options.nodes.remove(0);
     node.shares_gpus = shares_gpus;
     node.gpus.as_mut().unwrap()[0].count = 1;
+    options.first_node = Some(node);
     options
 }
 
@@ -123,7 +124,7 @@ async fn a_virtual_cluster_uses_thousandths() {
 async fn a_node_shares_its_gpus_only_where_it_is_allowed() {
     let house = House::new(1);
     let options = options(&house, false).await;
-    let node = options.nodes[0].clone();
+    let node = options.first_node.clone().unwrap();
     let control = control::start(options).await.unwrap();
     let backend = &control.backend;
     let refused = async || {

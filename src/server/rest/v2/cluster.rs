@@ -1,9 +1,9 @@
-//! Virtual clusters and nodes.
+//! Virtual clusters, and what all nodes have.
 
 use std::collections::BTreeMap;
 
 use api::Actor;
-use api::cluster::{NodeView, Usage, VirtualClusterView};
+use api::cluster::{Usage, VirtualClusterView};
 use axum::Json;
 use axum::extract::{Path, State};
 use protocol::amount::Amount;
@@ -136,14 +136,6 @@ pub(crate) async fn virtual_cluster(
     let view = state.backend.virtual_clusters.get(&actor, &known).await?;
     let total = cluster_total(&state, &actor).await?;
     Ok(Json(wire(&view, &total)))
-}
-
-/// Berth's own: the nodes as the contract has them.
-pub(crate) async fn nodes(
-    State(state): State<AppState>,
-    Signed(actor): Signed,
-) -> Result<Json<Vec<NodeView>>, Failure> {
-    Ok(Json(state.backend.nodes.list(&actor).await?))
 }
 
 #[cfg(test)]

@@ -2,13 +2,12 @@
 //! each of them answers what it would do, and does nothing.
 
 use api::ErrorCode;
-use api::cluster::Drain;
 use api::queue::{Explanation, QueueChange};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use protocol::cluster::{Shape, Share, VirtualClusterSettings};
-use protocol::ids::{NodeName, UserName, VirtualClusterName};
+use protocol::ids::{UserName, VirtualClusterName};
 use serde::Deserialize;
 
 use super::jobs::accepted;
@@ -24,7 +23,7 @@ use crate::state::AppState;
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Doing {
     #[serde(deserialize_with = "flag")]
-    dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// `PUT /jobs/:key/queue`.
@@ -51,47 +50,6 @@ pub(crate) async fn explain(
     Path(key): Path<String>,
 ) -> Result<Json<Option<Explanation>>, Failure> {
     Ok(Json(state.backend.queue.explain(&actor, &job_key::parse(&key)?).await?))
-}
-
-/// `{"value": true}`: it takes nothing new; with `"now": true`, what runs there goes elsewhere.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Draining {
-    value: bool,
-    #[serde(default)]
-    now: bool,
-}
-
-impl Draining {
-    fn drain(&self) -> Result<Drain, Failure> {
-        match (self.value, self.now) {
-            (false, false) => Ok(Drain::Off),
-            (true, false) => Ok(Drain::Quietly),
-            (true, true) => Ok(Drain::Now),
-            (false, true) => {
-                let message = "now: only a node that is drained (value: true) is emptied";
-                Err(Failure::new(ErrorCode::InvalidParametersError, message))
-            }
-        }
-    }
-}
-
-/// `PUT /nodes/:name/drain`.
-pub(crate) async fn drain(
-    State(state): State<AppState>,
-    Signed(actor): Signed,
-    Path(name): Path<String>,
-    Params(doing): Params<Doing>,
-    Fields(draining): Fields<Draining>,
-) -> Result<Response, Failure> {
-    let missing = |_| Failure::new(ErrorCode::NoNodeError, format!("there is no node {name}"));
-    let name: NodeName = name.parse().map_err(missing)?;
-    let (nodes, drain) = (&state.backend.nodes, draining.drain()?);
-    if doing.dry_run {
-        return Ok(Json(nodes.drain_effect(&actor, &name, drain).await?).into_response());
-    }
-    nodes.drain(&actor, &name, drain).await?;
-    Ok(accepted(format!("Change node {name} successfully.")))
 }
 
 /// A virtual cluster without its name, which the address says.

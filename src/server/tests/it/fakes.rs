@@ -424,6 +424,15 @@ impl Nodes for World {
     async fn get(&self, _: &Actor, _: &NodeName) -> Result<NodeView> {
         Err(Error::new(ErrorCode::NoNodeError, "no such node"))
     }
+    async fn settings(&self, _: &Actor, _: &NodeName) -> Result<NodeSettings> {
+        Err(Error::new(ErrorCode::NoNodeError, "no such node"))
+    }
+    async fn save_effect(&self, _: &Actor, _: NodeSettings) -> Result<Effect> {
+        Ok(Effect::default())
+    }
+    async fn remove_effect(&self, _: &Actor, _: &NodeName) -> Result<Effect> {
+        Ok(Effect::default())
+    }
     async fn save(&self, _: &Actor, _: NodeSettings) -> Result<()> {
         Ok(())
     }

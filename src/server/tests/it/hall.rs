@@ -100,6 +100,7 @@ async fn control(folder: &Path, quota: Option<u64>) -> Control {
         storage: Storage::open_with(storage).unwrap(),
         data: folder.to_owned(),
         nodes: Vec::new(),
+        first_node: None,
         virtual_clusters: Vec::new(),
         certificates: None,
         admin_password: Some(PASSWORD.to_owned()),

@@ -131,3 +131,33 @@ async fn a_part_of_a_share_is_set_and_shown() {
     assert_eq!(put(lab.into(), json!({ "parent": "default" })).await.status, 400);
     hall.control.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_is_added_shown_changed_and_removed() {
+    let hall = Hall::open().await;
+    let path = "/api/v2/nodes/sim-rest";
+    let settings = |labels: Value| json!({ "address": "10.0.0.7", "endpoint": "sim://sim-rest", "labels": labels });
+    let (before, after) = (settings(json!({})), settings(json!({ "rack": "3" })));
+    for dry_run in ["?dryRun", ""] {
+        let path = format!("{path}{dry_run}");
+        assert_eq!(send(&hall, "alice", "PUT", &path, before.clone()).await.status, 403);
+        let typo = json!({ "address": "10.0.0.7", "endpoint": "sim://sim-rest", "label": {} });
+        let refused = send(&hall, "admin", "PUT", &path, typo).await;
+        assert!(refused.status == 400 && refused.text.contains("unknown field `label`"));
+        let done = if dry_run.is_empty() { 202 } else { 200 };
+        assert_eq!(send(&hall, "admin", "PUT", &path, before.clone()).await.status, done);
+    }
+    assert_eq!(send(&hall, "admin", "PUT", path, after).await.status, 202);
+    let seen = send(&hall, "alice", "GET", path, Value::Null).await.json();
+    assert_eq!(seen["labels"], json!({ "rack": "3" }));
+    let written = format!("{path}/settings");
+    assert_eq!(send(&hall, "alice", "GET", &written, Value::Null).await.status, 403);
+    let read = send(&hall, "admin", "GET", &written, Value::Null).await.json();
+    assert_eq!((&read["name"], &read["labels"]), (&json!("sim-rest"), &json!({ "rack": "3" })));
+    assert_eq!(send(&hall, "alice", "DELETE", path, Value::Null).await.status, 403);
+    let effect = send(&hall, "admin", "DELETE", &format!("{path}?dryRun"), Value::Null).await;
+    assert_eq!(effect.status, 200);
+    assert_eq!(send(&hall, "admin", "DELETE", path, Value::Null).await.status, 202);
+    assert_eq!(send(&hall, "alice", "GET", path, Value::Null).await.status, 404);
+    hall.control.shutdown().await;
+}

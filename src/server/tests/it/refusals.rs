@@ -19,6 +19,7 @@ async fn control(folder: &Path) -> Control {
         storage: Storage::open(&at("storage")).unwrap(),
         data: folder.to_owned(),
         nodes: Vec::new(),
+        first_node: None,
         virtual_clusters: Vec::new(),
         certificates: None,
         guest: None,

@@ -1,0 +1,91 @@
+//! Nodes that administrators add, change and remove.
+
+use api::audit::AuditAction;
+use api::{Actor, ErrorCode};
+use protocol::cluster::NodeSettings;
+use protocol::ids::VirtualClusterName;
+use protocol::state::State;
+
+use crate::house::{House, admin, job, key, submit, until, until_state};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_of_the_configuration_file_is_changed_there() {
+    let house = House::new(1);
+    let options = house.options(house.database().await);
+    let node = options.nodes[0].clone();
+    let control = control::start(options).await.unwrap();
+    let nodes = &control.backend.nodes;
+    let labelled =
+        NodeSettings { labels: [("rack".to_owned(), "3".to_owned())].into(), ..node.clone() };
+    let refusals = [
+        nodes.save(&admin(), labelled.clone()).await.unwrap_err(),
+        nodes.save_effect(&admin(), labelled.clone()).await.unwrap_err(),
+        nodes.remove(&admin(), &node.name).await.unwrap_err(),
+        nodes.remove_effect(&admin(), &node.name).await.unwrap_err(),
+    ];
+    for refused in refusals {
+        assert_eq!(refused.code, ErrorCode::ConflictNodeError);
+        assert!(refused.message.contains("configuration file"), "{}", refused.message);
+    }
+    assert_eq!(nodes.settings(&admin(), &node.name).await.unwrap(), node);
+    control.shutdown().await;
+    drop(control);
+
+    // The file says nothing of it any more: it stays, and is the pages' to change.
+    let mut options = house.options(house.database().await);
+    options.first_node = Some(NodeSettings { name: "first".parse().unwrap(), ..node.clone() });
+    options.nodes.clear();
+    let control = control::start(options).await.unwrap();
+    let nodes = &control.backend.nodes;
+    nodes.save(&admin(), labelled.clone()).await.unwrap();
+    assert_eq!(nodes.settings(&admin(), &node.name).await.unwrap(), labelled);
+    assert_eq!(nodes.list(&admin()).await.unwrap().len(), 1, "it is no new installation");
+    nodes.remove(&admin(), &node.name).await.unwrap();
+    assert_eq!(nodes.list(&admin()).await.unwrap().len(), 0);
+    let log = control.backend.audit.list(&admin(), None, 10).await.unwrap();
+    let written: Vec<_> = log.iter().map(|entry| (entry.action, entry.detail.as_str())).collect();
+    let expected = [(AuditAction::NodeRemoved, ""), (AuditAction::NodeSaved, "labels")];
+    assert_eq!(written, expected);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_change_of_a_node_does_is_said_before() {
+    let house = House::new(2);
+    let mut options = house.options(house.database().await);
+    let second = options.nodes.pop().unwrap();
+    let first = options.nodes.pop().unwrap();
+    options.first_node = Some(first.clone());
+    let control = control::start(options).await.unwrap();
+    let (backend, nodes) = (&control.backend, &control.backend.nodes);
+    for name in ["runs", "waits"] {
+        submit(backend, job(name, 1, 8, "sleep 1000", "")).await;
+    }
+    until_state(backend, "runs", State::Running).await;
+    until(backend, "waits", |detail| detail.summary.waiting.is_some()).await;
+    let default = VirtualClusterName::default();
+
+    let more = nodes.save_effect(&admin(), second.clone()).await.unwrap();
+    assert_eq!(more.start.counts.get(&default), Some(&1));
+    assert_eq!(more.start.jobs, [key("waits")]);
+    let mut less = first.clone();
+    less.gpus.as_mut().unwrap()[0].count = 4;
+    let less = nodes.save_effect(&admin(), less).await.unwrap();
+    assert_eq!(less.impossible.jobs, [key("waits")], "no node is as large any more");
+    let gone = nodes.remove_effect(&admin(), &first.name).await.unwrap();
+    assert_eq!(gone.start.jobs, []);
+    let refused = nodes.remove(&admin(), &first.name).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ConflictNodeError);
+
+    let somebody = Actor { user: "ann".parse().unwrap(), admin: false };
+    let refused = nodes.settings(&somebody, &first.name).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
+    nodes.save_effect(&somebody, second.clone()).await.unwrap_err();
+    nodes.remove_effect(&somebody, &first.name).await.unwrap_err();
+
+    nodes.save(&admin(), second).await.unwrap();
+    until_state(backend, "waits", State::Running).await;
+    let log = backend.audit.list(&admin(), None, 1).await.unwrap();
+    assert_eq!((log[0].action, log[0].detail.as_str()), (AuditAction::NodeSaved, "added"));
+    control.shutdown().await;
+}
