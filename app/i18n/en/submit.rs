@@ -112,7 +112,7 @@ const FIELDS: Fields = Fields {
     output_dir_hint: "Empty: $PAI_DEFAULT_FS_URI/Output/ and the job's name",
     auth_file: "Registry login file",
     auth_file_hint: "Three lines: registry, user, password",
-    more: "Retries, priority and completion",
+    more: "Retries, time limit, nodes and priority",
 };
 
 fn shown(text: &str) -> &str {

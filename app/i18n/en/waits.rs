@@ -87,10 +87,10 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
             "Starts when jobs of this virtual cluster end; or ask for less, or use another one."
         }
         WaitReason::Fragmented { .. } => "Ask for fewer GPUs per task, or wait for a whole node.",
-        WaitReason::TypeAbsent { .. } => "Clone the job with a GPU type that exists.",
-        WaitReason::NodesAbsent { .. } => "Clone the job and ask for nodes that there are.",
+        WaitReason::TypeAbsent { .. } => "Ask for a GPU type that exists.",
+        WaitReason::NodesAbsent { .. } => "Ask for nodes that there are, or for any.",
         WaitReason::GpusNotShared { .. } => {
-            "Clone the job with a whole GPU, or ask an administrator to let a node share its GPUs."
+            "Ask for a whole GPU, or an administrator to let a node share its GPUs."
         }
         WaitReason::Gang { .. } => "Fewer tasks, or smaller ones, would start sooner.",
         WaitReason::Short { .. } => "Asking for less of it would start the job sooner.",

@@ -109,7 +109,7 @@ const FIELDS: Fields = Fields {
     output_dir_hint: "留空:$PAI_DEFAULT_FS_URI/Output/ 加作业名称",
     auth_file: "镜像仓库登录文件",
     auth_file_hint: "三行:仓库、用户、密码",
-    more: "重试、优先级与完成条件",
+    more: "重试、时限、节点与优先级",
 };
 
 fn shown(text: &str) -> &str {

@@ -73,11 +73,9 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
             "该虚拟集群有作业结束后即可启动；也可减少申请量或改用其他虚拟集群。"
         }
         WaitReason::Fragmented { .. } => "可减少单任务 GPU 数，或等待整台节点空闲。",
-        WaitReason::TypeAbsent { .. } => "请克隆作业并改用现有的 GPU 类型。",
-        WaitReason::NodesAbsent { .. } => "请克隆作业并改用现有的节点。",
-        WaitReason::GpusNotShared { .. } => {
-            "请克隆作业并申请整张 GPU，或请管理员允许某个节点共享其 GPU。"
-        }
+        WaitReason::TypeAbsent { .. } => "请改用现有的 GPU 类型。",
+        WaitReason::NodesAbsent { .. } => "请改用现有的节点，或不限节点。",
+        WaitReason::GpusNotShared { .. } => "请申请整张 GPU，或请管理员允许某个节点共享其 GPU。",
         WaitReason::Gang { .. } => "减少任务数或单任务资源可更早启动。",
         WaitReason::Short { .. } => "减少该资源的申请量可更早启动。",
         WaitReason::Impossible { .. } => "请停止该作业，减少申请量后重新提交。",

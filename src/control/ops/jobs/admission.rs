@@ -27,7 +27,7 @@ const OWN_OUTPUT: &str = "$PAI_DEFAULT_FS_URI/Output/$PAI_USER_NAME/$PAI_JOB_NAM
 /// Why a valid job file is refused.
 #[derive(Debug)]
 pub(super) struct Refusal {
-    /// The field it is about, in the words of version 1.
+    /// The path of the field it is about, in the words of version 1.
     field: &'static str,
     pub(super) error: Error,
     /// Set when it could never start, whatever the load.
@@ -37,7 +37,8 @@ pub(super) struct Refusal {
 impl Refusal {
     /// The refusal as a problem of the text it is about.
     pub(super) fn located(self, text: &str) -> Problem {
-        let places = [vec![self.field], vec!["defaults", self.field]];
+        let keys: Vec<_> = self.field.split('.').collect();
+        let places = [keys.clone(), [vec!["defaults"], keys].concat()];
         let document = Document::read(text).ok();
         let found = document.and_then(|document| {
             places.iter().find_map(|keys| Some((keys.join("."), document.position(keys)?)))
@@ -75,7 +76,7 @@ pub(super) async fn check(
     };
     scheduler::admit(&snapshot, &request(spec, &actor.user)).map_err(|reason| {
         let error = Error::new(ErrorCode::ImpossibleRequestError, reason.to_string());
-        Refusal { never: Some(reason), ..refused("taskRoles")(error) }
+        Refusal { never: Some(reason.clone()), ..refused(asked_in(&reason))(error) }
     })?;
     for (field, path) in
         [("authFile", &spec.auth_file), ("dataDir", &spec.data_dir), ("codeDir", &spec.code_dir)]
@@ -85,6 +86,12 @@ pub(super) async fn check(
         }
     }
     Ok(())
+}
+
+/// Where a job file asks for what can never be had.
+fn asked_in(reason: &WaitReason) -> &'static str {
+    let WaitReason::NodesAbsent { wanted } = reason else { return "taskRoles" };
+    if wanted.names.is_empty() { "extras.berth.nodeLabels" } else { "extras.berth.nodes" }
 }
 
 async fn exists(

@@ -61,6 +61,7 @@ async fn who_asks_for_a_node_waits_for_it_and_for_no_other() {
 
     let text = wishing("never", r#""nodes": ["none"], "nodeLabels": "rack=1""#);
     let report = backend.jobs.check(&admin(), &text).await.unwrap();
+    assert_eq!(report.problems[0].path, "extras.berth.nodes");
     assert!(matches!(
         report.dry_run,
         Some(DryRun::Never { reason: WaitReason::NodesAbsent { .. } })
