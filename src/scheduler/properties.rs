@@ -340,6 +340,12 @@ fn starts_guaranteed(snapshot: &Snapshot, job: JobId) -> bool {
     plan(snapshot, NOW).placements.iter().any(starts)
 }
 
+/// Why it waits where nobody else does; `None`: it would start.
+fn another(alone: &Snapshot, job: JobId) -> Option<WaitReason> {
+    let reason = plan(alone, NOW).waiting.get(&job).map(|waiting| waiting.reason.clone());
+    reason.filter(|reason| !matches!(reason, WaitReason::Preempting { .. }))
+}
+
 /// `snapshot` is what the pass left. With nobody else waiting the job starts only if its reason is to
 /// be behind somebody; with the constraint lifted, another binds or it starts.
 fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
@@ -375,29 +381,44 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             assert!(*nodes > 0);
             let idle = Snapshot { running: Vec::new(), ..own };
             assert!(!starts(&idle, job), "nothing that runs is in its way");
+            let mut lifted = idle;
+            for node in &mut lifted.nodes {
+                node.condition = NodeCondition::Ready;
+                node.capacity.gpus.iter_mut().for_each(|gpu| gpu.healthy = true);
+            }
+            let another = another(&lifted, job);
+            assert!(!matches!(another, Some(WaitReason::NodeDown { .. })), "{another:?}");
         }
-        WaitReason::Gang { tasks, fit } => assert!(fit < tasks && !starts(&own, job)),
+        WaitReason::Gang { tasks, fit } => {
+            assert!(fit < tasks && !starts(&own, job));
+            let mut lifted = own;
+            let [role] = &mut lifted.waiting[0].roles[..] else { return };
+            role.count = *fit;
+            assert_eq!(another(&lifted, job), None, "so many fit");
+        }
         WaitReason::Fragmented { needs, free, best_node } => {
             assert!(best_node < needs && free >= needs);
             assert!(!starts(&own, job));
+            let mut lifted = own;
+            let all = lifted.waiting[0].roles.iter_mut();
+            let large = all.filter(|role| role.demand.gpus > *best_node);
+            large.for_each(|role| role.demand.gpus = *best_node);
+            assert_ne!(another(&lifted, job).as_ref(), Some(reason));
         }
         WaitReason::Short { resource, needs, best_node } => {
             assert!(best_node < needs, "{reason:?}");
             assert!(!starts(&own, job));
-            if *resource == ResourceKind::Gpu {
-                let mut lifted = own;
-                let count = |role: &mut crate::model::RoleRequest| role.demand.gpus = 0;
-                lifted.waiting[0].roles.iter_mut().for_each(count);
-                let reason = plan(&lifted, NOW).waiting.get(&job).map(|w| w.reason.clone());
-                assert_ne!(
-                    reason.as_ref(),
-                    Some(&WaitReason::Short {
-                        resource: *resource,
-                        needs: *needs,
-                        best_node: *best_node
-                    })
-                );
-            }
+            let mut lifted = own;
+            lifted.waiting[0].roles.iter_mut().for_each(|role| match resource {
+                ResourceKind::Gpu => role.demand.gpus = 0,
+                ResourceKind::Cpu => role.demand.cpu_milli = 0,
+                ResourceKind::Memory => role.demand.memory_mb = 0,
+                ResourceKind::Disk => role.demand.disk_gb = 0,
+                ResourceKind::Port => role.ports.clear(),
+            });
+            let another = another(&lifted, job);
+            let same = |r: &WaitReason| matches!(r, WaitReason::Short { resource: of, .. } if of == resource);
+            assert!(!another.as_ref().is_some_and(same), "{reason:?}, then {another:?}");
         }
         WaitReason::Queued
         | WaitReason::Hold { .. }
