@@ -10,9 +10,10 @@ use crate::admit::never;
 use crate::evict::evict;
 use crate::explain;
 use crate::fit::{Look, guaranteed_looks, place, placement, undo};
+use crate::life::Life;
 use crate::model::{Answer, Expected, Explanation, Ground, Plan, Request, Snapshot};
 use crate::queue::{Key, Waiter};
-use crate::reserve::{Hold, expected_end, keep, release, reserve};
+use crate::reserve::{Hold, keep, release, reserve};
 use crate::state::State;
 use crate::want::Class;
 
@@ -235,21 +236,25 @@ impl State {
 
     /// Whose end the job waits for; for one without a reservation, whose end may help.
     fn holders(&self, job: JobId, class: &Class, now: Timestamp) -> Vec<JobId> {
-        let end = |job: &JobId| {
-            let tenant = self.cluster.tenants.get(job)?;
-            Some((expected_end(tenant, now).0, *job))
-        };
+        let cluster = &self.cluster;
+        let end = |(job, life): (&JobId, &Life)| (life.expected_end(now).0, *job);
         let mut ends: Vec<_> = match self.hold_of(job) {
-            Some(hold) => hold.reservation.awaits.iter().filter_map(end).collect(),
+            Some(hold) => {
+                let awaits = hold.reservation.awaits.iter();
+                awaits.filter_map(|job| Some(end((job, &cluster.tenants.get(job)?.life)))).collect()
+            }
             None => {
-                let accounts = self.cluster.accounts(class.cluster).iter();
-                let jobs =
-                    accounts.flat_map(|a| &self.cluster.counting[self.cluster.cells.owner(*a)]);
-                jobs.filter_map(end).collect()
+                let accounts = cluster.accounts(class.cluster).iter();
+                let owners = accounts.map(|account| cluster.cells.owner(*account));
+                owners.flat_map(|owner| &cluster.counting[owner]).map(end).collect()
             }
         };
+        if ends.len() > HOLDERS {
+            ends.select_nth_unstable(HOLDERS);
+            ends.truncate(HOLDERS);
+        }
         ends.sort_unstable();
-        ends.into_iter().take(HOLDERS).map(|(_, job)| job).collect()
+        ends.into_iter().map(|(_, job)| job).collect()
     }
 
     /// When a job that has a reservation, or would get one, starts.
@@ -275,8 +280,8 @@ impl State {
         let ends = awaits.iter().filter_map(|job| self.cluster.tenants.get(job));
         let mut expected = Expected { earliest: now, latest: Some(now), ground: Ground::Limits };
         for tenant in ends {
-            let (end, ground) = expected_end(tenant, now);
-            let limit = tenant.limit_ms.map(|limit| tenant.started_at.plus_millis(limit));
+            let (end, ground) = tenant.life.expected_end(now);
+            let limit = tenant.life.limit();
             expected.earliest = expected.earliest.max(end);
             expected.latest = expected.latest.zip(limit).map(|(latest, limit)| latest.max(limit));
             expected.ground = expected.ground.max(ground);

@@ -10,6 +10,7 @@ use protocol::time::Timestamp;
 use crate::cells::Cells;
 use crate::gpus::{Bits, positions};
 use crate::index::{Index, Quick};
+use crate::life::Life;
 use crate::mix::Mix;
 use crate::model::{Demand, Node, Running, Standing, VirtualCluster, WHOLE_GPU};
 use crate::names::Names;
@@ -61,9 +62,7 @@ pub(crate) struct Tenant {
     pub(crate) standing: Standing,
     /// It never counts on a guarantee.
     pub(crate) opportunistic: bool,
-    pub(crate) started_at: Timestamp,
-    pub(crate) limit_ms: Option<i64>,
-    pub(crate) expected_ms: Option<i64>,
+    pub(crate) life: Life,
     pub(crate) stopping: bool,
 }
 
@@ -75,13 +74,8 @@ impl Tenant {
             0 => i64::from(WHOLE_GPU),
             milli => milli,
         };
-        let ran = now.since(self.started_at);
+        let ran = now.since(self.life.started_at);
         if self.stopping { 0 } else { milli.saturating_mul(ran) / i64::from(WHOLE_GPU) }
-    }
-
-    /// The longest that it is expected to run in all.
-    pub(crate) fn runs_ms(&self) -> Option<i64> {
-        self.expected_ms.into_iter().chain(self.limit_ms).min()
     }
 }
 
@@ -104,11 +98,11 @@ pub(crate) struct Cluster {
     /// By account: nodes on which it has a block.
     pub(crate) lodgings: Vec<BTreeSet<usize>>,
     /// By account: jobs that run in its cells.
-    pub(crate) counting: Vec<BTreeSet<JobId>>,
+    pub(crate) counting: Vec<BTreeMap<JobId, Life>>,
     /// By node and account: GPUs its guaranteed work had there when the cluster was made.
     pub(crate) together: HashMap<(usize, usize), Bits>,
     /// Jobs on nodes that are everybody's.
-    pub(crate) in_the_open: BTreeSet<JobId>,
+    pub(crate) in_the_open: BTreeMap<JobId, Life>,
     /// Jobs that run on borrowed resources.
     pub(crate) borrowed: BTreeSet<JobId>,
     /// Nodes on which something is kept for a reservation.
@@ -153,9 +147,9 @@ impl Cluster {
             guess: guess(&kinds),
             guests: vec![Vec::new(); nodes.len()],
             lodgings: vec![BTreeSet::new(); clusters.len() + 1],
-            counting: vec![BTreeSet::new(); clusters.len() + 1],
+            counting: vec![BTreeMap::new(); clusters.len() + 1],
             together: HashMap::new(),
-            in_the_open: BTreeSet::new(),
+            in_the_open: BTreeMap::new(),
             borrowed: BTreeSet::new(),
             held: BTreeSet::new(),
             numbers: Vec::new(),
@@ -403,13 +397,23 @@ impl Cluster {
         }
         for claim in &tenant.claims {
             if let Right::Of(account) = claim.right {
-                self.counting[self.cells.owner(account)].insert(job);
+                self.counting[self.cells.owner(account)].insert(job, tenant.life);
             }
             if claim.node.is_some_and(|node| self.kind_of(node).size == 0) {
-                self.in_the_open.insert(job);
+                self.in_the_open.insert(job, tenant.life);
             }
         }
         self.tenants.insert(job, tenant);
+    }
+
+    /// Something else is expected of a running job.
+    pub(crate) fn expects(&mut self, job: JobId, life: Life) {
+        let Some(tenant) = self.tenants.get_mut(&job).filter(|tenant| tenant.life != life) else {
+            return;
+        };
+        tenant.life = life;
+        let lists = self.counting.iter_mut().chain([&mut self.in_the_open]);
+        lists.filter_map(|list| list.get_mut(&job)).for_each(|known| *known = life);
     }
 
     /// A job ends: all it has is given back.
@@ -456,9 +460,7 @@ impl Cluster {
             claims: running.tasks.iter().map(claim).collect(),
             standing: running.standing,
             opportunistic: running.opportunistic,
-            started_at: running.started_at,
-            limit_ms: running.limit_ms,
-            expected_ms: running.expected_ms,
+            life: running.life(),
             stopping: running.stopping,
         }
     }

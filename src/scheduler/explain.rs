@@ -152,13 +152,17 @@ struct FreeGpus {
 }
 
 /// What is free of each wanted type.
-fn free_gpus(kind: &Kind, state: &NodeState, role: &RoleWant) -> Vec<FreeGpus> {
-    let ask = &role.ask;
-    let admits = kind.admits(ask);
-    let wanted = kind.types.iter().filter(|(number, _)| admits && ask.types >> number & 1 == 1);
-    let free = |(number, bits): &(u8, Bits)| {
+fn free_gpus<'s>(
+    kind: &'s Kind,
+    state: &'s NodeState,
+    role: &RoleWant,
+) -> impl Iterator<Item = FreeGpus> + use<'s> {
+    let (shares, types) = (role.ask.shares(), role.ask.types);
+    let admits = kind.admits(&role.ask);
+    let wanted = kind.types.iter().filter(move |(number, _)| admits && types >> number & 1 == 1);
+    wanted.map(move |(number, bits)| {
         let whole = i64::from((bits & state.free_gpus).count_ones() * WHOLE_GPU);
-        if !ask.shares() {
+        if !shares {
             return FreeGpus { gpu_type: *number, all: whole, most: whole };
         }
         let inside = |(position, _): &&(u8, u32)| bits >> *position & 1 == 1;
@@ -166,8 +170,7 @@ fn free_gpus(kind: &Kind, state: &NodeState, role: &RoleWant) -> Vec<FreeGpus> {
         let largest = parts().max().unwrap_or(0);
         let most = if whole > 0 { WHOLE_GPU.into() } else { largest };
         FreeGpus { gpu_type: *number, all: whole + parts().sum::<i64>(), most }
-    };
-    wanted.map(free).collect()
+    })
 }
 
 /// What a node has for a task of a role, in the order in which it is said to be short.
@@ -177,7 +180,7 @@ fn has(
     role: &RoleWant,
 ) -> [(ResourceKind, i64, i64); 5] {
     let kind = &cluster.kinds[state.kind];
-    let gpus = free_gpus(kind, state, role).iter().map(|gpus| gpus.most).max().unwrap_or(0);
+    let gpus = free_gpus(kind, state, role).map(|gpus| gpus.most).max().unwrap_or(0);
     let ports = i64::from(role.any_ports)
         + role.numbered.iter().map(|span| i64::from(span.last - span.first) + 1).sum::<i64>();
     let pool = cluster.fixed[node].ports;
@@ -245,7 +248,7 @@ pub(crate) fn scarce(cluster: &Cluster, class: &Class, role: &RoleWant) -> Optio
 fn most_gpus(cluster: &Cluster, class: &Class, role: &RoleWant) -> i64 {
     let of = |state: &NodeState| {
         let free = free_gpus(&cluster.kinds[state.kind], state, role);
-        free.iter().map(|gpus| gpus.most).max().unwrap_or(0)
+        free.map(|gpus| gpus.most).max().unwrap_or(0)
     };
     cluster.states_for(class).into_iter().map(|(state, ..)| of(state)).max().unwrap_or(0)
 }

@@ -85,7 +85,7 @@ impl State {
             return None;
         }
         let may_leave = |tenant: &Tenant| {
-            let longer = tenant.runs_ms().is_none_or(|other| other > runs_ms);
+            let longer = tenant.life.runs_ms().is_none_or(|other| other > runs_ms);
             tenant.cluster != class.cluster && longer
         };
         release(&mut self.cluster, &hold);

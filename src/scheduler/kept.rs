@@ -6,6 +6,7 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::cluster::{Claim, Right, Tenant};
+use crate::life::Life;
 use crate::model::{Request, Running, Standing};
 use crate::queue::Key;
 use crate::state::State;
@@ -40,10 +41,12 @@ impl State {
     pub fn runs(&mut self, running: &Running) {
         let told = self.cluster.tenant(running);
         let Some(tenant) = self.cluster.tenants.get_mut(&running.job) else { return };
-        (tenant.limit_ms, tenant.expected_ms) = (running.limit_ms, running.expected_ms);
+        let life = Life { started_at: tenant.life.started_at, ..running.life() };
         tenant.stopping = running.stopping;
         let kept = still_there(&tenant.claims, &told.claims);
-        if kept.len() == tenant.claims.len() && kept.len() == told.claims.len() {
+        let had = tenant.claims.len();
+        self.cluster.expects(running.job, life);
+        if kept.len() == had && kept.len() == told.claims.len() {
             return;
         }
         let Some(tenant) = self.cluster.leave(running.job) else { return };

@@ -27,6 +27,7 @@ mod gap;
 mod gpus;
 mod index;
 mod kept;
+mod life;
 mod mix;
 mod names;
 mod node;

@@ -12,6 +12,8 @@ use protocol::time::Timestamp;
 pub use protocol::wait::{Expected, Ground, Scarce};
 use protocol::wait::{WaitReason, Waiting};
 
+use crate::life::Life;
+
 /// Thousandths of one GPU.
 pub const WHOLE_GPU: u32 = 1000;
 
@@ -192,6 +194,14 @@ pub struct Request {
     pub nodes: NodeWish,
     /// Its roles, in the job's order.
     pub roles: Vec<RoleRequest>,
+}
+
+impl Running {
+    /// How long it is there still.
+    pub(crate) fn life(&self) -> Life {
+        let Self { started_at, limit_ms, expected_ms, .. } = *self;
+        Life { started_at, limit_ms, expected_ms }
+    }
 }
 
 /// The tasks of one role.

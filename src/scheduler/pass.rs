@@ -10,6 +10,7 @@ use protocol::time::Timestamp;
 use crate::cluster::{Claim, Tenant};
 use crate::evict::{Eviction, MayLeave, evict};
 use crate::fit::{Look, guaranteed_looks, place, placement};
+use crate::life::Life;
 use crate::model::{Placement, Preemption, Standing};
 use crate::queue::{Key, Waiter};
 use crate::reserve::{keep, release, reserve};
@@ -331,7 +332,7 @@ impl State {
                 accounts.any(|counts| self.cluster.cells.owner(*counts) == account)
             })
             .filter(|(_, tenant)| !tenant.claims.iter().any(held))
-            .map(|(job, tenant)| (tenant.started_at, job))
+            .map(|(job, tenant)| (tenant.life.started_at, job))
             .collect();
         jobs.sort_unstable();
         jobs.into_iter().map(|(_, job)| job).collect()
@@ -361,9 +362,7 @@ fn tenant(
         claims,
         standing,
         opportunistic: class.opportunistic,
-        started_at: now,
-        limit_ms: waiter.limit_ms,
-        expected_ms: waiter.expected_ms,
+        life: Life { started_at: now, limit_ms: waiter.limit_ms, expected_ms: waiter.expected_ms },
         stopping: false,
     }
 }

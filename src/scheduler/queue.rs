@@ -7,6 +7,7 @@ use protocol::ids::JobId;
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
+use crate::index::Quick;
 use crate::model::Request;
 use crate::want::{Class, ClassKey};
 
@@ -70,7 +71,7 @@ pub(crate) struct Line {
 /// All that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    pub(crate) jobs: HashMap<JobId, Waiter>,
+    pub(crate) jobs: HashMap<JobId, Waiter, Quick>,
     pub(crate) lines: BTreeMap<usize, Line>,
     numbers: HashMap<ClassKey, usize>,
     /// Lines in which somebody waits.

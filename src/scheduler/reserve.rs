@@ -7,33 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::{Claim, Cluster, Tenant};
+use crate::cluster::{Claim, Cluster};
 use crate::fit::{Look, place, undo};
 use crate::gpus::{self, Bits, positions};
-use crate::model::{Ground, Reservation, WHOLE_GPU};
+use crate::model::{Reservation, WHOLE_GPU};
 use crate::node::{Amounts, Block, NodeState};
 use crate::want::{Class, Span};
-
-/// Of a job of which nothing is known but that it runs.
-const SHORTEST_MS: i64 = 60_000;
-
-/// When a job that runs is expected to end, and what that rests on.
-pub(crate) fn expected_end(tenant: &Tenant, now: Timestamp) -> (Timestamp, Ground) {
-    let ran = now.since(tenant.started_at).max(SHORTEST_MS);
-    let limit = tenant.limit_ms.map(|limit| tenant.started_at.plus_millis(limit));
-    let (end, ground) = match tenant.expected_ms {
-        Some(expected) if expected > now.since(tenant.started_at) => {
-            (tenant.started_at.plus_millis(expected), Ground::PastRuns)
-        }
-        Some(_) => (now.plus_millis(ran), Ground::PastRuns),
-        None if limit.is_some() => (Timestamp(i64::MAX), Ground::Limits),
-        None => (now.plus_millis(ran), Ground::Elapsed),
-    };
-    match limit {
-        Some(limit) if limit <= end => (limit.max(now), Ground::Limits),
-        Some(_) | None => (end, ground),
-    }
-}
 
 /// What is kept for a job.
 #[derive(Debug, Clone)]
@@ -75,7 +54,7 @@ pub(crate) fn reserve(
     let last = last.filter(|last| last.job == job);
     let among = |cluster: &mut Cluster, only: Option<&BTreeSet<JobId>>| {
         let ends = match only {
-            Some(only) => ends_of(cluster, only.iter(), now),
+            Some(only) => ends_of(cluster, only, now),
             None => ends(cluster, account, now),
         };
         first_room(cluster, (job, class), account, ends)
@@ -111,22 +90,24 @@ fn set_aside(cluster: &mut Cluster, claim: &Claim, aside: bool) {
 /// Those whose end makes room on the account's cells, the first to end first. What is borrowed gives
 /// way whenever it is needed.
 fn ends(cluster: &Cluster, account: usize, now: Timestamp) -> Vec<(Timestamp, JobId)> {
-    let counting =
-        cluster.counting[cluster.cells.owner(account)].iter().chain(&cluster.in_the_open);
-    ends_of(cluster, counting.chain(&cluster.borrowed), now)
+    let counting = cluster.counting[cluster.cells.owner(account)].iter();
+    let there = counting.chain(&cluster.in_the_open);
+    let stay = there.filter(|(job, _)| !cluster.borrowed.contains(job));
+    let stay = stay.map(|(job, life)| (life.expected_end(now).0, *job));
+    in_order(stay.chain(cluster.borrowed.iter().map(|job| (now, *job))).collect())
 }
 
-fn ends_of<'a>(
-    cluster: &Cluster,
-    jobs: impl Iterator<Item = &'a JobId>,
-    now: Timestamp,
-) -> Vec<(Timestamp, JobId)> {
+/// The same of these alone.
+fn ends_of(cluster: &Cluster, jobs: &BTreeSet<JobId>, now: Timestamp) -> Vec<(Timestamp, JobId)> {
     let end = |job: &JobId| {
         let tenant = cluster.tenants.get(job)?;
         let at_once = cluster.borrowed.contains(job);
-        Some((if at_once { now } else { expected_end(tenant, now).0 }, *job))
+        Some((if at_once { now } else { tenant.life.expected_end(now).0 }, *job))
     };
-    let mut ends: Vec<_> = jobs.filter_map(end).collect();
+    in_order(jobs.iter().filter_map(end).collect())
+}
+
+fn in_order(mut ends: Vec<(Timestamp, JobId)>) -> Vec<(Timestamp, JobId)> {
     ends.sort_unstable();
     ends.dedup();
     ends
@@ -197,7 +178,7 @@ fn awaited(
     let bounded =
         claims.iter().any(|claim| claim.block.is_some()) || !cluster.shares.is_unbounded(account);
     let counting = &cluster.counting[cluster.cells.owner(account)];
-    let counts = |job: &JobId| bounded && counting.contains(job);
+    let counts = |job: &JobId| bounded && counting.contains_key(job);
     let there = |claim: &Claim| claim.node.is_some_and(|node| nodes.contains(&node));
     let awaited = |job: &JobId| counts(job) || cluster.tenants[job].claims.iter().any(there);
     ended.into_iter().filter(awaited).collect()

@@ -253,9 +253,9 @@ fn running(cluster: &Cluster, job: JobId, tenant: &Tenant) -> Running {
         virtual_cluster: tenant.name.clone(),
         tasks: tenant.claims.iter().filter_map(task).collect(),
         standing: tenant.standing,
-        started_at: tenant.started_at,
-        limit_ms: tenant.limit_ms,
-        expected_ms: tenant.expected_ms,
+        started_at: tenant.life.started_at,
+        limit_ms: tenant.life.limit_ms,
+        expected_ms: tenant.life.expected_ms,
         stopping: tenant.stopping,
         opportunistic: tenant.opportunistic,
     }
