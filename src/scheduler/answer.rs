@@ -7,6 +7,7 @@ use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
 
 use crate::admit::never;
+use crate::cluster::Claimant;
 use crate::evict::evict;
 use crate::explain;
 use crate::fit::{Look, guaranteed_looks, place, placement, undo};
@@ -49,8 +50,9 @@ impl State {
                 if !self.cluster.shares.lacks(account, &class, false).is_empty() {
                     continue;
                 }
+                let claimant = self.cluster.claimant(account, request.turn());
                 for look in guaranteed_looks(&self.cluster, &class, account) {
-                    if let Some(answer) = self.guaranteed_answer(wanted, look, now) {
+                    if let Some(answer) = self.guaranteed_answer(wanted, look, &claimant, now) {
                         return answer;
                     }
                 }
@@ -69,13 +71,14 @@ impl State {
         &mut self,
         wanted: (JobId, &Class),
         look: Look,
+        claimant: &Claimant,
         now: Timestamp,
     ) -> Option<Answer> {
         if let Ok(claims) = place(&mut self.cluster, wanted, look) {
             undo(&mut self.cluster, &claims);
             return Some(self.fits(wanted, &claims));
         }
-        let eviction = evict(&mut self.cluster, wanted, look, now, &|_| true)?;
+        let eviction = evict(&mut self.cluster, wanted, look, now, &|t| claimant.moves(t))?;
         undo(&mut self.cluster, &eviction.claims);
         let victims = eviction.victims.iter().map(|(job, _)| *job).collect();
         for (job, tenant) in eviction.victims {
@@ -271,7 +274,8 @@ impl State {
             return None;
         }
         let account = self.cluster.accounts(wanted.1.cluster)[0];
-        let hold = reserve(&mut self.cluster, wanted, account, None, now)?;
+        let claimant = self.cluster.claimant(account, self.turn(wanted.0, wanted.1));
+        let hold = reserve(&mut self.cluster, wanted, (account, &claimant), None, now)?;
         release(&mut self.cluster, &hold);
         Some(self.expected_of(&hold.reservation.awaits, now))
     }

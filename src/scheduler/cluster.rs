@@ -12,7 +12,7 @@ use crate::gpus::{Bits, positions};
 use crate::index::{Index, Quick};
 use crate::life::Life;
 use crate::mix::Mix;
-use crate::model::{Demand, Node, Running, Standing, VirtualCluster, WHOLE_GPU};
+use crate::model::{Demand, Node, Running, Standing, Turn, VirtualCluster, WHOLE_GPU};
 use crate::names::Names;
 use crate::node::{Amounts, Block, Fixed, Kind, NodeState};
 use crate::ports::Ports;
@@ -60,13 +60,18 @@ pub(crate) struct Tenant {
     pub(crate) name: VirtualClusterName,
     pub(crate) claims: Vec<Claim>,
     pub(crate) standing: Standing,
-    /// It never counts on a guarantee.
-    pub(crate) opportunistic: bool,
+    /// Its place in the queue when it waited.
+    pub(crate) turn: Turn,
     pub(crate) life: Life,
     pub(crate) stopping: bool,
 }
 
 impl Tenant {
+    /// Whether it never counts on a guarantee.
+    pub(crate) fn is_opportunistic(&self) -> bool {
+        self.turn.priority.0.0 < 0
+    }
+
     /// What is lost when it is stopped now.
     pub(crate) fn lost_ms(&self, now: Timestamp) -> i64 {
         let milli = |claim: &Claim| i64::from(claim.gpus.count_ones()) * i64::from(claim.milli);
@@ -76,6 +81,22 @@ impl Tenant {
         };
         let ran = now.since(self.life.started_at);
         if self.stopping { 0 } else { milli.saturating_mul(ran) / i64::from(WHOLE_GPU) }
+    }
+}
+
+/// Who wants back what is lent.
+#[derive(Debug)]
+pub(crate) struct Claimant {
+    /// Virtual clusters that may count on the same account.
+    peers: Vec<Option<usize>>,
+    turn: Turn,
+}
+
+impl Claimant {
+    /// Whether borrowed work gives way to it: that of others does, and of its own line what is
+    /// behind it.
+    pub(crate) fn moves(&self, tenant: &Tenant) -> bool {
+        tenant.turn >= self.turn || !self.peers.contains(&tenant.cluster)
     }
 }
 
@@ -227,6 +248,21 @@ impl Cluster {
     pub(crate) fn accounts(&self, cluster: Option<usize>) -> &[usize] {
         let chain = cluster.and_then(|cluster| self.cells.chains.get(cluster));
         chain.unwrap_or(&self.cells.everybody)
+    }
+
+    /// The virtual clusters whose guaranteed work may count on an account.
+    fn peers(&self, account: usize) -> Vec<Option<usize>> {
+        let owner = self.cells.owner(account);
+        let all = (0..self.cells.chains.len()).map(Some).chain([None]);
+        let counts = |cluster: &Option<usize>| {
+            self.accounts(*cluster).iter().any(|account| self.cells.owner(*account) == owner)
+        };
+        all.filter(counts).collect()
+    }
+
+    /// Who gives way to a job with this turn that comes to count on an account.
+    pub(crate) fn claimant(&self, account: usize, turn: Turn) -> Claimant {
+        Claimant { peers: self.peers(account), turn }
     }
 
     /// Whether jobs of a class may run on what others do not use.
@@ -459,7 +495,7 @@ impl Cluster {
             name: running.virtual_cluster.clone(),
             claims: running.tasks.iter().map(claim).collect(),
             standing: running.standing,
-            opportunistic: running.opportunistic,
+            turn: running.turn,
             life: running.life(),
             stopping: running.stopping,
         }

@@ -210,6 +210,15 @@ impl World {
             for preemption in &pass.preemptions {
                 let (placement, _) = &self.running[&preemption.job];
                 assert_eq!(placement.standing, Standing::Borrowed, "guaranteed work stays");
+                let of = |job| &self.jobs[job].request;
+                let (leaves, takes) = (of(&preemption.job), of(&preemption.taken_by));
+                assert!(
+                    leaves.virtual_cluster != takes.virtual_cluster
+                        || leaves.turn() >= takes.turn(),
+                    "{} is ahead of {} in the queue",
+                    leaves.job,
+                    takes.job
+                );
                 assert!(self.told_to_leave.insert(preemption.job), "told twice");
             }
             self.nothing_is_exceeded();
@@ -254,7 +263,7 @@ impl World {
                 virtual_cluster: request.virtual_cluster.clone(),
                 tasks: placement.tasks.iter().map(|task| (task.clone(), demand(task))).collect(),
                 standing: self.state.standing(*job).expect("it runs"),
-                opportunistic: request.priority.0 < 0,
+                turn: request.turn(),
                 started_at: *since,
                 limit_ms: request.limit_ms,
                 expected_ms: None,

@@ -33,7 +33,7 @@ impl State {
     /// The waiting jobs that go first among their priority, since they were promised a start.
     #[must_use]
     pub fn promised(&self) -> Vec<JobId> {
-        let promised = self.queue.jobs.values().filter(|waiter| waiter.key.rank == i64::MIN);
+        let promised = self.queue.jobs.values().filter(|waiter| waiter.key.is_promised());
         promised.map(|waiter| waiter.key.job).collect()
     }
 
@@ -73,10 +73,10 @@ impl State {
             return;
         }
         self.queue.remove(request.job);
-        let promised = waiter.key.rank == i64::MIN;
+        let promised = waiter.key.is_promised();
         let key = if promised { waiter.key } else { Key::of(request) };
-        let expected_ms = request.expected_ms;
-        self.queue.insert(crate::queue::Waiter { key, expected_ms, ..waiter });
+        let (expected_ms, turn) = (request.expected_ms, request.turn());
+        self.queue.insert(crate::queue::Waiter { key, turn, expected_ms, ..waiter });
     }
 }
 

@@ -352,3 +352,19 @@ fn a_change_is_shown_before_it_is_made() {
     let effect = story.snapshot.effect_of(&Change::Share(smaller), NOW);
     assert_eq!(effect.loses_guarantee, [JobId(9)]);
 }
+
+#[test]
+fn borrowed_work_of_ones_own_line_gives_way_only_to_what_is_ahead_of_it() {
+    let all: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7];
+    let story = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "A100");
+    let story = story.share("vision", &[("A100", 8)], None);
+    let story = story.running(8, "default", &[("b", all, 4)]);
+    let story = story.running(9, "vision", &[("a", all, 4)]).borrowed();
+    let comes = |id: i64| job(id).within("vision").gpus(8, &[]);
+    let behind = story.clone().waits(comes(10)).plan();
+    assert!(behind.preemptions.is_empty() && behind.placements.is_empty());
+    let ahead = story.clone().waits(comes(10).priority(100)).plan();
+    assert_eq!(ahead.preemptions[0].job, JobId(9));
+    let earlier = story.waits(comes(1)).plan();
+    assert_eq!(earlier.preemptions[0].job, JobId(9));
+}

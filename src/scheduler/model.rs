@@ -1,5 +1,6 @@
 //! What the scheduler is told and what it answers.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use protocol::cluster::Shape;
@@ -142,6 +143,39 @@ pub enum Standing {
     Borrowed,
 }
 
+/// For each millisecond that a job is expected to run, it lets so many milliseconds of later
+/// submissions go first. What is expected to be short so waits little, and nothing waits for ever.
+const PATIENCE: i64 = 12;
+/// What is expected of a job of which nothing is known.
+const USUAL_MS: i64 = 3_600_000;
+/// No job is put back further than this.
+const LONGEST_MS: i64 = 14 * 86_400_000;
+
+/// A place in the queue: the smaller goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Turn {
+    /// Higher ones go first; below 0: it only ever borrows.
+    pub priority: Reverse<Priority>,
+    /// The moment of submission, put back the further the longer the job is expected to run.
+    pub rank: i64,
+}
+
+impl Turn {
+    /// Of a job of this priority that was submitted then, was moved by so many milliseconds, and is
+    /// expected to run, or may run, so long.
+    #[must_use]
+    pub fn new(
+        priority: Priority,
+        submitted_at: Timestamp,
+        moved_ms: i64,
+        expected_ms: Option<i64>,
+    ) -> Self {
+        let expected = expected_ms.unwrap_or(USUAL_MS).clamp(0, LONGEST_MS / PATIENCE);
+        let rank = submitted_at.0.saturating_add(moved_ms).saturating_add(expected * PATIENCE);
+        Self { priority: Reverse(priority), rank }
+    }
+}
+
 /// A job that holds something.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Running {
@@ -153,8 +187,8 @@ pub struct Running {
     pub tasks: Vec<(TaskPlacement, Demand)>,
     /// As its placement said.
     pub standing: Standing,
-    /// Its priority is below 0: it never counts on a guarantee.
-    pub opportunistic: bool,
+    /// Its place in the queue when it waited.
+    pub turn: Turn,
     /// When it was placed.
     pub started_at: Timestamp,
     /// How long it may run, in milliseconds.
@@ -194,6 +228,15 @@ pub struct Request {
     pub nodes: NodeWish,
     /// Its roles, in the job's order.
     pub roles: Vec<RoleRequest>,
+}
+
+impl Request {
+    /// Its place in the queue.
+    #[must_use]
+    pub fn turn(&self) -> Turn {
+        let expected = self.expected_ms.or(self.limit_ms);
+        Turn::new(self.priority, self.submitted_at, self.moved_ms, expected)
+    }
 }
 
 impl Running {

@@ -56,8 +56,8 @@ pub fn moves(
         (true, _) => Vec::new(),
         (false, Some(_)) => exchanged(&line, at, to),
         // Among the jobs of all, nobody's place is touched but that of the job itself.
-        (false, None) if to < at => vec![ranked(moved, line[to].0.rank.saturating_sub(1))],
-        (false, None) => vec![ranked(moved, line[to].0.rank.saturating_add(1))],
+        (false, None) if to < at => vec![ranked(moved, line[to].0.turn.rank.saturating_sub(1))],
+        (false, None) => vec![ranked(moved, line[to].0.turn.rank.saturating_add(1))],
     }
 }
 
@@ -88,7 +88,7 @@ impl Snapshot {
 /// The places between two, given anew: each to the one that now comes there.
 fn exchanged(line: &[(Key, &Request)], at: usize, to: usize) -> Vec<(JobId, i64)> {
     let between: RangeInclusive<usize> = at.min(to)..=at.max(to);
-    let places: Vec<i64> = line[between.clone()].iter().map(|(key, _)| key.rank).collect();
+    let places: Vec<i64> = line[between.clone()].iter().map(|(key, _)| key.turn.rank).collect();
     let mut jobs: Vec<&Request> = line[between].iter().map(|(_, request)| *request).collect();
     if to < at {
         jobs.rotate_right(1);
@@ -107,7 +107,7 @@ fn exchanged(line: &[(Key, &Request)], at: usize, to: usize) -> Vec<(JobId, i64)
 
 /// The `moved_ms` by which a job comes to a place.
 fn ranked(request: &Request, rank: i64) -> (JobId, i64) {
-    let own = Key::of(&Request { moved_ms: 0, ..request.clone() }).rank;
+    let own = Request { moved_ms: 0, ..request.clone() }.turn().rank;
     (request.job, rank.saturating_sub(own))
 }
 

@@ -11,7 +11,7 @@ use crate::cluster::{Claim, Tenant};
 use crate::evict::{Eviction, MayLeave, evict};
 use crate::fit::{Look, guaranteed_looks, place, placement};
 use crate::life::Life;
-use crate::model::{Placement, Preemption, Standing};
+use crate::model::{Placement, Preemption, Standing, Turn};
 use crate::queue::{Key, Waiter};
 use crate::reserve::{keep, release, reserve};
 use crate::state::{Pending, State};
@@ -167,7 +167,9 @@ impl State {
     ) {
         let last = kept.filter(|kept| kept.job == job);
         let last = last.or_else(|| self.last.iter().find(|last| last.job == job).cloned());
-        let hold = reserve(&mut self.cluster, (job, class), accounts[0], last.as_ref(), now);
+        let claimant = self.cluster.claimant(accounts[0], self.turn(job, class));
+        let wanted = (job, class);
+        let hold = reserve(&mut self.cluster, wanted, (accounts[0], &claimant), last.as_ref(), now);
         if let Some(hold) = hold {
             self.holds.insert(accounts[0], hold);
             self.queue.put_first(job);
@@ -182,8 +184,17 @@ impl State {
         now: Timestamp,
         pass: &mut Pass,
     ) -> Option<Vec<Claim>> {
-        let eviction = accounts.iter().find_map(|a| self.in_cells(wanted, *a, now, &|_| true))?;
+        let turn = self.turn(wanted.0, wanted.1);
+        let eviction = accounts.iter().find_map(|account| {
+            let claimant = self.cluster.claimant(*account, turn);
+            self.in_cells(wanted, *account, now, &|tenant| claimant.moves(tenant))
+        })?;
         Some(self.send_away(wanted, eviction, now, pass))
+    }
+
+    /// The turn of a job, be it that it is only asked what would become of it.
+    pub(crate) fn turn(&self, job: JobId, class: &Class) -> Turn {
+        self.queue.jobs.get(&job).map_or_else(|| class.of.turn(), |waiter| waiter.turn)
     }
 
     /// The same on those of one account, and who has to leave them.
@@ -326,7 +337,7 @@ impl State {
         let held = |claim: &Claim| claim.node.is_some_and(|n| self.cluster.held.contains(&n));
         let jobs = self.cluster.borrowed.iter().map(|job| (*job, &self.cluster.tenants[job]));
         let mut jobs: Vec<_> = jobs
-            .filter(|(_, tenant)| !tenant.opportunistic && !tenant.stopping)
+            .filter(|(_, tenant)| !tenant.is_opportunistic() && !tenant.stopping)
             .filter(|(_, tenant)| {
                 let mut accounts = self.cluster.accounts(tenant.cluster).iter();
                 accounts.any(|counts| self.cluster.cells.owner(*counts) == account)
@@ -361,7 +372,7 @@ fn tenant(
         name: class.of.virtual_cluster.clone(),
         claims,
         standing,
-        opportunistic: class.opportunistic,
+        turn: waiter.turn,
         life: Life { started_at: now, limit_ms: waiter.limit_ms, expected_ms: waiter.expected_ms },
         stopping: false,
     }

@@ -195,7 +195,7 @@ fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
             virtual_cluster: request.virtual_cluster.clone(),
             tasks: placement.tasks.iter().map(|task| (task.clone(), demand(task))).collect(),
             standing: placement.standing,
-            opportunistic: request.priority.0 < 0,
+            turn: request.turn(),
             started_at: NOW,
             limit_ms: request.limit_ms,
             expected_ms: request.expected_ms,

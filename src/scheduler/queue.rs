@@ -1,38 +1,29 @@
 //! The jobs that wait, by class: what fails for one of a class fails for all behind it.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use protocol::ids::JobId;
-use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
 use crate::index::Quick;
-use crate::model::Request;
+use crate::model::{Request, Turn};
 use crate::want::{Class, ClassKey};
-
-/// For each millisecond that a job is expected to run, it lets so many milliseconds of later
-/// submissions go first. What is expected to be short so waits little, and nothing waits for ever.
-const PATIENCE: i64 = 12;
-/// What is expected of a job of which nothing is known.
-const USUAL_MS: i64 = 3_600_000;
-/// No job is put back further than this.
-const LONGEST_MS: i64 = 14 * 86_400_000;
 
 /// A place in the queue: smaller goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key {
-    pub(crate) priority: Reverse<Priority>,
-    pub(crate) rank: i64,
+    pub(crate) turn: Turn,
     pub(crate) job: JobId,
 }
 
 impl Key {
     pub(crate) fn of(request: &Request) -> Self {
-        let expected = request.expected_ms.or(request.limit_ms).unwrap_or(USUAL_MS);
-        let patience = expected.clamp(0, LONGEST_MS / PATIENCE) * PATIENCE;
-        let rank = request.submitted_at.0.saturating_add(request.moved_ms).saturating_add(patience);
-        Self { priority: Reverse(request.priority), rank, job: request.job }
+        Self { turn: request.turn(), job: request.job }
+    }
+
+    /// Whether the job was given a reservation, and so goes before all others of its priority.
+    pub(crate) fn is_promised(self) -> bool {
+        self.turn.rank == i64::MIN
     }
 }
 
@@ -41,6 +32,8 @@ impl Key {
 pub(crate) struct Waiter {
     pub(crate) class: usize,
     pub(crate) key: Key,
+    /// Its turn, were it not promised a start.
+    pub(crate) turn: Turn,
     pub(crate) limit_ms: Option<i64>,
     pub(crate) expected_ms: Option<i64>,
     pub(crate) held: bool,
@@ -92,6 +85,7 @@ impl Queue {
         let waiter = Waiter {
             class: number,
             key: Key::of(request),
+            turn: request.turn(),
             limit_ms: request.limit_ms,
             expected_ms: request.expected_ms,
             held: request.held,
@@ -157,7 +151,7 @@ impl Queue {
     /// makes it wait longer than it was promised.
     pub(crate) fn put_first(&mut self, job: JobId) {
         if let Some(mut waiter) = self.remove(job) {
-            waiter.key.rank = i64::MIN;
+            waiter.key.turn.rank = i64::MIN;
             self.insert(waiter);
         }
     }

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::{Claim, Cluster};
+use crate::cluster::{Claim, Claimant, Cluster};
 use crate::fit::{Look, place, undo};
 use crate::gpus::{self, Bits, positions};
-use crate::model::{Reservation, WHOLE_GPU};
+use crate::model::{Reservation, Standing, WHOLE_GPU};
 use crate::node::{Amounts, Block, NodeState};
 use crate::want::{Class, Span};
 
@@ -47,15 +47,15 @@ impl Hold {
 pub(crate) fn reserve(
     cluster: &mut Cluster,
     (job, class): (JobId, &Class),
-    account: usize,
+    (account, claimant): (usize, &Claimant),
     last: Option<&Reservation>,
     now: Timestamp,
 ) -> Option<Hold> {
     let last = last.filter(|last| last.job == job);
     let among = |cluster: &mut Cluster, only: Option<&BTreeSet<JobId>>| {
         let ends = match only {
-            Some(only) => ends_of(cluster, only, now),
-            None => ends(cluster, account, now),
+            Some(only) => ends_of(cluster, claimant, only, now),
+            None => ends(cluster, claimant, account, now),
         };
         first_room(cluster, (job, class), account, ends)
     };
@@ -64,7 +64,7 @@ pub(crate) fn reserve(
     let awaited = awaited(cluster, account, &claims, awaits);
     let reservation = Reservation { job, awaits: awaited, start: start.max(now) };
     let (claims, pins) = keepable(cluster, account, claims);
-    let hold = Hold { pins, ..kept(cluster, class, &claims, reservation) };
+    let hold = Hold { pins, ..kept(cluster, (class, claimant), &claims, reservation) };
     keep(cluster, &hold);
     Some(hold)
 }
@@ -87,24 +87,41 @@ fn set_aside(cluster: &mut Cluster, claim: &Claim, aside: bool) {
     }
 }
 
-/// Those whose end makes room on the account's cells, the first to end first. What is borrowed gives
-/// way whenever it is needed.
-fn ends(cluster: &Cluster, account: usize, now: Timestamp) -> Vec<(Timestamp, JobId)> {
+/// Those whose end makes room on the account's cells, the first to end first. What gives way to the
+/// claimant does so whenever it is needed.
+fn ends(
+    cluster: &Cluster,
+    claimant: &Claimant,
+    account: usize,
+    now: Timestamp,
+) -> Vec<(Timestamp, JobId)> {
     let counting = cluster.counting[cluster.cells.owner(account)].iter();
     let there = counting.chain(&cluster.in_the_open);
     let stay = there.filter(|(job, _)| !cluster.borrowed.contains(job));
     let stay = stay.map(|(job, life)| (life.expected_end(now).0, *job));
-    in_order(stay.chain(cluster.borrowed.iter().map(|job| (now, *job))).collect())
+    let lent = cluster.borrowed.iter().filter_map(|job| end(cluster, claimant, *job, now));
+    in_order(stay.chain(lent).collect())
 }
 
 /// The same of these alone.
-fn ends_of(cluster: &Cluster, jobs: &BTreeSet<JobId>, now: Timestamp) -> Vec<(Timestamp, JobId)> {
-    let end = |job: &JobId| {
-        let tenant = cluster.tenants.get(job)?;
-        let at_once = cluster.borrowed.contains(job);
-        Some((if at_once { now } else { tenant.life.expected_end(now).0 }, *job))
-    };
-    in_order(jobs.iter().filter_map(end).collect())
+fn ends_of(
+    cluster: &Cluster,
+    claimant: &Claimant,
+    jobs: &BTreeSet<JobId>,
+    now: Timestamp,
+) -> Vec<(Timestamp, JobId)> {
+    in_order(jobs.iter().filter_map(|job| end(cluster, claimant, *job, now)).collect())
+}
+
+fn end(
+    cluster: &Cluster,
+    claimant: &Claimant,
+    job: JobId,
+    now: Timestamp,
+) -> Option<(Timestamp, JobId)> {
+    let tenant = cluster.tenants.get(&job)?;
+    let at_once = tenant.standing == Standing::Borrowed && claimant.moves(tenant);
+    Some((if at_once { now } else { tenant.life.expected_end(now).0 }, job))
 }
 
 fn in_order(mut ends: Vec<(Timestamp, JobId)>) -> Vec<(Timestamp, JobId)> {
@@ -232,7 +249,12 @@ fn add_milli(sums: &mut BTreeMap<usize, u32>, claim: &Claim) {
     }
 }
 
-fn kept(cluster: &Cluster, class: &Class, claims: &[Claim], reservation: Reservation) -> Hold {
+fn kept(
+    cluster: &Cluster,
+    (class, claimant): (&Class, &Claimant),
+    claims: &[Claim],
+    reservation: Reservation,
+) -> Hold {
     let mut nodes: BTreeMap<usize, Needs> = BTreeMap::new();
     for claim in claims {
         let Some(node) = claim.node else { continue };
@@ -243,14 +265,15 @@ fn kept(cluster: &Cluster, class: &Class, claims: &[Claim], reservation: Reserva
         needs.ports += cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
     }
     let awaits = reservation.awaits.iter().flat_map(|job| {
-        let borrows = cluster.borrowed.contains(job);
-        cluster.tenants[job].claims.iter().map(move |claim| (claim, borrows))
+        let tenant = &cluster.tenants[job];
+        let gives_way = tenant.standing == Standing::Borrowed && claimant.moves(tenant);
+        tenant.claims.iter().map(move |claim| (claim, gives_way))
     });
-    for (claim, borrows) in awaits {
+    for (claim, gives_way) in awaits {
         let Some(node) = claim.node else { continue };
         let Some(needs) = nodes.get_mut(&node) else { continue };
         // What is lent counts as free: else it would go to whoever comes next, by the same right.
-        if borrows {
+        if gives_way {
             needs.lent |= claim.gpus;
             continue;
         }

@@ -257,7 +257,7 @@ fn running(cluster: &Cluster, job: JobId, tenant: &Tenant) -> Running {
         limit_ms: tenant.life.limit_ms,
         expected_ms: tenant.life.expected_ms,
         stopping: tenant.stopping,
-        opportunistic: tenant.opportunistic,
+        turn: tenant.turn,
     }
 }
 

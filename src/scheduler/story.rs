@@ -11,7 +11,7 @@ use protocol::time::Timestamp;
 
 use crate::model::{
     Demand, Node, Placement, Plan, Request, Reservation, RoleRequest, Running, Snapshot, Standing,
-    VirtualCluster, WHOLE_GPU,
+    Turn, VirtualCluster, WHOLE_GPU,
 };
 
 /// The moment at which all stories take place.
@@ -183,7 +183,7 @@ impl Story {
             virtual_cluster: virtual_cluster(in_cluster),
             tasks: tasks.iter().enumerate().map(task).collect(),
             standing: Standing::Guaranteed,
-            opportunistic: false,
+            turn: Turn::new(Priority::TEST, Timestamp(id * 1000), 0, None),
             started_at: Timestamp(id * 1000),
             limit_ms: None,
             expected_ms: None,

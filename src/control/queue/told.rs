@@ -8,7 +8,7 @@ use database::tasks::Task;
 use protocol::ids::{JobId, PortLabel, UserName};
 use protocol::spec::{JobSpec, PortRequest, TimeLimit};
 use protocol::time::Timestamp;
-use scheduler::model::{Demand, Placement, Request, RoleRequest, Running, Standing};
+use scheduler::model::{Demand, Placement, Request, RoleRequest, Running, Standing, Turn};
 use scheduler::{Like, PastRuns};
 
 use crate::active::{self, Active};
@@ -93,18 +93,25 @@ pub(super) fn running_of_job(
     let current = tasks.iter().filter(|task| Some(task.key.attempt) == job.row.attempt);
     let begun = current.filter_map(|task| task.started_at).min().unwrap_or(at);
     let limit = job.spec.time_limit.map(|limit| limit.millis() + begun.since(started_at));
+    let expected_ms = lock(past).expect(runs::like(&job.row), limit);
     let held = tasks.into_iter().filter(|task| !task.state.is_final());
     Running {
         job: job.row.id,
         virtual_cluster: job.row.virtual_cluster.clone(),
         tasks: held.map(|task| (task.placement, Demand::from(task.resources))).collect(),
         standing: known.map_or_else(|| standing(borrowed), |known| known.standing),
-        opportunistic: job.row.priority.0 < 0,
+        turn: turn(job, expected_ms),
         started_at,
         limit_ms: limit,
-        expected_ms: lock(past).expect(runs::like(&job.row), limit),
+        expected_ms,
         stopping: ending || job.row.stop.is_some(),
     }
+}
+
+/// Its place in the queue, should it wait again.
+fn turn(job: &Active, expected_ms: Option<i64>) -> Turn {
+    let expected = expected_ms.or(job.spec.time_limit.map(TimeLimit::millis));
+    Turn::new(job.row.priority, job.row.submitted_at, job.row.moved_ms, expected)
 }
 
 /// By what right an attempt runs.
@@ -123,15 +130,16 @@ pub(super) fn running_of_placement(
         Some((task.clone(), Demand::from(role.resources)))
     });
     let limit = job.spec.time_limit.map(TimeLimit::millis);
+    let expected_ms = lock(past).expect(runs::like(&job.row), limit);
     Running {
         job: placement.job,
         virtual_cluster: job.row.virtual_cluster.clone(),
         tasks: tasks.collect(),
         standing: placement.standing,
-        opportunistic: job.row.priority.0 < 0,
+        turn: turn(job, expected_ms),
         started_at: at,
         limit_ms: limit,
-        expected_ms: lock(past).expect(runs::like(&job.row), limit),
+        expected_ms,
         stopping: false,
     }
 }

@@ -115,5 +115,11 @@ fn run(options: &Options) -> Result<(), String> {
             Err(absent) => eprintln!("philly is left out: {absent}"),
         }
     }
+    if options.wants("philly_spread") {
+        match traces::folder("philly") {
+            Ok(folder) => philly::spread(&folder)?,
+            Err(absent) => eprintln!("philly_spread is left out: {absent}"),
+        }
+    }
     Ok(())
 }

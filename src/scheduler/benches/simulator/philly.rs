@@ -258,16 +258,40 @@ impl<'a> Simulation<'a> {
     }
 }
 
+/// The virtual clusters with fewer nodes. What is larger than its virtual cluster would be refused
+/// at the door.
+fn scaled(
+    jobs: &[Job],
+    clusters: &BTreeMap<VirtualClusterName, u32>,
+    divisor: u32,
+) -> (Vec<Job>, BTreeMap<VirtualClusterName, u32>) {
+    let clusters: BTreeMap<_, _> =
+        clusters.iter().map(|(name, nodes)| (name.clone(), nodes / divisor)).collect();
+    let fits = |job: &&Job| job.gpus > 0 && job.gpus <= clusters[&job.cluster] * GPUS;
+    (jobs.iter().filter(fits).cloned().collect(), clusters)
+}
+
+/// How much the mean at a quarter of the nodes depends on single jobs: with another fiftieth of them
+/// left out each time.
+pub(crate) fn spread(folder: &Path) -> Result<(), String> {
+    let (jobs, clusters) = read(folder)?;
+    let (jobs, clusters) = scaled(&jobs, &clusters, 4);
+    for part in 0..5 {
+        let rest = jobs.iter().enumerate().filter(|(at, _)| at % 50 != part);
+        let rest: Vec<_> = rest.map(|(_, job)| job.clone()).collect();
+        let fates = Simulation::new(&rest, &clusters).run().fates;
+        let queued = fates.iter().map(|fate| fate.queued).sum::<i64>() as f64 / 1000.0;
+        figure(&format!("philly0.25.mean_queue.without{part}"), queued / fates.len() as f64, "s");
+    }
+    Ok(())
+}
+
 /// Replays at half and at a quarter of the nodes.
 pub(crate) fn published(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
     let (jobs, clusters) = read(folder)?;
     let mut most = f64::MIN;
     for (name, divisor) in [("philly1", 1), ("philly0.5", 2), ("philly0.25", 4)] {
-        let clusters: BTreeMap<_, _> =
-            clusters.iter().map(|(name, nodes)| (name.clone(), nodes / divisor)).collect();
-        // What is larger than its virtual cluster would be refused at the door.
-        let fits = |job: &&Job| job.gpus > 0 && job.gpus <= clusters[&job.cluster] * GPUS;
-        let jobs: Vec<_> = jobs.iter().filter(fits).cloned().collect();
+        let (jobs, clusters) = scaled(&jobs, &clusters, divisor);
         figure(&format!("{name}.jobs"), jobs.len() as f64, "jobs");
         let draws = plots.is_some();
         let shared = Simulation { draws, ..Simulation::new(&jobs, &clusters) }.run();
