@@ -208,7 +208,8 @@ fn holds(part: &Kind, role: &RoleWant) -> bool {
     part.total.covers(role.ask.each) && part.size >= role.ask.gpus
 }
 
-/// The cells of an account on nodes that a class may use: each with the kind of node it is cut from, and as a node of its own.
+/// The cells of an account on nodes that a class may use: each with the kind of node it is cut from,
+/// and as a node of its own.
 fn cells<'c>(
     cluster: &'c Cluster,
     class: &'c Class,

@@ -7,7 +7,7 @@ use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
 
 use crate::admit::never;
-use crate::cluster::Claimant;
+use crate::claimant::Claimant;
 use crate::evict::evict;
 use crate::explain;
 use crate::fit::{Look, guaranteed_looks, place, placement, undo};

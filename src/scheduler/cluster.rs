@@ -84,22 +84,6 @@ impl Tenant {
     }
 }
 
-/// Who wants back what is lent.
-#[derive(Debug)]
-pub(crate) struct Claimant {
-    /// Virtual clusters that may count on the same account.
-    peers: Vec<Option<usize>>,
-    turn: Turn,
-}
-
-impl Claimant {
-    /// Whether borrowed work gives way to it: that of others does, and of its own line what is
-    /// behind it.
-    pub(crate) fn moves(&self, tenant: &Tenant) -> bool {
-        tenant.turn >= self.turn || !self.peers.contains(&tenant.cluster)
-    }
-}
-
 /// The cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct Cluster {
@@ -107,7 +91,7 @@ pub(crate) struct Cluster {
     pub(crate) fixed: Vec<Fixed>,
     pub(crate) kinds: Vec<Kind>,
     /// By kind: how many nodes there are of it.
-    alike: Vec<i64>,
+    pub(crate) alike: Vec<i64>,
     pub(crate) cells: Cells,
     pub(crate) shares: Shares,
     pub(crate) ports: Ports,
@@ -250,21 +234,6 @@ impl Cluster {
         chain.unwrap_or(&self.cells.everybody)
     }
 
-    /// The virtual clusters whose guaranteed work may count on an account.
-    fn peers(&self, account: usize) -> Vec<Option<usize>> {
-        let owner = self.cells.owner(account);
-        let all = (0..self.cells.chains.len()).map(Some).chain([None]);
-        let counts = |cluster: &Option<usize>| {
-            self.accounts(*cluster).iter().any(|account| self.cells.owner(*account) == owner)
-        };
-        all.filter(counts).collect()
-    }
-
-    /// Who gives way to a job with this turn that comes to count on an account.
-    pub(crate) fn claimant(&self, account: usize, turn: Turn) -> Claimant {
-        Claimant { peers: self.peers(account), turn }
-    }
-
     /// Whether jobs of a class may run on what others do not use.
     pub(crate) fn may_borrow(&self, class: &Class) -> bool {
         let borrows = class.cluster.and_then(|cluster| self.cells.borrows.get(cluster));
@@ -278,42 +247,6 @@ impl Cluster {
     pub(crate) fn measure(&self, kind: usize) -> Measure<'_> {
         let kind = &self.kinds[kind];
         Measure { kind, pool: &self.cells.pools[kind.pool], losses: &self.mix.losses }
-    }
-
-    /// The kinds of nodes that a class may use, and how many there are of each.
-    pub(crate) fn alike<'c>(&'c self, class: &'c Class) -> impl Iterator<Item = (&'c Kind, i64)> {
-        let kinds = self.kinds.iter().enumerate().filter(|(_, kind)| class.may_use(kind));
-        let counted = kinds.map(|(number, kind)| {
-            let of_kind = |node: &&usize| self.fixed[**node].kind == number;
-            let named = class.only.as_ref().map(|only| only.iter().filter(of_kind).count());
-            (
-                kind,
-                named.map_or(self.alike[number], |count| i64::try_from(count).unwrap_or(i64::MAX)),
-            )
-        });
-        counted.filter(|(_, count)| *count > 0)
-    }
-
-    /// The types of the GPUs on nodes that a class may use.
-    pub(crate) fn types_for(&self, class: &Class) -> Bits {
-        self.alike(class).fold(0, |mask, (kind, _)| mask | kind.type_mask())
-    }
-
-    /// The states of ready nodes that a class may use: each with one node and how many there are.
-    pub(crate) fn states_for(&self, class: &Class) -> Vec<(&NodeState, usize, i64)> {
-        let mut states: Vec<_> = match &class.only {
-            Some(only) => only.iter().map(|node| (&self.states[*node], *node, 1)).collect(),
-            None => {
-                let of = |(state, nodes): (_, &BTreeSet<u32>)| {
-                    let count = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
-                    Some((state, *nodes.first()? as usize, count))
-                };
-                self.index.live().filter_map(of).collect()
-            }
-        };
-        let usable = |kind: &Kind| kind.ready && class.may_use(kind);
-        states.retain(|(state, ..)| usable(&self.kinds[state.kind]));
-        states
     }
 
     pub(crate) fn take(&mut self, claim: &Claim) {

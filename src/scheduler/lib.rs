@@ -17,6 +17,7 @@ pub mod model;
 mod admit;
 mod answer;
 mod cells;
+mod claimant;
 mod cluster;
 mod effect;
 mod evict;
@@ -41,6 +42,7 @@ mod score;
 mod settle;
 mod share;
 mod state;
+mod usable;
 mod want;
 
 #[cfg(test)]
@@ -51,6 +53,8 @@ mod lending;
 mod parts;
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod reasons;
 #[cfg(test)]
 mod stories;
 #[cfg(test)]

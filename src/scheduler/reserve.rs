@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::{Claim, Claimant, Cluster};
+use crate::claimant::Claimant;
+use crate::cluster::{Claim, Cluster};
 use crate::fit::{Look, place, undo};
 use crate::gpus::{self, Bits, positions};
 use crate::model::{Reservation, Standing, WHOLE_GPU};

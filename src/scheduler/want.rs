@@ -10,7 +10,7 @@ use protocol::spec::PortRequest;
 use crate::gpus::Bits;
 use crate::model::{Request, RoleRequest, WHOLE_GPU};
 use crate::names::Names;
-use crate::node::{Amounts, Kind};
+use crate::node::Amounts;
 
 /// What all requests of a class want; one answer does for all of them at the same moment.
 #[derive(Debug)]
@@ -124,16 +124,6 @@ impl Class {
 
     pub(crate) fn tasks(&self) -> u32 {
         self.roles.iter().map(|role| role.count).fold(0, u32::saturating_add)
-    }
-
-    /// Whether its tasks may go to nodes of this kind, where it asks for them by label.
-    pub(crate) fn may_use(&self, kind: &Kind) -> bool {
-        self.of.nodes.labels.iter().all(|(key, value)| kind.labels.get(key) == Some(value))
-    }
-
-    /// Whether its tasks may go to this node, where it asks for nodes by name.
-    pub(crate) fn allows(&self, node: usize) -> bool {
-        self.only.as_ref().is_none_or(|only| only.binary_search(&node).is_ok())
     }
 
     /// Whether nodes differ for it in more than what is free on them.
