@@ -8,6 +8,7 @@ use protocol::placement::TaskPlacement;
 use protocol::time::Timestamp;
 
 use crate::cells::Cells;
+use crate::claimant::{Peers, peers};
 use crate::gpus::{Bits, positions};
 use crate::index::{Index, Quick};
 use crate::life::Life;
@@ -112,6 +113,8 @@ pub(crate) struct Cluster {
     pub(crate) borrowed: BTreeSet<JobId>,
     /// Nodes on which something is kept for a reservation.
     pub(crate) held: BTreeSet<usize>,
+    /// By account.
+    pub(crate) peers: Vec<Peers>,
     numbers: Vec<u32>,
     pub(crate) index: Index,
     asks: HashMap<Ask, usize>,
@@ -157,6 +160,7 @@ impl Cluster {
             in_the_open: BTreeMap::new(),
             borrowed: BTreeSet::new(),
             held: BTreeSet::new(),
+            peers: peers(&cells, clusters.len() + 1),
             numbers: Vec::new(),
             index: Index::default(),
             asks: HashMap::new(),
