@@ -1,13 +1,15 @@
 //! Nodes: as administrators describe them, and as they were last seen.
 
+use std::collections::BTreeSet;
+
 use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
 use protocol::resources::Capacity;
 use protocol::time::Timestamp;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Set};
+use sea_orm::{ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Set};
 
-use crate::convert::{millis, to_json};
+use crate::convert::{ROWS_A_STATEMENT, millis, to_json};
 use crate::{ConnectionTrait, Result};
 
 mod row;
@@ -128,6 +130,35 @@ async fn change(
         .exec(conn)
         .await?;
     Ok(done.rows_affected == 1)
+}
+
+/// Those of the names that a node has. Until the transaction ends none of them is removed.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn keep(
+    conn: &impl ConnectionTrait,
+    names: &BTreeSet<&NodeName>,
+) -> Result<BTreeSet<NodeName>> {
+    let names: Vec<&NodeName> = names.iter().copied().collect();
+    let mut kept = BTreeSet::new();
+    for names in names.chunks(ROWS_A_STATEMENT) {
+        let named = row::Column::Name.is_in(names.iter().map(|name| name.as_str()));
+        let query = row::Entity::find().select_only().column(row::Column::Name).filter(named);
+        let found: Vec<String> = query.lock_shared().into_tuple().all(conn).await?;
+        let there = names.iter().filter(|name| found.iter().any(|f| f == name.as_str()));
+        kept.extend(there.map(|name| NodeName::clone(name)));
+    }
+    Ok(kept)
+}
+
+/// Whether there is such a node. Until the transaction ends nothing is placed there.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn close(conn: &impl ConnectionTrait, name: &NodeName) -> Result<bool> {
+    let found = row::Entity::find_by_id(name.as_str()).lock_exclusive().one(conn).await?;
+    Ok(found.is_some())
 }
 
 /// All nodes by name.

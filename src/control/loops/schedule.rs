@@ -116,7 +116,8 @@ async fn stop_waiting(shared: &Shared, jobs: &[Active]) -> Result<(), database::
     Ok(())
 }
 
-/// Stores who has been given a place. Says what is to be told, and whether all of them still waited.
+/// Stores who has been given a place. Says what is to be told, and whether all of them still waited
+/// and all their nodes were still there.
 async fn store(
     shared: &Shared,
     decided: &[(Active, Placement)],
@@ -126,8 +127,12 @@ async fn store(
     }
     let at = now();
     let transaction = shared.database.begin().await?;
+    let nodes = decided.iter().flat_map(|(_, placement)| &placement.tasks).map(|task| &task.node);
+    let there = database::nodes::keep(&transaction, &nodes.collect()).await?;
+    let stands = |placement: &Placement| placement.tasks.iter().all(|t| there.contains(&t.node));
     let mut placed: Vec<(&Active, u32, &Placement)> = decided
         .iter()
+        .filter(|(_, placement)| stands(placement))
         .map(|(job, placement)| (job, job.row.attempt.map_or(0, |last| last + 1), placement))
         .collect();
     let updates: Vec<_> = placed

@@ -150,26 +150,19 @@ impl Nodes for Ops {
 
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()> {
         administrators_only(actor)?;
-        let holding = database::tasks::of_node(self.0.database.read(), name);
-        let holding = holding.await.map_err(database)?;
-        if !holding.is_empty() {
-            let message =
-                format!("{name} still has tasks: drain it and wait until they have ended");
-            return Err(Error::new(ErrorCode::ConflictNodeError, message));
-        }
         self.may_change(name)?;
         let entry = note(AuditAction::NodeRemoved, name, String::new()).by(actor);
         let remove = async |t: &Transaction| {
-            let there = database::nodes::remove(t, name).await?;
-            if there {
-                database::audit::insert(t, &entry).await?;
+            if !database::nodes::close(t, name).await? {
+                return Ok(Err(missing(name)));
             }
-            Ok(there)
+            if !database::tasks::of_node(t, name).await?.is_empty() {
+                return Ok(Err(busy(name)));
+            }
+            database::nodes::remove(t, name).await?;
+            database::audit::insert(t, &entry).await.map(Ok)
         };
-        let removed = self.0.write(remove).await;
-        if !removed.map_err(database)? {
-            return Err(missing(name));
-        }
+        self.0.write(remove).await.map_err(database)??;
         tracing::info!(by = %actor.user, node = %name, "node removed");
         self.changed(name).await
     }
@@ -182,6 +175,11 @@ fn new(settings: NodeSettings) -> NodeRecord {
 
 fn note(action: AuditAction, name: &NodeName, detail: String) -> Note {
     Note { action, object: name.to_string(), detail, address: None }
+}
+
+fn busy(name: &NodeName) -> Error {
+    let message = format!("{name} still has tasks: drain it and wait until they have ended");
+    Error::new(ErrorCode::ConflictNodeError, message)
 }
 
 fn missing(name: &NodeName) -> Error {

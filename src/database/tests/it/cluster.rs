@@ -44,6 +44,15 @@ on_both! {
         assert_eq!(nodes::list(stage.db.read()).await?.len(), 1);
     }
 
+    async fn what_is_placed_on_a_node_keeps_it(stage) {
+        write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), false));
+        let (there, gone) = (node("n1"), node("n2"));
+        let kept = write!(stage, |tx| nodes::keep(&tx, &[&there, &gone].into()));
+        assert_eq!(kept, [there.clone()].into());
+        assert!(write!(stage, |tx| nodes::close(&tx, &there)));
+        assert!(!write!(stage, |tx| nodes::close(&tx, &gone)));
+    }
+
     async fn new_settings_keep_what_was_seen_and_whether_it_drains(stage) {
         write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
         write!(stage, |tx| nodes::save(&tx, &settings("n2", "10.0.0.2"), true));
