@@ -13,6 +13,9 @@ pub(crate) fn Field(
     kind: &'static str,
     #[prop(optional, into)] value: String,
     #[prop(optional)] required: bool,
+    /// It is shown and sent, but not changed.
+    #[prop(optional)]
+    fixed: bool,
     #[prop(optional)] min_length: Option<u32>,
     #[prop(optional)] pattern: Option<&'static str>,
     #[prop(default = "off")] autocomplete: &'static str,
@@ -35,6 +38,7 @@ pub(crate) fn Field(
                 type=kind
                 value=value
                 required=required
+                readonly=fixed
                 minlength=min_length
                 pattern=pattern
                 autocomplete=autocomplete

@@ -184,6 +184,7 @@ fn SaveForm(
                 <Field
                     name="cluster[name]"
                     label=text(|t| t.admin.name)
+                    fixed=name.is_some()
                     value=name.unwrap_or_default()
                     required=true
                 />

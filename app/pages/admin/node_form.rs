@@ -68,12 +68,13 @@ fn Fields(save: ServerAction<SaveNode>, known: Option<NodeSettings>) -> impl Int
 /// Name and addresses.
 #[component]
 fn Where(known: Option<NodeSettings>) -> impl IntoView {
+    let is_known = known.is_some();
     let (name, address, endpoint) = known.map_or_else(Default::default, |known| {
         (known.name.to_string(), known.address, known.endpoint)
     });
     view! {
         <div class="form__row">
-            <Field name="node[name]" label=text(|t| t.admin.name) value=name required=true/>
+            <Field name="node[name]" label=text(|t| t.admin.name) value=name required=true fixed=is_known/>
             <Field
                 name="node[address]"
                 label=text(|t| t.cluster.address)

@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 use std::fs::Permissions;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -34,6 +35,8 @@ fn tasks_are_entered_with_the_jobs_key_and_enter_each_other() {
     let key = key_file(&client, folder.path());
     let tasks: Vec<Task> = (0..TASKS).map(|index| Task::new(&ways, index, &key)).collect();
 
+    // A container runs a moment before its guest listens.
+    tasks.iter().for_each(Task::listens);
     for (index, task) in tasks.iter().enumerate() {
         let said = task.ssh("echo $PAI_TASK_INDEX; id -u; echo ${BERTH_TASK-hidden}");
         assert_eq!(text(&said), format!("{index}\n0\nhidden\n"), "{said:?}");
@@ -141,6 +144,16 @@ impl Task {
         let mut other = Self { address: self.address.clone(), options: self.options.clone() };
         other.options[1] = format!("-oIdentityFile={}", key.display());
         other
+    }
+
+    fn listens(&self) {
+        let port = self.options[0].trim_start_matches("-oPort=");
+        let address = format!("{}:{port}", self.address);
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while let Err(error) = TcpStream::connect(&address) {
+            assert!(Instant::now() < deadline, "{address}: {error}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     fn ssh(&self, command: &str) -> Output {
