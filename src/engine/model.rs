@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use protocol::cluster::GpuRuntime;
 use protocol::ids::TaskKey;
-use protocol::resources::Gpu;
+use protocol::resources::{Capacity, Gpu};
 use protocol::time::Timestamp;
 use tokio::io::AsyncWrite;
 
@@ -59,6 +59,16 @@ pub struct EngineInfo {
     pub disk_gb: Option<u64>,
     /// GPUs through the NVIDIA runtime, where there is one.
     pub gpus: Vec<Gpu>,
+}
+
+impl EngineInfo {
+    /// What its machine has.
+    #[must_use]
+    pub fn capacity(&self) -> Capacity {
+        let Self { cpus, memory_mb, disk_gb, gpus, version: _ } = self;
+        let (cpus, memory_mb, gpus) = (*cpus, *memory_mb, gpus.clone());
+        Capacity { cpus, memory_mb, disk_gb: disk_gb.unwrap_or_default(), gpus }
+    }
 }
 
 /// A container to be made.

@@ -121,12 +121,8 @@ fn image(_: &mut Generator) -> Schema {
     json_schema!({ "type": "string", "pattern": r"^[^\s-]\S*$" })
 }
 
-fn gpu_types(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
-}
-
-/// One node or several.
-fn nodes(_: &mut Generator) -> Schema {
+/// One name or several.
+fn names(_: &mut Generator) -> Schema {
     json_schema!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
 }
 

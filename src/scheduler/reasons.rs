@@ -8,7 +8,7 @@ use protocol::spec::NodeWish;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::events::cases;
-use crate::model::Snapshot;
+use crate::model::{RoleRequest, Snapshot};
 use crate::properties::{Case, alone, any_snapshot, request, starts, with};
 use crate::story::NOW;
 use crate::{admit, plan};
@@ -22,6 +22,16 @@ fn would_start(snapshot: &Snapshot, job: JobId) -> bool {
 fn another(alone: &Snapshot, job: JobId) -> Option<WaitReason> {
     let reason = plan(alone, NOW).waiting.get(&job).map(|waiting| waiting.reason.clone());
     reason.filter(|reason| !matches!(reason, WaitReason::Preempting { .. }))
+}
+
+fn ask_for_no(resource: ResourceKind, role: &mut RoleRequest) {
+    match resource {
+        ResourceKind::Gpu => role.demand.gpus = 0,
+        ResourceKind::Cpu => role.demand.cpu_milli = 0,
+        ResourceKind::Memory => role.demand.memory_mb = 0,
+        ResourceKind::Disk => role.demand.disk_gb = 0,
+        ResourceKind::Port => role.ports.clear(),
+    }
 }
 
 /// `snapshot` is what the pass left. With nobody else waiting the job starts only if its reason is to
@@ -87,16 +97,13 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             assert!(best_node < needs, "{reason:?}");
             assert!(!starts(&own, job));
             let mut lifted = own;
-            lifted.waiting[0].roles.iter_mut().for_each(|role| match resource {
-                ResourceKind::Gpu => role.demand.gpus = 0,
-                ResourceKind::Cpu => role.demand.cpu_milli = 0,
-                ResourceKind::Memory => role.demand.memory_mb = 0,
-                ResourceKind::Disk => role.demand.disk_gb = 0,
-                ResourceKind::Port => role.ports.clear(),
-            });
+            lifted.waiting[0].roles.iter_mut().for_each(|role| ask_for_no(*resource, role));
             let another = another(&lifted, job);
-            let same = |r: &WaitReason| matches!(r, WaitReason::Short { resource: of, .. } if of == resource);
-            assert!(!another.as_ref().is_some_and(same), "{reason:?}, then {another:?}");
+            let still = match &another {
+                Some(WaitReason::Short { resource: short, .. }) => short == resource,
+                Some(_) | None => false,
+            };
+            assert!(!still, "{reason:?}, then {another:?}");
         }
         WaitReason::Queued
         | WaitReason::Hold { .. }

@@ -8,11 +8,11 @@ use api::queue::{Affected, Effect};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::Transaction;
-use database::nodes::NodeRecord;
-use protocol::cluster::{NodeCondition, NodeSettings};
+use database::nodes::{NodeObserved, NodeRecord};
+use engine::Engine;
+use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
 use scheduler::Change;
-use scheduler::model::Node;
 
 use super::{administrators_only, effects, views};
 use crate::audit::{Note, difference};
@@ -25,15 +25,16 @@ use crate::shared::Shared;
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
 
 impl Ops {
-    /// What makes no node, and what only the configuration file may change.
-    fn check(&self, node: &NodeSettings) -> Result<()> {
+    /// The engine of a node that may be saved: not what makes no node, nor what only the
+    /// configuration file may change.
+    fn check(&self, node: &NodeSettings) -> Result<Arc<dyn Engine>> {
         let mistakes = node.link_mistakes();
         if !mistakes.is_empty() {
             return Err(Error::new(ErrorCode::InvalidParametersError, mistakes.join("\n")));
         }
+        self.may_change(&node.name)?;
         engine::connect(&endpoint(&self.0, node))
-            .map_err(|error| Error::new(ErrorCode::InvalidParametersError, error.to_string()))?;
-        self.may_change(&node.name)
+            .map_err(|error| Error::new(ErrorCode::InvalidParametersError, error.to_string()))
     }
 
     fn may_change(&self, name: &NodeName) -> Result<()> {
@@ -77,14 +78,13 @@ impl Nodes for Ops {
 
     async fn save_effect(&self, actor: &Actor, node: NodeSettings) -> Result<Effect> {
         administrators_only(actor)?;
-        self.check(&node)?;
-        let cluster = self.0.cluster();
-        let after = match cluster.node(&node.name) {
-            Some(known) => scheduler_node(&NodeRecord { settings: node, ..known.clone() }),
-            // It will take tasks once its engine has answered.
-            None => Node { condition: NodeCondition::Ready, ..scheduler_node(&new(node)) },
+        let engine = self.check(&node)?;
+        let known = self.0.cluster().node(&node.name).cloned();
+        let after = match known {
+            Some(known) => NodeRecord { settings: node, ..known },
+            None => new(node, engine.as_ref()).await?,
         };
-        effects::of(&self.0, Change::Node(Box::new(after))).await
+        effects::of(&self.0, Change::Node(Box::new(scheduler_node(&after)))).await
     }
 
     async fn remove_effect(&self, actor: &Actor, name: &NodeName) -> Result<Effect> {
@@ -168,9 +168,22 @@ impl Nodes for Ops {
     }
 }
 
-/// A node that nobody has looked at yet.
-fn new(settings: NodeSettings) -> NodeRecord {
-    NodeRecord { settings, from_file: false, draining: false, emptied: false, observed: None }
+/// A node as it will be: what its settings do not say, its engine does.
+async fn new(settings: NodeSettings, engine: &dyn Engine) -> Result<NodeRecord> {
+    let silent = |error| {
+        let message = format!("its engine does not answer, so it would take nothing yet: {error}");
+        Error::new(ErrorCode::UnavailableError, message)
+    };
+    let info = engine.info().await.map_err(silent)?;
+    let observed = NodeObserved {
+        reachable: true,
+        problem: None,
+        last_seen: None,
+        capacity: Some(info.capacity()),
+        engine: Some(info.version),
+    };
+    let observed = Some(observed);
+    Ok(NodeRecord { settings, from_file: false, draining: false, emptied: false, observed })
 }
 
 fn note(action: AuditAction, name: &NodeName, detail: String) -> Note {

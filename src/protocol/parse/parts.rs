@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::reader::{Field, Fields, Reader, decimal, whole};
 use crate::amount::Amount;
 use crate::document::{Entry, Value, shorten};
-use crate::ids::{GpuType, NodeName, PortLabel};
+use crate::ids::{GpuType, InvalidName, NodeName, PortLabel};
 use crate::spec::{PortRequest, RetryLimit};
 
 /// Tasks of all roles together.
@@ -26,6 +26,7 @@ pub(crate) const MIN_MEMORY: i64 = 100;
 pub(crate) const PORT_KEYS: [&str; 3] = ["label", "beginAt", "portNumber"];
 const GPUS: &str =
     "a whole number from 0 to 65536, or a part of one GPU such as 0.25, in thousandths";
+const NODES: &str = "one node, or several separated by commas; each 1 to 253 of A-Z a-z 0-9 - . _";
 const LABELS: &str = "an object, or a text such as rack=3, disk=fast";
 const INTEGER: &str = "a whole number, at least 1";
 
@@ -166,42 +167,36 @@ fn is_variable(name: &str) -> bool {
 
 /// `gpuType`: one type, or several by commas, or a list.
 pub(crate) fn gpu_types<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<GpuType> {
-    let mut types = Vec::new();
-    for name in words(reader, field) {
-        match GpuType::new(name) {
-            Ok(gpu_type) if types.contains(&gpu_type) => {}
-            Ok(gpu_type) => types.push(gpu_type),
-            Err(error) => reader.wrong(
-                field,
-                format!("{:?} is not a valid GPU type", crate::document::shorten(&error.value)),
-                "one type, or several separated by commas",
-            ),
-        }
-    }
-    types
-}
-
-/// One text, several by commas, or a list of texts.
-fn words<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<String> {
-    if let Value::List(_) = field.node.value {
-        let items = reader.list(field).unwrap_or_default();
-        return items.iter().filter_map(|item| reader.text(item)).collect();
-    }
-    let text = reader.text(field);
-    text.map_or(Vec::new(), |text| text.split(',').map(|part| part.trim().to_owned()).collect())
+    names(reader, field, "valid GPU type", "one type, or several separated by commas")
 }
 
 /// `nodes`: one node, or several by commas, or a list.
 pub(crate) fn node_names<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<NodeName> {
+    names(reader, field, "node name", NODES)
+}
+
+/// Each once, in the order in which they are first given.
+fn names<'d, T: TryFrom<String, Error = InvalidName> + PartialEq>(
+    reader: &mut Reader<'d>,
+    field: &Field<'d>,
+    what: &str,
+    allowed: &str,
+) -> Vec<T> {
+    let words: Vec<String> = if let Value::List(_) = field.node.value {
+        let items = reader.list(field).unwrap_or_default();
+        items.iter().filter_map(|item| reader.text(item)).collect()
+    } else {
+        let text = reader.text(field);
+        let parts = text.iter().flat_map(|text| text.split(','));
+        parts.map(|part| part.trim().to_owned()).collect()
+    };
     let mut names = Vec::new();
-    for name in words(reader, field) {
-        match NodeName::new(name) {
+    for word in words {
+        match T::try_from(word) {
             Ok(name) if names.contains(&name) => {}
             Ok(name) => names.push(name),
             Err(error) => {
-                let message = format!("{:?} is not a node name", shorten(&error.value));
-                let allowed =
-                    "one node, or several separated by commas; each 1 to 253 of A-Z a-z 0-9 - . _";
+                let message = format!("{:?} is not a {what}", shorten(&error.value));
                 reader.wrong(field, message, allowed);
             }
         }

@@ -31,7 +31,7 @@ pub(super) struct Job {
     #[schemars(length(min = 1))]
     task_roles: Vec<TaskRole>,
     /// GPU type that the tasks need, or several separated by commas; any when not given.
-    #[schemars(default, schema_with = "super::gpu_types", extend("examples" = ["TITANX", "A100,H100"]))]
+    #[schemars(default, schema_with = "super::names", extend("examples" = ["TITANX", "A100,H100"]))]
     gpu_type: (),
     /// The job ends when so many tasks have completed; 0: no such rule.
     #[schemars(default, schema_with = "super::from_0", extend("default" = 0))]
@@ -131,10 +131,10 @@ pub(super) struct Berth {
     #[schemars(default, schema_with = "super::time_limit", extend("examples" = ["2h 30m", 3600]))]
     time_limit: (),
     /// GPU types that will do for the whole job.
-    #[schemars(default, schema_with = "super::gpu_types")]
+    #[schemars(default, schema_with = "super::names")]
     gpu_type: (),
     /// The only nodes that will do: a name, several separated by commas, or a list.
-    #[schemars(default, schema_with = "super::nodes", extend("examples" = [["node-1"]]))]
+    #[schemars(default, schema_with = "super::names", extend("examples" = [["node-1"]]))]
     nodes: (),
     /// Labels that a node must have, each with this value; an administrator gives them to nodes.
     #[schemars(default, schema_with = "super::node_labels", extend("examples" = [{"rack": "3"}]))]
@@ -179,7 +179,7 @@ pub(super) struct BerthRole {
     #[schemars(default)]
     auth: Option<Auth>,
     /// GPU types that will do for this role.
-    #[schemars(default, schema_with = "super::gpu_types")]
+    #[schemars(default, schema_with = "super::names")]
     gpu_type: (),
     /// Disk of each task in GiB.
     #[schemars(rename = "storageGB", default, schema_with = "super::from_0")]

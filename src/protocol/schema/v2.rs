@@ -247,10 +247,10 @@ pub(super) struct Scheduler {
 #[schemars(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct SchedulerRole {
     /// GPU type.
-    #[schemars(default, schema_with = "super::gpu_types")]
+    #[schemars(default, schema_with = "super::names")]
     gpu_type: (),
     /// GPU type, in newer files.
-    #[schemars(default, schema_with = "super::gpu_types")]
+    #[schemars(default, schema_with = "super::names")]
     sku_type: (),
     /// Reservation; accepted and kept.
     #[schemars(default, schema_with = "super::optional_text")]

@@ -9,7 +9,6 @@ use database::nodes::NodeObserved;
 use engine::{EndpointOptions, Engine, EngineError, EngineInfo};
 use futures::StreamExt;
 use protocol::ids::NodeName;
-use protocol::resources::Capacity;
 use protocol::time::Timestamp;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -162,18 +161,12 @@ impl Watcher {
         if let Some(lost) = self.lost_at.take() {
             self.absence = Some((lost, at));
         }
-        let capacity = Capacity {
-            cpus: info.cpus,
-            memory_mb: info.memory_mb,
-            disk_gb: info.disk_gb.unwrap_or_default(),
-            gpus: info.gpus.clone(),
-        };
         self.store(NodeObserved {
             reachable: true,
             problem: None,
             last_seen: Some(at),
             engine: Some(info.version.clone()),
-            capacity: Some(capacity),
+            capacity: Some(info.capacity()),
         })
         .await;
     }

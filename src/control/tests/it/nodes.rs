@@ -68,6 +68,13 @@ async fn what_a_change_of_a_node_does_is_said_before() {
     let more = nodes.save_effect(&admin(), second.clone()).await.unwrap();
     assert_eq!(more.start.counts.get(&default), Some(&1));
     assert_eq!(more.start.jobs, [key("waits")]);
+    let bare = NodeSettings { cpus: None, memory_mb: None, ..second.clone() };
+    let asked = nodes.save_effect(&admin(), bare).await.unwrap();
+    assert_eq!(asked.start.jobs, [key("waits")], "its engine says what it has");
+    house.node(1).set_unreachable(true);
+    let silent = nodes.save_effect(&admin(), second.clone()).await.unwrap_err();
+    assert_eq!(silent.code, ErrorCode::UnavailableError);
+    house.node(1).set_unreachable(false);
     let mut less = first.clone();
     less.gpus.as_mut().unwrap()[0].count = 4;
     let less = nodes.save_effect(&admin(), less).await.unwrap();
