@@ -63,7 +63,7 @@ pub(crate) struct Code {
 impl Content for Code {
     async fn tar(&self) -> engine::Result<BoxStream<'static, engine::Result<Bytes>>> {
         let storage = &self.shared.storage;
-        let path = readable(&self.shared, &self.owner, &self.path).await.map_err(refused)?;
+        let path = readable_whole(&self.shared, &self.owner, &self.path).await.map_err(refused)?;
         let failed = |error: storage::StorageError| self.failed(error);
         let staging = Staging { below: String::new(), limit: LARGEST };
         let tar = tar_of_folder(storage, &path, staging).await.map_err(failed)?;
@@ -88,7 +88,19 @@ impl Code {
     }
 }
 
-/// A path of a job file, checked as its owner's.
+/// A folder of a job file that is taken with all that is in it, checked as its owner's.
+pub(crate) async fn readable_whole(
+    shared: &Shared,
+    owner: &UserName,
+    path: &str,
+) -> api::Result<StoragePath> {
+    let actor = acting(shared, owner).await?;
+    let path = path_of(shared, &api::files::FilePath::new(path))?;
+    Access { shared, actor: &actor }.to_read_whole(&path).await?;
+    Ok(path)
+}
+
+/// A file of a job file, checked as its owner's.
 pub(crate) async fn readable(
     shared: &Shared,
     owner: &UserName,

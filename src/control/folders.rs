@@ -7,7 +7,7 @@ use protocol::environment::{self, JobFacts};
 use protocol::spec::Dialect;
 use storage::{StoragePath, rights};
 
-use crate::code::{acting, readable, refused};
+use crate::code::{acting, readable_whole, refused};
 use crate::ops::files::access::{Access, Claim};
 use crate::ops::files::{failure, path_of};
 use crate::shared::Shared;
@@ -63,7 +63,7 @@ pub(crate) async fn shown(
     }
     if let Some(data) = &facts.spec.data_dir {
         let data = environment::substitute(data, facts);
-        let path = readable(shared, &owner.user, &data).await.map_err(refused)?;
+        let path = readable_whole(shared, &owner.user, &data).await.map_err(refused)?;
         shown.add(mount, &real(shared, &path)?, "DATA", true);
     }
     Ok(shown)

@@ -96,7 +96,7 @@ impl Files for Ops {
     async fn measure(&self, actor: &Actor, path: &FilePath) -> Result<FolderSize> {
         let path = path_of(&self.shared, path)?;
         let standing = self.access(actor).to_read(&path).await?;
-        if standing.is_shared(&path) && !actor.admin {
+        if standing.is_shared() && !actor.admin {
             let message = "what is in common folders is counted for administrators only";
             return Err(Error::new(ErrorCode::ForbiddenUserError, message));
         }
@@ -220,7 +220,7 @@ impl Files for Ops {
         let (from, to) = (path_of(&self.shared, from)?, path_of(&self.shared, to)?);
         let access = self.access(actor);
         let standing = access.to_change(&from).await?;
-        if standing.is_shared(&from) {
+        if standing.is_shared() {
             let message = "a common folder is not renamed: what is in it has owners of its own";
             return Err(Error::new(ErrorCode::ForbiddenUserError, message));
         }
@@ -235,7 +235,7 @@ impl Files for Ops {
         let path = path_of(&self.shared, path)?;
         let access = self.access(actor);
         let standing = access.to_change(&path).await?;
-        if recursive && standing.is_shared(&path) {
+        if recursive && standing.is_shared() {
             access.release_within(&path).await?;
         }
         let removed = self.shared.storage.remove(&path, recursive).await.map_err(failure)?;

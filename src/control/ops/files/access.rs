@@ -38,11 +38,11 @@ impl Standing {
     }
 
     /// Whether what is in it may have owners of its own.
-    pub(crate) fn is_shared(&self, path: &StoragePath) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         match self {
             Self::Of(_) => false,
             Self::Common => true,
-            Self::Free(_) => path.parts().count() < 2,
+            Self::Free(place) => place.parts().count() < 2,
         }
     }
 }
@@ -78,6 +78,18 @@ impl Access<'_> {
             Standing::Of(owner) if !self.is(owner) => Err(forbidden(path, owner)),
             Standing::Of(_) | Standing::Common | Standing::Free(_) => Ok(standing),
         }
+    }
+
+    /// May it be read with all that is in it, as code is packed and data is mounted? Who may list a
+    /// folder may not therefore read what others have in it; and the root has Berth's own files.
+    pub(crate) async fn to_read_whole(&self, path: &StoragePath) -> Result<Standing> {
+        let standing = self.to_read(path).await?;
+        let real = self.shared.storage.real(path).map_err(failure)?;
+        let is_root = real.name().is_none();
+        if is_root || (standing.is_shared() && !self.actor.admin) {
+            return Err(shared_folder(path));
+        }
+        Ok(standing)
     }
 
     /// May what is there be changed? Nothing is claimed.
@@ -141,7 +153,7 @@ impl Access<'_> {
         standing: &Standing,
         entries: Vec<Entry>,
     ) -> Result<Vec<(Entry, Standing)>> {
-        if !standing.is_shared(folder) {
+        if !standing.is_shared() {
             let same = entries.into_iter().map(|entry| (entry, standing.clone()));
             return Ok(same.collect());
         }
@@ -227,6 +239,14 @@ impl Access<'_> {
 
 fn forbidden(path: &StoragePath, owner: &UserName) -> Error {
     let message = format!("{path} belongs to {owner}");
+    Error::new(ErrorCode::ForbiddenUserError, message)
+}
+
+fn shared_folder(path: &StoragePath) -> Error {
+    let path = path.as_str();
+    let message = format!(
+        "{path} has files of several users in it and is not taken as a whole: name a folder of your own"
+    );
     Error::new(ErrorCode::ForbiddenUserError, message)
 }
 

@@ -1,29 +1,45 @@
 //! Users' files: who may do what, and how much.
 
 use api::files::{FilePart, FilePath, FileStream, FolderQuery, Upload, WriteMode, Writing};
-use api::jobs::Submission;
+use api::jobs::{JobDetail, Submission};
 use api::users::NewUser;
 use api::{Actor, Backend, Error, ErrorCode};
 use bytes::Bytes;
 use control::{Control, Options};
 use futures::{StreamExt, TryStreamExt};
-use storage::{Storage, StorageOptions};
+use protocol::ids::JobKey;
+use storage::{Storage, StorageOptions, StoragePath};
 
-use crate::house::{House, admin, job};
+use crate::house::{House, PATIENCE, admin, job};
+
+/// Where nodes have the storage.
+pub(crate) const MOUNT: &str = "/mnt/berth";
 
 /// A cluster with the users alice and bob.
-struct Office {
-    _house: House,
+pub(crate) struct Office {
+    pub(crate) house: House,
+    storage: Storage,
     control: Control,
 }
 
 impl Office {
-    async fn open(quota: Option<u64>) -> Self {
+    pub(crate) async fn open(quota: Option<u64>) -> Self {
+        Self::open_with(quota, None).await
+    }
+
+    /// Its node has the storage as [`MOUNT`].
+    pub(crate) async fn mounted() -> Self {
+        Self::open_with(None, Some(MOUNT.to_owned())).await
+    }
+
+    async fn open_with(quota: Option<u64>, storage_mount: Option<String>) -> Self {
         let house = House::new(1);
         let root = house.path().join("storage").display().to_string();
         let storage = StorageOptions { root, quota, ..StorageOptions::default() };
+        let storage = Storage::open_with(storage).unwrap();
         let options = Options {
-            storage: Storage::open_with(storage).unwrap(),
+            storage: storage.clone(),
+            storage_mount,
             ..house.options(house.database().await)
         };
         let control = control::start(options).await.unwrap();
@@ -35,26 +51,51 @@ impl Office {
             };
             control.backend.users.create(&admin(), user).await.unwrap();
         }
-        Self { _house: house, control }
+        Self { house, storage, control }
     }
 
-    fn backend(&self) -> &Backend {
+    pub(crate) fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    pub(crate) fn place(&self, path: &str) -> StoragePath {
+        self.storage.resolve(path).unwrap()
+    }
+
+    /// A user's job, when it has ended.
+    pub(crate) async fn ended(&self, who: &str, name: &str) -> JobDetail {
+        let (backend, key) =
+            (self.backend(), JobKey { user: actor(who).user, name: name.parse().unwrap() });
+        let mut changes = backend.changes.subscribe(&admin());
+        let waiting = async {
+            loop {
+                let detail = backend.jobs.get(&admin(), &key).await.unwrap();
+                if detail.summary.state.is_final() {
+                    return detail;
+                }
+                changes.next().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.unwrap()
+    }
+
+    pub(crate) fn backend(&self) -> &Backend {
         &self.control.backend
     }
 
-    async fn write(&self, who: &str, path: &str, text: &str) -> Result<(), Error> {
+    pub(crate) async fn write(&self, who: &str, path: &str, text: &str) -> Result<(), Error> {
         let writing = Writing { mode: WriteMode::Replace, length: None };
         let content = content(&[text]);
         self.backend().files.write(&actor(who), &at(path), writing, content).await
     }
 
-    async fn read(&self, who: &str, path: &str) -> Result<String, Error> {
+    pub(crate) async fn read(&self, who: &str, path: &str) -> Result<String, Error> {
         let read = self.backend().files.read(&actor(who), &at(path), FilePart::default()).await?;
         let pieces: Vec<Bytes> = read.content.try_collect().await?;
         Ok(String::from_utf8(pieces.concat()).unwrap())
     }
 
-    async fn names(&self, who: &str, path: &str) -> Result<Vec<String>, Error> {
+    pub(crate) async fn names(&self, who: &str, path: &str) -> Result<Vec<String>, Error> {
         let query = FolderQuery { after: None, limit: 1_000 };
         let page = self.backend().files.list(&actor(who), &at(path), &query).await?;
         Ok(page.entries.into_iter().map(|entry| entry.name).collect())
@@ -78,21 +119,21 @@ impl Office {
     }
 }
 
-fn actor(name: &str) -> Actor {
+pub(crate) fn actor(name: &str) -> Actor {
     Actor { user: name.parse().unwrap(), admin: name == "admin" }
 }
 
-fn at(path: &str) -> FilePath {
+pub(crate) fn at(path: &str) -> FilePath {
     FilePath::new(path)
 }
 
-fn content(pieces: &[&str]) -> FileStream {
+pub(crate) fn content(pieces: &[&str]) -> FileStream {
     let pieces: Vec<_> =
         pieces.iter().map(|piece| Ok(Bytes::copy_from_slice(piece.as_bytes()))).collect();
     futures::stream::iter(pieces).boxed()
 }
 
-fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorCode {
+pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorCode {
     result.unwrap_err().code
 }
 
@@ -184,7 +225,7 @@ async fn a_link_gives_no_rights() {
     let office = Office::open(None).await;
     office.write("alice", "/alice/secret", "s").await.unwrap();
     office.write("bob", "/bob/x", "x").await.unwrap();
-    let storage = office._house.path().join("storage");
+    let storage = office.house.path().join("storage");
     std::os::unix::fs::symlink("../alice", storage.join("bob/door")).unwrap();
     std::os::unix::fs::symlink("../alice/secret", storage.join("bob/window")).unwrap();
     for path in ["/bob/door/secret", "/bob/window"] {

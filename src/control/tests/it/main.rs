@@ -15,4 +15,5 @@ mod preemption;
 mod queue;
 mod shares;
 mod terminals;
+mod wholes;
 mod wishes;
