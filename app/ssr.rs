@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use api::users::Means;
 use api::{Actor, Backend, Error, ErrorCode};
 use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderValue, SET_COOKIE};
 use http::request::Parts;
@@ -20,6 +21,11 @@ pub(crate) fn call() -> Result<(Backend, Actor), Failed> {
     })?;
     let backend = use_context::<Backend>().ok_or_else(|| failed(Error::internal()))?;
     Ok((backend, actor))
+}
+
+/// By what the actor of this request was let in.
+pub(crate) fn means() -> Option<Means> {
+    use_context::<Option<Means>>().flatten()
 }
 
 /// Gives an error its status and its request id. Pages that render an error keep their own status.

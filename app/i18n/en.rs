@@ -1,5 +1,6 @@
 //! English.
 
+mod audit;
 mod causes;
 mod connect;
 mod files;
@@ -32,6 +33,7 @@ pub(super) static TEXTS: Texts = Texts {
     files: files::FILES,
     queue: queue::QUEUE,
     images: images::IMAGES,
+    audit: audit::AUDIT,
     state,
     span: spans::span,
     ago: spans::ago,

@@ -34,6 +34,7 @@ pub(crate) struct Texts {
     pub(crate) files: super::words_files::Files,
     pub(crate) queue: super::words_queue::Queue,
     pub(crate) images: super::words_images::Images,
+    pub(crate) audit: super::words_audit::AuditWords,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// A duration (`2h 13m`).
@@ -384,6 +385,12 @@ pub(crate) struct Admin {
     pub(crate) password_set: Word,
     pub(crate) remove_user: Named,
     pub(crate) remove_user_text: Word,
+    pub(crate) promote: Word,
+    pub(crate) demote: Word,
+    pub(crate) end_access: Word,
+    pub(crate) end_access_of: Named,
+    pub(crate) end_access_text: Word,
+    pub(crate) access_ended: Word,
     pub(crate) add_node: Word,
     pub(crate) edit_node: Named,
     pub(crate) node_saved: Word,
@@ -434,6 +441,7 @@ pub(crate) struct Profile {
     pub(crate) new_hint: Word,
     pub(crate) change: Word,
     pub(crate) changed: Word,
+    pub(crate) keep: Word,
     pub(crate) tokens: Word,
     pub(crate) tokens_hint: Word,
     pub(crate) token_label: Word,

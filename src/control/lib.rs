@@ -21,6 +21,7 @@ mod passwords;
 mod public_keys;
 mod queue;
 mod registry;
+mod rules;
 mod runs;
 mod sealing;
 mod shared;
@@ -30,4 +31,5 @@ mod wake;
 
 pub use error::Error;
 pub use loops::passes::PassTimes;
+pub use rules::{Rules, TokenRules};
 pub use start::{Control, Options, Readiness, start};

@@ -22,6 +22,7 @@ pub mod render;
 pub mod resources;
 pub mod schema;
 pub mod secrets;
+pub mod sensitive;
 pub mod shares;
 pub mod spec;
 pub mod state;

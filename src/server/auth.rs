@@ -2,10 +2,12 @@
 
 mod address;
 mod caller;
+mod device;
 pub mod origin;
 pub mod session_store;
 pub mod sign_in;
 pub mod sign_in_limit;
+mod still;
 
 use api::Actor;
 use axum::Router;
@@ -16,6 +18,8 @@ use tower_sessions::{Expiry, SessionManagerLayer, SessionStore};
 
 pub(crate) use address::ClientAddress;
 pub(crate) use caller::{Caller, Signed, authenticate};
+pub(crate) use device::Devices;
+pub(crate) use still::{Answers, Still};
 
 use crate::state::AppState;
 

@@ -77,4 +77,5 @@ fn provide(backend: &Backend, assets: &Assets) {
     provide_context(backend.clone());
     provide_context(assets.clone());
     provide_context(caller.actor);
+    provide_context(caller.means);
 }

@@ -8,7 +8,7 @@ use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
-use crate::server_fns::users::{AddUser, RemoveUser, SetPassword, list_users};
+use crate::server_fns::users::{AddUser, EndAccess, RemoveUser, SetAdmin, SetPassword, list_users};
 use crate::session::Session;
 
 /// What changes the list.
@@ -16,21 +16,32 @@ use crate::session::Session;
 struct Actions {
     password: ServerAction<SetPassword>,
     remove: ServerAction<RemoveUser>,
+    admin: ServerAction<SetAdmin>,
+    end: ServerAction<EndAccess>,
 }
 
 /// All users, and a form for one more.
 #[component]
 pub(crate) fn Users() -> impl IntoView {
     let add = ServerAction::<AddUser>::new();
-    let actions = Actions { password: ServerAction::new(), remove: ServerAction::new() };
+    let actions = Actions {
+        password: ServerAction::new(),
+        remove: ServerAction::new(),
+        admin: ServerAction::new(),
+        end: ServerAction::new(),
+    };
     let users = Resource::new(
-        move || (add.version().get(), actions.remove.version().get()),
+        move || {
+            (add.version().get(), actions.remove.version().get(), actions.admin.version().get())
+        },
         |_| list_users(),
     );
     view! {
         <div class="stack">
             <FormAnswer answer=actions.password.value() done=text(|t| t.admin.password_set)/>
             <FormAnswer answer=actions.remove.value() done=text(|t| t.common.saved)/>
+            <FormAnswer answer=actions.admin.value() done=text(|t| t.common.saved)/>
+            <FormAnswer answer=actions.end.value() done=text(|t| t.admin.access_ended)/>
             <Loaded
                 resource=users
                 content=move |users| view! { <Table users=users actions=actions/> }
@@ -108,7 +119,13 @@ fn Row(user: UserView, actions: Actions) -> impl IntoView {
     let own = name == Session::get().user_name();
     let admin = user.admin;
     let clusters = user.virtual_clusters.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let remove = (!own).then(|| view! { <Remove name=name.clone() actions=actions/> });
+    let others = (!own).then(|| {
+        view! {
+            <Rank name=name.clone() admin=admin actions=actions/>
+            <EndsAccess name=name.clone() actions=actions/>
+            <Remove name=name.clone() actions=actions/>
+        }
+    });
     view! {
         <tr>
             <th scope="row">{name.clone()}</th>
@@ -118,7 +135,7 @@ fn Row(user: UserView, actions: Actions) -> impl IntoView {
             <td>
                 <div class="buttons">
                     <Password name=name actions=actions/>
-                    {remove}
+                    {others}
                 </div>
             </td>
         </tr>
@@ -152,6 +169,44 @@ fn Password(name: String, actions: Actions) -> impl IntoView {
                 />
                 <button class="button button--primary" type="submit">
                     {tr(|t| t.admin.set_password)}
+                </button>
+            </ActionForm>
+        </Confirm>
+    }
+    .into_any()
+}
+
+#[component]
+fn Rank(name: String, admin: bool, actions: Actions) -> impl IntoView {
+    view! {
+        <ActionForm action=actions.admin>
+            <input type="hidden" name="name" value=name/>
+            <input type="hidden" name="admin" value=if admin { "false" } else { "true" }/>
+            <button class="button button--small" type="submit">
+                {tr(move |t| if admin { t.admin.demote } else { t.admin.promote })}
+            </button>
+        </ActionForm>
+    }
+    .into_any()
+}
+
+#[component]
+fn EndsAccess(name: String, actions: Actions) -> impl IntoView {
+    let opener = Opener::new();
+    let of_title = name.clone();
+    view! {
+        <button type="button" class="button button--small" on:click=move |_| opener.open()>
+            {tr(|t| t.admin.end_access)}
+        </button>
+        <Confirm
+            opener=opener
+            title=text(move |t| (t.admin.end_access_of)(&of_title))
+            text=text(|t| t.admin.end_access_text)
+        >
+            <ActionForm action=actions.end on:submit=move |_| opener.close()>
+                <input type="hidden" name="name" value=name/>
+                <button class="button button--danger" type="submit">
+                    {tr(|t| t.admin.end_access)}
                 </button>
             </ActionForm>
         </Confirm>

@@ -132,7 +132,8 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
     }
 }
 
-pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
+/// How an engine is reached says more about the node than others need to know.
+pub(super) fn node(actor: &Actor, node: &NodeRecord, queue: &Queue) -> NodeView {
     let capacity = capacity(node);
     let name = &node.settings.name;
     let held = held_on(queue, name);
@@ -156,7 +157,7 @@ pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
     NodeView {
         name: name.clone(),
         address: node.settings.address.clone(),
-        endpoint: node.settings.endpoint.clone(),
+        endpoint: if actor.admin { node.settings.endpoint.clone() } else { String::new() },
         simulated: node.settings.endpoint.starts_with("sim://"),
         condition: condition(node),
         emptied: node.emptied,

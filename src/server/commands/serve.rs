@@ -1,5 +1,7 @@
 //! `berth serve`: puts everything together, serves, and ends in good order.
 
+mod private;
+
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
@@ -53,6 +55,7 @@ pub struct Serve {
 
 impl Serve {
     pub(super) fn run(self) -> commands::Outcome {
+        private::from_now_on();
         let Self { listen, data, config, demo } = self;
         let flags = Flags { listen, data, demo };
         // Variables that are not text cannot be ours.
@@ -101,6 +104,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         trusted_proxies: config.trusted_proxies.clone(),
         site: Site::open(config.site.clone()),
         upload_limit: config.upload_limit(),
+        device_key: Some(control.derive_key("known devices")),
         shutdown: shutdown.clone(),
     };
     let probe = Arc::new(ControlProbe(Arc::clone(&control)));
@@ -155,6 +159,7 @@ async fn start_control(config: &Config) -> anyhow::Result<Control> {
         .mode(0o700)
         .create(data)
         .with_context(|| format!("data = {}: the folder cannot be made", data.display()))?;
+    private::what_is_there(data);
     let database = Database::open(&config.database_url()).await.context("database.url")?;
     let storage = Storage::open_with(config.storage_options()).context("storage")?;
     let mut nodes = config.node_settings();
@@ -172,6 +177,7 @@ async fn start_control(config: &Config) -> anyhow::Result<Control> {
         guest: guest::program(config.guest.as_deref())?,
         storage_mount: config.storage.mount.clone(),
         admin_password: config.admin_password.clone(),
+        rules: config.rules(),
     };
     control::start(options).await.context("the control loops cannot be started")
 }

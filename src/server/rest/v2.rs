@@ -60,6 +60,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/users", get(users::list).post(users::create))
         .route("/users/{name}", get(users::get).delete(users::remove))
         .route("/users/{name}/password", put(users::set_password))
+        .route("/users/{name}/admin", put(users::set_admin))
+        .route("/users/{name}/access", delete(users::end_access))
 }
 
 #[derive(Debug, Serialize)]

@@ -14,6 +14,7 @@ mod no_files;
 mod proxy;
 mod queue;
 mod refusals;
+mod revocation;
 mod server;
 mod shapes;
 mod sign_in;
