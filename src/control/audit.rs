@@ -98,13 +98,13 @@ pub(crate) enum Admitted {
     No,
 }
 
-/// Writes that an administrator looked at what is somebody else's: once a minute, since pages ask
-/// again and again.
+/// Writes that an administrator reached what is somebody else's: once a minute for each object,
+/// since pages ask again and again.
 pub(crate) async fn looked(
     shared: &Shared,
     actor: &Actor,
     owner: &UserName,
-    (action, object): (AuditAction, String),
+    (action, object, detail): (AuditAction, String, String),
 ) -> Result<(), database::Error> {
     if actor.user == *owner {
         return Ok(());
@@ -113,7 +113,7 @@ pub(crate) async fn looked(
     if !lock(&shared.bursts).is_first(action, &what, Instant::now()) {
         return Ok(());
     }
-    write(shared, actor, Note { action, object, detail: String::new(), address: None }).await
+    write(shared, actor, Note { action, object, detail, address: None }).await
 }
 
 /// What of some settings became different: their names, or that all of them are new.

@@ -60,7 +60,7 @@ impl Logs for Ops {
 impl Ops {
     async fn task(&self, actor: &Actor, wanted: &TaskRef) -> Result<Task> {
         owner_only(actor, &wanted.job.user, "read the logs of this job")?;
-        let about = (AuditAction::LogRead, wanted.job.to_string());
+        let about = (AuditAction::LogRead, wanted.job.to_string(), String::new());
         audit::looked(&self.0, actor, &wanted.job.user, about).await.map_err(database)?;
         let TaskRef { job, attempt, role, index } = wanted;
         tasks::last_run(&self.0, job, *attempt, role, *index).await?.ok_or_else(|| {

@@ -34,7 +34,7 @@ impl Ssh for Ops {
         let found = database::jobs::by_key(self.0.database.read(), key).await;
         let job = found.map_err(database)?.ok_or_else(|| jobs::missing(key))?.row;
         owner_only(actor, &job.key.user, "enter this job")?;
-        let about = (AuditAction::KeyRead, key.to_string());
+        let about = (AuditAction::KeyRead, key.to_string(), String::new());
         audit::looked(&self.0, actor, &key.user, about).await.map_err(database)?;
         let Some(attempt) = job.attempt else {
             let message = format!("{key} has not been given a place yet");

@@ -47,9 +47,11 @@ impl Devices {
     /// The cookie of a device with which this user has signed in just now.
     pub(crate) fn cookie(&self, headers: &HeaderMap, user: &str, https: bool) -> HeaderValue {
         let (id, marks) = read(headers).unwrap_or_else(|| (fresh_id(), Vec::new()));
-        let others = marks.into_iter().filter(|mark| !self.is_mark(&id, user, mark));
+        let others: Vec<_> =
+            marks.into_iter().filter(|mark| !self.is_mark(&id, user, mark)).collect();
         let own = URL_SAFE_NO_PAD.encode(&self.mac(&id, user).finalize().into_bytes()[..BYTES]);
-        let parts: Vec<_> = [id, own].into_iter().chain(others.take(USERS - 1)).collect();
+        let parts: Vec<_> =
+            [id, own].into_iter().chain(others.into_iter().take(USERS - 1)).collect();
         let (name, secure) = (name(https), if https { "; Secure" } else { "" });
         let text = format!(
             "{name}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age={AGE}{secure}",

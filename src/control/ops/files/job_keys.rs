@@ -39,7 +39,7 @@ impl KeyFile {
             return Ok(None);
         }
         owner_only(actor, &key.user, "read the key of this job")?;
-        let about = (AuditAction::KeyRead, key.to_string());
+        let about = (AuditAction::KeyRead, key.to_string(), String::new());
         audit::looked(shared, actor, &key.user, about).await.map_err(database)?;
         let pair = keys::private_key(&shared.seal, job.id, &key, Pair::Entry);
         let content = match half {

@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 
 use api::audit::{AuditAction, AuditEntry};
+use api::files::{FilePart, FilePath, WriteMode, Writing};
 use api::jobs::Submission;
 use api::logs::TaskRef;
 use api::users::{Means, NewUser, PasswordChange};
 use api::{Actor, Backend, Error, ErrorCode};
 use control::{Control, Options, Rules, TokenRules};
+use futures::StreamExt;
 use protocol::ids::JobKey;
 use protocol::state::State;
 
@@ -35,7 +37,6 @@ async fn audit(control: &Control) -> Vec<AuditEntry> {
 }
 
 async fn until_final(backend: &Backend, key: &JobKey) -> State {
-    use futures::StreamExt;
     let mut changes = backend.changes.subscribe(&admin());
     loop {
         let state = backend.jobs.get(&admin(), key).await.unwrap().summary.state;
@@ -231,9 +232,23 @@ async fn what_an_administrator_does_to_others_jobs_is_written_down() {
         let _keys = backend.ssh.access(&admin(), &key).await;
     }
     backend.jobs.stop(&admin(), &key).await.unwrap();
-    let entries = audit(&control).await;
+    let (files, notes) = (&backend.files, FilePath::new("/alice/notes"));
+    for who in ["alice", "admin"] {
+        let writing = Writing { mode: WriteMode::Replace, length: None };
+        let content = futures::stream::empty().boxed();
+        files.write(&actor(who), &notes, writing, content).await.unwrap();
+        files.read(&actor(who), &notes, FilePart::default()).await.unwrap();
+    }
+    let mut entries = audit(&control).await;
+    entries.retain(|entry| entry.action != AuditAction::UserAdded);
     let of = |action| entries.iter().filter(|entry| entry.action == action).count();
-    for action in [AuditAction::LogRead, AuditAction::KeyRead, AuditAction::JobStopped] {
+    for action in [
+        AuditAction::LogRead,
+        AuditAction::KeyRead,
+        AuditAction::JobStopped,
+        AuditAction::FilesRead,
+        AuditAction::FilesChanged,
+    ] {
         assert_eq!(of(action), 1, "{action:?}: {entries:?}");
     }
     assert!(entries.iter().all(|entry| entry.actor.as_str() == "admin"), "{entries:?}");
@@ -273,9 +288,8 @@ async fn others_do_not_see_what_names_say_is_secret() {
     add(backend, "bob").await.unwrap();
     let key = submit(backend, "alice", secretive()).await.unwrap();
     for form in [ConfigForm::Written, ConfigForm::Json, ConfigForm::Yaml] {
-        let read = async |who: &str| {
-            backend.jobs.config(&actor(who), &key, form).await.unwrap().text
-        };
+        let read =
+            async |who: &str| backend.jobs.config(&actor(who), &key, form).await.unwrap().text;
         for who in ["alice", "admin"] {
             let text = read(who).await;
             assert!(text.contains("hf_0123") && text.contains("sk_4567"), "{who}: {text}");
