@@ -165,11 +165,17 @@ pub enum AuditAction {
     /// Something was refused to somebody.
     #[serde(rename = "request.refused")]
     Refused,
+    /// A user was put into groups.
+    #[serde(rename = "user.groups")]
+    UserGroups,
+    /// An account was made for somebody who signed in by a provider.
+    #[serde(rename = "user.provided")]
+    UserProvided,
 }
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 39] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -207,6 +213,8 @@ impl AuditAction {
         Self::FilesChanged,
         Self::JobStopped,
         Self::Refused,
+        Self::UserGroups,
+        Self::UserProvided,
     ];
 
     /// The stable word.
@@ -250,6 +258,8 @@ impl AuditAction {
             Self::FilesChanged => "files.changed",
             Self::JobStopped => "job.stopped",
             Self::Refused => "request.refused",
+            Self::UserGroups => "user.groups",
+            Self::UserProvided => "user.provided",
         }
     }
 

@@ -1,10 +1,11 @@
 //! Users, passwords and tokens.
 
 use async_trait::async_trait;
-use protocol::ids::{UserName, VirtualClusterName};
+use protocol::ids::{ProviderName, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::groups::Membership;
 use crate::{Actor, Result};
 
 /// What people do with accounts.
@@ -72,10 +73,19 @@ pub struct Bearer {
 pub struct UserView {
     /// Name.
     pub name: UserName,
-    /// Administrator.
+    /// Administrator, by what was set here or by a group.
     pub admin: bool,
     /// Virtual clusters the user may use.
     pub virtual_clusters: Vec<VirtualClusterName>,
+    /// Groups that the user is in.
+    #[serde(default)]
+    pub groups: Vec<Membership>,
+    /// The provider that the user signs in by; `None`: by a password of here.
+    #[serde(default)]
+    pub provider: Option<ProviderName>,
+    /// Where mail reaches the user, as the provider says.
+    #[serde(default)]
+    pub mail: Option<String>,
     /// Since when.
     pub created_at: Timestamp,
 }

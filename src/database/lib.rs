@@ -8,9 +8,11 @@
 pub mod attempts;
 pub mod audit;
 pub mod events;
+pub mod groups;
 pub mod images;
 pub mod jobs;
 pub mod nodes;
+pub mod provider_accounts;
 pub mod public_keys;
 pub mod secrets;
 pub mod sessions;

@@ -14,6 +14,7 @@ pub mod ids;
 pub mod image;
 mod limit;
 pub mod parse;
+pub mod person;
 pub mod placement;
 pub mod plugins;
 pub mod problem;

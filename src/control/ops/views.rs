@@ -23,6 +23,7 @@ use scheduler::model::{Answer, Demand, Standing};
 
 use crate::cluster::{Cluster, capacity, condition};
 use crate::queue::Queue;
+use crate::rights::Usable;
 
 pub(super) fn summary(row: JobRow, waiting: Option<Waiting>) -> JobSummary {
     JobSummary {
@@ -217,7 +218,7 @@ fn add(usage: &mut Usage, place: &TaskPlacement, resources: &Demand, node: &Capa
 }
 
 pub(super) fn virtual_cluster(
-    actor: &Actor,
+    usable: &Usable<'_>,
     settings: &VirtualClusterSettings,
     cluster: &Cluster,
     queue: &Queue,
@@ -240,7 +241,7 @@ pub(super) fn virtual_cluster(
         }
     }
     VirtualClusterView {
-        usable: usable(actor, settings),
+        usable: usable.admits(settings),
         used,
         borrowed,
         total: bounded(settings, ready(cluster)),
@@ -248,11 +249,6 @@ pub(super) fn virtual_cluster(
         waiting_jobs: queue.waiting_in(name),
         settings: settings.clone(),
     }
-}
-
-/// Whether the actor may submit to a virtual cluster.
-pub(super) fn usable(actor: &Actor, settings: &VirtualClusterSettings) -> bool {
-    actor.admin || settings.users.is_empty() || settings.users.contains(&actor.user)
 }
 
 /// What the nodes that take tasks have together.

@@ -17,9 +17,10 @@ use crate::error::database;
 use crate::images;
 use crate::ops::files::access::{Access, Claim};
 use crate::ops::files::failure;
-use crate::ops::{views, virtual_clusters};
+use crate::ops::virtual_clusters;
 use crate::public_keys;
 use crate::queue::request;
+use crate::rights::Usable;
 use crate::shared::Shared;
 
 /// The output folder that nobody else can have.
@@ -62,7 +63,9 @@ pub(super) async fn check(
     let settings = settings
         .ok_or_else(|| virtual_clusters::missing(name))
         .map_err(refused("virtualCluster"))?;
-    if !views::usable(actor, settings) {
+    let usable =
+        Usable::by(shared, actor).await.map_err(database).map_err(refused("virtualCluster"))?;
+    if !usable.admits(settings) {
         let message = format!("{} may not use the virtual cluster {name}", actor.user);
         let error = Error::new(ErrorCode::ForbiddenUserError, message);
         return Err(refused("virtualCluster")(error));

@@ -2,8 +2,9 @@ use database::public_keys::{self, PublicKeyRecord};
 use database::sessions::{self, SessionRecord};
 use database::tokens::{self, NewToken};
 use database::users::{self, UserRecord};
-use database::{Error, settings, user_names};
-use protocol::ids::UserName;
+use database::{Error, groups, provider_accounts, settings, user_names};
+use protocol::ids::{GroupName, UserName};
+use protocol::person::{Person, Source};
 
 use crate::stage::{Stage, at, on_both, user, write};
 
@@ -40,7 +41,63 @@ async fn add_users(stage: &Stage) -> anyhow::Result<(UserName, UserName)> {
     Ok((user("alice"), user("bob")))
 }
 
+fn person(subject: &str) -> Person {
+    Person {
+        provider: "company".parse().unwrap(),
+        issuer: "https://id.example.org".to_owned(),
+        subject: subject.to_owned(),
+        name: "alice".to_owned(),
+        mail: Some("alice@example.org".to_owned()),
+        groups: Vec::new(),
+    }
+}
+
 on_both! {
+    async fn a_source_says_anew_what_it_said_of_a_users_groups(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        let company: Source = "company".parse()?;
+        let names = |names: &[&str]| -> Vec<GroupName> {
+            names.iter().map(|name| name.parse().unwrap()).collect()
+        };
+        write!(stage, |tx| groups::set(&tx, &alice, &Source::Local, &names(&["x", "x", "a b"])));
+        write!(stage, |tx| groups::set(&tx, &alice, &company, &names(&["x", "y"])));
+        write!(stage, |tx| groups::set(&tx, &bob, &company, &names(&["y"])));
+        write!(stage, |tx| groups::set(&tx, &alice, &company, &names(&["z"])));
+        let said = |all: Vec<groups::Membership>| -> Vec<String> {
+            let said = |one: groups::Membership| format!("{} {} {}", one.user, one.source, one.group);
+            all.into_iter().map(said).collect()
+        };
+        let of_alice = said(groups::of_user(stage.db.read(), &alice).await?);
+        assert_eq!(of_alice, ["alice company z", "alice local a b", "alice local x"]);
+        assert_eq!(groups::list(stage.db.read()).await?.len(), 4);
+        assert!(write!(stage, |tx| users::remove(&tx, &bob, at(9))));
+        write!(stage, |tx| groups::remove_all_of(&tx, &alice));
+        assert_eq!(groups::list(stage.db.read()).await?, []);
+    }
+
+    async fn a_person_has_one_account(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        let conn = stage.db.read();
+        assert_eq!(provider_accounts::of_person(conn, &person("1")).await?, None);
+        write!(stage, |tx| provider_accounts::insert(&tx, &alice, &person("1"), at(5)));
+        let tx = stage.begin().await?;
+        let again = provider_accounts::insert(&tx, &bob, &person("1"), at(6)).await.unwrap_err();
+        assert!(matches!(again, Error::Conflict { .. }), "{again}");
+        tx.rollback().await?;
+        let found = provider_accounts::of_person(stage.db.read(), &person("1")).await?.unwrap();
+        assert_eq!((found.user.clone(), found.confirmed_at), (alice.clone(), Some(at(5))));
+        let elsewhere = Person { issuer: "https://other.example.org".into(), ..person("1") };
+        assert_eq!(provider_accounts::of_person(stage.db.read(), &elsewhere).await?, None);
+        write!(stage, |tx| provider_accounts::confirm(&tx, &alice, &person("1"), at(9)));
+        let found = provider_accounts::get(stage.db.read(), &alice).await?.unwrap();
+        assert_eq!(found.confirmed_at, Some(at(9)));
+        write!(stage, |tx| provider_accounts::deny(&tx, &alice));
+        let company = "company".parse()?;
+        let all = provider_accounts::of_provider(stage.db.read(), &company).await?;
+        assert_eq!(all.iter().map(|one| one.confirmed_at).collect::<Vec<_>>(), [None]);
+        assert_eq!(provider_accounts::list(stage.db.read()).await?, all);
+    }
+
     async fn users_come_and_go(stage) {
         assert_eq!(users::count(stage.db.read()).await?, 0);
         let (alice, bob) = add_users(&stage).await?;
