@@ -1,7 +1,9 @@
 //! What only the server does: it reads the request and reaches the contract.
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use api::sign_ins::SignInWays;
 use api::users::Means;
 use api::{Actor, Backend, Error, ErrorCode};
 use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderValue, SET_COOKIE};
@@ -66,6 +68,7 @@ pub(crate) fn opening() -> Opening {
             .as_ref()
             .and_then(|parts| parts.uri.path_and_query())
             .map_or_else(|| "/".to_owned(), ToString::to_string),
+        ways: use_context::<Arc<SignInWays>>().map(|ways| (*ways).clone()).unwrap_or_default(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! English.
 
+mod accounts;
 mod audit;
 mod causes;
 mod connect;
@@ -34,6 +35,7 @@ pub(super) static TEXTS: Texts = Texts {
     queue: queue::QUEUE,
     images: images::IMAGES,
     audit: audit::AUDIT,
+    accounts: accounts::ACCOUNTS,
     state,
     span: spans::span,
     ago: spans::ago,

@@ -35,6 +35,7 @@ pub(crate) struct Texts {
     pub(crate) queue: super::words_queue::Queue,
     pub(crate) images: super::words_images::Images,
     pub(crate) audit: super::words_audit::AuditWords,
+    pub(crate) accounts: super::words_accounts::Accounts,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// A duration (`2h 13m`).

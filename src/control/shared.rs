@@ -18,6 +18,7 @@ use crate::guest::Guest;
 use crate::images::Doings;
 use crate::passwords::Passwords;
 use crate::queue::Queue;
+use crate::rights::SignInOptions;
 use crate::rules::Rules;
 use crate::sealing::Seal;
 use crate::wake::{Bells, Moments};
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) passwords: Passwords,
     /// What was written to the audit log of late, of what comes in bursts.
     pub(crate) bursts: Mutex<Bursts>,
+    /// How people sign in.
+    pub(crate) sign_in: SignInOptions,
     pub(crate) bells: Bells,
     pub(crate) moments: Moments,
     changes: broadcast::Sender<Change>,
@@ -76,7 +79,7 @@ impl Shared {
         storage: Storage,
         seal: Seal,
         guest: Option<Guest>,
-        (of_nodes, rules): (OfNodes, Rules),
+        (of_nodes, rules, sign_in): (OfNodes, Rules, SignInOptions),
         cluster: Cluster,
     ) -> Self {
         Self {
@@ -89,6 +92,7 @@ impl Shared {
             rules,
             passwords: Passwords::default(),
             bursts: Mutex::default(),
+            sign_in,
             bells: Bells::default(),
             moments: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,

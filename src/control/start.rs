@@ -18,6 +18,7 @@ use crate::cluster::Cluster;
 use crate::guest::Guest;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
+use crate::rights::SignInOptions;
 use crate::rules::Rules;
 use crate::runs;
 use crate::sealing::{Seal, random};
@@ -61,6 +62,8 @@ pub struct Options {
     pub admin_password: Option<String>,
     /// What this installation decides.
     pub rules: Rules,
+    /// How people sign in beside that.
+    pub sign_in: SignInOptions,
 }
 
 /// The running control.
@@ -107,8 +110,8 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         .map_err(Error::Guest)?;
     let of_nodes =
         OfNodes { storage_mount: options.storage_mount, certificates: options.certificates };
-    let shared =
-        Shared::new(installation, database, storage, seal, guest, (of_nodes, rules), cluster);
+    let decided = (of_nodes, rules, options.sign_in);
+    let shared = Shared::new(installation, database, storage, seal, guest, decided, cluster);
     let shared = Arc::new(shared);
     runs::remember(&shared).await?;
     loops::images::hold(&shared).await?;
@@ -121,6 +124,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     tasks.spawn(loops::jobs::run(Arc::clone(&shared), Arc::clone(&jobs), shutdown.clone()));
     tasks.spawn(loops::images::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::kept::run(Arc::clone(&shared), shutdown.clone()));
+    tasks.spawn(loops::directories::run(Arc::clone(&shared), shutdown.clone()));
     tasks.close();
     let terminals = Terminals::new(tasks.clone(), shutdown.clone());
     let backend = backend(&shared, submissions, terminals);
@@ -168,6 +172,11 @@ impl Control {
         &self.shared.storage
     }
 
+    /// Asks the directories at once about the people that came from them.
+    pub fn refresh_directories(&self) {
+        self.shared.bells.directories.ring();
+    }
+
     /// Ends the loops and waits for them. Containers go on running.
     pub async fn shutdown(&self) {
         self.shutdown.cancel();
@@ -188,6 +197,8 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         task_files: Arc::new(ops::task_files::Ops(Arc::clone(shared))),
         audit: Arc::new(ops::audit::Ops(Arc::clone(shared))),
         users: Arc::new(ops::users::Ops(Arc::clone(shared))),
+        groups: Arc::new(ops::groups::Ops(Arc::clone(shared))),
+        sign_ins: Arc::new(ops::sign_ins::Ops(Arc::clone(shared))),
         files: Arc::new(ops::files::Ops::new(Arc::clone(shared))),
         images: Arc::new(ops::images::Ops(Arc::clone(shared))),
         changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),

@@ -2,6 +2,7 @@
 //! Nothing else reads the environment.
 
 mod nodes;
+mod sign_in;
 mod variables;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use storage::StorageOptions;
 
 pub use nodes::NodeEntry;
+pub use sign_in::{Providers, SignInConfig};
 use variables::Variables;
 
 /// Everything that can be configured.
@@ -48,6 +50,8 @@ pub struct Config {
     pub tokens: TokensConfig,
     /// Jobs.
     pub jobs: JobsConfig,
+    /// How people sign in.
+    pub sign_in: SignInConfig,
     /// What is written to standard error.
     pub log: LogConfig,
     /// Worker nodes. None: those that the pages added, and at first the Docker engine of this machine.
@@ -173,6 +177,7 @@ impl Default for Config {
             proxy: ProxyConfig::default(),
             tokens: TokensConfig::default(),
             jobs: JobsConfig::default(),
+            sign_in: SignInConfig::default(),
             log: LogConfig::default(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
@@ -263,6 +268,7 @@ impl Config {
         if self.tokens.longest_days == 0 {
             lines.push("tokens.longest_days = 0: allowed is 1 and more".to_owned());
         }
+        lines.extend(self.sign_in.mistakes(self.public_url.as_deref()));
         for (index, node) in self.nodes.iter().enumerate() {
             lines.extend(node.mistakes().map(|line| format!("nodes[{index}].{line}")));
         }

@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use api::Backend;
+use api::sign_ins::SignInWays;
+use directory::Oidc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -34,6 +36,10 @@ pub struct AppState {
     pub(crate) devices: Arc<Devices>,
     /// Whether those who hold something open still may.
     pub(crate) answers: Arc<Answers>,
+    /// Providers with pages of their own.
+    pub(crate) oidc: Arc<[Arc<Oidc>]>,
+    /// What the page for signing in offers.
+    pub(crate) ways: Arc<SignInWays>,
     /// Which pages are ours.
     pub(crate) origin: Arc<OwnOrigin>,
     /// Which hosts are tasks'.
@@ -61,6 +67,8 @@ impl AppState {
             sign_in_limit: Arc::new(SignInLimit::default()),
             devices: Arc::new(Devices::new(options.device_key)),
             answers: Arc::default(),
+            oidc: options.oidc.into(),
+            ways: Arc::new(options.ways),
             origin: Arc::new(OwnOrigin::new(options.public_url)),
             task_hosts: Arc::new(TaskHosts::new(options.proxy_url.as_deref())),
             trusted_proxies: options.trusted_proxies.into(),
@@ -93,6 +101,10 @@ pub struct StateOptions {
     pub upload_limit: Option<u64>,
     /// What makes the marks of known devices; one of this process when nothing is said.
     pub device_key: Option<[u8; 32]>,
+    /// Providers with pages of their own.
+    pub oidc: Vec<Arc<Oidc>>,
+    /// What the page for signing in offers.
+    pub ways: SignInWays,
     /// Cancelled when the server stops.
     pub shutdown: CancellationToken,
 }

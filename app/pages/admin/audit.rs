@@ -60,6 +60,8 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::FilesChanged => |t| t.audit.files_changed,
         AuditAction::JobStopped => |t| t.audit.job_stopped,
         AuditAction::Refused => |t| t.audit.refused,
+        AuditAction::UserGroups => |t| t.accounts.put_into_groups,
+        AuditAction::UserProvided => |t| t.accounts.provided,
     }
 }
 

@@ -13,12 +13,14 @@ use database::users::UserRecord;
 use protocol::ids::UserName;
 use protocol::time::Timestamp;
 
+use super::administrators_only;
 use super::files::failure;
-use super::{administrators_only, views};
+use super::sign_ins::{self, NO_PASSWORD};
 use crate::audit::Note;
 use crate::error::database;
 use crate::happened;
 use crate::passwords;
+use crate::rights::{self, Everybody, Standing};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -32,30 +34,38 @@ impl Users for Ops {
             Ok(name) => self.find(&name).await?,
             Err(_) => None,
         };
-        let hash = user.as_ref().map(|user| user.password_hash.clone());
+        let local = user.filter(|user| user.password_hash != NO_PASSWORD);
+        let hash = local.as_ref().map(|user| user.password_hash.clone());
         let right = self.0.passwords.verify(password.to_owned(), hash).await?;
-        user.filter(|_| right).map(actor_of).ok_or_else(|| {
-            let message = "the user name or the password is wrong";
-            Error::new(ErrorCode::IncorrectPasswordError, message)
-        })
+        match local {
+            Some(user) if right => self.local(user).await,
+            // A name of here hides the one of a directory.
+            Some(_) => Err(wrong()),
+            None => self.by_directory(name, password).await,
+        }
     }
 
     async fn token_actor(&self, token: &str) -> Result<Option<Bearer>> {
         let reader = self.0.database.read();
         let found = database::tokens::by_hash(reader, &tokens::hash(token), now()).await;
         let Some(token) = found.map_err(database)? else { return Ok(None) };
-        let actor = self.actor(&token.user).await?;
-        Ok(actor.map(|actor| Bearer { actor, token: token.id }))
+        let standing = self.standing(&token.user).await?;
+        let good = standing.filter(|standing| rights::tokens_are_good(&self.0, standing));
+        Ok(good.map(|standing| Bearer { actor: standing.actor, token: token.id }))
     }
 
     async fn token_lasts(&self, user: &UserName, token: i64) -> Result<bool> {
         let reader = self.0.database.read();
         let found = database::tokens::get(reader, user, token, now()).await;
-        Ok(found.map_err(database)?.is_some())
+        if found.map_err(database)?.is_none() {
+            return Ok(false);
+        }
+        let standing = self.standing(user).await?;
+        Ok(standing.is_some_and(|standing| rights::tokens_are_good(&self.0, &standing)))
     }
 
     async fn actor(&self, name: &UserName) -> Result<Option<Actor>> {
-        Ok(self.find(name).await?.map(actor_of))
+        Ok(self.standing(name).await?.map(|standing| standing.actor))
     }
 
     async fn create_token(
@@ -79,7 +89,8 @@ impl Users for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<UserView>> {
         let users = database::users::list(self.0.database.read()).await.map_err(database)?;
         let visible = users.into_iter().filter(|user| actor.admin || user.name == actor.user);
-        Ok(visible.map(|user| self.view(user)).collect())
+        let mut everybody = Everybody::read(&self.0).await.map_err(database)?;
+        Ok(visible.map(|user| self.view(user, &mut everybody)).collect())
     }
 
     async fn create(&self, actor: &Actor, user: NewUser) -> Result<()> {
@@ -113,6 +124,10 @@ impl Users for Ops {
         }
         passwords::check_new(&change.user, &change.new)?;
         let user = self.find(&change.user).await?.ok_or_else(|| missing(&change.user))?;
+        if user.password_hash == NO_PASSWORD {
+            let message = format!("{} signs in by a provider: it has the password", user.name);
+            return Err(Error::new(ErrorCode::ForbiddenUserError, message));
+        }
         if own {
             let old = change.old.unwrap_or_default();
             self.0.passwords.require_old(&user.name, old, user.password_hash).await?;
@@ -224,14 +239,57 @@ impl Ops {
         Ok(())
     }
 
-    fn view(&self, user: UserRecord) -> UserView {
+    /// What is known of a user; `None`: there is none, or nobody has the account any more.
+    async fn standing(&self, name: &UserName) -> Result<Option<Standing>> {
+        let Some(user) = self.find(name).await? else { return Ok(None) };
+        rights::standing(&self.0, &user).await.map_err(database)
+    }
+
+    /// Somebody with a password of here.
+    async fn local(&self, user: UserRecord) -> Result<Actor> {
+        let standing = rights::standing(&self.0, &user).await.map_err(database)?;
+        let actor = standing.ok_or_else(wrong)?.actor;
+        if self.0.sign_in.local || actor.admin {
+            return Ok(actor);
+        }
+        let message = "passwords of this server are for its administrators: sign in by a provider";
+        Err(Error::new(ErrorCode::ForbiddenUserError, message))
+    }
+
+    /// Somebody whom one of the directories knows. One that is down hides nobody of another.
+    async fn by_directory(&self, name: &str, password: &str) -> Result<Actor> {
+        let mut silent = false;
+        for directory in &self.0.sign_in.directories {
+            match directory.check(name, password).await {
+                Ok(Some(person)) => return sign_ins::enter(&self.0, &person).await,
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "signing in by a directory");
+                    if let directory::Error::NotAllowed { .. } = error {
+                        return Err(Error::new(ErrorCode::ForbiddenUserError, error.to_string()));
+                    }
+                    silent = true;
+                }
+            }
+        }
+        if silent {
+            let message = "the directory of accounts does not answer: try again later";
+            return Err(Error::new(ErrorCode::UnavailableError, message));
+        }
+        Err(wrong())
+    }
+
+    fn view(&self, user: UserRecord, everybody: &mut Everybody) -> UserView {
         let cluster = self.0.cluster();
-        let actor = Actor { user: user.name.clone(), admin: user.admin };
-        let usable = cluster.virtual_clusters.iter().filter(|vc| views::usable(&actor, vc));
+        let standing = everybody.standing(&self.0.sign_in, &user);
+        let usable = cluster.virtual_clusters.iter().filter(|vc| standing.may_use(vc));
         UserView {
             virtual_clusters: usable.map(|vc| vc.name.clone()).collect(),
             name: user.name,
-            admin: user.admin,
+            admin: standing.actor.admin,
+            groups: standing.memberships,
+            provider: standing.account.as_ref().map(|account| account.provider.clone()),
+            mail: standing.account.and_then(|account| account.mail),
             created_at: user.created_at,
         }
     }
@@ -279,8 +337,9 @@ async fn stop_all_of(
     Ok(jobs)
 }
 
-fn actor_of(user: UserRecord) -> Actor {
-    Actor { user: user.name, admin: user.admin }
+fn wrong() -> Error {
+    let message = "the user name or the password is wrong";
+    Error::new(ErrorCode::IncorrectPasswordError, message)
 }
 
 /// What is written down about an account.

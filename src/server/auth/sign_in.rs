@@ -10,14 +10,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Extension, Json};
-use protocol::ids::UserName;
+use protocol::ids::{ProviderName, UserName};
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 use tower_sessions::Session;
 
-use super::SESSION_USER;
 use super::address::ClientAddress;
 use super::caller::{Caller, session_failure};
 use super::sign_in_limit::Visitor;
+use super::{SESSION_PROVIDER, SESSION_UNTIL, SESSION_USER};
 use crate::failure::Failure;
 use crate::state::AppState;
 
@@ -58,6 +59,8 @@ pub(crate) async fn sign_out(
     session: Session,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
+    let provider: Option<ProviderName> =
+        session.get(SESSION_PROVIDER).await.map_err(session_failure)?;
     session.flush().await.map_err(session_failure)?;
     if let Some(actor) = caller.actor {
         note(&state, actor.user, AuditAction::SignedOut, address).await;
@@ -65,7 +68,9 @@ pub(crate) async fn sign_out(
     if is_json(&headers) {
         return Ok(Json(serde_json::json!({ "message": "Logout successfully" })).into_response());
     }
-    Ok(Redirect::to("/sign-in").into_response())
+    // The provider goes on knowing this browser; the page says so.
+    let page = provider.map_or("/sign-in".to_owned(), |name| format!("/sign-in?out={name}"));
+    Ok(Redirect::to(&page).into_response())
 }
 
 async fn enter(
@@ -75,12 +80,32 @@ async fn enter(
     from: (IpAddr, &HeaderMap),
 ) -> Result<Actor, Failure> {
     let actor = check_password(state, from, &form.username, &form.password).await?;
+    establish(state, session, &actor, None).await?;
+    Ok(actor)
+}
+
+/// Makes the session one of this user, who may have come from a provider's pages.
+pub(super) async fn establish(
+    state: &AppState,
+    session: &Session,
+    actor: &Actor,
+    provider: Option<&ProviderName>,
+) -> Result<(), Failure> {
+    let seconds = state.backend.sign_ins.session_seconds(&actor.user).await?;
     // A session that somebody else may have planted is left behind with all it holds.
     // Flushing alone would keep the id, and whoever planted it would be signed in as well.
     session.clear().await;
     session.cycle_id().await.map_err(session_failure)?;
     session.insert(SESSION_USER, &actor.user).await.map_err(session_failure)?;
-    Ok(actor)
+    if let Some(seconds) = seconds {
+        let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+        let until = OffsetDateTime::now_utc().unix_timestamp().saturating_add(seconds);
+        session.insert(SESSION_UNTIL, until).await.map_err(session_failure)?;
+    }
+    if let Some(provider) = provider {
+        session.insert(SESSION_PROVIDER, provider).await.map_err(session_failure)?;
+    }
+    Ok(())
 }
 
 /// Checks a password, so often and not more, and writes down what came of it.

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::session_store::{SessionDatabase, Store};
-use crate::config::{Config, Flags, LogFormat};
+use crate::config::{Config, Flags, LogFormat, Providers};
 use crate::guest;
 use crate::health::{Check, Measurement, Probe, Value};
 use crate::router::router;
@@ -86,7 +86,8 @@ fn start_log(config: &Config) -> anyhow::Result<()> {
 async fn serve(config: Config) -> anyhow::Result<()> {
     // Before anything is started, so that a stop while starting is not lost.
     let stop = stop_signal()?;
-    let control = Arc::new(start_control(&config).await?);
+    let Providers { options: sign_in, oidc, ways } = config.sign_in.providers()?;
+    let control = Arc::new(start_control(&config, sign_in).await?);
     let shutdown = CancellationToken::new();
     let tasks = TaskTracker::new();
     tasks.spawn(sweep(Arc::clone(&control), shutdown.clone()));
@@ -105,6 +106,8 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         site: Site::open(config.site.clone()),
         upload_limit: config.upload_limit(),
         device_key: Some(control.derive_key("known devices")),
+        oidc,
+        ways,
         shutdown: shutdown.clone(),
     };
     let probe = Arc::new(ControlProbe(Arc::clone(&control)));
@@ -152,7 +155,10 @@ async fn answer(
     }
 }
 
-async fn start_control(config: &Config) -> anyhow::Result<Control> {
+async fn start_control(
+    config: &Config,
+    sign_in: control::SignInOptions,
+) -> anyhow::Result<Control> {
     let data = &config.data;
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -178,6 +184,7 @@ async fn start_control(config: &Config) -> anyhow::Result<Control> {
         storage_mount: config.storage.mount.clone(),
         admin_password: config.admin_password.clone(),
         rules: config.rules(),
+        sign_in,
     };
     control::start(options).await.context("the control loops cannot be started")
 }

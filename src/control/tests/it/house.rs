@@ -64,6 +64,7 @@ impl House {
             storage_mount: None,
             admin_password: Some("correct horse".into()),
             rules: control::Rules::default(),
+            sign_in: control::SignInOptions::default(),
         }
     }
 

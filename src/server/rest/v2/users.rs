@@ -1,10 +1,14 @@
+use std::collections::BTreeSet;
+
 use api::ErrorCode;
+use api::groups::Membership;
 use api::users::{NewUser, PasswordChange, UserView};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use protocol::ids::{InvalidName, UserName};
+use protocol::person::Source;
 use serde::{Deserialize, Serialize};
 
 use crate::auth::{Caller, Signed};
@@ -24,20 +28,30 @@ pub(crate) struct UserWire {
     admin: bool,
     virtual_cluster: Vec<String>,
     storage_config: Vec<String>,
+    /// Who vouches for the user: `local`, or a sign-in provider.
+    source: Source,
 }
 
 impl From<UserView> for UserWire {
     fn from(user: UserView) -> Self {
         Self {
             username: user.name.into(),
-            grouplist: Vec::new(),
-            email: String::new(),
+            grouplist: grouplist(user.groups),
+            email: user.mail.unwrap_or_default(),
             extension: serde_json::Map::new(),
             admin: user.admin,
             virtual_cluster: user.virtual_clusters.into_iter().map(Into::into).collect(),
             storage_config: Vec::new(),
+            source: user.provider.map_or(Source::Local, Source::Provider),
         }
     }
+}
+
+/// The groups that give rights now, each once.
+fn grouplist(groups: Vec<Membership>) -> Vec<String> {
+    let counting = groups.into_iter().filter(|group| group.counts);
+    let names: BTreeSet<String> = counting.map(|group| group.group.into()).collect();
+    names.into_iter().collect()
 }
 
 pub(crate) async fn list(

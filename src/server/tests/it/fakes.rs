@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use api::audit::{Audit, AuditEntry, AuditNote};
 use api::changes::{Change, Changes};
 use api::cluster::{Drain, NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
+use api::groups::{GroupView, Groups};
 use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::jobs::{
     AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
@@ -15,6 +16,7 @@ use api::jobs::{
 use api::logs::{LogText, Logs, TaskRef};
 use api::proxy::{Proxy, TaskPort, Upstream};
 use api::queue::{Effect, Explanation, Queue, QueueChange};
+use api::sign_ins::SignIns;
 use api::ssh::{KeyPair, PublicKeyView, Ssh, SshAccess, SshTask};
 use api::task_files::{Content, TaskFile, TaskFiles};
 use api::terminals::{
@@ -29,7 +31,8 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::exit::{Cause, Exit};
-use protocol::ids::{JobId, JobKey, NodeName, UserName, VirtualClusterName};
+use protocol::ids::{GroupName, JobId, JobKey, NodeName, UserName, VirtualClusterName};
+use protocol::person::Person;
 use protocol::problem::Problem;
 use protocol::resources::Resources;
 use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit};
@@ -85,6 +88,8 @@ impl World {
             ssh: all.clone(),
             virtual_clusters: all.clone(),
             users: all.clone(),
+            groups: all.clone(),
+            sign_ins: all.clone(),
             files: Arc::new(NoFiles),
             changes: all,
         }
@@ -539,7 +544,15 @@ impl Users for World {
     async fn list(&self, actor: &Actor) -> Result<Vec<UserView>> {
         let name = actor.user.clone();
         let virtual_clusters = vec![VirtualClusterName::default()];
-        Ok(vec![UserView { name, admin: false, virtual_clusters, created_at: Timestamp(0) }])
+        Ok(vec![UserView {
+            name,
+            admin: false,
+            virtual_clusters,
+            groups: Vec::new(),
+            provider: None,
+            mail: None,
+            created_at: Timestamp(0),
+        }])
     }
     async fn create(&self, _: &Actor, _: NewUser) -> Result<()> {
         Err(Error::new(ErrorCode::ForbiddenUserError, "Non-admin is not allowed to do this."))
@@ -555,6 +568,26 @@ impl Users for World {
     }
     async fn remove(&self, _: &Actor, _: &UserName) -> Result<()> {
         Ok(())
+    }
+}
+
+#[async_trait]
+impl Groups for World {
+    async fn list(&self, _: &Actor) -> Result<Vec<GroupView>> {
+        Ok(Vec::new())
+    }
+    async fn set(&self, _: &Actor, _: &UserName, _: Vec<GroupName>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl SignIns for World {
+    async fn enter(&self, _: Person) -> Result<Actor> {
+        Err(Error::new(ErrorCode::ForbiddenUserError, "nobody vouches for anybody here"))
+    }
+    async fn session_seconds(&self, _: &UserName) -> Result<Option<u64>> {
+        Ok(None)
     }
 }
 

@@ -5,7 +5,7 @@ use api::Actor;
 use api::files::{FilePart, FilePath, WriteMode, Writing};
 use api::users::{Means, NewUser};
 use bytes::Bytes;
-use control::{Control, Options};
+use control::{Control, Options, SignInOptions};
 use database::Database;
 use futures::{StreamExt, TryStreamExt};
 use server::state::StateOptions;
@@ -31,8 +31,17 @@ impl Hall {
     }
 
     pub(crate) async fn with(quota: Option<u64>, options: StateOptions) -> Self {
+        Self::built(quota, SignInOptions::default(), options).await
+    }
+
+    /// One where people sign in as this says.
+    pub(crate) async fn signing_in(sign_in: SignInOptions, options: StateOptions) -> Self {
+        Self::built(None, sign_in, options).await
+    }
+
+    async fn built(quota: Option<u64>, sign_in: SignInOptions, options: StateOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let control = Arc::new(control(folder.path(), quota).await);
+        let control = Arc::new(control(folder.path(), quota, sign_in).await);
         let users = &control.backend.users;
         let mut tokens = Vec::new();
         for name in ["alice", "bob", "admin"] {
@@ -93,7 +102,7 @@ pub(crate) fn actor(name: &str) -> Actor {
     Actor { user: name.parse().unwrap(), admin: name == "admin" }
 }
 
-async fn control(folder: &Path, quota: Option<u64>) -> Control {
+async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> Control {
     let at = |name: &str| folder.join(name).display().to_string();
     let storage = StorageOptions { root: at("storage"), quota, ..StorageOptions::default() };
     let options = Options {
@@ -108,6 +117,7 @@ async fn control(folder: &Path, quota: Option<u64>) -> Control {
         certificates: None,
         admin_password: Some(PASSWORD.to_owned()),
         rules: control::Rules::default(),
+        sign_in,
     };
     control::start(options).await.unwrap()
 }

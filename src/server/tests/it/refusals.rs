@@ -26,6 +26,7 @@ async fn control(folder: &Path) -> Control {
         storage_mount: None,
         admin_password: Some(PASSWORD.to_owned()),
         rules: control::Rules::default(),
+        sign_in: control::SignInOptions::default(),
     };
     control::start(options).await.unwrap()
 }
