@@ -14,6 +14,7 @@ pub(crate) fn opening() -> Opening {
         theme: Theme::System,
         now: now(),
         address: "/".to_owned(),
+        ways: api::sign_ins::SignInWays::default(),
     }
 }
 

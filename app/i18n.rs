@@ -5,6 +5,8 @@ mod causes;
 mod en;
 mod waits;
 mod words;
+pub(crate) mod words_accounts;
+pub(crate) mod words_audit;
 pub(crate) mod words_connect;
 pub(crate) mod words_files;
 pub(crate) mod words_images;

@@ -1,7 +1,7 @@
 //! The pages of Berth: rendered by the server, then brought to life in the browser.
 //!
 //! The server provides by context an [`api::Backend`] and an `Option<api::Actor>` (who asks, if
-//! anybody is signed in), and gives [`Assets`] (where the browser finds its part) to [`shell`].
+//! anybody is signed in) and an `Arc<api::sign_ins::SignInWays>` (how one does that), and gives [`Assets`] (where the browser finds its part) to [`shell`].
 
 // A view's type grows with its depth; the compiler's own limit is made for less.
 #![recursion_limit = "512"]

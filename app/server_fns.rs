@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod files;
+pub(crate) mod groups;
 pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod logs;

@@ -1,4 +1,5 @@
 use api::Actor;
+use api::sign_ins::SignInWays;
 use leptos::prelude::*;
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -42,12 +43,15 @@ pub(crate) struct Opening {
     pub(crate) now: Timestamp,
     /// The address the page was asked for, path and query.
     pub(crate) address: String,
+    /// How one signs in here.
+    pub(crate) ways: SignInWays,
 }
 
 /// Who looks, in which language and theme.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Session {
     actor: StoredValue<Option<Actor>>,
+    ways: StoredValue<SignInWays>,
     pub(crate) language: RwSignal<Language>,
     pub(crate) theme: RwSignal<Theme>,
 }
@@ -58,6 +62,7 @@ impl Session {
         let opening = SharedValue::new(edge::opening).into_inner();
         let session = Session {
             actor: StoredValue::new(opening.actor.clone()),
+            ways: StoredValue::new(opening.ways.clone()),
             language: RwSignal::new(opening.language),
             theme: RwSignal::new(opening.theme),
         };
@@ -73,6 +78,18 @@ impl Session {
     /// Who is signed in. It does not change while a page lives: signing in and out load anew.
     pub(crate) fn actor(self) -> Option<Actor> {
         self.actor.get_value()
+    }
+
+    /// How one signs in here.
+    pub(crate) fn ways(self) -> SignInWays {
+        self.ways.get_value()
+    }
+
+    /// What people call a provider; its name where nobody has said.
+    pub(crate) fn title_of(self, provider: &str) -> String {
+        let ways = self.ways();
+        let found = ways.providers.into_iter().find(|way| way.name.as_str() == provider);
+        found.map_or_else(|| provider.to_owned(), |way| way.title)
     }
 
     pub(crate) fn is_admin(self) -> bool {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use api::{Error, ErrorCode};
 use protocol::cluster::{GpuCount, NodeSettings, Shape, Share, VirtualClusterSettings};
-use protocol::ids::GpuType;
+use protocol::ids::{GpuType, GroupName};
 use protocol::resources::PortRange;
 
 use crate::server_fns::nodes::NodeForm;
@@ -46,6 +46,7 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
         .map(|GpuCount { gpu_type, count }| (gpu_type, u64::from(count)))
         .collect();
     let users = words(&form.users).map(name).collect::<Result<_, _>>()?;
+    let groups = groups(&form.groups)?;
     Ok(VirtualClusterSettings {
         share: Share {
             cpus: number("CPU cores", &form.cpus)?,
@@ -53,6 +54,7 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
             gpus,
         },
         users,
+        groups,
         name: name(&form.name)?,
         parent: Some(form.parent.trim())
             .filter(|parent| !parent.is_empty())
@@ -61,6 +63,15 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
         shapes: shapes(&form.shapes)?,
         borrows: form.borrows,
     })
+}
+
+/// Groups, which may have blanks in their names: commas separate them.
+///
+/// # Errors
+/// The first that cannot be a group, and what is allowed.
+pub(crate) fn groups(text: &str) -> Result<Vec<GroupName>, Error> {
+    let names = text.split([',', '\n', '\u{ff0c}', '\u{3001}']).map(str::trim);
+    names.filter(|name| !name.is_empty()).map(name).collect()
 }
 
 fn invalid(message: String) -> Error {
@@ -208,6 +219,7 @@ mod tests {
             memory_mb: "1024".into(),
             gpus: "A100=8".into(),
             users: "ada bob".into(),
+            groups: "gpu users, /team/vision".into(),
             parent: "research".into(),
             shapes: "A100 8x2, V100 4×1".into(),
             ..ClusterForm::default()
@@ -216,6 +228,8 @@ mod tests {
         assert_eq!(settings.share.cpus, None);
         assert_eq!(settings.share.memory_mb, Some(1024));
         assert_eq!(settings.users.len(), 2);
+        let groups: Vec<_> = settings.groups.iter().map(GroupName::as_str).collect();
+        assert_eq!(groups, ["gpu users", "/team/vision"]);
         assert_eq!(settings.parent, Some("research".parse().unwrap()));
         assert!(!settings.borrows, "the box is not ticked");
         let shapes: Vec<_> = settings.shapes.iter().map(|s| (s.gpus, s.count)).collect();

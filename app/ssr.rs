@@ -1,7 +1,10 @@
 //! What only the server does: it reads the request and reaches the contract.
 
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use api::sign_ins::SignInWays;
+use api::users::Means;
 use api::{Actor, Backend, Error, ErrorCode};
 use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderValue, SET_COOKIE};
 use http::request::Parts;
@@ -20,6 +23,11 @@ pub(crate) fn call() -> Result<(Backend, Actor), Failed> {
     })?;
     let backend = use_context::<Backend>().ok_or_else(|| failed(Error::internal()))?;
     Ok((backend, actor))
+}
+
+/// By what the actor of this request was let in.
+pub(crate) fn means() -> Option<Means> {
+    use_context::<Option<Means>>().flatten()
 }
 
 /// Gives an error its status and its request id. Pages that render an error keep their own status.
@@ -60,6 +68,7 @@ pub(crate) fn opening() -> Opening {
             .as_ref()
             .and_then(|parts| parts.uri.path_and_query())
             .map_or_else(|| "/".to_owned(), ToString::to_string),
+        ways: use_context::<Arc<SignInWays>>().map(|ways| (*ways).clone()).unwrap_or_default(),
     }
 }
 

@@ -10,8 +10,8 @@ import { request } from "@playwright/test";
 export const PASSWORD = "a quay for tests";
 const RESULTS = resolve("test-results");
 const target = process.env.CARGO_TARGET_DIR ?? resolve("../target");
-const binary = process.env.BERTH_TEST_BINARY ?? join(target, "debug/berth");
-const site = process.env.BERTH_SITE ?? join(target, "site");
+export const binary = process.env.BERTH_TEST_BINARY ?? join(target, "debug/berth");
+export const site = process.env.BERTH_SITE ?? join(target, "site");
 const engine = process.env.BERTH_TEST_ENGINE ?? "unix:///var/run/docker.sock";
 
 export default async function start() {
@@ -55,7 +55,7 @@ gpu_runtime = "none"
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((listening) => probe.listen(0, "127.0.0.1", listening));
   const { port } = probe.address() as AddressInfo;
@@ -64,7 +64,7 @@ async function freePort(): Promise<number> {
 }
 
 // Ready means: database, storage and control loop are well. A server that ends is not waited for.
-async function untilReady(berth: ChildProcess, url: string) {
+export async function untilReady(berth: ChildProcess, url: string) {
   const deadline = Date.now() + 60_000;
   let last = "no answer";
   while (Date.now() < deadline) {
@@ -94,7 +94,7 @@ async function signIn(url: string) {
   await client.dispose();
 }
 
-async function stop(berth: ChildProcess) {
+export async function stop(berth: ChildProcess) {
   if (berth.exitCode !== null) return;
   const ended = new Promise((resolve) => berth.once("exit", resolve));
   berth.kill("SIGTERM");

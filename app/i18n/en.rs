@@ -1,5 +1,7 @@
 //! English.
 
+mod accounts;
+mod audit;
 mod causes;
 mod connect;
 mod files;
@@ -32,6 +34,8 @@ pub(super) static TEXTS: Texts = Texts {
     files: files::FILES,
     queue: queue::QUEUE,
     images: images::IMAGES,
+    audit: audit::AUDIT,
+    accounts: accounts::ACCOUNTS,
     state,
     span: spans::span,
     ago: spans::ago,

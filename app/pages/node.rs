@@ -75,6 +75,13 @@ fn Facts(node: NodeView) -> impl IntoView {
         Some(at) => view! { <RelativeTime at=at/> }.into_any(),
         None => tr(|t| t.cluster.never_seen).into_any(),
     };
+    // Only administrators are told.
+    let endpoint = (!node.endpoint.is_empty()).then(|| {
+        view! {
+            <dt>{tr(|t| t.cluster.endpoint)}</dt>
+            <dd><code>{node.endpoint.clone()}</code></dd>
+        }
+    });
     let labels = node.labels.iter().map(|(key, value)| {
         view! { <span class="badge">{format!("{key}={value}")}</span> }
     });
@@ -100,8 +107,7 @@ fn Facts(node: NodeView) -> impl IntoView {
                 </dd>
                 <dt>{tr(|t| t.cluster.address)}</dt>
                 <dd><code>{node.address}</code></dd>
-                <dt>{tr(|t| t.cluster.endpoint)}</dt>
-                <dd><code>{node.endpoint}</code></dd>
+                {endpoint}
                 <dt>{tr(|t| t.cluster.engine)}</dt>
                 <dd>{node.engine}</dd>
                 <dt>{tr(|t| t.cluster.ports)}</dt>

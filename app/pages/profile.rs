@@ -1,3 +1,4 @@
+pub(crate) mod account;
 mod images;
 mod password;
 mod public_keys;
@@ -6,8 +7,8 @@ mod tokens;
 use leptos::prelude::*;
 
 use crate::i18n::{text, tr};
+use crate::pages::profile::account::Account;
 use crate::pages::profile::images::Images;
-use crate::pages::profile::password::Password;
 use crate::pages::profile::public_keys::PublicKeys;
 use crate::pages::profile::tokens::Tokens;
 use crate::parts::page_header::PageHeader;
@@ -23,7 +24,7 @@ pub(crate) fn ProfilePage() -> impl IntoView {
                 <h2 id="looks" class="card__head">{tr(|t| t.profile.looks)}</h2>
                 <Preferences/>
             </section>
-            <Password/>
+            <Account/>
             <PublicKeys/>
             <Images/>
             <Tokens/>

@@ -1,6 +1,8 @@
+use api::sign_ins::Way;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
+use crate::address::encode;
 use crate::i18n::{Texts, text, tr};
 use crate::parts::field::Field;
 use crate::parts::page_header::PageHeader;
@@ -13,38 +15,106 @@ pub(crate) fn SignInPage() -> impl IntoView {
     let next = move || own_path(&query.read().get("next").unwrap_or_default()).to_owned();
     let user = query.read_untracked().get("username").unwrap_or_default();
     let error = move || {
+        let by_provider = query.read().get("provider").is_some();
         query.read().get("error").map(|code| {
-            view! { <p class="notice" role="alert">{move || tr(|t| words(t, &code))()}</p> }
+            let of_provider =
+                move |t| if by_provider { provider_words(t, &code) } else { words(t, &code) };
+            view! { <p class="notice" role="alert">{tr(of_provider)}</p> }
         })
     };
+    // Whoever has just sent the form finds it again.
+    let asked = ["local", "username"].iter().any(|key| query.read_untracked().get(key).is_some());
+    let form = Session::get().ways().form || asked;
     view! {
         <div class="sign-in">
             <PageHeader title=text(|t| t.sign_in.title)/>
             <p class="sign-in__lead">{tr(|t| t.sign_in.lead)}</p>
             <Already/>
+            <SignedOut/>
             {error}
-            <form class="form card" method="post" action="/auth/sign-in">
-                <input type="hidden" name="next" value=next/>
-                <Field
-                    name="username"
-                    label=text(|t| t.sign_in.user)
-                    value=user
-                    required=true
-                    autocomplete="username"
-                />
-                <Field
-                    name="password"
-                    label=text(|t| t.sign_in.password)
-                    kind="password"
-                    required=true
-                    autocomplete="current-password"
-                />
-                <button class="button button--primary" type="submit">
-                    {tr(|t| t.sign_in.submit)}
-                </button>
-            </form>
+            <Providers next=next with_form=form/>
+            {form.then(|| view! { <PasswordForm next=next user=user/> })}
         </div>
     }
+}
+
+#[component]
+fn PasswordForm(
+    next: impl Fn() -> String + Copy + Send + Sync + 'static,
+    user: String,
+) -> impl IntoView {
+    view! {
+        <form class="form card" method="post" action="/auth/sign-in">
+            <input type="hidden" name="next" value=next/>
+            <Field
+                name="username"
+                label=text(|t| t.sign_in.user)
+                value=user
+                required=true
+                autocomplete="username"
+            />
+            <Field
+                name="password"
+                label=text(|t| t.sign_in.password)
+                kind="password"
+                required=true
+                autocomplete="current-password"
+            />
+            <button class="button button--primary" type="submit">{tr(|t| t.sign_in.submit)}</button>
+        </form>
+    }
+    .into_any()
+}
+
+/// Providers with pages of their own: links, so that they work without JavaScript.
+#[component]
+fn Providers(
+    next: impl Fn() -> String + Copy + Send + Sync + 'static,
+    with_form: bool,
+) -> impl IntoView {
+    let ways = Session::get().ways();
+    if ways.providers.is_empty() {
+        return ().into_any();
+    }
+    let button = move |way: Way| {
+        let address = move || format!("/sign-in/oidc/{}?next={}", way.name, encode(&next()));
+        view! {
+            // The router of the pages must leave it to the server.
+            <a class="button button--primary" href=address rel="external">
+                {tr(move |t| (t.accounts.sign_in_by)(&way.title))}
+            </a>
+        }
+    };
+    let after = if with_form {
+        view! { <p class="sign-in__lead">{tr(|t| t.accounts.or_password)}</p> }.into_any()
+    } else {
+        view! { <p><a href="/sign-in?local=1">{tr(|t| t.accounts.administrators)}</a></p> }
+            .into_any()
+    };
+    view! {
+        <div class="sign-in__ways">{ways.providers.into_iter().map(button).collect_view()}</div>
+        {after}
+    }
+    .into_any()
+}
+
+/// After signing out: the provider still knows the browser.
+#[component]
+fn SignedOut() -> impl IntoView {
+    let session = Session::get();
+    let out = use_query_map().read_untracked().get("out");
+    let known = out.filter(|name| session.ways().providers.iter().any(|w| w.name.as_str() == name));
+    known.map(|name| {
+        let title = session.title_of(&name);
+        let of_link = title.clone();
+        let address = format!("/sign-in/oidc/{name}/sign-out");
+        view! {
+            <p class="notice notice--good">
+                {tr(move |t| (t.accounts.signed_out)(&title))} " "
+                <a href=address rel="external">{tr(move |t| (t.accounts.sign_out_of)(&of_link))}</a>
+            </p>
+        }
+    })
 }
 
 #[component]
@@ -61,6 +131,23 @@ fn words(texts: &'static Texts, code: &str) -> &'static str {
         "IncorrectPasswordError" | "InvalidParametersError" => texts.sign_in.wrong,
         "TooManyRequestsError" => texts.sign_in.limited,
         "UnauthorizedUserError" => texts.sign_in.ended,
+        "ForbiddenUserError" => texts.accounts.for_administrators,
+        "ConflictUserError" => texts.accounts.taken,
+        _unforeseen => texts.sign_in.unavailable,
+    }
+}
+
+/// What went wrong at a provider's, by the server's word for it.
+fn provider_words(texts: &'static Texts, code: &str) -> &'static str {
+    match code {
+        "SignInLost" => texts.accounts.lost,
+        "ProviderUnavailable" => texts.accounts.unavailable,
+        "ProviderRefused" => texts.accounts.refused,
+        "NotAllowed" => texts.accounts.not_allowed,
+        "ProviderSettings" => texts.accounts.unsaid,
+        "ConflictUserError" => texts.accounts.taken,
+        "InvalidParametersError" => texts.accounts.bad_name,
+        "ForbiddenUserError" => texts.accounts.for_administrators,
         _unforeseen => texts.sign_in.unavailable,
     }
 }

@@ -36,7 +36,7 @@ pub(crate) async fn set_password(user: UserName, new: String) -> Result<(), Fail
     let (backend, actor) = call()?;
     backend
         .users
-        .set_password(&actor, PasswordChange { user, old: None, new })
+        .set_password(&actor, PasswordChange { user, old: None, new, keep: None })
         .await
         .map_err(failed)
 }
@@ -49,14 +49,35 @@ pub(crate) async fn remove_user(name: UserName) -> Result<(), Failed> {
     backend.users.remove(&actor, &name).await.map_err(failed)
 }
 
-/// Changes one's own password.
-#[server(prefix = "/fn", endpoint = "profile/password")]
-pub(crate) async fn change_password(old: String, new: String) -> Result<(), Failed> {
-    use api::users::PasswordChange;
-
+/// Makes a user an administrator, or no more.
+#[server(prefix = "/fn", endpoint = "users/admin")]
+pub(crate) async fn set_admin(name: UserName, admin: bool) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
-    let change = PasswordChange { user: actor.user.clone(), old: Some(old), new };
+    backend.users.set_admin(&actor, &name, admin).await.map_err(failed)
+}
+
+/// Ends all sessions and tokens of a user.
+#[server(prefix = "/fn", endpoint = "users/end-access")]
+pub(crate) async fn end_access(name: UserName) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.users.end_access(&actor, &name).await.map_err(failed)
+}
+
+/// Changes one's own password; `keep`: this session goes on, all others and all tokens end.
+#[server(prefix = "/fn", endpoint = "profile/password")]
+pub(crate) async fn change_password(
+    old: String,
+    new: String,
+    #[server(default)] keep: bool,
+) -> Result<(), Failed> {
+    use api::users::PasswordChange;
+
+    use crate::edge::{call, failed, means};
+    let (backend, actor) = call()?;
+    let keep = means().filter(|_| keep);
+    let change = PasswordChange { user: actor.user.clone(), old: Some(old), new, keep };
     backend.users.set_password(&actor, change).await.map_err(failed)
 }
 
@@ -68,13 +89,16 @@ pub(crate) async fn list_tokens() -> Result<Vec<TokenView>, Failed> {
     backend.users.tokens(&actor).await.map_err(failed)
 }
 
-/// Makes a token; 0 days: until it is revoked.
+/// Makes a token; 0 days: as long as one may live.
 #[server(prefix = "/fn", endpoint = "tokens/create")]
 pub(crate) async fn create_token(label: String, days: u64) -> Result<NewToken, Failed> {
-    use crate::edge::{call, failed};
+    use api::users::Means;
+
+    use crate::edge::{call, failed, means};
     let (backend, actor) = call()?;
+    let by = means().unwrap_or(Means::Password);
     let lifetime = (days > 0).then_some(days.saturating_mul(86_400));
-    backend.users.create_token(&actor, &label, lifetime).await.map_err(failed)
+    backend.users.create_token(&actor, &by, &label, lifetime).await.map_err(failed)
 }
 
 /// Revokes a token.

@@ -23,6 +23,7 @@ pub(crate) struct ClusterForm {
     pub(crate) memory_mb: String,
     pub(crate) gpus: String,
     pub(crate) users: String,
+    pub(crate) groups: String,
     pub(crate) parent: String,
     pub(crate) shapes: String,
     pub(crate) borrows: bool,

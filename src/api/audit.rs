@@ -13,6 +13,22 @@ pub trait Audit: Send + Sync {
     /// The newest entries of those before `before`, newest first.
     async fn list(&self, actor: &Actor, before: Option<i64>, limit: u64)
     -> Result<Vec<AuditEntry>>;
+    /// Writes down what a door saw that no operation knows: who came and went, what was refused.
+    /// Of what comes in bursts only the beginning is written, and how much more there was.
+    async fn note(&self, note: AuditNote) -> Result<()>;
+}
+
+/// What a door writes down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditNote {
+    /// Who, or who he said he was.
+    pub actor: UserName,
+    /// What.
+    pub action: AuditAction,
+    /// To what.
+    pub object: String,
+    /// Where the request came from.
+    pub address: Option<String>,
 }
 
 /// Something that somebody did.
@@ -89,11 +105,77 @@ pub enum AuditAction {
     /// The removal of a saved image was asked for.
     #[serde(rename = "image.removed")]
     ImageRemoved,
+    /// A user was added.
+    #[serde(rename = "user.added")]
+    UserAdded,
+    /// A user was removed.
+    #[serde(rename = "user.removed")]
+    UserRemoved,
+    /// A user was made an administrator.
+    #[serde(rename = "user.promoted")]
+    UserPromoted,
+    /// An administrator was made an ordinary user.
+    #[serde(rename = "user.demoted")]
+    UserDemoted,
+    /// Somebody changed his own password.
+    #[serde(rename = "password.changed")]
+    PasswordChanged,
+    /// An administrator set somebody's password.
+    #[serde(rename = "password.reset")]
+    PasswordReset,
+    /// All sessions and tokens of a user were ended.
+    #[serde(rename = "access.ended")]
+    AccessEnded,
+    /// A token was made.
+    #[serde(rename = "token.made")]
+    TokenMade,
+    /// A token was revoked.
+    #[serde(rename = "token.revoked")]
+    TokenRevoked,
+    /// A public key was added.
+    #[serde(rename = "public_key.added")]
+    PublicKeyAdded,
+    /// A public key was removed.
+    #[serde(rename = "public_key.removed")]
+    PublicKeyRemoved,
+    /// Somebody signed in.
+    #[serde(rename = "session.began")]
+    SignedIn,
+    /// Somebody signed out.
+    #[serde(rename = "session.ended")]
+    SignedOut,
+    /// Signing in failed.
+    #[serde(rename = "session.failed")]
+    SignInFailed,
+    /// An administrator read the key of somebody's job.
+    #[serde(rename = "key.read")]
+    KeyRead,
+    /// An administrator read the log of somebody's job.
+    #[serde(rename = "log.read")]
+    LogRead,
+    /// An administrator read somebody's files.
+    #[serde(rename = "files.read")]
+    FilesRead,
+    /// An administrator changed somebody's files.
+    #[serde(rename = "files.changed")]
+    FilesChanged,
+    /// Somebody else's job was stopped.
+    #[serde(rename = "job.stopped")]
+    JobStopped,
+    /// Something was refused to somebody.
+    #[serde(rename = "request.refused")]
+    Refused,
+    /// A user was put into groups.
+    #[serde(rename = "user.groups")]
+    UserGroups,
+    /// An account was made for somebody who signed in by a provider.
+    #[serde(rename = "user.provided")]
+    UserProvided,
 }
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 39] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -111,6 +193,28 @@ impl AuditAction {
         Self::VirtualClusterRemoved,
         Self::ImageSaved,
         Self::ImageRemoved,
+        Self::UserAdded,
+        Self::UserRemoved,
+        Self::UserPromoted,
+        Self::UserDemoted,
+        Self::PasswordChanged,
+        Self::PasswordReset,
+        Self::AccessEnded,
+        Self::TokenMade,
+        Self::TokenRevoked,
+        Self::PublicKeyAdded,
+        Self::PublicKeyRemoved,
+        Self::SignedIn,
+        Self::SignedOut,
+        Self::SignInFailed,
+        Self::KeyRead,
+        Self::LogRead,
+        Self::FilesRead,
+        Self::FilesChanged,
+        Self::JobStopped,
+        Self::Refused,
+        Self::UserGroups,
+        Self::UserProvided,
     ];
 
     /// The stable word.
@@ -134,6 +238,28 @@ impl AuditAction {
             Self::VirtualClusterRemoved => "virtual_cluster.removed",
             Self::ImageSaved => "image.saved",
             Self::ImageRemoved => "image.removed",
+            Self::UserAdded => "user.added",
+            Self::UserRemoved => "user.removed",
+            Self::UserPromoted => "user.promoted",
+            Self::UserDemoted => "user.demoted",
+            Self::PasswordChanged => "password.changed",
+            Self::PasswordReset => "password.reset",
+            Self::AccessEnded => "access.ended",
+            Self::TokenMade => "token.made",
+            Self::TokenRevoked => "token.revoked",
+            Self::PublicKeyAdded => "public_key.added",
+            Self::PublicKeyRemoved => "public_key.removed",
+            Self::SignedIn => "session.began",
+            Self::SignedOut => "session.ended",
+            Self::SignInFailed => "session.failed",
+            Self::KeyRead => "key.read",
+            Self::LogRead => "log.read",
+            Self::FilesRead => "files.read",
+            Self::FilesChanged => "files.changed",
+            Self::JobStopped => "job.stopped",
+            Self::Refused => "request.refused",
+            Self::UserGroups => "user.groups",
+            Self::UserProvided => "user.provided",
         }
     }
 

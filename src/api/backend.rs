@@ -8,11 +8,13 @@ use crate::audit::Audit;
 use crate::changes::Changes;
 use crate::cluster::{Nodes, VirtualClusters};
 use crate::files::Files;
+use crate::groups::Groups;
 use crate::images::Images;
 use crate::jobs::Jobs;
 use crate::logs::Logs;
 use crate::proxy::Proxy;
 use crate::queue::Queue;
+use crate::sign_ins::SignIns;
 use crate::ssh::Ssh;
 use crate::task_files::TaskFiles;
 use crate::terminals::Terminals;
@@ -52,6 +54,10 @@ pub struct Backend {
     pub audit: Arc<dyn Audit>,
     /// Users, passwords, tokens.
     pub users: Arc<dyn Users>,
+    /// Groups of users.
+    pub groups: Arc<dyn Groups>,
+    /// Signing in by a company's accounts.
+    pub sign_ins: Arc<dyn SignIns>,
     /// Users' files.
     pub files: Arc<dyn Files>,
     /// Images saved from containers.

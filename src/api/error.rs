@@ -76,6 +76,8 @@ pub enum ErrorCode {
     /// 404.
     NoUserError,
     /// 404.
+    NoGroupError,
+    /// 404.
     NoNodeError,
     /// 404: no such saved image.
     NoImageError,
@@ -128,6 +130,7 @@ impl ErrorCode {
             | ErrorCode::NoJobSshInfoError
             | ErrorCode::NoVirtualClusterError
             | ErrorCode::NoUserError
+            | ErrorCode::NoGroupError
             | ErrorCode::NoNodeError
             | ErrorCode::NoImageError
             | ErrorCode::NoApiError => 404,

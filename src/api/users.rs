@@ -1,10 +1,11 @@
 //! Users, passwords and tokens.
 
 use async_trait::async_trait;
-use protocol::ids::{UserName, VirtualClusterName};
+use protocol::ids::{ProviderName, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::groups::Membership;
 use crate::{Actor, Result};
 
 /// What people do with accounts.
@@ -13,29 +14,58 @@ pub trait Users: Send + Sync {
     /// Checks a password. Wrong names and wrong passwords get the same answer, after the same time.
     async fn sign_in(&self, name: &str, password: &str) -> Result<Actor>;
     /// Who a token belongs to; `None`: it is unknown, expired or revoked.
-    async fn token_actor(&self, token: &str) -> Result<Option<Actor>>;
+    async fn token_actor(&self, token: &str) -> Result<Option<Bearer>>;
+    /// Whether a token of this user is still good.
+    async fn token_lasts(&self, user: &UserName, token: i64) -> Result<bool>;
     /// The actor of a user as it is now; `None`: the user is gone.
     async fn actor(&self, name: &UserName) -> Result<Option<Actor>>;
-    /// Makes a token; its text is shown this once. `lifetime_seconds` of `None`: until revoked.
+    /// Makes a token; its text is shown this once. `lifetime_seconds` of `None`: as long as tokens
+    /// may live here. One that is made by a token ends with that one at the latest.
     async fn create_token(
         &self,
         actor: &Actor,
+        by: &Means,
         label: &str,
         lifetime_seconds: Option<u64>,
     ) -> Result<NewToken>;
     /// The actor's tokens, newest first.
     async fn tokens(&self, actor: &Actor) -> Result<Vec<TokenView>>;
-    /// Revokes one of the actor's tokens.
+    /// Revokes one of the actor's tokens, with all that were made by it.
     async fn revoke_token(&self, actor: &Actor, id: i64) -> Result<()>;
     /// All users by name (administrators; others see themselves).
     async fn list(&self, actor: &Actor) -> Result<Vec<UserView>>;
     /// Adds a user (administrators).
     async fn create(&self, actor: &Actor, user: NewUser) -> Result<()>;
-    /// Sets a password: one's own with the old one, anybody's as an administrator. Ends the user's
-    /// sessions and browser tokens.
+    /// Sets a password: one's own with the old one, anybody's as an administrator. Ends all of the
+    /// user's sessions and tokens but the one that the change keeps.
     async fn set_password(&self, actor: &Actor, change: PasswordChange) -> Result<()>;
-    /// Removes a user without active jobs (administrators; never oneself).
+    /// Makes a user an administrator, or no more (administrators; never oneself).
+    async fn set_admin(&self, actor: &Actor, name: &UserName, admin: bool) -> Result<()>;
+    /// Ends all sessions and tokens: one's own, anybody's as an administrator.
+    async fn end_access(&self, actor: &Actor, name: &UserName) -> Result<()>;
+    /// Removes a user (administrators; never oneself). His jobs are stopped; his sessions, tokens,
+    /// public keys, secrets and saved images go. Nobody else ever gets his name.
     async fn remove(&self, actor: &Actor, name: &UserName) -> Result<()>;
+}
+
+/// By what somebody is let in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Means {
+    /// The password itself came with the request.
+    Password,
+    /// A browser's session, as the store of sessions names it.
+    Session(String),
+    /// A token, by its key.
+    Token(i64),
+}
+
+/// Whoever came with a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bearer {
+    /// Whose token it is.
+    pub actor: Actor,
+    /// The token's key.
+    pub token: i64,
 }
 
 /// A user as the pages show it.
@@ -43,10 +73,19 @@ pub trait Users: Send + Sync {
 pub struct UserView {
     /// Name.
     pub name: UserName,
-    /// Administrator.
+    /// Administrator, by what was set here or by a group.
     pub admin: bool,
     /// Virtual clusters the user may use.
     pub virtual_clusters: Vec<VirtualClusterName>,
+    /// Groups that the user is in.
+    #[serde(default)]
+    pub groups: Vec<Membership>,
+    /// The provider that the user signs in by; `None`: by a password of here.
+    #[serde(default)]
+    pub provider: Option<ProviderName>,
+    /// Where mail reaches the user, as the provider says.
+    #[serde(default)]
+    pub mail: Option<String>,
     /// Since when.
     pub created_at: Timestamp,
 }
@@ -69,7 +108,7 @@ impl std::fmt::Debug for NewUser {
 }
 
 /// A change of a password.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PasswordChange {
     /// Whose.
     pub user: UserName,
@@ -77,6 +116,8 @@ pub struct PasswordChange {
     pub old: Option<String>,
     /// The new one, at least 8 characters.
     pub new: String,
+    /// What stays good when one changes one's own: what the change is made by, and nothing else.
+    pub keep: Option<Means>,
 }
 
 impl std::fmt::Debug for PasswordChange {

@@ -18,6 +18,7 @@ use tar::{Builder, EntryType, Header};
 
 use crate::ops::files::access::Access;
 use crate::ops::files::path_of;
+use crate::rights;
 use crate::shared::Shared;
 
 /// The largest code folder, in bytes.
@@ -115,8 +116,10 @@ pub(crate) async fn readable(
 /// A job's owner with the rights that he has now.
 pub(crate) async fn acting(shared: &Shared, owner: &UserName) -> api::Result<Actor> {
     let found = database::users::get(shared.database.read(), owner).await;
-    let admin = found.map_err(crate::error::database)?.is_some_and(|user| user.admin);
-    Ok(Actor { user: owner.clone(), admin })
+    let nobody = Actor { user: owner.clone(), admin: false };
+    let Some(user) = found.map_err(crate::error::database)? else { return Ok(nobody) };
+    let standing = rights::standing(shared, &user).await.map_err(crate::error::database)?;
+    Ok(standing.map_or(nobody, |standing| standing.actor))
 }
 
 /// What a failed look at the storage means for a launch: some of it is final.

@@ -21,6 +21,8 @@ mod passwords;
 mod public_keys;
 mod queue;
 mod registry;
+mod rights;
+mod rules;
 mod runs;
 mod sealing;
 mod shared;
@@ -30,4 +32,6 @@ mod wake;
 
 pub use error::Error;
 pub use loops::passes::PassTimes;
+pub use rights::{ProviderRights, SignInOptions};
+pub use rules::{Rules, TokenRules};
 pub use start::{Control, Options, Readiness, start};

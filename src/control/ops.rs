@@ -4,12 +4,14 @@
 pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod files;
+pub(crate) mod groups;
 pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod logs;
 pub(crate) mod nodes;
 pub(crate) mod proxy;
 pub(crate) mod queue;
+pub(crate) mod sign_ins;
 pub(crate) mod ssh;
 pub(crate) mod submit;
 pub(crate) mod task_files;

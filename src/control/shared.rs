@@ -12,10 +12,14 @@ use protocol::state::State;
 use storage::Storage;
 use tokio::sync::broadcast;
 
+use crate::audit::Bursts;
 use crate::cluster::{Cluster, Observation};
 use crate::guest::Guest;
 use crate::images::Doings;
+use crate::passwords::Passwords;
 use crate::queue::Queue;
+use crate::rights::SignInOptions;
+use crate::rules::Rules;
 use crate::sealing::Seal;
 use crate::wake::{Bells, Moments};
 
@@ -33,6 +37,12 @@ pub(crate) struct Shared {
     /// What runs the tasks' commands; without it a shell does, and nobody can enter.
     pub(crate) guest: Option<Guest>,
     pub(crate) of_nodes: OfNodes,
+    pub(crate) rules: Rules,
+    pub(crate) passwords: Passwords,
+    /// What was written to the audit log of late, of what comes in bursts.
+    pub(crate) bursts: Mutex<Bursts>,
+    /// How people sign in.
+    pub(crate) sign_in: SignInOptions,
     pub(crate) bells: Bells,
     pub(crate) moments: Moments,
     changes: broadcast::Sender<Change>,
@@ -69,7 +79,7 @@ impl Shared {
         storage: Storage,
         seal: Seal,
         guest: Option<Guest>,
-        of_nodes: OfNodes,
+        (of_nodes, rules, sign_in): (OfNodes, Rules, SignInOptions),
         cluster: Cluster,
     ) -> Self {
         Self {
@@ -79,6 +89,10 @@ impl Shared {
             seal,
             guest,
             of_nodes,
+            rules,
+            passwords: Passwords::default(),
+            bursts: Mutex::default(),
+            sign_in,
             bells: Bells::default(),
             moments: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,

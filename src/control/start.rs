@@ -18,6 +18,8 @@ use crate::cluster::Cluster;
 use crate::guest::Guest;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
+use crate::rights::SignInOptions;
+use crate::rules::Rules;
 use crate::runs;
 use crate::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
@@ -58,6 +60,10 @@ pub struct Options {
     pub storage_mount: Option<String>,
     /// The administrator's first password; without one it is generated.
     pub admin_password: Option<String>,
+    /// What this installation decides.
+    pub rules: Rules,
+    /// How people sign in beside that.
+    pub sign_in: SignInOptions,
 }
 
 /// The running control.
@@ -90,12 +96,13 @@ pub struct Readiness {
 /// # Errors
 /// See [`Error`].
 pub async fn start(options: Options) -> Result<Control, Error> {
-    let Options { database, storage, data, guest, admin_password, .. } = options;
+    let Options { database, storage, data, guest, admin_password, rules, .. } = options;
     let seal = Seal::open(&data.join("secret.key"))?;
     let installation = installation(&database).await?;
     let first_password = first_administrator(&database, admin_password).await?;
     let (nodes, first_node) = (&options.nodes, options.first_node.as_ref());
     save_configured(&database, (nodes, first_node), &options.virtual_clusters).await?;
+    end_tokens(&database, rules).await?;
     let cluster = Cluster::read(&database).await?;
     let guest = guest
         .map(|program| Guest::new(&installation, &program))
@@ -103,7 +110,8 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         .map_err(Error::Guest)?;
     let of_nodes =
         OfNodes { storage_mount: options.storage_mount, certificates: options.certificates };
-    let shared = Shared::new(installation, database, storage, seal, guest, of_nodes, cluster);
+    let decided = (of_nodes, rules, options.sign_in);
+    let shared = Shared::new(installation, database, storage, seal, guest, decided, cluster);
     let shared = Arc::new(shared);
     runs::remember(&shared).await?;
     loops::images::hold(&shared).await?;
@@ -116,6 +124,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     tasks.spawn(loops::jobs::run(Arc::clone(&shared), Arc::clone(&jobs), shutdown.clone()));
     tasks.spawn(loops::images::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::kept::run(Arc::clone(&shared), shutdown.clone()));
+    tasks.spawn(loops::directories::run(Arc::clone(&shared), shutdown.clone()));
     tasks.close();
     let terminals = Terminals::new(tasks.clone(), shutdown.clone());
     let backend = backend(&shared, submissions, terminals);
@@ -151,10 +160,21 @@ impl Control {
         &self.shared.database
     }
 
+    /// A key for what the server signs: the same for a use at each start, of nobody else known.
+    #[must_use]
+    pub fn derive_key(&self, usage: &str) -> [u8; 32] {
+        self.shared.seal.derive(usage)
+    }
+
     /// The storage, to be swept.
     #[must_use]
     pub fn storage(&self) -> &Storage {
         &self.shared.storage
+    }
+
+    /// Asks the directories at once about the people that came from them.
+    pub fn refresh_directories(&self) {
+        self.shared.bells.directories.ring();
     }
 
     /// Ends the loops and waits for them. Containers go on running.
@@ -177,6 +197,8 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         task_files: Arc::new(ops::task_files::Ops(Arc::clone(shared))),
         audit: Arc::new(ops::audit::Ops(Arc::clone(shared))),
         users: Arc::new(ops::users::Ops(Arc::clone(shared))),
+        groups: Arc::new(ops::groups::Ops(Arc::clone(shared))),
+        sign_ins: Arc::new(ops::sign_ins::Ops(Arc::clone(shared))),
         files: Arc::new(ops::files::Ops::new(Arc::clone(shared))),
         images: Arc::new(ops::images::Ops(Arc::clone(shared))),
         changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),
@@ -203,10 +225,11 @@ async fn first_administrator(
     let generated = given.is_none().then(passwords::generate);
     let password = given.or_else(|| generated.clone()).unwrap_or_default();
     let refused = |error: api::Error| Error::Password(error.message);
-    passwords::check_new(&password).map_err(refused)?;
+    let name = UserName::new(ADMIN).expect("admin is a valid user name");
+    passwords::check_new(&name, &password).map_err(refused)?;
     let at = now();
     let administrator = UserRecord {
-        name: UserName::new(ADMIN).expect("admin is a valid user name"),
+        name,
         password_hash: passwords::hash(password).await.map_err(refused)?,
         admin: true,
         created_at: at,
@@ -216,6 +239,15 @@ async fn first_administrator(
     database::users::insert(&transaction, &administrator).await?;
     transaction.commit().await?;
     Ok(generated)
+}
+
+/// Tokens that were made under other rules end when these say so.
+async fn end_tokens(database: &Database, rules: Rules) -> Result<(), Error> {
+    let Some(latest) = rules.tokens.latest(now()) else { return Ok(()) };
+    let transaction = database.begin().await?;
+    database::tokens::end_by(&transaction, latest).await?;
+    transaction.commit().await?;
+    Ok(())
 }
 
 /// Saves what the configuration file says; there is always a virtual cluster `default`.

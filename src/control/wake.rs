@@ -14,6 +14,7 @@ pub(crate) struct Bells {
     pub(crate) jobs: Bell,
     pub(crate) nodes: Bell,
     pub(crate) images: Bell,
+    pub(crate) directories: Bell,
 }
 
 /// One loop's bell.

@@ -17,7 +17,8 @@ mod write;
 
 pub use list::{JobFilter, JobOrder, counts, list};
 pub use order::{hold, move_many, release, set_priority};
-pub use read::{active, by_id, by_ids, by_key, placed, rows, text};
+pub(crate) use read::ids_of;
+pub use read::{active, active_of, by_id, by_ids, by_key, placed, rows, text};
 pub use write::{insert, insert_many, request_stop, update, update_many};
 
 /// A job to be stored; it begins as `WAITING`.

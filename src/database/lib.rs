@@ -8,15 +8,18 @@
 pub mod attempts;
 pub mod audit;
 pub mod events;
+pub mod groups;
 pub mod images;
 pub mod jobs;
 pub mod nodes;
+pub mod provider_accounts;
 pub mod public_keys;
 pub mod secrets;
 pub mod sessions;
 pub mod settings;
 pub mod tasks;
 pub mod tokens;
+pub mod user_names;
 pub mod users;
 pub mod virtual_clusters;
 

@@ -14,6 +14,8 @@ mod m0006_queue;
 mod m0007_emptied;
 mod m0008_gpu_parts;
 mod m0009_waiting;
+mod m0010_names_and_tokens;
+mod m0011_groups;
 
 struct Migrator;
 
@@ -29,6 +31,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0007_emptied::Migration),
             Box::new(m0008_gpu_parts::Migration),
             Box::new(m0009_waiting::Migration),
+            Box::new(m0010_names_and_tokens::Migration),
+            Box::new(m0011_groups::Migration),
         ]
     }
 }

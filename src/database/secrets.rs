@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use protocol::ids::JobId;
+use protocol::ids::{JobId, UserName};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, Set};
 
 use crate::convert::ROWS_A_STATEMENT;
 use crate::error::named;
-use crate::{ConnectionTrait, Result};
+use crate::{ConnectionTrait, Result, jobs};
 
 mod row {
     use sea_orm::entity::prelude::*;
@@ -71,5 +71,15 @@ pub async fn of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<BTreeMap<
 /// See [`crate::Error`].
 pub async fn remove_of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<u64> {
     let gone = row::Entity::delete_many().filter(row::Column::Job.eq(job.0));
+    Ok(gone.exec(conn).await?.rows_affected)
+}
+
+/// Forgets the secrets of all of a user's jobs; returns how many.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn remove_of_user(conn: &impl ConnectionTrait, user: &UserName) -> Result<u64> {
+    let theirs = jobs::ids_of(user);
+    let gone = row::Entity::delete_many().filter(row::Column::Job.in_subquery(theirs));
     Ok(gone.exec(conn).await?.rows_affected)
 }

@@ -129,3 +129,18 @@ pub async fn delete_of_user(conn: &impl ConnectionTrait, user: &UserName) -> Res
     let gone = row::Entity::delete_many().filter(row::Column::UserName.eq(user.as_str()));
     Ok(gone.exec(conn).await?.rows_affected)
 }
+
+/// Ends all sessions of a user but one; returns how many.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn delete_others_of_user(
+    conn: &impl ConnectionTrait,
+    user: &UserName,
+    kept: &str,
+) -> Result<u64> {
+    let gone = row::Entity::delete_many()
+        .filter(row::Column::UserName.eq(user.as_str()))
+        .filter(row::Column::Id.ne(kept));
+    Ok(gone.exec(conn).await?.rows_affected)
+}

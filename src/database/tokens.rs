@@ -3,7 +3,8 @@
 use protocol::ids::UserName;
 use protocol::time::Timestamp;
 use sea_orm::{
-    ActiveValue, ColumnTrait, EntityTrait, Insert, QueryFilter, QueryOrder, QueryTrait, Set,
+    ActiveValue, ColumnTrait, Condition, EntityTrait, Insert, QueryFilter, QueryOrder, QueryTrait,
+    Set,
 };
 
 use crate::convert::millis;
@@ -29,6 +30,8 @@ mod row {
         pub label: String,
         pub created_at: i64,
         pub expires_at: Option<i64>,
+        pub made_by: Option<i64>,
+        pub by_sign_in: bool,
     }
 
     impl ActiveModelBehavior for ActiveModel {}
@@ -59,6 +62,10 @@ pub struct NewToken {
     pub created_at: Timestamp,
     /// Until when; `None`: until it is revoked.
     pub expires_at: Option<Timestamp>,
+    /// The token that it was made by, with which it goes.
+    pub made_by: Option<i64>,
+    /// Whether it was given for a password, in place of a session.
+    pub by_sign_in: bool,
 }
 
 /// A stored token.
@@ -80,7 +87,7 @@ pub struct TokenRecord {
 ///
 /// # Errors
 /// [`Error::Conflict`] when there is a token of that hash, [`Error::NotFound`] when there is no
-/// such user.
+/// such user, or the token that it was made by is gone.
 pub async fn insert(conn: &impl ConnectionTrait, token: &NewToken) -> Result<i64> {
     let row = row::ActiveModel {
         id: ActiveValue::NotSet,
@@ -89,6 +96,8 @@ pub async fn insert(conn: &impl ConnectionTrait, token: &NewToken) -> Result<i64
         label: Set(token.label.clone()),
         created_at: Set(token.created_at.0),
         expires_at: Set(millis(token.expires_at)),
+        made_by: Set(token.made_by),
+        by_sign_in: Set(token.by_sign_in),
     };
     let mut statement = Insert::one(row).into_query();
     statement.returning_col(row::Column::Id);
@@ -116,6 +125,42 @@ pub async fn by_hash(
     valid.map(row::Model::into_record).transpose()
 }
 
+/// A user's token by its key, unless it has expired by `now`.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn get(
+    conn: &impl ConnectionTrait,
+    user: &UserName,
+    id: i64,
+    now: Timestamp,
+) -> Result<Option<TokenRecord>> {
+    let found = row::Entity::find_by_id(id)
+        .filter(row::Column::UserName.eq(user.as_str()))
+        .one(conn)
+        .await?;
+    let valid = found.filter(|token| token.expires_at.is_none_or(|at| at > now.0));
+    valid.map(row::Model::into_record).transpose()
+}
+
+/// The keys of the user's tokens of one kind that have not expired by `now`, newest first.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn keys_of(
+    conn: &impl ConnectionTrait,
+    user: &UserName,
+    by_sign_in: bool,
+    now: Timestamp,
+) -> Result<Vec<i64>> {
+    let query = row::Entity::find()
+        .filter(row::Column::UserName.eq(user.as_str()))
+        .filter(row::Column::BySignIn.eq(by_sign_in))
+        .order_by_desc(row::Column::Id);
+    let rows = query.all(conn).await?.into_iter();
+    Ok(rows.filter(|row| row.expires_at.is_none_or(|at| at > now.0)).map(|row| row.id).collect())
+}
+
 /// The user's tokens, newest first, expired ones among them.
 ///
 /// # Errors
@@ -138,6 +183,39 @@ pub async fn remove(conn: &impl ConnectionTrait, user: &UserName, id: i64) -> Re
         .exec(conn)
         .await?;
     Ok(done.rows_affected == 1)
+}
+
+/// Revokes all tokens of a user, but one that is kept; returns how many.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn remove_of(
+    conn: &impl ConnectionTrait,
+    user: &UserName,
+    kept: Option<i64>,
+) -> Result<u64> {
+    if let Some(kept) = kept {
+        // What it was made by goes, and would take it along.
+        let alone = row::ActiveModel { made_by: Set(None), ..Default::default() };
+        row::Entity::update_many().set(alone).filter(row::Column::Id.eq(kept)).exec(conn).await?;
+    }
+    let gone = row::Entity::delete_many()
+        .filter(row::Column::UserName.eq(user.as_str()))
+        .filter(row::Column::Id.ne(kept.unwrap_or(-1)));
+    Ok(gone.exec(conn).await?.rows_affected)
+}
+
+/// Lets no token live beyond `latest`; returns how many that shortens.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn end_by(conn: &impl ConnectionTrait, latest: Timestamp) -> Result<u64> {
+    let end = row::ActiveModel { expires_at: Set(Some(latest.0)), ..Default::default() };
+    let too_long = Condition::any()
+        .add(row::Column::ExpiresAt.is_null())
+        .add(row::Column::ExpiresAt.gt(latest.0));
+    let done = row::Entity::update_many().set(end).filter(too_long).exec(conn).await?;
+    Ok(done.rows_affected)
 }
 
 /// Forgets tokens that have expired by `now`; returns how many.

@@ -1,13 +1,17 @@
 //! Users and the hashes of their passwords.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use protocol::ids::UserName;
 use protocol::time::Timestamp;
-use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, Set};
+use sea_orm::{
+    ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Set,
+};
 
+use crate::convert::ROWS_A_STATEMENT;
 use crate::error::named;
-use crate::{ConnectionTrait, Result, sessions};
+use crate::{ConnectionTrait, Result, secrets, sessions, user_names};
 
 mod row {
     use protocol::time::Timestamp;
@@ -68,11 +72,12 @@ impl fmt::Debug for UserRecord {
     }
 }
 
-/// Stores a user.
+/// Stores a user, whose name is nobody else's from then on; see [`user_names`].
 ///
 /// # Errors
-/// [`crate::Error::Conflict`] when the name is taken.
+/// [`crate::Error::Conflict`] when the name is or was somebody's.
 pub async fn insert(conn: &impl ConnectionTrait, user: &UserRecord) -> Result<()> {
+    user_names::take(conn, &user.name).await?;
     let row = row::ActiveModel {
         name: Set(user.name.to_string()),
         password_hash: Set(user.password_hash.clone()),
@@ -128,12 +133,47 @@ pub async fn set_password(
     Ok(done.rows_affected == 1)
 }
 
-/// Forgets a user with all tokens and sessions. `false`: there was none.
+/// Which of these are users. They stay users until the transaction ends.
 ///
 /// # Errors
 /// See [`crate::Error`].
-pub async fn remove(conn: &impl ConnectionTrait, name: &UserName) -> Result<bool> {
+pub async fn present(
+    conn: &impl ConnectionTrait,
+    names: &BTreeSet<UserName>,
+) -> Result<HashSet<String>> {
+    let mut found = HashSet::new();
+    let names: Vec<&str> = names.iter().map(UserName::as_str).collect();
+    for names in names.chunks(ROWS_A_STATEMENT) {
+        let query = row::Entity::find().filter(row::Column::Name.is_in(names.iter().copied()));
+        let query = query.select_only().column(row::Column::Name).lock_shared();
+        found.extend(query.into_tuple::<String>().all(conn).await?);
+    }
+    Ok(found)
+}
+
+/// Makes a user an administrator, or no more. `false`: there is no such user.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn set_admin(conn: &impl ConnectionTrait, name: &UserName, admin: bool) -> Result<bool> {
+    let change = row::ActiveModel { admin: Set(admin), ..Default::default() };
+    let done = row::Entity::update_many()
+        .set(change)
+        .filter(row::Column::Name.eq(name.as_str()))
+        .exec(conn)
+        .await?;
+    Ok(done.rows_affected == 1)
+}
+
+/// Forgets a user with all tokens, sessions, public keys and the secrets of his jobs. The name is
+/// never given again. `false`: there was none.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn remove(conn: &impl ConnectionTrait, name: &UserName, at: Timestamp) -> Result<bool> {
     sessions::delete_of_user(conn, name).await?;
+    secrets::remove_of_user(conn, name).await?;
+    user_names::leave(conn, name, at).await?;
     let done = row::Entity::delete_by_id(name.as_str()).exec(conn).await?;
     Ok(done.rows_affected == 1)
 }

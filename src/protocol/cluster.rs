@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{GpuType, NodeName, UserName, VirtualClusterName};
+use crate::ids::{GpuType, GroupName, NodeName, UserName, VirtualClusterName};
 use crate::resources::PortRange;
 
 /// How a node is reached and what is said of it; what is left out is asked of its engine.
@@ -116,9 +116,12 @@ pub struct VirtualClusterSettings {
     /// Its share.
     #[serde(default)]
     pub share: Share,
-    /// Who may use it; empty: everybody.
+    /// Who may use it; where no user and no group is named: everybody.
     #[serde(default)]
     pub users: Vec<UserName>,
+    /// Groups whose members may use it.
+    #[serde(default)]
+    pub groups: Vec<GroupName>,
     /// The virtual cluster of whose share this one's is a part; one level deep. Its jobs run on its
     /// own share, then on what is left of its parent's.
     #[serde(default)]
@@ -136,7 +139,27 @@ impl VirtualClusterSettings {
     #[must_use]
     pub fn new(name: VirtualClusterName) -> Self {
         let share = Share::default();
-        Self { name, share, users: Vec::new(), parent: None, shapes: Vec::new(), borrows: true }
+        Self {
+            name,
+            share,
+            users: Vec::new(),
+            groups: Vec::new(),
+            parent: None,
+            shapes: Vec::new(),
+            borrows: true,
+        }
+    }
+
+    /// Whether a user who is in these groups may use it.
+    pub fn admits<'a>(
+        &self,
+        user: &UserName,
+        groups: impl IntoIterator<Item = &'a GroupName>,
+    ) -> bool {
+        let everybody = self.users.is_empty() && self.groups.is_empty();
+        everybody
+            || self.users.contains(user)
+            || groups.into_iter().any(|group| self.groups.contains(group))
     }
 }
 
@@ -173,6 +196,20 @@ pub struct Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn users_and_groups_open_a_virtual_cluster() {
+        let (ada, bob) = ("ada".parse().unwrap(), "bob".parse().unwrap());
+        let group: GroupName = "gpu users".parse().unwrap();
+        let mut settings = VirtualClusterSettings::new("lab".parse().unwrap());
+        assert!(settings.admits(&bob, []), "nobody is named: it is everybody's");
+        settings.groups = vec![group.clone()];
+        assert!(!settings.admits(&bob, []), "a group alone closes it to others");
+        assert!(settings.admits(&bob, [&group]));
+        settings.users = vec![ada];
+        assert!(!settings.admits(&bob, []));
+        assert!(settings.admits(&bob, [&group]));
+    }
 
     #[test]
     fn links_name_gpus_that_are_there_each_once() {

@@ -92,6 +92,16 @@ name_type!(
     |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
 );
 name_type!(
+    /// Name of a group of users, as an administrator or a sign-in provider writes it.
+    GroupName, "group name", max 256, "1 to 256 characters without commas and control characters",
+    |c| c != ',' && !c.is_control()
+);
+name_type!(
+    /// Name of a sign-in provider: it is part of addresses.
+    ProviderName, "provider name", max 32, "1 to 32 of a-z 0-9 -",
+    |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
+);
+name_type!(
     /// Name of a node.
     NodeName, "node name", max 253, "1 to 253 of A-Z a-z 0-9 - . _",
     |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_')

@@ -2,20 +2,25 @@
 
 mod address;
 mod caller;
+mod device;
+pub(crate) mod oidc;
 pub mod origin;
 pub mod session_store;
 pub mod sign_in;
 pub mod sign_in_limit;
+mod still;
 
 use api::Actor;
 use axum::Router;
-use axum::routing::post;
+use axum::routing::{get, post};
 use protocol::ids::UserName;
 use tower_sessions::cookie::SameSite;
 use tower_sessions::{Expiry, SessionManagerLayer, SessionStore};
 
 pub(crate) use address::ClientAddress;
 pub(crate) use caller::{Caller, Signed, authenticate};
+pub(crate) use device::Devices;
+pub(crate) use still::{Answers, Still};
 
 use crate::state::AppState;
 
@@ -24,12 +29,19 @@ const SESSION_DAYS: i64 = 7;
 
 /// Key of the user's name in a session.
 const SESSION_USER: &str = "user";
+/// Key of the second at which a session ends in any case.
+const SESSION_UNTIL: &str = "until";
+/// Key of the provider's name by whose pages somebody signed in.
+const SESSION_PROVIDER: &str = "provider";
 
 /// `/auth/…`.
 pub(crate) fn routes() -> Router<AppState> {
     Router::new()
         .route("/auth/sign-in", post(sign_in::sign_in))
         .route("/auth/sign-out", post(sign_in::sign_out))
+        .route("/sign-in/oidc/{provider}", get(oidc::begin))
+        .route("/sign-in/oidc/{provider}/callback", get(oidc::end))
+        .route("/sign-in/oidc/{provider}/sign-out", get(oidc::farewell))
 }
 
 /// Sessions: one cookie that scripts cannot read and other sites cannot send with a change.

@@ -2,6 +2,7 @@
 //! Nothing else reads the environment.
 
 mod nodes;
+mod sign_in;
 mod variables;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use storage::StorageOptions;
 
 pub use nodes::NodeEntry;
+pub use sign_in::{Providers, SignInConfig};
 use variables::Variables;
 
 /// Everything that can be configured.
@@ -44,6 +46,12 @@ pub struct Config {
     pub storage: StorageConfig,
     /// Pages of tasks.
     pub proxy: ProxyConfig,
+    /// API tokens.
+    pub tokens: TokensConfig,
+    /// Jobs.
+    pub jobs: JobsConfig,
+    /// How people sign in.
+    pub sign_in: SignInConfig,
     /// What is written to standard error.
     pub log: LogConfig,
     /// Worker nodes. None: those that the pages added, and at first the Docker engine of this machine.
@@ -99,6 +107,32 @@ pub struct ProxyConfig {
     pub url: Option<String>,
 }
 
+/// API tokens.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TokensConfig {
+    /// The longest life of a token, in days.
+    pub longest_days: u32,
+    /// Whether tokens may live until they are revoked.
+    pub without_end: bool,
+}
+
+/// Jobs.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct JobsConfig {
+    /// Whether job files, commands and what happened to jobs are for their owners and
+    /// administrators only.
+    pub private: bool,
+}
+
+impl Default for TokensConfig {
+    fn default() -> Self {
+        let control::TokenRules { longest_days, without_end } = control::TokenRules::default();
+        Self { longest_days, without_end }
+    }
+}
+
 /// The log.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -141,6 +175,9 @@ impl Default for Config {
             database: DatabaseConfig::default(),
             storage: StorageConfig::default(),
             proxy: ProxyConfig::default(),
+            tokens: TokensConfig::default(),
+            jobs: JobsConfig::default(),
+            sign_in: SignInConfig::default(),
             log: LogConfig::default(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
@@ -228,6 +265,10 @@ impl Config {
         if let Some(url) = self.proxy.url.as_ref().filter(|url| !crate::proxy::is_pattern(url)) {
             lines.push(format!("proxy.url = {url:?}: allowed is https://*.HOST or http://*.HOST"));
         }
+        if self.tokens.longest_days == 0 {
+            lines.push("tokens.longest_days = 0: allowed is 1 and more".to_owned());
+        }
+        lines.extend(self.sign_in.mistakes(self.public_url.as_deref()));
         for (index, node) in self.nodes.iter().enumerate() {
             lines.extend(node.mistakes().map(|line| format!("nodes[{index}].{line}")));
         }
@@ -270,6 +311,14 @@ impl Config {
             delegation: self.storage.delegation.clone(),
             quota: self.storage.quota_mb.map(bytes),
         }
+    }
+
+    /// What this installation decides about accounts.
+    #[must_use]
+    pub fn rules(&self) -> control::Rules {
+        let TokensConfig { longest_days, without_end } = self.tokens;
+        let tokens = control::TokenRules { longest_days, without_end };
+        control::Rules { tokens, private_jobs: self.jobs.private }
     }
 
     /// The most bytes of a file that is sent.

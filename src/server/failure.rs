@@ -10,6 +10,9 @@ use serde::Serialize;
 
 use crate::webhdfs::exception;
 
+/// When it may be tried again what is too much now, in seconds.
+const MOMENT: u64 = 5;
+
 /// What went wrong, and when it may be tried again.
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
@@ -40,7 +43,8 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self { error, retry_after: None }
+        let retry_after = (error.code == ErrorCode::TooManyRequestsError).then_some(MOMENT);
+        Self { error, retry_after }
     }
 }
 

@@ -9,7 +9,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 
-use crate::auth::Signed;
+use crate::auth::{Signed, Still};
 use crate::failure::Failure;
 use crate::state::AppState;
 
@@ -20,6 +20,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 pub(crate) async fn events(
     State(state): State<AppState>,
     Signed(actor): Signed,
+    still: Still,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     state.origin.refuse_foreign(&headers)?;
@@ -29,7 +30,8 @@ pub(crate) async fn events(
             Event::default().comment("a change could not be written")
         }))
     });
-    let until_shutdown = changes.take_until(state.shutdown.clone().cancelled_owned());
+    let while_allowed = changes.take_until(still.revoked());
+    let until_shutdown = while_allowed.take_until(state.shutdown.clone().cancelled_owned());
     let heartbeat = KeepAlive::new().interval(HEARTBEAT).text("heartbeat");
     let stream = Sse::new(until_shutdown).keep_alive(heartbeat);
     Ok(([("x-accel-buffering", "no")], stream).into_response())

@@ -1,6 +1,9 @@
 //! The pages: Leptos, with the same operations and the same actor as the REST doors.
 
+use std::sync::Arc;
+
 use api::Backend;
+use api::sign_ins::SignInWays;
 use app::{App, Assets, shell};
 use axum::Router;
 use axum::body::Body;
@@ -24,11 +27,11 @@ use crate::state::AppState;
 pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     // Files are served by us: Leptos is shown a folder that has none.
     let options = LeptosOptions::builder().output_name("app").site_root("/dev/null").build();
-    let backend = state.backend.clone();
+    let (backend, ways) = (state.backend.clone(), Arc::clone(&state.ways));
     let assets = Assets(state.site.addresses());
     let context = {
         let assets = assets.clone();
-        move || provide(&backend, &assets)
+        move || provide(&backend, &ways, &assets)
     };
     let (listings, _) =
         generate_route_list_with_exclusions_and_ssg_and_context(App, None, context.clone());
@@ -70,11 +73,13 @@ where
 }
 
 /// What pages and server functions find in their context.
-fn provide(backend: &Backend, assets: &Assets) {
+fn provide(backend: &Backend, ways: &Arc<SignInWays>, assets: &Assets) {
     let caller = use_context::<Parts>()
         .and_then(|parts| parts.extensions.get::<Caller>().cloned())
         .unwrap_or_default();
     provide_context(backend.clone());
+    provide_context(Arc::clone(ways));
     provide_context(assets.clone());
     provide_context(caller.actor);
+    provide_context(caller.means);
 }

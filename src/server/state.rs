@@ -5,11 +5,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use api::Backend;
+use api::sign_ins::SignInWays;
+use directory::Oidc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::origin::OwnOrigin;
 use crate::auth::sign_in_limit::SignInLimit;
+use crate::auth::{Answers, Devices};
 use crate::health::Probe;
 use crate::metrics::Metrics;
 use crate::proxy::TaskHosts;
@@ -29,6 +32,14 @@ pub struct AppState {
     pub site: Arc<Site>,
     /// How often one may try to sign in.
     pub(crate) sign_in_limit: Arc<SignInLimit>,
+    /// Which devices are known.
+    pub(crate) devices: Arc<Devices>,
+    /// Whether those who hold something open still may.
+    pub(crate) answers: Arc<Answers>,
+    /// Providers with pages of their own.
+    pub(crate) oidc: Arc<[Arc<Oidc>]>,
+    /// What the page for signing in offers.
+    pub(crate) ways: Arc<SignInWays>,
     /// Which pages are ours.
     pub(crate) origin: Arc<OwnOrigin>,
     /// Which hosts are tasks'.
@@ -54,6 +65,10 @@ impl AppState {
             probe,
             site: Arc::new(options.site),
             sign_in_limit: Arc::new(SignInLimit::default()),
+            devices: Arc::new(Devices::new(options.device_key)),
+            answers: Arc::default(),
+            oidc: options.oidc.into(),
+            ways: Arc::new(options.ways),
             origin: Arc::new(OwnOrigin::new(options.public_url)),
             task_hosts: Arc::new(TaskHosts::new(options.proxy_url.as_deref())),
             trusted_proxies: options.trusted_proxies.into(),
@@ -84,6 +99,12 @@ pub struct StateOptions {
     pub site: Site,
     /// The most bytes of a file that is sent; 100 GB when nothing is said.
     pub upload_limit: Option<u64>,
+    /// What makes the marks of known devices; one of this process when nothing is said.
+    pub device_key: Option<[u8; 32]>,
+    /// Providers with pages of their own.
+    pub oidc: Vec<Arc<Oidc>>,
+    /// What the page for signing in offers.
+    pub ways: SignInWays,
     /// Cancelled when the server stops.
     pub shutdown: CancellationToken,
 }

@@ -9,17 +9,14 @@ mod conversation;
 
 use api::terminals::{TerminalEnd, TerminalId, TerminalRequest, TerminalSize};
 use api::{Actor, ErrorCode};
-use axum::Extension;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header;
 use axum::response::Response;
 use protocol::ids::JobKey;
 use serde::{Deserialize, Serialize};
-use tower_sessions::Session;
 
-use crate::auth::session_store::{self, Store};
-use crate::auth::{ClientAddress, Signed};
+use crate::auth::{ClientAddress, Signed, Still};
 use crate::failure::Failure;
 use crate::rest::body::Params;
 use crate::rest::job_key;
@@ -85,9 +82,7 @@ enum Asking {
 pub(crate) struct Asker {
     actor: Actor,
     address: String,
-    /// By which session it asks, as the store names it; `None`: by a token.
-    session: Option<String>,
-    store: Store,
+    still: Still,
     upgrade: Result<WebSocketUpgrade, Failure>,
 }
 
@@ -106,12 +101,7 @@ impl FromRequestParts<AppState> for Asker {
             true => state.origin.refuse_foreign(&headers)?,
             false => state.origin.require_own(&headers)?,
         }
-        let missing = |_| Failure::from(api::Error::internal());
-        let session =
-            Session::from_request_parts(parts, state).await.map_err(|_| Failure::unauthorized())?;
-        let session = session.id().filter(|_| !by_token).map(|id| session_store::key(&id));
-        let Extension(store) =
-            Extension::<Store>::from_request_parts(parts, state).await.map_err(missing)?;
+        let still = Still::from_request_parts(parts, state).await?;
         let ClientAddress(address) = match ClientAddress::from_request_parts(parts, state).await {
             Ok(address) => address,
             Err(never) => match never {},
@@ -120,7 +110,7 @@ impl FromRequestParts<AppState> for Asker {
             let message = "this is a WebSocket: connect to it as to one";
             Failure::new(ErrorCode::InvalidParametersError, message)
         });
-        Ok(Self { actor, address: address.to_string(), session, store, upgrade })
+        Ok(Self { actor, address: address.to_string(), still, upgrade })
     }
 }
 
@@ -160,7 +150,7 @@ async fn open(
     params: TerminalParams,
     asker: Asker,
 ) -> Result<Response, Failure> {
-    let Asker { actor, address, session, store, upgrade, .. } = asker;
+    let Asker { actor, address, still, upgrade } = asker;
     let upgrade = upgrade?;
     let TerminalParams { role, index, columns, rows, session: back, received } = params;
     let role = role.parse().map_err(|error: protocol::ids::InvalidName| {
@@ -183,7 +173,6 @@ async fn open(
             _ => return Err(error.into()),
         },
     };
-    let still = Still { state: state.clone(), actor, session, store };
     let upgrade = upgrade
         .max_message_size(MESSAGE)
         .max_frame_size(MESSAGE)
@@ -193,32 +182,11 @@ async fn open(
     Ok(upgrade.on_upgrade(async move |socket| {
         let conversation = Conversation::new(socket, state.shutdown);
         match opened {
-            Ok(terminal) => conversation.run(terminal, &still).await,
+            Ok(terminal) => conversation.run(terminal, still).await,
             Err(api::Error { code, message, .. }) => {
                 conversation.only(Telling::Error { code, message }).await;
             }
         }
         drop(tracker);
     }))
-}
-
-/// By whom a terminal is open, to ask whether he still may.
-struct Still {
-    state: AppState,
-    actor: Actor,
-    session: Option<String>,
-    store: Store,
-}
-
-impl Still {
-    /// Whether he is still signed in, and still who he was. If the database is silent for a moment
-    /// nobody is thrown out.
-    async fn allowed(&self) -> bool {
-        let signed_in = match &self.session {
-            Some(session) => self.store.holds(session).await.unwrap_or(true),
-            None => true,
-        };
-        let actor = self.state.backend.users.actor(&self.actor.user).await;
-        signed_in && actor.map_or(true, |actor| actor.as_ref() == Some(&self.actor))
-    }
 }

@@ -57,6 +57,7 @@ pub(crate) fn for_testing(workspace: &Workspace) -> Result<std::path::PathBuf> {
     packages::ensure(&packages::ENGINE)?;
     packages::ensure(&packages::CLIENT)?;
     packages::ensure(&packages::TESTS)?;
+    node::ensure_packages(&workspace.test_provider())?;
     if let Some(archive) = base_image::archive(workspace) {
         return Ok(archive);
     }

@@ -48,6 +48,11 @@ impl Workspace {
         self.root.join("app/js")
     }
 
+    /// The OpenID provider that the tests sign in by.
+    pub(crate) fn test_provider(&self) -> PathBuf {
+        self.root.join("src/directory/tests/provider")
+    }
+
     /// The folder that the server serves static files from.
     pub(crate) fn site(&self) -> PathBuf {
         self.target.join("site")

@@ -112,7 +112,9 @@ fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) ->
             share.clone()
         }
     };
-    let users = settings.users.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let users = settings.users.iter().map(ToString::to_string);
+    let groups = settings.groups.iter().map(ToString::to_string);
+    let users = users.chain(groups).collect::<Vec<_>>().join(", ");
     let users = move || {
         if users.is_empty() { reader.texts().admin.everybody.to_owned() } else { users.clone() }
     };
@@ -173,8 +175,9 @@ fn SaveForm(
         None => t.admin.add_cluster.to_owned(),
     });
     let of_share = edited.clone();
-    let users = edited.map(|settings| settings.users).unwrap_or_default();
+    let (users, groups) = edited.map(|edited| (edited.users, edited.groups)).unwrap_or_default();
     let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let groups = groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let asker = Asker::get();
     let ask = move |event: MouseEvent| ask_before_saving(asker, &event);
     view! {
@@ -194,6 +197,12 @@ fn SaveForm(
                     label=text(|t| t.admin.users)
                     hint=text(|t| t.admin.users_hint)
                     value=users
+                />
+                <Field
+                    name="cluster[groups]"
+                    label=text(|t| t.accounts.groups)
+                    hint=text(|t| t.accounts.groups_hint)
+                    value=groups
                 />
                 <FormAnswer answer=save.value() done=text(|t| t.admin.cluster_saved)/>
                 <div class="buttons">

@@ -1,36 +1,61 @@
+use std::collections::BTreeSet;
+
+use api::groups::Membership;
 use api::users::UserView;
 use leptos::prelude::*;
+use protocol::person::Source;
 
 use crate::i18n::{text, tr};
+use crate::pages::profile::account::From;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
-use crate::server_fns::users::{AddUser, RemoveUser, SetPassword, list_users};
+use crate::server_fns::groups::SetGroups;
+use crate::server_fns::users::{AddUser, EndAccess, RemoveUser, SetAdmin, SetPassword, list_users};
 use crate::session::Session;
 
 /// What changes the list.
 #[derive(Clone, Copy)]
 struct Actions {
     password: ServerAction<SetPassword>,
+    groups: ServerAction<SetGroups>,
     remove: ServerAction<RemoveUser>,
+    admin: ServerAction<SetAdmin>,
+    end: ServerAction<EndAccess>,
 }
 
 /// All users, and a form for one more.
 #[component]
 pub(crate) fn Users() -> impl IntoView {
     let add = ServerAction::<AddUser>::new();
-    let actions = Actions { password: ServerAction::new(), remove: ServerAction::new() };
+    let actions = Actions {
+        password: ServerAction::new(),
+        groups: ServerAction::new(),
+        remove: ServerAction::new(),
+        admin: ServerAction::new(),
+        end: ServerAction::new(),
+    };
     let users = Resource::new(
-        move || (add.version().get(), actions.remove.version().get()),
+        move || {
+            (
+                add.version().get(),
+                actions.groups.version().get(),
+                actions.remove.version().get(),
+                actions.admin.version().get(),
+            )
+        },
         |_| list_users(),
     );
     view! {
         <div class="stack">
             <FormAnswer answer=actions.password.value() done=text(|t| t.admin.password_set)/>
+            <FormAnswer answer=actions.groups.value() done=text(|t| t.accounts.groups_set)/>
             <FormAnswer answer=actions.remove.value() done=text(|t| t.common.saved)/>
+            <FormAnswer answer=actions.admin.value() done=text(|t| t.common.saved)/>
+            <FormAnswer answer=actions.end.value() done=text(|t| t.admin.access_ended)/>
             <Loaded
                 resource=users
                 content=move |users| view! { <Table users=users actions=actions/> }
@@ -91,6 +116,8 @@ fn Table(users: Vec<UserView>, actions: Actions) -> impl IntoView {
             heads=&[
                 (|t| t.admin.name, None),
                 (|t| t.admin.administrator, None),
+                (|t| t.accounts.source, Some("wide")),
+                (|t| t.accounts.groups, Some("wide")),
                 (|t| t.admin.may_use, Some("wide")),
                 (|t| t.admin.since, Some("wide")),
                 (|t| t.admin.actions, None),
@@ -108,17 +135,36 @@ fn Row(user: UserView, actions: Actions) -> impl IntoView {
     let own = name == Session::get().user_name();
     let admin = user.admin;
     let clusters = user.virtual_clusters.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let remove = (!own).then(|| view! { <Remove name=name.clone() actions=actions/> });
+    let others = (!own).then(|| {
+        view! {
+            <Rank name=name.clone() admin=admin actions=actions/>
+            <EndsAccess name=name.clone() actions=actions/>
+            <Remove name=name.clone() actions=actions/>
+        }
+    });
+    let local = |group: &&Membership| group.source == Source::Local;
+    let names = |groups: Vec<&Membership>| {
+        let names: BTreeSet<_> = groups.into_iter().map(|group| group.group.to_string()).collect();
+        names.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    let written = names(user.groups.iter().filter(local).collect());
+    let groups = names(user.groups.iter().filter(|group| group.counts).collect());
+    let password = user.provider.is_none();
+    let password = password.then(|| view! { <Password name=name.clone() actions=actions/> });
+    let source = user.provider.map_or(Source::Local, Source::Provider);
     view! {
         <tr>
             <th scope="row">{name.clone()}</th>
             <td>{tr(move |t| if admin { t.common.yes } else { t.common.no })}</td>
+            <td class="wide"><From source=source/></td>
+            <td class="wide">{groups}</td>
             <td class="wide">{clusters.join(", ")}</td>
             <td class="wide"><RelativeTime at=user.created_at/></td>
             <td>
                 <div class="buttons">
-                    <Password name=name actions=actions/>
-                    {remove}
+                    <Groups name=name groups=written actions=actions/>
+                    {password}
+                    {others}
                 </div>
             </td>
         </tr>
@@ -152,6 +198,68 @@ fn Password(name: String, actions: Actions) -> impl IntoView {
                 />
                 <button class="button button--primary" type="submit">
                     {tr(|t| t.admin.set_password)}
+                </button>
+            </ActionForm>
+        </Confirm>
+    }
+    .into_any()
+}
+
+/// The groups that are written here.
+#[component]
+fn Groups(name: String, groups: String, actions: Actions) -> impl IntoView {
+    let opener = Opener::new();
+    let (of_title, of_field) = (name.clone(), name.clone());
+    view! {
+        <button type="button" class="button button--small" on:click=move |_| opener.open()>
+            {tr(|t| t.accounts.groups)}
+        </button>
+        <Confirm
+            opener=opener
+            title=text(move |t| (t.accounts.groups_of)(&of_title))
+            text=text(|t| t.accounts.groups_of_hint)
+        >
+            <ActionForm action=actions.groups attr:class="form" on:submit=move |_| opener.close()>
+                <input type="hidden" name="user" value=name/>
+                <Field name="groups" label=text(|t| t.accounts.groups) value=groups scope=of_field/>
+                <button class="button button--primary" type="submit">{tr(|t| t.common.save)}</button>
+            </ActionForm>
+        </Confirm>
+    }
+    .into_any()
+}
+
+#[component]
+fn Rank(name: String, admin: bool, actions: Actions) -> impl IntoView {
+    view! {
+        <ActionForm action=actions.admin>
+            <input type="hidden" name="name" value=name/>
+            <input type="hidden" name="admin" value=if admin { "false" } else { "true" }/>
+            <button class="button button--small" type="submit">
+                {tr(move |t| if admin { t.admin.demote } else { t.admin.promote })}
+            </button>
+        </ActionForm>
+    }
+    .into_any()
+}
+
+#[component]
+fn EndsAccess(name: String, actions: Actions) -> impl IntoView {
+    let opener = Opener::new();
+    let of_title = name.clone();
+    view! {
+        <button type="button" class="button button--small" on:click=move |_| opener.open()>
+            {tr(|t| t.admin.end_access)}
+        </button>
+        <Confirm
+            opener=opener
+            title=text(move |t| (t.admin.end_access_of)(&of_title))
+            text=text(|t| t.admin.end_access_text)
+        >
+            <ActionForm action=actions.end on:submit=move |_| opener.close()>
+                <input type="hidden" name="name" value=name/>
+                <button class="button button--danger" type="submit">
+                    {tr(|t| t.admin.end_access)}
                 </button>
             </ActionForm>
         </Confirm>

@@ -31,6 +31,10 @@ pub(crate) fn Password() -> impl IntoView {
                         autocomplete="new-password"
                     />
                 </div>
+                <label class="check">
+                    <input type="checkbox" name="keep" value="true" checked=true/>
+                    {tr(|t| t.profile.keep)}
+                </label>
                 <FormAnswer answer=change.value() done=text(|t| t.profile.changed)/>
                 <div class="buttons">
                     <button class="button button--primary" type="submit">

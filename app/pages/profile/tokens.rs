@@ -34,7 +34,7 @@ pub(crate) fn Tokens() -> impl IntoView {
 
 #[component]
 fn Create(create: ServerAction<CreateToken>) -> impl IntoView {
-    const DAYS: [u32; 4] = [1, 30, 365, 0];
+    const DAYS: [u32; 4] = [1, 30, 90, 0];
     let options = [0, 1, 2, 3].map(|at: usize| {
         view! {
             <option value=DAYS[at] selected={at == 1}>{tr(move |t| t.profile.lifetimes[at])}</option>

@@ -2,17 +2,22 @@
 
 use std::sync::Arc;
 
-use api::audit::{Audit, AuditAction, AuditEntry};
+use std::time::Instant;
+
+use api::audit::{Audit, AuditAction, AuditEntry, AuditNote};
 use api::{Actor, Result};
 use async_trait::async_trait;
 use database::audit::{Entry, NewEntry};
 
 use super::administrators_only;
+use crate::audit::{self, Admitted, Note};
 use crate::error::database;
-use crate::shared::Shared;
+use crate::shared::{Shared, lock};
 
 /// Entries at once.
 const MOST: u64 = 500;
+/// Characters of an object that somebody else chose.
+const LONGEST: usize = 200;
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
@@ -30,6 +35,22 @@ impl Audit for Ops {
         let entries = database::audit::list(reader, before, limit.min(MOST)).await;
         Ok(entries.map_err(database)?.into_iter().filter_map(view).collect())
     }
+
+    async fn note(&self, note: AuditNote) -> Result<()> {
+        let AuditNote { actor, action, object, address } = note;
+        let detail = match lock(&self.0.bursts).admit(action, actor.as_str(), Instant::now()) {
+            Admitted::Yes => "",
+            Admitted::Last => "more of this within a minute is not written down",
+            Admitted::No => return Ok(()),
+        };
+        let actor = Actor { user: actor, admin: false };
+        let note = Note { action, object: short(object), detail: detail.to_owned(), address };
+        audit::write(&self.0, &actor, note).await.map_err(database)
+    }
+}
+
+fn short(object: String) -> String {
+    object.chars().filter(|letter| !letter.is_control()).take(LONGEST).collect()
 }
 
 /// What a later version wrote down in a word of its own is not shown by this one.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use api::audit::AuditAction;
 use api::files::{
     FileContent, FilePart, FilePath, FileStream, FileUsage, FileView, Files, FolderPage,
     FolderQuery, FolderSize, Upload, WriteMode, Writing,
@@ -12,7 +13,8 @@ use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
 use storage::{Range, StoragePath, rights};
 
-use crate::error::internal;
+use crate::audit;
+use crate::error::{database, internal};
 use crate::shared::Shared;
 
 pub(crate) mod access;
@@ -22,7 +24,7 @@ mod ledger;
 mod uploads;
 mod view;
 
-use access::{Access, Claim};
+use access::{Access, Claim, Standing};
 pub(crate) use failure::{failure, path_of};
 use job_keys::KeyFile;
 use ledger::Ledger;
@@ -110,6 +112,7 @@ impl Files for Ops {
             return Ok(key.read(part));
         }
         let standing = self.access(actor).to_read(&path).await?;
+        self.witness(actor, &standing, (AuditAction::FilesRead, &path)).await?;
         let entry = self.shared.storage.stat(&path).await.map_err(failure)?;
         let range = Range { offset: part.offset, length: part.length };
         let (range, content) =
@@ -135,6 +138,7 @@ impl Files for Ops {
         let path = path_of(&self.shared, path)?;
         let access = self.access(actor);
         let standing = access.to_write(&path, Claim::unless_admin(actor)).await?;
+        self.witness(actor, &standing, (AuditAction::FilesChanged, &path)).await?;
         let metered =
             self.ledger.meter(&self.shared, actor, &standing, writing.length, content).await?;
         let storage = &self.shared.storage;
@@ -190,6 +194,7 @@ impl Files for Ops {
         if arrived == upload.length {
             let access = self.access(actor);
             let standing = access.to_write(&path, Claim::unless_admin(actor)).await?;
+            self.witness(actor, &standing, (AuditAction::FilesChanged, &path)).await?;
             let completed = self.shared.storage.complete(&arriving, &path, upload.replace).await;
             completed.map_err(failure)?;
             access.still_owned(&path, &standing).await?;
@@ -227,6 +232,7 @@ impl Files for Ops {
         // What was somebody's stays his where it goes.
         let claim = standing.owner().map_or_else(|| Claim::unless_admin(actor), Claim::For);
         access.to_write(&to, claim).await?;
+        self.witness(actor, &standing, (AuditAction::FilesChanged, &from)).await?;
         self.shared.storage.rename(&from, &to).await.map_err(failure)?;
         access.release(&from).await
     }
@@ -238,6 +244,7 @@ impl Files for Ops {
         if recursive && standing.is_shared() {
             access.release_within(&path).await?;
         }
+        self.witness(actor, &standing, (AuditAction::FilesChanged, &path)).await?;
         let removed = self.shared.storage.remove(&path, recursive).await.map_err(failure)?;
         access.release(&path).await?;
         self.ledger.forget(&standing);
@@ -252,6 +259,19 @@ impl Files for Ops {
 }
 
 impl Ops {
+    /// Writes down that an administrator reached somebody else's files: once a minute, with the
+    /// first of them.
+    async fn witness(
+        &self,
+        actor: &Actor,
+        standing: &Standing,
+        (action, path): (AuditAction, &StoragePath),
+    ) -> Result<()> {
+        let Some(owner) = standing.owner() else { return Ok(()) };
+        let about = (action, owner.to_string(), path.to_string());
+        audit::looked(&self.shared, actor, owner, about).await.map_err(database)
+    }
+
     /// A user's own folder is there as soon as he looks.
     async fn make_home(&self, actor: &Actor, path: &StoragePath) -> Result<()> {
         let storage = &self.shared.storage;

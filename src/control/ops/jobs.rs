@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use api::audit::AuditAction;
 use api::jobs::{
     CheckReport, ConfigForm, DryRun, EventView, JobConfig, JobDetail, JobPage, JobQuery, Jobs,
     Submission, Submitted, Syntax,
@@ -10,15 +11,18 @@ use api::jobs::{
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::jobs::{Job, JobFilter, NewJob};
-use protocol::ids::{JobId, JobKey};
+use protocol::ids::{JobId, JobKey, UserName};
 use protocol::parse::{Parsed, parse};
 use protocol::secrets::{MASK, Secrets};
+use protocol::sensitive;
+use protocol::spec::JobSpec;
 use protocol::state::State;
 use protocol::wait::Waiting;
 use scheduler::model::Request;
 
 use super::submit::Submissions;
 use super::{owner_only, queue, views};
+use crate::audit::Note;
 use crate::error::database;
 use crate::happened;
 use crate::queue::wanted;
@@ -99,6 +103,7 @@ impl Jobs for Ops {
         let job = self.job(key).await?;
         let most_priority = queue::most_priority(actor, &job);
         let Job { row, spec } = job;
+        let spec = self.as_seen_by(actor, &row.key.user, spec);
         let explanation = queue::explain(&self.shared, &row).await?;
         let attempts = database::attempts::of_job(self.shared.database.read(), row.id);
         let attempts = attempts.await.map_err(database)?;
@@ -122,25 +127,31 @@ impl Jobs for Ops {
         })
     }
 
-    async fn config(
-        &self,
-        _everybody: &Actor,
-        key: &JobKey,
-        form: ConfigForm,
-    ) -> Result<JobConfig> {
+    async fn config(&self, actor: &Actor, key: &JobKey, form: ConfigForm) -> Result<JobConfig> {
         let Job { row, spec } = self.job(key).await?;
+        if self.shared.rules.private_jobs {
+            owner_only(actor, &row.key.user, "read this job's file")?;
+        }
+        let seen = self.as_seen_by(actor, &row.key.user, spec.clone());
+        let rendered = |syntax: Syntax| JobConfig {
+            text: match syntax {
+                Syntax::Json => protocol::render::to_json(&seen),
+                Syntax::Yaml => protocol::render::to_yaml(&seen),
+            },
+            syntax,
+        };
         match form {
             ConfigForm::Written => {
                 let written = database::jobs::text(self.shared.database.read(), row.id).await;
                 let (text, syntax) = written.map_err(database)?;
-                Ok(JobConfig { text, syntax })
+                if is_own(actor, &row.key.user) {
+                    return Ok(JobConfig { text, syntax });
+                }
+                let covered = sensitive::covered_file(&text, &spec);
+                Ok(covered.map_or_else(|| rendered(syntax), |text| JobConfig { text, syntax }))
             }
-            ConfigForm::Json => {
-                Ok(JobConfig { text: protocol::render::to_json(&spec), syntax: Syntax::Json })
-            }
-            ConfigForm::Yaml => {
-                Ok(JobConfig { text: protocol::render::to_yaml(&spec), syntax: Syntax::Yaml })
-            }
+            ConfigForm::Json => Ok(rendered(Syntax::Json)),
+            ConfigForm::Yaml => Ok(rendered(Syntax::Yaml)),
         }
     }
 
@@ -156,6 +167,11 @@ impl Jobs for Ops {
                 let event = happened::by_person(event, &actor.user);
                 database::events::insert_many(transaction, &[event]).await?;
             }
+            if news && actor.user != row.key.user {
+                let (action, object) = (AuditAction::JobStopped, row.key.to_string());
+                let note = Note { action, object, detail: String::new(), address: None };
+                database::audit::insert(transaction, &note.by(actor)).await?;
+            }
             Ok(news)
         });
         if asked.await.map_err(database)? {
@@ -166,8 +182,11 @@ impl Jobs for Ops {
         Ok(())
     }
 
-    async fn events(&self, _everybody: &Actor, key: &JobKey) -> Result<Vec<EventView>> {
+    async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>> {
         let Job { row, .. } = self.job(key).await?;
+        if self.shared.rules.private_jobs {
+            owner_only(actor, &row.key.user, "read what happened to this job")?;
+        }
         let events = database::events::of_job(self.shared.database.read(), row.id, 1_000).await;
         Ok(events.map_err(database)?.into_iter().map(views::event).collect())
     }
@@ -186,6 +205,21 @@ impl Ops {
             views::dry_run(answer, queue)
         });
         asked.await
+    }
+
+    /// The job as this actor may see it.
+    fn as_seen_by(&self, actor: &Actor, owner: &UserName, spec: JobSpec) -> JobSpec {
+        if is_own(actor, owner) {
+            return spec;
+        }
+        let mut spec = sensitive::covered(&spec);
+        if self.shared.rules.private_jobs {
+            spec.description = None;
+            for role in &mut spec.roles {
+                MASK.clone_into(&mut role.command);
+            }
+        }
+        spec
     }
 
     /// Why these jobs wait, and their places.
@@ -252,6 +286,10 @@ impl Ops {
         };
         parsed.secrets.iter().map(|(name, masked)| value(name, masked)).collect()
     }
+}
+
+fn is_own(actor: &Actor, owner: &UserName) -> bool {
+    actor.admin || actor.user == *owner
 }
 
 /// What a sealed secret is bound to.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::audit::AuditAction;
 use api::logs::{LogText, Logs, TaskRef};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -13,8 +14,9 @@ use futures::{StreamExt, TryStreamExt};
 use storage::LogPart;
 
 use super::{owner_only, tasks};
+use crate::audit;
 use crate::cluster::Observation;
-use crate::error::internal;
+use crate::error::{database, internal};
 use crate::shared::Shared;
 
 mod follow;
@@ -58,6 +60,8 @@ impl Logs for Ops {
 impl Ops {
     async fn task(&self, actor: &Actor, wanted: &TaskRef) -> Result<Task> {
         owner_only(actor, &wanted.job.user, "read the logs of this job")?;
+        let about = (AuditAction::LogRead, wanted.job.to_string(), String::new());
+        audit::looked(&self.0, actor, &wanted.job.user, about).await.map_err(database)?;
         let TaskRef { job, attempt, role, index } = wanted;
         tasks::last_run(&self.0, job, *attempt, role, *index).await?.ok_or_else(|| {
             let message = format!("{job} has no task {role}-{index} yet");

@@ -60,14 +60,15 @@ impl Ops {
 
 #[async_trait]
 impl Nodes for Ops {
-    async fn list(&self, _everybody: &Actor) -> Result<Vec<NodeView>> {
+    async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>> {
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        Ok(cluster.nodes.iter().map(|node| views::node(node, &queue)).collect())
+        Ok(cluster.nodes.iter().map(|node| views::node(actor, node, &queue)).collect())
     }
 
-    async fn get(&self, _everybody: &Actor, name: &NodeName) -> Result<NodeView> {
+    async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        cluster.node(name).map(|node| views::node(node, &queue)).ok_or_else(|| missing(name))
+        let node = cluster.node(name).ok_or_else(|| missing(name))?;
+        Ok(views::node(actor, node, &queue))
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {

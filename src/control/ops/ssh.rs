@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use api::audit::AuditAction;
 use api::ssh::{PublicKeyView, Ssh, SshAccess, SshTask};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -12,6 +13,7 @@ use protocol::environment::application_id;
 use protocol::ids::JobKey;
 
 use super::{jobs, owner_only};
+use crate::audit::{self, Note};
 use crate::error::database;
 use crate::keys::{self, Pair};
 use crate::public_keys;
@@ -32,6 +34,8 @@ impl Ssh for Ops {
         let found = database::jobs::by_key(self.0.database.read(), key).await;
         let job = found.map_err(database)?.ok_or_else(|| jobs::missing(key))?.row;
         owner_only(actor, &job.key.user, "enter this job")?;
+        let about = (AuditAction::KeyRead, key.to_string(), String::new());
+        audit::looked(&self.0, actor, &key.user, about).await.map_err(database)?;
         let Some(attempt) = job.attempt else {
             let message = format!("{key} has not been given a place yet");
             return Err(Error::new(ErrorCode::NoJobSshInfoError, message));
@@ -63,30 +67,41 @@ impl Ssh for Ops {
         if known.map_err(database)?.len() >= MOST_KEYS {
             return Err(invalid(format!("{MOST_KEYS} keys are enough: remove one first")));
         }
-        let stored = self
-            .0
-            .write(async |t| database::public_keys::insert(t, &actor.user, &record).await)
-            .await;
+        let entry = note(AuditAction::PublicKeyAdded, actor, &record.fingerprint).by(actor);
+        let stored = self.0.write(async |t| {
+            let id = database::public_keys::insert(t, &actor.user, &record).await?;
+            database::audit::insert(t, &entry).await?;
+            Ok(id)
+        });
+        let stored = stored.await;
         record.id = match stored {
             Err(database::Error::Conflict { .. }) => {
                 return Err(invalid("you have this key already".to_owned()));
             }
             other => other.map_err(database)?,
         };
-        tracing::info!(user = %actor.user, fingerprint = record.fingerprint, "public key added");
         public_keys::tell_tasks(&self.0, &actor.user).await?;
         Ok(view(record))
     }
 
     async fn remove_public_key(&self, actor: &Actor, id: i64) -> Result<()> {
-        let removed =
-            self.0.write(async |t| database::public_keys::remove(t, &actor.user, id).await);
+        let entry = note(AuditAction::PublicKeyRemoved, actor, &id.to_string()).by(actor);
+        let removed = self.0.write(async |t| {
+            let removed = database::public_keys::remove(t, &actor.user, id).await?;
+            if removed {
+                database::audit::insert(t, &entry).await?;
+            }
+            Ok(removed)
+        });
         if !removed.await.map_err(database)? {
             return Err(invalid("you have no such key".to_owned()));
         }
-        tracing::info!(user = %actor.user, id, "public key removed");
         public_keys::tell_tasks(&self.0, &actor.user).await
     }
+}
+
+fn note(action: AuditAction, actor: &Actor, detail: &str) -> Note {
+    Note { action, object: actor.user.to_string(), detail: detail.to_owned(), address: None }
 }
 
 fn view(key: PublicKeyRecord) -> PublicKeyView {

@@ -1,6 +1,7 @@
 //! Stores submitted jobs, many in one transaction when many come at once: a submission is answered
 //! when it is durable, and a burst of them costs few writes.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use api::{Error, ErrorCode, Result};
@@ -89,12 +90,18 @@ async fn insert(
 ) -> std::result::Result<Vec<Result<JobId>>, database::Error> {
     let jobs: Vec<NewJob> = pending.iter().map(|pending| pending.job.clone()).collect();
     let transaction = shared.database.begin().await?;
-    let stored = database::jobs::insert_many(&transaction, &jobs).await?;
+    let users = jobs.iter().map(|job| job.key.user.clone()).collect();
+    // Whoever is removed meanwhile leaves no job of nobody behind.
+    let users = database::users::present(&transaction, &users).await?;
+    let (jobs, present): (Vec<NewJob>, Vec<bool>) = split(jobs, &users);
+    let mut stored = database::jobs::insert_many(&transaction, &jobs).await?.into_iter();
     let (mut events, mut secrets) = (Vec::new(), Vec::new());
     let mut results = Vec::new();
-    for (pending, stored) in pending.iter_mut().zip(stored) {
+    for (pending, present) in pending.iter_mut().zip(present) {
+        let stored = if present { stored.next() } else { None };
         let result = match stored {
-            Ok(id) => {
+            None => Err(nobody(&pending.job)),
+            Some(Ok(id)) => {
                 secrets.extend(std::mem::take(&mut pending.secrets).into_iter().map(
                     |(name, ciphertext)| database::secrets::Secret { job: id, name, ciphertext },
                 ));
@@ -104,8 +111,8 @@ async fn insert(
                 events.push(happened::by_person(event, user));
                 Ok(id)
             }
-            Err(database::Error::Conflict { .. }) => Err(taken(&pending.job)),
-            Err(error) => Err(internal(error)),
+            Some(Err(database::Error::Conflict { .. })) => Err(taken(&pending.job)),
+            Some(Err(error)) => Err(internal(error)),
         };
         results.push(result);
     }
@@ -113,6 +120,19 @@ async fn insert(
     database::events::insert_many(&transaction, &events).await?;
     transaction.commit().await?;
     Ok(results)
+}
+
+/// Those of these jobs whose owners are there, and of each job whether its owner is.
+fn split(jobs: Vec<NewJob>, users: &HashSet<String>) -> (Vec<NewJob>, Vec<bool>) {
+    let of_somebody = |job: &NewJob| users.contains(job.key.user.as_str());
+    let present = jobs.iter().map(of_somebody).collect();
+    (jobs.into_iter().filter(of_somebody).collect(), present)
+}
+
+/// The error of a job whose owner is gone.
+fn nobody(job: &NewJob) -> Error {
+    let message = format!("there is no user {} any more", job.key.user);
+    Error::new(ErrorCode::NoUserError, message)
 }
 
 /// The error of a name that is in use.

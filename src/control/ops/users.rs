@@ -1,27 +1,28 @@
 //! `api::users`.
 
+pub(crate) mod tokens;
+
 use std::sync::Arc;
 
-use api::users::{NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
+use api::audit::AuditAction;
+use api::users::{Bearer, Means, NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use database::tokens::TokenRecord;
+use database::jobs::JobRow;
 use database::users::UserRecord;
 use protocol::ids::UserName;
-use sha2::{Digest, Sha256};
+use protocol::time::Timestamp;
 
+use super::administrators_only;
 use super::files::failure;
-use super::{administrators_only, views};
+use super::sign_ins::{self, NO_PASSWORD};
+use crate::audit::Note;
 use crate::error::database;
+use crate::happened;
 use crate::passwords;
-use crate::sealing::random;
+use crate::rights::{self, Everybody, Standing};
 use crate::shared::Shared;
 use crate::wake::now;
-
-/// The beginning of every token, by which leaked ones are found.
-const TOKEN_PREFIX: &str = "berth_";
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
@@ -33,94 +34,87 @@ impl Users for Ops {
             Ok(name) => self.find(&name).await?,
             Err(_) => None,
         };
-        let hash = user.as_ref().map(|user| user.password_hash.clone());
-        let right = passwords::verify(password.to_owned(), hash).await?;
-        user.filter(|_| right).map(actor_of).ok_or_else(|| {
-            let message = "the user name or the password is wrong";
-            Error::new(ErrorCode::IncorrectPasswordError, message)
-        })
+        let local = user.filter(|user| user.password_hash != NO_PASSWORD);
+        let hash = local.as_ref().map(|user| user.password_hash.clone());
+        let right = self.0.passwords.verify(password.to_owned(), hash).await?;
+        match local {
+            Some(user) if right => self.local(user).await,
+            // A name of here hides the one of a directory.
+            Some(_) => Err(wrong()),
+            None => self.by_directory(name, password).await,
+        }
     }
 
-    async fn token_actor(&self, token: &str) -> Result<Option<Actor>> {
-        let found = database::tokens::by_hash(self.0.database.read(), &hash(token), now()).await;
+    async fn token_actor(&self, token: &str) -> Result<Option<Bearer>> {
+        let reader = self.0.database.read();
+        let found = database::tokens::by_hash(reader, &tokens::hash(token), now()).await;
         let Some(token) = found.map_err(database)? else { return Ok(None) };
-        self.actor(&token.user).await
+        let standing = self.standing(&token.user).await?;
+        let good = standing.filter(|standing| rights::tokens_are_good(&self.0, standing));
+        Ok(good.map(|standing| Bearer { actor: standing.actor, token: token.id }))
+    }
+
+    async fn token_lasts(&self, user: &UserName, token: i64) -> Result<bool> {
+        let reader = self.0.database.read();
+        let found = database::tokens::get(reader, user, token, now()).await;
+        if found.map_err(database)?.is_none() {
+            return Ok(false);
+        }
+        let standing = self.standing(user).await?;
+        Ok(standing.is_some_and(|standing| rights::tokens_are_good(&self.0, &standing)))
     }
 
     async fn actor(&self, name: &UserName) -> Result<Option<Actor>> {
-        Ok(self.find(name).await?.map(actor_of))
+        Ok(self.standing(name).await?.map(|standing| standing.actor))
     }
 
     async fn create_token(
         &self,
         actor: &Actor,
+        by: &Means,
         label: &str,
         lifetime_seconds: Option<u64>,
     ) -> Result<NewToken> {
-        if label.chars().count() > 100 || label.chars().any(char::is_control) {
-            let message = "a token's label has at most 100 characters and no control characters";
-            return Err(Error::new(ErrorCode::InvalidParametersError, message));
-        }
-        let token = format!("{TOKEN_PREFIX}{}", URL_SAFE_NO_PAD.encode(random::<32>()));
-        let created_at = now();
-        let lifetime = lifetime_seconds.map(|s| i64::try_from(s).unwrap_or(i64::MAX / 1_000));
-        let record = database::tokens::NewToken {
-            hash: hash(&token),
-            user: actor.user.clone(),
-            label: label.to_owned(),
-            created_at,
-            expires_at: lifetime.map(|s| created_at.plus_millis(s.saturating_mul(1_000))),
-        };
-        let id = self.0.write(async |t| database::tokens::insert(t, &record).await).await;
-        let view = TokenView {
-            id: id.map_err(database)?,
-            label: record.label,
-            created_at,
-            expires_at: record.expires_at,
-        };
-        Ok(NewToken { token, view })
+        tokens::create(&self.0, actor, by, label, lifetime_seconds).await
     }
 
     async fn tokens(&self, actor: &Actor) -> Result<Vec<TokenView>> {
-        let tokens = database::tokens::list_of(self.0.database.read(), &actor.user).await;
-        Ok(tokens.map_err(database)?.into_iter().map(token_view).collect())
+        tokens::list(&self.0, actor).await
     }
 
     async fn revoke_token(&self, actor: &Actor, id: i64) -> Result<()> {
-        let removed = self.0.write(async |t| database::tokens::remove(t, &actor.user, id).await);
-        if removed.await.map_err(database)? {
-            return Ok(());
-        }
-        Err(Error::new(ErrorCode::InvalidParametersError, "you have no such token"))
+        tokens::revoke(&self.0, actor, id).await
     }
 
     async fn list(&self, actor: &Actor) -> Result<Vec<UserView>> {
         let users = database::users::list(self.0.database.read()).await.map_err(database)?;
         let visible = users.into_iter().filter(|user| actor.admin || user.name == actor.user);
-        Ok(visible.map(|user| self.view(user)).collect())
+        let mut everybody = Everybody::read(&self.0).await.map_err(database)?;
+        Ok(visible.map(|user| self.view(user, &mut everybody)).collect())
     }
 
     async fn create(&self, actor: &Actor, user: NewUser) -> Result<()> {
         administrators_only(actor)?;
-        passwords::check_new(&user.password)?;
+        passwords::check_new(&user.name, &user.password)?;
         let at = now();
         let record = UserRecord {
             name: user.name.clone(),
-            password_hash: passwords::hash(user.password).await?,
+            password_hash: self.0.passwords.hash(&actor.user, user.password).await?,
             admin: user.admin,
             created_at: at,
             password_changed_at: at,
         };
-        match self.0.write(async |t| database::users::insert(t, &record).await).await {
-            Ok(()) => {}
-            Err(database::Error::Conflict { .. }) => {
-                let message = format!("there is a user {} already", user.name);
-                return Err(Error::new(ErrorCode::ConflictUserError, message));
-            }
-            Err(error) => return Err(database(error)),
+        let rank = if user.admin { "administrator" } else { "" };
+        let entry = note(AuditAction::UserAdded, &user.name, rank).by(actor);
+        let stored = self.0.write(async |t| {
+            database::users::insert(t, &record).await?;
+            database::audit::insert(t, &entry).await
+        });
+        match stored.await {
+            Ok(()) => Ok(()),
+            Err(database::Error::Conflict { .. }) => Err(self.name_taken(&user.name).await?),
+            Err(error) => Err(database(error)),
         }
-        tracing::info!(by = %actor.user, user = %user.name, admin = user.admin, "user created");
-        Ok(())
     }
 
     async fn set_password(&self, actor: &Actor, change: PasswordChange) -> Result<()> {
@@ -128,23 +122,57 @@ impl Users for Ops {
         if !own {
             administrators_only(actor)?;
         }
-        passwords::check_new(&change.new)?;
+        passwords::check_new(&change.user, &change.new)?;
         let user = self.find(&change.user).await?.ok_or_else(|| missing(&change.user))?;
+        if user.password_hash == NO_PASSWORD {
+            let message = format!("{} signs in by a provider: it has the password", user.name);
+            return Err(Error::new(ErrorCode::ForbiddenUserError, message));
+        }
         if own {
             let old = change.old.unwrap_or_default();
-            if !passwords::verify(old, Some(user.password_hash)).await? {
-                let message = "the old password is wrong";
-                return Err(Error::new(ErrorCode::IncorrectPasswordError, message));
-            }
+            self.0.passwords.require_old(&user.name, old, user.password_hash).await?;
         }
-        let hash = passwords::hash(change.new).await?;
+        let hash = self.0.passwords.hash(&actor.user, change.new).await?;
+        let action = if own { AuditAction::PasswordChanged } else { AuditAction::PasswordReset };
+        let entry = note(action, &change.user, "").by(actor);
+        let keep = change.keep.filter(|_| own);
         let set = self.0.write(async |t| {
             database::users::set_password(t, &change.user, &hash, now()).await?;
-            database::sessions::delete_of_user(t, &change.user).await
+            end_access(t, &change.user, keep.as_ref()).await?;
+            database::audit::insert(t, &entry).await
         });
-        set.await.map_err(database)?;
-        tracing::info!(by = %actor.user, user = %change.user, "password changed");
-        Ok(())
+        set.await.map_err(database)
+    }
+
+    async fn set_admin(&self, actor: &Actor, name: &UserName, admin: bool) -> Result<()> {
+        administrators_only(actor)?;
+        if actor.user == *name {
+            let message = "administrators cannot change this of themselves";
+            return Err(Error::new(ErrorCode::ForbiddenUserError, message));
+        }
+        let action = if admin { AuditAction::UserPromoted } else { AuditAction::UserDemoted };
+        let entry = note(action, name, "").by(actor);
+        let set = self.0.write(async |t| {
+            let set = database::users::set_admin(t, name, admin).await?;
+            if set {
+                database::audit::insert(t, &entry).await?;
+            }
+            Ok(set)
+        });
+        if set.await.map_err(database)? { Ok(()) } else { Err(missing(name)) }
+    }
+
+    async fn end_access(&self, actor: &Actor, name: &UserName) -> Result<()> {
+        if actor.user != *name {
+            administrators_only(actor)?;
+        }
+        self.find(name).await?.ok_or_else(|| missing(name))?;
+        let entry = note(AuditAction::AccessEnded, name, "").by(actor);
+        let ended = self.0.write(async |t| {
+            end_access(t, name, None).await?;
+            database::audit::insert(t, &entry).await
+        });
+        ended.await.map_err(database)
     }
 
     async fn remove(&self, actor: &Actor, name: &UserName) -> Result<()> {
@@ -153,23 +181,26 @@ impl Users for Ops {
             let message = "administrators cannot remove themselves";
             return Err(Error::new(ErrorCode::ForbiddenUserError, message));
         }
-        let active = database::jobs::active(self.0.database.read()).await.map_err(database)?;
-        let jobs = active.iter().filter(|job| job.key.user == *name).count();
-        if jobs > 0 {
-            let message = format!("{name} has {jobs} active jobs: stop them first");
-            return Err(Error::new(ErrorCode::ConflictUserError, message));
-        }
+        self.find(name).await?.ok_or_else(|| missing(name))?;
         self.keep_from_others(name).await?;
+        let entry = note(AuditAction::UserRemoved, name, "").by(actor);
         let removed = self.0.write(async |t| {
-            // Whoever has the name after him must not find his images.
+            let at = now();
+            if !database::users::remove(t, name, at).await? {
+                return Ok(None);
+            }
             database::images::remove_all_of(t, name).await?;
-            database::users::remove(t, name).await
+            let jobs = stop_all_of(t, name, actor, at).await?;
+            database::audit::insert(t, &entry).await?;
+            Ok(Some(jobs))
         });
-        if !removed.await.map_err(database)? {
-            return Err(missing(name));
+        let jobs = removed.await.map_err(database)?.ok_or_else(|| missing(name))?;
+        for job in jobs {
+            self.0.tell_job(job.id, &job.key, job.state);
         }
+        self.0.bells.schedule.ring();
+        self.0.bells.jobs.ring();
         self.0.bells.images.ring();
-        tracing::info!(by = %actor.user, user = %name, "user removed");
         Ok(())
     }
 }
@@ -177,6 +208,24 @@ impl Users for Ops {
 impl Ops {
     async fn find(&self, name: &UserName) -> Result<Option<UserRecord>> {
         database::users::get(self.0.database.read(), name).await.map_err(database)
+    }
+
+    /// Why a name is not given.
+    async fn name_taken(&self, name: &UserName) -> Result<Error> {
+        let found = database::user_names::find(self.0.database.read(), name).await;
+        let message = match found.map_err(database)? {
+            Some(given) if given.removed_at.is_some() => format!(
+                "{} was a user's who was removed: what he left is still kept under his name, so \
+                 nobody else gets it; choose another name",
+                given.name
+            ),
+            Some(given) if given.name != *name => format!(
+                "there is a user {} already, whose name differs only in its capital letters",
+                given.name
+            ),
+            Some(_) | None => format!("there is a user {name} already"),
+        };
+        Ok(Error::new(ErrorCode::ConflictUserError, message))
     }
 
     /// What was a user's by his name is claimed for him, so that it does not become common when
@@ -190,35 +239,112 @@ impl Ops {
         Ok(())
     }
 
-    fn view(&self, user: UserRecord) -> UserView {
+    /// What is known of a user; `None`: there is none, or nobody has the account any more.
+    async fn standing(&self, name: &UserName) -> Result<Option<Standing>> {
+        let Some(user) = self.find(name).await? else { return Ok(None) };
+        rights::standing(&self.0, &user).await.map_err(database)
+    }
+
+    /// Somebody with a password of here.
+    async fn local(&self, user: UserRecord) -> Result<Actor> {
+        let standing = rights::standing(&self.0, &user).await.map_err(database)?;
+        let actor = standing.ok_or_else(wrong)?.actor;
+        if self.0.sign_in.local || actor.admin {
+            return Ok(actor);
+        }
+        let message = "passwords of this server are for its administrators: sign in by a provider";
+        Err(Error::new(ErrorCode::ForbiddenUserError, message))
+    }
+
+    /// Somebody whom one of the directories knows. One that is down hides nobody of another.
+    async fn by_directory(&self, name: &str, password: &str) -> Result<Actor> {
+        let mut silent = false;
+        for directory in &self.0.sign_in.directories {
+            match directory.check(name, password).await {
+                Ok(Some(person)) => return sign_ins::enter(&self.0, &person).await,
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "signing in by a directory");
+                    if let directory::Error::NotAllowed { .. } = error {
+                        return Err(Error::new(ErrorCode::ForbiddenUserError, error.to_string()));
+                    }
+                    silent = true;
+                }
+            }
+        }
+        if silent {
+            let message = "the directory of accounts does not answer: try again later";
+            return Err(Error::new(ErrorCode::UnavailableError, message));
+        }
+        Err(wrong())
+    }
+
+    fn view(&self, user: UserRecord, everybody: &mut Everybody) -> UserView {
         let cluster = self.0.cluster();
-        let actor = Actor { user: user.name.clone(), admin: user.admin };
-        let usable = cluster.virtual_clusters.iter().filter(|vc| views::usable(&actor, vc));
+        let standing = everybody.standing(&self.0.sign_in, &user);
+        let usable = cluster.virtual_clusters.iter().filter(|vc| standing.may_use(vc));
         UserView {
             virtual_clusters: usable.map(|vc| vc.name.clone()).collect(),
             name: user.name,
-            admin: user.admin,
+            admin: standing.actor.admin,
+            groups: standing.memberships,
+            provider: standing.account.as_ref().map(|account| account.provider.clone()),
+            mail: standing.account.and_then(|account| account.mail),
             created_at: user.created_at,
         }
     }
 }
 
-fn actor_of(user: UserRecord) -> Actor {
-    Actor { user: user.name, admin: user.admin }
-}
-
-fn token_view(token: TokenRecord) -> TokenView {
-    TokenView {
-        id: token.id,
-        label: token.label,
-        created_at: token.created_at,
-        expires_at: token.expires_at,
+/// Ends sessions and tokens of a user, all but one that is kept.
+async fn end_access(
+    transaction: &database::Transaction,
+    user: &UserName,
+    keep: Option<&Means>,
+) -> std::result::Result<(), database::Error> {
+    let token = match keep {
+        Some(Means::Token(id)) => Some(*id),
+        Some(Means::Session(_) | Means::Password) | None => None,
+    };
+    database::tokens::remove_of(transaction, user, token).await?;
+    match keep {
+        Some(Means::Session(key)) => {
+            database::sessions::delete_others_of_user(transaction, user, key).await?;
+        }
+        Some(Means::Token(_) | Means::Password) | None => {
+            database::sessions::delete_of_user(transaction, user).await?;
+        }
     }
+    Ok(())
 }
 
-/// Tokens are random, so that a plain hash keeps them as well as a slow one would.
-fn hash(token: &str) -> String {
-    hex::encode(Sha256::digest(token.as_bytes()))
+/// Asks that all jobs of somebody who leaves end; gives those that are still to.
+async fn stop_all_of(
+    transaction: &database::Transaction,
+    user: &UserName,
+    by: &Actor,
+    at: Timestamp,
+) -> std::result::Result<Vec<JobRow>, database::Error> {
+    let jobs = database::jobs::active_of(transaction, user).await?;
+    let mut events = Vec::new();
+    for job in &jobs {
+        if database::jobs::request_stop(transaction, job.id, &by.user, at).await? {
+            let message = format!("{} removed the user {user}", by.user);
+            let event = happened::to_job(job.id, at, "stop requested", message);
+            events.push(happened::by_person(event, &by.user));
+        }
+    }
+    database::events::insert_many(transaction, &events).await?;
+    Ok(jobs)
+}
+
+fn wrong() -> Error {
+    let message = "the user name or the password is wrong";
+    Error::new(ErrorCode::IncorrectPasswordError, message)
+}
+
+/// What is written down about an account.
+fn note(action: AuditAction, user: &UserName, detail: impl Into<String>) -> Note {
+    Note { action, object: user.to_string(), detail: detail.into(), address: None }
 }
 
 fn missing(name: &UserName) -> Error {

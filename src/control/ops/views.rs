@@ -23,6 +23,7 @@ use scheduler::model::{Answer, Demand, Standing};
 
 use crate::cluster::{Cluster, capacity, condition};
 use crate::queue::Queue;
+use crate::rights::Usable;
 
 pub(super) fn summary(row: JobRow, waiting: Option<Waiting>) -> JobSummary {
     JobSummary {
@@ -132,7 +133,8 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
     }
 }
 
-pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
+/// How an engine is reached says more about the node than others need to know.
+pub(super) fn node(actor: &Actor, node: &NodeRecord, queue: &Queue) -> NodeView {
     let capacity = capacity(node);
     let name = &node.settings.name;
     let held = held_on(queue, name);
@@ -156,7 +158,7 @@ pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
     NodeView {
         name: name.clone(),
         address: node.settings.address.clone(),
-        endpoint: node.settings.endpoint.clone(),
+        endpoint: if actor.admin { node.settings.endpoint.clone() } else { String::new() },
         simulated: node.settings.endpoint.starts_with("sim://"),
         condition: condition(node),
         emptied: node.emptied,
@@ -216,7 +218,7 @@ fn add(usage: &mut Usage, place: &TaskPlacement, resources: &Demand, node: &Capa
 }
 
 pub(super) fn virtual_cluster(
-    actor: &Actor,
+    usable: &Usable<'_>,
     settings: &VirtualClusterSettings,
     cluster: &Cluster,
     queue: &Queue,
@@ -239,7 +241,7 @@ pub(super) fn virtual_cluster(
         }
     }
     VirtualClusterView {
-        usable: usable(actor, settings),
+        usable: usable.admits(settings),
         used,
         borrowed,
         total: bounded(settings, ready(cluster)),
@@ -247,11 +249,6 @@ pub(super) fn virtual_cluster(
         waiting_jobs: queue.waiting_in(name),
         settings: settings.clone(),
     }
-}
-
-/// Whether the actor may submit to a virtual cluster.
-pub(super) fn usable(actor: &Actor, settings: &VirtualClusterSettings) -> bool {
-    actor.admin || settings.users.is_empty() || settings.users.contains(&actor.user)
 }
 
 /// What the nodes that take tasks have together.

@@ -16,6 +16,7 @@ use super::{administrators_only, effects, views};
 use crate::audit::{Note, difference};
 use crate::cluster::Cluster;
 use crate::error::database;
+use crate::rights::Usable;
 use crate::shared::Shared;
 
 #[derive(Debug)]
@@ -34,15 +35,17 @@ impl Ops {
 #[async_trait]
 impl VirtualClusters for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<VirtualClusterView>> {
+        let usable = Usable::by(&self.0, actor).await.map_err(database)?;
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        let view = |settings| views::virtual_cluster(actor, settings, &cluster, &queue);
+        let view = |settings| views::virtual_cluster(&usable, settings, &cluster, &queue);
         Ok(cluster.virtual_clusters.iter().map(view).collect())
     }
 
     async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView> {
+        let usable = Usable::by(&self.0, actor).await.map_err(database)?;
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
         let settings = cluster.virtual_cluster(name).ok_or_else(|| missing(name))?;
-        Ok(views::virtual_cluster(actor, settings, &cluster, &queue))
+        Ok(views::virtual_cluster(&usable, settings, &cluster, &queue))
     }
 
     async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()> {

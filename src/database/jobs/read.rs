@@ -1,10 +1,11 @@
 use std::collections::HashMap;
 
 use protocol::document::Syntax;
-use protocol::ids::{JobId, JobKey};
+use protocol::ids::{JobId, JobKey, UserName};
 use protocol::state::State;
 use sea_orm::entity::prelude::*;
-use sea_orm::{QueryOrder, QuerySelect};
+use sea_orm::sea_query::SelectStatement;
+use sea_orm::{QueryOrder, QuerySelect, QueryTrait};
 
 use super::{Job, JobRow, file, row};
 use crate::convert::{ROWS_A_STATEMENT, ids};
@@ -81,6 +82,25 @@ pub async fn active(conn: &impl ConnectionTrait) -> Result<Vec<JobRow>> {
 /// See [`Error`].
 pub async fn placed(conn: &impl ConnectionTrait) -> Result<Vec<JobRow>> {
     in_states(conn, |state| !state.is_final() && state != State::Waiting).await
+}
+
+/// The user's jobs that have not ended, oldest first, without their specs.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn active_of(conn: &impl ConnectionTrait, user: &UserName) -> Result<Vec<JobRow>> {
+    let states = State::ALL.into_iter().filter(|state| !state.is_final()).map(State::as_str);
+    let query = row::Entity::find()
+        .filter(row::Column::UserName.eq(user.as_str()))
+        .filter(row::Column::State.is_in(states))
+        .order_by_asc(row::Column::Id);
+    query.all(conn).await?.into_iter().map(row::Model::into_row).collect()
+}
+
+/// The ids of all of a user's jobs, as a part of another query.
+pub(crate) fn ids_of(user: &UserName) -> SelectStatement {
+    let query = row::Entity::find().filter(row::Column::UserName.eq(user.as_str()));
+    query.select_only().column(row::Column::Id).into_query()
 }
 
 async fn in_states(

@@ -1,14 +1,16 @@
+use api::audit::{AuditAction, AuditNote};
+use api::users::{Bearer, Means};
 use api::{Actor, Backend};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use base64::Engine;
 use protocol::ids::UserName;
 use tower_sessions::Session;
 
-use super::SESSION_USER;
+use super::{ClientAddress, SESSION_USER, session_store};
 use crate::failure::Failure;
 use crate::state::AppState;
 
@@ -17,6 +19,8 @@ use crate::state::AppState;
 pub(crate) struct Caller {
     /// The user, when somebody is signed in.
     pub(crate) actor: Option<Actor>,
+    /// What let him in.
+    pub(crate) means: Option<Means>,
 }
 
 /// A signed-in user; without one the request is refused with 401.
@@ -36,23 +40,35 @@ impl<S: Send + Sync> FromRequestParts<S> for Signed {
 /// changes something under a session's cookie must come from one of our own pages.
 pub(crate) async fn authenticate(
     State(state): State<AppState>,
+    ClientAddress(address): ClientAddress,
     session: Session,
     mut request: Request,
     next: Next,
 ) -> Result<Response, Failure> {
-    let actor = match request.headers().get(header::AUTHORIZATION) {
-        Some(value) => Some(by_token(&state.backend, value).await?),
+    let caller = match request.headers().get(header::AUTHORIZATION) {
+        Some(value) => by_token(&state.backend, value).await?,
         None => {
-            let actor = by_session(&state.backend, &session).await?;
-            if actor.is_some() && changes_something(request.method()) {
+            let caller = by_session(&state.backend, &session).await?;
+            if caller.actor.is_some() && changes_something(request.method()) {
                 state.origin.require_own(request.headers())?;
             }
-            actor
+            caller
         }
     };
-    request.extensions_mut().insert(Caller { actor });
+    let asked = caller.actor.clone().map(|actor| {
+        let object = format!("{} {}", request.method(), request.uri().path());
+        (actor.user, object)
+    });
+    request.extensions_mut().insert(caller);
     let personal = is_personal(request.headers());
     let mut response = next.run(request).await;
+    if let (StatusCode::FORBIDDEN, Some((actor, object))) = (response.status(), asked) {
+        let address = Some(address.to_string());
+        let note = AuditNote { actor, action: AuditAction::Refused, object, address };
+        if let Err(error) = state.backend.audit.note(note).await {
+            tracing::warn!(%error, "the audit log cannot be written");
+        }
+    }
     if personal {
         response
             .headers_mut()
@@ -71,10 +87,11 @@ fn changes_something(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-async fn by_session(backend: &Backend, session: &Session) -> Result<Option<Actor>, Failure> {
+async fn by_session(backend: &Backend, session: &Session) -> Result<Caller, Failure> {
     let user: Option<UserName> = session.get(SESSION_USER).await.map_err(session_failure)?;
-    let Some(user) = user else { return Ok(None) };
-    Ok(backend.users.actor(&user).await?)
+    let Some(user) = user else { return Ok(Caller::default()) };
+    let means = session.id().map(|id| Means::Session(session_store::key(&id)));
+    Ok(Caller { actor: backend.users.actor(&user).await?, means })
 }
 
 /// The store of the sessions failed: nobody is let in by mistake.
@@ -83,14 +100,15 @@ pub(super) fn session_failure(error: tower_sessions::session::Error) -> Failure 
     api::Error::internal().into()
 }
 
-async fn by_token(backend: &Backend, value: &HeaderValue) -> Result<Actor, Failure> {
+async fn by_token(backend: &Backend, value: &HeaderValue) -> Result<Caller, Failure> {
     let credentials = value.to_str().ok().and_then(Credentials::parse);
     let Credentials { user, token } = credentials.ok_or_else(Failure::invalid_token)?;
-    let actor = backend.users.token_actor(&token).await?.ok_or_else(Failure::invalid_token)?;
+    let bearer = backend.users.token_actor(&token).await?.ok_or_else(Failure::invalid_token)?;
+    let Bearer { actor, token } = bearer;
     if user.is_some_and(|user| user != actor.user.as_str()) {
         return Err(Failure::invalid_token());
     }
-    Ok(actor)
+    Ok(Caller { actor: Some(actor), means: Some(Means::Token(token)) })
 }
 
 /// What an `Authorization` header says.

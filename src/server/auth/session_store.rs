@@ -14,7 +14,7 @@ use tower_sessions::SessionStore;
 use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{Error, Result};
 
-use super::SESSION_USER;
+use super::{SESSION_UNTIL, SESSION_USER};
 
 /// Whoever has the database open.
 pub trait SessionDatabase: Send + Sync + 'static {
@@ -137,6 +137,9 @@ fn stored(record: &Record) -> Result<SessionRecord> {
     let user = record.data.get(SESSION_USER).and_then(Value::as_str);
     let data = serde_json::to_vec(&record.data).map_err(|e| Error::Encode(e.to_string()))?;
     let millis = record.expiry_date.unix_timestamp_nanos() / 1_000_000;
+    // However often it is used and written anew: some sessions end in any case.
+    let until = record.data.get(SESSION_UNTIL).and_then(Value::as_i64);
+    let millis = until.map_or(millis, |until| millis.min(i128::from(until) * 1_000));
     Ok(SessionRecord {
         id: key(&record.id),
         user: user.and_then(|user| user.parse().ok()),
@@ -158,6 +161,15 @@ fn record(id: Id, session: &SessionRecord) -> Result<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_of_a_provider_ends_in_its_time() {
+        let until = 1_700_000_000_i64;
+        let data = HashMap::from([(SESSION_UNTIL.to_owned(), Value::from(until))]);
+        let expiry_date = OffsetDateTime::from_unix_timestamp(1_800_000_000).unwrap();
+        let stored = stored(&Record { id: Id(7), data, expiry_date }).unwrap();
+        assert_eq!(stored.expires_at, Timestamp(until * 1_000));
+    }
 
     #[test]
     fn a_session_survives_being_stored() {

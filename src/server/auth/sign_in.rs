@@ -3,19 +3,22 @@
 use std::net::IpAddr;
 use std::time::Instant;
 
-use api::{Actor, Backend, ErrorCode};
-use axum::Json;
+use api::audit::{AuditAction, AuditNote};
+use api::{Actor, ErrorCode};
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Redirect, Response};
+use axum::{Extension, Json};
+use protocol::ids::{ProviderName, UserName};
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 use tower_sessions::Session;
 
-use super::SESSION_USER;
 use super::address::ClientAddress;
-use super::caller::session_failure;
-use super::sign_in_limit::SignInLimit;
+use super::caller::{Caller, session_failure};
+use super::sign_in_limit::Visitor;
+use super::{SESSION_PROVIDER, SESSION_UNTIL, SESSION_USER};
 use crate::failure::Failure;
 use crate::state::AppState;
 
@@ -30,65 +33,133 @@ pub(crate) async fn sign_in(
     let json = is_json(&headers);
     let form: Form = parse(&body, json)?;
     let outcome = match state.origin.refuse_foreign(&headers) {
-        Ok(()) => enter(&state, &session, &form, address).await,
+        Ok(()) => enter(&state, &session, &form, (address, &headers)).await,
         Err(failure) => Err(failure),
     };
-    match (json, outcome) {
-        (true, outcome) => Ok(Json(Entered::from(outcome?)).into_response()),
-        (false, Ok(_)) => Ok(Redirect::to(local_path(&form.next)).into_response()),
-        (false, Err(failure)) => Ok(back_to_form(&form, failure.error.code)),
-    }
+    let device = |actor: &Actor| {
+        state.devices.cookie(&headers, actor.user.as_str(), state.origin.is_https())
+    };
+    let (actor, mut response) = match (json, outcome) {
+        (true, outcome) => {
+            let actor = outcome?;
+            (actor.clone(), Json(Entered::from(actor)).into_response())
+        }
+        (false, Ok(actor)) => (actor, Redirect::to(local_path(&form.next)).into_response()),
+        (false, Err(failure)) => return Ok(back_to_form(&form, failure.error.code)),
+    };
+    response.headers_mut().append(header::SET_COOKIE, device(&actor));
+    Ok(response)
 }
 
 /// `POST /auth/sign-out`.
-pub(crate) async fn sign_out(session: Session, headers: HeaderMap) -> Result<Response, Failure> {
+pub(crate) async fn sign_out(
+    State(state): State<AppState>,
+    ClientAddress(address): ClientAddress,
+    Extension(caller): Extension<Caller>,
+    session: Session,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let provider: Option<ProviderName> =
+        session.get(SESSION_PROVIDER).await.map_err(session_failure)?;
     session.flush().await.map_err(session_failure)?;
+    if let Some(actor) = caller.actor {
+        note(&state, actor.user, AuditAction::SignedOut, address).await;
+    }
     if is_json(&headers) {
         return Ok(Json(serde_json::json!({ "message": "Logout successfully" })).into_response());
     }
-    Ok(Redirect::to("/sign-in").into_response())
+    // The provider goes on knowing this browser; the page says so.
+    let page = provider.map_or("/sign-in".to_owned(), |name| format!("/sign-in?out={name}"));
+    Ok(Redirect::to(&page).into_response())
 }
 
 async fn enter(
     state: &AppState,
     session: &Session,
     form: &Form,
-    address: IpAddr,
+    from: (IpAddr, &HeaderMap),
 ) -> Result<Actor, Failure> {
-    let actor = check_password(
-        &state.backend,
-        &state.sign_in_limit,
-        address,
-        &form.username,
-        &form.password,
-    )
-    .await?;
+    let actor = check_password(state, from, &form.username, &form.password).await?;
+    establish(state, session, &actor, None).await?;
+    Ok(actor)
+}
+
+/// Makes the session one of this user, who may have come from a provider's pages.
+pub(super) async fn establish(
+    state: &AppState,
+    session: &Session,
+    actor: &Actor,
+    provider: Option<&ProviderName>,
+) -> Result<(), Failure> {
+    let seconds = state.backend.sign_ins.session_seconds(&actor.user).await?;
     // A session that somebody else may have planted is left behind with all it holds.
     // Flushing alone would keep the id, and whoever planted it would be signed in as well.
     session.clear().await;
     session.cycle_id().await.map_err(session_failure)?;
     session.insert(SESSION_USER, &actor.user).await.map_err(session_failure)?;
-    Ok(actor)
+    if let Some(seconds) = seconds {
+        let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+        let until = OffsetDateTime::now_utc().unix_timestamp().saturating_add(seconds);
+        session.insert(SESSION_UNTIL, until).await.map_err(session_failure)?;
+    }
+    if let Some(provider) = provider {
+        session.insert(SESSION_PROVIDER, provider).await.map_err(session_failure)?;
+    }
+    Ok(())
 }
 
-/// Checks a password, so often and not more.
+/// Checks a password, so often and not more, and writes down what came of it.
 pub(crate) async fn check_password(
-    backend: &Backend,
-    limit: &SignInLimit,
-    address: IpAddr,
+    state: &AppState,
+    (address, headers): (IpAddr, &HeaderMap),
     user: &str,
     password: &str,
 ) -> Result<Actor, Failure> {
-    if let Err(wait) = limit.begin(user, address, Instant::now()) {
-        tracing::warn!(%address, "too many attempts to sign in");
-        let message = "Too many requests, please try again later.";
-        let mut failure = Failure::new(ErrorCode::TooManyRequestsError, message);
-        failure.retry_after = Some(wait.as_secs().max(1));
-        return Err(failure);
+    let device = state.devices.of(headers, user);
+    let visitor = Visitor { user: user.to_owned(), address, device };
+    match state.sign_in_limit.begin(&visitor, Instant::now()) {
+        Ok(wait) => tokio::time::sleep(wait).await,
+        Err(wait) => {
+            tracing::warn!(%address, "too many attempts to sign in");
+            let message = "Too many requests, please try again later.";
+            let mut failure = Failure::new(ErrorCode::TooManyRequestsError, message);
+            failure.retry_after = Some(wait.as_secs().max(1));
+            return Err(failure);
+        }
     }
-    let actor = backend.users.sign_in(user, password).await?;
-    limit.succeeded(user, address);
-    Ok(actor)
+    match state.backend.users.sign_in(user, password).await {
+        Ok(actor) => {
+            state.sign_in_limit.succeeded(&visitor, Instant::now());
+            note(state, actor.user.clone(), AuditAction::SignedIn, address).await;
+            Ok(actor)
+        }
+        Err(error) => {
+            if error.code == ErrorCode::IncorrectPasswordError {
+                note(state, tried(state, user).await, AuditAction::SignInFailed, address).await;
+            }
+            Err(error.into())
+        }
+    }
+}
+
+/// Whose name was tried. Other names are not repeated: some of them are passwords that were typed
+/// into the wrong field.
+async fn tried(state: &AppState, user: &str) -> UserName {
+    if let Ok(name) = user.parse()
+        && let Ok(Some(actor)) = state.backend.users.actor(&name).await
+    {
+        return actor.user;
+    }
+    UserName::new("nobody").expect("the word is a valid user name")
+}
+
+/// Writes something down; that it cannot be written hinders nobody from coming or going.
+pub(super) async fn note(state: &AppState, actor: UserName, action: AuditAction, address: IpAddr) {
+    let (object, address) = (actor.to_string(), Some(address.to_string()));
+    let note = AuditNote { actor, action, object, address };
+    if let Err(error) = state.backend.audit.note(note).await {
+        tracing::warn!(%error, "the audit log cannot be written");
+    }
 }
 
 #[derive(Deserialize)]

@@ -1,5 +1,7 @@
 //! `berth serve`: puts everything together, serves, and ends in good order.
 
+mod private;
+
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
@@ -21,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::session_store::{SessionDatabase, Store};
-use crate::config::{Config, Flags, LogFormat};
+use crate::config::{Config, Flags, LogFormat, Providers};
 use crate::guest;
 use crate::health::{Check, Measurement, Probe, Value};
 use crate::router::router;
@@ -53,6 +55,7 @@ pub struct Serve {
 
 impl Serve {
     pub(super) fn run(self) -> commands::Outcome {
+        private::from_now_on();
         let Self { listen, data, config, demo } = self;
         let flags = Flags { listen, data, demo };
         // Variables that are not text cannot be ours.
@@ -83,7 +86,8 @@ fn start_log(config: &Config) -> anyhow::Result<()> {
 async fn serve(config: Config) -> anyhow::Result<()> {
     // Before anything is started, so that a stop while starting is not lost.
     let stop = stop_signal()?;
-    let control = Arc::new(start_control(&config).await?);
+    let Providers { options: sign_in, oidc, ways } = config.sign_in.providers()?;
+    let control = Arc::new(start_control(&config, sign_in).await?);
     let shutdown = CancellationToken::new();
     let tasks = TaskTracker::new();
     tasks.spawn(sweep(Arc::clone(&control), shutdown.clone()));
@@ -101,6 +105,9 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         trusted_proxies: config.trusted_proxies.clone(),
         site: Site::open(config.site.clone()),
         upload_limit: config.upload_limit(),
+        device_key: Some(control.derive_key("known devices")),
+        oidc,
+        ways,
         shutdown: shutdown.clone(),
     };
     let probe = Arc::new(ControlProbe(Arc::clone(&control)));
@@ -148,13 +155,17 @@ async fn answer(
     }
 }
 
-async fn start_control(config: &Config) -> anyhow::Result<Control> {
+async fn start_control(
+    config: &Config,
+    sign_in: control::SignInOptions,
+) -> anyhow::Result<Control> {
     let data = &config.data;
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(data)
         .with_context(|| format!("data = {}: the folder cannot be made", data.display()))?;
+    private::what_is_there(data);
     let database = Database::open(&config.database_url()).await.context("database.url")?;
     let storage = Storage::open_with(config.storage_options()).context("storage")?;
     let mut nodes = config.node_settings();
@@ -172,6 +183,8 @@ async fn start_control(config: &Config) -> anyhow::Result<Control> {
         guest: guest::program(config.guest.as_deref())?,
         storage_mount: config.storage.mount.clone(),
         admin_password: config.admin_password.clone(),
+        rules: config.rules(),
+        sign_in,
     };
     control::start(options).await.context("the control loops cannot be started")
 }

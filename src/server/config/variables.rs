@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 22] = [
+const KNOWN: [(&str, &str, Kind); 26] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -32,6 +32,10 @@ const KNOWN: [(&str, &str, Kind); 22] = [
     ("BERTH_STORAGE_UPLOAD_LIMIT_MB", "storage.upload_limit_mb", Kind::Value),
     ("BERTH_STORAGE_MOUNT", "storage.mount", Kind::Text),
     ("BERTH_PROXY_URL", "proxy.url", Kind::Text),
+    ("BERTH_TOKENS_LONGEST_DAYS", "tokens.longest_days", Kind::Value),
+    ("BERTH_TOKENS_WITHOUT_END", "tokens.without_end", Kind::Value),
+    ("BERTH_JOBS_PRIVATE", "jobs.private", Kind::Value),
+    ("BERTH_SIGN_IN", "sign_in", Kind::Value),
     ("BERTH_LOG_FILTER", "log.filter", Kind::Text),
     ("BERTH_LOG_FORMAT", "log.format", Kind::Text),
     ("BERTH_NODES", "nodes", Kind::Value),

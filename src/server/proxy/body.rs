@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::places::Place;
+use super::tunnel::{self, StillAllowed};
 
 /// How long a task may say nothing in the middle of an answer. Streams of events are often quiet.
 const SILENCE: Duration = Duration::from_secs(3_600);
@@ -55,18 +56,20 @@ pub(super) fn noted(body: Body, activity: Activity) -> Body {
     Body::from_stream(body.into_data_stream().inspect(move |_| activity.note()))
 }
 
-/// An answer's body. The task is let go when the client takes nothing for long, and when we stop;
-/// whoever got only a part by then is told so by the end of his connection.
+/// An answer's body. The task is let go when the client takes nothing for long, when its user may
+/// no more, and when we stop; whoever got only a part by then is told so by the end of his
+/// connection.
 pub(super) fn relayed(
     body: Body,
     place: Place,
-    tasks: &TaskTracker,
-    stop: CancellationToken,
+    (tasks, stop): (&TaskTracker, CancellationToken),
+    still_allowed: StillAllowed,
 ) -> Body {
     let (pieces, taken) = mpsc::channel(PIECES);
     tasks.spawn(async move {
         tokio::select! {
             () = relay(body, pieces) => {}
+            () = tunnel::revoked(&still_allowed) => {}
             () = stop.cancelled() => {}
         }
         drop(place);

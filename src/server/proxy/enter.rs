@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use api::{Actor, Error};
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -18,8 +18,8 @@ use super::page::{self, Reason};
 use super::requests::{self, Address};
 use super::tunnel::StillAllowed;
 use super::{Proxy, TaskHosts, client_address};
-use crate::auth::Caller;
 use crate::auth::sign_in::local_path;
+use crate::auth::{Caller, Still};
 use crate::failure::Failure;
 
 /// Paths that a task's host has for us. Everything else is the task's.
@@ -47,7 +47,9 @@ pub(super) async fn portal(proxy: &Proxy, session: &Session, request: Request) -
         requests::check(&parts)?;
         let address = Address::read(parts.uri.path(), &actor.user).ok_or(Reason::NoAddress)?;
         if headers.contains_key(header::AUTHORIZATION) {
-            direct(proxy, actor, address, parts, body).await
+            let still = Still::from_request_parts(&mut parts, &proxy.state).await;
+            let still = still.map_err(|failure| Reason::from(failure.error))?;
+            direct(proxy, (actor, still), address, parts, body).await
         } else {
             let client = client_address(&mut parts, &proxy.state).await;
             hand_over(proxy, session, (actor, client), address, &parts).await
@@ -68,7 +70,7 @@ fn stranger(request: &Parts) -> Response {
 /// Passes a request with a token on from here.
 async fn direct(
     proxy: &Proxy,
-    actor: Actor,
+    (actor, holder): (Actor, Still),
     address: Address,
     mut parts: Parts,
     body: Body,
@@ -84,7 +86,10 @@ async fn direct(
     let user = actor.user.clone();
     let still: StillAllowed = Box::new(move || {
         let (backend, actor, port) = (backend.clone(), actor.clone(), port.clone());
-        Box::pin(async move { backend.proxy.upstream(&actor, &port).await.is_ok() })
+        let holder = holder.clone();
+        Box::pin(async move {
+            holder.allowed().await && backend.proxy.upstream(&actor, &port).await.is_ok()
+        })
     });
     let request = Request::from_parts(parts, body);
     forward(proxy, Passage { upstream, ends, user, target }, request, still).await

@@ -68,7 +68,8 @@ pub(super) async fn forward(
     parts.headers = headers::of_response(&parts.headers, &ends);
     parts.version = Version::HTTP_11;
     let state = &proxy.state;
-    let body = relayed(Body::new(body), place, &state.tasks, state.shutdown.clone());
+    let beside = (&state.tasks, state.shutdown.clone());
+    let body = relayed(Body::new(body), place, beside, still_allowed);
     Ok(Response::from_parts(parts, body))
 }
 

@@ -16,7 +16,7 @@ const SILENCE: Duration = Duration::from_secs(4 * 3_600);
 /// How long one side may take nothing.
 const SLOWNESS: Duration = Duration::from_secs(120);
 /// How often it is asked whether the user still may.
-const RECHECK: Duration = Duration::from_secs(30);
+const RECHECK: Duration = Duration::from_secs(5);
 /// Bytes on their way, each way.
 const PIECE: usize = 16 * 1024;
 
@@ -34,20 +34,24 @@ pub(super) async fn run(client: Upgraded, task: Upgraded, still_allowed: &StillA
             copy(task_reads, client_writes, &activity)
         )
     };
-    let revoked = async {
-        let mut tick = interval(RECHECK);
-        loop {
-            tick.tick().await;
-            if !still_allowed().await {
-                return;
-            }
-        }
-    };
     tokio::select! {
         // Whoever goes away at any moment is no failure of ours.
         _ended_or_broken = both => {}
         () = activity.silent_for(SILENCE) => {}
-        () = revoked => {}
+        () = revoked(still_allowed) => {}
+    }
+}
+
+/// Returns when the user may no more.
+pub(super) async fn revoked(still_allowed: &StillAllowed) {
+    let mut tick = interval(RECHECK);
+    // He was asked for just now.
+    tick.tick().await;
+    loop {
+        tick.tick().await;
+        if !still_allowed().await {
+            return;
+        }
     }
 }
 

@@ -7,9 +7,14 @@ use crate::failure::Failure;
 /// How many jobs of one name are looked at before the name is called ambiguous.
 const CANDIDATES: u64 = 50_000;
 
-/// The job of a flat address: the caller's own, else the only one of that name, else the one whose
-/// `user~name` it is.
+/// The job of a flat address: the one whose `user~name` it is, if there is such a user; else the
+/// caller's own, else the only one of that name.
 pub(crate) async fn find(backend: &Backend, actor: &Actor, name: &str) -> Result<JobKey, Failure> {
+    if let Ok(key) = name.parse::<JobKey>()
+        && backend.users.actor(&key.user).await?.is_some()
+    {
+        return Ok(key);
+    }
     let job: JobName = name.parse().map_err(|_| not_found(name))?;
     let own = JobKey { user: actor.user.clone(), name: job.clone() };
     let query = JobQuery { keyword: name.to_owned(), limit: CANDIDATES, ..JobQuery::default() };

@@ -9,6 +9,7 @@ use futures::StreamExt;
 use protocol::ids::{JobKey, RoleName};
 use serde::Deserialize;
 
+use crate::auth::Still;
 use crate::failure::Failure;
 use crate::state::AppState;
 
@@ -31,7 +32,7 @@ pub(crate) struct LogParams {
 /// The log of one task. Without a role, of the first task of the first role.
 pub(crate) async fn logs(
     state: &AppState,
-    actor: &Actor,
+    (actor, still): (&Actor, Still),
     job: JobKey,
     params: LogParams,
 ) -> Result<Response, Failure> {
@@ -39,7 +40,7 @@ pub(crate) async fn logs(
     let file = format!("{}-{role}-{}.log", job.name, params.index);
     let task = TaskRef { job, attempt: params.attempt, role, index: params.index };
     let mut response = if params.follow {
-        followed(state, actor, &task, params.offset).await?
+        followed(state, (actor, still), &task, params.offset).await?
     } else {
         let tail = params.tail.unwrap_or(MOST_BYTES).min(MOST_BYTES);
         piece(state.backend.logs.tail(actor, &task, tail).await?, params.offset)
@@ -70,15 +71,16 @@ async fn role(
     first.ok_or_else(|| Failure::new(ErrorCode::NoTaskLogError, "Log of task is not found."))
 }
 
-/// From `offset` on until the task has ended, or the server stops. An error in the middle breaks
+/// From `offset` on until the task has ended, the reader may no more, or the server stops. An error in the middle breaks
 /// the connection off, so that nobody takes the part for the whole.
 async fn followed(
     state: &AppState,
-    actor: &Actor,
+    (actor, still): (&Actor, Still),
     task: &TaskRef,
     offset: u64,
 ) -> Result<Response, Failure> {
     let stream = state.backend.logs.follow(actor, task, offset).await?;
+    let stream = stream.take_until(still.revoked());
     let stream = stream.take_until(state.shutdown.clone().cancelled_owned());
     Ok(Body::from_stream(stream).into_response())
 }

@@ -1,6 +1,8 @@
 use api::ErrorCode;
+use api::users::Means;
 use axum::Json;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use serde::{Deserialize, Serialize};
 
 use crate::auth::ClientAddress;
@@ -53,13 +55,14 @@ pub(crate) struct Answer {
 pub(crate) async fn create(
     State(state): State<AppState>,
     ClientAddress(address): ClientAddress,
+    headers: HeaderMap,
     Fields(request): Fields<Request>,
 ) -> Result<Json<Answer>, Failure> {
     let Request { username, password, expiration } = request;
     let lifetime = lifetime(expiration)?;
-    let limit = &state.sign_in_limit;
-    let actor = check_password(&state.backend, limit, address, &username, &password).await?;
-    let token = state.backend.users.create_token(&actor, "REST", Some(lifetime)).await?;
+    let actor = check_password(&state, (address, &headers), &username, &password).await?;
+    let token =
+        state.backend.users.create_token(&actor, &Means::Password, "REST", Some(lifetime)).await?;
     Ok(Json(Answer {
         user: actor.user.into(),
         token: token.token,

@@ -7,6 +7,7 @@ mod wire;
 use axum::Router;
 use axum::routing::{any, get, post, put};
 
+use crate::auth::oidc;
 use crate::rest::{ssh, task_files, token, v2};
 use crate::state::AppState;
 use crate::terminal;
@@ -15,6 +16,9 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/", any(v2::info))
         .route("/token", post(token::create))
+        .route("/authn/info", get(oidc::info))
+        .route("/authn/basic/login", post(token::create))
+        .route("/authn/oidc/login", get(oidc::login))
         .route("/jobs", get(jobs::list).post(jobs::submit))
         .route("/jobs/{name}", get(jobs::get).put(jobs::submit_named))
         .route("/jobs/{name}/config", get(jobs::config))

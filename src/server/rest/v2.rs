@@ -3,6 +3,7 @@
 pub(crate) mod cluster;
 mod events;
 mod files;
+mod groups;
 mod images;
 mod jobs;
 mod nodes;
@@ -17,6 +18,7 @@ use axum::routing::{any, delete, get, post, put};
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
 
+use crate::auth::oidc;
 use crate::failure::Failure;
 use crate::rest::{audit, ssh, token};
 use crate::state::AppState;
@@ -60,6 +62,15 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/users", get(users::list).post(users::create))
         .route("/users/{name}", get(users::get).delete(users::remove))
         .route("/users/{name}/password", put(users::set_password))
+        .route("/users/{name}/admin", put(users::set_admin))
+        .route("/users/{name}/access", delete(users::end_access))
+        .route("/users/{name}/grouplist", put(groups::set))
+        .route("/users/{name}/group", put(groups::add).delete(groups::remove))
+        .route("/groups", get(groups::list))
+        .route("/groups/{name}", get(groups::get))
+        .route("/groups/{name}/userlist", get(groups::members))
+        .route("/authn/info", get(oidc::info))
+        .route("/authn/oidc/login", get(oidc::login))
 }
 
 #[derive(Debug, Serialize)]

@@ -11,7 +11,8 @@ use futures::{SinkExt, StreamExt};
 use tokio::time::{interval, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{Asking, Still, Telling};
+use super::{Asking, Telling};
+use crate::auth::Still;
 
 /// How often a quiet reader is asked whether he is there.
 const PING: Duration = Duration::from_secs(10);
@@ -19,8 +20,6 @@ const PING: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(35);
 /// A reader who takes nothing for so long is gone.
 const SLOWNESS: Duration = Duration::from_secs(30);
-/// How often it is asked whether the user still may.
-const RECHECK: Duration = Duration::from_secs(20);
 /// Bytes that wait for a shell that takes nothing. Whoever types more is cut off.
 const TYPED_AHEAD: usize = 1024 * 1024;
 
@@ -49,7 +48,7 @@ impl Conversation {
     }
 
     /// Talks until either side ends. A shell whose reader just vanishes waits for him.
-    pub(super) async fn run(self, terminal: Terminal, still: &Still) {
+    pub(super) async fn run(self, terminal: Terminal, still: Still) {
         let Self { mut sink, mut source, stop } = self;
         let Terminal { id, resumed, offset, mut output, controls } = terminal;
         let opened = Telling::Opened { session: id, resumed, offset };
@@ -59,7 +58,7 @@ impl Conversation {
         let end = tokio::select! {
             end = show(&mut sink, &mut output) => end,
             end = listen(&mut source, controls.as_ref()) => end,
-            () = revoked(still) => {
+            () = still.revoked() => {
                 controls.close().await;
                 Some(TerminalEnd::Revoked)
             }
@@ -153,16 +152,6 @@ async fn hand_on(controls: &dyn TerminalControls, next: Option<&Typed>) -> usize
             0
         }
         None => std::future::pending().await,
-    }
-}
-
-async fn revoked(still: &Still) {
-    let mut tick = interval(RECHECK);
-    loop {
-        tick.tick().await;
-        if !still.allowed().await {
-            return;
-        }
     }
 }
 

@@ -47,8 +47,8 @@ async fn actor(
     parameters: &Parameters,
 ) -> Result<Actor, Failure> {
     if let Some(token) = parameters.text("delegation") {
-        let actor = state.backend.users.token_actor(token).await?;
-        return actor.ok_or_else(Failure::invalid_token);
+        let bearer = state.backend.users.token_actor(token).await?;
+        return bearer.map(|bearer| bearer.actor).ok_or_else(Failure::invalid_token);
     }
     caller.actor.ok_or_else(|| {
         Failure::new(

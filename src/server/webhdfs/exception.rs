@@ -65,6 +65,7 @@ fn class(code: ErrorCode) -> (u16, &'static str) {
         | ErrorCode::NoTaskLogError
         | ErrorCode::NoVirtualClusterError
         | ErrorCode::NoUserError
+        | ErrorCode::NoGroupError
         | ErrorCode::NoNodeError
         | ErrorCode::NoImageError => (404, "java.io.FileNotFoundException"),
         ErrorCode::ConflictJobError

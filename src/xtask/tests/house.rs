@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 /// The rooms and those of our own crates that each may use.
-const ROOMS: [(&str, &[&str]); 12] = [
+const ROOMS: [(&str, &[&str]); 13] = [
     ("protocol", &[]),
     ("scheduler", &["protocol"]),
     ("lifecycle", &["protocol"]),
@@ -15,8 +15,21 @@ const ROOMS: [(&str, &[&str]); 12] = [
     ("database", &["protocol"]),
     ("engine", &["protocol"]),
     ("storage", &["protocol"]),
+    ("directory", &["protocol"]),
     ("guest", &["protocol"]),
-    ("control", &["protocol", "api", "scheduler", "lifecycle", "database", "engine", "storage"]),
+    (
+        "control",
+        &[
+            "protocol",
+            "api",
+            "scheduler",
+            "lifecycle",
+            "database",
+            "engine",
+            "storage",
+            "directory",
+        ],
+    ),
     (
         "server",
         &[
@@ -27,6 +40,7 @@ const ROOMS: [(&str, &[&str]); 12] = [
             "database",
             "engine",
             "storage",
+            "directory",
             "control",
             "app",
         ],
@@ -44,10 +58,12 @@ const IMPURE: [&str; 10] = [
 ];
 
 /// Libraries that exactly these rooms may name.
-const RESERVED: [(&str, &[&str]); 5] = [
+const RESERVED: [(&str, &[&str]); 7] = [
     ("sea-orm", &["database"]),
     ("sea-orm-migration", &["database"]),
     ("bollard", &["engine"]),
+    ("openidconnect", &["directory"]),
+    ("ldap3", &["directory"]),
     ("leptos", &["app", "server"]),
     ("leptos_axum", &["app", "server"]),
 ];

@@ -2,6 +2,7 @@
 //! `/Container/<user>/<job>/ssh/<application id>/.ssh/<application id>`, and with `.pub` its public
 //! half. Nothing lies there: both are worked out when they are asked for.
 
+use api::audit::AuditAction;
 use api::files::{FileContent, FileKind, FilePart, FileView};
 use api::{Actor, Result};
 use bytes::Bytes;
@@ -11,6 +12,7 @@ use protocol::environment::application_id;
 use protocol::ids::{JobKey, JobName, UserName};
 use storage::StoragePath;
 
+use crate::audit;
 use crate::error::database;
 use crate::keys::{self, Pair};
 use crate::ops::owner_only;
@@ -37,6 +39,8 @@ impl KeyFile {
             return Ok(None);
         }
         owner_only(actor, &key.user, "read the key of this job")?;
+        let about = (AuditAction::KeyRead, key.to_string(), String::new());
+        audit::looked(shared, actor, &key.user, about).await.map_err(database)?;
         let pair = keys::private_key(&shared.seal, job.id, &key, Pair::Entry);
         let content = match half {
             Half::Private => keys::openssh(&pair),

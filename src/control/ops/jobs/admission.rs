@@ -4,7 +4,7 @@
 use api::{Actor, Error, ErrorCode, Result};
 use protocol::document::Document;
 use protocol::environment::{self, JobFacts};
-use protocol::ids::{JobId, JobKey};
+use protocol::ids::{JobId, JobKey, JobName};
 use protocol::problem::Problem;
 use protocol::spec::{Dialect, JobSpec};
 use protocol::wait::WaitReason;
@@ -13,12 +13,14 @@ use storage::{EntryKind, StorageError};
 
 use crate::cluster::scheduler_node;
 use crate::code;
+use crate::error::database;
 use crate::images;
 use crate::ops::files::access::{Access, Claim};
 use crate::ops::files::failure;
-use crate::ops::{views, virtual_clusters};
+use crate::ops::virtual_clusters;
 use crate::public_keys;
 use crate::queue::request;
+use crate::rights::Usable;
 use crate::shared::Shared;
 
 /// The output folder that nobody else can have.
@@ -54,13 +56,16 @@ pub(super) async fn check(
     spec: &JobSpec,
 ) -> std::result::Result<(), Refusal> {
     let refused = |field: &'static str| move |error| Refusal { field, error, never: None };
+    free_of_users(shared, &spec.name).await.map_err(refused("jobName"))?;
     let cluster = shared.cluster();
     let name = &spec.virtual_cluster;
     let settings = cluster.virtual_cluster(name);
     let settings = settings
         .ok_or_else(|| virtual_clusters::missing(name))
         .map_err(refused("virtualCluster"))?;
-    if !views::usable(actor, settings) {
+    let usable =
+        Usable::by(shared, actor).await.map_err(database).map_err(refused("virtualCluster"))?;
+    if !usable.admits(settings) {
         let message = format!("{} may not use the virtual cluster {name}", actor.user);
         let error = Error::new(ErrorCode::ForbiddenUserError, message);
         return Err(refused("virtualCluster")(error));
@@ -86,6 +91,19 @@ pub(super) async fn check(
         }
     }
     Ok(())
+}
+
+/// Refuses a name that reads as the address of another user's job: `alice~train`.
+async fn free_of_users(shared: &Shared, name: &JobName) -> Result<()> {
+    let Ok(JobKey { user, .. }) = name.as_str().parse() else { return Ok(()) };
+    let given = database::user_names::find(shared.database.read(), &user).await;
+    if given.map_err(database)?.is_none() {
+        return Ok(());
+    }
+    let message = format!(
+        "{name} reads as the address of a job of the user {user}: choose a name without {user}~"
+    );
+    Err(Error::new(ErrorCode::InvalidParametersError, message))
 }
 
 /// Where a job file asks for what can never be had.

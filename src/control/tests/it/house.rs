@@ -63,6 +63,8 @@ impl House {
             guest: None,
             storage_mount: None,
             admin_password: Some("correct horse".into()),
+            rules: control::Rules::default(),
+            sign_in: control::SignInOptions::default(),
         }
     }
 

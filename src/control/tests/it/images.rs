@@ -117,10 +117,9 @@ async fn nobody_inherits_the_images_of_who_had_his_name() {
     backend.images.save(&bob, &wish).await.unwrap();
     assert_eq!(settled(backend).await[0].image, "saved/bob/private:1");
     house.node(0).until_empty().await;
-    while backend.users.remove(&admin(), &bob.user).await.is_err() {
-        changes.next().await;
-    }
-    backend.users.create(&admin(), new()).await.unwrap();
+    backend.users.remove(&admin(), &bob.user).await.unwrap();
+    let again = backend.users.create(&admin(), new()).await.unwrap_err();
+    assert_eq!(again.code, ErrorCode::ConflictUserError);
     let submission = Submission {
         text: with_image("heir", "saved/bob/private:1"),
         cloned_from: None,

@@ -2,6 +2,7 @@
 //! and survive whatever happens to server and nodes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod accounts;
 mod crash;
 mod drains;
 mod files;

@@ -2,8 +2,9 @@ use database::public_keys::{self, PublicKeyRecord};
 use database::sessions::{self, SessionRecord};
 use database::tokens::{self, NewToken};
 use database::users::{self, UserRecord};
-use database::{Error, settings};
-use protocol::ids::UserName;
+use database::{Error, groups, provider_accounts, settings, user_names};
+use protocol::ids::{GroupName, UserName};
+use protocol::person::{Person, Source};
 
 use crate::stage::{Stage, at, on_both, user, write};
 
@@ -24,6 +25,8 @@ fn token(hash: &str, of: &str, ends: Option<i64>) -> NewToken {
         label: format!("for {hash}"),
         created_at: at(2),
         expires_at: ends.map(at),
+        made_by: None,
+        by_sign_in: false,
     }
 }
 
@@ -38,7 +41,63 @@ async fn add_users(stage: &Stage) -> anyhow::Result<(UserName, UserName)> {
     Ok((user("alice"), user("bob")))
 }
 
+fn person(subject: &str) -> Person {
+    Person {
+        provider: "company".parse().unwrap(),
+        issuer: "https://id.example.org".to_owned(),
+        subject: subject.to_owned(),
+        name: "alice".to_owned(),
+        mail: Some("alice@example.org".to_owned()),
+        groups: Vec::new(),
+    }
+}
+
 on_both! {
+    async fn a_source_says_anew_what_it_said_of_a_users_groups(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        let company: Source = "company".parse()?;
+        let names = |names: &[&str]| -> Vec<GroupName> {
+            names.iter().map(|name| name.parse().unwrap()).collect()
+        };
+        write!(stage, |tx| groups::set(&tx, &alice, &Source::Local, &names(&["x", "x", "a b"])));
+        write!(stage, |tx| groups::set(&tx, &alice, &company, &names(&["x", "y"])));
+        write!(stage, |tx| groups::set(&tx, &bob, &company, &names(&["y"])));
+        write!(stage, |tx| groups::set(&tx, &alice, &company, &names(&["z"])));
+        let said = |all: Vec<groups::Membership>| -> Vec<String> {
+            let said = |one: groups::Membership| format!("{} {} {}", one.user, one.source, one.group);
+            all.into_iter().map(said).collect()
+        };
+        let of_alice = said(groups::of_user(stage.db.read(), &alice).await?);
+        assert_eq!(of_alice, ["alice company z", "alice local a b", "alice local x"]);
+        assert_eq!(groups::list(stage.db.read()).await?.len(), 4);
+        assert!(write!(stage, |tx| users::remove(&tx, &bob, at(9))));
+        write!(stage, |tx| groups::remove_all_of(&tx, &alice));
+        assert_eq!(groups::list(stage.db.read()).await?, []);
+    }
+
+    async fn a_person_has_one_account(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        let conn = stage.db.read();
+        assert_eq!(provider_accounts::of_person(conn, &person("1")).await?, None);
+        write!(stage, |tx| provider_accounts::insert(&tx, &alice, &person("1"), at(5)));
+        let tx = stage.begin().await?;
+        let again = provider_accounts::insert(&tx, &bob, &person("1"), at(6)).await.unwrap_err();
+        assert!(matches!(again, Error::Conflict { .. }), "{again}");
+        tx.rollback().await?;
+        let found = provider_accounts::of_person(stage.db.read(), &person("1")).await?.unwrap();
+        assert_eq!((found.user.clone(), found.confirmed_at), (alice.clone(), Some(at(5))));
+        let elsewhere = Person { issuer: "https://other.example.org".into(), ..person("1") };
+        assert_eq!(provider_accounts::of_person(stage.db.read(), &elsewhere).await?, None);
+        write!(stage, |tx| provider_accounts::confirm(&tx, &alice, &person("1"), at(9)));
+        let found = provider_accounts::get(stage.db.read(), &alice).await?.unwrap();
+        assert_eq!(found.confirmed_at, Some(at(9)));
+        write!(stage, |tx| provider_accounts::deny(&tx, &alice));
+        let company = "company".parse()?;
+        let all = provider_accounts::of_provider(stage.db.read(), &company).await?;
+        assert_eq!(all.iter().map(|one| one.confirmed_at).collect::<Vec<_>>(), [None]);
+        assert_eq!(provider_accounts::list(stage.db.read()).await?, all);
+    }
+
     async fn users_come_and_go(stage) {
         assert_eq!(users::count(stage.db.read()).await?, 0);
         let (alice, bob) = add_users(&stage).await?;
@@ -51,8 +110,8 @@ on_both! {
         assert_eq!(error.to_string(), "user bob exists already");
         assert!(matches!(error, Error::Conflict { .. }));
         tx.rollback().await?;
-        assert!(write!(stage, |tx| users::remove(&tx, &bob)));
-        assert!(!write!(stage, |tx| users::remove(&tx, &bob)));
+        assert!(write!(stage, |tx| users::remove(&tx, &bob, at(9))));
+        assert!(!write!(stage, |tx| users::remove(&tx, &bob, at(9))));
         assert_eq!(users::get(stage.db.read(), &bob).await?, None);
     }
 
@@ -113,7 +172,7 @@ on_both! {
         assert!(!write!(stage, |tx| public_keys::remove(&tx, &bob, first)), "it is not bob's");
         assert!(write!(stage, |tx| public_keys::remove(&tx, &alice, first)));
         assert_eq!(public_keys::list_of(stage.db.read(), &alice).await?.len(), 1);
-        write!(stage, |tx| users::remove(&tx, &alice));
+        write!(stage, |tx| users::remove(&tx, &alice, at(9)));
         assert_eq!(public_keys::list_of(stage.db.read(), &alice).await?, []);
     }
 
@@ -156,13 +215,58 @@ on_both! {
             write!(stage, |tx| tokens::insert(&tx, &token(name, name, None)));
             write!(stage, |tx| sessions::create(&tx, &session(name, Some(name), 10)));
         }
-        assert!(write!(stage, |tx| users::remove(&tx, &alice)));
+        assert!(write!(stage, |tx| users::remove(&tx, &alice, at(9))));
         let conn = stage.db.read();
         assert_eq!(tokens::by_hash(conn, "alice", at(0)).await?, None);
         assert_eq!(sessions::load(conn, "alice", at(0)).await?, None);
         assert!(tokens::by_hash(conn, "bob", at(0)).await?.is_some());
         assert_eq!(write!(stage, |tx| sessions::delete_of_user(&tx, &bob)), 1);
         assert_eq!(sessions::load(stage.db.read(), "bob", at(0)).await?, None);
+    }
+
+    async fn a_name_is_given_once(stage) {
+        let (_alice, bob) = add_users(&stage).await?;
+        let conn = stage.db.read();
+        let given = |name: &str, removed_at| user_names::GivenName { name: user(name), removed_at };
+        assert_eq!(user_names::find(conn, &user("BOB")).await?, Some(given("bob", None)));
+        for name in ["Bob", "bob"] {
+            let tx = stage.begin().await?;
+            let error = users::insert(&tx, &account(name, true)).await.unwrap_err();
+            assert!(matches!(error, Error::Conflict { .. }), "{error}");
+            tx.rollback().await?;
+        }
+        assert!(write!(stage, |tx| users::remove(&tx, &bob, at(9))));
+        let left = user_names::find(stage.db.read(), &user("bOb")).await?;
+        assert_eq!(left, Some(given("bob", Some(at(9)))));
+        for name in ["Bob", "bob"] {
+            let tx = stage.begin().await?;
+            let error = users::insert(&tx, &account(name, true)).await.unwrap_err();
+            assert!(matches!(error, Error::Conflict { .. }), "{error}");
+            tx.rollback().await?;
+        }
+        assert_eq!(user_names::find(stage.db.read(), &user("carol")).await?, None);
+    }
+
+    async fn tokens_go_with_what_made_them(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        let insert = async |hash: &str, made_by| -> anyhow::Result<i64> {
+            let token = NewToken { made_by, ..token(hash, "alice", Some(50)) };
+            Ok(write!(stage, |tx| tokens::insert(&tx, &token)))
+        };
+        let first = insert("first", None).await?;
+        let second = insert("second", Some(first)).await?;
+        let third = insert("third", Some(second)).await?;
+        let other = insert("other", None).await?;
+        assert!(write!(stage, |tx| tokens::remove(&tx, &alice, first)));
+        assert_eq!(tokens::get(stage.db.read(), &alice, third, at(3)).await?, None);
+        assert!(tokens::get(stage.db.read(), &alice, other, at(3)).await?.is_some());
+        assert!(tokens::get(stage.db.read(), &bob, other, at(3)).await?.is_none(), "not bob's");
+        let made = insert("made", Some(other)).await?;
+        assert_eq!(write!(stage, |tx| tokens::remove_of(&tx, &alice, Some(made))), 1);
+        assert_eq!(tokens::keys_of(stage.db.read(), &alice, false, at(3)).await?, [made]);
+        assert_eq!(write!(stage, |tx| tokens::end_by(&tx, at(20))), 1);
+        assert!(tokens::get(stage.db.read(), &alice, made, at(20)).await?.is_none());
+        assert_eq!(write!(stage, |tx| tokens::remove_of(&tx, &alice, None)), 1);
     }
 
     async fn a_setting_is_set_once(stage) {

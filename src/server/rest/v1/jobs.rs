@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use protocol::ids::{JobKey, JobName, UserName};
 
 use super::wire::{JobItem, JobWire};
-use crate::auth::Signed;
+use crate::auth::{Signed, Still};
 use crate::failure::Failure;
 use crate::rest::body::{Fields, JobFile, Params};
 use crate::rest::job_logs::{self, LogParams};
@@ -172,18 +172,20 @@ async fn stop(
 pub(crate) async fn logs(
     State(state): State<AppState>,
     Signed(actor): Signed,
+    still: Still,
     Path(name): Path<String>,
     Params(params): Params<LogParams>,
 ) -> Result<Response, Failure> {
     let key = job_key::find(&state.backend, &actor, &name).await?;
-    job_logs::logs(&state, &actor, key, params).await
+    job_logs::logs(&state, (&actor, still), key, params).await
 }
 
 pub(crate) async fn logs_of_user(
     State(state): State<AppState>,
     Signed(actor): Signed,
+    still: Still,
     Path((user, name)): Path<(String, String)>,
     Params(params): Params<LogParams>,
 ) -> Result<Response, Failure> {
-    job_logs::logs(&state, &actor, job_key::of_user(&user, &name)?, params).await
+    job_logs::logs(&state, (&actor, still), job_key::of_user(&user, &name)?, params).await
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Execution;
 use super::wire::{JobItem, JobWire};
-use crate::auth::Signed;
+use crate::auth::{Signed, Still};
 use crate::failure::Failure;
 use crate::rest::body::{Fields, JobFile, Params};
 use crate::rest::job_logs::{self, LogParams};
@@ -98,8 +98,9 @@ pub(crate) async fn execute(
 pub(crate) async fn logs(
     State(state): State<AppState>,
     Signed(actor): Signed,
+    still: Still,
     Path(key): Path<String>,
     Params(params): Params<LogParams>,
 ) -> Result<Response, Failure> {
-    job_logs::logs(&state, &actor, job_key::parse(&key)?, params).await
+    job_logs::logs(&state, (&actor, still), job_key::parse(&key)?, params).await
 }

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use protocol::cluster::{Shape, Share, VirtualClusterSettings};
-use protocol::ids::{UserName, VirtualClusterName};
+use protocol::ids::{GroupName, UserName, VirtualClusterName};
 use serde::Deserialize;
 
 use super::jobs::accepted;
@@ -61,6 +61,8 @@ pub(crate) struct Settings {
     #[serde(default)]
     users: Vec<UserName>,
     #[serde(default)]
+    groups: Vec<GroupName>,
+    #[serde(default)]
     parent: Option<VirtualClusterName>,
     #[serde(default)]
     shapes: Vec<Shape>,
@@ -69,9 +71,9 @@ pub(crate) struct Settings {
 
 impl Settings {
     fn of(self, name: VirtualClusterName) -> VirtualClusterSettings {
-        let Self { share, users, parent, shapes, borrows } = self;
+        let Self { share, users, groups, parent, shapes, borrows } = self;
         let borrows = borrows.unwrap_or(true);
-        VirtualClusterSettings { name, share, users, parent, shapes, borrows }
+        VirtualClusterSettings { name, share, users, groups, parent, shapes, borrows }
     }
 }
 

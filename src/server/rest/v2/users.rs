@@ -1,13 +1,17 @@
+use std::collections::BTreeSet;
+
 use api::ErrorCode;
+use api::groups::Membership;
 use api::users::{NewUser, PasswordChange, UserView};
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use protocol::ids::{InvalidName, UserName};
+use protocol::person::Source;
 use serde::{Deserialize, Serialize};
 
-use crate::auth::Signed;
+use crate::auth::{Caller, Signed};
 use crate::failure::Failure;
 use crate::rest::body::Fields;
 use crate::rest::message;
@@ -24,20 +28,30 @@ pub(crate) struct UserWire {
     admin: bool,
     virtual_cluster: Vec<String>,
     storage_config: Vec<String>,
+    /// Who vouches for the user: `local`, or a sign-in provider.
+    source: Source,
 }
 
 impl From<UserView> for UserWire {
     fn from(user: UserView) -> Self {
         Self {
             username: user.name.into(),
-            grouplist: Vec::new(),
-            email: String::new(),
+            grouplist: grouplist(user.groups),
+            email: user.mail.unwrap_or_default(),
             extension: serde_json::Map::new(),
             admin: user.admin,
             virtual_cluster: user.virtual_clusters.into_iter().map(Into::into).collect(),
             storage_config: Vec::new(),
+            source: user.provider.map_or(Source::Local, Source::Provider),
         }
     }
+}
+
+/// The groups that give rights now, each once.
+fn grouplist(groups: Vec<Membership>) -> Vec<String> {
+    let counting = groups.into_iter().filter(|group| group.counts);
+    let names: BTreeSet<String> = counting.map(|group| group.group.into()).collect();
+    names.into_iter().collect()
 }
 
 pub(crate) async fn list(
@@ -92,17 +106,47 @@ pub(crate) async fn remove(
 pub(crate) struct Passwords {
     old_password: Option<String>,
     new_password: String,
+    /// Whether what this request is made by stays good; all else ends.
+    #[serde(default)]
+    keep_current: bool,
 }
 
 pub(crate) async fn set_password(
     State(state): State<AppState>,
     Signed(actor): Signed,
+    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-    Fields(Passwords { old_password, new_password }): Fields<Passwords>,
+    Fields(Passwords { old_password, new_password, keep_current }): Fields<Passwords>,
 ) -> Result<Response, Failure> {
-    let change = PasswordChange { user: user(&name)?, old: old_password, new: new_password };
+    let keep = caller.means.filter(|_| keep_current);
+    let change = PasswordChange { user: user(&name)?, old: old_password, new: new_password, keep };
     state.backend.users.set_password(&actor, change).await?;
     Ok((StatusCode::CREATED, message("update user password successfully.")).into_response())
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Rank {
+    admin: bool,
+}
+
+pub(crate) async fn set_admin(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+    Fields(Rank { admin }): Fields<Rank>,
+) -> Result<Response, Failure> {
+    state.backend.users.set_admin(&actor, &user(&name)?, admin).await?;
+    Ok((StatusCode::CREATED, message("update user admin successfully.")).into_response())
+}
+
+/// `DELETE …/access`: all sessions and tokens.
+pub(crate) async fn end_access(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Response, Failure> {
+    state.backend.users.end_access(&actor, &user(&name)?).await?;
+    Ok(message("all sessions and tokens of the user have ended").into_response())
 }
 
 fn user(name: &str) -> Result<UserName, Failure> {

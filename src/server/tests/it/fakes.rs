@@ -1,12 +1,13 @@
 //! A small world in memory behind the contract.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 
-use api::audit::{Audit, AuditEntry};
+use api::audit::{Audit, AuditEntry, AuditNote};
 use api::changes::{Change, Changes};
 use api::cluster::{Drain, NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
+use api::groups::{GroupView, Groups};
 use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::jobs::{
     AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
@@ -15,13 +16,14 @@ use api::jobs::{
 use api::logs::{LogText, Logs, TaskRef};
 use api::proxy::{Proxy, TaskPort, Upstream};
 use api::queue::{Effect, Explanation, Queue, QueueChange};
+use api::sign_ins::SignIns;
 use api::ssh::{KeyPair, PublicKeyView, Ssh, SshAccess, SshTask};
 use api::task_files::{Content, TaskFile, TaskFiles};
 use api::terminals::{
     Terminal, TerminalControls, TerminalEnd, TerminalEvent, TerminalId, TerminalRequest,
     TerminalSize, Terminals,
 };
-use api::users::{NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
+use api::users::{Bearer, Means, NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
 use api::{Actor, Backend, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -29,7 +31,8 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::exit::{Cause, Exit};
-use protocol::ids::{JobId, JobKey, NodeName, UserName, VirtualClusterName};
+use protocol::ids::{GroupName, JobId, JobKey, NodeName, UserName, VirtualClusterName};
+use protocol::person::Person;
 use protocol::problem::Problem;
 use protocol::resources::Resources;
 use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit};
@@ -40,6 +43,9 @@ use tokio_stream::wrappers::BroadcastStream;
 
 use crate::no_files::NoFiles;
 
+/// The task whose log has no end.
+pub(crate) const ENDLESS: u32 = 7;
+
 /// Two jobs, two users, one virtual cluster.
 #[derive(Clone)]
 pub(crate) struct World {
@@ -48,6 +54,10 @@ pub(crate) struct World {
     pub(crate) stopped: Arc<Mutex<Vec<JobKey>>>,
     /// Where the tasks' port `http` is; 0: the task does not run.
     pub(crate) upstream: Arc<AtomicU16>,
+    /// Whether tokens are good only to come in, not to stay.
+    pub(crate) revoked: Arc<AtomicBool>,
+    /// Whether everybody has been removed.
+    pub(crate) gone: Arc<AtomicBool>,
 }
 
 impl World {
@@ -58,6 +68,8 @@ impl World {
             submitted: Arc::default(),
             stopped: Arc::default(),
             upstream: Arc::default(),
+            revoked: Arc::default(),
+            gone: Arc::default(),
         }
     }
 
@@ -76,6 +88,8 @@ impl World {
             ssh: all.clone(),
             virtual_clusters: all.clone(),
             users: all.clone(),
+            groups: all.clone(),
+            sign_ins: all.clone(),
             files: Arc::new(NoFiles),
             changes: all,
         }
@@ -255,11 +269,15 @@ impl Logs for World {
     async fn follow(
         &self,
         _: &Actor,
-        _: &TaskRef,
+        task: &TaskRef,
         offset: u64,
     ) -> Result<BoxStream<'static, Result<Bytes>>> {
         let text = Bytes::from_static(b"one\ntwo\n").slice(offset as usize..);
-        Ok(futures::stream::iter([Ok(text)]).boxed())
+        let text = futures::stream::iter([Ok(text)]);
+        match task.index {
+            ENDLESS => Ok(text.chain(futures::stream::pending()).boxed()),
+            _ => Ok(text.boxed()),
+        }
     }
 }
 
@@ -347,6 +365,9 @@ impl TaskFiles for World {
 impl Audit for World {
     async fn list(&self, _: &Actor, _: Option<i64>, _: u64) -> Result<Vec<AuditEntry>> {
         Err(Error::new(ErrorCode::ForbiddenUserError, "only administrators may do this"))
+    }
+    async fn note(&self, _: AuditNote) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -493,15 +514,20 @@ impl Users for World {
             .filter(|_| password == "correct-horse")
             .ok_or_else(|| Error::new(ErrorCode::IncorrectPasswordError, "Password is incorrect."))
     }
-    async fn token_actor(&self, token: &str) -> Result<Option<Actor>> {
-        Ok(token.strip_prefix("token-of-").and_then(person))
+    async fn token_actor(&self, token: &str) -> Result<Option<Bearer>> {
+        let actor = token.strip_prefix("token-of-").and_then(person);
+        Ok(actor.map(|actor| Bearer { actor, token: 1 }))
+    }
+    async fn token_lasts(&self, _: &UserName, _: i64) -> Result<bool> {
+        Ok(!self.revoked.load(Ordering::SeqCst))
     }
     async fn actor(&self, name: &UserName) -> Result<Option<Actor>> {
-        Ok(person(name.as_str()))
+        Ok(person(name.as_str()).filter(|_| !self.gone.load(Ordering::SeqCst)))
     }
     async fn create_token(
         &self,
         actor: &Actor,
+        _: &Means,
         label: &str,
         lifetime: Option<u64>,
     ) -> Result<NewToken> {
@@ -518,7 +544,15 @@ impl Users for World {
     async fn list(&self, actor: &Actor) -> Result<Vec<UserView>> {
         let name = actor.user.clone();
         let virtual_clusters = vec![VirtualClusterName::default()];
-        Ok(vec![UserView { name, admin: false, virtual_clusters, created_at: Timestamp(0) }])
+        Ok(vec![UserView {
+            name,
+            admin: false,
+            virtual_clusters,
+            groups: Vec::new(),
+            provider: None,
+            mail: None,
+            created_at: Timestamp(0),
+        }])
     }
     async fn create(&self, _: &Actor, _: NewUser) -> Result<()> {
         Err(Error::new(ErrorCode::ForbiddenUserError, "Non-admin is not allowed to do this."))
@@ -526,8 +560,34 @@ impl Users for World {
     async fn set_password(&self, _: &Actor, _: PasswordChange) -> Result<()> {
         Ok(())
     }
+    async fn set_admin(&self, _: &Actor, _: &UserName, _: bool) -> Result<()> {
+        Ok(())
+    }
+    async fn end_access(&self, _: &Actor, _: &UserName) -> Result<()> {
+        Ok(())
+    }
     async fn remove(&self, _: &Actor, _: &UserName) -> Result<()> {
         Ok(())
+    }
+}
+
+#[async_trait]
+impl Groups for World {
+    async fn list(&self, _: &Actor) -> Result<Vec<GroupView>> {
+        Ok(Vec::new())
+    }
+    async fn set(&self, _: &Actor, _: &UserName, _: Vec<GroupName>) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl SignIns for World {
+    async fn enter(&self, _: Person) -> Result<Actor> {
+        Err(Error::new(ErrorCode::ForbiddenUserError, "nobody vouches for anybody here"))
+    }
+    async fn session_seconds(&self, _: &UserName) -> Result<Option<u64>> {
+        Ok(None)
     }
 }
 

@@ -1,10 +1,11 @@
 use std::path::Path;
+use std::sync::Arc;
 
 use api::Actor;
 use api::files::{FilePart, FilePath, WriteMode, Writing};
-use api::users::NewUser;
+use api::users::{Means, NewUser};
 use bytes::Bytes;
-use control::{Control, Options};
+use control::{Control, Options, SignInOptions};
 use database::Database;
 use futures::{StreamExt, TryStreamExt};
 use server::state::StateOptions;
@@ -12,12 +13,12 @@ use storage::{Storage, StorageOptions};
 
 use crate::server::{Answer, Client, Server};
 
-const PASSWORD: &str = "correct horse";
+pub(crate) const PASSWORD: &str = "correct horse";
 
 /// A whole server over a real storage, with the users alice and bob and the administrator.
 pub(crate) struct Hall {
     pub(crate) folder: tempfile::TempDir,
-    pub(crate) control: Control,
+    pub(crate) control: Arc<Control>,
     pub(crate) client: Client,
     alice: String,
     bob: String,
@@ -30,8 +31,17 @@ impl Hall {
     }
 
     pub(crate) async fn with(quota: Option<u64>, options: StateOptions) -> Self {
+        Self::built(quota, SignInOptions::default(), options).await
+    }
+
+    /// One where people sign in as this says.
+    pub(crate) async fn signing_in(sign_in: SignInOptions, options: StateOptions) -> Self {
+        Self::built(None, sign_in, options).await
+    }
+
+    async fn built(quota: Option<u64>, sign_in: SignInOptions, options: StateOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let control = control(folder.path(), quota).await;
+        let control = Arc::new(control(folder.path(), quota, sign_in).await);
         let users = &control.backend.users;
         let mut tokens = Vec::new();
         for name in ["alice", "bob", "admin"] {
@@ -41,9 +51,11 @@ impl Hall {
                 let user = NewUser { name, password, admin: false };
                 users.create(&self::actor("admin"), user).await.unwrap();
             }
-            tokens.push(users.create_token(&actor, "test", None).await.unwrap().token);
+            tokens.push(
+                users.create_token(&actor, &Means::Password, "test", None).await.unwrap().token,
+            );
         }
-        let server = Server::with(folder.path(), control.backend.clone(), options).await;
+        let server = Server::on(control.clone(), control.backend.clone(), options).await;
         let [alice, bob, admin] = tokens.try_into().unwrap();
         Self { folder, control, client: server.client(), alice, bob, admin }
     }
@@ -90,7 +102,7 @@ pub(crate) fn actor(name: &str) -> Actor {
     Actor { user: name.parse().unwrap(), admin: name == "admin" }
 }
 
-async fn control(folder: &Path, quota: Option<u64>) -> Control {
+async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> Control {
     let at = |name: &str| folder.join(name).display().to_string();
     let storage = StorageOptions { root: at("storage"), quota, ..StorageOptions::default() };
     let options = Options {
@@ -104,6 +116,8 @@ async fn control(folder: &Path, quota: Option<u64>) -> Control {
         virtual_clusters: Vec::new(),
         certificates: None,
         admin_password: Some(PASSWORD.to_owned()),
+        rules: control::Rules::default(),
+        sign_in,
     };
     control::start(options).await.unwrap()
 }

@@ -11,12 +11,18 @@ mod lifecycle;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;
 mod no_files;
+#[path = "../../../directory/tests/it/provider.rs"]
+mod provider;
 mod proxy;
 mod queue;
 mod refusals;
+mod revocation;
 mod server;
 mod shapes;
 mod sign_in;
+#[path = "../../../directory/tests/it/slapd.rs"]
+mod slapd;
 mod terminal;
+mod ways_in;
 mod webhdfs;
 mod webhdfs_abuse;

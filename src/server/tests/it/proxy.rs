@@ -169,6 +169,16 @@ async fn a_websocket_is_a_websocket() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_tunnel_ends_with_the_token_that_opened_it() {
+    let stage = Stage::open().await;
+    let mut socket = stage.websocket(&format!("{DIRECT}/socket"), &[ALICE]).await.unwrap();
+    stage.world.revoked.store(true, Ordering::SeqCst);
+    while let Some(Ok(message)) = socket.next().await {
+        assert!(message.is_close(), "{message:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_answer_streams_as_it_is_made() {
     let stage = Stage::open().await;
     let entered = stage.enter().await;

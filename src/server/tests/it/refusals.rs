@@ -25,6 +25,8 @@ async fn control(folder: &Path) -> Control {
         guest: None,
         storage_mount: None,
         admin_password: Some(PASSWORD.to_owned()),
+        rules: control::Rules::default(),
+        sign_in: control::SignInOptions::default(),
     };
     control::start(options).await.unwrap()
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use api::Backend;
 use async_trait::async_trait;
 use database::Database;
-use server::auth::session_store::Store;
+use server::auth::session_store::{SessionDatabase, Store};
 use server::health::{Check, Measurement, Probe, Value};
 use server::router::router;
 use server::state::{AppState, StateOptions};
@@ -37,6 +37,15 @@ impl Server {
     pub(crate) async fn with(folder: &Path, backend: Backend, options: StateOptions) -> Self {
         let url = format!("sqlite://{}", folder.join("sessions.db").display());
         let database = Arc::new(Database::open(&url).await.unwrap());
+        Self::on(database, backend, options).await
+    }
+
+    /// With its sessions where those of `backend` are.
+    pub(crate) async fn on(
+        database: Arc<dyn SessionDatabase>,
+        backend: Backend,
+        options: StateOptions,
+    ) -> Self {
         let shutdown = CancellationToken::new();
         let options = StateOptions { shutdown: shutdown.clone(), ..options };
         let state = AppState::new(backend, Arc::new(AllWell), options);
@@ -114,7 +123,10 @@ impl Answer {
 
     /// The session's cookie, as a browser sends it back.
     pub(crate) fn cookie(&self) -> String {
-        self.header("set-cookie").split(';').next().unwrap().to_owned()
+        let cookies = self.headers.get_all("set-cookie");
+        // The device's comes before the session's.
+        let cookie = cookies.iter().next_back().map_or("", |value| value.to_str().unwrap());
+        cookie.split(';').next().unwrap().to_owned()
     }
 }
 

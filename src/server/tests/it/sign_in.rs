@@ -106,6 +106,26 @@ async fn guessing_is_slowed_down() {
 }
 
 #[tokio::test]
+async fn nobody_keeps_another_from_signing_in() {
+    let (_folder, _server, client) = fresh().await;
+    let right = "username=bob&password=correct-horse";
+    let first = client.send("POST", "/auth/sign-in", &[FORM], right).await;
+    let device = first.header("set-cookie").split(';').next().unwrap().to_owned();
+    assert!(device.starts_with("berth_device="), "{first:?}");
+    // Somebody guesses, with the same address since both are behind one.
+    let wrong = r#"{"username":"bob","password":"wrong"}"#;
+    for _ in 0..6 {
+        let answer = client.send("POST", "/api/v1/token", &[JSON], wrong).await;
+        assert_eq!(answer.status, 400, "{answer:?}");
+    }
+    let headers = [FORM, ("cookie", device.as_str())];
+    let again = client.send("POST", "/auth/sign-in", &headers, right).await;
+    assert_eq!((again.status, again.header("location")), (303, "/"), "{again:?}");
+    let again = client.send("POST", "/auth/sign-in", &[FORM], right).await;
+    assert_eq!((again.status, again.header("location")), (303, "/"), "he was here before");
+}
+
+#[tokio::test]
 async fn tokens_of_both_schemes_are_taken() {
     let (_folder, _server, client) = fresh().await;
     // alice:token-of-alice and bob:token-of-alice

@@ -114,6 +114,26 @@ async fn only_its_owner_gets_one_and_only_from_our_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_terminal_ends_with_the_token_that_opened_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new();
+    let server = Server::start(folder.path(), &world).await;
+    let mut socket = open(&server, PATH, &[ALICE]).await.unwrap();
+    told(&mut socket).await;
+    world.revoked.store(true, std::sync::atomic::Ordering::SeqCst);
+    loop {
+        match next(&mut socket).await {
+            Message::Text(text) => {
+                let ended: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(ended, json!({ "type": "ended", "reason": "revoked" }));
+                return;
+            }
+            _what_the_shell_says => {}
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_types_without_end_is_cut_off() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &World::new()).await;

@@ -1,0 +1,71 @@
+//! Asks directories again about the people that came from them, so that a group that is taken away
+//! there, and somebody who has left, lose their rights here without signing in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use database::provider_accounts::{self, ProviderAccount};
+use directory::Directory;
+use tokio_util::sync::CancellationToken;
+
+use crate::ops::sign_ins;
+use crate::shared::Shared;
+use crate::wake::now;
+
+/// Runs until shutdown.
+pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+    let pause = Duration::from_secs(shared.sign_in.refresh_seconds);
+    while shared.bells.directories.wait(pause, &shutdown).await {
+        for directory in &shared.sign_in.directories {
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return,
+                () = ask(&shared, directory.as_ref()) => {}
+            }
+        }
+    }
+}
+
+async fn ask(shared: &Shared, directory: &dyn Directory) {
+    let accounts = provider_accounts::of_provider(shared.database.read(), directory.name()).await;
+    let accounts = match accounts {
+        Ok(accounts) => accounts,
+        Err(error) => return tracing::error!(%error, "accounts of a directory cannot be read"),
+    };
+    for account in accounts.into_iter().filter(|account| account.confirmed_at.is_some()) {
+        if let Err(error) = renew(shared, directory, account).await {
+            // Nothing is known, so nothing changes: what is not confirmed lapses in its time.
+            tracing::warn!(directory = %directory.name(), %error, "accounts are not confirmed");
+            return;
+        }
+    }
+}
+
+/// Why an account cannot be looked after.
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    #[error(transparent)]
+    Directory(#[from] directory::Error),
+    #[error(transparent)]
+    Database(#[from] database::Error),
+}
+
+async fn renew(
+    shared: &Shared,
+    directory: &dyn Directory,
+    account: ProviderAccount,
+) -> Result<(), Error> {
+    let found = directory.find(&account.subject).await?;
+    let found = found.filter(|person| person.issuer == account.issuer);
+    let user = account.user.clone();
+    let Some(person) = found else {
+        shared.write(async |t| sign_ins::deny(t, &account).await).await?;
+        tracing::info!(%user, directory = %directory.name(), "has left; sessions are ended");
+        return Ok(());
+    };
+    let renewed = shared.write(async |t| sign_ins::renew(t, account, &person, now()).await).await?;
+    if let Err(error) = renewed {
+        tracing::debug!(%user, %error, "an account is not renewed");
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! What is ours on this machine is no other local user's to read: not what is made from now on, and
+//! not what an earlier version made.
+
+use std::fs::Permissions;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Mode;
+
+/// Files of the data folder, where they are.
+const FILES: [&str; 5] =
+    ["berth.db", "berth.db-wal", "berth.db-shm", "berth.db-journal", "secret.key"];
+
+/// Lets nobody else read what this process makes.
+pub(super) fn from_now_on() {
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
+}
+
+/// Takes from all others what they may do with the data folder, its files, and the folder of the
+/// users' files if it lies there. What cannot be changed is somebody else's to change, and said.
+pub(super) fn what_is_there(data: &Path) {
+    let folders = [data.to_owned(), data.join("storage")].map(|path| (path, 0o700));
+    let files = FILES.map(|name| (data.join(name), 0o600));
+    for (path, mode) in folders.into_iter().chain(files) {
+        if let Err(error) = close(&path, mode) {
+            tracing::warn!(%error, path = %path.display(), "others may read it");
+        }
+    }
+}
+
+/// Leaves of a path's rights only these; what is a link stays as it is.
+fn close(path: &PathBuf, mode: u32) -> io::Result<()> {
+    let about = match std::fs::symlink_metadata(path) {
+        Ok(about) if about.is_symlink() => return Ok(()),
+        Ok(about) => about,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let now = about.permissions().mode() & 0o777;
+    if now & !mode == 0 {
+        return Ok(());
+    }
+    std::fs::set_permissions(path, Permissions::from_mode(now & mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_could_read_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        std::fs::create_dir_all(data.join("storage/alice")).unwrap();
+        for name in ["berth.db", "secret.key", "storage/alice/x"] {
+            std::fs::write(data.join(name), "x").unwrap();
+        }
+        let set = |name: &str, mode| {
+            std::fs::set_permissions(data.join(name), Permissions::from_mode(mode)).unwrap();
+        };
+        set("", 0o755);
+        set("storage", 0o755);
+        set("berth.db", 0o644);
+        set("secret.key", 0o400);
+        what_is_there(&data);
+        let mode =
+            |name: &str| std::fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(""), mode("storage")), (0o700, 0o700));
+        assert_eq!((mode("berth.db"), mode("secret.key")), (0o600, 0o400));
+    }
+}

@@ -1,0 +1,175 @@
+//! Groups in the words of OpenPAI.
+
+use api::ErrorCode;
+use api::groups::GroupView;
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use protocol::ids::{GroupName, InvalidName, UserName};
+use protocol::person::Source;
+use serde::{Deserialize, Serialize};
+
+use crate::auth::Signed;
+use crate::failure::Failure;
+use crate::rest::body::Fields;
+use crate::rest::message;
+use crate::state::AppState;
+
+/// A group as version 2 shows it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GroupWire {
+    groupname: String,
+    description: String,
+    external_name: String,
+    extension: Extension,
+}
+
+#[derive(Debug, Serialize)]
+struct Extension {
+    acls: Acls,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Acls {
+    admin: bool,
+    virtual_clusters: Vec<String>,
+    storage_configs: Vec<String>,
+}
+
+impl From<GroupView> for GroupWire {
+    fn from(group: GroupView) -> Self {
+        let virtual_clusters = group.virtual_clusters.into_iter().map(Into::into).collect();
+        Self {
+            groupname: group.name.into(),
+            description: String::new(),
+            external_name: String::new(),
+            extension: Extension {
+                acls: Acls { admin: group.admin, virtual_clusters, storage_configs: Vec::new() },
+            },
+        }
+    }
+}
+
+/// `GET /groups`.
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+) -> Result<Json<Vec<GroupWire>>, Failure> {
+    let groups = state.backend.groups.list(&actor).await?;
+    Ok(Json(groups.into_iter().map(GroupWire::from).collect()))
+}
+
+/// `GET /groups/:group`.
+pub(crate) async fn get(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Json<GroupWire>, Failure> {
+    Ok(Json(find(state.backend.groups.list(&actor).await?, &name)?.into()))
+}
+
+/// Somebody in a group.
+#[derive(Debug, Serialize)]
+pub(crate) struct MemberWire {
+    username: String,
+    source: Source,
+}
+
+/// `GET /groups/:group/userlist`.
+pub(crate) async fn members(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Json<Vec<MemberWire>>, Failure> {
+    let group = find(state.backend.groups.list(&actor).await?, &name)?;
+    let members = group.members.into_iter();
+    let wire = members.map(|one| MemberWire { username: one.user.into(), source: one.source });
+    Ok(Json(wire.collect()))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct GroupList {
+    grouplist: Vec<String>,
+}
+
+/// `PUT /users/:user/grouplist`: these groups, as far as they are written here.
+pub(crate) async fn set(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(user): Path<String>,
+    Fields(GroupList { grouplist }): Fields<GroupList>,
+) -> Result<Response, Failure> {
+    let groups = grouplist.iter().map(|name| group(name)).collect::<Result<_, _>>()?;
+    state.backend.groups.set(&actor, &user_name(&user)?, groups).await?;
+    Ok((StatusCode::CREATED, message("update user grouplist successfully.")).into_response())
+}
+
+#[derive(Deserialize)]
+pub(crate) struct One {
+    groupname: String,
+}
+
+/// `PUT /users/:user/group`: into one more group.
+pub(crate) async fn add(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(user): Path<String>,
+    Fields(One { groupname }): Fields<One>,
+) -> Result<Response, Failure> {
+    let (user, group) = (user_name(&user)?, group(&groupname)?);
+    let mut groups = local(&state, &actor, &user).await?;
+    groups.push(group);
+    state.backend.groups.set(&actor, &user, groups).await?;
+    Ok((StatusCode::CREATED, message(format!("User {user} is added into group."))).into_response())
+}
+
+/// `DELETE /users/:user/group`: out of a group.
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(user): Path<String>,
+    Fields(One { groupname }): Fields<One>,
+) -> Result<Response, Failure> {
+    let (user, group) = (user_name(&user)?, group(&groupname)?);
+    let mut groups = local(&state, &actor, &user).await?;
+    groups.retain(|other| *other != group);
+    state.backend.groups.set(&actor, &user, groups).await?;
+    let text = format!("User {user} is removed from group.");
+    Ok((StatusCode::CREATED, message(text)).into_response())
+}
+
+/// The groups that are written here of a user.
+async fn local(
+    state: &AppState,
+    actor: &api::Actor,
+    user: &UserName,
+) -> Result<Vec<GroupName>, Failure> {
+    let users = state.backend.users.list(actor).await?;
+    let found = users.into_iter().find(|one| one.name == *user);
+    let found = found.ok_or_else(|| no_user(user.as_str()))?;
+    let local = found.groups.into_iter().filter(|one| one.source == Source::Local);
+    Ok(local.map(|one| one.group).collect())
+}
+
+fn find(groups: Vec<GroupView>, name: &str) -> Result<GroupView, Failure> {
+    let found = groups.into_iter().find(|group| group.name.as_str() == name);
+    let message = || format!("Group {name} is not found.");
+    found.ok_or_else(|| Failure::new(ErrorCode::NoGroupError, message()))
+}
+
+fn group(name: &str) -> Result<GroupName, Failure> {
+    name.trim().parse().map_err(|error: InvalidName| {
+        Failure::new(ErrorCode::InvalidParametersError, format!("groupname: {error}"))
+    })
+}
+
+fn user_name(name: &str) -> Result<UserName, Failure> {
+    name.parse().map_err(|_| no_user(name))
+}
+
+fn no_user(name: &str) -> Failure {
+    Failure::new(ErrorCode::NoUserError, format!("User {name} is not found."))
+}
