@@ -54,7 +54,7 @@ impl AppState {
             probe,
             site: Arc::new(options.site),
             sign_in_limit: Arc::new(SignInLimit::default()),
-            origin: Arc::new(OwnOrigin::new(options.public_url)),
+            origin: Arc::new(OwnOrigin::new(options.public_url, options.tls)),
             task_hosts: Arc::new(TaskHosts::new(options.proxy_url.as_deref())),
             trusted_proxies: options.trusted_proxies.into(),
             upload_limit: options.upload_limit.unwrap_or(UPLOAD_LIMIT),
@@ -76,6 +76,8 @@ impl fmt::Debug for AppState {
 pub struct StateOptions {
     /// The address users type, when it is not the one we listen at (behind a proxy).
     pub public_url: Option<String>,
+    /// Whether we encrypt ourselves.
+    pub tls: bool,
     /// Below which name tasks have their hosts (`https://*.tasks.example.org`).
     pub proxy_url: Option<String>,
     /// Proxies whose `X-Forwarded-For` is believed.

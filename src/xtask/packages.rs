@@ -31,7 +31,7 @@ pub(crate) const CLIENT: [Package; 1] = [package("docker-cli", "docker")];
 pub(crate) const BASE_IMAGE: [Package; 1] = [package("debootstrap", "debootstrap")];
 
 /// What the tests run beside the engines.
-pub(crate) const TESTS: [Package; 13] = [
+pub(crate) const TESTS: [Package; 14] = [
     package("git", "git"),
     package("postgresql", "/usr/lib/postgresql"),
     package("chromium", "chromium"),
@@ -45,6 +45,7 @@ pub(crate) const TESTS: [Package; 13] = [
     package("wget", "wget"),
     package("docker-registry", "docker-registry"),
     package("python3-venv", "python3"),
+    package("pebble", "pebble"),
 ];
 
 /// Installs those of the packages that are not there.
