@@ -2,6 +2,7 @@
 
 mod address;
 mod caller;
+pub(crate) mod cookies;
 mod device;
 pub(crate) mod oidc;
 pub mod origin;
@@ -14,13 +15,16 @@ use api::Actor;
 use axum::Router;
 use axum::routing::{get, post};
 use protocol::ids::UserName;
+use tower::layer::util::Stack;
 use tower_sessions::cookie::SameSite;
-use tower_sessions::{Expiry, SessionManagerLayer, SessionStore};
+use tower_sessions::{Expiry, SessionManagerLayer};
 
 pub(crate) use address::ClientAddress;
 pub(crate) use caller::{Caller, Signed, authenticate};
 pub(crate) use device::Devices;
 pub(crate) use still::{Answers, Still};
+pub use cookies::{Chosen, OneOfMany};
+use session_store::Store;
 
 use crate::state::AppState;
 
@@ -44,15 +48,19 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/sign-in/oidc/{provider}/sign-out", get(oidc::farewell))
 }
 
-/// Sessions: one cookie that scripts cannot read and other sites cannot send with a change.
-pub fn session_layer<S: SessionStore + Clone>(store: S, https: bool) -> SessionManagerLayer<S> {
+/// Sessions: one cookie that scripts cannot read and other sites cannot send with a change. Under
+/// https it has the one name that no other host, port or path can set; else the one among several
+/// counts that is a session.
+pub fn session_layer(store: Store, https: bool) -> Stack<SessionManagerLayer<Store>, OneOfMany> {
     let name = if https { "__Host-berth_session" } else { "berth_session" };
-    SessionManagerLayer::new(store)
+    let several = OneOfMany::new(name, store.clone());
+    let sessions = SessionManagerLayer::new(store)
         .with_name(name)
         .with_http_only(true)
         .with_same_site(SameSite::Lax)
         .with_secure(https)
-        .with_expiry(Expiry::OnInactivity(time::Duration::days(SESSION_DAYS)))
+        .with_expiry(Expiry::OnInactivity(time::Duration::days(SESSION_DAYS)));
+    Stack::new(sessions, several)
 }
 
 /// The actor of the server itself, for what nobody in particular asks.

@@ -1,6 +1,7 @@
 //! The server's configuration: a file, then `BERTH_*` variables, then flags; the later wins.
 //! Nothing else reads the environment.
 
+mod door;
 mod nodes;
 mod sign_in;
 mod variables;
@@ -14,6 +15,7 @@ use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use serde::{Deserialize, Serialize};
 use storage::StorageOptions;
 
+pub use door::{AcmeConfig, ConnectionsConfig, TlsConfig};
 pub use nodes::NodeEntry;
 pub use sign_in::{Providers, SignInConfig};
 use variables::Variables;
@@ -28,6 +30,12 @@ pub struct Config {
     pub data: PathBuf,
     /// The address users type, when a proxy is in front (`https://berth.example.org`).
     pub public_url: Option<String>,
+    /// Further names that we go by; requests for others are refused.
+    pub hosts: Vec<String>,
+    /// Encryption by the server itself.
+    pub tls: TlsConfig,
+    /// How many connections there may be.
+    pub connections: ConnectionsConfig,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpAddr>,
     /// The administrator's first password; else one is made up and printed once.
@@ -166,6 +174,9 @@ impl Default for Config {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             data: PathBuf::from("data"),
             public_url: None,
+            hosts: Vec::new(),
+            tls: TlsConfig::default(),
+            connections: ConnectionsConfig::default(),
             trusted_proxies: Vec::new(),
             admin_password: None,
             certificates: None,
@@ -245,6 +256,13 @@ impl Config {
         {
             lines.push(format!("public_url = {url:?}: allowed is http://HOST or https://HOST"));
         }
+        for host in self.hosts.iter().filter(|host| !door::is_host(host)) {
+            lines.push(format!(
+                "hosts: {host:?}: allowed are names and addresses, without scheme and port"
+            ));
+        }
+        lines.extend(self.tls.mistakes(self.listen, self.public_url.as_deref()));
+        lines.extend(self.connections.mistakes());
         if let Some(password) = &self.admin_password
             && password.chars().count() < 8
         {
@@ -276,6 +294,13 @@ impl Config {
         let clusters = self.virtual_clusters.iter().map(|cluster| cluster.name.as_str());
         repeated("virtual_clusters", clusters, &mut lines);
         if lines.is_empty() { Ok(self) } else { Err(ConfigError(lines)) }
+    }
+
+    /// Whether users reach us by https: we encrypt, or somebody in front of us does.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        let in_front = self.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
+        in_front || self.tls.is_on()
     }
 
     /// The nodes.

@@ -8,6 +8,7 @@ pub mod demo;
 mod failure;
 mod guest;
 pub mod health;
+pub mod listen;
 mod live;
 mod metrics;
 mod pages;

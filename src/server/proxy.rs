@@ -55,7 +55,7 @@ use crate::auth::ClientAddress;
 use crate::auth::session_store::Store;
 use crate::state::AppState;
 use grants::Grants;
-pub(crate) use hosts::{TaskHosts, is_pattern};
+pub(crate) use hosts::{TaskHosts, is_pattern, without_port};
 use places::Places;
 
 /// What the proxy works with.

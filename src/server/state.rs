@@ -69,7 +69,7 @@ impl AppState {
             answers: Arc::default(),
             oidc: options.oidc.into(),
             ways: Arc::new(options.ways),
-            origin: Arc::new(OwnOrigin::new(options.public_url)),
+            origin: Arc::new(OwnOrigin::new(options.public_url, options.tls)),
             task_hosts: Arc::new(TaskHosts::new(options.proxy_url.as_deref())),
             trusted_proxies: options.trusted_proxies.into(),
             upload_limit: options.upload_limit.unwrap_or(UPLOAD_LIMIT),
@@ -91,6 +91,8 @@ impl fmt::Debug for AppState {
 pub struct StateOptions {
     /// The address users type, when it is not the one we listen at (behind a proxy).
     pub public_url: Option<String>,
+    /// Whether we encrypt ourselves.
+    pub tls: bool,
     /// Below which name tasks have their hosts (`https://*.tasks.example.org`).
     pub proxy_url: Option<String>,
     /// Proxies whose `X-Forwarded-For` is believed.

@@ -31,7 +31,7 @@ pub(crate) const CLIENT: [Package; 1] = [package("docker-cli", "docker")];
 pub(crate) const BASE_IMAGE: [Package; 1] = [package("debootstrap", "debootstrap")];
 
 /// What the tests run beside the engines.
-pub(crate) const TESTS: [Package; 15] = [
+pub(crate) const TESTS: [Package; 16] = [
     package("git", "git"),
     package("postgresql", "/usr/lib/postgresql"),
     package("chromium", "chromium"),
@@ -47,6 +47,7 @@ pub(crate) const TESTS: [Package; 15] = [
     package("python3-venv", "python3"),
     package("slapd", "/usr/sbin/slapd"),
     package("ldap-utils", "ldapmodify"),
+    package("pebble", "pebble"),
 ];
 
 /// Installs those of the packages that are not there.

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use async_trait::async_trait;
-use axum::serve::ListenerExt as _;
 use clap::Args;
 use control::Control;
 use database::Database;
@@ -26,6 +25,8 @@ use crate::auth::session_store::{SessionDatabase, Store};
 use crate::config::{Config, Flags, LogFormat, Providers};
 use crate::guest;
 use crate::health::{Check, Measurement, Probe, Value};
+use crate::listen::tls::Tls;
+use crate::listen::{self, Door, Limits, Machine, OwnHosts};
 use crate::router::router;
 use crate::site::Site;
 use crate::state::{AppState, StateOptions};
@@ -87,20 +88,22 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     // Before anything is started, so that a stop while starting is not lost.
     let stop = stop_signal()?;
     let Providers { options: sign_in, oidc, ways } = config.sign_in.providers()?;
+    listen::raise_open_files();
+    // Before anything takes its time, so that nobody else takes the port meanwhile.
+    let sockets = Sockets::open(&config)?;
     let control = Arc::new(start_control(&config, sign_in).await?);
     let shutdown = CancellationToken::new();
     let tasks = TaskTracker::new();
+    let doors = sockets.doors(&config, &tasks, &shutdown)?;
     tasks.spawn(sweep(Arc::clone(&control), shutdown.clone()));
     if config.demo {
         tasks.spawn(demo::run(control.backend.clone(), shutdown.clone()));
     }
     tasks.close();
-    let listener = TcpListener::bind(config.listen)
-        .await
-        .with_context(|| format!("listen = {}: cannot be served at", config.listen))?;
-    greet(listener.local_addr()?, control.first_password.as_deref());
+    greet(&config, doors.address, control.first_password.as_deref());
     let options = StateOptions {
         public_url: config.public_url.clone(),
+        tls: config.tls.is_on(),
         proxy_url: config.proxy.url.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         site: Site::open(config.site.clone()),
@@ -113,7 +116,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let probe = Arc::new(ControlProbe(Arc::clone(&control)));
     let state = AppState::new(control.backend.clone(), probe, options);
     let beside = state.tasks.clone();
-    answer(listener, router(state, Store::new(control.clone())), stop, &shutdown).await?;
+    doors.answer(router(state, Store::new(control.clone())), stop, &shutdown).await;
     beside.close();
     beside.wait().await;
     tasks.wait().await;
@@ -122,35 +125,81 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Answers requests until `stop`, then takes no more and gives those under way their time.
-async fn answer(
-    listener: TcpListener,
-    router: axum::Router,
-    stop: impl Future<Output = ()> + Send + 'static,
-    shutdown: &CancellationToken,
-) -> anyhow::Result<()> {
-    let stopping = shutdown.clone();
-    // Answers are short and keys are typed one by one: neither waits for more to go with it.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection stays slow");
-        }
-    });
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    let server = axum::serve(listener, service).with_graceful_shutdown(async move {
-        stop.await;
-        tracing::info!("stopping");
-        stopping.cancel();
-    });
-    let too_long = async {
-        shutdown.cancelled().await;
-        tokio::time::sleep(FAREWELL).await;
-    };
-    tokio::select! {
-        served = server => served.context("the server failed"),
-        () = too_long => {
-            tracing::warn!("requests that did not end in time are cut off");
-            Ok(())
+/// What is listened at.
+struct Sockets {
+    portal: Vec<TcpListener>,
+    redirect: Vec<TcpListener>,
+}
+
+/// What is listened at, ready to answer.
+struct Doors {
+    sockets: Sockets,
+    portal: Door,
+    /// What leads to the portal's, and its answers.
+    redirect: (Door, axum::Router),
+    /// Where the portal is.
+    address: SocketAddr,
+}
+
+impl Sockets {
+    fn open(config: &Config) -> anyhow::Result<Self> {
+        let portal = listen::bind(config.listen)
+            .with_context(|| format!("listen = {}: cannot be served at", config.listen))?;
+        let redirect = match config.tls.http_redirect {
+            None => Vec::new(),
+            Some(address) => listen::bind(address)
+                .with_context(|| format!("tls.http_redirect = {address}: cannot be served at"))?,
+        };
+        Ok(Self { portal, redirect })
+    }
+
+    fn doors(
+        self,
+        config: &Config,
+        tasks: &TaskTracker,
+        shutdown: &CancellationToken,
+    ) -> anyhow::Result<Doors> {
+        let Config { public_url, proxy, trusted_proxies, connections, .. } = config;
+        let first = self.portal.first().context("there is nothing to serve at")?;
+        let address = first.local_addr().context("listen")?;
+        let source = config.tls.source(&config.data);
+        let tls = source.map(|source| Tls::start(source, tasks, shutdown)).transpose()?;
+        let (public_url, proxy_url) = (public_url.as_deref(), proxy.url.as_deref());
+        let door = |encrypted: bool| {
+            let limits = Limits::default().with(connections.total, connections.per_address);
+            let named = config.hosts.iter().map(String::as_str).chain(config.tls.domains());
+            let hosts = OwnHosts::new(Machine::read(), named, public_url, proxy_url)
+                .with_certificate(tls.clone());
+            let tls = tls.clone().filter(|_| encrypted);
+            Door::new(limits, hosts, trusted_proxies.clone(), tls)
+        };
+        let ways = listen::redirect(public_url, proxy_url, address.port());
+        Ok(Doors { sockets: self, portal: door(true), redirect: (door(false), ways), address })
+    }
+}
+
+impl Doors {
+    /// Answers requests until `stop`, then takes no more and gives those under way their time.
+    async fn answer(
+        self,
+        router: axum::Router,
+        stop: impl Future<Output = ()>,
+        shutdown: &CancellationToken,
+    ) {
+        let Self { sockets, portal, redirect: (redirect, ways), .. } = self;
+        let served = futures::future::join(
+            listen::serve(sockets.portal, portal, router, shutdown),
+            listen::serve(sockets.redirect, redirect, ways, shutdown),
+        );
+        let farewell = async {
+            stop.await;
+            tracing::info!("stopping");
+            shutdown.cancel();
+            tokio::time::sleep(FAREWELL).await;
+        };
+        tokio::select! {
+            _both = served => {}
+            () = farewell => tracing::warn!("requests that did not end in time are cut off"),
         }
     }
 }
@@ -190,8 +239,18 @@ async fn start_control(
 }
 
 /// What a person who has just started it wants to know, on standard output.
-fn greet(address: SocketAddr, first_password: Option<&str>) {
-    println!("Berth serves at http://{address}");
+fn greet(config: &Config, address: SocketAddr, first_password: Option<&str>) {
+    let scheme = if config.tls.is_on() { "https" } else { "http" };
+    if !config.is_https() && !address.ip().is_loopback() {
+        tracing::warn!(
+            %address,
+            "passwords, cookies and tokens pass the network in clear: anybody on the way can read \
+             and use them. Give [tls] a certificate, or let a proxy encrypt and set public_url to \
+             its https:// address"
+        );
+        println!("Warning: without [tls] passwords and cookies pass the network in clear.");
+    }
+    println!("Berth serves at {scheme}://{address}");
     if let Some(password) = first_password {
         println!("Sign in as admin with the password {password} (it is not shown again).");
     }

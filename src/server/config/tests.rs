@@ -111,3 +111,37 @@ fn a_missing_file_is_a_mistake() {
     let error = Config::load(Some(missing), [], &Flags::default()).unwrap_err();
     assert!(error.to_string().contains("/nowhere/berth.toml"));
 }
+
+#[test]
+fn encryption_is_read_and_its_mistakes_are_told() {
+    let file = "public_url = 'https://berth.example.org'\nhosts = ['gpu01.corp', '10.0.0.8']\n\
+        [tls]\nhttp_redirect = '0.0.0.0:80'\n[tls.acme]\ndomains = ['berth.example.org']\n\
+        contact = ['ops@example.org']\n[connections]\ntotal = 4096";
+    let config = load(file, &[], &Flags::default()).unwrap();
+    assert!(config.is_https() && config.tls.is_on());
+    assert_eq!(config.tls.domains().collect::<Vec<_>>(), ["berth.example.org"]);
+    let variables = [("BERTH_TLS_CERTIFICATE", "/c.pem"), ("BERTH_TLS_KEY", "/k.pem")];
+    assert!(load("", &variables, &Flags::default()).unwrap().is_https());
+    let cases: [(&str, &[&str]); 11] = [
+        ("[tls]\ncertificate = '/c.pem'", &["tls.certificate", "/c.pem", "tls.key"]),
+        ("[tls]\nkey = '/k.pem'", &["tls.key", "/k.pem", "tls.certificate"]),
+        ("[tls]\nhttp_redirect = '0.0.0.0:80'", &["tls.http_redirect", "0.0.0.0:80", "tls.acme"]),
+        ("[tls]\nhttp_redirect = '80'", &["tls.http_redirect", "socket address"]),
+        ("[tls.acme]\ndomains = []", &["tls.acme.domains", "names users type"]),
+        ("[tls.acme]\ndomains = ['*.a.b', '10.0.0.1']", &["\"*.a.b\"", "\"10.0.0.1\"", "files"]),
+        ("[tls.acme]\ndomains = ['a.b']\ncontact = ['x']", &["tls.acme.contact", "\"x\""]),
+        ("[tls.acme]\ndomains = ['a.b']\ndirectory = 'http://x'", &["tls.acme.directory", "https"]),
+        (
+            "public_url = 'http://x'\n[tls]\ncertificate = 'c'\nkey = 'k'",
+            &["public_url", "http://x", "https://HOST"],
+        ),
+        ("hosts = ['https://x']", &["hosts", "https://x", "without scheme"]),
+        ("[connections]\ntotal = 3", &["connections.total = 3", "16 or more"]),
+    ];
+    for (file, words) in cases {
+        let error = load(file, &[], &Flags::default()).unwrap_err();
+        for word in words {
+            assert!(error.contains(word), "{word:?} is not in {error:?}");
+        }
+    }
+}

@@ -13,10 +13,17 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 26] = [
+const KNOWN: [(&str, &str, Kind); 33] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
+    ("BERTH_HOSTS", "hosts", Kind::Value),
+    ("BERTH_TLS_CERTIFICATE", "tls.certificate", Kind::Text),
+    ("BERTH_TLS_KEY", "tls.key", Kind::Text),
+    ("BERTH_TLS_HTTP_REDIRECT", "tls.http_redirect", Kind::Text),
+    ("BERTH_TLS_ACME", "tls.acme", Kind::Value),
+    ("BERTH_CONNECTIONS_TOTAL", "connections.total", Kind::Value),
+    ("BERTH_CONNECTIONS_PER_ADDRESS", "connections.per_address", Kind::Value),
     ("BERTH_TRUSTED_PROXIES", "trusted_proxies", Kind::Value),
     ("BERTH_ADMIN_PASSWORD", "admin_password", Kind::Text),
     ("BERTH_CERTIFICATES", "certificates", Kind::Text),

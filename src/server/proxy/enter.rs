@@ -156,7 +156,7 @@ async fn redeem(
     let query = request.uri.query().unwrap_or_default();
     let Ticket { ticket, to } = serde_urlencoded::from_str(query).map_err(|_| Reason::NoAddress)?;
     let secret = proxy.grants.redeem(&ticket, label).await.map_err(store_failed)?;
-    let known = proxy.grants.find(&request.headers, label).await.map_err(store_failed)?;
+    let known = proxy.grants.find(&request.headers, label, https).await.map_err(store_failed)?;
     if secret.is_none() && known.is_none() {
         return Err(Reason::Expired);
     }
@@ -179,7 +179,8 @@ async fn granted(
     mut parts: Parts,
     body: Body,
 ) -> Result<Response, Reason> {
-    let grant = proxy.grants.find(&parts.headers, label).await.map_err(store_failed)?;
+    let https = own.starts_with("https://");
+    let grant = proxy.grants.find(&parts.headers, label, https).await.map_err(store_failed)?;
     let grant = grant.ok_or(Reason::Expired)?;
     let upstream = allowed(proxy, &grant).await?;
     let target = target(parts.uri.path(), &parts);

@@ -5,7 +5,7 @@
 //! of them. Both end with the session that they came from.
 
 use api::proxy::TaskPort;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue};
 use protocol::ids::UserName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,6 +14,7 @@ use tower_sessions::SessionStore;
 use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::Result;
 
+use crate::auth::cookies;
 use crate::auth::session_store::{self, Store};
 
 /// How long a redirect may take.
@@ -61,8 +62,13 @@ impl Grants {
     }
 
     /// The grant that a request's cookies hold for this host.
-    pub(super) async fn find(&self, headers: &HeaderMap, label: &str) -> Result<Option<Grant>> {
-        for secret in secrets(headers) {
+    pub(super) async fn find(
+        &self,
+        headers: &HeaderMap,
+        label: &str,
+        https: bool,
+    ) -> Result<Option<Grant>> {
+        for secret in secrets(headers, https) {
             let Some(record) = self.0.load(&secret).await? else { continue };
             let grant = read(&record, GRANTS).filter(|grant| grant.label == label);
             if let Some(grant) = grant
@@ -115,10 +121,32 @@ pub(super) fn cookie(secret: &str, https: bool) -> HeaderValue {
     HeaderValue::from_str(&text).expect("letters and digits are a header's value")
 }
 
-/// All that could be a grant: other hosts may have planted some beside ours.
-fn secrets(headers: &HeaderMap) -> Vec<Id> {
-    let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.split_once('='));
-    let ours = pairs.filter(|(name, _)| [true, false].map(cookie_name).contains(&name.trim()));
-    ours.filter_map(|(_, secret)| secret.trim().parse().ok()).take(8).collect()
+/// All that could be a grant. Under https that is one, which no other host can have set; else other
+/// hosts may have planted as many beside ours as a browser keeps.
+fn secrets(headers: &HeaderMap, https: bool) -> Vec<Id> {
+    let mut secrets = Vec::new();
+    for secret in cookies::named(headers, cookie_name(https)).filter_map(|text| text.parse().ok()) {
+        if !secrets.contains(&secret) {
+            secrets.push(secret);
+        }
+    }
+    secrets.truncate(cookies::OF_ONE_SITE);
+    secrets
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::header;
+
+    use super::*;
+
+    #[test]
+    fn under_https_only_the_name_that_no_other_host_can_set_is_read() {
+        let [planted, own] = [Id(1), Id(2)];
+        let text = format!("berth_task={planted}; __Host-berth_task={own}; berth_task=x");
+        let mut headers = HeaderMap::new();
+        headers.insert(header::COOKIE, text.parse().unwrap());
+        assert_eq!(secrets(&headers, true), [own]);
+        assert_eq!(secrets(&headers, false), [planted]);
+    }
 }

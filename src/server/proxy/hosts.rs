@@ -94,7 +94,7 @@ impl TaskHosts {
 }
 
 /// The name or the address, in brackets where it is one of IPv6.
-fn without_port(authority: &str) -> &str {
+pub(crate) fn without_port(authority: &str) -> &str {
     match authority.rfind(':') {
         Some(colon) if !authority[colon..].contains(']') => &authority[..colon],
         _ => authority,

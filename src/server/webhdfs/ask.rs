@@ -9,6 +9,7 @@ use super::PREFIX;
 use super::parameters::Parameters;
 use crate::auth::Caller;
 use crate::failure::Failure;
+use crate::listen::LinkHost;
 use crate::state::AppState;
 
 /// A request, taken apart: who asks for what.
@@ -19,6 +20,8 @@ pub(super) struct Ask {
     pub(super) parameters: Parameters,
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
+    /// What absolute links may be made of.
+    pub(super) host: Option<LinkHost>,
 }
 
 impl Ask {
@@ -36,7 +39,9 @@ impl FromRequestParts<AppState> for Ask {
         let caller = parts.extensions.get::<Caller>().cloned().unwrap_or_default();
         let actor = actor(state, caller, &parameters).await?;
         let path = path(&parts.uri)?;
-        Ok(Self { actor, path, parameters, uri: parts.uri.clone(), headers: parts.headers.clone() })
+        let host = parts.extensions.get::<LinkHost>().cloned();
+        let (uri, headers) = (parts.uri.clone(), parts.headers.clone());
+        Ok(Self { actor, path, parameters, uri, headers, host })
     }
 }
 

@@ -3,7 +3,7 @@
 use api::ErrorCode;
 use api::files::{FilePart, WriteMode, Writing};
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
 use super::ask::Ask;
@@ -14,7 +14,7 @@ use crate::transfer;
 
 pub(super) async fn open(state: &AppState, ask: Ask) -> Result<Response, Failure> {
     if ask.parameters.flag("noredirect")? && !is_data(&ask)? {
-        return Ok(wire::location(&taker(state, &ask)));
+        return Ok(wire::location(&taker(state, &ask)?));
     }
     let part = FilePart {
         offset: ask.parameters.number("offset")?.unwrap_or(0),
@@ -56,7 +56,10 @@ async fn write(
     state.backend.files.write(&ask.actor, &ask.path, writing, content).await?;
     let mut response = done.into_response();
     if done == StatusCode::CREATED {
-        locate(&mut response, &without_query(&base(state, &ask.headers), &ask.uri));
+        // The file is there, whether or not it can be said where.
+        if let Ok(base) = base(state, &ask) {
+            locate(&mut response, &without_query(&base, &ask.uri));
+        }
     }
     Ok(response)
 }
@@ -68,6 +71,7 @@ async fn name_taker(
     body: Body,
     mode: WriteMode,
 ) -> Result<Response, Failure> {
+    let address = taker(state, &ask);
     let writing = Writing { mode, length: None };
     let allowed = state.backend.files.may_write(&ask.actor, &ask.path, writing).await;
     // Clients that send the bytes at once read no answer before they have sent all of them.
@@ -75,7 +79,7 @@ async fn name_taker(
         transfer::overlook(body, state.upload_limit).await;
     }
     allowed?;
-    let address = taker(state, &ask);
+    let address = address?;
     if ask.parameters.flag("noredirect")? {
         return Ok(wire::location(&address));
     }
@@ -90,14 +94,14 @@ fn is_data(ask: &Ask) -> Result<bool, Failure> {
 }
 
 /// The same address for the second step.
-fn taker(state: &AppState, ask: &Ask) -> String {
-    let base = base(state, &ask.headers);
+fn taker(state: &AppState, ask: &Ask) -> Result<String, Failure> {
+    let base = base(state, ask)?;
     let query = ask.uri.query().unwrap_or_default();
-    format!("{base}{}?{query}&step=data", ask.uri.path())
+    Ok(format!("{base}{}?{query}&step=data", ask.uri.path()))
 }
 
-fn base(state: &AppState, headers: &HeaderMap) -> String {
-    state.origin.address(headers)
+fn base(state: &AppState, ask: &Ask) -> Result<String, Failure> {
+    state.origin.link(ask.host.as_ref())
 }
 
 fn without_query(base: &str, uri: &Uri) -> String {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod clients;
+mod door;
 mod doors;
 mod fakes;
 mod files_door;

@@ -8,9 +8,10 @@ use async_trait::async_trait;
 use database::Database;
 use server::auth::session_store::{SessionDatabase, Store};
 use server::health::{Check, Measurement, Probe, Value};
+use server::listen::tls::Tls;
+use server::listen::{Door, Limits, Machine, OwnHosts, bind, serve};
 use server::router::router;
 use server::state::{AppState, StateOptions};
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use ureq::Body;
@@ -35,6 +36,30 @@ impl Server {
     }
 
     pub(crate) async fn with(folder: &Path, backend: Backend, options: StateOptions) -> Self {
+        Self::behind(folder, backend, options, Limits::default(), None).await
+    }
+
+    /// With a door of the test's own.
+    pub(crate) async fn behind(
+        folder: &Path,
+        backend: Backend,
+        options: StateOptions,
+        limits: Limits,
+        tls: Option<Tls>,
+    ) -> Self {
+        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self::at(anywhere, folder, backend, options, limits, tls).await
+    }
+
+    /// At a port of the test's own.
+    pub(crate) async fn at(
+        address: SocketAddr,
+        folder: &Path,
+        backend: Backend,
+        options: StateOptions,
+        limits: Limits,
+        tls: Option<Tls>,
+    ) -> Self {
         let url = format!("sqlite://{}", folder.join("sessions.db").display());
         let database = Arc::new(Database::open(&url).await.unwrap());
         Self::on(database, backend, options).await
@@ -47,16 +72,17 @@ impl Server {
         options: StateOptions,
     ) -> Self {
         let shutdown = CancellationToken::new();
+        let (public_url, proxy_url) = (options.public_url.as_deref(), options.proxy_url.as_deref());
+        let hosts = OwnHosts::new(Machine::default(), [], public_url, proxy_url);
+        let hosts = hosts.with_certificate(tls.clone());
+        let door = Door::new(limits, hosts, options.trusted_proxies.clone(), tls);
         let options = StateOptions { shutdown: shutdown.clone(), ..options };
         let state = AppState::new(backend, Arc::new(AllWell), options);
         let app = router(state, Store::new(database));
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let stop = shutdown.clone().cancelled_owned();
-        let service = app.into_make_service_with_connect_info::<SocketAddr>();
-        let ended = tokio::spawn(async move {
-            axum::serve(listener, service).with_graceful_shutdown(stop).await.unwrap();
-        });
+        let sockets = bind(address).unwrap();
+        let address = sockets[0].local_addr().unwrap();
+        let stop = shutdown.clone();
+        let ended = tokio::spawn(async move { serve(sockets, door, app, &stop).await });
         Self { address, shutdown, ended }
     }
 
