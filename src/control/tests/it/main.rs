@@ -9,6 +9,7 @@ mod house;
 mod images;
 mod life;
 mod limits;
+mod mounts;
 mod nodes;
 mod parts;
 mod preemption;
