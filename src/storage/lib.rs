@@ -50,7 +50,7 @@ pub struct Storage {
 #[derive(Debug, Clone)]
 enum Place {
     Folder(Folder),
-    Web(Web),
+    Web(Box<Web>),
 }
 
 impl Storage {

@@ -113,5 +113,5 @@ fn open_web(
     };
     let web = Web::open(web).map_err(|error| fail(error.to_string()))?;
     let uri = format!("{scheme}://{authority}{folder}");
-    Ok(Storage { uri, quota: options.quota, place: Place::Web(web) })
+    Ok(Storage { uri, quota: options.quota, place: Place::Web(Box::new(web)) })
 }
