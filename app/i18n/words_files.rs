@@ -17,6 +17,7 @@ pub(crate) struct Files {
     pub(crate) owner: Word,
     pub(crate) actions: Word,
     pub(crate) everybody: Word,
+    pub(crate) link: Word,
     pub(crate) empty: Word,
     pub(crate) empty_hint: Word,
     pub(crate) read_only: Word,

@@ -50,6 +50,10 @@ pub(crate) async fn open_path(
             let text = preview::text(&backend, &actor, &path, &file).await.map_err(failed)?;
             Shown::File { file, text }
         }
+        FileKind::Link => {
+            let message = format!("{path} is a link: it is followed nowhere but in a task");
+            return Err(failed(api::Error::new(api::ErrorCode::ConflictFileError, message)));
+        }
     };
     let usage = match path == home {
         true => Some(backend.files.usage(&actor).await.map_err(failed)?),

@@ -108,7 +108,7 @@ impl fmt::Display for FilePath {
     }
 }
 
-/// File or folder.
+/// File, folder or link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
@@ -116,6 +116,8 @@ pub enum FileKind {
     File,
     /// A folder.
     Folder,
+    /// A symbolic link that a task made: nothing follows it, but it can be renamed and removed.
+    Link,
 }
 
 /// A file or folder as the pages show it.
@@ -124,9 +126,9 @@ pub enum FileKind {
 pub struct FileView {
     /// The last name of its path; empty for the root.
     pub name: String,
-    /// File or folder.
+    /// File, folder or link.
     pub kind: FileKind,
-    /// Bytes; 0 for a folder.
+    /// Bytes of a file; 0 for all else.
     pub size: u64,
     /// When it was last changed, where the storage tells.
     pub modified: Option<Timestamp>,

@@ -1,74 +1,127 @@
 //! Folders of the storage in containers, on nodes that have the storage as a folder of theirs.
+//!
+//! An engine is told names, which it looks up itself, as the node's administrator, whenever it
+//! starts the container. So it is told only names that no user and no task can change: the topmost
+//! folder that has one owner, such as a user's own. What lies deeper is told to the task alone,
+//! beneath that folder: there the kernel follows whatever it finds within the container.
 
+use api::Result;
 use api::files::FilePath;
+use api::{Error, ErrorCode};
 use database::nodes::NodeRecord;
-use engine::{EngineError, Folder};
+use engine::Folder;
 use protocol::environment::{self, JobFacts};
 use protocol::spec::Dialect;
-use storage::{StoragePath, rights};
+use storage::{EntryKind, StoragePath, rights};
 
-use crate::code::{acting, readable_whole, refused};
-use crate::ops::files::access::{Access, Claim};
+use crate::code::{acting, refused};
+use crate::ops::files::access::Access;
 use crate::ops::files::{failure, path_of};
 use crate::shared::Shared;
 
 /// The label of a node that says where it has the storage, in place of the configuration's word;
 /// `none`: it has it not.
 const LABEL: &str = "storage";
+/// Where containers have folders of the storage.
+const BERTH: &str = "/berth";
 
 /// What a container is given: folders, and the variables that say where they are.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) folders: Vec<Folder>,
     pub(crate) variables: Vec<(String, String)>,
 }
 
+/// A path of the storage that tasks are to see.
+struct Wanted<'a> {
+    /// What it is to them.
+    name: &'a str,
+    path: &'a StoragePath,
+    /// The topmost folder on its way that has one owner.
+    top: &'a StoragePath,
+    read_only: bool,
+}
+
 impl Shown {
-    fn add(&mut self, mount: &str, path: &StoragePath, name: &str, read_only: bool) {
-        let target = format!("/berth/{}", name.to_lowercase());
-        self.variables.push((format!("BERTH_{name}"), target.clone()));
-        let source = format!("{}{path}", mount.trim_end_matches('/'));
-        self.folders.push(Folder { source, target, read_only });
+    /// Mounts what is wanted, or the folder above it that nobody can rename, unless it is there
+    /// already.
+    fn add(&mut self, mount: &str, wanted: &Wanted<'_>) {
+        let Wanted { name, path, top, read_only } = wanted;
+        let (name, source) = (name.to_lowercase(), format!("{}{top}", mount.trim_end_matches('/')));
+        let below = path.below(top).unwrap_or_default();
+        let same = |folder: &&Folder| folder.source == source && folder.read_only == *read_only;
+        let target = match self.folders.iter().find(same) {
+            Some(folder) => folder.target.clone(),
+            None => {
+                let above = if below.is_empty() { "" } else { "of-" };
+                let target = format!("{BERTH}/{above}{name}");
+                let read_only = *read_only;
+                self.folders.push(Folder { source, target: target.clone(), read_only });
+                target
+            }
+        };
+        let told = if below.is_empty() { target } else { format!("{target}/{below}") };
+        self.variables.push((format!("BERTH_{}", wanted.name), told));
     }
 }
 
-/// What a job's tasks see of the storage on a node: its owner's own folder as `/berth/home`, its
-/// output folder as `/berth/output`, and `dataDir`, not to be changed, as `/berth/data`. Whose they
-/// are is looked at anew: they may have changed hands since the job was submitted.
+/// What a job's tasks see of the storage on a node: its owner's own folder, its output folder, and
+/// `dataDir`, not to be changed. Whose they are is looked at anew: they may have changed hands since
+/// the job was submitted.
 pub(crate) async fn shown(
     shared: &Shared,
     node: &NodeRecord,
     facts: &JobFacts<'_>,
 ) -> engine::Result<Shown> {
-    let mut shown = Shown::default();
     let label = node.settings.labels.get(LABEL).filter(|path| !path.is_empty());
-    let Some(mount) = label.or(shared.of_nodes.storage_mount.as_ref()) else { return Ok(shown) };
-    if mount == "none" {
-        return Ok(shown);
+    match label.or(shared.of_nodes.storage_mount.as_ref()) {
+        Some(mount) if mount != "none" => of_mount(shared, mount, facts).await.map_err(refused),
+        Some(_) | None => Ok(Shown::default()),
     }
-    let owner = acting(shared, &facts.key.user).await.map_err(refused)?;
+}
+
+async fn of_mount(shared: &Shared, mount: &str, facts: &JobFacts<'_>) -> Result<Shown> {
+    let mut shown = Shown::default();
+    let owner = acting(shared, &facts.key.user).await?;
+    let access = Access { shared, actor: &owner };
     if let Some(home) = rights::home(&owner.user) {
-        let made = shared.storage.create_folder(&home).await;
-        made.map_err(failure).map_err(refused)?;
-        shown.add(mount, &real(shared, &home)?, "HOME", false);
+        shared.storage.create_folder(&home).await.map_err(failure)?;
+        must_be(shared, &home, &[EntryKind::Folder]).await?;
+        let wanted = Wanted { name: "HOME", path: &home, top: &home, read_only: false };
+        shown.add(mount, &wanted);
     }
     let none = facts.spec.dialect == Dialect::V2 && facts.spec.output_dir.is_none();
     if !none {
-        let output = environment::output_dir(facts);
-        let path = path_of(shared, &FilePath::new(output)).map_err(refused)?;
-        let access = Access { shared, actor: &owner };
-        access.to_write(&path, Claim::For(&owner.user)).await.map_err(refused)?;
-        shared.storage.create_folder(&path).await.map_err(failure).map_err(refused)?;
-        shown.add(mount, &real(shared, &path)?, "OUTPUT", false);
+        let path = path_of(shared, &FilePath::new(environment::output_dir(facts)))?;
+        access.to_write_whole(&path).await?;
+        shared.storage.create_folder(&path).await.map_err(failure)?;
+        let top = access.top(&path).await?;
+        must_be(shared, &top, &[EntryKind::Folder]).await?;
+        let wanted = Wanted { name: "OUTPUT", path: &path, top: &top, read_only: false };
+        shown.add(mount, &wanted);
     }
     if let Some(data) = &facts.spec.data_dir {
-        let data = environment::substitute(data, facts);
-        let path = readable_whole(shared, &owner.user, &data).await.map_err(refused)?;
-        shown.add(mount, &real(shared, &path)?, "DATA", true);
+        let path = path_of(shared, &FilePath::new(environment::substitute(data, facts)))?;
+        access.to_read_whole(&path).await?;
+        let top = access.top(&path).await?;
+        for place in [&top, &path] {
+            must_be(shared, place, &[EntryKind::Folder, EntryKind::File]).await?;
+        }
+        let wanted = Wanted { name: "DATA", path: &path, top: &top, read_only: true };
+        shown.add(mount, &wanted);
     }
     Ok(shown)
 }
 
-fn real(shared: &Shared, path: &StoragePath) -> Result<StoragePath, EngineError> {
-    shared.storage.real(path).map_err(failure).map_err(refused)
+/// A link that an engine follows leads anywhere on the node.
+async fn must_be(shared: &Shared, path: &StoragePath, kinds: &[EntryKind]) -> Result<()> {
+    let found = shared.storage.find(path).await.map_err(failure)?;
+    match found {
+        Some(found) if kinds.contains(&found.kind) => Ok(()),
+        Some(_) => {
+            let message = format!("{path} is not what it was: tasks are not given links");
+            Err(Error::new(ErrorCode::ConflictFileError, message))
+        }
+        None => Err(Error::new(ErrorCode::NoFileError, format!("{path} does not exist"))),
+    }
 }

@@ -110,6 +110,12 @@ impl SimHandle {
         self.node.look(|state| state.names())
     }
 
+    /// What all containers were made of.
+    #[must_use]
+    pub fn specs(&self) -> Vec<ContainerSpec> {
+        self.node.look(|state| state.specs())
+    }
+
     /// Waits until there is no container, of whatever cluster.
     pub async fn until_empty(&self) {
         let mut changes = self.node.watch();

@@ -19,6 +19,9 @@ use crate::server::{self, Server};
 use crate::signals::{self, Signals};
 use crate::{environment, limits, peers};
 
+/// Where a container has folders of the storage.
+const BERTH: &str = "/berth";
+
 /// The exit code where the guest itself cannot work, as Docker has it.
 const UNUSABLE: u8 = 125;
 
@@ -54,6 +57,7 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
     if let Some(name) = &config.code_name {
         name_code(name);
     }
+    name_folders(Path::new(BERTH), |name| std::env::var_os(name).map(PathBuf::from));
     let start_in = start_folder(config.start_in.as_deref());
     if let Some(ssh) = &config.ssh {
         if let Err(error) = folder.admit(&ssh.authorized_keys) {
@@ -95,6 +99,17 @@ fn name_code(name: &str) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => note(format_args!("the code is in {CODE}, not in {name} as well: {error}")),
         Ok(()) => {}
+    }
+}
+
+/// Gives what lies deeper in a folder of the storage the place where it would be by itself. The
+/// kernel follows the name within the container, so it may lead wherever it likes.
+fn name_folders(berth: &Path, told: impl Fn(&str) -> Option<PathBuf>) {
+    for (variable, name) in [("BERTH_OUTPUT", "output"), ("BERTH_DATA", "data")] {
+        if let Some(place) = told(variable).filter(|place| place.starts_with(berth)) {
+            // The variable says it also where the image's user may make no name there.
+            let _named_or_told = symlink(place, berth.join(name));
+        }
     }
 }
 
@@ -149,5 +164,26 @@ async fn keep(code: i32, seconds: u64, signals: &mut Signals) {
             () = &mut over => return note("the time to look into it is over"),
             signal = signals.next() => if signals::ends(signal) { return },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_deeper_is_where_it_would_be_by_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let berth = folder.path().to_owned();
+        fs::create_dir_all(berth.join("home/out")).unwrap();
+        fs::create_dir(berth.join("data")).unwrap();
+        name_folders(&berth, |name| {
+            let below = if name == "BERTH_OUTPUT" { "home/out" } else { "data" };
+            Some(berth.join(below))
+        });
+        assert_eq!(fs::read_link(berth.join("output")).unwrap(), berth.join("home/out"));
+        assert!(fs::symlink_metadata(berth.join("data")).unwrap().is_dir(), "a mount stays");
+        name_folders(&berth, |_| Some("/etc".into()));
+        assert_eq!(fs::read_link(berth.join("output")).unwrap(), berth.join("home/out"));
     }
 }

@@ -7,23 +7,23 @@ use protocol::time::Timestamp;
 pub struct Entry {
     /// The last name of its path; empty for the root.
     pub name: String,
-    /// File or folder.
+    /// File, folder or link.
     pub kind: EntryKind,
-    /// Bytes of a file; 0 for a folder.
+    /// Bytes of a file; 0 for all else.
     pub size: u64,
     /// When it was last changed, where that is known.
     pub modified: Option<Timestamp>,
-    /// Whether it was found by following a link.
-    pub link: bool,
 }
 
-/// File or folder; everything else (sockets, devices, …) is not shown.
+/// File, folder or link; everything else (sockets, devices, …) is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A file.
     File,
     /// A folder.
     Folder,
+    /// A symbolic link, which is nowhere followed: only its name can be changed or removed.
+    Link,
 }
 
 /// A part of a folder, in the order of the names' bytes.

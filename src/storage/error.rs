@@ -1,3 +1,5 @@
+use rustix::io::Errno;
+
 use crate::StoragePath;
 
 /// What a failure comes from.
@@ -94,6 +96,20 @@ impl StorageError {
                 None => failed(path, error),
             },
         }
+    }
+
+    /// What a call of the system says. No link is followed, so that one is always in the way.
+    pub(crate) fn of_errno(path: &StoragePath, error: Errno) -> Self {
+        match error {
+            Errno::LOOP => Self::link(path),
+            error => Self::of_io(path, error.into()),
+        }
+    }
+
+    /// There is a link where a file or folder is needed.
+    pub(crate) fn link(path: &StoragePath) -> Self {
+        let message = "it is a link, or below one: links are not followed here".to_owned();
+        Self::Path { path: path.to_string(), message }
     }
 
     pub(crate) fn of_io(path: &StoragePath, error: std::io::Error) -> Self {

@@ -1,8 +1,5 @@
 //! Looking at files and folders, and moving them about.
 
-use opendal::ErrorKind;
-
-use crate::web::{self, Web};
 use crate::{Entry, EntryKind, Page, Place, Result, Storage, StorageError, StoragePath};
 
 impl Storage {
@@ -18,7 +15,7 @@ impl Storage {
     /// Whether there is a file or a folder.
     ///
     /// # Errors
-    /// [`StorageError::Path`] when a link leads out of the root, else [`StorageError::Failed`].
+    /// [`StorageError::Path`] below a link, else [`StorageError::Failed`].
     pub async fn exists(&self, path: &StoragePath) -> Result<bool> {
         Ok(self.find(path).await?.is_some())
     }
@@ -28,14 +25,9 @@ impl Storage {
     /// # Errors
     /// As [`Storage::exists`].
     pub async fn find(&self, path: &StoragePath) -> Result<Option<Entry>> {
-        if let Place::Folder(folder) = &self.place {
-            let found = folder.stat(&folder.real(path)?)?;
-            return Ok(found.map(|entry| named(entry, path)));
-        }
-        match self.operator.stat(path.as_str()).await {
-            Ok(found) => Ok(web::entry(path.name().unwrap_or_default(), &found)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(StorageError::of(path, error)),
+        match &self.place {
+            Place::Folder(folder) => folder.find(path).await,
+            Place::Web(web) => web.find(path).await,
         }
     }
 
@@ -51,10 +43,12 @@ impl Storage {
         limit: usize,
     ) -> Result<Page> {
         match &self.place {
-            Place::Folder(folder) => folder.list(&folder.real(path)?, after, limit).await,
-            Place::Web(_) => match self.stat(path).await?.kind {
-                EntryKind::File => Err(StorageError::NotFolder { path: path.to_string() }),
-                EntryKind::Folder => Web::list(&self.operator, path, after, limit).await,
+            Place::Folder(folder) => folder.list(path, after, limit).await,
+            Place::Web(web) => match self.stat(path).await?.kind {
+                EntryKind::Folder => web.list(path, after, limit).await,
+                EntryKind::File | EntryKind::Link => {
+                    Err(StorageError::NotFolder { path: path.to_string() })
+                }
             },
         }
     }
@@ -66,11 +60,7 @@ impl Storage {
     /// the way.
     pub async fn create_folder(&self, path: &StoragePath) -> Result<()> {
         match &self.place {
-            Place::Folder(folder) => {
-                let real = folder.real(path)?;
-                let made = self.operator.create_dir(&format!("{real}/")).await;
-                made.map_err(|error| StorageError::of(path, error))
-            }
+            Place::Folder(folder) => folder.make_folder(path).await,
             Place::Web(web) => web.make_folder(path).await,
         }
     }
@@ -84,26 +74,24 @@ impl Storage {
         let refuse = |message: &str| {
             Err(StorageError::Path { path: to.to_string(), message: message.to_owned() })
         };
-        let (from, to) = (self.real_name(from)?, self.real_name(to)?);
-        if to.is_within(&from) || from.is_within(&to) {
+        if to.is_within(from) || from.is_within(to) {
             return refuse(
                 "a folder cannot be moved into itself, or in place of one that holds it",
             );
         }
+        let web = match &self.place {
+            Place::Folder(folder) => return folder.rename(from, to).await,
+            Place::Web(web) => web,
+        };
         let folder = to.parent().unwrap_or_else(|| to.clone());
-        if self.stat(&folder).await?.kind == EntryKind::File {
+        if self.stat(&folder).await?.kind != EntryKind::Folder {
             return Err(StorageError::NotFolder { path: to.to_string() });
         }
-        if self.find(&to).await?.is_some() {
+        if self.find(to).await?.is_some() {
             return Err(StorageError::Exists { path: to.to_string() });
         }
-        match &self.place {
-            Place::Folder(folder) => folder.rename(&from, &to),
-            Place::Web(web) => {
-                self.stat(&from).await?;
-                web.rename(&from, &to).await
-            }
-        }
+        self.stat(from).await?;
+        web.rename(from, to).await
     }
 
     /// Removes a file, or a folder with all that is in it; false: there was nothing.
@@ -116,7 +104,7 @@ impl Storage {
             return Err(StorageError::Path { path: path.to_string(), message });
         }
         match &self.place {
-            Place::Folder(folder) => folder.remove(&self.real_name(path)?, recursive).await,
+            Place::Folder(folder) => folder.remove(path, recursive).await,
             Place::Web(web) => {
                 if !recursive && self.holds_something(path).await? {
                     return Err(StorageError::NotEmpty { path: path.to_string() });
@@ -124,17 +112,6 @@ impl Storage {
                 web.remove(path, recursive).await
             }
         }
-    }
-
-    /// The real place of a name, which may be a link itself: where it is removed and renamed.
-    ///
-    /// # Errors
-    /// As [`Storage::real`].
-    pub fn real_name(&self, path: &StoragePath) -> Result<StoragePath> {
-        let parts = path.parent().zip(path.name());
-        let Some((parent, name)) = parts else { return Ok(path.clone()) };
-        let real = self.real(&parent)?.child(name);
-        real.ok_or_else(|| StorageError::NotFound { path: path.to_string() })
     }
 
     async fn holds_something(&self, path: &StoragePath) -> Result<bool> {
@@ -145,10 +122,4 @@ impl Storage {
             Some(_) | None => Ok(false),
         }
     }
-}
-
-/// Under the name it was asked for.
-fn named(entry: Entry, path: &StoragePath) -> Entry {
-    let name = path.name().unwrap_or_default();
-    Entry { link: entry.link || entry.name != name, name: name.to_owned(), ..entry }
 }

@@ -1,5 +1,6 @@
-//! The users' files and the logs of what ran, over OpenDAL: in a local folder or behind a WebHDFS
-//! server. Users reach everything below the root but `/.berth`, which holds what Berth keeps for
+//! The users' files and the logs of what ran: in a local folder, or over OpenDAL behind a WebHDFS
+//! server. In a local folder no link is followed: whatever tasks do there, and however fast, the
+//! server reads and writes nothing outside of it, and nothing at another place than it is told. Users reach everything below the root but `/.berth`, which holds what Berth keeps for
 //! itself; whose what is says [`rights`].
 
 mod entry;
@@ -29,7 +30,6 @@ pub use upload::Arriving;
 pub use write::Content;
 
 use folder::Folder;
-use opendal::Operator;
 use web::Web;
 
 /// What every call answers.
@@ -43,15 +43,14 @@ const OWN: &str = ".berth";
 pub struct Storage {
     uri: String,
     quota: Option<u64>,
-    operator: Operator,
     place: Place,
 }
 
-/// What OpenDAL does not do is done there.
+/// Where the files are.
 #[derive(Debug, Clone)]
 enum Place {
     Folder(Folder),
-    Web(Web),
+    Web(Box<Web>),
 }
 
 impl Storage {
@@ -73,19 +72,5 @@ impl Storage {
     /// [`StorageError::Path`] for other roots, `..`, control characters and what is Berth's own.
     pub fn resolve(&self, text: &str) -> Result<StoragePath> {
         path::resolve(&self.uri, text)
-    }
-
-    /// The path with all links on its way followed: rights are a matter of where a file is, not of
-    /// what leads to it.
-    ///
-    /// # Errors
-    /// [`StorageError::Path`] for a link that leads out of the root, to Berth's own files, or
-    /// nowhere.
-    pub fn real(&self, path: &StoragePath) -> Result<StoragePath> {
-        match &self.place {
-            Place::Folder(folder) => folder.real(path),
-            // A WebHDFS server follows its links itself and can only make them within itself.
-            Place::Web(_) => Ok(path.clone()),
-        }
     }
 }

@@ -26,8 +26,7 @@ impl Storage {
         Ok(self.measure(path, limit).await?.bytes)
     }
 
-    /// What is in a folder and below it. Links are not followed: what they lead to is counted
-    /// where it is.
+    /// What is in a folder and below it; links are not counted.
     ///
     /// # Errors
     /// As [`Storage::folder_size`].
@@ -41,6 +40,7 @@ impl Storage {
                     size.bytes = size.bytes.saturating_add(entry.size);
                 }
                 EntryKind::Folder => size.folders += 1,
+                EntryKind::Link => {}
             }
             if size.bytes > limit {
                 return Err(StorageError::TooLarge { path: path.to_string(), limit });
@@ -69,9 +69,11 @@ struct Open {
 
 impl Walk {
     pub(crate) async fn from(storage: &Storage, path: &StoragePath) -> Result<Self> {
-        let real = storage.real(path)?;
-        let found = storage.stat(&real).await?;
-        Ok(Self { storage: storage.clone(), first: Some((real, found)), open: Vec::new() })
+        let found = storage.stat(path).await?;
+        if found.kind == EntryKind::Link {
+            return Err(StorageError::link(path));
+        }
+        Ok(Self { storage: storage.clone(), first: Some((path.clone(), found)), open: Vec::new() })
     }
 
     /// The next file or folder.
@@ -92,7 +94,8 @@ impl Walk {
                 }
                 continue;
             };
-            let Some(path) = folder.path.child(&entry.name).filter(|_| !entry.link) else {
+            let link = entry.kind == EntryKind::Link;
+            let Some(path) = folder.path.child(&entry.name).filter(|_| !link) else {
                 continue;
             };
             self.enter(&path, &entry).await?;
@@ -113,8 +116,12 @@ impl Open {
     async fn page(storage: &Storage, path: StoragePath, after: Option<&str>) -> Result<Self> {
         let page = match storage.list(&path, after, AT_ONCE).await {
             Ok(page) => page,
-            // Gone, or replaced by a file, since it was listed.
-            Err(StorageError::NotFound { .. } | StorageError::NotFolder { .. }) => {
+            // Gone, or replaced by a file or a link, since it was listed; or deeper than a path is.
+            Err(
+                StorageError::NotFound { .. }
+                | StorageError::NotFolder { .. }
+                | StorageError::Path { .. },
+            ) => {
                 return Ok(Self { path, page: Vec::new().into_iter(), after: None });
             }
             Err(error) => return Err(error),

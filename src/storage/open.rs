@@ -1,13 +1,15 @@
 use std::path::Path;
 
-use opendal::Operator;
-
 use crate::folder::Folder;
 use crate::web::{Web, WebOptions};
-use crate::{OWN, Place, Result, Storage, StorageError};
+use crate::{Place, Result, Storage, StorageError};
 
 /// The folder of files that are being written, below Berth's own.
 pub(crate) const UNFINISHED: &str = "unfinished";
+/// The folder of what is between two places.
+pub(crate) const MOVING: &str = "moving";
+/// The folder of what is gone from its place and still to be emptied.
+pub(crate) const REMOVED: &str = "removed";
 /// Where a name node answers WebHDFS when nothing else is said.
 const WEB_PORT: u16 = 9870;
 /// The name Berth goes by at a WebHDFS server when nothing else is said.
@@ -73,14 +75,11 @@ fn open_folder(
     if !folder.starts_with('/') {
         return Err(fail("an absolute path is needed, as in file:///var/lib/berth/files".into()));
     }
-    std::fs::create_dir_all(Path::new(folder).join(OWN).join(UNFINISHED))
-        .map_err(|error| fail(error.to_string()))?;
+    let opened = Folder::open(Path::new(folder)).map_err(fail)?;
     let folder = std::fs::canonicalize(folder).map_err(|error| fail(error.to_string()))?;
     let text = folder.to_str().ok_or_else(|| fail("the path is not UTF-8".into()))?;
-    let operator = Operator::new(opendal::services::Fs::default().root(text))
-        .map_err(|error| fail(error.to_string()))?;
     let uri = format!("file://{}", text.trim_end_matches('/'));
-    Ok(Storage { uri, quota, operator, place: Place::Folder(Folder(folder)) })
+    Ok(Storage { uri, quota, place: Place::Folder(opened) })
 }
 
 fn open_web(
@@ -112,7 +111,7 @@ fn open_web(
         user: options.user.unwrap_or_else(|| WEB_USER.to_owned()),
         delegation: options.delegation,
     };
-    let (web, operator) = Web::open(web).map_err(|error| fail(error.to_string()))?;
+    let web = Web::open(web).map_err(|error| fail(error.to_string()))?;
     let uri = format!("{scheme}://{authority}{folder}");
-    Ok(Storage { uri, quota: options.quota, operator, place: Place::Web(web) })
+    Ok(Storage { uri, quota: options.quota, place: Place::Web(Box::new(web)) })
 }

@@ -18,11 +18,6 @@ impl StoragePath {
         Self(format!("/{OWN}/{below}"))
     }
 
-    /// A path that was found in the storage, without a slash before it.
-    pub(crate) fn found(below: &str) -> Self {
-        if below.is_empty() { Self(String::new()) } else { Self(format!("/{below}")) }
-    }
-
     /// The path as text, `/a/b`.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -73,7 +68,8 @@ impl StoragePath {
     }
 
     /// The path from `folder` on, without a slash before it.
-    pub(crate) fn below(&self, folder: &Self) -> Option<&str> {
+    #[must_use]
+    pub fn below(&self, folder: &Self) -> Option<&str> {
         let rest = self.0.strip_prefix(&folder.0)?;
         match rest.strip_prefix('/') {
             Some(rest) => Some(rest),
@@ -137,7 +133,79 @@ fn ends_in_space(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::rights::{self, Whose};
+
+    /// More by the environment: `BERTH_CASES=10000000`.
+    fn cases() -> ProptestConfig {
+        let asked = std::env::var("BERTH_CASES").ok().and_then(|cases| cases.parse().ok());
+        // A file of failures beside a flat crate would be taken for a crate of the workspace.
+        let failure_persistence = None;
+        ProptestConfig { cases: asked.unwrap_or(5_000), failure_persistence, ..Default::default() }
+    }
+
+    /// What has a meaning somewhere, and any text.
+    fn any_part() -> impl Strategy<Value = String> {
+        let known = prop::sample::select(vec![
+            "/",
+            "//",
+            "..",
+            ".",
+            "...",
+            ".berth",
+            "a",
+            "alice",
+            "Output",
+            "%2e%2e",
+            "%2f",
+            "\\",
+            " ",
+            "\t",
+            "\0",
+            "\u{85}",
+            "\u{3000}",
+            "\u{200b}",
+            "\u{202e}",
+            URI,
+            "hdfs://n/",
+            "~",
+            "ü",
+        ]);
+        prop_oneof![4 => known.prop_map(str::to_owned), 1 => any::<String>(), 1 => "[a-z/.]{1,8}"]
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn any_text_is_a_path_below_the_root_or_refused(
+            parts in prop::collection::vec(any_part(), 0..12),
+        ) {
+            let text = parts.concat();
+            let Ok(path) = resolve(URI, &text) else { return Ok(()) };
+            let written = path.as_str();
+            prop_assert!(written.starts_with('/') && !written.contains("//"), "{written:?}");
+            prop_assert!(!written.chars().any(char::is_control) && !path.is_own());
+            for name in path.parts() {
+                prop_assert!(!["", ".", ".."].contains(&name) && name.len() <= LONGEST_NAME);
+                prop_assert!(!name.contains('/') && !ends_in_space(name), "{name:?}");
+            }
+            prop_assert_eq!(&resolve(URI, written).unwrap(), &path, "it is itself");
+            prop_assert_eq!(&resolve(URI, &format!("{URI}{written}")).unwrap(), &path);
+            let again = path.parent().zip(path.name()).and_then(|(folder, name)| folder.child(name));
+            prop_assert_eq!(again.is_some(), path.name().is_some());
+            prop_assert!(again.is_none_or(|again| again == path));
+            match rights::whose(&path, |_| true) {
+                Whose::Common => prop_assert!(path.parts().count() < 2),
+                Whose::User { place, .. } => prop_assert!(path.is_within(&place)),
+                Whose::Claim(places) => {
+                    prop_assert!(places.iter().all(|place| path.is_within(place)));
+                }
+            }
+        }
+    }
 
     const URI: &str = "file:///srv/files";
 

@@ -4,8 +4,7 @@ use bytes::Bytes;
 use futures::TryStreamExt;
 use futures::stream::BoxStream;
 
-use crate::error::failed;
-use crate::{EntryKind, Result, Storage, StorageError, StoragePath};
+use crate::{EntryKind, Place, Result, Storage, StorageError, StoragePath};
 
 /// A part of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,19 +49,16 @@ impl Storage {
         path: &StoragePath,
         range: Range,
     ) -> Result<(std::ops::Range<u64>, BoxStream<'static, Result<Bytes>>)> {
-        let real = self.real(path)?;
-        let found = self.stat(&real).await?;
-        if found.kind == EntryKind::Folder {
-            return Err(StorageError::IsFolder { path: path.to_string() });
+        match &self.place {
+            Place::Folder(folder) => folder.read(path, range).await,
+            Place::Web(web) => {
+                let found = self.stat(path).await?;
+                if found.kind == EntryKind::Folder {
+                    return Err(StorageError::IsFolder { path: path.to_string() });
+                }
+                let range = range.within(found.size);
+                Ok((range.clone(), web.read(path, range).await?))
+            }
         }
-        let range = range.within(found.size);
-        if range.is_empty() {
-            return Ok((range, Box::pin(futures::stream::empty())));
-        }
-        let fail = |error| StorageError::of(path, error);
-        let reader = self.operator.reader(real.as_str()).await.map_err(fail)?;
-        let content = reader.into_bytes_stream(range.clone()).await.map_err(fail)?;
-        let path = path.clone();
-        Ok((range, Box::pin(content.map_err(move |error| failed(&path, error)))))
     }
 }

@@ -1,11 +1,13 @@
 //! Who may do what with which file.
 //!
-//! * **A user's own**: `/<user>`, and `<user>` below `/Output`, `/Container`, `/Users` and `/user`.
-//!   Only that user reads and writes there.
+//! * **A user's own**: `/<user>`, and `<user>` below `/Output`, `/Container`, `/Users`, `/user` and
+//!   `/path`, unless somebody had claimed that before. Only that user reads and writes there.
 //! * **Claimed**: everywhere else a place two names deep (`/Output/train`, `/path/my-job`) belongs
 //!   to whoever made it, by a job's `outputDir` or by uploading; only its owner reads and writes
 //!   there. So the documents' examples work as written: `$PAI_DEFAULT_FS_URI/Output/$jobName`,
-//!   `$PAI_DEFAULT_FS_URI/path/tensorflow-distributed-jobguid/output`.
+//!   `$PAI_DEFAULT_FS_URI/path/tensorflow-distributed-jobguid/output`. The folder that it is in is
+//!   one of the documents' or is there: whoever made `/carol` would prepare the home of a user to
+//!   come.
 //! * **Common**: what nobody has claimed, since whoever runs the storage put it there (`/data`),
 //!   everybody reads and only administrators change. The root and the folders right below it that
 //!   are nobody's are common as well: everybody lists of them what he may read, only administrators
@@ -21,15 +23,20 @@ use crate::StoragePath;
 
 /// Folders of the documents below which each user has one of his own name. No user's own folder is
 /// called so, whatever he is called.
-pub const COMMON: [&str; 4] = ["Output", "Container", "Users", "user"];
+pub const COMMON: [&str; 5] = ["Output", "Container", "Users", "user", "path"];
 
 /// Whose a path is, as far as its names tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whose {
     /// Everybody's to list: the root, or right below it.
     Common,
-    /// This user's.
-    User(UserName),
+    /// This user's, as all in this place is.
+    User {
+        /// Who.
+        user: UserName,
+        /// `/<user>`, or `<user>` below a folder of the documents.
+        place: StoragePath,
+    },
     /// Whoever's who claimed one of these places; the first that is claimed counts. A new place is
     /// claimed as the last one.
     Claim(Vec<StoragePath>),
@@ -45,18 +52,28 @@ pub fn whose(path: &StoragePath, is_user: impl Fn(&UserName) -> bool) -> Whose {
         return match second {
             None => Whose::Common,
             Some(second) => {
-                user(second).map_or_else(|| Whose::Claim(vec![path.first(2)]), Whose::User)
+                let place = path.first(2);
+                match user(second) {
+                    Some(user) => Whose::User { user, place },
+                    None => Whose::Claim(vec![place]),
+                }
             }
         };
     }
     if let Some(user) = user(first) {
-        return Whose::User(user);
+        return Whose::User { user, place: path.first(1) };
     }
     // The first name may be that of a user who is gone.
     match second {
         None => Whose::Claim(vec![path.first(1)]),
         Some(_) => Whose::Claim(vec![path.first(1), path.first(2)]),
     }
+}
+
+/// Whether it is one of the folders of the documents: they are there for whoever needs them.
+#[must_use]
+pub fn is_of_documents(path: &StoragePath) -> bool {
+    path.parts().count() == 1 && path.name().is_some_and(|name| COMMON.contains(&name))
 }
 
 /// The name of a path that may be a user's: only this one needs to be looked up.
@@ -90,7 +107,10 @@ mod tests {
         let path = crate::path::resolve("", path).unwrap();
         match whose(&path, |user| ["alice", "Output"].contains(&user.as_str())) {
             Whose::Common => "common".to_owned(),
-            Whose::User(user) => format!("user {user}"),
+            Whose::User { user, place } => {
+                assert!(path.is_within(&place) && place.name() == Some(user.as_str()), "{place}");
+                format!("user {user}")
+            }
             Whose::Claim(places) => {
                 let places: Vec<_> = places.iter().map(StoragePath::as_str).collect();
                 format!("claim {}", places.join(" "))
@@ -117,7 +137,7 @@ mod tests {
             ("/data/alice/x", "claim /data /data/alice"),
             (
                 "/path/tensorflow-distributed-jobguid/output",
-                "claim /path /path/tensorflow-distributed-jobguid",
+                "claim /path/tensorflow-distributed-jobguid",
             ),
         ] {
             assert_eq!(of(path), whose, "{path}");
@@ -138,7 +158,14 @@ mod tests {
         let places: Vec<_> = own_places(&alice).map(|place| place.to_string()).collect();
         assert_eq!(
             places,
-            ["/alice", "/Output/alice", "/Container/alice", "/Users/alice", "/user/alice"]
+            [
+                "/alice",
+                "/Output/alice",
+                "/Container/alice",
+                "/Users/alice",
+                "/user/alice",
+                "/path/alice"
+            ]
         );
     }
 }

@@ -44,7 +44,7 @@ pub async fn tar_of_folder(
     path: &StoragePath,
     staging: Staging,
 ) -> Result<BoxStream<'static, Result<Bytes>>> {
-    let root = storage.real(path)?;
+    let root = path.clone();
     let walk = Walk::from(storage, &root).await?;
     let state = State { storage: storage.clone(), root, staging, walk: Some(walk), used: 0 };
     Ok(stream::try_unfold(state, next).try_flatten().boxed())
@@ -87,8 +87,9 @@ fn name_of(state: &State, path: &StoragePath, entry: &Entry) -> Option<String> {
 fn header(name: &str, entry: &Entry) -> std::io::Result<Bytes> {
     let mut header = tar::Header::new_gnu();
     let (kind, mode, name) = match entry.kind {
-        EntryKind::File => (tar::EntryType::Regular, FILE_MODE, name.to_owned()),
         EntryKind::Folder => (tar::EntryType::Directory, FOLDER_MODE, format!("{name}/")),
+        // A walk tells of no links.
+        EntryKind::File | EntryKind::Link => (tar::EntryType::Regular, FILE_MODE, name.to_owned()),
     };
     header.set_entry_type(kind);
     header.set_mode(mode);

@@ -3,7 +3,7 @@
 use protocol::ids::UserName;
 
 use crate::open::UNFINISHED;
-use crate::{Content, EntryKind, Place, Result, Storage, StorageError, StoragePath};
+use crate::{Content, Place, Result, Storage, StoragePath};
 
 /// A file on its way, whose sender may be away for days between two parts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ impl Storage {
     /// [`StorageError::Content`], [`StorageError::Failed`].
     pub async fn add(&self, arriving: &Arriving, content: Content) -> Result<()> {
         match &self.place {
-            Place::Folder(_) => self.write_all(&arriving.aside, true, content).await,
+            Place::Folder(folder) => folder.append_or_make(&arriving.aside, content).await,
             Place::Web(web) if self.find(&arriving.aside).await?.is_some() => {
                 web.append(&arriving.aside, content).await
             }
@@ -53,19 +53,10 @@ impl Storage {
         path: &StoragePath,
         replace: bool,
     ) -> Result<()> {
-        let real = self.real(path)?;
-        let found = self.find(&real).await?;
-        match &found {
-            Some(found) if found.kind == EntryKind::Folder => {
-                return Err(StorageError::IsFolder { path: path.to_string() });
-            }
-            Some(_) if !replace => return Err(StorageError::Exists { path: path.to_string() }),
-            Some(_) | None => {}
-        }
-        let replace = replace && found.is_some();
+        let replace = self.may_put(path, replace).await?;
         match &self.place {
-            Place::Folder(folder) => folder.finish(&arriving.aside, &real, replace),
-            Place::Web(web) => web.finish(&arriving.aside, &real, replace).await,
+            Place::Folder(folder) => folder.finish(&arriving.aside, path, replace).await,
+            Place::Web(web) => web.finish(&arriving.aside, path, replace).await,
         }
     }
 

@@ -9,8 +9,10 @@ mod transport;
 use std::fmt;
 
 use ::http::Method;
+use bytes::Bytes;
 use futures::TryStreamExt;
-use opendal::{EntryMode, HttpTransporter, OperationContext, Operator};
+use futures::stream::BoxStream;
+use opendal::{EntryMode, ErrorKind, HttpTransporter, OperationContext, Operator};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::time::Timestamp;
 
@@ -42,6 +44,8 @@ pub(crate) struct Web {
     client: Client,
     endpoint: String,
     folder: String,
+    /// OpenDAL's view of it.
+    operator: Operator,
     /// `&user.name=…` or `&delegation=…`.
     identity: String,
 }
@@ -53,8 +57,7 @@ impl fmt::Debug for Web {
 }
 
 impl Web {
-    /// The server, and OpenDAL's view of it.
-    pub(crate) fn open(options: WebOptions) -> opendal::Result<(Self, Operator)> {
+    pub(crate) fn open(options: WebOptions) -> opendal::Result<Self> {
         let WebOptions { endpoint, folder, user, delegation } = options;
         let client = Client::new();
         let service = opendal::services::Webhdfs::default()
@@ -72,19 +75,53 @@ impl Web {
             None => format!("&user.name={}", encode(&user)),
         };
         let folder = folder.trim_end_matches('/').to_owned();
-        Ok((Self { client, endpoint, folder, identity }, operator))
+        Ok(Self { client, endpoint, folder, operator, identity })
+    }
+
+    /// What is at a path, if anything is.
+    pub(crate) async fn find(&self, path: &StoragePath) -> Result<Option<Entry>> {
+        match self.operator.stat(path.as_str()).await {
+            Ok(found) => Ok(entry(path.name().unwrap_or_default(), &found)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StorageError::of(path, error)),
+        }
+    }
+
+    /// A part of a file that is within it.
+    pub(crate) async fn read(
+        &self,
+        path: &StoragePath,
+        range: std::ops::Range<u64>,
+    ) -> Result<BoxStream<'static, Result<Bytes>>> {
+        if range.is_empty() {
+            return Ok(Box::pin(futures::stream::empty()));
+        }
+        let fail = |error| StorageError::of(path, error);
+        let reader = self.operator.reader(path.as_str()).await.map_err(fail)?;
+        let content = reader.into_bytes_stream(range).await.map_err(fail)?;
+        let path = path.clone();
+        Ok(Box::pin(content.map_err(move |error| failed(&path, error))))
+    }
+
+    /// All names in one of Berth's own folders, which may not be there.
+    pub(crate) async fn names(&self, folder: &StoragePath) -> Result<Vec<String>> {
+        let fail = |error| StorageError::of(folder, error);
+        let lister = self.operator.lister(&format!("{folder}/")).await.map_err(fail)?;
+        let names = lister.map_ok(|entry| entry.name().to_owned());
+        let names: Vec<_> = names.try_collect().await.map_err(fail)?;
+        Ok(names.into_iter().filter(|name| !name.is_empty() && !name.ends_with('/')).collect())
     }
 
     /// A part of a folder, of which the server tells all at once.
     pub(crate) async fn list(
-        operator: &Operator,
+        &self,
         path: &StoragePath,
         after: Option<&str>,
         limit: usize,
     ) -> Result<Page> {
         let fail = |error| StorageError::of(path, error);
         let mut found = Smallest::new(after, limit);
-        let mut entries = operator.lister(&format!("{path}/")).await.map_err(fail)?;
+        let mut entries = self.operator.lister(&format!("{path}/")).await.map_err(fail)?;
         while let Some(entry) = entries.try_next().await.map_err(fail)? {
             let name = entry.name().trim_end_matches('/').to_owned();
             let own_name = path.child(&name).filter(|child| !child.is_own());
@@ -214,7 +251,7 @@ impl Web {
 }
 
 /// What OpenDAL tells of a file or folder.
-pub(crate) fn entry(name: &str, found: &opendal::Metadata) -> Option<Entry> {
+fn entry(name: &str, found: &opendal::Metadata) -> Option<Entry> {
     let kind = match found.mode() {
         EntryMode::FILE => EntryKind::File,
         EntryMode::DIR => EntryKind::Folder,
@@ -222,7 +259,7 @@ pub(crate) fn entry(name: &str, found: &opendal::Metadata) -> Option<Entry> {
     };
     let modified = found.last_modified().map(|time| Timestamp(time.into_inner().as_millisecond()));
     let size = if kind == EntryKind::File { found.content_length() } else { 0 };
-    Some(Entry { name: name.to_owned(), kind, size, modified, link: false })
+    Some(Entry { name: name.to_owned(), kind, size, modified })
 }
 
 fn encode(text: &str) -> String {

@@ -12,6 +12,7 @@ pub(super) const FILES: Files = Files {
     owner: "Owner",
     actions: "Actions",
     everybody: "everybody",
+    link: "link",
     empty: "This folder is empty",
     empty_hint: "Drop files or folders here, or make a folder.",
     read_only: "You can read what is here. Only its owner and administrators change it.",

@@ -12,6 +12,7 @@ pub(super) const FILES: Files = Files {
     owner: "所有者",
     actions: "操作",
     everybody: "所有人",
+    link: "链接",
     empty: "此文件夹为空",
     empty_hint: "把文件或文件夹拖到这里，或新建一个文件夹。",
     read_only: "您可以读取这里的内容；只有所有者和管理员可以修改。",

@@ -82,7 +82,7 @@ impl Changes {
         self.asked.with(|asked| {
             asked.as_ref().is_some_and(|ask| match ask.kind {
                 FileKind::Folder => true,
-                FileKind::File => false,
+                FileKind::File | FileKind::Link => false,
             })
         })
     }

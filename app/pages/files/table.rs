@@ -36,9 +36,11 @@ pub(crate) fn Table(folder: FilePath, entries: Vec<FileView>) -> impl IntoView {
 
 #[component]
 fn Row(path: FilePath, file: FileView) -> impl IntoView {
-    let is_file = file.kind == FileKind::File;
-    let glyph = if is_file { Glyph::File } else { Glyph::Files };
-    let size = is_file.then(|| number::bytes(file.size));
+    let (glyph, size) = match file.kind {
+        FileKind::File => (Glyph::File, Some(number::bytes(file.size).into_any())),
+        FileKind::Folder => (Glyph::Files, None),
+        FileKind::Link => (Glyph::File, Some(tr(|t| t.files.link).into_any())),
+    };
     let modified = file.modified.map(|at| view! { <RelativeTime at=at/> });
     let owner = match file.owner.clone() {
         Some(owner) => owner.to_string().into_any(),

@@ -11,7 +11,7 @@ use api::files::{
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
-use storage::{Range, StoragePath, rights};
+use storage::{Entry, EntryKind, Range, StoragePath, rights};
 
 use crate::audit;
 use crate::error::{database, internal};
@@ -85,8 +85,7 @@ impl Files for Ops {
         let limit = query.limit.clamp(1, LARGEST_PAGE) as usize;
         let page = storage.list(&path, query.after.as_deref(), limit).await.map_err(failure)?;
         let next = page.entries.last().filter(|_| page.more).map(|entry| entry.name.clone());
-        let real = storage.real(&path).map_err(failure)?;
-        let entries = access.visible(&real, &standing, page.entries).await?;
+        let entries = access.visible(&path, &standing, page.entries).await?;
         let entries = entries.into_iter();
         Ok(FolderPage {
             folder: view::of(folder, &standing, actor),
@@ -148,8 +147,11 @@ impl Files for Ops {
             WriteMode::New => storage.create(&path, false, content).await,
             WriteMode::Replace => storage.create(&path, true, content).await,
         };
-        if written.is_err() {
-            metered.count.take_back();
+        match writing.mode {
+            // What was added before it broke off stays.
+            WriteMode::Append => {}
+            WriteMode::New | WriteMode::Replace if written.is_ok() => {}
+            WriteMode::New | WriteMode::Replace => metered.count.take_back(),
         }
         written.map_err(failure)?;
         access.still_owned(&path, &standing).await
@@ -288,6 +290,10 @@ impl Ops {
         let conflict = |message: String| Err(Error::new(ErrorCode::ConflictFileError, message));
         match (found, mode) {
             (Some(found), _) if view::is_folder(&found) => conflict(format!("{path} is a folder")),
+            (Some(Entry { kind: EntryKind::Link, .. }), _) => {
+                let message = format!("{path} is a link: links are not followed here");
+                Err(Error::new(ErrorCode::InvalidParametersError, message))
+            }
             (Some(_), WriteMode::New) => conflict(format!("{path} exists already")),
             (None, WriteMode::Append) => {
                 Err(Error::new(ErrorCode::NoFileError, format!("{path} does not exist")))

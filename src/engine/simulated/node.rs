@@ -165,6 +165,10 @@ impl State {
         self.containers.keys().cloned().collect()
     }
 
+    pub(super) fn specs(&self) -> Vec<ContainerSpec> {
+        self.containers.values().map(|found| found.spec.clone()).collect()
+    }
+
     pub(super) fn list(&self, cluster: &str) -> Vec<Container> {
         let ours = self.containers.iter().filter(|(_, found)| found.spec.cluster == cluster);
         ours.map(|(name, found)| found.view(name)).collect()

@@ -70,3 +70,76 @@ fn path(uri: &Uri) -> Result<FilePath, Failure> {
         .map_err(|_| Failure::new(ErrorCode::InvalidParametersError, "the path is not UTF-8"))?;
     Ok(FilePath::new(if path.is_empty() { "/" } else { path.as_ref() }))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+    use storage::Storage;
+
+    use super::*;
+
+    static STORAGE: LazyLock<Storage> =
+        LazyLock::new(|| Storage::open("webhdfs://nowhere:1/files").unwrap());
+
+    /// More by the environment: `BERTH_CASES=10000000`.
+    fn cases() -> ProptestConfig {
+        let asked = std::env::var("BERTH_CASES").ok().and_then(|cases| cases.parse().ok());
+        // A file of failures beside a flat crate would be taken for a crate of the workspace.
+        let failure_persistence = None;
+        ProptestConfig { cases: asked.unwrap_or(5_000), failure_persistence, ..Default::default() }
+    }
+
+    /// What has a meaning somewhere, encoded once, twice or not, and anything that an address takes.
+    fn any_part() -> impl Strategy<Value = String> {
+        let known = prop::sample::select(vec![
+            "/",
+            "//",
+            "..",
+            ".",
+            "%2e",
+            "%2E%2e",
+            "%2f",
+            "%5c",
+            "%252e",
+            "%00",
+            "%0a",
+            "%20",
+            "%ff",
+            "%c0%ae",
+            "%e3%80%80",
+            "%",
+            "%%",
+            "?op=OPEN",
+            "&",
+            "#",
+            ".berth",
+            "alice",
+            "file:///files",
+        ]);
+        prop_oneof![4 => known.prop_map(str::to_owned), 1 => "[!-~]{0,6}", 1 => "(%[0-9a-f]{2}){1,4}"]
+    }
+
+    proptest! {
+        #![proptest_config(cases())]
+
+        #[test]
+        fn any_address_names_a_path_below_the_root_or_none(
+            parts in prop::collection::vec(any_part(), 0..12),
+        ) {
+            let address = format!("{PREFIX}/{}", parts.concat());
+            let Ok(uri) = address.parse::<Uri>() else { return Ok(()) };
+            if let Ok(parameters) = Parameters::read(uri.query().unwrap_or_default()) {
+                let _any_answer = (parameters.flag("recursive"), parameters.number("offset"));
+            }
+            let Ok(path) = path(&uri) else { return Ok(()) };
+            let Ok(path) = STORAGE.resolve(path.as_str()) else { return Ok(()) };
+            for name in path.parts() {
+                prop_assert!(![".", ".."].contains(&name) && !name.contains('/'), "{name:?}");
+                prop_assert!(!name.chars().any(char::is_control), "{name:?}");
+            }
+            prop_assert!(path.parts().next() != Some(".berth"), "{path}");
+        }
+    }
+}

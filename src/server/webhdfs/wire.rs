@@ -25,6 +25,8 @@ pub(super) struct FileStatus {
     permission: &'static str,
     replication: u64,
     storage_policy: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    symlink: Option<&'static str>,
     #[serde(rename = "type")]
     kind: &'static str,
 }
@@ -32,9 +34,10 @@ pub(super) struct FileStatus {
 impl FileStatus {
     /// A file or folder; `suffix` is its name below what was asked for.
     pub(super) fn new(file: FileView, suffix: String) -> Self {
-        let folder = match file.kind {
-            FileKind::Folder => true,
-            FileKind::File => false,
+        let (folder, kind) = match file.kind {
+            FileKind::Folder => (true, "DIRECTORY"),
+            FileKind::File => (false, "FILE"),
+            FileKind::Link => (false, "SYMLINK"),
         };
         let time = file.modified.map_or(0, |time| time.0);
         let permission = match (folder, file.owner.is_some()) {
@@ -56,7 +59,9 @@ impl FileStatus {
             permission,
             replication: u64::from(!folder),
             storage_policy: 0,
-            kind: if folder { "DIRECTORY" } else { "FILE" },
+            // Where it leads is nobody's business here, but clients want a text.
+            symlink: (file.kind == FileKind::Link).then_some(""),
+            kind,
         }
     }
 

@@ -1,15 +1,18 @@
-//! Whether somebody may do something with a path. Rights are decided by where a path leads, not by
-//! how it is written.
+//! Whether somebody may do something with a path. No link is followed in the storage, so that a
+//! path is where it says it is.
 
 use std::collections::HashSet;
 
 use api::{Actor, Error, ErrorCode, Result};
+use database::jobs::JobFilter;
 use futures::{StreamExt, TryStreamExt};
 use protocol::ids::UserName;
+use protocol::state::State;
 use storage::rights::{self, Whose};
 use storage::{Entry, StoragePath};
 
 use super::failure;
+use super::view::is_folder;
 use crate::error::database;
 use crate::shared::Shared;
 
@@ -72,8 +75,7 @@ pub(crate) struct Access<'a> {
 impl Access<'_> {
     /// May it be read?
     pub(crate) async fn to_read(&self, path: &StoragePath) -> Result<Standing> {
-        let real = self.shared.storage.real(path).map_err(failure)?;
-        let standing = self.standing(&real).await?;
+        let standing = self.standing(path).await?;
         match &standing {
             Standing::Of(owner) if !self.is(owner) => Err(forbidden(path, owner)),
             Standing::Of(_) | Standing::Common | Standing::Free(_) => Ok(standing),
@@ -84,8 +86,7 @@ impl Access<'_> {
     /// folder may not therefore read what others have in it; and the root has Berth's own files.
     pub(crate) async fn to_read_whole(&self, path: &StoragePath) -> Result<Standing> {
         let standing = self.to_read(path).await?;
-        let real = self.shared.storage.real(path).map_err(failure)?;
-        let is_root = real.name().is_none();
+        let is_root = path.name().is_none();
         if is_root || (standing.is_shared() && !self.actor.admin) {
             return Err(shared_folder(path));
         }
@@ -94,15 +95,16 @@ impl Access<'_> {
 
     /// May what is there be changed? Nothing is claimed.
     pub(crate) async fn to_change(&self, path: &StoragePath) -> Result<Standing> {
-        let real = self.shared.storage.real_name(path).map_err(failure)?;
-        let standing = self.standing(&real).await?;
+        let standing = self.standing(path).await?;
         match &standing {
             Standing::Of(owner) if !self.is(owner) => Err(forbidden(path, owner)),
             Standing::Common if !self.actor.admin => Err(common(path)),
             Standing::Free(place) if !self.actor.admin => {
-                let missing = !self.shared.storage.exists(place).await.map_err(failure)?;
-                let allowed = missing && place.parts().count() > 1;
-                if allowed { Ok(standing) } else { Err(common(path)) }
+                if self.may_claim(place).await? {
+                    Ok(standing)
+                } else {
+                    Err(common(path))
+                }
             }
             Standing::Of(_) | Standing::Common | Standing::Free(_) => Ok(standing),
         }
@@ -110,8 +112,7 @@ impl Access<'_> {
 
     /// May something be made there? A new place is claimed.
     pub(crate) async fn to_write(&self, path: &StoragePath, claim: Claim<'_>) -> Result<Standing> {
-        let real = self.shared.storage.real(path).map_err(failure)?;
-        let standing = self.to_change(&real).await?;
+        let standing = self.to_change(path).await?;
         let (Standing::Free(place), Claim::For(user)) = (&standing, claim) else {
             return Ok(standing);
         };
@@ -125,11 +126,46 @@ impl Access<'_> {
         Ok(Standing::Of(owner))
     }
 
+    /// May a folder be made there for a job's output, and given to its tasks as a whole? A new place
+    /// is claimed for the job's owner.
+    pub(crate) async fn to_write_whole(&self, path: &StoragePath) -> Result<Standing> {
+        let standing = self.to_write(path, Claim::For(&self.actor.user)).await?;
+        if standing.is_shared() { Err(shared_folder(path)) } else { Ok(standing) }
+    }
+
+    /// The topmost folder on the way to a path that has one owner: what is in it he may rename, it
+    /// itself neither he nor his tasks can.
+    pub(crate) async fn top(&self, path: &StoragePath) -> Result<StoragePath> {
+        let places = match self.whose(path).await? {
+            Whose::Common => return Ok(path.clone()),
+            Whose::User { place, .. } => return Ok(place),
+            Whose::Claim(places) => places,
+        };
+        for place in &places {
+            if self.shared.storage.owner(place).await.map_err(failure)?.is_some() {
+                return Ok(place.clone());
+            }
+        }
+        Ok(places.into_iter().next_back().unwrap_or_else(|| path.clone()))
+    }
+
+    /// Whether a user gets a place by making it: one that is not there, in a folder of the documents
+    /// or in one that an administrator made. Right below the root nobody makes anything but his own:
+    /// the name may be that of a user to come.
+    async fn may_claim(&self, place: &StoragePath) -> Result<bool> {
+        let Some(folder) = place.parent().filter(|folder| folder.name().is_some()) else {
+            return Ok(false);
+        };
+        let storage = &self.shared.storage;
+        let known = rights::is_of_documents(&folder)
+            || storage.find(&folder).await.map_err(failure)?.is_some_and(|found| is_folder(&found));
+        Ok(known && !storage.exists(place).await.map_err(failure)?)
+    }
+
     /// Claims again what was written to: it may have been removed and given up meanwhile.
     pub(crate) async fn still_owned(&self, path: &StoragePath, standing: &Standing) -> Result<()> {
         let Standing::Of(owner) = standing else { return Ok(()) };
-        let real = self.shared.storage.real(path).map_err(failure)?;
-        let Whose::Claim(places) = self.whose(&real).await? else { return Ok(()) };
+        let Whose::Claim(places) = self.whose(path).await? else { return Ok(()) };
         let mut place = None;
         for candidate in &places {
             match self.shared.storage.owner(candidate).await.map_err(failure)? {
@@ -142,7 +178,7 @@ impl Access<'_> {
         if now == *owner {
             return Ok(());
         }
-        self.shared.storage.remove(&real, false).await.map_err(failure)?;
+        self.shared.storage.remove(path, false).await.map_err(failure)?;
         Err(forbidden(path, &now))
     }
 
@@ -162,11 +198,7 @@ impl Access<'_> {
         let users = &users;
         let looked_at = futures::stream::iter(entries).map(async |entry| {
             let Some(path) = folder.child(&entry.name) else { return Ok(None) };
-            let real = match self.shared.storage.real(&path) {
-                Ok(real) => real,
-                Err(_) => return Ok(None),
-            };
-            let standing = self.settle(rights::whose(&real, |name| users.contains(name))).await?;
+            let standing = self.settle(rights::whose(&path, |name| users.contains(name))).await?;
             let hidden = standing.owner().is_some_and(|owner| !self.is(owner));
             Ok(if hidden { None } else { Some((entry, standing)) })
         });
@@ -174,12 +206,24 @@ impl Access<'_> {
         Ok(seen.into_iter().flatten().collect())
     }
 
-    /// Gives up the claim to a place that is gone.
+    /// Gives up the claim to a place that is gone, unless a job of its owner's has not ended: a task
+    /// of it may be about to be given what has that name, which then must not be another's.
     pub(crate) async fn release(&self, path: &StoragePath) -> Result<()> {
         if path.parts().count() > 2 {
             return Ok(());
         }
-        self.shared.storage.release(path).await.map_err(failure)
+        let storage = &self.shared.storage;
+        let Some(owner) = storage.owner(path).await.map_err(failure)? else { return Ok(()) };
+        let of_owner = JobFilter {
+            users: vec![owner],
+            states: State::ALL.into_iter().filter(|state| !state.is_final()).collect(),
+            ..JobFilter::default()
+        };
+        let active = database::jobs::list(self.shared.database.read(), &of_owner).await;
+        if active.map_err(database)?.1 > 0 {
+            return Ok(());
+        }
+        storage.release(path).await.map_err(failure)
     }
 
     /// Gives up all claims to what is in a folder that is to be removed.
@@ -208,24 +252,31 @@ impl Access<'_> {
         self.actor.admin || self.actor.user == *owner
     }
 
-    async fn standing(&self, real: &StoragePath) -> Result<Standing> {
-        let whose = self.whose(real).await?;
+    async fn standing(&self, path: &StoragePath) -> Result<Standing> {
+        let whose = self.whose(path).await?;
         self.settle(whose).await
     }
 
-    async fn whose(&self, real: &StoragePath) -> Result<Whose> {
-        let Some(name) = rights::name(real) else { return Ok(rights::whose(real, |_| false)) };
+    async fn whose(&self, path: &StoragePath) -> Result<Whose> {
+        let Some(name) = rights::name(path) else { return Ok(rights::whose(path, |_| false)) };
         let is_user = name == self.actor.user || {
             let found = database::users::get(self.shared.database.read(), &name).await;
             found.map_err(database)?.is_some()
         };
-        Ok(rights::whose(real, |asked| is_user && *asked == name))
+        Ok(rights::whose(path, |asked| is_user && *asked == name))
     }
 
     async fn settle(&self, whose: Whose) -> Result<Standing> {
         let places = match whose {
             Whose::Common => return Ok(Standing::Common),
-            Whose::User(user) => return Ok(Standing::Of(user)),
+            Whose::User { user, place } if place.parts().count() < 2 => {
+                return Ok(Standing::Of(user));
+            }
+            // Whoever had it before there was a user of that name keeps it.
+            Whose::User { user, place } => {
+                let before = self.shared.storage.owner(&place).await.map_err(failure)?;
+                return Ok(Standing::Of(before.unwrap_or(user)));
+            }
             Whose::Claim(places) => places,
         };
         for place in &places {

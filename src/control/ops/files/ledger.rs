@@ -69,6 +69,13 @@ impl Count {
         self.used.add(bytes)
     }
 
+    /// This piece goes no further.
+    fn refuse(&self, piece: &Bytes) {
+        let bytes = piece.len() as u64;
+        self.added.take(bytes);
+        self.used.take(bytes);
+    }
+
     /// Nothing came of it.
     pub(super) fn take_back(&self) {
         self.used.take(self.added.0.swap(0, Ordering::Relaxed));
@@ -109,7 +116,11 @@ impl Ledger {
         let content = content.map(move |piece| {
             let piece = piece?;
             let now = counted.add(&piece);
-            if now > quota { Err(full(&owner, now, quota)) } else { Ok(piece) }
+            if now > quota {
+                counted.refuse(&piece);
+                return Err(full(&owner, now, quota));
+            }
+            Ok(piece)
         });
         Ok(Metered { content: content.boxed(), count })
     }

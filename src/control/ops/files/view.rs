@@ -6,7 +6,11 @@ use super::access::Standing;
 
 pub(super) fn of(entry: Entry, standing: &Standing, actor: &Actor) -> FileView {
     FileView {
-        kind: if is_folder(&entry) { FileKind::Folder } else { FileKind::File },
+        kind: match entry.kind {
+            EntryKind::File => FileKind::File,
+            EntryKind::Folder => FileKind::Folder,
+            EntryKind::Link => FileKind::Link,
+        },
         name: entry.name,
         size: entry.size,
         modified: entry.modified,
@@ -18,6 +22,6 @@ pub(super) fn of(entry: Entry, standing: &Standing, actor: &Actor) -> FileView {
 pub(super) fn is_folder(entry: &Entry) -> bool {
     match entry.kind {
         EntryKind::Folder => true,
-        EntryKind::File => false,
+        EntryKind::File | EntryKind::Link => false,
     }
 }

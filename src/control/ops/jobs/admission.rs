@@ -15,7 +15,7 @@ use crate::cluster::scheduler_node;
 use crate::code;
 use crate::error::database;
 use crate::images;
-use crate::ops::files::access::{Access, Claim};
+use crate::ops::files::access::Access;
 use crate::ops::files::failure;
 use crate::ops::virtual_clusters;
 use crate::public_keys;
@@ -135,6 +135,7 @@ async fn exists(
         .map_err(|error| about(field, error))?
         .ok_or_else(|| invalid(format!("{path} does not exist in {}", shared.storage.uri())))?;
     match (field, found.kind) {
+        (_, EntryKind::Link) => Err(invalid(format!("{path} is a link: name what it leads to"))),
         ("codeDir", EntryKind::File) => Err(invalid(format!("{path} is a file: name its folder"))),
         ("codeDir", EntryKind::Folder) => {
             match shared.storage.folder_size(&place, code::LARGEST).await {
@@ -174,8 +175,7 @@ async fn make_output(shared: &Shared, actor: &Actor, spec: &JobSpec) -> Result<(
     let path = environment::output_dir(&facts(shared, spec, &key));
     let place = shared.storage.resolve(&path).map_err(failure);
     let place = place.map_err(|error| about("outputDir", error))?;
-    let access = Access { shared, actor };
-    let written = access.to_write(&place, Claim::For(&actor.user)).await;
+    let written = Access { shared, actor }.to_write_whole(&place).await;
     written.map_err(|error| about("outputDir", error))?;
     let made = shared.storage.create_folder(&place).await.map_err(failure);
     made.map_err(|error| about("outputDir", error))

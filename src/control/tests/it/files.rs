@@ -1,6 +1,8 @@
 //! Users' files: who may do what, and how much.
 
-use api::files::{FilePart, FilePath, FileStream, FolderQuery, Upload, WriteMode, Writing};
+use api::files::{
+    FileKind, FilePart, FilePath, FileStream, FolderQuery, Upload, WriteMode, Writing,
+};
 use api::jobs::{JobDetail, Submission};
 use api::users::NewUser;
 use api::{Actor, Backend, Error, ErrorCode};
@@ -8,6 +10,7 @@ use bytes::Bytes;
 use control::{Control, Options};
 use futures::{StreamExt, TryStreamExt};
 use protocol::ids::JobKey;
+use protocol::state::State;
 use storage::{Storage, StorageOptions, StoragePath};
 
 use crate::house::{House, PATIENCE, admin, job};
@@ -43,15 +46,17 @@ impl Office {
             ..house.options(house.database().await)
         };
         let control = control::start(options).await.unwrap();
+        let office = Self { house, storage, control };
         for name in ["alice", "bob"] {
-            let user = NewUser {
-                name: name.parse().unwrap(),
-                password: "correct horse".into(),
-                admin: false,
-            };
-            control.backend.users.create(&admin(), user).await.unwrap();
+            office.add_user(name).await;
         }
-        Self { house, storage, control }
+        office
+    }
+
+    async fn add_user(&self, name: &str) {
+        let user =
+            NewUser { name: name.parse().unwrap(), password: "correct horse".into(), admin: false };
+        self.backend().users.create(&admin(), user).await.unwrap();
     }
 
     pub(crate) fn storage(&self) -> &Storage {
@@ -62,15 +67,28 @@ impl Office {
         self.storage.resolve(path).unwrap()
     }
 
+    pub(crate) fn key(&self, who: &str, name: &str) -> JobKey {
+        JobKey { user: actor(who).user, name: name.parse().unwrap() }
+    }
+
     /// A user's job, when it has ended.
     pub(crate) async fn ended(&self, who: &str, name: &str) -> JobDetail {
-        let (backend, key) =
-            (self.backend(), JobKey { user: actor(who).user, name: name.parse().unwrap() });
+        self.until(who, name, State::is_final).await
+    }
+
+    /// A user's job, when its state is as wanted.
+    pub(crate) async fn until(
+        &self,
+        who: &str,
+        name: &str,
+        wanted: impl Fn(State) -> bool,
+    ) -> JobDetail {
+        let (backend, key) = (self.backend(), self.key(who, name));
         let mut changes = backend.changes.subscribe(&admin());
         let waiting = async {
             loop {
                 let detail = backend.jobs.get(&admin(), &key).await.unwrap();
-                if detail.summary.state.is_final() {
+                if wanted(detail.summary.state) {
                     return detail;
                 }
                 changes.next().await;
@@ -228,13 +246,84 @@ async fn a_link_gives_no_rights() {
     let storage = office.house.path().join("storage");
     std::os::unix::fs::symlink("../alice", storage.join("bob/door")).unwrap();
     std::os::unix::fs::symlink("../alice/secret", storage.join("bob/window")).unwrap();
-    for path in ["/bob/door/secret", "/bob/window"] {
-        assert_eq!(code(office.read("bob", path).await), ErrorCode::ForbiddenUserError, "{path}");
+    let refused = |error: Error| {
+        [ErrorCode::InvalidParametersError, ErrorCode::ConflictFileError].contains(&error.code)
+    };
+    for who in ["bob", "admin"] {
+        for path in ["/bob/door/secret", "/bob/window"] {
+            assert!(refused(office.read(who, path).await.unwrap_err()), "{path}");
+            assert!(refused(office.write(who, path, "x").await.unwrap_err()), "{path}");
+        }
+        assert!(refused(office.names(who, "/bob/door").await.unwrap_err()));
+    }
+    assert_eq!(office.read("alice", "/alice/secret").await.unwrap(), "s");
+    // The links are names of his, to be seen, renamed and removed.
+    let files = &office.backend().files;
+    assert_eq!(office.names("bob", "/bob").await.unwrap(), ["door", "window", "x"]);
+    let seen = files.stat(&actor("bob"), &at("/bob/door")).await.unwrap();
+    assert_eq!(seen.kind, FileKind::Link);
+    files.rename(&actor("bob"), &at("/bob/door"), &at("/bob/gate")).await.unwrap();
+    assert!(files.remove(&actor("bob"), &at("/bob/gate"), true).await.unwrap());
+    assert!(files.remove(&actor("bob"), &at("/bob/window"), false).await.unwrap());
+    assert_eq!(office.names("alice", "/alice").await.unwrap(), ["secret"]);
+}
+
+/// The name may be that of a user to come, who would find there what others put there.
+#[tokio::test]
+async fn nobody_makes_the_home_of_a_user_to_come() {
+    let office = Office::open(None).await;
+    for path in ["/carol/x", "/carol", "/carol/x/y", "/ALICE/x/y", "/%2e%2e/x/y"] {
         let written = office.write("bob", path, "x").await;
         assert_eq!(code(written), ErrorCode::ForbiddenUserError, "{path}");
+        let made = office.backend().files.make_folder(&actor("bob"), &at(path)).await;
+        assert_eq!(code(made), ErrorCode::ForbiddenUserError, "{path}");
+        let text = job("planted", 1, 0, "true", &format!(r#""outputDir": "{path}","#));
+        let submission = Submission { text, cloned_from: None, expected_name: None };
+        let submitted = office.backend().jobs.submit(&actor("bob"), submission).await;
+        assert_eq!(code(submitted), ErrorCode::ForbiddenUserError, "{path}");
     }
-    assert_eq!(code(office.names("bob", "/bob/door").await), ErrorCode::ForbiddenUserError);
-    assert_eq!(office.read("alice", "/alice/secret").await.unwrap(), "s");
+    assert_eq!(office.names("admin", "/").await.unwrap(), Vec::<String>::new());
+    // What a document names is there for all, and so is what an administrator made.
+    office.write("bob", "/path/guid/output/x", "x").await.unwrap();
+    office.write("bob", "/Output/carol/x", "bobs").await.unwrap();
+    office.write("admin", "/group/readme", "x").await.unwrap();
+    office.write("bob", "/group/bobs/x", "x").await.unwrap();
+    // Who comes later neither takes nor sees what had its owner before.
+    office.add_user("carol").await;
+    assert_eq!(code(office.read("carol", "/Output/carol/x").await), ErrorCode::ForbiddenUserError);
+    assert_eq!(office.read("bob", "/Output/carol/x").await.unwrap(), "bobs");
+    assert_eq!(office.names("carol", "/carol").await.unwrap(), Vec::<String>::new());
+    office.write("carol", "/path/carol/x", "x").await.unwrap();
+}
+
+/// What was added before a sender broke off stays, and so it counts.
+#[tokio::test]
+async fn what_was_appended_before_it_broke_off_counts() {
+    let office = Office::open(Some(1_000)).await;
+    let (files, alice) = (&office.backend().files, actor("alice"));
+    office.write("alice", "/alice/a", "x").await.unwrap();
+    let append = Writing { mode: WriteMode::Append, length: None };
+    let mut refused = 0;
+    for _ in 0..50 {
+        let piece = Ok(Bytes::from(vec![b'x'; 100]));
+        let broken = futures::stream::iter([piece, Err(Error::internal())]).boxed();
+        let error = files.write(&alice, &at("/alice/a"), append, broken).await.unwrap_err();
+        refused += u32::from(error.code == ErrorCode::NoEnoughQuotaError);
+    }
+    let size = files.stat(&alice, &at("/alice/a")).await.unwrap().size;
+    assert!(size <= 1_000, "{size} bytes are there");
+    assert!(refused >= 40, "{refused} were refused");
+    // What never became a file does not count.
+    files.remove(&alice, &at("/alice/a"), false).await.unwrap();
+    for mode in [WriteMode::New, WriteMode::Replace] {
+        for _ in 0..20 {
+            let piece = Ok(Bytes::from(vec![b'x'; 100]));
+            let broken = futures::stream::iter([piece, Err(Error::internal())]).boxed();
+            let writing = Writing { mode, length: None };
+            let error = files.write(&alice, &at("/alice/b"), writing, broken).await.unwrap_err();
+            assert_eq!(error, Error::internal());
+        }
+    }
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod house;
 mod images;
 mod life;
 mod limits;
+mod mounts;
 mod nodes;
 mod parts;
 mod preemption;

@@ -82,6 +82,18 @@ fn nodes_that_share_the_storage_show_it_to_tasks() {
     assert_eq!(said, "a setread-only\ndata\nhome\noutput\n");
     assert_eq!(client.get("/api/v2/files/Output/shown/model"), "kept\n");
     assert_eq!(client.get("/api/v2/files/admin/note"), "mine\n");
+    // What lies beneath another mount is where it would be by itself as well.
+    std::fs::create_dir_all(storage.join("data/sets/one")).unwrap();
+    std::fs::write(storage.join("data/sets/one/set.txt"), "one").unwrap();
+    let command = "echo $BERTH_OUTPUT $BERTH_DATA; cat /berth/data/set.txt; \
+        echo kept > /berth/output/model; touch $BERTH_DATA/new 2>/dev/null || echo read-only";
+    let places = json!({ "dataDir": "/data/sets/one", "outputDir": "$PAI_DEFAULT_FS_URI/admin/runs/1",
+        "retryCount": 0 });
+    client.submit(&job("deeper", places).replace(LOOK, command));
+    assert_eq!(client.ended("deeper")["jobStatus"]["state"], "SUCCEEDED");
+    let said = client.get("/api/v1/jobs/deeper/logs?task=main-0");
+    assert_eq!(said, "/berth/home/runs/1 /berth/of-data/one\noneread-only\n");
+    assert_eq!(client.get("/api/v2/files/admin/runs/1/model"), "kept\n");
 }
 
 /// With `isDebug`, until it is stopped.

@@ -34,8 +34,8 @@ async fn ways_out_are_refused() {
         ("/%2eberth", 400, "IllegalArgumentException"),
         ("//.berth/logs", 400, "IllegalArgumentException"),
         (&long, 400, "IllegalArgumentException"),
-        ("/alice/out", 400, "IllegalArgumentException"),
-        ("/alice/bobs/secret", 403, "AccessControlException"),
+        ("/alice/out/x", 400, "IllegalArgumentException"),
+        ("/alice/bobs/secret", 400, "IllegalArgumentException"),
         ("/bob/secret", 403, "AccessControlException"),
         ("/bob", 403, "AccessControlException"),
         ("/Container/bob/x", 403, "AccessControlException"),
@@ -67,6 +67,12 @@ async fn ways_out_are_refused() {
         let renamed = hall.ask("PUT", "alice", "/alice/mine", &destination).await;
         assert_ne!(renamed.text, json!({ "boolean": true }).to_string(), "{path}");
     }
+    for operation in ["OPEN", "LISTSTATUS", "GETCONTENTSUMMARY"] {
+        let answer = hall.ask("GET", "alice", "/alice/out", operation).await;
+        assert_eq!(answer.status, 400, "{operation}: {}", answer.text);
+    }
+    let link = hall.ask("GET", "alice", "/alice/out", "GETFILESTATUS").await.json();
+    assert_eq!(link["FileStatus"]["type"], "SYMLINK");
     assert_eq!(std::fs::read_to_string(hall.folder.path().join("outside")).unwrap(), "o");
     assert_eq!(hall.text("/bob/secret").await, "s");
 }

@@ -9,6 +9,7 @@ mod logs;
 mod owners;
 mod places;
 mod stage;
+mod swaps;
 
 use bytes::Bytes;
 use futures::StreamExt;

@@ -67,22 +67,19 @@ async fn links_do_not_lead_out() {
     symlink(folder.path().join("secret"), inside.join("file")).unwrap();
     symlink("nowhere", inside.join("dangling")).unwrap();
     symlink(inside.join(".berth"), inside.join("own")).unwrap();
-    for text in ["/out/secret", "/out", "/file", "/dangling", "/own/logs", "/out/new"] {
+    // Nor does one that stays inside: what it leads to may change while it is followed.
+    std::fs::create_dir(inside.join("real")).unwrap();
+    symlink("real", inside.join("alias")).unwrap();
+    let refused = |error: StorageError| matches!(error, StorageError::Path { .. });
+    for text in ["/out/secret", "/out", "/file", "/dangling", "/own/logs", "/out/new", "/alias/a"] {
         let path = storage.resolve(text).unwrap();
-        let refused = |error: StorageError| matches!(error, StorageError::Path { .. });
         assert!(refused(storage.read(&path).await.unwrap_err()), "{text}");
-        assert!(refused(storage.exists(&path).await.unwrap_err()), "{text}");
         assert!(refused(storage.write(&path, Bytes::new()).await.unwrap_err()), "{text}");
         assert!(refused(storage.create_folder(&path).await.unwrap_err()), "{text}");
         assert!(refused(storage.folder_size(&path, 10).await.unwrap_err()), "{text}");
     }
     assert_eq!(std::fs::read_to_string(folder.path().join("secret")).unwrap(), "s");
-    // One that stays inside is an ordinary way.
-    std::fs::create_dir(inside.join("real")).unwrap();
-    symlink("real", inside.join("alias")).unwrap();
-    let path = storage.resolve("/alias/a").unwrap();
-    storage.write(&path, Bytes::from_static(b"x")).await.unwrap();
-    assert_eq!(std::fs::read_to_string(inside.join("real/a")).unwrap(), "x");
+    assert_eq!(std::fs::read_dir(inside.join("real")).unwrap().count(), 0);
 }
 
 #[test]

@@ -1,0 +1,186 @@
+//! What nodes that have the storage are told to mount.
+
+use std::os::unix::fs::symlink;
+
+use api::ErrorCode;
+use api::jobs::Submission;
+use engine::Folder;
+use protocol::exit::Cause;
+use protocol::state::State;
+
+use crate::files::{MOUNT, Office, actor, at, code};
+use crate::house::{admin, job, key, submit, until_state};
+
+fn folder(place: &str, target: &str, read_only: bool) -> Folder {
+    Folder { source: format!("{MOUNT}{place}"), target: target.to_owned(), read_only }
+}
+
+impl Office {
+    async fn submit(&self, who: &str, name: &str, more: &str) -> Result<(), api::Error> {
+        let text = job(name, 1, 0, "sleep 1000", &format!(r#"{more} "retryCount": 0,"#));
+        let submission = Submission { text, cloned_from: None, expected_name: None };
+        self.backend().jobs.submit(&actor(who), submission).await.map(drop)
+    }
+
+    /// The folders of a running job's only task, and what it is told of them.
+    async fn given(&self, who: &str, name: &str) -> (Vec<Folder>, Vec<(String, String)>) {
+        self.until(who, name, |state| state == State::Running).await;
+        let label = ("berth.name".to_owned(), name.to_owned());
+        let mut specs = self.house.node(0).specs().into_iter();
+        let spec = specs.find(|spec| spec.labels.get(&label.0) == Some(&label.1)).unwrap();
+        let told = spec.env.into_iter().filter(|(name, _)| {
+            ["BERTH_HOME", "BERTH_OUTPUT", "BERTH_DATA"].contains(&name.as_str())
+        });
+        (spec.folders, told.collect())
+    }
+}
+
+/// Only tops: what has one owner, whose name neither he nor his tasks can change.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_what_nobody_renames_is_mounted() {
+    let office = Office::mounted().await;
+    for (who, path) in [
+        ("admin", "/shared/all/deep/set"),
+        ("alice", "/alice/data/set"),
+        ("alice", "/Output/alice/sets/set"),
+        ("alice", "/path/claimed/sets/set"),
+    ] {
+        office.write(who, path, "x").await.unwrap();
+    }
+    let home = || folder("/alice", "/berth/home", false);
+    for (name, more, folders, output, data) in [
+        (
+            "by-default",
+            "",
+            vec![folder("/Output/by-default", "/berth/output", false)],
+            "/berth/output",
+            None,
+        ),
+        ("in-home", r#""outputDir": "/alice/deep/out","#, vec![], "/berth/home/deep/out", None),
+        ("is-home", r#""outputDir": "/alice","#, vec![], "/berth/home", None),
+        (
+            "named",
+            r#""outputDir": "$PAI_DEFAULT_FS_URI/Output/alice/named","#,
+            vec![folder("/Output/alice", "/berth/of-output", false)],
+            "/berth/of-output/named",
+            None,
+        ),
+        (
+            "as-documented",
+            r#""outputDir": "$PAI_DEFAULT_FS_URI/path/guid/output","#,
+            vec![folder("/path/guid", "/berth/of-output", false)],
+            "/berth/of-output/output",
+            None,
+        ),
+        (
+            "data-in-home",
+            r#""outputDir": "/alice/out", "dataDir": "/alice/data","#,
+            vec![folder("/alice", "/berth/of-data", true)],
+            "/berth/home/out",
+            Some("/berth/of-data/data"),
+        ),
+        (
+            "data-of-all",
+            r#""outputDir": "/alice/out", "dataDir": "/shared/all","#,
+            vec![folder("/shared/all", "/berth/data", true)],
+            "/berth/home/out",
+            Some("/berth/data"),
+        ),
+        (
+            "deep-data-of-all",
+            r#""outputDir": "/alice/out", "dataDir": "/shared/all/deep/set","#,
+            vec![folder("/shared/all", "/berth/of-data", true)],
+            "/berth/home/out",
+            Some("/berth/of-data/deep/set"),
+        ),
+        (
+            "data-beside-output",
+            r#""outputDir": "/path/claimed/out", "dataDir": "/path/claimed/sets","#,
+            vec![
+                folder("/path/claimed", "/berth/of-output", false),
+                folder("/path/claimed", "/berth/of-data", true),
+            ],
+            "/berth/of-output/out",
+            Some("/berth/of-data/sets"),
+        ),
+    ] {
+        office.submit("alice", name, more).await.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (given, told) = office.given("alice", name).await;
+        assert_eq!(given, [vec![home()], folders].concat(), "{name}");
+        let mut expected = vec![("HOME", "/berth/home"), ("OUTPUT", output)];
+        expected.extend(data.map(|data| ("DATA", data)));
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(name, place)| (format!("BERTH_{name}"), place.to_owned()))
+            .collect();
+        assert_eq!(told, expected, "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_shared_is_nobodys_output() {
+    let office = Office::mounted().await;
+    office.write("admin", "/shared/all/set", "x").await.unwrap();
+    for path in ["/", "/Output", "/shared", "/path"] {
+        for who in ["bob", "admin"] {
+            let more = format!(r#""outputDir": "{path}","#);
+            let refused = office.submit(who, "shared", &more).await;
+            assert_eq!(code(refused), ErrorCode::ForbiddenUserError, "{who} {path}");
+        }
+    }
+}
+
+/// Tasks make links; a job that finds one where its folder was is not started.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_in_the_place_of_a_folder_starts_no_task() {
+    let office = Office::mounted().await;
+    let outside = tempfile::tempdir().unwrap();
+    let storage = office.house.path().join("storage");
+    office.write("alice", "/alice/data/set", "x").await.unwrap();
+    symlink(outside.path(), storage.join("alice/link")).unwrap();
+    for field in ["outputDir", "dataDir", "codeDir"] {
+        for path in ["/alice/link", "/alice/link/deeper"] {
+            let more = format!(r#""{field}": "{path}","#);
+            let refused = office.submit("alice", "linked", &more).await;
+            assert_eq!(code(refused), ErrorCode::InvalidParametersError, "{field} {path}");
+        }
+    }
+    submit(office.backend(), job("holds", 1, 8, "sleep 1000", "")).await;
+    until_state(office.backend(), "holds", State::Running).await;
+    let cases = [
+        ("output", r#""outputDir": "/alice/out","#, "alice/out"),
+        ("data", r#""dataDir": "/alice/data","#, "alice/data"),
+        ("top", "", "Output/top"),
+    ];
+    for (name, more, place) in cases {
+        let text = job(name, 1, 8, "true", &format!(r#"{more} "retryCount": 0,"#));
+        let submission = Submission { text, cloned_from: None, expected_name: None };
+        office.backend().jobs.submit(&actor("alice"), submission).await.unwrap();
+        std::fs::remove_dir_all(storage.join(place)).unwrap();
+        symlink(outside.path(), storage.join(place)).unwrap();
+    }
+    office.backend().jobs.stop(&admin(), &key("holds")).await.unwrap();
+    for (name, ..) in cases {
+        let exit = office.ended("alice", name).await.summary.exit.unwrap();
+        assert!(matches!(exit.cause, Cause::ContainerRefused { .. }), "{name}: {exit:?}");
+    }
+    assert_eq!(office.house.node(0).starts(), 1, "only what held the node was started");
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+}
+
+/// While a task of hers may be about to get the folder, its name is nobody else's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_that_a_job_may_be_given_is_not_given_up() {
+    let office = Office::mounted().await;
+    let files = &office.backend().files;
+    office.submit("alice", "train", "").await.unwrap();
+    office.given("alice", "train").await;
+    assert!(files.remove(&actor("alice"), &at("/Output/train"), true).await.unwrap());
+    let taken = office.write("bob", "/Output/train/x", "x").await;
+    assert_eq!(code(taken), ErrorCode::ForbiddenUserError);
+    office.write("alice", "/Output/train/x", "x").await.unwrap();
+    office.backend().jobs.stop(&actor("alice"), &office.key("alice", "train")).await.unwrap();
+    office.ended("alice", "train").await;
+    assert!(files.remove(&actor("alice"), &at("/Output/train"), true).await.unwrap());
+    office.write("bob", "/Output/train/x", "x").await.unwrap();
+}
