@@ -11,6 +11,7 @@ pub mod events;
 pub mod images;
 pub mod jobs;
 pub mod nodes;
+pub mod private_images;
 pub mod public_keys;
 pub mod secrets;
 pub mod sessions;
