@@ -35,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) of_nodes: OfNodes,
     pub(crate) bells: Bells,
     pub(crate) moments: Moments,
+    /// Counts the changes of users' public keys.
+    pub(crate) key_changes: Moments,
     changes: broadcast::Sender<Change>,
     cluster: RwLock<Arc<Cluster>>,
     queue: Mutex<Queue>,
@@ -60,6 +62,8 @@ pub(crate) struct OfNodes {
     pub(crate) storage_mount: Option<String>,
     /// Folder with their client certificates.
     pub(crate) certificates: Option<PathBuf>,
+    /// The most bytes that one user's saved images may take on them.
+    pub(crate) images_quota: u64,
 }
 
 impl Shared {
@@ -81,6 +85,7 @@ impl Shared {
             of_nodes,
             bells: Bells::default(),
             moments: Moments::default(),
+            key_changes: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
             cluster: RwLock::new(Arc::new(cluster)),
             queue: Mutex::default(),

@@ -42,6 +42,8 @@ pub struct Config {
     pub database: DatabaseConfig,
     /// Users' files.
     pub storage: StorageConfig,
+    /// What users save from containers.
+    pub images: ImagesConfig,
     /// Pages of tasks.
     pub proxy: ProxyConfig,
     /// What is written to standard error.
@@ -87,6 +89,20 @@ impl std::fmt::Debug for StorageConfig {
     /// Without the token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("StorageConfig").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+/// What users save from containers.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ImagesConfig {
+    /// The most one user's saved images may take on the nodes, in MB, each with what it is based on.
+    pub quota_mb: u64,
+}
+
+impl Default for ImagesConfig {
+    fn default() -> Self {
+        Self { quota_mb: 500_000 }
     }
 }
 
@@ -140,6 +156,7 @@ impl Default for Config {
             guest: None,
             database: DatabaseConfig::default(),
             storage: StorageConfig::default(),
+            images: ImagesConfig::default(),
             proxy: ProxyConfig::default(),
             log: LogConfig::default(),
             nodes: Vec::new(),
@@ -270,6 +287,12 @@ impl Config {
             delegation: self.storage.delegation.clone(),
             quota: self.storage.quota_mb.map(bytes),
         }
+    }
+
+    /// The most bytes of one user's saved images.
+    #[must_use]
+    pub fn images_quota(&self) -> u64 {
+        bytes(self.images.quota_mb)
     }
 
     /// The most bytes of a file that is sent.

@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 22] = [
+const KNOWN: [(&str, &str, Kind); 23] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -31,6 +31,7 @@ const KNOWN: [(&str, &str, Kind); 22] = [
     ("BERTH_STORAGE_QUOTA_MB", "storage.quota_mb", Kind::Value),
     ("BERTH_STORAGE_UPLOAD_LIMIT_MB", "storage.upload_limit_mb", Kind::Value),
     ("BERTH_STORAGE_MOUNT", "storage.mount", Kind::Text),
+    ("BERTH_IMAGES_QUOTA_MB", "images.quota_mb", Kind::Value),
     ("BERTH_PROXY_URL", "proxy.url", Kind::Text),
     ("BERTH_LOG_FILTER", "log.filter", Kind::Text),
     ("BERTH_LOG_FORMAT", "log.format", Kind::Text),
