@@ -13,7 +13,7 @@ use crate::{Actor, Result};
 pub trait Logs: Send + Sync {
     /// The end of a task's log: at most `tail_bytes` bytes, cut at a line's beginning.
     async fn tail(&self, actor: &Actor, task: &TaskRef, tail_bytes: u64) -> Result<LogText>;
-    /// The log from `offset` bytes on, and all that comes after it until the task has ended. A
+    /// The log from `offset` on, and all that comes after it until the task has ended. A
     /// log that was lost with its container ends there.
     async fn follow(
         &self,
@@ -37,13 +37,15 @@ pub struct TaskRef {
 }
 
 /// A piece of a log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogText {
     /// The text; bytes that are not UTF-8 are replaced.
     pub text: String,
-    /// Where in the log it begins, in bytes.
+    /// Where in the log it begins; 0: at its beginning.
     pub offset: u64,
-    /// Where it ends: `follow` goes on from here.
+    /// Where it ends: `follow` goes on from here, and so many bytes later from so much more. Of a
+    /// short log these are bytes from its beginning; of a long one only the end is read, and they
+    /// count from some moment.
     pub end: u64,
     /// Whether nothing will be added any more.
     pub complete: bool,

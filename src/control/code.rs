@@ -78,7 +78,7 @@ impl Content for Code {
         if !self.starts_inside || taken {
             return Ok(tar.boxed());
         }
-        let link = link_to_itself().map_err(|error| EngineError::Failed(error.to_string()))?;
+        let link = link_to_itself().map_err(|error| EngineError::Content(error.to_string()))?;
         Ok(stream::iter([Ok(link)]).chain(tar).boxed())
     }
 }
@@ -125,14 +125,14 @@ pub(crate) async fn acting(shared: &Shared, owner: &UserName) -> api::Result<Act
 /// What a failed look at the storage means for a launch: some of it is final.
 pub(crate) fn refused(error: api::Error) -> EngineError {
     let later = [ErrorCode::UnavailableError, ErrorCode::UnknownError].contains(&error.code);
-    if later { EngineError::Failed(error.message) } else { EngineError::Refused(error.message) }
+    if later { EngineError::Content(error.message) } else { EngineError::Refused(error.message) }
 }
 
 fn about(path: &str, error: storage::StorageError) -> EngineError {
     let message = format!("codeDir {path}: {error}");
     match error {
         storage::StorageError::Failed { .. } | storage::StorageError::Root { .. } => {
-            EngineError::Failed(message)
+            EngineError::Content(message)
         }
         storage::StorageError::Path { .. }
         | storage::StorageError::NotFound { .. }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use engine::Volume;
 use protocol::guest::{CODE, GuestConfig, GuestPeer, GuestSsh};
-use protocol::ids::{JobId, JobKey, TaskKey};
+use protocol::ids::{JobId, JobKey};
 use protocol::placement::TaskPlacement;
 use protocol::spec::JobSpec;
 use sha2::{Digest, Sha256};
@@ -59,13 +59,20 @@ fn archive(program: &[u8]) -> std::io::Result<Vec<u8>> {
     archive.into_inner()
 }
 
-/// What a task's guest is told, as JSON. A job of thousands of tasks is told without the other
-/// tasks' names when it would not fit a variable with them. `admitted` are public keys that may
-/// enter besides the job's own.
+/// All tasks of a job, for each to be told of. A job of thousands of tasks is told of none, since
+/// they would not fit a variable.
+pub(crate) fn peers(spec: &JobSpec, places: &[TaskPlacement]) -> Vec<GuestPeer> {
+    let peers: Vec<_> = places.iter().filter_map(|place| peer(spec, place)).collect();
+    let length = serde_json::to_string(&peers).map_or(usize::MAX, |told| told.len());
+    if length > LONGEST { Vec::new() } else { peers }
+}
+
+/// What a task's guest is told, as JSON; of its [`peers`] only if it fits a variable with them.
+/// `admitted` are public keys that may enter besides the job's own.
 pub(crate) fn told(
     seal: &Seal,
     job: (JobId, &JobKey, &JobSpec),
-    place: (&TaskKey, &[TaskPlacement]),
+    place: (&TaskPlacement, &[GuestPeer]),
     command: String,
     admitted: Vec<String>,
 ) -> String {
@@ -87,14 +94,13 @@ fn json(config: &GuestConfig) -> String {
 fn config(
     seal: &Seal,
     job: (JobId, &JobKey, &JobSpec),
-    place: (&TaskKey, &[TaskPlacement]),
+    place: (&TaskPlacement, &[GuestPeer]),
     command: String,
     admitted: Vec<String>,
 ) -> GuestConfig {
     let (id, key, spec) = job;
-    let (task, places) = place;
-    let mine = places.iter().find(|place| (place.role, place.index) == (task.role, task.index));
-    let ssh = mine.and_then(TaskPlacement::ssh_port).map(|port| {
+    let (mine, peers) = place;
+    let ssh = mine.ssh_port().map(|port| {
         let entry = keys::private_key(seal, id, key, Pair::Entry);
         let host = keys::private_key(seal, id, key, Pair::Host);
         GuestSsh {
@@ -102,7 +108,7 @@ fn config(
             host_key: keys::openssh(&host),
             job_key: keys::openssh(&entry),
             authorized_keys: [keys::public_line(&entry)].into_iter().chain(admitted).collect(),
-            peers: places.iter().filter_map(|place| peer(spec, place)).collect(),
+            peers: peers.to_vec(),
         }
     });
     GuestConfig {
@@ -154,9 +160,14 @@ pub(crate) mod tests {
                 ports: ports.clone(),
             })
             .collect();
-        let task = TaskKey { job: JobId(1), attempt: 0, role: 0, index: 0, retry: 0 };
         let job = (JobId(1), &key, &spec);
-        let text = super::told(&seal, job, (&task, &places), "true".into(), Vec::new());
+        let text = super::told(
+            &seal,
+            job,
+            (&places[0], &peers(&spec, &places)),
+            "true".into(),
+            Vec::new(),
+        );
         assert!(text.len() <= LONGEST);
         serde_json::from_str(&text).unwrap()
     }

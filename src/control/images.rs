@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use database::private_images::PrivateImage;
 use protocol::ids::{NodeName, TaskKey};
 use protocol::image::canonical;
-use tokio::sync::{OwnedRwLockReadGuard, RwLock};
+use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard, RwLock};
 
 use crate::shared::lock;
 
@@ -25,6 +26,8 @@ pub(crate) struct Doings {
     progress: Mutex<HashMap<i64, String>>,
     held: Mutex<HashSet<TaskKey>>,
     nodes: Mutex<HashMap<NodeName, Arc<OnNode>>>,
+    /// What nodes have because somebody showed a registry his credentials; as it is recorded.
+    pub(crate) private: Mutex<Vec<PrivateImage>>,
 }
 
 /// What is being done with the images of one node.
@@ -34,6 +37,8 @@ pub(crate) struct OnNode {
     pub(crate) pushing: Arc<RwLock<HashSet<String>>>,
     /// One copy at a time: tasks that are launched together want the same.
     pub(crate) copying: tokio::sync::Mutex<()>,
+    /// One pull of an image at a time, by its name.
+    pulling: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 impl Doings {
@@ -53,6 +58,16 @@ impl Doings {
 }
 
 impl OnNode {
+    /// Waits until nobody else pulls this image.
+    pub(crate) async fn pull_alone(&self, image: &str) -> OwnedMutexGuard<()> {
+        let one = {
+            let mut pulling = lock(&self.pulling);
+            pulling.retain(|_, one| Arc::strong_count(one) > 1);
+            Arc::clone(pulling.entry(canonical(image)).or_default())
+        };
+        one.lock_owned().await
+    }
+
     /// Waits until the image of this name is what it is to everybody. While the answer is kept,
     /// nobody gives the name to an image of his own.
     pub(crate) async fn unless_pushed(&self, image: &str) -> OwnedRwLockReadGuard<HashSet<String>> {

@@ -15,6 +15,7 @@ mod guest;
 mod happened;
 mod images;
 mod keys;
+mod log_end;
 mod loops;
 mod ops;
 mod passwords;

@@ -104,7 +104,7 @@ pub(crate) fn check(spec: &JobSpec) -> Result<()> {
 pub(crate) async fn tell_if_changed(shared: &Shared, user: &UserName, known: &[String]) {
     let told = match lines(shared, user).await {
         Ok(lines) if lines == known => return,
-        Ok(_) => tell_tasks(shared, user).await,
+        Ok(lines) => tell_all(shared, user, lines).await,
         Err(error) => Err(error::database(error)),
     };
     if let Err(error) = told {
@@ -112,9 +112,16 @@ pub(crate) async fn tell_if_changed(shared: &Shared, user: &UserName, known: &[S
     }
 }
 
-/// Tells the user's tasks which keys open them now. One that cannot be told keeps those that it has.
+/// Tells the user's tasks which keys open them, now that these have changed. One that cannot be told
+/// keeps those that it has.
 pub(crate) async fn tell_tasks(shared: &Shared, user: &UserName) -> Result<()> {
+    // Counted before anybody is told: what is being launched looks whether it was while it was made.
+    shared.key_changes.next();
     let lines = lines(shared, user).await.map_err(error::database)?;
+    tell_all(shared, user, lines).await
+}
+
+async fn tell_all(shared: &Shared, user: &UserName, lines: Vec<String>) -> Result<()> {
     let jobs = active::placed(shared).await.map_err(error::database)?;
     let mine = jobs.into_iter().filter(|job| job.row.key.user == *user);
     let mine: HashMap<_, _> = mine.map(|job| (job.row.id, job)).collect();

@@ -1,8 +1,10 @@
 //! The credentials of registries that lie in users' files.
 
+use api::Error;
 use engine::EngineError;
 use protocol::ids::UserName;
 use protocol::spec::RegistryAuth;
+use storage::StorageError;
 
 use crate::code;
 use crate::shared::Shared;
@@ -14,8 +16,15 @@ pub(crate) async fn auth(
     file: &str,
 ) -> engine::Result<RegistryAuth> {
     let refused = |message: String| EngineError::Refused(format!("authFile {file}: {message}"));
-    let path = code::readable(shared, user, file).await.map_err(|error| refused(error.message))?;
-    let text = shared.storage.read(&path).await.map_err(|error| refused(error.to_string()))?;
+    let path = code::readable(shared, user, file).await.map_err(|error| {
+        code::refused(Error { message: format!("authFile {file}: {}", error.message), ..error })
+    })?;
+    let text = shared.storage.read(&path).await.map_err(|error| match error {
+        StorageError::Failed { .. } | StorageError::Root { .. } => {
+            EngineError::Content(format!("authFile {file}: {error}"))
+        }
+        other => refused(other.to_string()),
+    })?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let mut lines = text.lines().map(str::trim);
     match (lines.next(), lines.next(), lines.next()) {

@@ -45,6 +45,8 @@ pub(crate) struct Shared {
     pub(crate) sign_in: SignInOptions,
     pub(crate) bells: Bells,
     pub(crate) moments: Moments,
+    /// Counts the changes of users' public keys.
+    pub(crate) key_changes: Moments,
     changes: broadcast::Sender<Change>,
     cluster: RwLock<Arc<Cluster>>,
     queue: Mutex<Queue>,
@@ -70,6 +72,8 @@ pub(crate) struct OfNodes {
     pub(crate) storage_mount: Option<String>,
     /// Folder with their client certificates.
     pub(crate) certificates: Option<PathBuf>,
+    /// The most bytes that one user's saved images may take on them.
+    pub(crate) images_quota: u64,
 }
 
 impl Shared {
@@ -95,6 +99,7 @@ impl Shared {
             sign_in,
             bells: Bells::default(),
             moments: Moments::default(),
+            key_changes: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
             cluster: RwLock::new(Arc::new(cluster)),
             queue: Mutex::default(),

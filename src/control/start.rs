@@ -58,6 +58,8 @@ pub struct Options {
     /// Where the nodes have the storage's root as a folder of theirs, if they do; a node's label
     /// `storage` says so for that one.
     pub storage_mount: Option<String>,
+    /// The most bytes that one user's saved images may take on the nodes.
+    pub images_quota: u64,
     /// The administrator's first password; without one it is generated.
     pub admin_password: Option<String>,
     /// What this installation decides.
@@ -108,8 +110,11 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         .map(|program| Guest::new(&installation, &program))
         .transpose()
         .map_err(Error::Guest)?;
-    let of_nodes =
-        OfNodes { storage_mount: options.storage_mount, certificates: options.certificates };
+    let of_nodes = OfNodes {
+        storage_mount: options.storage_mount,
+        certificates: options.certificates,
+        images_quota: options.images_quota,
+    };
     let decided = (of_nodes, rules, options.sign_in);
     let shared = Shared::new(installation, database, storage, seal, guest, decided, cluster);
     let shared = Arc::new(shared);
@@ -188,7 +193,7 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
     Backend {
         jobs: Arc::new(ops::jobs::Ops { shared: Arc::clone(shared), submissions }),
         queue: Arc::new(ops::queue::Ops(Arc::clone(shared))),
-        logs: Arc::new(ops::logs::Ops(Arc::clone(shared))),
+        logs: Arc::new(ops::logs::Ops::new(Arc::clone(shared))),
         nodes: Arc::new(ops::nodes::Ops(Arc::clone(shared))),
         virtual_clusters: Arc::new(ops::virtual_clusters::Ops(Arc::clone(shared))),
         proxy: Arc::new(ops::proxy::Ops(Arc::clone(shared))),

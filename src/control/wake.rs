@@ -52,6 +52,11 @@ pub(crate) async fn rest(began: Instant) {
 pub(crate) struct Moments(AtomicU64);
 
 impl Moments {
+    /// The latest moment.
+    pub(crate) fn last(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+
     /// The next moment.
     pub(crate) fn next(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst) + 1

@@ -12,6 +12,7 @@ pub mod groups;
 pub mod images;
 pub mod jobs;
 pub mod nodes;
+pub mod private_images;
 pub mod provider_accounts;
 pub mod public_keys;
 pub mod secrets;

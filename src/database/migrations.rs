@@ -16,6 +16,7 @@ mod m0008_gpu_parts;
 mod m0009_waiting;
 mod m0010_names_and_tokens;
 mod m0011_groups;
+mod m0012_private_images;
 
 struct Migrator;
 
@@ -33,6 +34,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0009_waiting::Migration),
             Box::new(m0010_names_and_tokens::Migration),
             Box::new(m0011_groups::Migration),
+            Box::new(m0012_private_images::Migration),
         ]
     }
 }

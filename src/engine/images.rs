@@ -13,6 +13,10 @@ pub trait Images: Send + Sync + std::fmt::Debug {
     async fn container_size(&self, name: &str) -> Result<ImageSize>;
     /// What an image takes, in bytes.
     async fn image_size(&self, image: &str) -> Result<u64>;
+    /// The engine's id of an image: the same for all its names.
+    async fn image_id(&self, image: &str) -> Result<String>;
+    /// Asks the image's registry whether these credentials, or none, may pull it. Nothing is pulled.
+    async fn may_pull(&self, image: &str, auth: Option<&RegistryAuth>) -> Result<()>;
     /// Makes an image of a container, running or not: the configuration is that of the image it
     /// was made from, and nothing in it tells of the task, its variables, its command or its keys.
     /// A container that runs is paused meanwhile. An image of the same name is replaced.

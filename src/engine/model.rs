@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -33,6 +34,9 @@ pub enum EngineError {
     /// The engine refuses what is asked for: asking again will not help.
     #[error("{0}")]
     Refused(String),
+    /// What was to be put into a container could not be read; the engine is well.
+    #[error("{0}")]
+    Content(String),
     /// The engine failed; asking again may help.
     #[error("the engine failed: {0}")]
     Failed(String),
@@ -84,15 +88,18 @@ pub struct ContainerSpec {
     /// The image.
     pub image: String,
     /// The command, a shell text: run by `bash` where the image has it, else by `sh`, in the
-    /// image's working directory.
-    pub command: String,
+    /// image's working directory. All tasks of a role share it.
+    pub command: Arc<str>,
     /// The program that runs the command in the shell's place.
     pub guest: Option<Guest>,
     /// The volume with the job's code: read-only, as `code` in the folder that the image starts in.
     pub code: Option<String>,
     /// Folders of the node that the container has as well.
     pub folders: Vec<Folder>,
-    /// The environment, `NAME` and value.
+    /// What the environments of all tasks of the job have alike, sorted by name: it grows with their
+    /// number, so they share it.
+    pub job_env: Arc<[(String, String)]>,
+    /// The rest of the environment, `NAME` and value, sorted by name; it goes before `job_env`.
     pub env: Vec<(String, String)>,
     /// CPU cores, a hard limit.
     pub cpus: u32,
@@ -197,8 +204,10 @@ pub struct LogRequest {
     pub follow: bool,
     /// Only what was written since then.
     pub since: Option<Timestamp>,
-    /// Only so many last lines.
+    /// Only so many last lines; the engine finds them without sending the others.
     pub tail_lines: Option<u32>,
+    /// Each piece says when it was written.
+    pub stamped: bool,
 }
 
 /// A piece of the log.
@@ -208,6 +217,8 @@ pub struct LogChunk {
     pub stream: Stream,
     /// What it wrote.
     pub bytes: Bytes,
+    /// When, where that was asked for.
+    pub at: Option<Timestamp>,
 }
 
 /// Standard output or standard error.

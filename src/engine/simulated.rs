@@ -8,7 +8,8 @@
 //! (several add up), otherwise it runs for `duration` seconds (0). `exit N` gives its exit code,
 //! `kill -N $$` the code 128 + N, `tail /dev/zero` a death by memory. A command with `trap ''`
 //! ignores SIGTERM. Its log repeats the command. Images with `missing` or `denied` in their name
-//! cannot be pulled; all others are there, unless [`SimHandle::set_pull_time`] says otherwise. Saved
+//! cannot be pulled, those with `private` only with the password `open sesame`, and they are not there
+//! before; all others are there, unless [`SimHandle::set_pull_time`] says otherwise. Saved
 //! images are where they were saved, and one has the files that its container had.
 
 mod address;
@@ -27,6 +28,7 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use protocol::resources::{Capacity, Gpu};
 use protocol::spec::RegistryAuth;
+use protocol::time::Timestamp;
 
 use crate::{
     Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, EngineInfo, Exec,
@@ -104,6 +106,17 @@ impl SimHandle {
         self.node.change(node::State::lose);
     }
 
+    /// A container writes these lines into its log at some moment.
+    pub fn write_log(&self, container: &str, at: Timestamp, lines: impl Iterator<Item = String>) {
+        self.node.change(|state| state.write(container, lines.map(|line| (at, line))));
+    }
+
+    /// How many bytes of logs were read on this node.
+    #[must_use]
+    pub fn log_bytes(&self) -> u64 {
+        self.node.look(|state| state.log_bytes)
+    }
+
     /// Names of all containers, of whatever cluster.
     #[must_use]
     pub fn containers(&self) -> Vec<String> {
@@ -176,10 +189,10 @@ impl Engine for Simulated {
     async fn pull(
         &self,
         image: &str,
-        _auth: Option<&RegistryAuth>,
+        auth: Option<&RegistryAuth>,
     ) -> Result<BoxStream<'static, Result<String>>> {
         self.node.reach(|_| Ok(()))?;
-        Ok(streams::pull(Arc::clone(&self.node), image.to_owned()))
+        Ok(streams::pull(Arc::clone(&self.node), image.to_owned(), auth))
     }
 
     async fn create(&self, spec: &ContainerSpec) -> Result<String> {
@@ -231,8 +244,8 @@ impl Engine for Simulated {
             let found = state.find(name)?;
             Ok(match found.status() {
                 ContainerStatus::Running { .. } => Stats {
-                    cpus: f64::from(found.spec.cpus) * 0.9,
-                    memory_bytes: (found.spec.memory_mb << 20) / 3,
+                    cpus: f64::from(found.kept.cpus) * 0.9,
+                    memory_bytes: (found.kept.memory_mb << 20) / 3,
                     network_in: 0,
                     network_out: 0,
                 },

@@ -75,6 +75,8 @@ fn look(job: &Job<'_>, task: &mut Task, now: Timestamp, decision: &mut Decision)
         Observed::Absent if task.seen => {
             fail(task, Cause::ContainerLost { node: task.node.clone() }, now, decision);
         }
+        // Only what was not begun waits: a container that is there is started.
+        Observed::Absent if !task.launched && task.not_before.is_some_and(|at| now < at) => {}
         Observed::Absent | Observed::Created => decision.actions.push(Action::Launch(task.key)),
         Observed::Running { started_at } => {
             record(task, State::Running, Some(started_at), None, decision);
@@ -274,7 +276,12 @@ fn finished(job: &Job<'_>, exit: &Exit, change: JobChange, now: Timestamp) -> Jo
         // Asked to stop while it failed: there is no other attempt.
         Next::CountedRetry if job.stop_requested_by.is_some() => last(final_state(exit)),
         Next::FreeRetry if job.stop_requested_by.is_some() => last(State::Stopped),
-        Next::CountedRetry => JobChange { to: State::Waiting, user_retry: true, ..change },
+        Next::CountedRetry => {
+            let ran = job.attempt.started_at.map_or(0, |started_at| now.since(started_at));
+            let pause = retry::pause_after(ran, job.in_a_row);
+            let not_before = Some(now.plus_millis(pause));
+            JobChange { to: State::Waiting, user_retry: true, not_before, ..change }
+        }
         // It gave way, and nothing has failed: it waits in its old place, without a pause.
         Next::FreeRetry if matches!(exit.cause, Cause::Preempted | Cause::NodeDrained { .. }) => {
             JobChange { to: State::Waiting, ..change }
@@ -292,7 +299,8 @@ fn finished(job: &Job<'_>, exit: &Exit, change: JobChange, now: Timestamp) -> Jo
 fn place_of(exit: &Exit) -> Option<NodeName> {
     if let Cause::ContainerLost { node }
     | Cause::NodeLost { node }
-    | Cause::EngineRestarted { node } = &exit.cause
+    | Cause::EngineRestarted { node }
+    | Cause::EngineFailed { node, .. } = &exit.cause
     {
         return Some(node.clone());
     }

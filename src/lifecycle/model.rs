@@ -19,6 +19,8 @@ pub struct Job<'a> {
     pub user_retries: u32,
     /// Attempts that failed through the platform, so far.
     pub platform_retries: u32,
+    /// Attempts before this one that ended soon, one after the other; see [`crate::retry::in_a_row`].
+    pub in_a_row: u32,
     /// When its first container ran, in whatever attempt.
     pub started_at: Option<Timestamp>,
     /// The current attempt.
@@ -57,6 +59,8 @@ pub struct Task {
     pub completed_at: Option<Timestamp>,
     /// Recorded: how it ended.
     pub exit: Option<Exit>,
+    /// It is run again, and not before this moment.
+    pub not_before: Option<Timestamp>,
     /// What is seen now.
     pub observed: Observed,
 }

@@ -3,10 +3,14 @@
 use protocol::exit::{Blame, Exit};
 use protocol::spec::RetryLimit;
 
-/// Pause before the first attempt after a failure of the platform, in milliseconds.
+/// Pause before the first try after a failure, in milliseconds.
 const FIRST_PAUSE: i64 = 1_000;
 /// The longest such pause.
 const LONGEST_PAUSE: i64 = 300_000;
+/// What ran for so long did not fail at once: the pauses begin anew after it, in milliseconds.
+const LONG_ENOUGH: i64 = 300_000;
+/// After so many failures in a row pauses grow no longer, and no further ones need be known.
+pub const MOST_IN_A_ROW: usize = 10;
 
 /// What follows an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +42,32 @@ pub fn next(limit: RetryLimit, used: u32, exit: &Exit) -> Next {
     }
 }
 
-/// Milliseconds to wait after the platform failed for the `failures`-th time (from 0): doubling
-/// from one second to five minutes, so that a broken node is not stormed.
+/// A try that has ended: an attempt of a job or a run of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Whose fault its end was.
+    pub blame: Blame,
+    /// How long it ran, in milliseconds.
+    pub ran_ms: i64,
+}
+
+/// How many of these tries, the latest first, ended soon, one after the other. What the platform
+/// ended says nothing of the program.
+#[must_use]
+pub fn in_a_row(ended: impl IntoIterator<Item = Ended>) -> u32 {
+    let of_program = ended.into_iter().filter(|ended| ended.blame != Blame::Platform);
+    let soon = of_program.take_while(|ended| ended.ran_ms < LONG_ENOUGH);
+    u32::try_from(soon.take(MOST_IN_A_ROW).count()).unwrap_or(u32::MAX)
+}
+
+/// Milliseconds to wait after a try that ran for so long, after so many in a row that had ended soon.
+#[must_use]
+pub fn pause_after(ran_ms: i64, in_a_row: u32) -> i64 {
+    pause(if ran_ms < LONG_ENOUGH { in_a_row } else { 0 })
+}
+
+/// Milliseconds to wait after the `failures`-th failure (from 0): doubling from one second to five
+/// minutes, so that a broken node is not stormed, nor nodes by a broken program.
 #[must_use]
 pub fn pause(failures: u32) -> i64 {
     FIRST_PAUSE.saturating_mul(1 << failures.min(20)).min(LONGEST_PAUSE)
@@ -72,6 +100,27 @@ mod tests {
         assert_eq!(next(RetryLimit::Always, 0, &succeeded), Next::CountedRetry);
         let stopped = exit(Cause::StopRequested { by: "alice".into() });
         assert_eq!(next(RetryLimit::Always, 0, &stopped), Next::Final);
+    }
+
+    #[test]
+    fn pauses_begin_anew_after_a_try_that_ran_long_enough() {
+        let soon = Ended { blame: Blame::User, ran_ms: 40 };
+        let long = Ended { blame: Blame::User, ran_ms: LONG_ENOUGH };
+        let lost = Ended { blame: Blame::Platform, ran_ms: 40 };
+        for (ended, expected) in [
+            (vec![], 0),
+            (vec![soon, soon], 2),
+            (vec![long, soon, soon], 0),
+            (vec![soon, long, soon, soon], 1),
+            (vec![soon, lost, lost, soon, long], 2),
+            (vec![soon; 1_000], 10),
+        ] {
+            assert_eq!(in_a_row(ended.clone()), expected, "{ended:?}");
+        }
+        assert_eq!(pause_after(40, 0), 1_000, "the first one follows soon");
+        assert_eq!(pause_after(40, 3), 8_000);
+        assert_eq!(pause_after(LONG_ENOUGH, 9), 1_000);
+        assert_eq!(pause_after(0, in_a_row(vec![soon; 1_000])), LONGEST_PAUSE);
     }
 
     #[test]

@@ -5,9 +5,10 @@
 //! Two variables are not here: `PAI_WORK_DIR` and `QIZHI_WORK_DIR`. The image decides where a command
 //! starts, so that whatever starts it in the container exports them; `jobEnvs` cannot set them.
 //!
-//! Size: a few dozen variables, some ten for each task of the job and label. A job of n tasks thus
-//! costs O(n) a container and O(n²) in all; the longest value is a role's host list, about 21 bytes
-//! a task, which stays under the kernel's 128 KiB a variable up to 6 000 tasks of one role.
+//! Size: a few dozen variables, some ten for each task of the job and label. What all tasks of a job
+//! find alike is made once, by [`of_job`], and shared: n tasks would else cost O(n²) in all. The
+//! longest value is a role's host list, about 21 bytes a task, which stays under the kernel's 128 KiB
+//! a variable up to 6 000 tasks of one role.
 
 use std::collections::BTreeMap;
 
@@ -69,20 +70,14 @@ pub fn stripped(role: &str) -> String {
     role.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The environment of the task `(role, index)`, sorted by name, no name twice, no NUL in it.
+/// What all tasks of a job find alike, sorted by name, no name twice, no NUL in it.
 ///
-/// `tasks` are all tasks of the job with their places; a task that is not among them gets what does
-/// not depend on its place. Names keep the characters of roles and labels as they are, even `.` and
-/// `~`, which no shell can spell but every program can read. `jobEnvs` are added, taken literally;
-/// they replace nothing of ours, nor `NVIDIA_VISIBLE_DEVICES`, which would open other jobs' GPUs;
-/// what they say of the task's part of a GPU stays.
+/// `tasks` are all tasks of the job with their places. Names keep the characters of roles and labels
+/// as they are, even `.` and `~`, which no shell can spell but every program can read. `jobEnvs` are
+/// added, taken literally; they replace nothing of ours.
 #[must_use]
-pub fn environment(
-    facts: &JobFacts,
-    tasks: &[TaskPlacement],
-    task: (u32, u32),
-) -> Vec<(String, String)> {
-    let mut set = Set::default();
+pub fn of_job(facts: &JobFacts, tasks: &[TaskPlacement]) -> Vec<(String, String)> {
+    let mut set = Set::above(&[], &facts.spec.env);
     let mut tasks: Vec<_> = tasks.iter().collect();
     tasks.sort_by_key(|task| (task.role, task.index));
     job_variables(&mut set, facts);
@@ -95,26 +90,62 @@ pub fn environment(
     for role in &facts.spec.roles {
         each_role_variables(&mut set, role);
     }
+    set.add_users();
+    set.own.into_iter().collect()
+}
+
+/// What the task `(role, index)` finds besides `of_job`, and in place of what has the same name
+/// there; see [`merged`]. A task without a place gets what does not depend on it.
+///
+/// `jobEnvs` do not replace `NVIDIA_VISIBLE_DEVICES`, which would open other jobs' GPUs; what they
+/// say of the task's part of a GPU stays.
+#[must_use]
+pub fn of_task(
+    facts: &JobFacts,
+    of_job: &[(String, String)],
+    place: Option<&TaskPlacement>,
+    task: (u32, u32),
+) -> Vec<(String, String)> {
+    let mut set = Set::above(of_job, &facts.spec.env);
     if let Some(role) = role_of(facts, task.0) {
         own_role_variables(&mut set, role, task);
         identity(&mut set, facts, role, task);
     }
     set.plain("NVIDIA_VISIBLE_DEVICES", "void");
-    if let Some(place) = tasks.iter().find(|place| (place.role, place.index) == task) {
+    if let Some(place) = place {
         own_place_variables(&mut set, place);
     }
-    set.add_users(&facts.spec.env);
     if let Some(part) = role_of(facts, task.0).and_then(|role| role.resources.gpu_part()) {
         set.add_gpu_share(part);
     }
-    set.0.into_iter().collect()
+    set.own.into_iter().collect()
 }
 
-/// Variables by name.
-#[derive(Default)]
-struct Set(BTreeMap<String, String>);
+/// The whole environment: a task's own, and what its job's tasks share as far as it has no such name.
+/// Both are sorted by name.
+pub fn merged<'a>(
+    of_job: &'a [(String, String)],
+    own: &'a [(String, String)],
+) -> impl Iterator<Item = &'a (String, String)> {
+    of_job.iter().filter(|(name, _)| !has(own, name)).chain(own)
+}
 
-impl Set {
+fn has(sorted: &[(String, String)], name: &str) -> bool {
+    sorted.binary_search_by(|(known, _)| known.as_str().cmp(name)).is_ok()
+}
+
+/// Variables by name, above others that all tasks of the job share.
+struct Set<'a> {
+    own: BTreeMap<String, String>,
+    shared: &'a [(String, String)],
+    users: &'a BTreeMap<String, String>,
+}
+
+impl<'a> Set<'a> {
+    fn above(shared: &'a [(String, String)], users: &'a BTreeMap<String, String>) -> Self {
+        Self { own: BTreeMap::new(), shared, users }
+    }
+
     /// A variable under both prefixes.
     fn put(&mut self, name: &str, value: impl ToString) {
         let value = value.to_string();
@@ -122,31 +153,41 @@ impl Set {
         self.plain(&format!("QIZHI_{name}"), value);
     }
 
-    /// The same for a name of second choice: it does not replace one that is there.
+    /// The same for a name of second choice: it does not replace one of ours that is there.
     fn put_new(&mut self, name: &str, value: &str) {
         for prefix in ["PAI_", "QIZHI_"] {
-            self.0.entry(format!("{prefix}{name}")).or_insert_with(|| value.replace('\0', ""));
+            let name = format!("{prefix}{name}");
+            if has(self.shared, &name) && !self.users.contains_key(&name) {
+                continue;
+            }
+            self.own.entry(name).or_insert_with(|| value.replace('\0', ""));
         }
     }
 
     fn plain(&mut self, name: &str, value: impl ToString) {
-        self.0.insert(name.to_owned(), value.to_string().replace('\0', ""));
+        self.own.insert(name.to_owned(), value.to_string().replace('\0', ""));
     }
 
     /// The part of its GPU that the task asked for, for programs to keep to; the second is what
     /// NVIDIA MPS goes by, in whole percents, where the node runs it. The user's own values stay.
     fn add_gpu_share(&mut self, part: Amount) {
         let percent = part.milli().div_ceil(10).to_string();
-        self.0.entry("BERTH_GPU_SHARE".to_owned()).or_insert_with(|| part.to_string());
-        self.0.entry("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE".to_owned()).or_insert(percent);
+        let told =
+            [("BERTH_GPU_SHARE", part.to_string()), ("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", percent)];
+        for (name, value) in told {
+            if !has(self.shared, name) {
+                self.own.entry(name.to_owned()).or_insert(value);
+            }
+        }
     }
 
     /// The user's own. A name with `=` in it would set another variable than it seems to.
-    fn add_users(&mut self, variables: &BTreeMap<String, String>) {
-        for (name, value) in variables {
+    fn add_users(&mut self) {
+        let users = self.users;
+        for (name, value) in users {
             let valid = !name.is_empty() && !name.contains(['=', '\0']);
             let kept = matches!(name.as_str(), "PAI_WORK_DIR" | "QIZHI_WORK_DIR");
-            if valid && !kept && !self.0.contains_key(name) {
+            if valid && !kept && !self.own.contains_key(name) {
                 self.plain(name, value);
             }
         }
@@ -157,7 +198,7 @@ fn role_of<'a>(facts: &JobFacts<'a>, role: u32) -> Option<&'a TaskRole> {
     facts.spec.roles.get(usize::try_from(role).ok()?)
 }
 
-fn job_variables(set: &mut Set, facts: &JobFacts) {
+fn job_variables(set: &mut Set<'_>, facts: &JobFacts) {
     let JobFacts { key, spec, file_system_uri, .. } = facts;
     let path = |text: &Option<String>| {
         text.as_deref().map_or_else(String::new, |text| substitute(text, facts))
@@ -202,7 +243,7 @@ fn instances(spec: &JobSpec) -> String {
 
 /// `TASK_ROLE_<role>_HOST_LIST` and, by the role's position, `TASK_ROLE_<i>_HOST_LIST`. A role whose
 /// name is another's position: the earliest dialect means the position, all others the name.
-fn host_lists(set: &mut Set, facts: &JobFacts, tasks: &[&TaskPlacement]) {
+fn host_lists(set: &mut Set<'_>, facts: &JobFacts, tasks: &[&TaskPlacement]) {
     let list = |role: usize| {
         let of_role = tasks.iter().filter(|task| usize::try_from(task.role) == Ok(role));
         let host = |task: &&TaskPlacement| match first(task, "http") {
@@ -213,7 +254,7 @@ fn host_lists(set: &mut Set, facts: &JobFacts, tasks: &[&TaskPlacement]) {
     };
     let lists: Vec<_> =
         facts.spec.roles.iter().enumerate().map(|(i, role)| (i, role, list(i))).collect();
-    let by_position = |set: &mut Set| {
+    let by_position = |set: &mut Set<'_>| {
         for (position, _, list) in &lists {
             set.put_new(&format!("TASK_ROLE_{position}_HOST_LIST"), list);
         }
@@ -231,7 +272,7 @@ fn host_lists(set: &mut Set, facts: &JobFacts, tasks: &[&TaskPlacement]) {
 }
 
 /// Address and ports of one task of the job.
-fn peer_variables(set: &mut Set, role: &TaskRole, place: &TaskPlacement) {
+fn peer_variables(set: &mut Set<'_>, role: &TaskRole, place: &TaskPlacement) {
     let index = place.index;
     for name in [role.name.to_string(), stripped(role.name.as_str())] {
         set.put_new(&format!("HOST_IP_{name}_{index}"), &place.address);
@@ -243,7 +284,7 @@ fn peer_variables(set: &mut Set, role: &TaskRole, place: &TaskPlacement) {
     }
 }
 
-fn each_role_variables(set: &mut Set, role: &TaskRole) {
+fn each_role_variables(set: &mut Set<'_>, role: &TaskRole) {
     for name in [role.name.to_string(), stripped(role.name.as_str())] {
         set.put_new(&format!("TASK_ROLE_TASK_COUNT_{name}"), &role.count.to_string());
         set.put_new(&format!("RESOURCE_{name}"), &resources(role));
@@ -254,7 +295,7 @@ fn each_role_variables(set: &mut Set, role: &TaskRole) {
     }
 }
 
-fn own_role_variables(set: &mut Set, role: &TaskRole, (position, index): (u32, u32)) {
+fn own_role_variables(set: &mut Set<'_>, role: &TaskRole, (position, index): (u32, u32)) {
     for name in ["TASK_ROLE_NAME", "CURRENT_TASK_ROLE_NAME"] {
         set.put(name, &role.name);
     }
@@ -282,7 +323,7 @@ fn own_role_variables(set: &mut Set, role: &TaskRole, (position, index): (u32, u
 }
 
 /// What the container managers of the old systems called the task.
-fn identity(set: &mut Set, facts: &JobFacts, role: &TaskRole, (position, index): (u32, u32)) {
+fn identity(set: &mut Set<'_>, facts: &JobFacts, role: &TaskRole, (position, index): (u32, u32)) {
     let before: u32 = facts.spec.roles.iter().take(position as usize).map(|role| role.count).sum();
     let number = before.saturating_add(index).saturating_add(2); // 1 was the application's master.
     let attempt = facts.attempt.saturating_add(1);
@@ -293,7 +334,7 @@ fn identity(set: &mut Set, facts: &JobFacts, role: &TaskRole, (position, index):
     set.plain("FC_TASK_INDEX", index);
 }
 
-fn own_place_variables(set: &mut Set, place: &TaskPlacement) {
+fn own_place_variables(set: &mut Set<'_>, place: &TaskPlacement) {
     for name in ["CURRENT_CONTAINER_IP", "CONTAINER_HOST_IP"] {
         set.put(name, &place.address);
     }

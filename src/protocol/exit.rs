@@ -108,6 +108,13 @@ pub enum Cause {
         /// Where.
         node: NodeName,
     },
+    /// The engine failed again and again to make or start the container.
+    EngineFailed {
+        /// Where.
+        node: NodeName,
+        /// The engine's words.
+        message: String,
+    },
     /// Its place was needed for guaranteed work.
     Preempted,
     /// An administrator emptied its node.
@@ -159,6 +166,7 @@ impl Cause {
             | Cause::ContainerLost { .. }
             | Cause::NodeLost { .. }
             | Cause::EngineRestarted { .. }
+            | Cause::EngineFailed { .. }
             | Cause::NodeDrained { .. }
             | Cause::Preempted => Blame::Platform,
             Cause::StopRequested { .. } | Cause::JobEnded { .. } | Cause::TimeLimit => Blame::Stop,

@@ -185,6 +185,12 @@ pub fn split(image: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// A name without its tag and digest.
+#[must_use]
+pub fn repository(image: &str) -> &str {
+    split(image.split_once('@').map_or(image, |(name, _digest)| name)).0
+}
+
 fn is_host(word: &str) -> bool {
     word.contains(['.', ':']) || word.eq_ignore_ascii_case("localhost")
 }

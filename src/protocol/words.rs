@@ -142,9 +142,9 @@ impl Display for WaitReason {
                 write!(f, "The administrator {by} holds it.")
             }
             Self::Hold { by: None, administrator: _ } => f.write_str("Somebody holds it."),
-            Self::Backoff { until: _ } => f.write_str(
-                "The last attempt failed through the platform; the next one begins after a pause.",
-            ),
+            Self::Backoff { until: _ } => {
+                f.write_str("The last attempt failed; the next one begins after a pause.")
+            }
             Self::Preempting { jobs } => write!(
                 f,
                 "It starts as soon as {jobs} job(s) that run on borrowed resources have given way."
@@ -203,6 +203,9 @@ impl Cause {
             Self::EngineRestarted { node } => {
                 write!(f, "The container engine of {node} restarted.")
             }
+            Self::EngineFailed { node, message } => {
+                write!(f, "The container engine of {node} could not start it: {message}.")
+            }
             Self::NodeDrained { node } => write!(f, "Its node {node} was emptied."),
             Self::Preempted => f.write_str("Its place was needed for guaranteed work."),
             Self::StopRequested { by } => write!(f, "It was stopped by {by}."),
@@ -246,9 +249,10 @@ impl Cause {
             }
             Self::ContainerRefused { .. } => "The engine's words say what to change.",
             Self::PortTaken => "It is tried again with other ports.",
-            Self::ContainerLost { .. } | Self::NodeLost { .. } | Self::EngineRestarted { .. } => {
-                "It is tried again; this does not count as a retry."
-            }
+            Self::ContainerLost { .. }
+            | Self::NodeLost { .. }
+            | Self::EngineRestarted { .. }
+            | Self::EngineFailed { .. } => "It is tried again; this does not count as a retry.",
             Self::NodeDrained { .. } => "It is queued again; this does not count as a retry.",
             Self::Preempted => "It is queued again; guaranteed shares are not taken back.",
             Self::TimeLimit => "Raise the limit, or save checkpoints and go on from there.",

@@ -52,6 +52,8 @@ pub struct Config {
     pub database: DatabaseConfig,
     /// Users' files.
     pub storage: StorageConfig,
+    /// What users save from containers.
+    pub images: ImagesConfig,
     /// Pages of tasks.
     pub proxy: ProxyConfig,
     /// API tokens.
@@ -103,6 +105,20 @@ impl std::fmt::Debug for StorageConfig {
     /// Without the token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("StorageConfig").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+/// What users save from containers.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ImagesConfig {
+    /// The most one user's saved images may take on the nodes, in MB, each with what it is based on.
+    pub quota_mb: u64,
+}
+
+impl Default for ImagesConfig {
+    fn default() -> Self {
+        Self { quota_mb: 500_000 }
     }
 }
 
@@ -185,6 +201,7 @@ impl Default for Config {
             guest: None,
             database: DatabaseConfig::default(),
             storage: StorageConfig::default(),
+            images: ImagesConfig::default(),
             proxy: ProxyConfig::default(),
             tokens: TokensConfig::default(),
             jobs: JobsConfig::default(),
@@ -344,6 +361,12 @@ impl Config {
         let TokensConfig { longest_days, without_end } = self.tokens;
         let tokens = control::TokenRules { longest_days, without_end };
         control::Rules { tokens, private_jobs: self.jobs.private }
+    }
+
+    /// The most bytes of one user's saved images.
+    #[must_use]
+    pub fn images_quota(&self) -> u64 {
+        bytes(self.images.quota_mb)
     }
 
     /// The most bytes of a file that is sent.

@@ -4,6 +4,7 @@ mod backlog;
 mod berth;
 mod first_page;
 mod idle_memory;
+mod large_job;
 mod list;
 mod scheduler;
 mod submit_to_start;
@@ -43,6 +44,8 @@ enum Name {
     List,
     /// Memory of a server that has nothing to do.
     IdleMemory,
+    /// Memory and others' answers while two jobs of 2 500 tasks are launched.
+    LargeJob,
     /// Bytes that the first page transfers.
     FirstPage,
     /// Replays of traces and made-up loads through the scheduler.
@@ -72,6 +75,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::Backlog => backlog::measure(&binary)?,
             Name::List => list::measure(&binary)?,
             Name::IdleMemory => idle_memory::measure(&binary)?,
+            Name::LargeJob => large_job::measure(&binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
             Name::Scheduler => {
                 scheduler::run(workspace, &options.scheduler)?;

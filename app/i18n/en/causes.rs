@@ -44,6 +44,9 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::EngineRestarted { node } => {
             return format!("The container engine of node {node} was restarted");
         }
+        Cause::EngineFailed { node, message } => {
+            return format!("The container engine of node {node} could not start it: {message}");
+        }
         Cause::StopRequested { by } => return format!("Stopped by {by}"),
         Cause::JobEnded { role: Some(role), index: Some(index) } => {
             return format!("The job ended when {role}-{index} did");
@@ -97,7 +100,8 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::PortTaken
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
-        | Cause::EngineRestarted { .. } => {
+        | Cause::EngineRestarted { .. }
+        | Cause::EngineFailed { .. } => {
             "The platform is to blame: it is tried again and does not count as a retry."
         }
         Cause::NodeDrained { .. } | Cause::Preempted => {

@@ -72,7 +72,7 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         WaitReason::Hold { by: Some(by), administrator: false } => format!("Held by {by}"),
         WaitReason::Hold { by: None, administrator: _ } => "Held".to_owned(),
         WaitReason::Backoff { .. } => {
-            "The platform failed in the last attempt; the next one begins shortly".to_owned()
+            "The last attempt failed; the next one begins after a pause, which grows with each failure".to_owned()
         }
         WaitReason::Preempting { jobs } => {
             format!("Starts as soon as {jobs} borrowed job(s) have given way")

@@ -37,6 +37,9 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::NodeDrained { node } => return format!("节点 {node} 被清空"),
         Cause::NodeLost { node } => return format!("节点 {node} 已失联"),
         Cause::EngineRestarted { node } => return format!("节点 {node} 的容器引擎已重启"),
+        Cause::EngineFailed { node, message } => {
+            return format!("节点 {node} 的容器引擎无法启动它：{message}");
+        }
         Cause::StopRequested { by } => return format!("由 {by} 停止"),
         Cause::JobEnded { role: Some(role), index: Some(index) } => {
             return format!("作业随任务 {role}-{index} 结束");
@@ -77,7 +80,8 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::PortTaken
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
-        | Cause::EngineRestarted { .. } => "属于平台原因：系统会自动重试，不计入重试次数。",
+        | Cause::EngineRestarted { .. }
+        | Cause::EngineFailed { .. } => "属于平台原因：系统会自动重试，不计入重试次数。",
         Cause::NodeDrained { .. } | Cause::Preempted => {
             "作业会自动回到队列中原来的位置并重新开始，不计入重试次数。"
         }

@@ -61,7 +61,9 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         WaitReason::Hold { by: Some(by), administrator: true } => format!("被管理员 {by} 暂停"),
         WaitReason::Hold { by: Some(by), administrator: false } => format!("被 {by} 暂停"),
         WaitReason::Hold { by: None, administrator: _ } => "已暂停".to_owned(),
-        WaitReason::Backoff { .. } => "上次尝试因平台故障失败，稍后自动重试".to_owned(),
+        WaitReason::Backoff { .. } => {
+            "上次尝试失败，暂停片刻后自动重试；每次失败后暂停时间会延长".to_owned()
+        }
         WaitReason::Preempting { jobs } => format!("待 {jobs} 个借用资源的作业让出后立即启动"),
         WaitReason::NoNodes => "集群中还没有节点".to_owned(),
     }

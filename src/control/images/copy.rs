@@ -58,7 +58,7 @@ async fn source(
     but: &NodeName,
 ) -> engine::Result<(NodeName, Arc<dyn Engine>)> {
     let found = database::images::find(shared.database.read(), name).await;
-    let found = found.map_err(|error| EngineError::Failed(error.to_string()))?;
+    let found = found.map_err(|error| EngineError::Content(error.to_string()))?;
     let Some(found) = found.filter(|found| found.state == ImageState::Saved) else {
         return Err(EngineError::Refused(format!(
             "the saved image {name} is there no more: choose another image, or save it again"

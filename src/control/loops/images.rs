@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use api::changes::Change;
 use database::images::{ImageRecord, ImageUpdate};
-use protocol::ids::TaskKey;
+use protocol::ids::{TaskKey, UserName};
 use protocol::image::ImageState;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,9 +24,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// So many are worked at.
 const AT_ONCE: usize = 4;
 
-/// Holds the containers that were being saved when the server ended.
+/// Holds the containers that were being saved when the server ended, and reads which images are
+/// private.
 pub(crate) async fn hold(shared: &Shared) -> Result<(), database::Error> {
     only_hold(shared, &database::images::under_way(shared.database.read()).await?);
+    *lock(&shared.images.private) = database::private_images::list(shared.database.read()).await?;
     Ok(())
 }
 
@@ -53,8 +55,8 @@ pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
 
 struct Works {
     shared: Arc<Shared>,
-    /// Images that are worked at, with the container of each.
-    under_way: Arc<Mutex<HashMap<i64, TaskKey>>>,
+    /// Images that are worked at, with the container and the owner of each.
+    under_way: Arc<Mutex<HashMap<i64, (TaskKey, UserName)>>>,
     running: TaskTracker,
 }
 
@@ -71,15 +73,18 @@ impl Works {
         Ok(())
     }
 
-    /// Whether it is its turn: one at a time of each container.
+    /// Whether it is its turn: one at a time of each container, and of each owner, so that what all
+    /// of his take is known.
     fn begin(&self, image: &ImageRecord) -> bool {
         let mut under_way = lock(&self.under_way);
-        let busy = under_way.contains_key(&image.id)
-            || under_way.values().any(|container| *container == image.container);
+        let of_same = |(container, owner): &(TaskKey, UserName)| {
+            *container == image.container || *owner == image.owner
+        };
+        let busy = under_way.contains_key(&image.id) || under_way.values().any(of_same);
         if busy || under_way.len() >= AT_ONCE {
             return false;
         }
-        under_way.insert(image.id, image.container);
+        under_way.insert(image.id, (image.container, image.owner.clone()));
         true
     }
 
@@ -102,6 +107,8 @@ impl Works {
                 () = shutdown.cancelled() => return,
             }
             lock(&under_way).remove(&id);
+            // Another one of his may be waiting for that.
+            shared.bells.images.ring();
         });
     }
 }

@@ -17,8 +17,10 @@ use crate::shared::Shared;
 use crate::wake::{now, rest};
 
 mod act;
+mod gate;
 mod launch;
 mod observe;
+mod pauses;
 mod record;
 mod tidy;
 
@@ -49,6 +51,19 @@ struct Case {
     job: Active,
     attempt: database::attempts::Attempt,
     tasks: Vec<Task>,
+    /// Attempts before this one that ended soon, one after the other.
+    in_a_row: u32,
+    /// When tasks may run again that have run before.
+    again: HashMap<TaskKey, Timestamp>,
+}
+
+impl Case {
+    /// One of its tasks, which are in the order of role and index.
+    fn task(&self, key: &TaskKey) -> Option<&Task> {
+        let place = |task: &Task| (task.key.role, task.key.index);
+        let at = self.tasks.binary_search_by_key(&(key.role, key.index), place).ok()?;
+        self.tasks.get(at)
+    }
 }
 
 async fn pass(shared: &Arc<Shared>, acts: &Acts) -> Result<(), database::Error> {
@@ -66,6 +81,7 @@ async fn pass(shared: &Arc<Shared>, acts: &Acts) -> Result<(), database::Error> 
     let at = now();
     let mut decided = Vec::new();
     for case in &cases {
+        pauses::tell(shared, case, at);
         let decision = decide(shared, acts, case, &observations, at);
         if decision != Decision::default() {
             decided.push((case, decision));
@@ -94,8 +110,11 @@ async fn cases(shared: &Shared) -> Result<Vec<Case>, database::Error> {
     let cases = jobs.into_iter().filter_map(|job| {
         let number = job.row.attempt?;
         let attempt = attempts.remove(&(job.row.id, number))?;
-        let tasks = latest_runs(tasks.remove(&job.row.id)?, number);
-        Some(Case { job, attempt, tasks })
+        let in_a_row = pauses::attempts_in_a_row(&attempts, job.row.id, number);
+        let tasks = tasks.remove(&job.row.id)?;
+        let again = pauses::of_tasks(&tasks, number);
+        let tasks = latest_runs(tasks, number);
+        Some(Case { job, attempt, tasks, in_a_row, again })
     });
     Ok(cases.collect())
 }
@@ -119,7 +138,7 @@ fn decide(
     observations: &HashMap<protocol::ids::NodeName, crate::cluster::Observation>,
     at: Timestamp,
 ) -> Decision {
-    let Case { job, attempt, tasks } = case;
+    let Case { job, attempt, tasks, in_a_row, again } = case;
     let tasks = tasks.iter().map(|task| lifecycle::model::Task {
         key: task.key,
         node: task.placement.node.clone(),
@@ -129,6 +148,7 @@ fn decide(
         started_at: task.started_at,
         completed_at: task.completed_at,
         exit: task.exit.clone(),
+        not_before: again.get(&task.key).copied(),
         observed: observe::observed(shared, acts, task, observations, at),
     });
     let facts = lifecycle::model::Job {
@@ -137,6 +157,7 @@ fn decide(
         stop_requested_by: job.row.stop.as_ref().map(|stop| stop.by.as_str()),
         user_retries: job.row.retries.user,
         platform_retries: job.row.retries.platform,
+        in_a_row: *in_a_row,
         started_at: job.row.started_at,
         attempt: lifecycle::model::Attempt {
             state: attempt.state,
@@ -150,7 +171,7 @@ fn decide(
 
 fn perform(acts: &Acts, case: &Case, action: &Action) {
     let (Action::Launch(key) | Action::Stop(key) | Action::Explain(key)) = action;
-    let Some(task) = case.tasks.iter().find(|task| task.key == *key) else { return };
+    let Some(task) = case.task(key).filter(|task| task.key == *key) else { return };
     match action {
         Action::Launch(_) => acts.launch(&case.job, &case.tasks, task),
         Action::Stop(_) => acts.stop(task),

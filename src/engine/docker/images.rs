@@ -80,6 +80,19 @@ impl Images for DockerEngine {
         Ok(bytes(self.inspect_image(image).await?.size))
     }
 
+    async fn image_id(&self, image: &str) -> Result<String> {
+        let id = self.inspect_image(image).await?.id;
+        id.ok_or_else(|| EngineError::Failed(format!("the engine tells no id of {image}")))
+    }
+
+    async fn may_pull(&self, image: &str, auth: Option<&RegistryAuth>) -> Result<()> {
+        let (name, credentials) = (explicit(image), auth.map(credentials));
+        let call = self.connection.call(WORK, |docker| async move {
+            docker.inspect_registry_image(&name, credentials).await.map(drop)
+        });
+        call.await.map_err(|error| pull_failure(error, image, auth.is_some()))
+    }
+
     async fn commit(&self, name: &str, image: &str) -> Result<()> {
         self.save(name, image).await
     }

@@ -8,6 +8,7 @@ use bollard::models::{
     MountVolumeOptions, ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
 };
 use protocol::cluster::GpuRuntime;
+use protocol::environment::merged;
 use protocol::guest::{FOLDER, PROGRAM, PROGRAMS, VARIABLE};
 use protocol::ids::TaskKey;
 use protocol::image::explicit;
@@ -76,7 +77,7 @@ pub(super) fn body(
         entrypoint: Some(entrypoint(spec)),
         // People enter as root, and so the command must be: else they could not work on its files.
         user: spec.guest.is_some().then(|| "0:0".to_owned()),
-        cmd: Some(spec.guest.is_none().then(|| spec.command.clone()).into_iter().collect()),
+        cmd: Some(spec.guest.is_none().then(|| spec.command.to_string()).into_iter().collect()),
         env: Some(environment(spec)),
         labels: Some(labels),
         tty: Some(false),
@@ -101,8 +102,7 @@ fn entrypoint(spec: &ContainerSpec) -> Vec<String> {
 
 fn environment(spec: &ContainerSpec) -> Vec<String> {
     let by_request = device_requests(spec).is_some();
-    spec.env
-        .iter()
+    merged(&spec.job_env, &spec.env)
         // The engine says itself which devices it lets in.
         .filter(|(name, _)| !(by_request && name == "NVIDIA_VISIBLE_DEVICES"))
         .map(|(name, value)| format!("{name}={value}"))
@@ -247,6 +247,8 @@ fn positive(amount: i64) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use protocol::ids::JobId;
 
     use super::*;
@@ -262,9 +264,10 @@ mod tests {
             image: "i".into(),
             command: "echo '$(x)'; \"".into(),
             guest: None,
+            job_env: Arc::from([("A".into(), "another".into()), ("B".into(), "2".into())]),
             env: vec![
-                ("NVIDIA_VISIBLE_DEVICES".into(), "void".into()),
                 ("A".into(), "1=2\n3".into()),
+                ("NVIDIA_VISIBLE_DEVICES".into(), "void".into()),
             ],
             cpus: 4,
             memory_mb: 512,
@@ -333,7 +336,7 @@ mod tests {
                 "Capabilities": [["gpu", "compute", "utility"]]
             }])
         );
-        assert_eq!(made.env.unwrap(), ["A=1=2\n3"]);
+        assert_eq!(made.env.unwrap(), ["B=2", "A=1=2\n3"], "the task's own goes before its job's");
 
         spec.gpu_runtime = GpuRuntime::None;
         assert!(body(&spec, None, true, 0).host_config.unwrap().device_requests.is_none());

@@ -63,14 +63,14 @@ pub(super) fn logs(
     name: &str,
     request: LogRequest,
 ) -> Result<BoxStream<'static, Result<LogChunk>>> {
-    let since = request.since;
+    let (since, stamped) = (request.since, request.stamped);
     let options = LogsOptions {
         follow: request.follow,
         stdout: true,
         stderr: true,
         // Whole seconds here; the rest is compared below, by the time before each message.
         since: since.map_or(0, |since| i32::try_from(since.0.div_euclid(1000)).unwrap_or(0)),
-        timestamps: since.is_some(),
+        timestamps: since.is_some() || stamped,
         tail: request.tail_lines.map_or_else(|| "all".to_owned(), |lines| lines.to_string()),
         ..Default::default()
     };
@@ -81,9 +81,9 @@ pub(super) fn logs(
         .map_ok(chunk)
         .map_err(move |error| classify(error, &subject))
         .try_filter_map(move |chunk| async move {
-            Ok(match since {
-                Some(since) => stamped_since(chunk, since),
-                None => Some(chunk),
+            Ok(match (since, stamped) {
+                (None, false) => Some(chunk),
+                (since, _) => unstamped(chunk, since),
             })
         });
     Ok(watched(messages.boxed(), docker))
@@ -91,23 +91,25 @@ pub(super) fn logs(
 
 pub(super) fn chunk(output: LogOutput) -> LogChunk {
     match output {
-        LogOutput::StdErr { message } => LogChunk { stream: Stream::Err, bytes: message },
+        LogOutput::StdErr { message } => LogChunk { stream: Stream::Err, bytes: message, at: None },
         LogOutput::StdOut { message }
         | LogOutput::StdIn { message }
-        | LogOutput::Console { message } => LogChunk { stream: Stream::Out, bytes: message },
+        | LogOutput::Console { message } => {
+            LogChunk { stream: Stream::Out, bytes: message, at: None }
+        }
     }
 }
 
-/// Takes the time off a message; `None` when it was written before.
-fn stamped_since(chunk: LogChunk, since: Timestamp) -> Option<LogChunk> {
+/// Takes the time off a message; `None` when it was written before `since`.
+fn unstamped(chunk: LogChunk, since: Option<Timestamp>) -> Option<LogChunk> {
     let Some(space) = chunk.bytes.iter().position(|byte| *byte == b' ') else { return Some(chunk) };
     let stamp = std::str::from_utf8(&chunk.bytes[..space]).ok().and_then(clock::timestamp);
     let bytes: Bytes = match stamp {
-        Some(written) if written < since => return None,
+        Some(written) if since.is_some_and(|since| written < since) => return None,
         Some(_) => chunk.bytes.slice(space + 1..),
         None => chunk.bytes,
     };
-    Some(LogChunk { stream: chunk.stream, bytes })
+    Some(LogChunk { stream: chunk.stream, bytes, at: stamp })
 }
 
 /// Ends a stream whose engine is gone without a word, as after a cut line.
@@ -142,13 +144,15 @@ mod tests {
         let message = |text: &'static str| LogChunk {
             stream: Stream::Out,
             bytes: Bytes::from_static(text.as_bytes()),
+            at: None,
         };
         let since = Timestamp(1_795_221_973_500);
         let old = message("2026-11-21T00:46:13.499999999Z old\n");
-        assert_eq!(stamped_since(old, since), None);
+        assert_eq!(unstamped(old, Some(since)), None);
         let new = message("2026-11-21T00:46:13.500000000Z new line\n");
-        assert_eq!(stamped_since(new, since), Some(message("new line\n")));
+        let at = Some(since);
+        assert_eq!(unstamped(new, at), Some(LogChunk { at, ..message("new line\n") }));
         let bare = message("no stamp\n");
-        assert_eq!(stamped_since(bare.clone(), since), Some(bare));
+        assert_eq!(unstamped(bare.clone(), at), Some(bare));
     }
 }

@@ -6,12 +6,13 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
-use protocol::image::{SavedImage, explicit};
+use protocol::image::{SavedImage, canonical, explicit, repository};
 use protocol::spec::RegistryAuth;
 
 use super::Simulated;
 use super::files::Files;
 use super::node::State;
+use super::streams::refusal;
 use crate::{EngineError, ImageSize, Images, Result};
 
 /// What every simulated image takes, in bytes.
@@ -30,11 +31,12 @@ impl State {
     }
 
     fn saved(&self, image: &str) -> Result<&Files> {
-        self.images.get(&explicit(image)).ok_or_else(|| EngineError::NoImage {
-            image: image.to_owned(),
-            message: format!("No such image: {image}"),
-        })
+        self.images.get(&explicit(image)).ok_or_else(|| no_image(image))
     }
+}
+
+fn no_image(image: &str) -> EngineError {
+    EngineError::NoImage { image: image.to_owned(), message: format!("No such image: {image}") }
 }
 
 #[async_trait]
@@ -46,6 +48,17 @@ impl Images for Simulated {
 
     async fn image_size(&self, image: &str) -> Result<u64> {
         self.node.reach(|state| Ok(BASE + WRITTEN + state.saved(image)?.bytes()))
+    }
+
+    async fn image_id(&self, image: &str) -> Result<String> {
+        self.node.reach(|state| match state.has_image(image) {
+            true => Ok(format!("simulated:{}", repository(&canonical(image)))),
+            false => Err(no_image(image)),
+        })
+    }
+
+    async fn may_pull(&self, image: &str, auth: Option<&RegistryAuth>) -> Result<()> {
+        self.node.reach(|_| refusal(image, auth).map_or(Ok(()), Err))
     }
 
     async fn commit(&self, name: &str, image: &str) -> Result<()> {

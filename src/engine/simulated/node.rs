@@ -3,7 +3,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use protocol::ids::TaskKey;
-use protocol::image::explicit;
+use protocol::image::{canonical, explicit, repository};
 use protocol::resources::Capacity;
 use protocol::time::Timestamp;
 use tokio::sync::watch;
@@ -40,6 +40,8 @@ pub(super) struct State {
     pub(super) starts: u64,
     pub(super) stops: u64,
     pub(super) list_time: Duration,
+    /// What was read of logs.
+    pub(super) log_bytes: u64,
     /// How often a container of each name was made.
     pub(super) made: HashMap<String, u32>,
     duration: Duration,
@@ -50,13 +52,26 @@ pub(super) struct State {
 
 #[derive(Debug)]
 pub(super) struct SimContainer {
-    pub(super) spec: ContainerSpec,
+    pub(super) kept: Kept,
     pub(super) files: Files,
     plan: Plan,
     id: String,
     key: TaskKey,
     phase: Phase,
     execs: HashMap<String, Option<i32>>,
+    /// What somebody had it write besides.
+    written: Vec<(Timestamp, String)>,
+}
+
+/// What is kept of a container's spec. Its environment and what its guest is told grow with its job:
+/// a job of n tasks would take O(n²) of memory with them.
+#[derive(Debug)]
+pub(super) struct Kept {
+    cluster: String,
+    image: String,
+    command: Arc<str>,
+    pub(super) cpus: u32,
+    pub(super) memory_mb: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -170,7 +185,7 @@ impl State {
     }
 
     pub(super) fn list(&self, cluster: &str) -> Vec<Container> {
-        let ours = self.containers.iter().filter(|(_, found)| found.spec.cluster == cluster);
+        let ours = self.containers.iter().filter(|(_, found)| found.kept.cluster == cluster);
         ours.map(|(name, found)| found.view(name)).collect()
     }
 
@@ -186,8 +201,13 @@ impl State {
         if let Some(there) = self.has_saved(image) {
             return there;
         }
+        if image.contains("private") {
+            // Whichever of its names it was pulled by.
+            let named = canonical(image);
+            return self.pulled.iter().any(|pulled| repository(pulled) == repository(&named));
+        }
         let exists = !image.contains("missing") && !image.contains("denied");
-        exists && (self.pull_time.is_none() || self.pulled.contains(image))
+        exists && (self.pull_time.is_none() || self.pulled.contains(&canonical(image)))
     }
 
     pub(super) fn create(&mut self, spec: &ContainerSpec) -> Result<String> {
@@ -208,13 +228,20 @@ impl State {
         *self.made.entry(name.clone()).or_default() += 1;
         let id = format!("{:016x}", self.next_id);
         let made = SimContainer {
-            spec: spec.clone(),
+            kept: Kept {
+                cluster: spec.cluster.clone(),
+                image: spec.image.clone(),
+                command: Arc::clone(&spec.command),
+                cpus: spec.cpus,
+                memory_mb: spec.memory_mb,
+            },
             files: self.images.get(&explicit(&spec.image)).cloned().unwrap_or_default(),
             plan: Plan::of(&spec.command, self.duration),
             id: id.clone(),
             key: spec.key,
             phase: Phase::Created,
             execs: HashMap::new(),
+            written: Vec::new(),
         };
         self.containers.insert(name, made);
         Ok(id)
@@ -267,6 +294,13 @@ impl State {
     pub(super) fn remove(&mut self, name: &str) {
         self.kill(name, 9);
         self.containers.remove(name);
+    }
+
+    /// Has a container write lines into its log.
+    pub(super) fn write(&mut self, name: &str, lines: impl Iterator<Item = (Timestamp, String)>) {
+        if let Some(found) = self.containers.get_mut(name) {
+            found.written.extend(lines);
+        }
     }
 
     pub(super) fn lose(&mut self) {
@@ -332,15 +366,20 @@ impl SimContainer {
     pub(super) fn log(&self, node: &str) -> Vec<(Timestamp, String)> {
         let began = |at| {
             vec![
-                (at, format!("simulated: {} on {node}", self.spec.image)),
-                (at, format!("simulated: {}", self.spec.command)),
+                (at, format!("simulated: {} on {node}", self.kept.image)),
+                (at, format!("simulated: {}", self.kept.command)),
             ]
         };
         match self.phase {
             Phase::Created => Vec::new(),
-            Phase::Running { started_at, .. } => began(started_at),
+            Phase::Running { started_at, .. } => {
+                let mut lines = began(started_at);
+                lines.extend(self.written.iter().cloned());
+                lines
+            }
             Phase::Exited { started_at, finished_at, code, .. } => {
                 let mut lines = began(started_at);
+                lines.extend(self.written.iter().cloned());
                 lines.push((finished_at, format!("simulated: ended with code {code}")));
                 lines
             }

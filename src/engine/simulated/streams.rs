@@ -5,6 +5,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use protocol::image::canonical;
+use protocol::spec::RegistryAuth;
+use protocol::time::Timestamp;
 use tokio::sync::watch;
 use tokio_util::io::ReaderStream;
 
@@ -13,6 +16,8 @@ use crate::{ContainerStatus, EngineError, Exec, LogChunk, LogRequest, Result, St
 
 /// Lines of progress in a pull.
 const STEPS: u32 = 5;
+/// The password of private images.
+const PASSWORD: &str = "open sesame";
 /// What a terminal may have typed ahead, in bytes.
 const TYPED_AHEAD: usize = 64 * 1024;
 
@@ -54,7 +59,7 @@ struct Log {
     name: String,
     request: LogRequest,
     told: usize,
-    ready: VecDeque<String>,
+    ready: VecDeque<(Timestamp, String)>,
 }
 
 pub(super) fn logs(
@@ -78,9 +83,11 @@ pub(super) fn logs(
 impl Log {
     async fn next(&mut self) -> Option<Result<LogChunk>> {
         loop {
-            if let Some(line) = self.ready.pop_front() {
+            if let Some((at, line)) = self.ready.pop_front() {
                 let bytes = Bytes::from(line + "\n");
-                return Some(Ok(LogChunk { stream: Stream::Out, bytes }));
+                self.node.look(|state| state.log_bytes += bytes.len() as u64);
+                let at = self.request.stamped.then_some(at);
+                return Some(Ok(LogChunk { stream: Stream::Out, bytes, at }));
             }
             // Marked before looking, so that what comes after wakes.
             self.watch.mark_unchanged();
@@ -106,28 +113,30 @@ impl Log {
         let from = tail.map_or(0, |tail| count.saturating_sub(tail as usize)).max(self.told);
         let since = self.request.since;
         let new = lines.into_iter().skip(from);
-        self.ready.extend(
-            new.filter(|(at, _)| since.is_none_or(|since| *at >= since)).map(|(_, line)| line),
-        );
+        self.ready.extend(new.filter(|(at, _)| since.is_none_or(|since| *at >= since)));
         self.told = count.max(self.told);
         Ok(ended)
     }
 }
 
 /// A pull in some steps.
-pub(super) fn pull(node: Arc<Node>, image: String) -> BoxStream<'static, Result<String>> {
+pub(super) fn pull(
+    node: Arc<Node>,
+    image: String,
+    auth: Option<&RegistryAuth>,
+) -> BoxStream<'static, Result<String>> {
+    if let Some(error) = refusal(&image, auth) {
+        return stream::iter([Err(error)]).boxed();
+    }
     stream::unfold(Some((node, image, 0)), |state| async move {
         let (node, image, step) = state?;
         let time = match node.reach(|state| Ok(state.pull_time.unwrap_or(Duration::ZERO))) {
             Ok(time) => time,
             Err(error) => return Some((Err(error), None)),
         };
-        if let Some(error) = refusal(&image) {
-            return Some((Err(error), None));
-        }
         if step == STEPS {
             node.change(|state| {
-                state.pulled.insert(image);
+                state.pulled.insert(canonical(&image));
             });
             return None;
         }
@@ -138,8 +147,10 @@ pub(super) fn pull(node: Arc<Node>, image: String) -> BoxStream<'static, Result<
     .boxed()
 }
 
-fn refusal(image: &str) -> Option<EngineError> {
-    if image.contains("denied") {
+/// What the registry answers to who asks for an image with these credentials, if it is no.
+pub(super) fn refusal(image: &str, auth: Option<&RegistryAuth>) -> Option<EngineError> {
+    let proved = auth.is_some_and(|auth| auth.password == PASSWORD);
+    if image.contains("denied") || (image.contains("private") && !proved) {
         return Some(EngineError::Denied(image.to_owned()));
     }
     image.contains("missing").then(|| EngineError::NoImage {
@@ -152,7 +163,7 @@ fn refusal(image: &str) -> Option<EngineError> {
 pub(super) fn exec(node: Arc<Node>, name: String, id: String, command: &[String]) -> Exec {
     let (input, typed) = tokio::io::duplex(TYPED_AHEAD);
     let told = Bytes::from(format!("simulated: {}\n", command.join(" ")));
-    let chunk = |bytes| LogChunk { stream: Stream::Out, bytes };
+    let chunk = |bytes| LogChunk { stream: Stream::Out, bytes, at: None };
     let echo = ReaderStream::new(typed).map(move |read| match read {
         Ok(bytes) => Ok(chunk(bytes)),
         Err(error) => Err(EngineError::Failed(error.to_string())),

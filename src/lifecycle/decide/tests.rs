@@ -71,6 +71,7 @@ fn job<'a>(spec: &'a JobSpec, state: State, seen: &[Observed]) -> Job<'a> {
         started_at: ran.then_some(Timestamp(5)),
         completed_at: None,
         exit: None,
+        not_before: None,
         observed: observed.clone(),
     });
     Job {
@@ -79,6 +80,7 @@ fn job<'a>(spec: &'a JobSpec, state: State, seen: &[Observed]) -> Job<'a> {
         stop_requested_by: None,
         user_retries: 0,
         platform_retries: 0,
+        in_a_row: 0,
         started_at: ran.then_some(Timestamp(5)),
         attempt: Attempt { state, started_at: ran.then_some(Timestamp(5)), ending: None },
         tasks: tasks.collect(),
@@ -230,12 +232,47 @@ fn a_failed_attempt_is_tried_again_while_the_limit_allows() {
     spec.retries = RetryLimit::Times(1);
     let mut story = job(&spec, State::Running, &[exited(1)]);
     let change = decide(&story, NOW).job.unwrap();
-    assert_eq!((change.to, change.user_retry, change.not_before), (State::Waiting, true, None));
+    let soon = Some(NOW.plus_millis(1_000));
+    assert_eq!((change.to, change.user_retry, change.not_before), (State::Waiting, true, soon));
     story.user_retries = 1;
     assert_eq!(job_state(&decide(&story, NOW)), Some(State::Failed));
     story.user_retries = 0;
     story.stop_requested_by = Some("alice");
     assert_eq!(job_state(&decide(&story, NOW)), Some(State::Stopped));
+}
+
+#[test]
+fn what_fails_again_and_again_is_tried_after_longer_and_longer_pauses() {
+    let mut spec = spec(vec![role("worker", 1)]);
+    spec.retries = RetryLimit::Always;
+    for (code, in_a_row, began, pause) in [
+        (1, 0, NOW, 1_000),
+        (1, 4, NOW, 16_000),
+        (0, 4, NOW, 16_000),
+        (1, 100, NOW, 300_000),
+        (1, 100, NOW.plus_millis(-299_999), 300_000),
+        (1, 100, NOW.plus_millis(-300_000), 1_000),
+    ] {
+        let mut story = job(&spec, State::Running, &[exited(code)]);
+        (story.in_a_row, story.attempt.started_at) = (in_a_row, Some(began));
+        let change = decide(&story, NOW).job.unwrap();
+        assert_eq!(change.to, State::Waiting);
+        assert_eq!(change.not_before, Some(NOW.plus_millis(pause)), "{in_a_row} after {began:?}");
+    }
+}
+
+#[test]
+fn a_task_that_is_run_again_waits_for_its_moment() {
+    let spec = spec(vec![role("worker", 1)]);
+    let mut story = job(&spec, State::Preparing, &[Observed::Absent]);
+    story.tasks[0].key.retry = 3;
+    story.tasks[0].not_before = Some(NOW.plus_millis(1));
+    assert_eq!(decide(&story, NOW), Decision::default());
+    let launch = vec![Action::Launch(story.tasks[0].key)];
+    assert_eq!(decide(&story, NOW.plus_millis(1)).actions, launch);
+    // One that was begun is not left half done.
+    story.tasks[0].launched = true;
+    assert_eq!(decide(&story, NOW).actions, launch);
 }
 
 #[test]

@@ -71,6 +71,18 @@ fn places() -> Vec<TaskPlacement> {
     ]
 }
 
+/// The whole environment of the task `(role, index)`.
+fn environment(
+    facts: &JobFacts,
+    tasks: &[TaskPlacement],
+    task: (u32, u32),
+) -> Vec<(String, String)> {
+    let shared = of_job(facts, tasks);
+    let place = tasks.iter().find(|place| (place.role, place.index) == task);
+    let own = of_task(facts, &shared, place, task);
+    merged(&shared, &own).cloned().collect()
+}
+
 fn look(spec: &JobSpec, task: (u32, u32)) -> BTreeMap<String, String> {
     let key = "alice~tf1".parse().unwrap();
     let file_system_uri = "hdfs://10.0.0.1:9000";

@@ -231,6 +231,7 @@ async fn start_control(
         certificates: config.certificates.clone(),
         guest: guest::program(config.guest.as_deref())?,
         storage_mount: config.storage.mount.clone(),
+        images_quota: config.images_quota(),
         admin_password: config.admin_password.clone(),
         rules: config.rules(),
         sign_in,

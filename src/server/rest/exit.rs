@@ -68,7 +68,7 @@ fn row(cause: &Cause) -> Row {
         Cause::PortTaken => launch(253, "ContainerPortConflict"),
         Cause::ContainerLost { .. } => job(-101, "PodExternalDeleted", "PAI_UNKNOWN"),
         Cause::NodeLost { .. } => node(-1001, "PodNodeLost", "PAI_K8S"),
-        Cause::EngineRestarted { .. } | Cause::NodeDrained { .. } => {
+        Cause::EngineRestarted { .. } | Cause::EngineFailed { .. } | Cause::NodeDrained { .. } => {
             node(-1000, "PodEvicted", "PAI_K8S")
         }
         Cause::Preempted => node(-1003, "PodPreemptedForCriticalPod", "PAI_K8S"),
@@ -161,6 +161,9 @@ pub(crate) fn reason(cause: &Cause) -> String {
         Cause::ContainerLost { node } => format!("The container on {node} vanished."),
         Cause::NodeLost { node } => format!("The node {node} was lost."),
         Cause::EngineRestarted { node } => format!("The engine of {node} was restarted."),
+        Cause::EngineFailed { node, message } => {
+            format!("The engine of {node} could not start the container: {message}")
+        }
         Cause::NodeDrained { node } => format!("The node {node} was emptied."),
         Cause::Preempted => "Its place was needed for guaranteed work.".into(),
         Cause::StopRequested { by } => format!("{by} asked to stop it."),

@@ -16,6 +16,9 @@ use crate::state::AppState;
 /// How much of a log is given at once without following it.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
+/// Offsets of one log that are farther apart are counted from different moments.
+const COMPARABLE: u64 = 1 << 32;
+
 /// Which task, which part.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -88,7 +91,9 @@ async fn followed(
 /// What there is now; the headers say where it begins and ends, and whether more can come.
 fn piece(log: LogText, offset: u64) -> Response {
     let LogText { text, offset: begin, end, complete } = log;
-    let skip = usize::try_from(offset.saturating_sub(begin)).unwrap_or(usize::MAX);
+    // What was counted from another moment is not comparable: all is given then.
+    let skip = if offset.abs_diff(end) < COMPARABLE { offset.saturating_sub(begin) } else { 0 };
+    let skip = usize::try_from(skip).unwrap_or(usize::MAX);
     let skip = text.ceil_char_boundary(skip.min(text.len()));
     let numbers = [
         ("x-log-offset", HeaderValue::from(begin + skip as u64)),

@@ -56,6 +56,7 @@ async fn work(
     if *state == ImageState::Saving || !engine.has_image(name).await? {
         say(shared, image, "saving: the container is paused while its files are copied");
         let container = image.container.container_name(&shared.installation);
+        refuse_too_much(shared, image, engine.container_size(&container).await?.whole).await?;
         engine.commit(&container, name).await?;
     }
     let bytes = Some(engine.image_size(name).await?);
@@ -75,6 +76,34 @@ async fn work(
     engine.remove_image(name).await?;
     pushed?;
     Ok(ImageUpdate { state: ImageState::Pushed, bytes, problem: None })
+}
+
+/// Refuses what would take more than one user's images may.
+async fn refuse_too_much(shared: &Shared, image: &ImageRecord, bytes: u64) -> Result<(), Failure> {
+    let all = database::images::list(shared.database.read(), Some(&image.owner)).await?;
+    let there = all.iter().filter(|other| other.id != image.id && is_on_nodes(other.state));
+    let taken: u64 = there.map(|other| other.bytes).sum();
+    let quota = shared.of_nodes.images_quota;
+    if taken.saturating_add(bytes) <= quota {
+        return Ok(());
+    }
+    let gigabytes = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
+    let refused = EngineError::Refused(format!(
+        "it would take {}, and the saved images of {} take {} of {} already: remove some first",
+        gigabytes(bytes),
+        image.owner,
+        gigabytes(taken),
+        gigabytes(quota)
+    ));
+    Err(refused.into())
+}
+
+/// Whether an image of this state takes any of the nodes' disks.
+fn is_on_nodes(state: ImageState) -> bool {
+    match state {
+        ImageState::Saving | ImageState::Pushing | ImageState::Saved | ImageState::Removing => true,
+        ImageState::Pushed | ImageState::Failed => false,
+    }
 }
 
 /// Pushes an image under a name that nobody's task is started from meanwhile.
@@ -127,6 +156,7 @@ fn explained(image: &ImageRecord, error: &EngineError) -> String {
         EngineError::NoImage { .. }
         | EngineError::Refused(_)
         | EngineError::Failed(_)
+        | EngineError::Content(_)
         | EngineError::Unreachable(_)
         | EngineError::Endpoint { .. } => words,
     }

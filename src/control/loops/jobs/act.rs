@@ -7,21 +7,30 @@ use std::time::{Duration, Instant};
 use database::tasks::Task;
 use engine::{Engine, LogRequest};
 use futures::StreamExt;
-use protocol::exit::Exit;
+use protocol::exit::{Cause, Exit};
 use protocol::ids::{NodeName, TaskKey};
 use protocol::time::Timestamp;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::launch::{self, Launch};
+use super::gate::Gate;
+use super::launch::{self, Attempts, Launch};
 use crate::active::Active;
 use crate::cluster::Observation;
+use crate::log_end::LogEnd;
 use crate::shared::{Shared, lock};
 use crate::wake::now;
 
-/// Containers made or ended at the same time on one node.
-const AT_ONCE: usize = 16;
+/// Containers made at the same time on one node.
+const AT_ONCE: u32 = 16;
+/// Room for launches in this server: one of a small job takes one unit, one of thousands of tasks some
+/// more. Each unit comes to about a megabyte on the way to an engine.
+const ROOM: u32 = 128;
+/// One job takes no more of that room.
+const SHARE: u32 = ROOM / 2;
+/// Logs read to explain an exit at the same time.
+const EXPLAINED_AT_ONCE: usize = 16;
 /// Logs kept at the same time: each may need some megabytes, and the disk is not quicker for more.
 const TIDIED_AT_ONCE: usize = 8;
 /// A container may take so long to end by itself when it is asked to.
@@ -30,7 +39,7 @@ const GRACE: Duration = Duration::from_secs(30);
 const EXPLAIN_BYTES: usize = 64 * 1024;
 /// So many lines of a log's end are read for that.
 const EXPLAIN_LINES: u32 = 400;
-/// After so many failures of the engine a launch is given up.
+/// After so many failures of the engine in a row a launch is given up there.
 const LAUNCH_TRIES: u32 = 6;
 
 /// Actions under way, and what came of those that ended.
@@ -40,7 +49,10 @@ pub(super) struct Acts {
     stop: CancellationToken,
     running: TaskTracker,
     known: Arc<Mutex<HashMap<TaskKey, Known>>>,
-    permits: Mutex<HashMap<NodeName, Arc<Semaphore>>>,
+    attempts: Attempts,
+    gate: Arc<Gate>,
+    of_nodes: Mutex<HashMap<NodeName, Arc<Gate>>>,
+    explaining: Arc<Semaphore>,
     pub(super) tidying: Arc<Semaphore>,
 }
 
@@ -51,9 +63,11 @@ struct Known {
     under_way: Option<CancellationToken>,
     /// The moment the last action ended: a look before it shows nothing.
     acted: u64,
-    /// The engine failed so often in a row.
+    /// Actions failed so often in a row.
     failures: u32,
-    /// The engine failed: nothing is tried before.
+    /// The engine failed to launch it so often.
+    refusals: u32,
+    /// An action failed: nothing is tried before.
     not_before: Option<Instant>,
     /// A launch was given up.
     launch_failed: Option<(Timestamp, Exit)>,
@@ -77,10 +91,10 @@ pub(super) enum Outcome {
     Done,
     /// A launch cannot succeed.
     GivenUp(Exit),
-    /// The engine failed: try again later.
+    /// The engine or what is ours failed: try again later.
     Failed(String),
-    /// The engine failed to launch: try again later, but not for ever.
-    NotLaunched(String),
+    /// The engine failed to launch: try again later, but not for ever on this node.
+    NotLaunched { node: NodeName, message: String },
     /// An exit was explained.
     Explained(Exit),
 }
@@ -92,7 +106,10 @@ impl Acts {
             stop,
             running: TaskTracker::new(),
             known: Arc::default(),
-            permits: Mutex::default(),
+            attempts: Attempts::default(),
+            gate: Arc::new(Gate::new(ROOM, SHARE)),
+            of_nodes: Mutex::default(),
+            explaining: Arc::new(Semaphore::new(EXPLAINED_AT_ONCE)),
             tidying: Arc::new(Semaphore::new(TIDIED_AT_ONCE)),
         }
     }
@@ -129,9 +146,16 @@ impl Acts {
 
     pub(super) fn launch(&self, job: &Active, tasks: &[Task], task: &Task) {
         let Some((engine, _)) = self.engine(&task.placement.node) else { return };
-        let launch = Launch::new(&self.shared, job, tasks, task);
-        let permits = self.permits(&task.placement.node);
-        self.act(task, move |cancel| launch::launch(launch, engine, permits, cancel));
+        self.act(task, |cancel| {
+            let launch = Launch {
+                shared: Arc::clone(&self.shared),
+                attempt: self.attempts.get(job, tasks, task.key.attempt),
+                task: task.key,
+                gate: Arc::clone(&self.gate),
+                of_node: self.of_node(&task.placement.node),
+            };
+            launch::launch(launch, engine, cancel)
+        });
     }
 
     /// Stops a task's container; a launch under way is given up.
@@ -153,7 +177,9 @@ impl Acts {
     pub(super) fn explain(&self, job: &Active, task: &Task) {
         let Some((engine, ended)) = self.ended(job, task) else { return };
         let name = task.key.container_name(&self.shared.installation);
+        let explaining = Arc::clone(&self.explaining);
         self.act(task, move |_| async move {
+            let _one_of_some = explaining.acquire().await;
             let log_tail = log_tail(engine.as_ref(), &name).await;
             let ended = lifecycle::explain::Ended { log_tail: &log_tail, ..ended.as_ended() };
             Outcome::Explained(lifecycle::explain::explain(&ended))
@@ -202,7 +228,7 @@ impl Acts {
                 outcome = action => outcome,
                 () = stop.cancelled() => return,
             };
-            note(&shared, &mut lock(&known), key, outcome);
+            note(lock(&known).entry(key).or_default(), shared.moments.next(), key, outcome);
             if let Some(node) = node {
                 look_again(&shared, &node);
             }
@@ -218,10 +244,10 @@ impl Acts {
         }
     }
 
-    fn permits(&self, node: &NodeName) -> Arc<Semaphore> {
-        let mut permits = lock(&self.permits);
-        let permits = permits.entry(node.clone());
-        Arc::clone(permits.or_insert_with(|| Arc::new(Semaphore::new(AT_ONCE))))
+    fn of_node(&self, node: &NodeName) -> Arc<Gate> {
+        let mut of_nodes = lock(&self.of_nodes);
+        let of_node = of_nodes.entry(node.clone());
+        Arc::clone(of_node.or_insert_with(|| Arc::new(Gate::new(AT_ONCE, AT_ONCE))))
     }
 
     fn ended(&self, job: &Active, task: &Task) -> Option<(Arc<dyn Engine>, Ended)> {
@@ -278,20 +304,20 @@ pub(super) fn outcome(answer: engine::Result<()>) -> Outcome {
     }
 }
 
-fn note(shared: &Shared, known: &mut HashMap<TaskKey, Known>, key: TaskKey, outcome: Outcome) {
-    let known = known.entry(key).or_default();
+fn note(known: &mut Known, moment: u64, key: TaskKey, outcome: Outcome) {
     known.under_way = None;
-    known.acted = shared.moments.next();
+    known.acted = moment;
     known.not_before = None;
     match outcome {
-        Outcome::Done => known.failures = 0,
+        Outcome::Done => (known.failures, known.refusals) = (0, 0),
         Outcome::GivenUp(exit) => known.launch_failed = Some((now(), exit)),
         Outcome::Explained(exit) => known.explained = Some(exit),
         Outcome::Failed(message) => known.failed(key, &message),
-        Outcome::NotLaunched(message) => {
+        Outcome::NotLaunched { node, message } => {
             known.failed(key, &message);
-            if known.failures >= LAUNCH_TRIES {
-                let cause = protocol::exit::Cause::ContainerRefused { message };
+            known.refusals += 1;
+            if known.refusals >= LAUNCH_TRIES {
+                let cause = Cause::EngineFailed { node, message };
                 let exit = Exit { code: None, cause, evidence: Vec::new() };
                 known.launch_failed = Some((now(), exit));
             }
@@ -307,12 +333,49 @@ fn look_again(shared: &Shared, node: &NodeName) {
 
 /// The end of a container's log; empty when it cannot be read, for the exit code alone is told then.
 async fn log_tail(engine: &dyn Engine, name: &str) -> String {
-    let request = LogRequest { follow: false, since: None, tail_lines: Some(EXPLAIN_LINES) };
+    let request = LogRequest { tail_lines: Some(EXPLAIN_LINES), ..Default::default() };
     let Ok(mut chunks) = engine.logs(name, request).await else { return String::new() };
-    let mut bytes = Vec::new();
+    let mut end = LogEnd::new(EXPLAIN_BYTES);
     while let Some(Ok(chunk)) = chunks.next().await {
-        bytes.extend_from_slice(&chunk.bytes);
+        end.push(&chunk.bytes);
     }
-    let start = bytes.len().saturating_sub(EXPLAIN_BYTES);
-    String::from_utf8_lossy(&bytes[start..]).into_owned()
+    String::from_utf8_lossy(&end.into_bytes()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::exit::Blame;
+    use protocol::ids::JobId;
+
+    use super::*;
+
+    const KEY: TaskKey = TaskKey { job: JobId(1), attempt: 0, role: 0, index: 0, retry: 0 };
+
+    #[test]
+    fn records_that_fail_while_launching_are_nobodys_fault() {
+        let mut known = Known::default();
+        for moment in 1..100 {
+            note(&mut known, moment, KEY, Outcome::Failed("database is locked".into()));
+            assert!(known.launch_failed.is_none() && known.not_before.is_some());
+        }
+    }
+
+    #[test]
+    fn an_engine_that_fails_again_and_again_is_the_platforms_failure() {
+        let mut known = Known::default();
+        let failed =
+            || Outcome::NotLaunched { node: "node-1".parse().unwrap(), message: "busy".into() };
+        for moment in 1..u64::from(LAUNCH_TRIES) {
+            note(&mut known, moment, KEY, failed());
+            // What is ours does not count against the engine either.
+            note(&mut known, moment, KEY, Outcome::Failed("database is locked".into()));
+            assert!(known.launch_failed.is_none());
+        }
+        note(&mut known, 100, KEY, failed());
+        let (_, exit) = known.launch_failed.unwrap();
+        assert!(
+            matches!(&exit.cause, Cause::EngineFailed { node, .. } if node.as_str() == "node-1")
+        );
+        assert_eq!(exit.cause.blame(), Blame::Platform);
+    }
 }

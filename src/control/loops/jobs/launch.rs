@@ -1,284 +1,268 @@
 //! Launches a task: gets its image if it is not there, makes its container and starts it.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use database::tasks::Task;
-use engine::{ContainerSpec, Engine, EngineError, GpuDevice};
+use engine::{ContainerSpec, Engine, EngineError};
 use futures::StreamExt;
-use protocol::environment::{self, JobFacts};
+use protocol::environment;
 use protocol::exit::{Cause, Exit};
-use protocol::ids::{JobId, JobKey, TaskKey};
+use protocol::ids::TaskKey;
 use protocol::image::SavedImage;
 use protocol::placement::TaskPlacement;
-use protocol::secrets::Secrets;
-use protocol::spec::{JobSpec, RegistryAuth};
-use tokio::sync::Semaphore;
+use protocol::spec::{RegistryAuth, TaskRole};
+use tokio::sync::OwnedRwLockReadGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::act::Outcome;
-use crate::active::Active;
-use crate::cluster::capacity;
+use super::gate::{Gate, Permit};
 use crate::code::{self, Code};
-use crate::folders;
 use crate::images;
 use crate::public_keys;
-use crate::registry;
 use crate::shared::Shared;
 
-/// Everything a launch needs, taken from the records.
+mod attempt;
+mod container;
+mod rights;
+
+pub(super) use attempt::Attempts;
+use attempt::{Admitted, Attempt};
+
+/// Everything a launch needs. While it waits for its turn, this is all it takes.
 pub(super) struct Launch {
-    shared: Arc<Shared>,
-    spec: Arc<JobSpec>,
-    key: JobKey,
-    id: JobId,
-    task: TaskKey,
-    place: TaskPlacement,
-    places: Vec<TaskPlacement>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) attempt: Arc<Attempt>,
+    pub(super) task: TaskKey,
+    /// The door of the whole server.
+    pub(super) gate: Arc<Gate>,
+    /// The door of the task's node.
+    pub(super) of_node: Arc<Gate>,
+}
+
+/// Why a launch did not come about.
+#[derive(Debug)]
+enum Failure {
+    /// What is ours failed, our database above all: that is nobody's fault.
+    Records(String),
+    /// The node's engine or the image's registry failed or refused.
+    Engine(EngineError),
+    /// Nobody can launch this.
+    Job(String),
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<database::Error> for Failure {
+    fn from(error: database::Error) -> Self {
+        Self::Records(error.to_string())
+    }
 }
 
 impl Launch {
-    pub(super) fn new(shared: &Arc<Shared>, job: &Active, tasks: &[Task], task: &Task) -> Self {
-        Self {
-            shared: Arc::clone(shared),
-            spec: Arc::clone(&job.spec),
-            key: job.row.key.clone(),
-            id: job.row.id,
-            task: task.key,
-            place: task.placement.clone(),
-            places: tasks.iter().map(|task| task.placement.clone()).collect(),
-        }
-    }
-
     fn say(&self, progress: impl Into<String>) {
         self.shared.progress().insert(self.task, progress.into());
-        self.shared.tell_job(self.id, &self.key, protocol::state::State::Preparing);
+        let (id, key) = (self.attempt.job, &self.attempt.key);
+        self.shared.tell_job(id, key, protocol::state::State::Preparing);
+    }
+
+    fn role(&self) -> Result<&TaskRole, Failure> {
+        let role = self.attempt.role(self.task.role);
+        role.ok_or_else(|| Failure::Job("the job has no such role".to_owned()))
+    }
+
+    fn place(&self) -> Result<&TaskPlacement, Failure> {
+        let place = self.attempt.place(self.task.role, self.task.index);
+        place.ok_or_else(|| Failure::Job("the task has no place".to_owned()))
+    }
+
+    /// Waits until its image is what it is to everybody, and until there is room for another launch,
+    /// on its node and in this server.
+    async fn turn(&self) -> Result<Turn, Failure> {
+        let (image, node) = (&self.role()?.image, &self.place()?.node);
+        let kept_free = self.shared.images.on(node).unless_pushed(image).await;
+        let job = self.attempt.job;
+        let of_node = self.of_node.enter(job, 1).await;
+        let of_server = self.gate.enter(job, self.attempt.units()).await;
+        Ok(Turn { _kept_free: kept_free, _of_node: of_node, _of_server: of_server })
     }
 }
 
+/// What is held while a container is made and started.
+struct Turn {
+    _kept_free: OwnedRwLockReadGuard<HashSet<String>>,
+    _of_node: Permit,
+    _of_server: Permit,
+}
+
+/// Launches a task. Thousands wait for their turn at the same time: what a launch takes when it has
+/// its turn is made then.
 pub(super) async fn launch(
     launch: Launch,
     engine: Arc<dyn Engine>,
-    permits: Arc<Semaphore>,
     cancel: CancellationToken,
 ) -> Outcome {
-    let secrets = match secrets(&launch).await {
-        Ok(secrets) => secrets,
-        Err(message) => return Outcome::NotLaunched(message),
+    let done = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Outcome::Done,
+        turn = launch.turn() => match turn {
+            Ok(turn) => Box::pin(begin(&launch, engine.as_ref(), turn, &cancel)).await,
+            Err(failure) => Err(failure),
+        },
     };
-    let role = launch.spec.roles.get(launch.task.role as usize);
-    let of_job = role.map(|role| public_keys::of_job(&launch.spec, &role.name)).unwrap_or_default();
-    let of_user = match public_keys::lines(&launch.shared, &launch.key.user).await {
-        Ok(lines) => lines,
-        Err(error) => return Outcome::NotLaunched(error.to_string()),
+    let done = match done {
+        Err(Failure::Engine(EngineError::NoImage { .. })) => tokio::select! {
+            biased;
+            () = cancel.cancelled() => Ok(()),
+            done = Box::pin(pull_and_begin(&launch, engine.as_ref(), &cancel)) => done,
+        },
+        done => done,
     };
-    let admitted = [of_user.as_slice(), &of_job].concat();
-    let Some(mut spec) = container(&launch, &secrets, admitted) else {
-        return Outcome::NotLaunched("the job has no such role".into());
-    };
-    if let Some(node) = launch.shared.cluster().node(&launch.place.node) {
-        match folders::shown(&launch.shared, node, &facts(&launch)).await {
-            Ok(shown) => {
-                spec.folders = shown.folders;
-                spec.env.extend(shown.variables);
-            }
-            Err(error) => return failed(&spec.image, error),
-        }
-    }
-    let made = make(&launch, engine.as_ref(), &spec, &secrets, &permits, &cancel).await;
     launch.shared.progress().remove(&launch.task);
-    match made {
-        Ok(()) => {
-            public_keys::tell_if_changed(&launch.shared, &launch.key.user, &of_user).await;
-            Outcome::Done
-        }
-        Err(error) => failed(&spec.image, error),
+    match done {
+        Ok(()) => Outcome::Done,
+        Err(failure) => failed(&launch, failure),
     }
 }
 
-/// Makes and starts the container; only when its image is missing the image is pulled.
-async fn make(
+/// Makes the container and starts it, within its turn.
+async fn begin(
     launch: &Launch,
     engine: &dyn Engine,
-    spec: &ContainerSpec,
-    secrets: &Secrets,
-    permits: &Semaphore,
+    _turn: Turn,
     cancel: &CancellationToken,
-) -> engine::Result<()> {
-    match create(launch, engine, spec, permits, cancel).await {
-        Ok(()) => {}
-        Err(EngineError::NoImage { .. }) => {
-            let pulled = pull(launch, engine, spec, secrets);
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => return Ok(()),
-                pulled = pulled => pulled?,
-            }
-            create(launch, engine, spec, permits, cancel).await?;
-        }
-        Err(error) => return Err(error),
-    }
+) -> Result<(), Failure> {
+    let admitted = launch.attempt.admitted(&launch.shared).await?;
+    let spec = container::spec(launch, &admitted).await?;
+    create(launch, engine, &spec).await?;
+    let name = spec.name();
+    drop(spec);
     if cancel.is_cancelled() {
         return Ok(());
     }
-    let _permit = permits.acquire().await;
-    engine.start(&spec.name()).await
+    let allowed = rights::check(launch, engine, &launch.role()?.image).await;
+    if let Err(Failure::Engine(EngineError::Denied(_))) = &allowed {
+        engine.remove(&name).await?;
+    }
+    allowed?;
+    engine.start(&name).await?;
+    tell_if_changed(launch, &admitted).await;
+    Ok(())
 }
 
-async fn create(
+/// A pull may take hours: it has no turn, and waits for another one afterwards.
+async fn pull_and_begin(
     launch: &Launch,
     engine: &dyn Engine,
-    spec: &ContainerSpec,
-    permits: &Semaphore,
     cancel: &CancellationToken,
-) -> engine::Result<()> {
-    let on_node = launch.shared.images.on(&launch.place.node);
-    let _kept_free = tokio::select! {
-        biased;
-        () = cancel.cancelled() => return Ok(()),
-        free = on_node.unless_pushed(&spec.image) => free,
-    };
-    let _permit = permits.acquire().await;
+) -> Result<(), Failure> {
+    pull(launch, engine).await?;
+    let turn = launch.turn().await?;
+    begin(launch, engine, turn, cancel).await
+}
+
+/// Whose keys were changed while the container was made is told to it as well.
+async fn tell_if_changed(launch: &Launch, admitted: &Admitted) {
+    if launch.shared.key_changes.last() != admitted.moment {
+        let user = &launch.attempt.key.user;
+        public_keys::tell_if_changed(&launch.shared, user, &admitted.lines).await;
+    }
+}
+
+async fn create(launch: &Launch, engine: &dyn Engine, spec: &ContainerSpec) -> Result<(), Failure> {
     if let Some(guest) = &launch.shared.guest {
         engine.provide(&guest.volume, &spec.image, &guest.archive).await?;
     }
     if let Some(code) = code(launch) {
-        let volume = code::volume(&launch.shared.installation, launch.id, launch.task.attempt);
+        let (job, attempt) = (launch.attempt.job, launch.task.attempt);
+        let volume = code::volume(&launch.shared.installation, job, attempt);
         launch.say(format!("putting {} into place", code.path));
         engine.provide(&volume, &spec.image, &code).await?;
     }
-    engine.create(spec).await.map(|_id| ())
+    engine.create(spec).await?;
+    Ok(())
 }
 
 fn code(launch: &Launch) -> Option<Code> {
-    let path = launch.spec.code_dir.as_deref()?;
+    let spec = &launch.attempt.spec;
+    let path = spec.code_dir.as_deref()?;
     Some(Code {
         shared: Arc::clone(&launch.shared),
-        owner: launch.key.user.clone(),
-        path: environment::substitute(path, &facts(launch)),
-        starts_inside: code::starts_inside(&launch.spec),
+        owner: launch.attempt.key.user.clone(),
+        path: environment::substitute(path, &launch.attempt.facts(&launch.shared)),
+        starts_inside: code::starts_inside(spec),
     })
 }
 
-async fn pull(
+async fn pull(launch: &Launch, engine: &dyn Engine) -> Result<(), Failure> {
+    let role = launch.role()?;
+    // Whoever had that folder in a registry would have his images run by everybody.
+    if let Some(saved) = SavedImage::read(&role.image) {
+        let saved = saved.map_err(|error| EngineError::Refused(error.to_string()))?;
+        let to = (&launch.place()?.node, engine);
+        return Ok(images::copy(&launch.shared, &saved, to, |line| launch.say(line)).await?);
+    }
+    launch.say(format!("pulling {}", role.image));
+    let auth = launch.attempt.registry_auth(&launch.shared, role).await?;
+    let on_node = launch.shared.images.on(&launch.place()?.node);
+    let _alone = on_node.pull_alone(&role.image).await;
+    // Somebody else's pull may have brought it meanwhile.
+    if engine.has_image(&role.image).await? {
+        return Ok(());
+    }
+    if auth.is_none() {
+        return Ok(fetch(launch, engine, role, None).await?);
+    }
+    rights::begin(launch, &role.image).await?;
+    match fetch(launch, engine, role, auth.as_ref()).await {
+        Ok(()) => rights::end(launch, engine, &role.image).await,
+        Err(error) => {
+            rights::give_up(launch, &role.image).await?;
+            Err(error.into())
+        }
+    }
+}
+
+async fn fetch(
     launch: &Launch,
     engine: &dyn Engine,
-    spec: &ContainerSpec,
-    secrets: &Secrets,
+    role: &TaskRole,
+    auth: Option<&RegistryAuth>,
 ) -> engine::Result<()> {
-    // Whoever had that folder in a registry would have his images run by everybody.
-    if let Some(saved) = SavedImage::read(&spec.image) {
-        let saved = saved.map_err(|error| EngineError::Refused(error.to_string()))?;
-        let to = (&launch.place.node, engine);
-        return images::copy(&launch.shared, &saved, to, |line| launch.say(line)).await;
-    }
-    launch.say(format!("pulling {}", spec.image));
-    let auth = registry_auth(launch, secrets).await?;
-    let mut progress = engine.pull(&spec.image, auth.as_ref()).await?;
+    let mut progress = engine.pull(&role.image, auth).await?;
     while let Some(line) = progress.next().await {
-        launch.say(format!("pulling {}: {}", spec.image, line?));
+        launch.say(format!("pulling {}: {}", role.image, line?));
     }
     Ok(())
 }
 
-/// Credentials of the image's registry: the role's own, else those of `authFile`.
-async fn registry_auth(launch: &Launch, secrets: &Secrets) -> engine::Result<Option<RegistryAuth>> {
-    let role = launch.spec.roles.get(launch.task.role as usize);
-    if let Some(auth) = role.and_then(|role| role.registry.clone()) {
-        let password = protocol::secrets::fill(&auth.password, secrets);
-        return Ok(Some(RegistryAuth { password, ..auth }));
-    }
-    match &launch.spec.auth_file {
-        Some(file) => {
-            let file = environment::substitute(file, &facts(launch));
-            registry::auth(&launch.shared, &launch.key.user, &file).await.map(Some)
+/// What follows from a failure: some are final, after the others the next pass repeats.
+fn failed(launch: &Launch, failure: Failure) -> Outcome {
+    let image = || launch.role().map(|role| role.image.clone()).unwrap_or_default();
+    let cause = match failure {
+        Failure::Engine(EngineError::NoImage { message, .. }) => {
+            Cause::ImageNotFound { image: image(), message }
         }
-        None => Ok(None),
-    }
-}
-
-async fn secrets(launch: &Launch) -> Result<Secrets, String> {
-    if launch.spec.secrets.is_empty() {
-        return Ok(Secrets::default());
-    }
-    let database = launch.shared.database.read();
-    let sealed = database::secrets::of_job(database, launch.id).await.map_err(|e| e.to_string())?;
-    let opened = sealed.into_iter().map(|(name, bytes)| {
-        let text =
-            launch.shared.seal.unseal(&crate::ops::jobs::context(&launch.key, &name), &bytes);
-        text.map(|text| (name, text)).ok_or("a secret cannot be opened: the key has changed")
-    });
-    opened.collect::<Result<Secrets, _>>().map_err(str::to_owned)
-}
-
-fn facts(launch: &Launch) -> JobFacts<'_> {
-    JobFacts {
-        key: &launch.key,
-        spec: &launch.spec,
-        job_id: launch.id,
-        attempt: launch.task.attempt,
-        file_system_uri: launch.shared.storage.uri(),
-    }
-}
-
-fn container(launch: &Launch, secrets: &Secrets, admitted: Vec<String>) -> Option<ContainerSpec> {
-    let role = launch.spec.roles.get(launch.task.role as usize)?;
-    let cluster = launch.shared.cluster();
-    let node = cluster.node(&launch.place.node)?;
-    let known = capacity(node).gpus;
-    let command = protocol::secrets::fill(&role.command, secrets);
-    let task = (launch.task.role, launch.task.index);
-    let labels = BTreeMap::from([
-        ("berth.user".to_owned(), launch.key.user.to_string()),
-        ("berth.name".to_owned(), launch.key.name.to_string()),
-        ("berth.task".to_owned(), format!("{}-{}", role.name, launch.task.index)),
-    ]);
-    Some(ContainerSpec {
-        cluster: launch.shared.installation.clone(),
-        key: launch.task,
-        labels,
-        image: role.image.clone(),
-        guest: guest(launch, &command, admitted),
-        command,
-        env: environment::environment(&facts(launch), &launch.places, task),
-        cpus: role.resources.cpus,
-        memory_mb: role.resources.memory_mb,
-        shm_mb: role.shm_mb,
-        code: launch.spec.code_dir.is_some().then(|| {
-            code::volume(&launch.shared.installation, launch.id, launch.task.attempt).name
-        }),
-        folders: Vec::new(),
-        gpus: launch.place.gpus.iter().map(|index| device(*index, &known)).collect(),
-        gpu_runtime: node.settings.gpu_runtime,
-        infiniband: role.infiniband,
-    })
-}
-
-fn guest(launch: &Launch, command: &str, admitted: Vec<String>) -> Option<engine::Guest> {
-    let guest = launch.shared.guest.as_ref()?;
-    let job = (launch.id, &launch.key, launch.spec.as_ref());
-    let seal = &launch.shared.seal;
-    let config =
-        crate::guest::told(seal, job, (&launch.task, &launch.places), command.to_owned(), admitted);
-    Some(engine::Guest { volume: guest.volume.name.clone(), config })
-}
-
-fn device(index: u32, known: &[protocol::resources::Gpu]) -> GpuDevice {
-    let uuid = known.iter().find(|gpu| gpu.index == index).and_then(|gpu| gpu.uuid.clone());
-    GpuDevice { index, uuid }
-}
-
-/// What follows from an engine's refusal: some are final, after the others the next pass repeats.
-fn failed(image: &str, error: EngineError) -> Outcome {
-    let image = image.to_owned();
-    let cause = match error {
-        EngineError::NoImage { message, .. } => Cause::ImageNotFound { image, message },
-        EngineError::Denied(_) => Cause::RegistryDenied { image },
-        EngineError::Refused(message) => Cause::ContainerRefused { message },
-        error @ (EngineError::Unreachable(_)
-        | EngineError::NoContainer(_)
-        | EngineError::Failed(_)
-        | EngineError::Endpoint { .. }) => return Outcome::NotLaunched(error.to_string()),
+        Failure::Engine(EngineError::Denied(_)) => Cause::RegistryDenied { image: image() },
+        Failure::Engine(EngineError::Refused(message)) | Failure::Job(message) => {
+            Cause::ContainerRefused { message }
+        }
+        Failure::Records(message) | Failure::Engine(EngineError::Content(message)) => {
+            launch.say(format!("waiting, since this server's own records failed: {message}"));
+            return Outcome::Failed(message);
+        }
+        Failure::Engine(
+            error @ (EngineError::Unreachable(_)
+            | EngineError::NoContainer(_)
+            | EngineError::Failed(_)
+            | EngineError::Endpoint { .. }),
+        ) => {
+            let Ok(place) = launch.place() else { return Outcome::Failed(error.to_string()) };
+            return Outcome::NotLaunched { node: place.node.clone(), message: error.to_string() };
+        }
     };
     Outcome::GivenUp(Exit { code: None, cause, evidence: Vec::new() })
 }

@@ -56,7 +56,7 @@ fn newly_launched<'a>(
             Action::Launch(key) => key,
             Action::Stop(_) | Action::Explain(_) => return None,
         };
-        case.tasks.iter().find(|task| task.key == *key && task.intent.is_none())
+        case.task(key).filter(|task| task.key == *key && task.intent.is_none())
     })
 }
 
@@ -105,7 +105,7 @@ impl Writes {
 }
 
 fn task_update(shared: &Shared, case: &Case, change: &TaskChange) -> TaskUpdate {
-    let node = case.tasks.iter().find(|task| task.key == change.key).map(|t| &t.placement.node);
+    let node = case.task(&change.key).map(|task| &task.placement.node);
     TaskUpdate {
         container: node.and_then(|node| container_id(shared, node, &change.key)),
         started_at: change.started_at,
@@ -126,8 +126,7 @@ fn container_id(shared: &Shared, node: &protocol::ids::NodeName, key: &TaskKey) 
 
 /// A further run of a task: the same place, nothing done yet.
 fn run_again(case: &Case, key: &TaskKey) -> Option<Task> {
-    let last =
-        case.tasks.iter().find(|task| (task.key.role, task.key.index) == (key.role, key.index))?;
+    let last = case.task(key)?;
     Some(Task {
         key: *key,
         state: State::Preparing,

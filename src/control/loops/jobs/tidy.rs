@@ -90,8 +90,7 @@ async fn keep_log(
     key: &TaskKey,
     name: &str,
 ) -> Result<(), String> {
-    let request = LogRequest { follow: false, since: None, tail_lines: None };
-    let mut chunks = match engine.logs(name, request).await {
+    let mut chunks = match engine.logs(name, LogRequest::default()).await {
         Ok(chunks) => chunks,
         Err(engine::EngineError::NoContainer(_)) => return Ok(()),
         Err(error) => return Err(error.to_string()),

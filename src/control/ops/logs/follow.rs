@@ -8,28 +8,39 @@ use api::changes::Change;
 use api::{Error, ErrorCode, Result};
 use bytes::Bytes;
 use database::tasks::Task;
-use engine::{ContainerStatus, EngineError};
-use futures::StreamExt;
+use engine::{ContainerStatus, EngineError, LogRequest};
 use futures::stream::{self, BoxStream};
+use futures::{StreamExt, TryStreamExt};
 use storage::LogPart;
 use tokio::sync::broadcast::Receiver;
 
-use super::{engine_of, read};
+use super::engine_of;
+use super::position::Position;
+use super::readers::Reader;
 use crate::error::{database, internal};
+use crate::log_end::LogEnd;
 use crate::shared::Shared;
 
 /// Without news, what is followed is looked at again after so long.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of a kept log are sent in pieces of this size.
 const PIECE: usize = 256 * 1024;
+/// By so many bytes it is found in a kept log what was sent last.
+const LAST_SENT: usize = 1024;
+/// So much of a kept log's end is sent where that cannot be told.
+const KEPT_END: usize = 64 * 1024;
+/// What is sent before it.
+const BEFORE_KEPT_END: &[u8] = b"\n[the task has ended; this is the end of its log]\n";
 
 struct Follower {
     shared: Arc<Shared>,
     task: Task,
     changes: Receiver<Change>,
-    /// Bytes that the reader has.
-    sent: u64,
+    /// Up to where the reader has it.
+    sent: Position,
+    last_sent: LogEnd,
     step: Step,
+    _reader: Reader,
 }
 
 enum Step {
@@ -46,10 +57,13 @@ enum Step {
 pub(super) fn follow(
     shared: Arc<Shared>,
     task: Task,
-    offset: u64,
+    sent: Position,
+    reader: Reader,
 ) -> BoxStream<'static, Result<Bytes>> {
     let changes = shared.listen();
-    let follower = Follower { shared, task, changes, sent: offset, step: Step::Look };
+    let last_sent = LogEnd::new(LAST_SENT);
+    let follower =
+        Follower { shared, task, changes, sent, last_sent, step: Step::Look, _reader: reader };
     stream::try_unfold(follower, next).boxed()
 }
 
@@ -69,12 +83,13 @@ async fn next(mut follower: Follower) -> Result<Option<(Bytes, Follower)>> {
             Step::Look => follower.look().await?,
             Step::Read { chunks, position } => match chunks.next().await {
                 Some(Ok(chunk)) => {
-                    let known = follower.sent.saturating_sub(*position);
+                    let known = follower.sent.bytes.saturating_sub(*position);
                     *position += chunk.len() as u64;
                     let known = usize::try_from(known).unwrap_or(usize::MAX).min(chunk.len());
                     let news = chunk.slice(known..);
                     if !news.is_empty() {
-                        follower.sent += news.len() as u64;
+                        follower.sent.bytes += news.len() as u64;
+                        follower.last_sent.push(&news);
                         return Ok(Some((news, follower)));
                     }
                 }
@@ -129,8 +144,13 @@ impl Follower {
         if container.is_none_or(|container| container.status == ContainerStatus::Created) {
             return Ok(false);
         }
-        match read(engine.as_ref(), &name, true).await {
-            Ok(chunks) => self.step = Step::Read { chunks, position: 0 },
+        let request =
+            LogRequest { follow: true, since: self.sent.moment(), ..LogRequest::default() };
+        match engine.logs(&name, request).await {
+            Ok(chunks) => {
+                let chunks = chunks.map_ok(|chunk| chunk.bytes).boxed();
+                self.step = Step::Read { chunks, position: 0 };
+            }
             Err(EngineError::NoContainer(_)) => return Ok(false),
             Err(error) => return Err(error),
         }
@@ -153,11 +173,31 @@ impl Follower {
     }
 
     async fn found_kept(&mut self) -> Result<bool> {
-        let rest = LogPart::From { offset: self.sent, limit: u64::MAX };
-        let kept = self.shared.storage.read_log(&self.task.key, rest).await.map_err(internal)?;
+        let offset = if self.sent.since.is_none() { self.sent.bytes } else { 0 };
+        let part = LogPart::From { offset, limit: u64::MAX };
+        let kept = self.shared.storage.read_log(&self.task.key, part).await.map_err(internal)?;
         let Some(kept) = kept else { return Ok(false) };
-        self.step = Step::Rest(kept.bytes);
+        let rest = match self.sent.since {
+            None => kept.bytes,
+            Some(_) => self.after_last_sent(&kept.bytes),
+        };
+        self.step = Step::Rest(rest);
         Ok(true)
+    }
+
+    /// What comes in a kept log after what was sent last: no moments are kept with it.
+    fn after_last_sent(&self, kept: &Bytes) -> Bytes {
+        let last = self.last_sent.to_bytes();
+        let found = (!last.is_empty())
+            .then(|| kept.windows(last.len()).rposition(|window| window == last))
+            .flatten();
+        match found {
+            Some(at) => kept.slice(at + last.len()..),
+            None => {
+                let end = kept.slice(kept.len().saturating_sub(KEPT_END)..);
+                Bytes::from([BEFORE_KEPT_END, &end].concat())
+            }
+        }
     }
 
     /// Waits for a change of this job, or for a while.

@@ -62,6 +62,7 @@ impl House {
             certificates: None,
             guest: None,
             storage_mount: None,
+            images_quota: 500_000_000_000,
             admin_password: Some("correct horse".into()),
             rules: control::Rules::default(),
             sign_in: control::SignInOptions::default(),

@@ -97,6 +97,32 @@ async fn what_is_pushed_leaves_nothing_on_its_node() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_users_images_take_no_more_than_they_may() {
+    let house = House::new(1);
+    let options = house.options(house.database().await);
+    let control =
+        control::start(control::Options { images_quota: 100_000_000, ..options }).await.unwrap();
+    let backend = &control.backend;
+    submit(backend, job("runs", 1, 0, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    for name in ["first", "second"] {
+        backend.images.save(&admin(), &wish("runs", name, "")).await.unwrap();
+    }
+    let images = settled(backend).await;
+    let saved = images.iter().filter(|image| image.state == ImageState::Saved).count();
+    let refused = images.iter().find_map(|image| image.problem.clone()).unwrap();
+    assert_eq!(saved, 1, "{images:#?}");
+    assert!(refused.contains("of 0.1 GB already: remove some first"), "{refused}");
+    assert_eq!(house.node(0).images().len(), 1);
+    let first = images.iter().find(|image| image.state == ImageState::Saved).unwrap();
+    backend.images.remove(&admin(), first.id).await.unwrap();
+    settled(backend).await;
+    backend.images.save(&admin(), &wish("runs", "third", "")).await.unwrap();
+    assert!(settled(backend).await.iter().any(|image| image.state == ImageState::Saved));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_inherits_the_images_of_who_had_his_name() {
     let house = House::new(1);
     let control = house.start().await;

@@ -150,6 +150,41 @@ async fn an_image_that_is_not_there_fails_the_job_with_its_name() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_that_cannot_be_opened_are_not_the_jobs_fault() {
+    let house = House::new(1);
+    let text = format!(
+        "protocolVersion: 2\nname: sealed\ntype: job\nsecrets:\n  token: s3cret\n{}",
+        "prerequisites:\n  - {type: dockerimage, uri: berth/base, name: image}\n\
+         taskRoles:\n  main:\n    dockerImage: image\n    \
+         resourcePerInstance: {gpu: 0, cpu: 1, memoryMB: 128}\n    \
+         commands: ['echo <% $secrets.token %>; exit 0']\n"
+    );
+    house.node(0).set_unreachable(true);
+    let control = house.start().await;
+    submit(&control.backend, text).await;
+    control.shutdown().await;
+    // Somebody mixed up the installation's keys.
+    let key_file = house.path().join("secret.key");
+    let right = std::fs::read(&key_file).unwrap();
+    std::fs::remove_file(&key_file).unwrap();
+    house.node(0).set_unreachable(false);
+    let control = house.start().await;
+    let waits = |detail: &api::jobs::JobDetail| {
+        let tasks = detail.attempts.iter().flat_map(|attempt| &attempt.tasks);
+        tasks.filter_map(|task| task.progress.as_ref()).any(|said| said.contains("waiting"))
+    };
+    let waits = until(&control.backend, "sealed", waits).await;
+    assert_eq!((waits.summary.state, waits.attempts.len()), (State::Preparing, 1));
+    control.shutdown().await;
+    std::fs::write(&key_file, right).unwrap();
+    let control = house.start().await;
+    let done = until_state(&control.backend, "sealed", State::Succeeded).await;
+    assert_eq!((done.summary.retries.user, done.summary.retries.platform), (0, 0));
+    assert_eq!(done.attempts.len(), 1);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_out_of_contact_makes_its_job_unknown_until_it_is_back() {
     let house = House::new(1);
     let control = house.start().await;

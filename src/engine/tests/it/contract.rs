@@ -36,6 +36,7 @@ impl World {
             image: self.image.clone(),
             command: command.into(),
             guest: None,
+            job_env: Arc::from([("GREETING".into(), "a bad day".into())]),
             env: vec![("GREETING".into(), "good day".into())],
             cpus: 1,
             memory_mb: 64,

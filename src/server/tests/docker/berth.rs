@@ -220,9 +220,14 @@ impl Client {
 
     /// Waits until the job has ended; gives its detail.
     pub(crate) fn ended(&self, name: &str) -> Value {
+        self.ended_of("admin", name)
+    }
+
+    /// The same for another user's job.
+    pub(crate) fn ended_of(&self, user: &str, name: &str) -> Value {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let detail = self.json(&format!("/api/v2/jobs/admin~{name}"));
+            let detail = self.json(&format!("/api/v2/jobs/{user}~{name}"));
             let state = detail["jobStatus"]["state"].as_str().unwrap();
             if ["SUCCEEDED", "FAILED", "STOPPED"].contains(&state) {
                 return detail;

@@ -63,6 +63,31 @@ fn a_private_image_is_pulled_with_the_auth_file() {
     assert!(why(&short).contains("three lines"), "{}", why(&short));
     let right = run("right", Some("right"));
     assert_eq!(right["jobStatus"]["state"], "SUCCEEDED", "{}", why(&right));
+    // The node has it now. Nobody else gets it for that, however he calls it.
+    let password = "a second pass phrase";
+    let new = json!({ "username": "bob", "password": password, "admin": false });
+    assert_eq!(client.post("/api/v2/users", &new.to_string()).0, 201);
+    let bob = client.signed_in_as("bob", password);
+    let digests =
+        dockerd.docker(&["image", "inspect", "--format", "{{index .RepoDigests 0}}", &private]);
+    for (name, image) in [("same", private.as_str()), ("digest", digests.trim())] {
+        bob.submit(&job(name, image, None));
+        let denied = bob.ended_of("bob", name);
+        assert_eq!(denied["jobStatus"]["state"], "FAILED", "{denied:#}");
+        assert!(why(&denied).contains("refused access"), "{}", why(&denied));
+    }
+    // Who has credentials of his own has it as well, and what the node had before is everybody's.
+    let own = job("own", &private, Some("right")).replace("/admin/right", "/bob/right");
+    let files = folder.path().join("data/storage/bob");
+    std::fs::create_dir_all(&files).unwrap();
+    std::fs::write(files.join("right"), three_lines(PASSWORD)).unwrap();
+    for text in [own, job("plain", image::PLAIN, None)] {
+        bob.submit(&text);
+    }
+    for name in ["own", "plain"] {
+        let done = bob.ended_of("bob", name);
+        assert_eq!(done["jobStatus"]["state"], "SUCCEEDED", "{}", why(&done));
+    }
 }
 
 #[test]

@@ -24,6 +24,7 @@ async fn control(folder: &Path) -> Control {
         certificates: None,
         guest: None,
         storage_mount: None,
+        images_quota: 500_000_000_000,
         admin_password: Some(PASSWORD.to_owned()),
         rules: control::Rules::default(),
         sign_in: control::SignInOptions::default(),

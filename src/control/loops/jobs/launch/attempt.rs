@@ -1,0 +1,221 @@
+//! What the tasks of one attempt of a job have in common when they are launched: read and made once,
+//! however many they are.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
+
+use database::tasks::Task;
+use protocol::environment::{self, JobFacts};
+use protocol::guest::GuestPeer;
+use protocol::ids::{JobId, JobKey};
+use protocol::placement::TaskPlacement;
+use protocol::secrets::Secrets;
+use protocol::spec::{JobSpec, RegistryAuth, TaskRole};
+use tokio::sync::OnceCell;
+
+use super::Failure;
+use crate::active::Active;
+use crate::shared::{Shared, lock};
+use crate::{guest, public_keys, registry};
+
+/// Tasks of a job for which a launch takes one more unit of room: what its environment takes on the
+/// way to an engine grows with them.
+const TASKS_A_UNIT: usize = 500;
+
+/// The attempts of which something is being launched.
+#[derive(Debug, Default)]
+pub(in super::super) struct Attempts(Mutex<HashMap<(JobId, u32), Weak<Attempt>>>);
+
+/// One attempt of a job.
+#[derive(Debug)]
+pub(in super::super) struct Attempt {
+    pub(super) job: JobId,
+    pub(super) key: JobKey,
+    pub(super) spec: Arc<JobSpec>,
+    number: u32,
+    /// Of all its tasks, by role and index.
+    places: Vec<TaskPlacement>,
+    read: OnceCell<Read>,
+    admitted: tokio::sync::Mutex<Option<Admitted>>,
+}
+
+/// What is read and made once.
+#[derive(Debug)]
+pub(super) struct Read {
+    secrets: Secrets,
+    pub(super) env: Arc<[(String, String)]>,
+    /// The roles' commands, with the secrets in them.
+    pub(super) commands: Vec<Arc<str>>,
+    /// All tasks, as each one's guest is told of them.
+    pub(super) peers: Vec<GuestPeer>,
+}
+
+/// The public keys of the job's owner at some moment.
+#[derive(Debug, Clone)]
+pub(super) struct Admitted {
+    /// See [`Shared::key_changes`].
+    pub(super) moment: u64,
+    pub(super) lines: Arc<Vec<String>>,
+}
+
+impl Attempts {
+    /// The attempt of which a task is to be launched; all launches of it at the same time have one.
+    pub(in super::super) fn get(&self, job: &Active, tasks: &[Task], number: u32) -> Arc<Attempt> {
+        self.get_or_make((job.row.id, number), || {
+            let places = tasks.iter().map(|task| task.placement.clone()).collect();
+            Attempt::new((job.row.id, &job.row.key, &job.spec), places, number)
+        })
+    }
+
+    fn get_or_make(&self, which: (JobId, u32), make: impl FnOnce() -> Attempt) -> Arc<Attempt> {
+        let mut attempts = lock(&self.0);
+        if let Some(known) = attempts.get(&which).and_then(Weak::upgrade) {
+            return known;
+        }
+        let attempt = Arc::new(make());
+        attempts.retain(|_, attempt| attempt.strong_count() > 0);
+        attempts.insert(which, Arc::downgrade(&attempt));
+        attempt
+    }
+}
+
+impl Attempt {
+    fn new(
+        (job, key, spec): (JobId, &JobKey, &Arc<JobSpec>),
+        mut places: Vec<TaskPlacement>,
+        number: u32,
+    ) -> Self {
+        places.sort_by_key(|place| (place.role, place.index));
+        Self {
+            job,
+            key: key.clone(),
+            spec: Arc::clone(spec),
+            number,
+            places,
+            read: OnceCell::new(),
+            admitted: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// How much room the launch of one of its tasks takes.
+    pub(super) fn units(&self) -> u32 {
+        u32::try_from(1 + self.places.len() / TASKS_A_UNIT).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn role(&self, role: u32) -> Option<&TaskRole> {
+        self.spec.roles.get(role as usize)
+    }
+
+    pub(super) fn place(&self, role: u32, index: u32) -> Option<&TaskPlacement> {
+        let at =
+            self.places.binary_search_by_key(&(role, index), |place| (place.role, place.index));
+        self.places.get(at.ok()?)
+    }
+
+    pub(super) fn facts<'a>(&'a self, shared: &'a Shared) -> JobFacts<'a> {
+        JobFacts {
+            key: &self.key,
+            spec: &self.spec,
+            job_id: self.job,
+            attempt: self.number,
+            file_system_uri: shared.storage.uri(),
+        }
+    }
+
+    /// What is read once.
+    pub(super) async fn read(&self, shared: &Shared) -> Result<&Read, Failure> {
+        self.read
+            .get_or_try_init(|| async {
+                let secrets = self.secrets(shared).await?;
+                let command = |role: &TaskRole| protocol::secrets::fill(&role.command, &secrets);
+                let commands = self.spec.roles.iter().map(|role| command(role).into()).collect();
+                let env = environment::of_job(&self.facts(shared), &self.places).into();
+                let peers = guest::peers(&self.spec, &self.places);
+                Ok(Read { secrets, env, commands, peers })
+            })
+            .await
+    }
+
+    async fn secrets(&self, shared: &Shared) -> Result<Secrets, Failure> {
+        if self.spec.secrets.is_empty() {
+            return Ok(Secrets::default());
+        }
+        let sealed = database::secrets::of_job(shared.database.read(), self.job).await?;
+        let opened = sealed.into_iter().map(|(name, bytes)| {
+            let context = crate::ops::jobs::context(&self.key, &name);
+            let text = shared.seal.unseal(&context, &bytes).map(|text| (name, text));
+            let lost = "a secret cannot be opened: the server's key has changed";
+            text.ok_or_else(|| Failure::Records(lost.to_owned()))
+        });
+        opened.collect()
+    }
+
+    /// The owner's public keys, read anew when any have changed.
+    pub(super) async fn admitted(&self, shared: &Shared) -> Result<Admitted, Failure> {
+        let mut admitted = self.admitted.lock().await;
+        // Noted before they are read: what changes meanwhile then shows as a change.
+        let moment = shared.key_changes.last();
+        if let Some(known) = admitted.as_ref().filter(|known| known.moment == moment) {
+            return Ok(known.clone());
+        }
+        let lines = Arc::new(public_keys::lines(shared, &self.key.user).await?);
+        Ok(admitted.insert(Admitted { moment, lines }).clone())
+    }
+
+    /// Credentials of a role's registry: its own, else those of `authFile`.
+    pub(super) async fn registry_auth(
+        &self,
+        shared: &Shared,
+        role: &TaskRole,
+    ) -> Result<Option<RegistryAuth>, Failure> {
+        if let Some(auth) = role.registry.clone() {
+            let secrets = &self.read(shared).await?.secrets;
+            let password = protocol::secrets::fill(&auth.password, secrets);
+            return Ok(Some(RegistryAuth { password, ..auth }));
+        }
+        let Some(file) = &self.spec.auth_file else { return Ok(None) };
+        let file = environment::substitute(file, &self.facts(shared));
+        Ok(Some(registry::auth(shared, &self.key.user, &file).await?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TASKS: u32 = 2_500;
+
+    fn place(index: u32) -> TaskPlacement {
+        TaskPlacement {
+            role: 0,
+            index,
+            node: "node-1".parse().unwrap(),
+            address: "10.0.0.1".to_owned(),
+            gpus: Vec::new(),
+            ports: std::collections::BTreeMap::new(),
+        }
+    }
+
+    fn attempt() -> Attempt {
+        let spec = Arc::new(guest::tests::spec(TASKS));
+        let key = "alice~big".parse().unwrap();
+        // In whatever order they are read.
+        Attempt::new((JobId(1), &key, &spec), (0..TASKS).rev().map(place).collect(), 0)
+    }
+
+    #[test]
+    fn tasks_that_are_launched_together_share_what_their_job_has() {
+        let attempts = Attempts::default();
+        let get = || attempts.get_or_make((JobId(1), 0), attempt);
+        let first = get();
+        assert!((0..TASKS).all(|_| Arc::ptr_eq(&first, &get())), "the places are copied once");
+        let ours = attempts.get_or_make((JobId(1), 1), attempt);
+        assert!(!Arc::ptr_eq(&first, &ours), "another attempt has other places");
+        assert_eq!(first.place(0, 1_234).map(|place| place.index), Some(1_234));
+        assert!(first.place(0, TASKS).is_none() && first.place(1, 0).is_none());
+        assert_eq!(first.units(), 6, "a large job's launches take more room");
+        drop((first, ours));
+        attempts.get_or_make((JobId(2), 0), attempt);
+        assert_eq!(lock(&attempts.0).len(), 1, "nothing is kept when nothing is launched");
+    }
+}
