@@ -82,6 +82,12 @@ fn Facts(node: NodeView) -> impl IntoView {
     let cpus = u64::from(node.capacity.cpus);
     let shares =
         node.shares_gpus.then(|| view! { <p class="hint">{tr(|t| t.cluster.shares_gpus)}</p> });
+    let of_tasks = node.tasks_address.map(|address| {
+        view! {
+            <dt>{tr(|t| t.cluster.tasks_address)}</dt>
+            <dd><code>{address.to_string()}</code></dd>
+        }
+    });
     view! {
         <section class="card">
             <dl class="facts">
@@ -100,6 +106,7 @@ fn Facts(node: NodeView) -> impl IntoView {
                 </dd>
                 <dt>{tr(|t| t.cluster.address)}</dt>
                 <dd><code>{node.address}</code></dd>
+                {of_tasks}
                 <dt>{tr(|t| t.cluster.endpoint)}</dt>
                 <dd><code>{node.endpoint}</code></dd>
                 <dt>{tr(|t| t.cluster.engine)}</dt>

@@ -60,16 +60,16 @@ fn archive(program: &[u8]) -> std::io::Result<Vec<u8>> {
 }
 
 /// What a task's guest is told, as JSON. A job of thousands of tasks is told without the other
-/// tasks' names when it would not fit a variable with them. `admitted` are public keys that may
-/// enter besides the job's own.
+/// tasks' names when it would not fit a variable with them. `own_network`: nobody else is in the
+/// container's. `admitted` are public keys that may enter besides the job's own.
 pub(crate) fn told(
     seal: &Seal,
     job: (JobId, &JobKey, &JobSpec),
-    place: (&TaskKey, &[TaskPlacement]),
+    (task, places, own_network): (&TaskKey, &[TaskPlacement], bool),
     command: String,
     admitted: Vec<String>,
 ) -> String {
-    let mut config = config(seal, job, place, command, admitted);
+    let mut config = config(seal, job, (task, places, own_network), command, admitted);
     let told = json(&config);
     match &mut config.ssh {
         Some(ssh) if told.len() > LONGEST => {
@@ -87,12 +87,11 @@ fn json(config: &GuestConfig) -> String {
 fn config(
     seal: &Seal,
     job: (JobId, &JobKey, &JobSpec),
-    place: (&TaskKey, &[TaskPlacement]),
+    (task, places, own_network): (&TaskKey, &[TaskPlacement], bool),
     command: String,
     admitted: Vec<String>,
 ) -> GuestConfig {
     let (id, key, spec) = job;
-    let (task, places) = place;
     let mine = places.iter().find(|place| (place.role, place.index) == (task.role, task.index));
     let ssh = mine.and_then(TaskPlacement::ssh_port).map(|port| {
         let entry = keys::private_key(seal, id, key, Pair::Entry);
@@ -105,11 +104,14 @@ fn config(
             peers: places.iter().filter_map(|place| peer(spec, place)).collect(),
         }
     });
+    let ports = mine.into_iter().flat_map(|place| place.ports.values().flatten().copied());
     GuestConfig {
         command,
+        ports: ports.collect(),
         start_in: code::starts_inside(spec).then(|| CODE.to_owned()),
         code_name: code::own_name(spec),
         keep_on_failure_secs: spec.debug.then_some(KEPT_SECS),
+        own_network,
         ssh,
     }
 }
@@ -156,7 +158,7 @@ pub(crate) mod tests {
             .collect();
         let task = TaskKey { job: JobId(1), attempt: 0, role: 0, index: 0, retry: 0 };
         let job = (JobId(1), &key, &spec);
-        let text = super::told(&seal, job, (&task, &places), "true".into(), Vec::new());
+        let text = super::told(&seal, job, (&task, &places, false), "true".into(), Vec::new());
         assert!(text.len() <= LONGEST);
         serde_json::from_str(&text).unwrap()
     }

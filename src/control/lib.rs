@@ -18,6 +18,7 @@ mod keys;
 mod loops;
 mod ops;
 mod passwords;
+mod portal;
 mod public_keys;
 mod queue;
 mod registry;
@@ -26,8 +27,10 @@ mod sealing;
 mod shared;
 mod start;
 mod terminals;
+mod tunnels;
 mod wake;
 
 pub use error::Error;
 pub use loops::passes::PassTimes;
+pub use portal::Portal;
 pub use start::{Control, Options, Readiness, start};

@@ -15,8 +15,10 @@ use tokio::sync::broadcast;
 use crate::cluster::{Cluster, Observation};
 use crate::guest::Guest;
 use crate::images::Doings;
+use crate::portal::Portal;
 use crate::queue::Queue;
 use crate::sealing::Seal;
+use crate::tunnels::Tunnels;
 use crate::wake::{Bells, Moments};
 
 /// How many changes a slow listener may lag behind before it is told that it missed some.
@@ -45,6 +47,8 @@ pub(crate) struct Shared {
     observations: Mutex<HashMap<NodeName, Observation>>,
     /// What is being done with images.
     pub(crate) images: Doings,
+    /// Ways into tasks that wait for their next use.
+    pub(crate) tunnels: Tunnels,
     /// What preparing tasks are doing, for people to read.
     progress: Mutex<HashMap<TaskKey, String>>,
     /// How long jobs have run.
@@ -60,6 +64,8 @@ pub(crate) struct OfNodes {
     pub(crate) storage_mount: Option<String>,
     /// Folder with their client certificates.
     pub(crate) certificates: Option<PathBuf>,
+    /// Where tasks of theirs must not be.
+    pub(crate) portal: Portal,
 }
 
 impl Shared {
@@ -88,6 +94,7 @@ impl Shared {
             specs: Mutex::default(),
             observations: Mutex::default(),
             images: Doings::default(),
+            tunnels: Tunnels::default(),
             progress: Mutex::default(),
             past: Mutex::default(),
             thinking: tokio::sync::Mutex::default(),

@@ -18,12 +18,13 @@ use crate::cluster::Cluster;
 use crate::guest::Guest;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
+use crate::portal::Portal;
 use crate::runs;
 use crate::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
 use crate::terminals::Terminals;
 use crate::wake::now;
-use crate::{Error, loops, ops, passwords};
+use crate::{Error, loops, ops, passwords, tunnels};
 
 /// The name of the first administrator.
 const ADMIN: &str = "admin";
@@ -56,6 +57,8 @@ pub struct Options {
     /// Where the nodes have the storage's root as a folder of theirs, if they do; a node's label
     /// `storage` says so for that one.
     pub storage_mount: Option<String>,
+    /// Where the portal is, of which tasks are to be kept apart.
+    pub portal: Portal,
     /// The administrator's first password; without one it is generated.
     pub admin_password: Option<String>,
 }
@@ -96,13 +99,17 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let first_password = first_administrator(&database, admin_password).await?;
     let (nodes, first_node) = (&options.nodes, options.first_node.as_ref());
     save_configured(&database, (nodes, first_node), &options.virtual_clusters).await?;
-    let cluster = Cluster::read(&database).await?;
+    let cluster = Cluster::read(&database, &options.portal).await?;
+    keep_apart(&options.portal, &cluster)?;
     let guest = guest
         .map(|program| Guest::new(&installation, &program))
         .transpose()
         .map_err(Error::Guest)?;
-    let of_nodes =
-        OfNodes { storage_mount: options.storage_mount, certificates: options.certificates };
+    let of_nodes = OfNodes {
+        storage_mount: options.storage_mount,
+        certificates: options.certificates,
+        portal: options.portal,
+    };
     let shared = Shared::new(installation, database, storage, seal, guest, of_nodes, cluster);
     let shared = Arc::new(shared);
     runs::remember(&shared).await?;
@@ -116,6 +123,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     tasks.spawn(loops::jobs::run(Arc::clone(&shared), Arc::clone(&jobs), shutdown.clone()));
     tasks.spawn(loops::images::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::kept::run(Arc::clone(&shared), shutdown.clone()));
+    tasks.spawn(tunnels::run(Arc::clone(&shared), shutdown.clone()));
     tasks.close();
     let terminals = Terminals::new(tasks.clone(), shutdown.clone());
     let backend = backend(&shared, submissions, terminals);
@@ -181,6 +189,25 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         images: Arc::new(ops::images::Ops(Arc::clone(shared))),
         changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),
     }
+}
+
+/// Refuses nodes whose tasks would be at the portal's host, and warns of those on which somebody
+/// insists.
+fn keep_apart(portal: &Portal, cluster: &Cluster) -> Result<(), Error> {
+    let nodes = || cluster.nodes.iter().map(|node| &node.settings);
+    let refused: Vec<_> = nodes().filter_map(|node| portal.refusal(node)).collect();
+    if !refused.is_empty() {
+        return Err(Error::TasksAtPortal(refused));
+    }
+    for node in nodes().filter(|node| portal.is_exposed_to(node)) {
+        tracing::warn!(
+            node = %node.name,
+            address = node.address,
+            "tasks of this node are at the portal's host (allow_tasks_at_portal): what they serve is \
+             sent the sessions of those who open it"
+        );
+    }
+    Ok(())
 }
 
 /// The label of this installation's containers, chosen once.

@@ -14,6 +14,7 @@ mod m0006_queue;
 mod m0007_emptied;
 mod m0008_gpu_parts;
 mod m0009_waiting;
+mod m0014_tasks_address;
 
 struct Migrator;
 
@@ -29,6 +30,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0007_emptied::Migration),
             Box::new(m0008_gpu_parts::Migration),
             Box::new(m0009_waiting::Migration),
+            Box::new(m0014_tasks_address::Migration),
         ]
     }
 }

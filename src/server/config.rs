@@ -7,6 +7,8 @@ mod variables;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use axum::http::Uri;
+use control::Portal;
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
@@ -26,6 +28,9 @@ pub struct Config {
     pub data: PathBuf,
     /// The address users type, when a proxy is in front (`https://berth.example.org`).
     pub public_url: Option<String>,
+    /// Whether tasks may be at the portal's own host without https, where what they serve is sent
+    /// the sessions of those who open it: for who trusts all users.
+    pub allow_tasks_at_portal: bool,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpAddr>,
     /// The administrator's first password; else one is made up and printed once.
@@ -132,6 +137,7 @@ impl Default for Config {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             data: PathBuf::from("data"),
             public_url: None,
+            allow_tasks_at_portal: false,
             trusted_proxies: Vec::new(),
             admin_password: None,
             certificates: None,
@@ -247,6 +253,18 @@ impl Config {
     #[must_use]
     pub fn first_node(&self) -> Option<NodeSettings> {
         self.nodes.is_empty().then(|| NodeEntry::local_docker().into())
+    }
+
+    /// Where the portal is, of which tasks are kept apart.
+    #[must_use]
+    pub fn portal(&self) -> Portal {
+        let url = self.public_url.as_deref().and_then(|url| url.parse::<Uri>().ok());
+        Portal {
+            listen: vec![self.listen.ip()],
+            host: url.as_ref().and_then(Uri::host).map(str::to_owned),
+            https: url.as_ref().and_then(Uri::scheme_str) == Some("https"),
+            tasks_allowed: self.allow_tasks_at_portal,
+        }
     }
 
     /// The database's address.

@@ -38,6 +38,7 @@ mod hosts;
 mod page;
 mod places;
 mod requests;
+mod stream;
 mod tunnel;
 
 use std::net::IpAddr;

@@ -22,6 +22,7 @@ use protocol::wait::{WaitReason, Waiting};
 use scheduler::model::{Answer, Demand, Standing};
 
 use crate::cluster::{Cluster, capacity, condition};
+use crate::portal::Portal;
 use crate::queue::Queue;
 
 pub(super) fn summary(row: JobRow, waiting: Option<Waiting>) -> JobSummary {
@@ -132,7 +133,7 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
     }
 }
 
-pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
+pub(super) fn node(node: &NodeRecord, queue: &Queue, portal: &Portal) -> NodeView {
     let capacity = capacity(node);
     let name = &node.settings.name;
     let held = held_on(queue, name);
@@ -157,7 +158,9 @@ pub(super) fn node(node: &NodeRecord, queue: &Queue) -> NodeView {
         name: name.clone(),
         address: node.settings.address.clone(),
         endpoint: node.settings.endpoint.clone(),
-        simulated: node.settings.endpoint.starts_with("sim://"),
+        simulated: node.settings.is_simulated(),
+        tasks_address: observed.and_then(|seen| seen.tasks_address),
+        at_portal: portal.is_exposed_to(&node.settings),
         condition: condition(node),
         emptied: node.emptied,
         problem: observed.and_then(|seen| seen.problem.clone()),

@@ -171,6 +171,7 @@ async fn start_control(config: &Config) -> anyhow::Result<Control> {
         certificates: config.certificates.clone(),
         guest: guest::program(config.guest.as_deref())?,
         storage_mount: config.storage.mount.clone(),
+        portal: config.portal(),
         admin_password: config.admin_password.clone(),
     };
     control::start(options).await.context("the control loops cannot be started")

@@ -13,10 +13,11 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 22] = [
+const KNOWN: [(&str, &str, Kind); 23] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
+    ("BERTH_ALLOW_TASKS_AT_PORTAL", "allow_tasks_at_portal", Kind::Value),
     ("BERTH_TRUSTED_PROXIES", "trusted_proxies", Kind::Value),
     ("BERTH_ADMIN_PASSWORD", "admin_password", Kind::Text),
     ("BERTH_CERTIFICATES", "certificates", Kind::Text),

@@ -126,6 +126,7 @@ fn explained(image: &ImageRecord, error: &EngineError) -> String {
         ),
         EngineError::NoImage { .. }
         | EngineError::Refused(_)
+        | EngineError::PortTaken(_)
         | EngineError::Failed(_)
         | EngineError::Unreachable(_)
         | EngineError::Endpoint { .. } => words,

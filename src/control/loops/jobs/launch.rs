@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use database::tasks::Task;
-use engine::{ContainerSpec, Engine, EngineError, GpuDevice};
+use engine::{ContainerSpec, Engine, EngineError, GpuDevice, Network};
 use futures::StreamExt;
+use protocol::cluster::NodeNetwork;
 use protocol::environment::{self, JobFacts};
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, JobKey, TaskKey};
@@ -22,6 +23,7 @@ use crate::cluster::capacity;
 use crate::code::{self, Code};
 use crate::folders;
 use crate::images;
+use crate::loops;
 use crate::public_keys;
 use crate::registry;
 use crate::shared::Shared;
@@ -73,7 +75,11 @@ pub(super) async fn launch(
         Err(error) => return Outcome::NotLaunched(error.to_string()),
     };
     let admitted = [of_user.as_slice(), &of_job].concat();
-    let Some(mut spec) = container(&launch, &secrets, admitted) else {
+    let network = match network(&launch) {
+        Ok(network) => network,
+        Err(outcome) => return outcome,
+    };
+    let Some(mut spec) = container(&launch, &secrets, admitted, network) else {
         return Outcome::NotLaunched("the job has no such role".into());
     };
     if let Some(node) = launch.shared.cluster().node(&launch.place.node) {
@@ -221,7 +227,12 @@ fn facts(launch: &Launch) -> JobFacts<'_> {
     }
 }
 
-fn container(launch: &Launch, secrets: &Secrets, admitted: Vec<String>) -> Option<ContainerSpec> {
+fn container(
+    launch: &Launch,
+    secrets: &Secrets,
+    admitted: Vec<String>,
+    network: Network,
+) -> Option<ContainerSpec> {
     let role = launch.spec.roles.get(launch.task.role as usize)?;
     let cluster = launch.shared.cluster();
     let node = cluster.node(&launch.place.node)?;
@@ -238,7 +249,7 @@ fn container(launch: &Launch, secrets: &Secrets, admitted: Vec<String>) -> Optio
         key: launch.task,
         labels,
         image: role.image.clone(),
-        guest: guest(launch, &command, admitted),
+        guest: guest(launch, &command, admitted, network != Network::Host),
         command,
         env: environment::environment(&facts(launch), &launch.places, task),
         cpus: role.resources.cpus,
@@ -251,15 +262,45 @@ fn container(launch: &Launch, secrets: &Secrets, admitted: Vec<String>) -> Optio
         gpus: launch.place.gpus.iter().map(|index| device(*index, &known)).collect(),
         gpu_runtime: node.settings.gpu_runtime,
         infiniband: role.infiniband,
+        network,
     })
 }
 
-fn guest(launch: &Launch, command: &str, admitted: Vec<String>) -> Option<engine::Guest> {
+/// The network of a task. Its ports are published only where all tasks of the job were told that
+/// they are: a node whose network has changed since then is as good as another one.
+fn network(launch: &Launch) -> Result<Network, Outcome> {
+    let (shared, place) = (&launch.shared, &launch.place);
+    let cluster = shared.cluster();
+    let Some(node) = cluster.node(&place.node) else { return Ok(Network::Host) };
+    match shared.of_nodes.portal.network(&node.settings) {
+        NodeNetwork::Host => Ok(Network::Host),
+        NodeNetwork::Bridge => {
+            let there = node.observed.as_ref().and_then(|observed| observed.tasks_address);
+            let there = there.filter(|address| address.to_string() == place.address);
+            let lost = || {
+                let cause = Cause::NodeLost { node: place.node.clone() };
+                Outcome::GivenUp(Exit { code: None, cause, evidence: Vec::new() })
+            };
+            Ok(Network::Bridge {
+                name: loops::nodes::network(&shared.installation),
+                address: there.ok_or_else(lost)?,
+                ports: place.ports.values().flatten().copied().collect(),
+            })
+        }
+    }
+}
+
+fn guest(
+    launch: &Launch,
+    command: &str,
+    admitted: Vec<String>,
+    own_network: bool,
+) -> Option<engine::Guest> {
     let guest = launch.shared.guest.as_ref()?;
     let job = (launch.id, &launch.key, launch.spec.as_ref());
     let seal = &launch.shared.seal;
-    let config =
-        crate::guest::told(seal, job, (&launch.task, &launch.places), command.to_owned(), admitted);
+    let place = (&launch.task, launch.places.as_slice(), own_network);
+    let config = crate::guest::told(seal, job, place, command.to_owned(), admitted);
     Some(engine::Guest { volume: guest.volume.name.clone(), config })
 }
 
@@ -274,6 +315,7 @@ fn failed(image: &str, error: EngineError) -> Outcome {
     let cause = match error {
         EngineError::NoImage { message, .. } => Cause::ImageNotFound { image, message },
         EngineError::Denied(_) => Cause::RegistryDenied { image },
+        EngineError::PortTaken(_) => Cause::PortTaken,
         EngineError::Refused(message) => Cause::ContainerRefused { message },
         error @ (EngineError::Unreachable(_)
         | EngineError::NoContainer(_)

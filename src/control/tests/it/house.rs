@@ -62,6 +62,7 @@ impl House {
             certificates: None,
             guest: None,
             storage_mount: None,
+            portal: control::Portal::default(),
             admin_password: Some("correct horse".into()),
         }
     }
@@ -90,6 +91,7 @@ fn node(name: &str) -> NodeSettings {
         labels: std::collections::BTreeMap::new(),
         links: Vec::new(),
         shares_gpus: false,
+        network: None,
     }
 }
 

@@ -39,6 +39,7 @@ use tokio::sync::broadcast;
 use tokio_stream::wrappers::BroadcastStream;
 
 use crate::no_files::NoFiles;
+use crate::way::Local;
 
 /// Two jobs, two users, one virtual cluster.
 #[derive(Clone)]
@@ -274,7 +275,10 @@ impl Proxy for World {
         }
         match self.upstream.load(Ordering::SeqCst) {
             0 => Err(Error::new(ErrorCode::UnavailableError, "worker-0 does not run")),
-            port => Ok(Upstream { address: "127.0.0.1".into(), port }),
+            port => {
+                let way = Arc::new(Local(port));
+                Ok(Upstream { address: "127.0.0.1".into(), port, way })
+            }
         }
     }
     async fn enter(&self, actor: &Actor, port: &TaskPort, _: &str) -> Result<()> {

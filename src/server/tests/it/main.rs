@@ -18,5 +18,6 @@ mod server;
 mod shapes;
 mod sign_in;
 mod terminal;
+mod way;
 mod webhdfs;
 mod webhdfs_abuse;
