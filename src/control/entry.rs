@@ -60,6 +60,12 @@ pub(crate) async fn enter_for(
     let (Some(_), Some(port)) = (&shared.guest, task.placement.ssh_port()) else {
         return Err(Failure::Unreachable);
     };
+    let cluster = shared.cluster();
+    let node = cluster.node(&task.placement.node);
+    if node.is_some_and(|node| node.settings.is_simulated()) {
+        // What is at the address that it pretends to have is somebody else's.
+        return Err(Failure::Unreachable);
+    }
     let host = keys::private_key(&shared.seal, task.key.job, job, Pair::Host);
     let entry = keys::private_key(&shared.seal, task.key.job, job, Pair::Entry);
     let host = host.public_key().clone();

@@ -98,9 +98,12 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let installation = installation(&database).await?;
     let first_password = first_administrator(&database, admin_password).await?;
     let (nodes, first_node) = (&options.nodes, options.first_node.as_ref());
+    // Before they are saved: who corrects the file starts from what was there before.
+    keep_apart(&options.portal, nodes.iter().chain(first_node))?;
     save_configured(&database, (nodes, first_node), &options.virtual_clusters).await?;
     let cluster = Cluster::read(&database, &options.portal).await?;
-    keep_apart(&options.portal, &cluster)?;
+    keep_apart(&options.portal, cluster.nodes.iter().map(|node| &node.settings))?;
+    warn(&options.portal, &cluster);
     let guest = guest
         .map(|program| Guest::new(&installation, &program))
         .transpose()
@@ -191,13 +194,28 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
     }
 }
 
-/// Refuses nodes whose tasks would be at the portal's host, and warns of those on which somebody
-/// insists.
-fn keep_apart(portal: &Portal, cluster: &Cluster) -> Result<(), Error> {
+/// The first port that Linux gives to those who connect without asking for one.
+const EPHEMERAL: u16 = 32_768;
+
+/// Refuses nodes whose tasks would be at the portal's host.
+fn keep_apart<'a>(
+    portal: &Portal,
+    nodes: impl Iterator<Item = &'a NodeSettings>,
+) -> Result<(), Error> {
+    let refused: Vec<_> = nodes.filter_map(|node| portal.refusal(node)).collect();
+    if refused.is_empty() { Ok(()) } else { Err(Error::TasksAtPortal(refused)) }
+}
+
+/// Warns of nodes that are as somebody insists on.
+fn warn(portal: &Portal, cluster: &Cluster) {
     let nodes = || cluster.nodes.iter().map(|node| &node.settings);
-    let refused: Vec<_> = nodes().filter_map(|node| portal.refusal(node)).collect();
-    if !refused.is_empty() {
-        return Err(Error::TasksAtPortal(refused));
+    for node in nodes().filter(|node| !node.is_simulated() && node.ports.last >= EPHEMERAL) {
+        let (first, last) = (node.ports.first, node.ports.last);
+        tracing::warn!(
+            node = %node.name,
+            "ports {first}-{last}: Linux gives those from {EPHEMERAL} on to whoever connects, so that \
+             tasks may find them taken"
+        );
     }
     for node in nodes().filter(|node| portal.is_exposed_to(node)) {
         tracing::warn!(
@@ -207,7 +225,6 @@ fn keep_apart(portal: &Portal, cluster: &Cluster) -> Result<(), Error> {
              sent the sessions of those who open it"
         );
     }
-    Ok(())
 }
 
 /// The label of this installation's containers, chosen once.

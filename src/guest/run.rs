@@ -112,8 +112,8 @@ fn taken(config: &GuestConfig, ssh: Option<&io::Result<TcpListener>>) -> Option<
         let listened = |address| TcpListener::bind((address, *port)).map(drop);
         all.into_iter().any(|address| listened(address).is_err_and(|error| in_use(&error)))
     };
-    let others = config.ports.iter().copied().filter(|port| Some(*port) != of_ssh);
-    of_ssh.filter(|_| ssh_taken).or_else(|| others.into_iter().find(is_taken))
+    let mut others = config.ports.iter().copied().filter(|port| Some(*port) != of_ssh);
+    of_ssh.filter(|_| ssh_taken).or_else(|| others.find(is_taken))
 }
 
 /// Gives the folder of the job's code its own name as well, unless the image has something there.

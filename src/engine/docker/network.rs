@@ -25,7 +25,10 @@ pub(super) async fn ensure(connection: &Connection, network: &OwnNetwork) -> Res
         return address(&found, network);
     }
     let _alone = CHOOSING.lock().await;
-    create(connection, network).await?;
+    // Engines before version 25 would make a second one of the same name.
+    if inspect(connection, &network.name).await?.is_none() {
+        create(connection, network).await?;
+    }
     match inspect(connection, &network.name).await? {
         Some(found) => address(&found, network),
         None => Err(EngineError::Failed(format!("the network {} is gone again", network.name))),

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use api::proxy::TaskStream;
+use futures::io as io_traits;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The connection.
@@ -16,7 +17,11 @@ impl AsyncRead for Bytes {
         cx: &mut Context<'_>,
         bytes: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let read = ready!(self.0.as_mut().poll_read(cx, bytes.initialize_unfilled()))?;
+        let read = ready!(io_traits::AsyncRead::poll_read(
+            self.0.as_mut(),
+            cx,
+            bytes.initialize_unfilled()
+        ))?;
         bytes.advance(read);
         Poll::Ready(Ok(()))
     }
@@ -28,14 +33,14 @@ impl AsyncWrite for Bytes {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.0.as_mut().poll_write(cx, bytes)
+        io_traits::AsyncWrite::poll_write(self.0.as_mut(), cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.0.as_mut().poll_flush(cx)
+        io_traits::AsyncWrite::poll_flush(self.0.as_mut(), cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.0.as_mut().poll_close(cx)
+        io_traits::AsyncWrite::poll_close(self.0.as_mut(), cx)
     }
 }

@@ -182,7 +182,7 @@ fn what_a_task_serves_flows_through_its_guest() {
     let (_dockerd, folder) = world("", "");
     let berth = Berth::start(folder.path());
     let client = berth.client();
-    let command = "mkdir -p /www; head -c 30000000 /dev/zero > /www/large; \
+    let command = "mkdir -p /www; head -c 9000000 /dev/zero > /www/large; \
                    echo small > /www/small; httpd -f -p $PAI_CONTAINER_HOST_http_PORT_LIST -h /www";
     client.submit(&job("flows", command, &json!([])));
     client.running("flows");
@@ -191,7 +191,7 @@ fn what_a_task_serves_flows_through_its_guest() {
         for _ in 0..4 {
             scope.spawn(|| {
                 let large = client.get("/proxy/flows/main/0/http/large");
-                assert_eq!(large.len(), 30_000_000);
+                assert_eq!(large.len(), 9_000_000);
             });
         }
         for _ in 0..20 {
