@@ -30,36 +30,65 @@ impl Ways {
         format!("~/.ssh/{}", self.key_file)
     }
 
-    /// After the download: where it belongs, and readable by nobody else, as `ssh` wants it.
+    /// Where these texts expect the key that the job's tasks show, so that nobody poses as one.
+    fn known_path(&self) -> String {
+        format!("~/.ssh/{}.known", self.key_file)
+    }
+
+    /// What that file says: all tasks of the job show the same key, wherever they run.
+    fn known_line(&self) -> String {
+        format!("{} {}", self.key_file, self.host_key)
+    }
+
+    /// How a client is told to take that key and no other.
+    fn checks(&self) -> String {
+        format!(
+            "-o HostKeyAlias={} -o UserKnownHostsFile={} -o StrictHostKeyChecking=yes",
+            self.key_file,
+            self.known_path()
+        )
+    }
+
+    /// After the download: where it belongs, and readable by nobody else, as `ssh` wants it; and the
+    /// key by which the tasks are known.
     pub(crate) fn keep_key(&self) -> String {
         let path = self.key_path();
-        format!("mkdir -p ~/.ssh && mv ~/Downloads/{} {path} && chmod 600 {path}", self.key_file)
+        format!(
+            "mkdir -p ~/.ssh && mv ~/Downloads/{} {path} && chmod 600 {path} && echo '{}' > {}",
+            self.key_file,
+            self.known_line(),
+            self.known_path()
+        )
     }
 
     /// The same for PowerShell.
     pub(crate) fn keep_key_on_windows(&self) -> String {
         let path = format!("$HOME\\.ssh\\{}", self.key_file);
         format!(
-            "Move-Item \"$HOME\\Downloads\\{}\" \"{path}\"; icacls \"{path}\" /inheritance:r /grant:r \"${{env:USERNAME}}:R\"",
-            self.key_file
+            "Move-Item \"$HOME\\Downloads\\{}\" \"{path}\"; icacls \"{path}\" /inheritance:r /grant:r \"${{env:USERNAME}}:R\"; Set-Content -Encoding ascii \"{path}.known\" '{}'",
+            self.key_file,
+            self.known_line()
         )
     }
 
     /// The command for a terminal.
     pub(crate) fn command(&self, task: &SshTask) -> String {
-        format!("ssh -i {} -p {} {}@{}", self.key_path(), task.port, self.user, task.address)
+        let (key, checks) = (self.key_path(), self.checks());
+        format!("ssh -i {key} {checks} -p {} {}@{}", task.port, self.user, task.address)
     }
 
     /// A block of `~/.ssh/config` for every task.
     pub(crate) fn config(&self) -> String {
         let blocks = self.tasks.iter().map(|task| {
             format!(
-                "Host {}\n    HostName {}\n    Port {}\n    User {}\n    IdentityFile {}\n    IdentitiesOnly yes\n    StrictHostKeyChecking accept-new\n",
+                "Host {}\n    HostName {}\n    Port {}\n    User {}\n    IdentityFile {}\n    IdentitiesOnly yes\n    HostKeyAlias {}\n    UserKnownHostsFile {}\n    StrictHostKeyChecking yes\n",
                 self.host(task),
                 task.address,
                 task.port,
                 self.user,
-                self.key_path()
+                self.key_path(),
+                self.key_file,
+                self.known_path()
             )
         });
         blocks.collect::<Vec<_>>().join("\n")
@@ -80,7 +109,8 @@ impl Ways {
 
     /// A copy of a file there and back.
     pub(crate) fn copy(&self, task: &SshTask) -> String {
-        format!("scp -i {} -P {} FILE {}@{}:", self.key_path(), task.port, self.user, task.address)
+        let (key, checks) = (self.key_path(), self.checks());
+        format!("scp -i {key} {checks} -P {} FILE {}@{}:", task.port, self.user, task.address)
     }
 }
 
@@ -112,17 +142,36 @@ mod tests {
     fn texts_are_ready_to_be_pasted() {
         let ways = ways();
         let task = &ways.tasks[1];
-        assert_eq!(ways.command(task), "ssh -i ~/.ssh/alice~tf1 -p 20022 root@10.0.0.7");
+        assert_eq!(
+            ways.command(task),
+            "ssh -i ~/.ssh/alice~tf1 -o HostKeyAlias=alice~tf1 \
+             -o UserKnownHostsFile=~/.ssh/alice~tf1.known -o StrictHostKeyChecking=yes \
+             -p 20022 root@10.0.0.7"
+        );
         let config = ways.config();
         let second = config.split("\n\n").nth(1).unwrap();
         assert_eq!(
             second,
             "Host tf1-worker-1\n    HostName 10.0.0.7\n    Port 20022\n    User root\n    \
              IdentityFile ~/.ssh/alice~tf1\n    IdentitiesOnly yes\n    \
-             StrictHostKeyChecking accept-new\n"
+             HostKeyAlias alice~tf1\n    UserKnownHostsFile ~/.ssh/alice~tf1.known\n    \
+             StrictHostKeyChecking yes\n"
         );
-        assert!(ways.keep_key().ends_with("&& chmod 600 ~/.ssh/alice~tf1"));
-        assert!(ways.keep_key_on_windows().contains("icacls \"$HOME\\.ssh\\alice~tf1\""));
+        let known = "&& echo 'alice~tf1 ssh-ed25519 AAAA' > ~/.ssh/alice~tf1.known";
+        assert!(ways.keep_key().contains("&& chmod 600 ~/.ssh/alice~tf1 "));
+        assert!(ways.keep_key().ends_with(known));
+        let on_windows = ways.keep_key_on_windows();
+        assert!(on_windows.contains("icacls \"$HOME\\.ssh\\alice~tf1\""));
+        assert!(on_windows.ends_with("alice~tf1.known\" 'alice~tf1 ssh-ed25519 AAAA'"));
+    }
+
+    #[test]
+    fn no_text_takes_whatever_key_is_shown() {
+        let ways = ways();
+        let task = &ways.tasks[0];
+        for text in [ways.command(task), ways.copy(task), ways.config()] {
+            assert!(text.contains("alice~tf1.known") && !text.contains("accept-new"), "{text}");
+        }
     }
 
     #[test]

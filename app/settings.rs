@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use api::{Error, ErrorCode};
-use protocol::cluster::{GpuCount, NodeSettings, Shape, Share, VirtualClusterSettings};
+use protocol::cluster::{
+    GpuCount, NodeNetwork, NodeSettings, Shape, Share, VirtualClusterSettings,
+};
 use protocol::ids::{GpuType, GroupName};
 use protocol::resources::PortRange;
 
@@ -33,6 +35,7 @@ pub(crate) fn node(form: &NodeForm) -> Result<NodeSettings, Error> {
         labels: pairs("labels", &form.labels)?.into_iter().collect(),
         links: links(&form.links)?,
         shares_gpus: form.shares_gpus,
+        network: network(&form.network)?,
     })
 }
 
@@ -155,6 +158,15 @@ fn indices(word: &str) -> Result<Vec<u32>, Error> {
     Ok((first..=last).collect())
 }
 
+fn network(text: &str) -> Result<Option<NodeNetwork>, Error> {
+    match text.trim() {
+        "" => Ok(None),
+        "host" => Ok(Some(NodeNetwork::Host)),
+        "bridge" => Ok(Some(NodeNetwork::Bridge)),
+        other => Err(invalid(format!("network: {other:?}: allowed are host, bridge and nothing"))),
+    }
+}
+
 fn ports(text: &str) -> Result<PortRange, Error> {
     let text = text.trim();
     if text.is_empty() {
@@ -165,7 +177,7 @@ fn ports(text: &str) -> Result<PortRange, Error> {
         .and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)))
         .filter(|(first, last)| first <= last);
     let (first, last) =
-        range.ok_or_else(|| invalid(format!("ports: {text:?} must be written 20000-39999")))?;
+        range.ok_or_else(|| invalid(format!("ports: {text:?} must be written 10000-31999")))?;
     Ok(PortRange { first, last })
 }
 
@@ -183,6 +195,7 @@ mod tests {
             labels: "rack=3".into(),
             links: "0-3; 4 5, 6 7".into(),
             shares_gpus: true,
+            network: "bridge".into(),
             ..NodeForm::default()
         }
     }
@@ -195,6 +208,8 @@ mod tests {
         assert_eq!(settings.ports, PortRange { first: 30_000, last: 30_099 });
         assert_eq!(settings.labels["rack"], "3");
         assert!(settings.shares_gpus);
+        assert_eq!(settings.network, Some(NodeNetwork::Bridge));
+        assert_eq!(node(&NodeForm { network: String::new(), ..form() }).unwrap().network, None);
         assert_eq!(settings.links, [[0, 1, 2, 3], [4, 5, 6, 7]]);
     }
 
@@ -204,6 +219,7 @@ mod tests {
             (NodeForm { cpus: "many".into(), ..form() }, "CPU cores: \"many\""),
             (NodeForm { gpus: "A100".into(), ..form() }, "GPUs: \"A100\""),
             (NodeForm { ports: "9-1".into(), ..form() }, "ports: \"9-1\""),
+            (NodeForm { network: "none".into(), ..form() }, "network: \"none\": allowed are"),
             (NodeForm { links: "0-".into(), ..form() }, "links: \"0-\" must be written 4"),
             (NodeForm { name: "no spaces".into(), ..form() }, "\"no spaces\" is not a valid"),
         ] {

@@ -89,6 +89,12 @@ fn Facts(node: NodeView) -> impl IntoView {
     let cpus = u64::from(node.capacity.cpus);
     let shares =
         node.shares_gpus.then(|| view! { <p class="hint">{tr(|t| t.cluster.shares_gpus)}</p> });
+    let of_tasks = node.tasks_address.map(|address| {
+        view! {
+            <dt>{tr(|t| t.cluster.tasks_address)}</dt>
+            <dd><code>{address.to_string()}</code></dd>
+        }
+    });
     view! {
         <section class="card">
             <dl class="facts">
@@ -108,6 +114,7 @@ fn Facts(node: NodeView) -> impl IntoView {
                 <dt>{tr(|t| t.cluster.address)}</dt>
                 <dd><code>{node.address}</code></dd>
                 {endpoint}
+                {of_tasks}
                 <dt>{tr(|t| t.cluster.engine)}</dt>
                 <dd>{node.engine}</dd>
                 <dt>{tr(|t| t.cluster.ports)}</dt>

@@ -64,6 +64,8 @@ pub(crate) struct NodeForm {
     pub(crate) labels: String,
     pub(crate) links: String,
     pub(crate) shares_gpus: bool,
+    /// `host`, `bridge`, or nothing.
+    pub(crate) network: String,
 }
 
 /// Adds a node or changes it.

@@ -1,6 +1,7 @@
 //! Nodes and virtual clusters.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use async_trait::async_trait;
 use protocol::amount::Amount;
@@ -71,6 +72,12 @@ pub struct NodeView {
     pub name: NodeName,
     /// Address.
     pub address: String,
+    /// The address of its tasks, where they have a network of their own.
+    #[serde(default)]
+    pub tasks_address: Option<IpAddr>,
+    /// Its tasks are at the portal's host, with cookies that ports do not keep apart.
+    #[serde(default)]
+    pub at_portal: bool,
     /// Endpoint, without anything secret.
     pub endpoint: String,
     /// Whether it is simulated.

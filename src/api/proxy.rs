@@ -1,6 +1,10 @@
 //! What tasks serve at their ports.
 
+use std::pin::Pin;
+use std::sync::Arc;
+
 use async_trait::async_trait;
+use futures::io::{AsyncRead, AsyncWrite};
 use protocol::ids::{JobKey, PortLabel, RoleName};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +13,7 @@ use crate::{Actor, Result};
 /// The ports of tasks, for their owners and administrators.
 #[async_trait]
 pub trait Proxy: Send + Sync {
-    /// Where a port of a task is reached now.
+    /// How a port of a task is reached now.
     ///
     /// # Errors
     /// `ForbiddenUserError`; `NoJobError`; `NoTaskError` when there is no such task or port;
@@ -36,11 +40,34 @@ pub struct TaskPort {
     pub port: PortLabel,
 }
 
-/// Where to connect to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What is at a port of a task.
+#[derive(Debug, Clone)]
 pub struct Upstream {
-    /// The node's address.
+    /// The address that the task knows itself by.
     pub address: String,
     /// The port's number.
     pub port: u16,
+    /// How it is reached.
+    pub way: Arc<dyn Way>,
+}
+
+/// The way to a port of a task: to its own programs and nobody else's.
+#[async_trait]
+pub trait Way: std::fmt::Debug + Send + Sync {
+    /// Connects.
+    async fn connect(&self) -> std::result::Result<Pin<Box<dyn TaskStream>>, NoWay>;
+}
+
+/// A connection to a program of a task.
+pub trait TaskStream: AsyncRead + AsyncWrite + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Send> TaskStream for T {}
+
+/// Why there is no connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoWay {
+    /// No program of the task listens at the port.
+    NotListening,
+    /// The task cannot be entered.
+    Unreachable,
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use database::nodes::NodeRecord;
 use engine::{Container, Engine};
-use protocol::cluster::{NodeCondition, NodeSettings, VirtualClusterSettings};
+use protocol::cluster::{NodeCondition, NodeNetwork, NodeSettings, VirtualClusterSettings};
 use protocol::ids::{NodeName, TaskKey, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu};
 use protocol::time::Timestamp;
 use scheduler::model::Node;
+
+use crate::portal::Portal;
 
 /// Nodes and virtual clusters as the database has them.
 #[derive(Debug, Default)]
@@ -21,9 +23,13 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) async fn read(database: &database::Database) -> Result<Self, database::Error> {
+    pub(crate) async fn read(
+        database: &database::Database,
+        portal: &Portal,
+    ) -> Result<Self, database::Error> {
+        let nodes = database::nodes::list(database.read()).await?;
         Ok(Self {
-            nodes: database::nodes::list(database.read()).await?,
+            nodes: nodes.into_iter().map(|node| as_wanted(portal, node)).collect(),
             virtual_clusters: database::virtual_clusters::list(database.read()).await?,
         })
     }
@@ -38,6 +44,24 @@ impl Cluster {
     ) -> Option<&VirtualClusterSettings> {
         self.virtual_clusters.iter().find(|settings| settings.name == *name)
     }
+}
+
+/// A node without what was seen of it while its tasks had another network: it takes nothing until
+/// its engine has told their address.
+fn as_wanted(portal: &Portal, mut node: NodeRecord) -> NodeRecord {
+    if let Some(observed) = &mut node.observed {
+        match portal.network(&node.settings) {
+            NodeNetwork::Host => observed.tasks_address = None,
+            NodeNetwork::Bridge => observed.reachable &= observed.tasks_address.is_some(),
+        }
+    }
+    node
+}
+
+/// The address of a node's tasks, as they and their users reach them.
+pub(crate) fn tasks_address(node: &NodeRecord) -> String {
+    let own = node.observed.as_ref().and_then(|observed| observed.tasks_address);
+    own.map_or_else(|| node.settings.address.clone(), |own| own.to_string())
 }
 
 /// Whether a node takes tasks.
@@ -82,7 +106,7 @@ fn declared_gpu(gpu_type: &protocol::ids::GpuType, index: u32, seen: &Capacity) 
 pub(crate) fn scheduler_node(node: &NodeRecord) -> Node {
     Node {
         name: node.settings.name.clone(),
-        address: node.settings.address.clone(),
+        address: tasks_address(node),
         condition: condition(node),
         capacity: capacity(node),
         ports: node.settings.ports,

@@ -46,26 +46,43 @@ pub(crate) async fn enter(
     job: &JobKey,
     task: &Task,
 ) -> Result<Handle<HostCheck>, Failure> {
+    enter_for(shared, job, task, WINDOW).await
+}
+
+/// Enters it for more than what a person types and reads: the task may send `window` bytes before it
+/// hears from us.
+pub(crate) async fn enter_for(
+    shared: &Shared,
+    job: &JobKey,
+    task: &Task,
+    window: u32,
+) -> Result<Handle<HostCheck>, Failure> {
     let (Some(_), Some(port)) = (&shared.guest, task.placement.ssh_port()) else {
         return Err(Failure::Unreachable);
     };
+    let cluster = shared.cluster();
+    let node = cluster.node(&task.placement.node);
+    if node.is_some_and(|node| node.settings.is_simulated()) {
+        // What is at the address that it pretends to have is somebody else's.
+        return Err(Failure::Unreachable);
+    }
     let host = keys::private_key(&shared.seal, task.key.job, job, Pair::Host);
     let entry = keys::private_key(&shared.seal, task.key.job, job, Pair::Entry);
     let host = host.public_key().clone();
-    let connecting = connect(&task.placement.address, port, host, entry);
+    let connecting = connect((&task.placement.address, port), host, entry, window);
     timeout(ENTER, connecting).await.map_err(|_| Failure::Timeout)?
 }
 
 async fn connect(
-    address: &str,
-    port: u16,
+    address: (&str, u16),
     host: PublicKey,
     entry: PrivateKey,
+    window: u32,
 ) -> Result<Handle<HostCheck>, Failure> {
-    let stream = TcpStream::connect((address, port)).await.map_err(|_| Failure::Unreachable)?;
+    let stream = TcpStream::connect(address).await.map_err(|_| Failure::Unreachable)?;
     stream.set_nodelay(true).map_err(|_| Failure::Unreachable)?;
     let config = Config {
-        window_size: WINDOW,
+        window_size: window,
         channel_buffer_size: WAITING,
         keepalive_interval: Some(KEEPALIVE.0),
         keepalive_max: KEEPALIVE.1,

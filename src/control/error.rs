@@ -26,6 +26,9 @@ pub enum Error {
     /// The administrator's first password is not acceptable.
     #[error("the administrator's password: {0}")]
     Password(String),
+    /// Tasks would be where the portal is.
+    #[error("nodes cannot be so:\n{}", .0.join("\n"))]
+    TasksAtPortal(Vec<String>),
     /// The virtual clusters of the configuration file do not go together with those there are.
     #[error("the virtual clusters cannot be so:\n{}", .0.join("\n"))]
     VirtualClusters(Vec<String>),

@@ -68,11 +68,12 @@ pub(crate) fn peers(spec: &JobSpec, places: &[TaskPlacement]) -> Vec<GuestPeer> 
 }
 
 /// What a task's guest is told, as JSON; of its [`peers`] only if it fits a variable with them.
-/// `admitted` are public keys that may enter besides the job's own.
+/// `own_network`: nobody else is in the container's. `admitted` are public keys that may enter besides
+/// the job's own.
 pub(crate) fn told(
     seal: &Seal,
     job: (JobId, &JobKey, &JobSpec),
-    place: (&TaskPlacement, &[GuestPeer]),
+    place: (&TaskPlacement, &[GuestPeer], bool),
     command: String,
     admitted: Vec<String>,
 ) -> String {
@@ -94,12 +95,11 @@ fn json(config: &GuestConfig) -> String {
 fn config(
     seal: &Seal,
     job: (JobId, &JobKey, &JobSpec),
-    place: (&TaskPlacement, &[GuestPeer]),
+    (mine, peers, own_network): (&TaskPlacement, &[GuestPeer], bool),
     command: String,
     admitted: Vec<String>,
 ) -> GuestConfig {
     let (id, key, spec) = job;
-    let (mine, peers) = place;
     let ssh = mine.ssh_port().map(|port| {
         let entry = keys::private_key(seal, id, key, Pair::Entry);
         let host = keys::private_key(seal, id, key, Pair::Host);
@@ -113,9 +113,11 @@ fn config(
     });
     GuestConfig {
         command,
+        ports: mine.ports.values().flatten().copied().collect(),
         start_in: code::starts_inside(spec).then(|| CODE.to_owned()),
         code_name: code::own_name(spec),
         keep_on_failure_secs: spec.debug.then_some(KEPT_SECS),
+        own_network,
         ssh,
     }
 }
@@ -164,7 +166,7 @@ pub(crate) mod tests {
         let text = super::told(
             &seal,
             job,
-            (&places[0], &peers(&spec, &places)),
+            (&places[0], &peers(&spec, &places), false),
             "true".into(),
             Vec::new(),
         );

@@ -17,10 +17,12 @@ use crate::cluster::{Cluster, Observation};
 use crate::guest::Guest;
 use crate::images::Doings;
 use crate::passwords::Passwords;
+use crate::portal::Portal;
 use crate::queue::Queue;
 use crate::rights::SignInOptions;
 use crate::rules::Rules;
 use crate::sealing::Seal;
+use crate::tunnels::Tunnels;
 use crate::wake::{Bells, Moments};
 
 /// How many changes a slow listener may lag behind before it is told that it missed some.
@@ -57,6 +59,8 @@ pub(crate) struct Shared {
     observations: Mutex<HashMap<NodeName, Observation>>,
     /// What is being done with images.
     pub(crate) images: Doings,
+    /// Ways into tasks that wait for their next use.
+    pub(crate) tunnels: Tunnels,
     /// What preparing tasks are doing, for people to read.
     progress: Mutex<HashMap<TaskKey, String>>,
     /// How long jobs have run.
@@ -74,6 +78,8 @@ pub(crate) struct OfNodes {
     pub(crate) certificates: Option<PathBuf>,
     /// The most bytes that one user's saved images may take on them.
     pub(crate) images_quota: u64,
+    /// Where tasks of theirs must not be.
+    pub(crate) portal: Portal,
 }
 
 impl Shared {
@@ -107,6 +113,7 @@ impl Shared {
             specs: Mutex::default(),
             observations: Mutex::default(),
             images: Doings::default(),
+            tunnels: Tunnels::default(),
             progress: Mutex::default(),
             past: Mutex::default(),
             thinking: tokio::sync::Mutex::default(),

@@ -18,6 +18,7 @@ use crate::cluster::Cluster;
 use crate::guest::Guest;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
+use crate::portal::Portal;
 use crate::rights::SignInOptions;
 use crate::rules::Rules;
 use crate::runs;
@@ -25,7 +26,7 @@ use crate::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
 use crate::terminals::Terminals;
 use crate::wake::now;
-use crate::{Error, loops, ops, passwords};
+use crate::{Error, loops, ops, passwords, tunnels};
 
 /// The name of the first administrator.
 const ADMIN: &str = "admin";
@@ -60,6 +61,8 @@ pub struct Options {
     pub storage_mount: Option<String>,
     /// The most bytes that one user's saved images may take on the nodes.
     pub images_quota: u64,
+    /// Where the portal is, of which tasks are to be kept apart.
+    pub portal: Portal,
     /// The administrator's first password; without one it is generated.
     pub admin_password: Option<String>,
     /// What this installation decides.
@@ -103,9 +106,13 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let installation = installation(&database).await?;
     let first_password = first_administrator(&database, admin_password).await?;
     let (nodes, first_node) = (&options.nodes, options.first_node.as_ref());
+    // Before they are saved: who corrects the file starts from what was there before.
+    keep_apart(&options.portal, nodes.iter().chain(first_node))?;
     save_configured(&database, (nodes, first_node), &options.virtual_clusters).await?;
     end_tokens(&database, rules).await?;
-    let cluster = Cluster::read(&database).await?;
+    let cluster = Cluster::read(&database, &options.portal).await?;
+    keep_apart(&options.portal, cluster.nodes.iter().map(|node| &node.settings))?;
+    warn(&options.portal, &cluster);
     let guest = guest
         .map(|program| Guest::new(&installation, &program))
         .transpose()
@@ -114,6 +121,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         storage_mount: options.storage_mount,
         certificates: options.certificates,
         images_quota: options.images_quota,
+        portal: options.portal,
     };
     let decided = (of_nodes, rules, options.sign_in);
     let shared = Shared::new(installation, database, storage, seal, guest, decided, cluster);
@@ -130,6 +138,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     tasks.spawn(loops::images::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::kept::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::directories::run(Arc::clone(&shared), shutdown.clone()));
+    tasks.spawn(tunnels::run(Arc::clone(&shared), shutdown.clone()));
     tasks.close();
     let terminals = Terminals::new(tasks.clone(), shutdown.clone());
     let backend = backend(&shared, submissions, terminals);
@@ -207,6 +216,39 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         files: Arc::new(ops::files::Ops::new(Arc::clone(shared))),
         images: Arc::new(ops::images::Ops(Arc::clone(shared))),
         changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),
+    }
+}
+
+/// The first port that Linux gives to those who connect without asking for one.
+const EPHEMERAL: u16 = 32_768;
+
+/// Refuses nodes whose tasks would be at the portal's host.
+fn keep_apart<'a>(
+    portal: &Portal,
+    nodes: impl Iterator<Item = &'a NodeSettings>,
+) -> Result<(), Error> {
+    let refused: Vec<_> = nodes.filter_map(|node| portal.refusal(node)).collect();
+    if refused.is_empty() { Ok(()) } else { Err(Error::TasksAtPortal(refused)) }
+}
+
+/// Warns of nodes that are as somebody insists on.
+fn warn(portal: &Portal, cluster: &Cluster) {
+    let nodes = || cluster.nodes.iter().map(|node| &node.settings);
+    for node in nodes().filter(|node| !node.is_simulated() && node.ports.last >= EPHEMERAL) {
+        let (first, last) = (node.ports.first, node.ports.last);
+        tracing::warn!(
+            node = %node.name,
+            "ports {first}-{last}: Linux gives those from {EPHEMERAL} on to whoever connects, so that \
+             tasks may find them taken"
+        );
+    }
+    for node in nodes().filter(|node| portal.is_exposed_to(node)) {
+        tracing::warn!(
+            node = %node.name,
+            address = node.address,
+            "tasks of this node are at the portal's host (allow_tasks_at_portal): what they serve is \
+             sent the sessions of those who open it"
+        );
     }
 }
 

@@ -56,6 +56,10 @@ impl<'a> Row<'a> {
         text.parse().map_err(|error: T::Err| self.broken(error))
     }
 
+    pub(crate) fn name_if<T: FromStr<Err: Display>>(self, text: Option<&str>) -> Result<Option<T>> {
+        text.map(|text| self.name(text)).transpose()
+    }
+
     pub(crate) fn state(self, word: &str) -> Result<State> {
         State::from_word(word).ok_or_else(|| self.broken(format!("unknown state {word:?}")))
     }

@@ -17,6 +17,7 @@ mod m0009_waiting;
 mod m0010_names_and_tokens;
 mod m0011_groups;
 mod m0012_private_images;
+mod m0014_tasks_address;
 
 struct Migrator;
 
@@ -35,6 +36,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0010_names_and_tokens::Migration),
             Box::new(m0011_groups::Migration),
             Box::new(m0012_private_images::Migration),
+            Box::new(m0014_tasks_address::Migration),
         ]
     }
 }

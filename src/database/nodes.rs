@@ -1,6 +1,7 @@
 //! Nodes: as administrators describe them, and as they were last seen.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 
 use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
@@ -42,6 +43,8 @@ pub struct NodeObserved {
     pub engine: Option<String>,
     /// What it has, once it has answered.
     pub capacity: Option<Capacity>,
+    /// The address of its tasks, where they have a network of their own.
+    pub tasks_address: Option<IpAddr>,
 }
 
 /// Stores a node, or other settings of the one of that name: whether it drains and what was seen
@@ -65,6 +68,7 @@ pub async fn save(
         last_seen: ActiveValue::NotSet,
         engine: ActiveValue::NotSet,
         capacity: ActiveValue::NotSet,
+        tasks_address: ActiveValue::NotSet,
     };
     let replace = OnConflict::column(row::Column::Name)
         .update_columns([row::Column::Settings, row::Column::FromFile])
@@ -107,13 +111,14 @@ pub async fn set_observed(
     name: &NodeName,
     observed: &NodeObserved,
 ) -> Result<bool> {
-    let NodeObserved { reachable, problem, last_seen, engine, capacity } = observed;
+    let NodeObserved { reachable, problem, last_seen, engine, capacity, tasks_address } = observed;
     let seen = row::ActiveModel {
         reachable: Set(Some(*reachable)),
         problem: Set(problem.clone()),
         last_seen: Set(millis(*last_seen)),
         engine: Set(engine.clone()),
         capacity: Set(capacity.as_ref().map(to_json)),
+        tasks_address: Set(tasks_address.map(|address| address.to_string())),
         ..Default::default()
     };
     change(conn, name, seen).await

@@ -22,6 +22,18 @@ pub struct EndpointOptions {
     pub tls: Option<PathBuf>,
     /// What a simulated node has, in place of what its endpoint says.
     pub declared: Option<Capacity>,
+    /// The network of this name, made if it is not there, is what containers may have in place of
+    /// the node's; [`crate::EngineInfo::tasks_address`] tells the address it gives them.
+    pub network: Option<OwnNetwork>,
+}
+
+/// A network that a node's engine has for a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnNetwork {
+    /// Its name.
+    pub name: String,
+    /// The cluster, its label `berth.cluster`.
+    pub cluster: String,
 }
 
 /// Makes the engine of an endpoint. Nothing is asked of it yet: an engine that is down shows at
@@ -45,7 +57,8 @@ pub fn connect(options: &EndpointOptions) -> Result<Arc<dyn Engine>> {
         "ssh" => ssh(rest, credentials).map_err(fail)?,
         _ => return Err(fail(ALLOWED.into())),
     };
-    Ok(Arc::new(DockerEngine::new(transport, options.gpu_runtime)))
+    let network = options.network.clone();
+    Ok(Arc::new(DockerEngine::new(transport, options.gpu_runtime, network)))
 }
 
 const ALLOWED: &str =

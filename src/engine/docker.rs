@@ -7,6 +7,7 @@ mod connection;
 mod failure;
 mod gpus;
 mod images;
+mod network;
 mod observe;
 mod provide;
 mod pull;
@@ -36,7 +37,7 @@ use tokio::sync::{Mutex, OnceCell};
 
 use crate::{
     Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, EngineInfo, Exec,
-    LogChunk, LogRequest, Result, Stats, Volume,
+    LogChunk, LogRequest, OwnNetwork, Result, Stats, Volume,
 };
 use cache::Cache;
 use connection::Connection;
@@ -55,6 +56,7 @@ const WORK: Duration = Duration::from_secs(60);
 pub(crate) struct DockerEngine {
     connection: Connection,
     gpu_runtime: GpuRuntime,
+    network: Option<OwnNetwork>,
     facts: OnceCell<Facts>,
     cache: Arc<Cache>,
     /// Held while a volume is being filled.
@@ -71,10 +73,15 @@ struct Facts {
 }
 
 impl DockerEngine {
-    pub(crate) fn new(transport: Transport, gpu_runtime: GpuRuntime) -> Self {
+    pub(crate) fn new(
+        transport: Transport,
+        gpu_runtime: GpuRuntime,
+        network: Option<OwnNetwork>,
+    ) -> Self {
         Self {
             connection: Connection::new(transport),
             gpu_runtime,
+            network,
             facts: OnceCell::new(),
             cache: Arc::default(),
             filling: Mutex::default(),
@@ -187,7 +194,12 @@ impl Engine for DockerEngine {
     async fn info(&self) -> Result<EngineInfo> {
         let info = self.connection.call(HEARTBEAT, |docker| async move { docker.info().await });
         let info = info.await.map_err(|error| classify(error, ""))?;
+        let tasks_address = match &self.network {
+            Some(own) => Some(network::ensure(&self.connection, own).await?),
+            None => None,
+        };
         Ok(EngineInfo {
+            tasks_address,
             version: format!("Docker {}", info.server_version.unwrap_or_default()),
             cpus: count(info.ncpu),
             memory_mb: u64::try_from(info.mem_total.unwrap_or(0)).unwrap_or(0) >> 20,

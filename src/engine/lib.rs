@@ -11,11 +11,11 @@ mod model;
 pub mod simulated;
 mod volume;
 
-pub use connect::{EndpointOptions, connect};
+pub use connect::{EndpointOptions, OwnNetwork, connect};
 pub use images::{ImageSize, Images};
 pub use model::{
     Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, Folder, GpuDevice,
-    Guest, LogChunk, LogRequest, Stats, Stream,
+    Guest, LogChunk, LogRequest, Network, Stats, Stream,
 };
 pub use volume::{Content, Volume};
 

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -28,6 +29,9 @@ pub enum EngineError {
         /// The engine's words.
         message: String,
     },
+    /// Somebody else has a port that the container is to have.
+    #[error("a port is taken: {0}")]
+    PortTaken(String),
     /// The registry refused the credentials.
     #[error("the registry refused access to {0}")]
     Denied(String),
@@ -63,13 +67,15 @@ pub struct EngineInfo {
     pub disk_gb: Option<u64>,
     /// GPUs through the NVIDIA runtime, where there is one.
     pub gpus: Vec<Gpu>,
+    /// Where the ports of tasks are published that have a network of their own, where they do.
+    pub tasks_address: Option<IpAddr>,
 }
 
 impl EngineInfo {
     /// What its machine has.
     #[must_use]
     pub fn capacity(&self) -> Capacity {
-        let Self { cpus, memory_mb, disk_gb, gpus, version: _ } = self;
+        let Self { cpus, memory_mb, disk_gb, gpus, version: _, tasks_address: _ } = self;
         let (cpus, memory_mb, gpus) = (*cpus, *memory_mb, gpus.clone());
         Capacity { cpus, memory_mb, disk_gb: disk_gb.unwrap_or_default(), gpus }
     }
@@ -113,6 +119,8 @@ pub struct ContainerSpec {
     pub gpu_runtime: GpuRuntime,
     /// InfiniBand devices are wanted.
     pub infiniband: bool,
+    /// The network it has.
+    pub network: Network,
 }
 
 impl ContainerSpec {
@@ -121,6 +129,22 @@ impl ContainerSpec {
     pub fn name(&self) -> String {
         self.key.container_name(&self.cluster)
     }
+}
+
+/// Which network a container has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Network {
+    /// The node's own.
+    Host,
+    /// One that containers of this cluster share.
+    Bridge {
+        /// Its name; see [`crate::EndpointOptions::network`].
+        name: String,
+        /// The node's address in it, [`EngineInfo::tasks_address`].
+        address: IpAddr,
+        /// The container's ports that are reached there, by the same numbers.
+        ports: Vec<u16>,
+    },
 }
 
 /// A folder of the node in a container.

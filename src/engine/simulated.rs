@@ -169,6 +169,7 @@ impl Engine for Simulated {
                 memory_mb: state.capacity.memory_mb,
                 disk_gb: Some(state.capacity.disk_gb),
                 gpus: state.capacity.gpus.clone(),
+                tasks_address: None,
             })
         })
     }

@@ -94,6 +94,8 @@ impl Folder {
             start_in: None,
             code_name: None,
             keep_on_failure_secs: None,
+            ports: Vec::new(),
+            own_network: false,
             ssh: Some(ssh.clone()),
         };
         write(&self.path.join(CONFIG), &serde_json::to_vec(&config)?, 0o600)

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener};
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use protocol::guest::{CODE, GuestConfig, GuestExit};
+use protocol::guest::{CODE, GuestConfig, GuestExit, PORT_TAKEN, PORT_TAKEN_CODE};
 use tokio::runtime::Builder;
 
 use crate::children::{Child, Children};
@@ -68,10 +69,18 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
             note(format_args!("the other tasks cannot be reached by name: {error}"));
         }
     }
+    // Taken before the command has a chance to.
+    let listener = config.ssh.as_ref().map(|ssh| server::listen(ssh.port));
+    if let Some(port) = taken(&config, listener.as_ref()) {
+        note(format_args!("port {port} {PORT_TAKEN}"));
+        return Ok(PORT_TAKEN_CODE.into());
+    }
     let command = start(&config.command, folder, &start_in, &children);
-    if let Some(ssh) = config.ssh {
-        let server = Server { folder: folder.clone(), children: children.clone(), start_in };
-        tokio::spawn(server::serve(server, ssh));
+    if let Some((ssh, listener)) = config.ssh.zip(listener) {
+        let (folder, children) = (folder.clone(), children.clone());
+        let own_network = config.own_network;
+        let server = Server { folder, children, start_in, own_network };
+        tokio::spawn(server::serve(server, ssh, listener));
     }
     let (exit, asked) = match command {
         Ok(mut command) => accompany(&mut command, &mut signals).await,
@@ -91,6 +100,24 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
     }
     children.end_all();
     Ok(exit.code)
+}
+
+/// A port of the task's that somebody else has. In a network of its own there is nobody else.
+fn taken(config: &GuestConfig, ssh: Option<&io::Result<TcpListener>>) -> Option<u16> {
+    if config.own_network {
+        return None;
+    }
+    let in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
+    let of_ssh = config.ssh.as_ref().map(|ssh| ssh.port);
+    let ssh_taken = ssh.is_some_and(|listener| listener.as_ref().is_err_and(in_use));
+    let is_taken = |port: &u16| {
+        // One after the other: where both are one, the second would find the first.
+        let all = [IpAddr::from(Ipv4Addr::UNSPECIFIED), Ipv6Addr::UNSPECIFIED.into()];
+        let listened = |address| TcpListener::bind((address, *port)).map(drop);
+        all.into_iter().any(|address| listened(address).is_err_and(|error| in_use(&error)))
+    };
+    let mut others = config.ports.iter().copied().filter(|port| Some(*port) != of_ssh);
+    of_ssh.filter(|_| ssh_taken).or_else(|| others.find(is_taken))
 }
 
 /// Gives the folder of the job's code its own name as well, unless the image has something there.

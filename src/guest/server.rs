@@ -3,6 +3,7 @@
 mod connection;
 mod forward;
 mod keys;
+mod own;
 mod process;
 mod session;
 
@@ -54,20 +55,33 @@ pub(crate) struct Server {
     pub(crate) children: Children,
     /// Where a user's shell starts.
     pub(crate) start_in: PathBuf,
+    /// Nobody else is in the container's network.
+    pub(crate) own_network: bool,
+}
+
+/// Where clients will be heard, or why not.
+pub(crate) fn listen(port: u16) -> io::Result<std::net::TcpListener> {
+    let listener = std::net::TcpListener::bind((Ipv4Addr::UNSPECIFIED, port))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
 }
 
 /// Serves until the task ends. What goes wrong is told and never ends the task.
-pub(crate) async fn serve(server: Server, ssh: GuestSsh) {
-    if let Err(error) = accept_all(server, &ssh).await {
+pub(crate) async fn serve(
+    server: Server,
+    ssh: GuestSsh,
+    listener: io::Result<std::net::TcpListener>,
+) {
+    let served = async { accept_all(server, &ssh, TcpListener::from_std(listener?)?).await };
+    if let Err(error) = served.await {
         note(format_args!("no SSH on port {}: {error}", ssh.port));
     }
 }
 
-async fn accept_all(server: Server, ssh: &GuestSsh) -> io::Result<()> {
+async fn accept_all(server: Server, ssh: &GuestSsh, listener: TcpListener) -> io::Result<()> {
     let key = PrivateKey::from_openssh(&ssh.host_key).map_err(io::Error::other)?;
     let config = Arc::new(config(key));
     let server = Arc::new(server);
-    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, ssh.port)).await?;
     let connections = Arc::new(Semaphore::new(CONNECTIONS));
     let strangers = Arc::new(Semaphore::new(STRANGERS));
     loop {

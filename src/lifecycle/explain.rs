@@ -1,6 +1,7 @@
 //! Exit code, engine words and log lines → cause, with the lines that show it.
 
 use protocol::exit::{Cause, Exit};
+use protocol::guest::{PORT_TAKEN, PORT_TAKEN_CODE};
 
 mod lines;
 mod patterns;
@@ -41,8 +42,18 @@ pub fn explain(ended: &Ended) -> Exit {
         return refused(ended.code, message);
     }
     let lines = readable(ended.log_tail);
+    if let Some(line) = port_taken(ended.code, &lines) {
+        return Exit { code: None, cause: Cause::PortTaken, evidence: vec![line.clone()] };
+    }
     let (cause, evidence) = cause(ended, &lines);
     Exit { code: Some(ended.code), cause, evidence }
+}
+
+/// The guest's word that it has started nothing, since a port of the task is somebody else's.
+fn port_taken(code: i32, lines: &[String]) -> Option<&String> {
+    let is_guests = |line: &String| line.starts_with("berth: ");
+    let all = code == i32::from(PORT_TAKEN_CODE) && lines.iter().all(is_guests);
+    lines.last().filter(|line| all && line.ends_with(PORT_TAKEN))
 }
 
 /// The engine could not start it: nothing ran, so there is no exit code.

@@ -13,7 +13,7 @@ use crate::resources::PortRange;
 pub struct NodeSettings {
     /// Its name.
     pub name: NodeName,
-    /// What containers and users reach.
+    /// What containers and users reach, unless its tasks have a network of their own.
     pub address: String,
     /// `unix://…`, `tcp://…`, `ssh://…` or `sim://`.
     pub endpoint: String,
@@ -32,7 +32,7 @@ pub struct NodeSettings {
     /// How containers get GPUs.
     #[serde(default)]
     pub gpu_runtime: GpuRuntime,
-    /// Ports given to tasks, as `20000-39999`.
+    /// Ports given to tasks, as `10000-31999`.
     #[serde(default)]
     pub ports: PortRange,
     /// Labels.
@@ -44,9 +44,30 @@ pub struct NodeSettings {
     /// Whether several tasks may share one of its GPUs, each with a part of it.
     #[serde(default)]
     pub shares_gpus: bool,
+    /// Which network its tasks have; none: one of their own where the node is the portal's own
+    /// machine, else the node's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NodeNetwork>,
+}
+
+/// Which network a node's tasks have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeNetwork {
+    /// The node's: its address is the tasks' address, and their programs may listen anywhere on it.
+    Host,
+    /// One of their own on that node: their ports are published at an address that is nobody
+    /// else's, and that only the node itself and the tasks on it reach.
+    Bridge,
 }
 
 impl NodeSettings {
+    /// Whether it is a simulated one.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.endpoint.starts_with("sim://")
+    }
+
     /// What is wrong with its links: one line a mistake, each with what is allowed.
     #[must_use]
     pub fn link_mistakes(&self) -> Vec<String> {

@@ -31,6 +31,17 @@ pub const CODE: &str = "code";
 /// The file with the [`GuestExit`], written when the command has ended.
 pub const EXIT: &str = "exit.json";
 
+/// The host by which a forwarded connection is led to a port that the task's own programs listen at,
+/// and to nobody else's. No name of a real host ends so.
+pub const OWN_HOST: &str = "task.berth.invalid";
+
+/// What the guest says, after the port's number, when a port that the task was given is somebody
+/// else's. Nothing of the task has been started then.
+pub const PORT_TAKEN: &str = "is taken by another program on this node";
+
+/// The guest's exit code then.
+pub const PORT_TAKEN_CODE: u8 = 125;
+
 /// Before the block of the other tasks in an OpenSSH client's configuration.
 pub const PEERS_BEGIN: &str =
     "# Berth: the tasks of this job. Between these lines everything is replaced.\n";
@@ -61,6 +72,12 @@ pub struct GuestConfig {
     /// For how many seconds a failed command's container is kept for looking into it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_on_failure_secs: Option<u64>,
+    /// The task's ports. The command is started only if all of them are free.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<u16>,
+    /// The container's network is its own: nobody else listens there.
+    #[serde(default)]
+    pub own_network: bool,
     /// How to be reached; `None`: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssh: Option<GuestSsh>,
@@ -137,6 +154,8 @@ mod tests {
             start_in: Some("code".into()),
             code_name: Some("benchmarks".into()),
             keep_on_failure_secs: Some(3600),
+            ports: vec![30022],
+            own_network: true,
             ssh: Some(GuestSsh {
                 port: 30022,
                 host_key: "host s3cret".into(),
@@ -163,6 +182,7 @@ mod tests {
     fn a_command_alone_is_enough() {
         let short: GuestConfig = serde_json::from_str(r#"{"command":"true"}"#).unwrap();
         assert_eq!(short.command, "true");
+        assert_eq!((short.ports.len(), short.own_network), (0, false));
         assert_eq!((short.start_in, short.keep_on_failure_secs, short.ssh), (None, None, None));
     }
 

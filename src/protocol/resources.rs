@@ -74,9 +74,9 @@ pub struct PortRange {
 }
 
 impl Default for PortRange {
-    /// 20000–39999.
+    /// 10000–31999: below those that Linux gives to whoever connects without asking for one.
     fn default() -> Self {
-        Self { first: 20_000, last: 39_999 }
+        Self { first: 10_000, last: 31_999 }
     }
 }
 

@@ -92,7 +92,7 @@ fn port(_: &mut Generator) -> Schema {
 }
 
 fn port_count(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["integer", "string"], "minimum": 1, "maximum": 1000 })
+    json_schema!({ "type": ["integer", "string"], "minimum": 1, "maximum": 64 })
 }
 
 fn text(_: &mut Generator) -> Schema {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::amount::Amount;
 use crate::ids::{GpuType, UserName, VirtualClusterName};
+use crate::resources::PortRange;
 use crate::spec::NodeWish;
 use crate::time::Timestamp;
 
@@ -64,6 +65,15 @@ pub enum WaitReason {
     NodesAbsent {
         /// What it asks for.
         wanted: NodeWish,
+    },
+    /// It asks for ports by number that no node gives to tasks.
+    PortsOutside {
+        /// The first of them.
+        first: u32,
+        /// The last of them.
+        last: u32,
+        /// What a node gives.
+        allowed: PortRange,
     },
     /// It asks for part of a GPU, and no node that could take it shares its GPUs.
     GpusNotShared {

@@ -86,6 +86,12 @@ impl Display for WaitReason {
             Self::NodesAbsent { wanted } => {
                 write!(f, "There is no node {wanted}. Ask for nodes that there are, or for any.")
             }
+            Self::PortsOutside { first, last, allowed } => write!(
+                f,
+                "It asks for the ports {first} to {last}, but no node it may use gives these to tasks: \
+                 beginAt lies in {} to {}, or is 0 for any ports.",
+                allowed.first, allowed.last
+            ),
             Self::GpusNotShared { wanted } => {
                 f.write_str("It asks for part of a GPU, but no node shares its GPUs")?;
                 if !wanted.is_empty() {

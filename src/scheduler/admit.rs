@@ -16,8 +16,8 @@ use crate::want::{Class, RoleWant};
 /// Checks a request against all that the cluster has and against its virtual cluster's share.
 ///
 /// # Errors
-/// [`WaitReason::NodesAbsent`], [`WaitReason::TypeAbsent`], [`WaitReason::GpusNotShared`] or
-/// [`WaitReason::Impossible`]: it could never start. A cluster without nodes refuses nothing.
+/// [`WaitReason::NodesAbsent`], [`WaitReason::TypeAbsent`], [`WaitReason::GpusNotShared`],
+/// [`WaitReason::PortsOutside`] or [`WaitReason::Impossible`]: it could never start. A cluster without nodes refuses nothing.
 pub fn admit(snapshot: &Snapshot, request: &Request) -> Result<(), WaitReason> {
     let mut cluster = Cluster::new(&snapshot.nodes, &snapshot.virtual_clusters, Mix::default());
     let class = cluster.class(request);
@@ -32,6 +32,7 @@ pub(crate) fn never(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     explain::absent_nodes(cluster, class)
         .or_else(|| explain::absent_type(cluster, class))
         .or_else(|| explain::not_shared(cluster, class))
+        .or_else(|| explain::ports_outside(cluster, class))
         .or_else(|| class.roles.iter().find_map(|role| task_too_large(cluster, class, role)))
         .or_else(|| ports_too_many(cluster, class))
         .or_else(|| class.roles.iter().find_map(|role| role_too_large(cluster, class, role)))
@@ -70,7 +71,8 @@ fn gpus_of_types(node: &Kind, role: &RoleWant) -> impl Iterator<Item = i64> {
 
 /// No node is large enough for one task.
 fn task_too_large(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<WaitReason> {
-    let mut nodes: Vec<_> = cluster.alike(class).map(|(node, _)| node).collect();
+    let in_range = |(node, _): &(&Kind, i64)| role.lies_in(node.ports);
+    let mut nodes: Vec<_> = cluster.alike(class).filter(in_range).map(|(node, _)| node).collect();
     for (kind, amount, holding) in KINDS {
         let needs = amount(role);
         let largest = nodes.iter().map(|node| holding(node, role)).max().unwrap_or(0);
@@ -89,11 +91,8 @@ fn task_too_large(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<W
         .then(|| impossible(ResourceKind::Port, role.any_ports.into(), largest))
 }
 
-/// Ports that do not exist, or that more tasks ask for than there are addresses.
+/// Ports that more tasks ask for than there are addresses.
 fn ports_too_many(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
-    if let Some(span) = class.numbered.iter().find(|span| span.last > u16::MAX.into()) {
-        return Some(impossible(ResourceKind::Port, span.last.into(), u16::MAX.into()));
-    }
     let mut changes: Vec<_> = class
         .roles
         .iter()

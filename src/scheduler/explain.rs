@@ -2,6 +2,7 @@
 
 use protocol::amount::Amount;
 use protocol::ids::GpuType;
+use protocol::resources::PortRange;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::cluster::Cluster;
@@ -70,6 +71,22 @@ pub(crate) fn absent_nodes(cluster: &Cluster, class: &Class) -> Option<WaitReaso
     absent.then(|| WaitReason::NodesAbsent { wanted: class.of.nodes.clone() })
 }
 
+/// Ports that are wanted by number where no node gives them, as a reason.
+pub(crate) fn ports_outside(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    let nowhere =
+        |role: &&RoleWant| !cluster.alike(class).any(|(kind, _)| role.lies_in(kind.ports));
+    let role = class.roles.iter().find(nowhere)?;
+    let (first, last) = cluster.alike(class).map(|(kind, _)| kind.ports).max_by_key(|ports| {
+        // The widest range is the likeliest to be meant.
+        i32::from(ports.1) - i32::from(ports.0)
+    })?;
+    Some(WaitReason::PortsOutside {
+        first: role.numbered.iter().map(|span| span.first).min()?,
+        last: role.numbered.iter().map(|span| span.last).max()?,
+        allowed: PortRange { first, last },
+    })
+}
+
 /// A part of a GPU that is wanted where no node shares such GPUs, as a reason.
 pub(crate) fn not_shared(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     let shares =
@@ -124,7 +141,8 @@ pub(crate) fn capacity(kind: &Kind, role: &RoleWant, gpus: Bits) -> i64 {
         0 => i64::MAX,
         _ => kind.types.iter().map(of_type).sum(),
     };
-    if kind.admits(ask) { kind.total.times(ask.each).min(by_gpus) } else { 0 }
+    let takes = kind.admits(ask) && role.lies_in(kind.ports);
+    if takes { kind.total.times(ask.each).min(by_gpus) } else { 0 }
 }
 
 /// When a role has no room even on ready nodes that nothing runs on: how many others, or nodes with

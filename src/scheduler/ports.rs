@@ -98,7 +98,8 @@ impl Ports {
             let inside: i64 =
                 role.numbered.iter().map(|s| s.shared(pool.range.first, pool.range.last)).sum();
             let enough = free >= inside + i64::from(role.any_ports);
-            let fits = enough && self.numbers_free(pool.address, &role.numbered, view);
+            let in_range = role.lies_in((pool.range.first, pool.range.last));
+            let fits = enough && in_range && self.numbers_free(pool.address, &role.numbered, view);
             return i64::from(fits).min(limit);
         }
         match role.any_ports {

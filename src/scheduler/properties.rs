@@ -246,7 +246,10 @@ fn is_as_asked(snapshot: &Snapshot, asked: &Request, task: &TaskPlacement) {
         assert_eq!(given.len(), port.count as usize);
         match port.begin_at {
             0 => assert!(given.iter().all(|port| node.ports.ports().contains(port))),
-            first => assert_eq!(given[0], first),
+            first => {
+                assert_eq!(given[0], first);
+                assert!(given.iter().all(|port| node.ports.ports().contains(port)));
+            }
         }
     }
 }

@@ -56,7 +56,8 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
         WaitReason::Impossible { .. }
         | WaitReason::NodesAbsent { .. }
         | WaitReason::TypeAbsent { .. }
-        | WaitReason::GpusNotShared { .. } => {
+        | WaitReason::GpusNotShared { .. }
+        | WaitReason::PortsOutside { .. } => {
             assert_eq!(never.as_ref(), Some(reason));
             let idle = Snapshot { running: Vec::new(), ..own };
             assert!(!starts(&idle, job));

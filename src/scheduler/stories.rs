@@ -3,6 +3,7 @@
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition::{Draining, Unreachable};
 use protocol::ids::JobId;
+use protocol::resources::PortRange;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::model::Answer;
@@ -205,7 +206,7 @@ fn what_was_let_past_is_not_waited_for() {
 #[test]
 fn the_reservation_counts_only_ports_of_the_range() {
     let story = cluster().node("a").gpus(1, "A100").ports(20_000, 20_005);
-    let holder = job(9).gpus(1, &[]).port("tb", 6006, 2);
+    let holder = job(9).gpus(1, &[]);
     let mut story = story.waits(holder);
     story.snapshot = crate::properties::after(&story.snapshot);
     let story = story.waits(job(1).gpus(1, &[]).port("more", 0, 4)).waits(job(2));
@@ -236,21 +237,39 @@ fn ports_are_unique_on_an_address() {
 }
 
 #[test]
-fn numbered_ports_are_given_exactly_and_may_lie_outside_the_range() {
+fn numbered_ports_are_given_exactly() {
     let story = cluster().node("a").ports(20_000, 20_009);
-    let story = story.waits(job(1).port("tb", 6006, 2).port("web", 20_000, 8));
-    let plan = story.clone().waits(job(2).port("tb", 6007, 1)).plan();
+    let story = story.waits(job(1).port("tb", 20_008, 2).port("web", 20_000, 6));
+    let plan = story.clone().waits(job(2).port("tb", 20_009, 1)).plan();
     let task = &plan.placements[0].tasks[0];
     let of = |label: &str| &task.ports[&port(label, 0, 1).label];
-    assert_eq!(of("tb"), &[6006, 6007]);
-    assert_eq!(of("web"), &(20_000..20_008).collect::<Vec<_>>());
+    assert_eq!(of("tb"), &[20_008, 20_009]);
+    assert_eq!(of("web"), &(20_000..20_006).collect::<Vec<_>>());
     let mut any = [of("http")[0], of("ssh")[0]];
     any.sort_unstable();
-    assert_eq!(any, [20_008, 20_009]);
+    assert_eq!(any, [20_006, 20_007]);
     let WaitReason::Short { resource: ResourceKind::Port, .. } = plan.waiting[&JobId(2)].reason
     else {
         panic!("{:?}", plan.waiting);
     };
+}
+
+#[test]
+fn numbered_ports_lie_in_the_range_of_their_node() {
+    let story = cluster().node("a").ports(20_000, 20_009).node("b").ports(30_000, 30_999);
+    let outside = |first, count| {
+        let asked = job(1).port("tb", first, count);
+        admit(&story.snapshot, &asked.request).err()
+    };
+    let allowed = PortRange { first: 30_000, last: 30_999 };
+    for (first, count, last) in [(6006, 2, 6007), (30_998, 3, 31_000), (65_530, 10, 65_539)] {
+        let reason = WaitReason::PortsOutside { first: first.into(), last, allowed };
+        assert_eq!(outside(first, count), Some(reason));
+    }
+    assert_eq!(outside(20_004, 2), None);
+    assert_eq!(story.clone().waits(job(1).port("tb", 20_004, 2)).plan().placements.len(), 1);
+    let placed = story.waits(job(1).port("tb", 30_004, 2)).plan().placements;
+    assert_eq!(placed[0].tasks[0].node.as_str(), "b");
 }
 
 #[test]
@@ -291,9 +310,8 @@ fn what_can_never_be_met_is_refused_at_the_door() {
         (job(1).cpus(20).tasks(2).role().cpus(20).tasks(2), Cpu, 80, 64),
         (job(1).memory(200_000), Memory, 200_000, 131_072),
         (job(1).gpus(4, &[]).disk(150), Disk, 150, 100),
-        (job(1).port("tb", 6006, 1).tasks(3), Port, 3, 2),
-        (job(1).port("tb", 65_530, 10), Port, 65_539, 65_535),
-        (job(1).port("many", 0, 30_000), Port, 30_002, 20_000),
+        (job(1).port("tb", 16_006, 1).tasks(3), Port, 3, 2),
+        (job(1).port("many", 0, 30_000), Port, 30_002, 22_000),
     ];
     for (job, resource, needs, largest) in refused {
         let (needs, largest) = (Amount::whole(needs), Amount::whole(largest));

@@ -193,6 +193,12 @@ impl RoleWant {
         }
     }
 
+    /// Whether its ports by number are of a node's range.
+    pub(crate) fn lies_in(&self, (first, last): (u16, u16)) -> bool {
+        let inside = |span: &Span| span.first >= first.into() && span.last <= last.into();
+        self.numbered.iter().all(inside)
+    }
+
     /// Whether two of its tasks can never share an address.
     pub(crate) fn alone_on_address(&self) -> bool {
         !self.numbered.is_empty()

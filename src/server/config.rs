@@ -9,6 +9,8 @@ mod variables;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use axum::http::Uri;
+use control::Portal;
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
@@ -36,6 +38,9 @@ pub struct Config {
     pub tls: TlsConfig,
     /// How many connections there may be.
     pub connections: ConnectionsConfig,
+    /// Whether tasks may be at the portal's own host without https, where what they serve is sent
+    /// the sessions of those who open it: for who trusts all users.
+    pub allow_tasks_at_portal: bool,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpAddr>,
     /// The administrator's first password; else one is made up and printed once.
@@ -193,6 +198,7 @@ impl Default for Config {
             hosts: Vec::new(),
             tls: TlsConfig::default(),
             connections: ConnectionsConfig::default(),
+            allow_tasks_at_portal: false,
             trusted_proxies: Vec::new(),
             admin_password: None,
             certificates: None,
@@ -330,6 +336,18 @@ impl Config {
     #[must_use]
     pub fn first_node(&self) -> Option<NodeSettings> {
         self.nodes.is_empty().then(|| NodeEntry::local_docker().into())
+    }
+
+    /// Where the portal is, of which tasks are kept apart.
+    #[must_use]
+    pub fn portal(&self) -> Portal {
+        let url = self.public_url.as_deref().and_then(|url| url.parse::<Uri>().ok());
+        Portal {
+            listen: vec![self.listen.ip()],
+            host: url.as_ref().and_then(Uri::host).map(str::to_owned),
+            https: self.is_https(),
+            tasks_allowed: self.allow_tasks_at_portal,
+        }
     }
 
     /// The database's address.

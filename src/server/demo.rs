@@ -56,6 +56,7 @@ pub fn nodes() -> Vec<NodeSettings> {
                 labels: BTreeMap::from([("simulated".to_owned(), "true".to_owned())]),
                 links: Vec::new(),
                 shares_gpus: gpu_type == SHARED,
+                network: None,
             });
         }
     }

@@ -23,6 +23,9 @@
 //! way is told to be `sandbox`ed, so that a browser that was talked into sending a token gains the
 //! page nothing.
 //!
+//! **Who answers.** A connection goes through the task's guest, which is known by its host key and
+//! connects to nobody but the task's own programs; see [`api::proxy::Way`].
+//!
 //! **What passes.** One connection to the task a request, never shared, so that nothing of a request
 //! or an answer can be taken for a part of another. Our cookies and our token never reach a task,
 //! and none of its answers sets a cookie that could be taken for ours; see [`headers`]. Bodies
@@ -38,6 +41,7 @@ mod hosts;
 mod page;
 mod places;
 mod requests;
+mod stream;
 mod tunnel;
 
 use std::net::IpAddr;

@@ -22,7 +22,8 @@ const SOCKET: &str = "/var/run/docker.sock";
 const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// Without a bridge and without rules of its own an engine also starts where the kernel's packet
-/// filter may not be changed; jobs use the host's network and miss nothing.
+/// filter may not be changed. Tasks still have a network of their own, whose ports a program of the
+/// engine's forwards; what they miss is the way out of this machine.
 const WITHOUT_NETWORK: [&str; 2] = ["--bridge=none", "--iptables=false"];
 
 /// An engine that answers at a unix socket.
@@ -142,6 +143,10 @@ impl PrivateEngine {
 impl Drop for PrivateEngine {
     fn drop(&mut self) {
         let id = self.process.id().to_string();
+        let listed = self.engine.client().and_then(|mut docker| {
+            output(docker.args(["network", "ls", "--quiet", "--filter", "driver=bridge"]))
+        });
+        let networks = listed.unwrap_or_default();
         // SIGTERM, not a kill: the engine stops its containers and unmounts their file systems. The
         // shell's own `kill` is there also where no package with the program is.
         let asked =
@@ -153,10 +158,12 @@ impl Drop for PrivateEngine {
         if let Err(error) = self.process.wait() {
             note(&format!("the private engine {id} did not end: {error}"));
         }
-        // The engine leaves its own network namespace mounted.
-        let remove = "umount \"$1/exec/netns/default\" 2>/dev/null; rm -rf \"$1\"";
-        let removed = as_root("sh")
-            .and_then(|mut sh| output(sh.args(["-c", remove, "sh"]).arg(&self.folder)));
+        // The engine leaves its own network namespace mounted, and the networks of its tasks.
+        let remove = "umount \"$1/exec/netns/default\" 2>/dev/null; \
+                      for id in $2; do ip link delete \"br-$id\" 2>/dev/null; done; rm -rf \"$1\"";
+        let removed = as_root("sh").and_then(|mut sh| {
+            output(sh.args(["-c", remove, "sh"]).arg(&self.folder).arg(networks))
+        });
         if let Err(error) = removed {
             note(&format!("{} stays: {error:#}", self.folder.display()));
         }

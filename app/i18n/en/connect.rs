@@ -7,7 +7,7 @@ pub(super) const CONNECT: Connect = Connect {
     not_running: "This task does not run: it cannot be entered now.",
     task: "Task",
     pages: "What it serves",
-    pages_hint: "Jupyter, TensorBoard or a program of your own: it must listen at 0.0.0.0, at the port of that label ($PAI_PORT_LIST_…).",
+    pages_hint: "Jupyter, TensorBoard or a program of your own: it must listen at the port of that label ($PAI_PORT_LIST_…).",
     open_port: |label| format!("Open {label}"),
     key: "1. Get the key",
     key_hint: "It opens the tasks of this job and nothing else.",

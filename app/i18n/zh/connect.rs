@@ -7,7 +7,7 @@ pub(super) const CONNECT: Connect = Connect {
     not_running: "该任务未在运行，目前无法进入。",
     task: "任务",
     pages: "任务提供的页面",
-    pages_hint: "Jupyter、TensorBoard 或您自己的程序：须在 0.0.0.0 上监听该标签对应的端口（$PAI_PORT_LIST_…）。",
+    pages_hint: "Jupyter、TensorBoard 或您自己的程序：须监听该标签对应的端口（$PAI_PORT_LIST_…）。",
     open_port: |label| format!("打开 {label}"),
     key: "1. 获取密钥",
     key_hint: "它只能进入本作业的任务。",

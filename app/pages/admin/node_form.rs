@@ -1,7 +1,7 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
-use protocol::cluster::{GpuRuntime, NodeSettings};
+use protocol::cluster::{GpuRuntime, NodeNetwork, NodeSettings};
 use protocol::ids::NodeName;
 
 use crate::i18n::{text, tr};
@@ -69,6 +69,7 @@ fn Fields(save: ServerAction<SaveNode>, known: Option<NodeSettings>) -> impl Int
 #[component]
 fn Where(known: Option<NodeSettings>) -> impl IntoView {
     let is_known = known.is_some();
+    let network = known.as_ref().and_then(|known| known.network);
     let (name, address, endpoint) = known.map_or_else(Default::default, |known| {
         (known.name.to_string(), known.address, known.endpoint)
     });
@@ -90,6 +91,29 @@ fn Where(known: Option<NodeSettings>) -> impl IntoView {
             value=endpoint
             required=true
         />
+        <NetworkField network=network/>
+    }
+    .into_any()
+}
+
+/// Which network its tasks have.
+#[component]
+fn NetworkField(network: Option<NodeNetwork>) -> impl IntoView {
+    let is = move |one| network == Some(one);
+    view! {
+        <div class="field">
+            <label class="field__label" for="network">{tr(|t| t.admin.network)}</label>
+            <select class="select" id="network" name="node[network]" aria-describedby="network-hint">
+                <option value="">{tr(|t| t.admin.network_usual)}</option>
+                <option value="host" selected=is(NodeNetwork::Host)>
+                    {tr(|t| t.admin.network_host)}
+                </option>
+                <option value="bridge" selected=is(NodeNetwork::Bridge)>
+                    {tr(|t| t.admin.network_bridge)}
+                </option>
+            </select>
+            <p id="network-hint" class="hint">{tr(|t| t.admin.network_hint)}</p>
+        </div>
     }
     .into_any()
 }

@@ -56,9 +56,12 @@ fn Table(nodes: Vec<NodeView>, remove: ServerAction<RemoveNode>) -> impl IntoVie
 fn Row(node: NodeView, remove: ServerAction<RemoveNode>) -> impl IntoView {
     let name = node.name.to_string();
     let edit = format!("/admin/nodes?edit={}", encode(&name));
+    let exposed = node.at_portal.then(|| {
+        view! { <p class="notice" role="alert">{tr(|t| t.admin.at_portal)}</p> }
+    });
     view! {
         <tr>
-            <th scope="row"><a href=address::node(&node.name)>{name}</a></th>
+            <th scope="row"><a href=address::node(&node.name)>{name}</a> {exposed}</th>
             <td><ConditionChip condition=node.condition/></td>
             <td class="wide"><code>{node.endpoint.clone()}</code></td>
             <td>

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::EndpointOptions;
-use protocol::cluster::NodeSettings;
+use engine::{EndpointOptions, OwnNetwork};
+use protocol::cluster::{NodeNetwork, NodeSettings};
 use protocol::ids::NodeName;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -26,7 +26,7 @@ type Watchers = HashMap<NodeName, (NodeSettings, CancellationToken, JoinHandle<(
 pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
     let mut watchers = Watchers::new();
     loop {
-        match Cluster::read(&shared.database).await {
+        match Cluster::read(&shared.database, &shared.of_nodes.portal).await {
             Ok(cluster) => {
                 reconcile(&shared, &cluster, &mut watchers, &shutdown).await;
                 shared.set_cluster(cluster);
@@ -52,7 +52,11 @@ async fn reconcile(
     shutdown: &CancellationToken,
 ) {
     let current = |name: &NodeName, settings: &NodeSettings| {
-        cluster.node(name).is_some_and(|node| same_engine(&node.settings, settings))
+        let portal = &shared.of_nodes.portal;
+        cluster.node(name).is_some_and(|node| {
+            same_engine(&node.settings, settings)
+                && portal.network(&node.settings) == portal.network(settings)
+        })
     };
     let outdated: Vec<NodeName> = watchers
         .iter()
@@ -86,6 +90,11 @@ fn same_engine(a: &NodeSettings, b: &NodeSettings) -> bool {
     a.endpoint == b.endpoint && a.gpu_runtime == b.gpu_runtime
 }
 
+/// What the network of this installation's tasks is called on nodes where they have one.
+pub(crate) fn network(installation: &str) -> String {
+    format!("berth-{installation}")
+}
+
 /// How a node's engine is reached.
 pub(crate) fn endpoint(shared: &Shared, settings: &NodeSettings) -> EndpointOptions {
     EndpointOptions {
@@ -96,5 +105,12 @@ pub(crate) fn endpoint(shared: &Shared, settings: &NodeSettings) -> EndpointOpti
             if own.is_dir() { own } else { folder.clone() }
         }),
         declared: None,
+        network: match shared.of_nodes.portal.network(settings) {
+            NodeNetwork::Host => None,
+            NodeNetwork::Bridge => Some(OwnNetwork {
+                name: network(&shared.installation),
+                cluster: shared.installation.clone(),
+            }),
+        },
     }
 }

@@ -32,6 +32,9 @@ impl Ops {
         if !mistakes.is_empty() {
             return Err(Error::new(ErrorCode::InvalidParametersError, mistakes.join("\n")));
         }
+        if let Some(refusal) = self.0.of_nodes.portal.refusal(node) {
+            return Err(Error::new(ErrorCode::InvalidParametersError, refusal));
+        }
         self.may_change(&node.name)?;
         engine::connect(&endpoint(&self.0, node))
             .map_err(|error| Error::new(ErrorCode::InvalidParametersError, error.to_string()))
@@ -48,7 +51,8 @@ impl Ops {
     }
 
     async fn changed(&self, name: &NodeName) -> Result<()> {
-        let cluster = Cluster::read(&self.0.database).await.map_err(database)?;
+        let cluster =
+            Cluster::read(&self.0.database, &self.0.of_nodes.portal).await.map_err(database)?;
         self.0.set_cluster(cluster);
         self.0.tell(api::changes::Change::Node { name: name.clone() });
         self.0.bells.nodes.ring();
@@ -62,13 +66,14 @@ impl Ops {
 impl Nodes for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>> {
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        Ok(cluster.nodes.iter().map(|node| views::node(actor, node, &queue)).collect())
+        let view = |node| views::node(actor, node, &queue, &self.0.of_nodes.portal);
+        Ok(cluster.nodes.iter().map(view).collect())
     }
 
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
-        Ok(views::node(actor, node, &queue))
+        Ok(views::node(actor, node, &queue, &self.0.of_nodes.portal))
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {
@@ -182,6 +187,7 @@ async fn new(settings: NodeSettings, engine: &dyn Engine) -> Result<NodeRecord> 
         last_seen: None,
         capacity: Some(info.capacity()),
         engine: Some(info.version),
+        tasks_address: info.tasks_address,
     };
     let observed = Some(observed);
     Ok(NodeRecord { settings, from_file: false, draining: false, emptied: false, observed })

@@ -13,6 +13,7 @@ use super::{owner_only, tasks};
 use crate::audit::{self, Note};
 use crate::error::database;
 use crate::shared::Shared;
+use crate::tunnels::Tunnel;
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
@@ -29,7 +30,10 @@ impl Proxy for Ops {
                 format!("{role}-{index} of {job} has no port {port}, only {}", labels.join(", "));
             Error::new(ErrorCode::NoTaskError, message)
         })?;
-        Ok(Upstream { address: task.placement.address, port })
+        let address = task.placement.address.clone();
+        let shared = Arc::clone(&self.0);
+        let way = Arc::new(Tunnel { shared, job: job.clone(), task, port });
+        Ok(Upstream { address, port, way })
     }
 
     async fn enter(&self, actor: &Actor, port: &TaskPort, address: &str) -> Result<()> {

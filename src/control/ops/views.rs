@@ -22,6 +22,7 @@ use protocol::wait::{WaitReason, Waiting};
 use scheduler::model::{Answer, Demand, Standing};
 
 use crate::cluster::{Cluster, capacity, condition};
+use crate::portal::Portal;
 use crate::queue::Queue;
 use crate::rights::Usable;
 
@@ -134,7 +135,12 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
 }
 
 /// How an engine is reached says more about the node than others need to know.
-pub(super) fn node(actor: &Actor, node: &NodeRecord, queue: &Queue) -> NodeView {
+pub(super) fn node(
+    actor: &Actor,
+    node: &NodeRecord,
+    queue: &Queue,
+    portal: &Portal,
+) -> NodeView {
     let capacity = capacity(node);
     let name = &node.settings.name;
     let held = held_on(queue, name);
@@ -159,7 +165,9 @@ pub(super) fn node(actor: &Actor, node: &NodeRecord, queue: &Queue) -> NodeView 
         name: name.clone(),
         address: node.settings.address.clone(),
         endpoint: if actor.admin { node.settings.endpoint.clone() } else { String::new() },
-        simulated: node.settings.endpoint.starts_with("sim://"),
+        simulated: node.settings.is_simulated(),
+        tasks_address: observed.and_then(|seen| seen.tasks_address),
+        at_portal: portal.is_exposed_to(&node.settings),
         condition: condition(node),
         emptied: node.emptied,
         problem: observed.and_then(|seen| seen.problem.clone()),

@@ -24,7 +24,8 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 
 impl Ops {
     async fn changed(&self) -> Result<()> {
-        let cluster = Cluster::read(&self.0.database).await.map_err(database)?;
+        let cluster =
+            Cluster::read(&self.0.database, &self.0.of_nodes.portal).await.map_err(database)?;
         self.0.set_cluster(cluster);
         self.0.tell(api::changes::Change::Cluster);
         self.0.bells.schedule.ring();

@@ -89,6 +89,7 @@ fn node(name: &str) -> NodeRecord {
             labels: BTreeMap::new(),
             links: Vec::new(),
             shares_gpus: false,
+            network: None,
         },
         from_file: false,
         draining: false,
@@ -99,6 +100,7 @@ fn node(name: &str) -> NodeRecord {
             last_seen: None,
             engine: None,
             capacity: None,
+            tasks_address: None,
         }),
     }
 }

@@ -19,6 +19,7 @@ pub(crate) struct Model {
     pub last_seen: Option<i64>,
     pub engine: Option<String>,
     pub capacity: Option<String>,
+    pub tasks_address: Option<String>,
 }
 
 impl ActiveModelBehavior for ActiveModel {}
@@ -33,6 +34,7 @@ impl Model {
                 last_seen: moment(self.last_seen),
                 engine: self.engine.clone(),
                 capacity: row.json_if(self.capacity.as_ref())?,
+                tasks_address: row.name_if(self.tasks_address.as_deref())?,
             }),
             None => None,
         };

@@ -78,6 +78,10 @@ pub(super) fn start_failure(error: Error, name: &str) -> EngineError {
     if status_of(&error).is_some() && shell_missing {
         return no_shell();
     }
+    let port_taken = ["port is already allocated", "address already in use"];
+    if status_of(&error).is_some() && port_taken.iter().any(|part| text.contains(part)) {
+        return EngineError::PortTaken(text);
+    }
     classify(error, name)
 }
 
@@ -175,5 +179,17 @@ mod tests {
                     directory: unknown";
         let error = start_failure(answer(400, text), "x");
         assert!(matches!(error, EngineError::Refused(text) if text.contains("no shell")));
+    }
+
+    #[test]
+    fn a_port_that_somebody_has_is_told() {
+        for end in [
+            "Bind for 172.17.0.1:21001 failed: port is already allocated",
+            "Error starting userland proxy: listen tcp4 172.17.0.1:21005: bind: address already in use",
+        ] {
+            let text =
+                format!("driver failed programming external connectivity on endpoint x: {end}");
+            assert!(matches!(start_failure(answer(500, &text), "x"), EngineError::PortTaken(_)));
+        }
     }
 }

@@ -13,8 +13,9 @@ use protocol::guest::{FOLDER, PROGRAM, PROGRAMS, VARIABLE};
 use protocol::ids::TaskKey;
 use protocol::image::explicit;
 
+use super::network;
 use super::provide::mount;
-use crate::{ContainerSpec, Folder, GpuDevice};
+use crate::{ContainerSpec, Folder, GpuDevice, Network};
 
 /// The label that says which installation a container belongs to.
 pub(super) const CLUSTER_LABEL: &str = "berth.cluster";
@@ -29,15 +30,15 @@ const WRAPPER: &str = "export PAI_WORK_DIR=\"$PWD\" QIZHI_WORK_DIR=\"$PWD\"\n\
     exec /bin/sh -c \"$1\"";
 
 /// What `root` in a container may do besides ordinary things: Docker's own set without making
-/// devices and raw packets, which a shared network does not forgive.
-const CAPABILITIES: [&str; 12] = [
+/// devices, and without raw packets and the node's own ports, which a shared network does not forgive.
+/// In a network of its own a container has all ports anyway.
+const CAPABILITIES: [&str; 11] = [
     "AUDIT_WRITE",
     "CHOWN",
     "DAC_OVERRIDE",
     "FOWNER",
     "FSETID",
     "KILL",
-    "NET_BIND_SERVICE",
     "SETFCAP",
     "SETGID",
     "SETPCAP",
@@ -72,7 +73,16 @@ pub(super) fn body(
 ) -> ContainerCreateBody {
     let mut labels: HashMap<String, String> = spec.labels.clone().into_iter().collect();
     labels.extend(key_labels(&spec.cluster, &spec.key));
+    let (exposed_ports, bindings) = match &spec.network {
+        Network::Host => (None, None),
+        Network::Bridge { address, ports, .. } => {
+            let (exposed, bindings) = network::published(*address, ports);
+            (Some(exposed), Some(bindings))
+        }
+    };
+    let host_config = host(spec, code, has_init, engine_cpus);
     ContainerCreateBody {
+        exposed_ports,
         image: Some(explicit(&spec.image)),
         entrypoint: Some(entrypoint(spec)),
         // People enter as root, and so the command must be: else they could not work on its files.
@@ -87,7 +97,7 @@ pub(super) fn body(
             test: Some(vec!["NONE".to_owned()]),
             ..Default::default()
         }),
-        host_config: Some(host(spec, code, has_init, engine_cpus)),
+        host_config: Some(HostConfig { port_bindings: bindings, ..host_config }),
         ..Default::default()
     }
 }
@@ -119,7 +129,10 @@ fn host(spec: &ContainerSpec, code: Option<Mount>, has_init: bool, engine_cpus: 
         capabilities.push("IPC_LOCK".to_owned());
     }
     HostConfig {
-        network_mode: Some("host".to_owned()),
+        network_mode: Some(match &spec.network {
+            Network::Host => "host".to_owned(),
+            Network::Bridge { name, .. } => name.clone(),
+        }),
         ipc_mode: Some("private".to_owned()),
         // The guest is what an init program would be.
         init: (has_init && spec.guest.is_none()).then_some(true),
@@ -277,7 +290,27 @@ mod tests {
             code: None,
             folders: Vec::new(),
             infiniband: false,
+            network: Network::Host,
         }
+    }
+
+    #[test]
+    fn a_network_of_its_own_publishes_only_the_tasks_ports() {
+        let on_host = body(&spec(), None, true, 0);
+        assert_eq!(on_host.exposed_ports, None);
+        let host = on_host.host_config.unwrap();
+        assert_eq!((host.network_mode.as_deref(), host.port_bindings), (Some("host"), None));
+        let network = Network::Bridge {
+            name: "berth-c".into(),
+            address: "172.20.0.1".parse().unwrap(),
+            ports: vec![20_022],
+        };
+        let apart = body(&ContainerSpec { network, ..spec() }, None, true, 0);
+        let apart = serde_json::to_value(apart).unwrap();
+        assert_eq!(apart["ExposedPorts"], serde_json::json!({ "20022/tcp": {} }));
+        assert_eq!(apart["HostConfig"]["NetworkMode"], "berth-c");
+        let there = serde_json::json!([{ "HostIp": "172.20.0.1", "HostPort": "20022" }]);
+        assert_eq!(apart["HostConfig"]["PortBindings"], serde_json::json!({ "20022/tcp": there }));
     }
 
     #[test]
@@ -288,7 +321,8 @@ mod tests {
         assert_eq!(host.pids_limit, Some(PIDS));
         assert!(host.privileged.is_none() && host.binds.is_none() && host.devices.is_none());
         let added = host.cap_add.unwrap();
-        for power in ["SYS_ADMIN", "NET_RAW", "NET_ADMIN", "SYS_PTRACE", "MKNOD", "IPC_LOCK"] {
+        let powers = ["SYS_ADMIN", "SYS_PTRACE", "MKNOD", "IPC_LOCK"];
+        for power in powers.into_iter().chain(["NET_RAW", "NET_ADMIN", "NET_BIND_SERVICE"]) {
             assert!(!added.iter().any(|name| name == power), "{power}");
         }
     }

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
+use protocol::guest::OWN_HOST;
 use russh::server::{
     Auth, ChannelOpenHandle, Handler, Msg, PublicKeyOffer, Session, VerifiedPublicKey,
 };
@@ -134,7 +135,10 @@ impl Handler for Connection {
         reply: ChannelOpenHandle,
         _session: &mut Session,
     ) -> Result<(), Self::Error> {
-        let target = Target::Tcp(host.to_owned(), port);
+        let target = match u16::try_from(port) {
+            Ok(port) if host == OWN_HOST => Target::Own(port),
+            Ok(_) | Err(_) => Target::Tcp(host.to_owned(), port),
+        };
         self.forwards.open(&self.server, target, channel, reply);
         Ok(())
     }

@@ -14,8 +14,7 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
-use super::Server;
-
+use super::{Server, own};
 use crate::names::resolve;
 use crate::pump::{Output, hand_on, receive_all, send_all};
 use crate::spool::Spool;
@@ -37,6 +36,8 @@ const REST: Duration = Duration::from_secs(60);
 pub(super) enum Target {
     /// A host and its port.
     Tcp(String, u32),
+    /// A port that the task's own programs listen at.
+    Own(u16),
     /// A socket in the file system.
     Unix(PathBuf),
 }
@@ -80,11 +81,12 @@ impl Forwards {
     ) {
         let place = Arc::clone(&self.channels).try_acquire_owned();
         let spool = Spool::new(server.folder.path());
+        let own_network = server.own_network;
         tokio::spawn(async move {
             let Ok(place) = place else {
                 return reply.reject(ChannelOpenFailure::ResourceShortage).await;
             };
-            match tokio::time::timeout(CONNECT, connect(target)).await {
+            match tokio::time::timeout(CONNECT, connect(target, own_network)).await {
                 Ok(Ok(stream)) => {
                     reply.accept().await;
                     match stream {
@@ -129,8 +131,9 @@ enum Stream {
     Unix(UnixStream),
 }
 
-async fn connect(target: Target) -> io::Result<Stream> {
+async fn connect(target: Target, own_network: bool) -> io::Result<Stream> {
     match target {
+        Target::Own(port) => own::connect(port, own_network).await.map(Stream::Tcp),
         Target::Unix(path) => Ok(Stream::Unix(UnixStream::connect(path).await?)),
         Target::Tcp(host, port) => {
             let port = u16::try_from(port).map_err(io::Error::other)?;

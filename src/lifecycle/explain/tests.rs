@@ -268,6 +268,19 @@ fn the_engines_words_when_nothing_started() {
 }
 
 #[test]
+fn a_port_that_was_taken_is_the_guests_to_say_before_anything_ran() {
+    let taken = "berth: port 20022 is taken by another program on this node\n";
+    let exit = explain(&ended(125, taken));
+    assert_eq!((exit.code, exit.cause), (None, Cause::PortTaken));
+    assert_eq!(exit.evidence, [taken.trim()]);
+    let both = format!("berth: nobody can enter by SSH: x\n{taken}");
+    assert_eq!(explain(&ended(125, &both)).cause, Cause::PortTaken);
+    for (code, log) in [(1, taken.to_owned()), (125, format!("starting\n{taken}"))] {
+        assert_eq!(explain(&ended(code, &log)).cause, Cause::CommandFailed, "{log}");
+    }
+}
+
+#[test]
 fn evidence_is_readable_and_short() {
     let log = "\u{1b}[31mCUDA out of memory\u{1b}[0m 1\r\n".repeat(9) + &"x".repeat(2000) + "\n\n";
     let exit = explain(&ended(1, &log));

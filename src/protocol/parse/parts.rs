@@ -11,7 +11,7 @@ use crate::spec::{PortRequest, RetryLimit};
 /// Tasks of all roles together.
 pub(crate) const MAX_TASKS: u32 = 10_000;
 /// Ports of one label.
-const MAX_PORTS: i64 = 1000;
+pub(crate) const MAX_PORTS: i64 = 64;
 /// Bytes of a command.
 const MAX_COMMAND: usize = 100_000;
 /// Bytes of any other text on one line.
@@ -101,7 +101,17 @@ pub(crate) fn ports<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<PortR
         }
         ports.push(PortRequest { label, begin_at, count });
     }
+    few_ports(reader, field, &ports);
     without_implicit(ports)
+}
+
+/// All ports of a task together have the limit that each label has.
+pub(crate) fn few_ports<'d>(reader: &mut Reader<'d>, field: &Field<'d>, ports: &[PortRequest]) {
+    let all: i64 = ports.iter().map(|ports| i64::from(ports.count)).sum();
+    if all > MAX_PORTS {
+        let message = format!("each task asks for {all} ports");
+        reader.wrong(field, message, format!("at most {MAX_PORTS} ports in all"));
+    }
 }
 
 fn begin_at<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<u16> {

@@ -247,12 +247,16 @@ fn read_resources<'d>(
     let memory_mb = get("memoryMB", parts::MIN_MEMORY, parts::MAX_AMOUNT);
     let gpus = parts::gpus(reader, &fields, "gpu");
     let mut ports = Vec::new();
-    let map = fields.given("ports").and_then(|field| reader.map(&field));
+    let given = fields.given("ports");
+    let map = given.as_ref().and_then(|field| reader.map(field));
     for (entry, field) in map.iter().flat_map(Fields::each) {
         let label = word(reader, &entry.key, entry.key_start, &field, PortLabel::try_from);
         if let (Some(label), Some(count)) = (label, parts::port_count(reader, &field)) {
             ports.push(PortRequest { label, begin_at: 0, count });
         }
+    }
+    if let Some(field) = &given {
+        parts::few_ports(reader, field, &ports);
     }
     let resources = Resources {
         cpus: u32::try_from(cpus?).ok()?,

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 
-use protocol::cluster::{GpuCount, GpuRuntime, NodeSettings};
+use protocol::cluster::{GpuCount, GpuRuntime, NodeNetwork, NodeSettings};
 use protocol::ids::NodeName;
 use protocol::resources::PortRange;
 use serde::{Deserialize, Deserializer};
 
-/// A node as an administrator writes it: `ports` is a text such as `20000-39999`.
+/// A node as an administrator writes it: `ports` is a text such as `10000-31999`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeEntry {
@@ -42,6 +42,9 @@ pub struct NodeEntry {
     /// Whether several tasks may share one of its GPUs, each with a part of it.
     #[serde(default)]
     pub shares_gpus: bool,
+    /// Which network its tasks have; none: one of their own where the node is this machine.
+    #[serde(default)]
+    pub network: Option<NodeNetwork>,
 }
 
 impl NodeEntry {
@@ -60,6 +63,7 @@ impl NodeEntry {
             labels: BTreeMap::new(),
             links: Vec::new(),
             shares_gpus: false,
+            network: None,
         }
     }
 
@@ -95,6 +99,7 @@ impl From<NodeEntry> for NodeSettings {
             labels,
             links,
             shares_gpus,
+            network,
         } = entry;
         Self {
             name,
@@ -109,6 +114,7 @@ impl From<NodeEntry> for NodeSettings {
             labels,
             links,
             shares_gpus,
+            network,
         }
     }
 }
@@ -116,7 +122,7 @@ impl From<NodeEntry> for NodeSettings {
 fn ports<'de, D: Deserializer<'de>>(text: D) -> Result<PortRange, D::Error> {
     let text = String::deserialize(text)?;
     parse_ports(&text).ok_or_else(|| {
-        let allowed = "FIRST-LAST with 1024 ≤ FIRST ≤ LAST ≤ 65535, as 20000-39999";
+        let allowed = "FIRST-LAST with 1024 ≤ FIRST ≤ LAST ≤ 65535, as 10000-31999";
         serde::de::Error::custom(format!("{text:?} is not a range of ports: allowed is {allowed}"))
     })
 }

@@ -1,3 +1,5 @@
+use protocol::cluster::NodeNetwork;
+
 use super::*;
 
 fn load(file: &str, variables: &[(&str, &str)], flags: &Flags) -> Result<Config, String> {
@@ -32,6 +34,7 @@ fn nodes_and_virtual_clusters_are_read() {
         gpus = [{ type = "TITANX", count = 2 }]
         gpu_runtime = "none"
         shares_gpus = true
+        network = "bridge"
         ports = "30000-30999"
         labels = { rack = "a" }
 
@@ -51,6 +54,7 @@ fn nodes_and_virtual_clusters_are_read() {
     assert_eq!((node.ports.first, node.ports.last), (30_000, 30_999));
     assert_eq!(node.gpus.as_ref().unwrap()[0].count, 2);
     assert!(node.shares_gpus);
+    assert_eq!(node.network, Some(NodeNetwork::Bridge));
     assert_eq!(config.virtual_clusters[0].share.cpus, Some(8));
     assert!(config.virtual_clusters[0].borrows);
     let part = &config.virtual_clusters[1];
@@ -81,7 +85,7 @@ fn mistakes_name_key_value_and_what_is_allowed() {
         ("listne = 1".into(), &[], &["listne", "listen"]),
         ("listen = 'nowhere'".into(), &[], &["listen", "socket address"]),
         ("demo = 'perhaps'".into(), &[], &["demo", "perhaps", "boolean"]),
-        (format!("[[nodes]]\n{node}ports = '5-1'"), &[], &["nodes", "ports", "5-1", "20000-39999"]),
+        (format!("[[nodes]]\n{node}ports = '5-1'"), &[], &["nodes", "ports", "5-1", "10000-31999"]),
         (
             format!("[[nodes]]\n{node}gpus = [{{type = 'A100', count = 2}}]\nlinks = [[0, 2]]"),
             &[],
@@ -144,4 +148,15 @@ fn encryption_is_read_and_its_mistakes_are_told() {
             assert!(error.contains(word), "{word:?} is not in {error:?}");
         }
     }
+}
+
+#[test]
+fn the_portal_is_where_it_listens_and_what_people_type() {
+    let portal = |file: &str| load(file, &[], &Flags::default()).unwrap().portal();
+    let plain = portal("listen = '10.0.0.1:80'");
+    assert_eq!(plain.listen, ["10.0.0.1".parse::<std::net::IpAddr>().unwrap()]);
+    assert_eq!((plain.host, plain.https, plain.tasks_allowed), (None, false, false));
+    let named = portal("public_url = 'https://berth.example.org/'\nallow_tasks_at_portal = true");
+    assert_eq!(named.host.as_deref(), Some("berth.example.org"));
+    assert!(named.https && named.tasks_allowed);
 }

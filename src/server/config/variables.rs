@@ -13,10 +13,11 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 34] = [
+const KNOWN: [(&str, &str, Kind); 35] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
+    ("BERTH_ALLOW_TASKS_AT_PORTAL", "allow_tasks_at_portal", Kind::Value),
     ("BERTH_HOSTS", "hosts", Kind::Value),
     ("BERTH_TLS_CERTIFICATE", "tls.certificate", Kind::Text),
     ("BERTH_TLS_KEY", "tls.key", Kind::Text),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::proxy::Upstream;
+use api::proxy::{NoWay, Upstream};
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
@@ -12,18 +12,18 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use protocol::ids::UserName;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::body::{Activity, noted, relayed};
 use super::headers::{self, Ends};
 use super::page::Reason;
 use super::places::Place;
+use super::stream::Bytes;
 use super::tunnel::{self, StillAllowed};
 use super::{Proxy, requests};
 
-/// How long a connection to a node may take.
-const CONNECT: Duration = Duration::from_secs(5);
+/// How long a connection to a task may take.
+const CONNECT: Duration = Duration::from_secs(30);
 /// How long a task may think about its answer, from the last piece of the request on.
 const THOUGHT: Duration = Duration::from_secs(300);
 /// Headers in an answer, and their bytes.
@@ -74,16 +74,15 @@ pub(super) async fn forward(
 }
 
 async fn connect(proxy: &Proxy, upstream: &Upstream) -> Result<SendRequest<Body>, Reason> {
-    let Upstream { address, port } = upstream;
-    let silent = || Reason::NotListening(*port);
-    let stream = timeout(CONNECT, TcpStream::connect((address.as_str(), *port))).await;
-    let stream = stream.map_err(|_| silent())?.map_err(|_| silent())?;
-    // Keys are typed through here one by one.
-    stream.set_nodelay(true).map_err(|_| silent())?;
+    let connected = timeout(CONNECT, upstream.way.connect()).await;
+    let stream = connected.unwrap_or(Err(NoWay::Unreachable)).map_err(|reason| match reason {
+        NoWay::NotListening => Reason::NotListening(upstream.port),
+        NoWay::Unreachable => Reason::Unreachable,
+    })?;
     let mut http = http1::Builder::new();
     http.max_headers(HEADERS).max_buf_size(HEAD);
     let (sender, connection) =
-        http.handshake(TokioIo::new(stream)).await.map_err(|_| Reason::Broken)?;
+        http.handshake(TokioIo::new(Bytes(stream))).await.map_err(|_| Reason::Broken)?;
     let stop = proxy.state.shutdown.clone();
     proxy.state.tasks.spawn(async move {
         tokio::select! {

@@ -30,6 +30,8 @@ pub(super) enum Reason {
     Busy,
     /// Nobody listens at the port.
     NotListening(u16),
+    /// The task cannot be entered.
+    Unreachable,
     /// The task takes too long.
     Silent,
     /// The task does not speak HTTP, or broke off.
@@ -59,7 +61,7 @@ impl Reason {
             Self::Foreign | Self::OpenOnly => StatusCode::FORBIDDEN,
             Self::NoHost => StatusCode::NOT_IMPLEMENTED,
             Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
-            Self::NotListening(_) | Self::Broken => StatusCode::BAD_GATEWAY,
+            Self::NotListening(_) | Self::Unreachable | Self::Broken => StatusCode::BAD_GATEWAY,
             Self::Silent => StatusCode::GATEWAY_TIMEOUT,
         }
     }
@@ -71,9 +73,12 @@ impl Reason {
             Self::Refused(error) => error.code,
             Self::Expired => ErrorCode::UnauthorizedUserError,
             Self::Foreign | Self::OpenOnly => ErrorCode::ForbiddenUserError,
-            Self::NoHost | Self::Busy | Self::NotListening(_) | Self::Silent | Self::Broken => {
-                ErrorCode::UnavailableError
-            }
+            Self::NoHost
+            | Self::Busy
+            | Self::NotListening(_)
+            | Self::Unreachable
+            | Self::Silent
+            | Self::Broken => ErrorCode::UnavailableError,
         }
     }
 
@@ -81,7 +86,7 @@ impl Reason {
     fn may_pass(&self) -> bool {
         match self {
             Self::Refused(error) => error.code == ErrorCode::UnavailableError,
-            Self::Busy | Self::NotListening(_) => true,
+            Self::Busy | Self::NotListening(_) | Self::Unreachable => true,
             Self::Malformed
             | Self::NoAddress
             | Self::Expired
@@ -105,6 +110,7 @@ impl Reason {
             | Self::OpenOnly
             | Self::NoHost
             | Self::Busy
+            | Self::Unreachable
             | Self::Silent
             | Self::Broken => None,
         }
@@ -165,10 +171,18 @@ impl Reason {
                 ["Nothing listens at this port yet", "该端口尚无服务监听"],
                 [
                     "The task runs, but no program answers at the port. It may still be starting: this page asks \
-                     again by itself. Programs must listen at 0.0.0.0 and at the port the task was given \
-                     ($PAI_PORT_LIST_…), see the job's log.",
-                    "任务正在运行，但该端口没有程序应答。程序可能仍在启动，页面会自动重试。程序须监听 0.0.0.0 以及\
-                     分配给任务的端口（$PAI_PORT_LIST_…），详见作业日志。",
+                     again by itself. Programs must listen at the port the task was given ($PAI_PORT_LIST_…), \
+                     see the job's log.",
+                    "任务正在运行，但该端口没有程序应答。程序可能仍在启动，页面会自动重试。程序须监听分配给任务的端口\
+                     （$PAI_PORT_LIST_…），详见作业日志。",
+                ],
+            ),
+            Self::Unreachable => (
+                ["The task cannot be entered yet", "暂时无法进入任务"],
+                [
+                    "What it serves is reached through its SSH server, which does not answer. It may still be \
+                     starting: this page asks again by itself.",
+                    "任务的页面经由其 SSH 服务访问，该服务没有应答。任务可能仍在启动，页面会自动重试。",
                 ],
             ),
             Self::Silent => (

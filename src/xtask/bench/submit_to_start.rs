@@ -50,8 +50,9 @@ pub(super) fn measure(workspace: &Workspace, binary: &Path) -> Result<Vec<Measur
 
 fn node(engine: &Engine) -> String {
     format!(
-        "[[nodes]]\nname = \"quay\"\naddress = \"127.0.0.1\"\nendpoint = \"{}\"\n\
-         gpu_runtime = \"none\"\ngpus = []\n",
+        "allow_tasks_at_portal = true\n\
+         [[nodes]]\nname = \"quay\"\naddress = \"127.0.0.1\"\nendpoint = \"{}\"\n\
+         network = \"host\"\ngpu_runtime = \"none\"\ngpus = []\n",
         engine.endpoint()
     )
 }

@@ -155,6 +155,7 @@ fn explained(image: &ImageRecord, error: &EngineError) -> String {
         ),
         EngineError::NoImage { .. }
         | EngineError::Refused(_)
+        | EngineError::PortTaken(_)
         | EngineError::Failed(_)
         | EngineError::Content(_)
         | EngineError::Unreachable(_)

@@ -48,6 +48,8 @@ enum Failure {
     Engine(EngineError),
     /// Nobody can launch this.
     Job(String),
+    /// Its node's network is not what all tasks of the job were told that it is.
+    Moved,
 }
 
 impl From<EngineError> for Failure {
@@ -247,6 +249,11 @@ fn failed(launch: &Launch, failure: Failure) -> Outcome {
             Cause::ImageNotFound { image: image(), message }
         }
         Failure::Engine(EngineError::Denied(_)) => Cause::RegistryDenied { image: image() },
+        Failure::Engine(EngineError::PortTaken(_)) => Cause::PortTaken,
+        Failure::Moved => match launch.place() {
+            Ok(place) => Cause::NodeLost { node: place.node.clone() },
+            Err(_) => return Outcome::Failed("the task has no place".to_owned()),
+        },
         Failure::Engine(EngineError::Refused(message)) | Failure::Job(message) => {
             Cause::ContainerRefused { message }
         }

@@ -167,6 +167,7 @@ impl Watcher {
             last_seen: Some(at),
             engine: Some(info.version.clone()),
             capacity: Some(info.capacity()),
+            tasks_address: info.tasks_address,
         })
         .await;
     }
@@ -184,6 +185,7 @@ impl Watcher {
             problem: Some(error.to_string()),
             last_seen: last.as_ref().and_then(|last| last.last_seen),
             engine: last.as_ref().and_then(|last| last.engine.clone()),
+            tasks_address: last.as_ref().and_then(|last| last.tasks_address),
             capacity: last.and_then(|last| last.capacity),
         })
         .await;

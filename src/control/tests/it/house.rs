@@ -63,6 +63,7 @@ impl House {
             guest: None,
             storage_mount: None,
             images_quota: 500_000_000_000,
+            portal: control::Portal::default(),
             admin_password: Some("correct horse".into()),
             rules: control::Rules::default(),
             sign_in: control::SignInOptions::default(),
@@ -93,6 +94,7 @@ fn node(name: &str) -> NodeSettings {
         labels: std::collections::BTreeMap::new(),
         links: Vec::new(),
         shares_gpus: false,
+        network: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use api::audit::AuditAction;
 use api::{Actor, ErrorCode};
-use protocol::cluster::NodeSettings;
+use protocol::cluster::{NodeNetwork, NodeSettings};
 use protocol::ids::VirtualClusterName;
 use protocol::state::State;
 
@@ -94,5 +94,41 @@ async fn what_a_change_of_a_node_does_is_said_before() {
     until_state(backend, "waits", State::Running).await;
     let log = backend.audit.list(&admin(), None, 1).await.unwrap();
     assert_eq!((log[0].action, log[0].detail.as_str()), (AuditAction::NodeSaved, "added"));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_at_the_portals_host_keeps_its_tasks_apart_or_is_refused() {
+    let house = House::new(1);
+    let options = house.options(house.database().await);
+    let exposed = NodeSettings {
+        name: "local".parse().unwrap(),
+        address: "127.0.0.1".to_owned(),
+        endpoint: "unix:///nowhere/docker.sock".to_owned(),
+        network: Some(NodeNetwork::Host),
+        ..options.nodes[0].clone()
+    };
+    let control = control::start(options).await.unwrap();
+    let nodes = &control.backend.nodes;
+    let refused = nodes.save(&admin(), exposed.clone()).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::InvalidParametersError);
+    assert!(refused.message.contains("network = \"bridge\""), "{}", refused.message);
+    let apart = NodeSettings { network: None, ..exposed.clone() };
+    nodes.save(&admin(), apart.clone()).await.unwrap();
+    let shown = nodes.get(&admin(), &apart.name).await.unwrap();
+    assert!(!shown.at_portal, "its tasks have a network of their own");
+    control.shutdown().await;
+    drop(control);
+
+    let mut options = house.options(house.database().await);
+    options.nodes.push(exposed.clone());
+    let refused = control::start(options).await.unwrap_err();
+    assert!(matches!(&refused, control::Error::TasksAtPortal(nodes) if nodes.len() == 1));
+    let mut options = house.options(house.database().await);
+    options.nodes.push(exposed);
+    options.portal.tasks_allowed = true;
+    let control = control::start(options).await.unwrap();
+    let shown = control.backend.nodes.get(&admin(), &apart.name).await.unwrap();
+    assert!(shown.at_portal, "who insists is told of it");
     control.shutdown().await;
 }

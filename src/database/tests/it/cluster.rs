@@ -23,6 +23,7 @@ fn seen() -> NodeObserved {
         problem: None,
         last_seen: Some(at(50)),
         engine: Some("Docker 28.2.2".to_owned()),
+        tasks_address: Some("172.20.0.1".parse().unwrap()),
         capacity: Some(Capacity { cpus: 64, memory_mb: 1 << 20, disk_gb: 900, gpus: vec![gpu] }),
     }
 }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::{
-    Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, LogRequest, Volume,
+    Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, LogRequest, Network,
+    Volume,
 };
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
@@ -46,6 +47,7 @@ impl World {
             infiniband: false,
             code: None,
             folders: Vec::new(),
+            network: Network::Host,
         }
     }
 

@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ const STOPPING: Duration = Duration::from_secs(60);
 pub(crate) struct Dockerd {
     folder: tempfile::TempDir,
     arguments: Vec<String>,
+    /// Where its networks get their addresses: those of several engines would else be the same.
+    addresses: String,
     listeners: usize,
     child: Option<Child>,
 }
@@ -42,6 +45,7 @@ impl Dockerd {
         let mut dockerd = Self {
             folder,
             arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
+            addresses: addresses(),
             listeners: 1 + arguments.iter().filter(|text| **text == "-H").count(),
             child: None,
         };
@@ -64,6 +68,7 @@ impl Dockerd {
             .args(["--data-root", &self.text("data"), "--exec-root", &self.text("exec")])
             .args(["--pidfile", &self.text("dockerd.pid"), "-H", &self.endpoint()])
             .args(["--bridge=none", "--iptables=false", "--ip-forward=false", "--ip-masq=false"])
+            .arg(format!("--default-address-pool=base={},size=26", self.addresses))
             .args(&self.arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -111,6 +116,15 @@ impl Dockerd {
         self.path(name).display().to_string()
     }
 
+    /// The interfaces of its networks.
+    fn networks(&self) -> Vec<String> {
+        let listed = Command::new("docker")
+            .args(["-H", &self.endpoint(), "network", "ls", "-q", "--filter", "driver=bridge"])
+            .output();
+        let ids = listed.map(|listed| listed.stdout).unwrap_or_default();
+        String::from_utf8_lossy(&ids).lines().map(|id| format!("br-{id}")).collect()
+    }
+
     /// Ends containers first: an engine that is told to end waits for each.
     fn end_containers(&self) {
         let shims = processes_about(self.folder.path(), "containerd-shim");
@@ -121,6 +135,7 @@ impl Dockerd {
 impl Drop for Dockerd {
     fn drop(&mut self) {
         self.end_containers();
+        let networks = self.networks();
         if let Some(mut child) = self.child.take() {
             signal("-TERM", &[child.id().to_string()]);
             let deadline = Instant::now() + STOPPING;
@@ -133,6 +148,10 @@ impl Drop for Dockerd {
         }
         // After a crash: what the engine would have ended.
         signal("-KILL", &processes_about(self.folder.path(), ""));
+        // An engine keeps its networks for its next start.
+        for network in networks {
+            let _ = Command::new("ip").args(["link", "delete", &network]).output();
+        }
         let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
         let inside = self.folder.path().display().to_string();
         for mount in mounts.lines().filter_map(|line| line.split(' ').nth(1)) {
@@ -166,6 +185,14 @@ fn await_listeners(words: impl BufRead + Send + 'static, listeners: usize) {
             }
         }
     }
+}
+
+/// 64 addresses that no other engine of a test has: of those that are set aside for measurements.
+fn addresses() -> String {
+    static ENGINES: AtomicU32 = AtomicU32::new(0);
+    let number = std::process::id() * 16 + ENGINES.fetch_add(1, Ordering::Relaxed);
+    let [_, second, third, fourth] = (number % 2048 * 64).to_be_bytes();
+    format!("198.{}.{third}.{fourth}/26", 18 + second)
 }
 
 fn signal(signal: &str, pids: &[String]) {

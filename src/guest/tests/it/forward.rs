@@ -7,7 +7,9 @@ use std::os::unix::net::UnixListener;
 use std::process::{Child, Stdio};
 use std::thread;
 
-use crate::guest::{Guest, Plan, free_port, noise, succeed, text, until, with_input};
+use protocol::guest::OWN_HOST;
+
+use crate::guest::{Guest, Plan, free_port, needed, noise, succeed, text, until, with_input};
 
 /// Somebody who sends back what he gets; gives his port.
 fn echo() -> u16 {
@@ -108,6 +110,29 @@ fn where_nobody_listens_the_client_is_told() {
         assert!(text(&output.stderr).contains("forwarding failed"), "{}", text(&output.stderr));
         assert!(!output.status.success());
     }
+}
+
+#[test]
+fn a_port_of_the_tasks_own_leads_to_its_programs_alone() {
+    let mut plan = Plan::waiting();
+    let unshare = needed("unshare", "util-linux").to_string_lossy().into_owned();
+    let program = plan.path("berth/bin/guest").to_string_lossy().into_owned();
+    let config = plan.path("berth/task.json").to_string_lossy().into_owned();
+    // In a container the guest is the first process, and sees those of the container.
+    let apart = ["-r", "-p", "-f", "--mount-proc", "--kill-child"].map(str::to_owned);
+    let words = [program, "run".to_owned(), "--config".to_owned(), config];
+    plan.wrapper = std::iter::once(unshare).chain(apart).chain(words).collect();
+    let guest = plan.serve();
+    let ask = |port: u16| {
+        let there = format!("{OWN_HOST}:{port}");
+        with_input(&mut guest.ssh(&["-W", &there, "worker-0"]), b"")
+    };
+    let own = ask(guest.port);
+    assert!(text(&own.stdout).starts_with("SSH-2.0-Berth"), "{own:?}");
+    // Somebody else on the same network.
+    let other = ask(echo());
+    assert!(text(&other.stderr).contains("forwarding failed"), "{}", text(&other.stderr));
+    assert!(!ask(free_port()).status.success());
 }
 
 #[test]

@@ -98,6 +98,8 @@ impl Plan {
             start_in: None,
             code_name: None,
             keep_on_failure_secs: None,
+            ports: Vec::new(),
+            own_network: false,
             ssh: Some(GuestSsh {
                 port,
                 host_key: fs::read_to_string(host).unwrap(),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::TcpListener;
 
-use protocol::guest::GuestExit;
+use protocol::guest::{GuestExit, PORT_TAKEN, PORT_TAKEN_CODE};
 
 use crate::guest::{Guest, Plan, needed, program, text, until};
 
@@ -175,4 +175,26 @@ fn without_a_configuration_it_says_so() {
     assert_eq!(output.status.code(), Some(125));
     assert!(text(&output.stderr).contains("/nowhere/task.json"));
     assert_eq!(run(&["dance"]).status.code(), Some(125));
+}
+
+#[test]
+fn nothing_is_started_while_a_port_of_the_task_is_somebody_elses() {
+    for of_ssh in [false, true] {
+        let mut plan = Plan::new("echo started");
+        let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = somebody.local_addr().unwrap().port();
+        plan.config.ports = vec![port];
+        if of_ssh {
+            plan.config.ssh.as_mut().unwrap().port = port;
+        }
+        let mut guest = plan.start();
+        assert_eq!(guest.end().code(), Some(PORT_TAKEN_CODE.into()));
+        assert_eq!(guest.errors(), format!("berth: port {port} {PORT_TAKEN}\n"));
+        assert_eq!(guest.line(), "");
+    }
+    let mut alone = plain("echo started");
+    let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
+    alone.config.ports = vec![somebody.local_addr().unwrap().port()];
+    alone.config.own_network = true;
+    assert_eq!(alone.start().line(), "started");
 }

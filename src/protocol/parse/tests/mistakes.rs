@@ -207,9 +207,9 @@ const PORTS: [Bad; 8] = [
     ),
     bad(
         "\"beginAt\": 0,\n          \"portNumber\": 1",
-        "\"beginAt\": 65000,\n          \"portNumber\": ‸600",
+        "\"beginAt\": 65500,\n          \"portNumber\": ‸60",
         "taskRoles[0].portList[0].portNumber",
-        "600 ports from 65000 on go beyond the last port",
+        "60 ports from 65500 on go beyond the last port",
         "beginAt + portNumber at most 65536",
     ),
     bad(
@@ -217,7 +217,7 @@ const PORTS: [Bad; 8] = [
         "\"portNumber\": ‸0",
         "taskRoles[0].portList[0].portNumber",
         "portNumber is 0, less than 1",
-        "a whole number from 1 to 1000",
+        "a whole number from 1 to 64",
     ),
     bad(
         "{\n          \"label\": \"http\",",

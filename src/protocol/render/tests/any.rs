@@ -102,7 +102,7 @@ fn retries() -> impl Strategy<Value = RetryLimit> {
 }
 
 fn ports() -> impl Strategy<Value = Vec<PortRequest>> {
-    let port = (prop_oneof![Just(0_u16), 1024..60000_u16], 1..100_u32);
+    let port = (prop_oneof![Just(0_u16), 1024..60000_u16], 1..21_u32);
     btree_map("[a-zA-Z0-9._~]{1,6}|http|ssh", port, 0..4).prop_map(|ports| {
         let port = |(label, (begin_at, count)): (String, (u16, u32))| PortRequest {
             label: PortLabel::new(label).unwrap(),

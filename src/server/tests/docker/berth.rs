@@ -21,20 +21,7 @@ pub(crate) struct Berth {
 impl Berth {
     /// Starts it and waits until it serves.
     pub(crate) fn start(folder: &Path) -> Self {
-        let log = std::fs::File::options().create(true).append(true).open(folder.join("log"));
-        let mut child = Command::new(env!("CARGO_BIN_EXE_berth"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .arg("--data")
-            .arg(folder.join("data"))
-            .arg("--config")
-            .arg(folder.join("berth.toml"))
-            .env("BERTH_ADMIN_PASSWORD", PASSWORD)
-            .env("BERTH_GUEST", guest())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log.unwrap())
-            .spawn()
-            .unwrap();
+        let mut child = command(folder).spawn().unwrap();
         let mut words = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         while !line.contains("http://") {
@@ -45,6 +32,14 @@ impl Berth {
         }
         let address = line.trim().rsplit_once("http://").unwrap().1.to_owned();
         Self { child, address, log: folder.join("log") }
+    }
+
+    /// What it says when it does not serve.
+    pub(crate) fn refused(folder: &Path) -> String {
+        let status = command(folder).stdout(Stdio::null()).status().unwrap();
+        let log = std::fs::read_to_string(folder.join("log")).unwrap();
+        assert!(!status.success(), "{log}");
+        log
     }
 
     /// `kill -9`.
@@ -64,6 +59,23 @@ impl Berth {
     pub(crate) fn client(&self) -> Client {
         Client::signed_in(&self.address, "admin", PASSWORD)
     }
+}
+
+fn command(folder: &Path) -> Command {
+    let log = std::fs::File::options().create(true).append(true).open(folder.join("log"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_berth"));
+    command
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .arg("--data")
+        .arg(folder.join("data"))
+        .arg("--config")
+        .arg(folder.join("berth.toml"))
+        .env("BERTH_ADMIN_PASSWORD", PASSWORD)
+        .env("BERTH_GUEST", guest())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(log.unwrap());
+    command
 }
 
 /// The static guest that `cargo xtask test` has built.

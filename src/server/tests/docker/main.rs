@@ -6,6 +6,7 @@ mod dockerd;
 #[path = "../../../engine/tests/it/image.rs"]
 mod image;
 
+mod apart;
 mod berth;
 mod code;
 mod crash;

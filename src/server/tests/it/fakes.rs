@@ -42,6 +42,7 @@ use tokio::sync::broadcast;
 use tokio_stream::wrappers::BroadcastStream;
 
 use crate::no_files::NoFiles;
+use crate::way::Local;
 
 /// The task whose log has no end.
 pub(crate) const ENDLESS: u32 = 7;
@@ -292,7 +293,10 @@ impl Proxy for World {
         }
         match self.upstream.load(Ordering::SeqCst) {
             0 => Err(Error::new(ErrorCode::UnavailableError, "worker-0 does not run")),
-            port => Ok(Upstream { address: "127.0.0.1".into(), port }),
+            port => {
+                let way = Arc::new(Local(port));
+                Ok(Upstream { address: "127.0.0.1".into(), port, way })
+            }
         }
     }
     async fn enter(&self, actor: &Actor, port: &TaskPort, _: &str) -> Result<()> {

@@ -24,6 +24,7 @@ mod sign_in;
 #[path = "../../../directory/tests/it/slapd.rs"]
 mod slapd;
 mod terminal;
+mod way;
 mod ways_in;
 mod webhdfs;
 mod webhdfs_abuse;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::{ContainerSpec, GpuDevice};
+use database::nodes::NodeRecord;
+use engine::{ContainerSpec, GpuDevice, Network};
+use protocol::cluster::NodeNetwork;
 use protocol::environment;
 use protocol::placement::TaskPlacement;
 use protocol::resources::Gpu;
@@ -12,7 +14,7 @@ use protocol::spec::TaskRole;
 use super::attempt::{Admitted, Read};
 use super::{Failure, Launch};
 use crate::cluster::capacity;
-use crate::{code, folders, guest, public_keys};
+use crate::{code, folders, guest, loops, public_keys};
 
 /// Makes the spec of a task's container. It grows with the number of tasks: it is made when there is
 /// room for it, and not kept.
@@ -22,10 +24,11 @@ pub(super) async fn spec(launch: &Launch, admitted: &Admitted) -> Result<Contain
     let cluster = launch.shared.cluster();
     let node = cluster.node(&place.node);
     let node = node.ok_or_else(|| Failure::Records(format!("there is no node {}", place.node)))?;
+    let network = network(launch, node, place)?;
     let mut spec = ContainerSpec {
         gpus: devices(place, &capacity(node).gpus),
         gpu_runtime: node.settings.gpu_runtime,
-        ..plain(launch, read, (role, place), admitted)
+        ..plain(launch, read, (role, place, network), admitted)
     };
     let shown = folders::shown(&launch.shared, node, &launch.attempt.facts(&launch.shared)).await?;
     spec.folders = shown.folders;
@@ -37,7 +40,7 @@ pub(super) async fn spec(launch: &Launch, admitted: &Admitted) -> Result<Contain
 fn plain(
     launch: &Launch,
     read: &Read,
-    (role, place): (&TaskRole, &TaskPlacement),
+    (role, place, network): (&TaskRole, &TaskPlacement, Network),
     admitted: &Admitted,
 ) -> ContainerSpec {
     let (attempt, task, shared) = (&launch.attempt, launch.task, &launch.shared);
@@ -54,7 +57,7 @@ fn plain(
         key: task,
         labels,
         image: role.image.clone(),
-        guest: told(launch, read, (role, place), admitted),
+        guest: told(launch, read, (role, place, network != Network::Host), admitted),
         command,
         job_env: Arc::clone(&read.env),
         env: environment::of_task(&facts, &read.env, Some(place), (task.role, task.index)),
@@ -66,13 +69,32 @@ fn plain(
         gpus: Vec::new(),
         gpu_runtime: protocol::cluster::GpuRuntime::None,
         infiniband: role.infiniband,
+        network,
+    }
+}
+
+/// The network of a task. Its ports are published only where all tasks of the job were told that
+/// they are: a node whose network has changed since then is as good as another one.
+fn network(launch: &Launch, node: &NodeRecord, place: &TaskPlacement) -> Result<Network, Failure> {
+    let shared = &launch.shared;
+    match shared.of_nodes.portal.network(&node.settings) {
+        NodeNetwork::Host => Ok(Network::Host),
+        NodeNetwork::Bridge => {
+            let there = node.observed.as_ref().and_then(|observed| observed.tasks_address);
+            let there = there.filter(|address| address.to_string() == place.address);
+            Ok(Network::Bridge {
+                name: loops::nodes::network(&shared.installation),
+                address: there.ok_or(Failure::Moved)?,
+                ports: place.ports.values().flatten().copied().collect(),
+            })
+        }
     }
 }
 
 fn told(
     launch: &Launch,
     read: &Read,
-    (role, place): (&TaskRole, &TaskPlacement),
+    (role, place, own_network): (&TaskRole, &TaskPlacement, bool),
     admitted: &Admitted,
 ) -> Option<engine::Guest> {
     let program = launch.shared.guest.as_ref()?;
@@ -82,7 +104,7 @@ fn told(
     let of_job = public_keys::of_job(&attempt.spec, &role.name);
     let admitted = [admitted.lines.as_slice(), &of_job].concat();
     let seal = &launch.shared.seal;
-    let config = guest::told(seal, job, (place, &read.peers), command, admitted);
+    let config = guest::told(seal, job, (place, &read.peers, own_network), command, admitted);
     Some(engine::Guest { volume: program.volume.name.clone(), config })
 }
 
