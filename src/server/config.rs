@@ -13,6 +13,7 @@ use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use serde::{Deserialize, Serialize};
 use storage::StorageOptions;
 
+use crate::limits::Limits;
 pub use nodes::NodeEntry;
 use variables::Variables;
 
@@ -44,6 +45,10 @@ pub struct Config {
     pub storage: StorageConfig,
     /// Pages of tasks.
     pub proxy: ProxyConfig,
+    /// Who may read `/metrics`.
+    pub metrics: MetricsConfig,
+    /// How much one may ask at a time.
+    pub limits: Limits,
     /// What is written to standard error.
     pub log: LogConfig,
     /// Worker nodes. None: those that the pages added, and at first the Docker engine of this machine.
@@ -99,6 +104,23 @@ pub struct ProxyConfig {
     pub url: Option<String>,
 }
 
+/// Who may read `/metrics`, beside administrators.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MetricsConfig {
+    /// Whoever sends it (`Authorization: Bearer …`).
+    pub token: Option<String>,
+    /// Whoever reaches this address; with `token`, only who has that as well.
+    pub listen: Option<SocketAddr>,
+}
+
+impl std::fmt::Debug for MetricsConfig {
+    /// Without the token.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MetricsConfig").field("listen", &self.listen).finish_non_exhaustive()
+    }
+}
+
 /// The log.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -141,6 +163,8 @@ impl Default for Config {
             database: DatabaseConfig::default(),
             storage: StorageConfig::default(),
             proxy: ProxyConfig::default(),
+            metrics: MetricsConfig::default(),
+            limits: Limits::default(),
             log: LogConfig::default(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
@@ -219,6 +243,9 @@ impl Config {
             lines.push(
                 "database.url: allowed is sqlite://PATH or postgres://USER@HOST/NAME".to_owned(),
             );
+        }
+        if self.metrics.token.as_ref().is_some_and(|token| token.len() < 16) {
+            lines.push("metrics.token: allowed are 16 characters or more".to_owned());
         }
         if let Some(mount) = &self.storage.mount
             && !mount.starts_with('/')

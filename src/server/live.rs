@@ -23,13 +23,14 @@ pub(crate) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     state.origin.refuse_foreign(&headers)?;
+    let place = state.streams.enter(&actor.user)?;
     let changes = state.backend.changes.subscribe(&actor).map(|change| {
         Ok::<_, Infallible>(Event::default().json_data(&change).unwrap_or_else(|error| {
             tracing::error!(%error, "a change cannot be written");
             Event::default().comment("a change could not be written")
         }))
     });
-    let until_shutdown = changes.take_until(state.shutdown.clone().cancelled_owned());
+    let until_shutdown = place.hold(changes).take_until(state.shutdown.clone().cancelled_owned());
     let heartbeat = KeepAlive::new().interval(HEARTBEAT).text("heartbeat");
     let stream = Sse::new(until_shutdown).keep_alive(heartbeat);
     Ok(([("x-accel-buffering", "no")], stream).into_response())

@@ -24,7 +24,7 @@ use crate::auth::session_store::{SessionDatabase, Store};
 use crate::config::{Config, Flags, LogFormat};
 use crate::guest;
 use crate::health::{Check, Measurement, Probe, Value};
-use crate::router::router;
+use crate::router::{metrics_router, router};
 use crate::site::Site;
 use crate::state::{AppState, StateOptions};
 use crate::{commands, demo};
@@ -101,11 +101,19 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         trusted_proxies: config.trusted_proxies.clone(),
         site: Site::open(config.site.clone()),
         upload_limit: config.upload_limit(),
+        limits: config.limits,
+        metrics_token: config.metrics.token.clone(),
         shutdown: shutdown.clone(),
     };
     let probe = Arc::new(ControlProbe(Arc::clone(&control)));
     let state = AppState::new(control.backend.clone(), probe, options);
     let beside = state.tasks.clone();
+    if let Some(listen) = config.metrics.listen {
+        let listener = TcpListener::bind(listen)
+            .await
+            .with_context(|| format!("metrics.listen = {listen}: cannot be served at"))?;
+        tasks.spawn(answer_prometheus(listener, state.clone(), shutdown.clone()));
+    }
     answer(listener, router(state, Store::new(control.clone())), stop, &shutdown).await?;
     beside.close();
     beside.wait().await;
@@ -145,6 +153,16 @@ async fn answer(
             tracing::warn!("requests that did not end in time are cut off");
             Ok(())
         }
+    }
+}
+
+/// Answers Prometheus at a door of its own until the server stops.
+async fn answer_prometheus(listener: TcpListener, state: AppState, shutdown: CancellationToken) {
+    tokio::select! {
+        served = axum::serve(listener, metrics_router(state)).into_future() => {
+            tracing::error!(?served, "metrics.listen is not served any more");
+        }
+        () = shutdown.cancelled() => {}
     }
 }
 

@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 22] = [
+const KNOWN: [(&str, &str, Kind); 25] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -32,6 +32,9 @@ const KNOWN: [(&str, &str, Kind); 22] = [
     ("BERTH_STORAGE_UPLOAD_LIMIT_MB", "storage.upload_limit_mb", Kind::Value),
     ("BERTH_STORAGE_MOUNT", "storage.mount", Kind::Text),
     ("BERTH_PROXY_URL", "proxy.url", Kind::Text),
+    ("BERTH_METRICS_TOKEN", "metrics.token", Kind::Text),
+    ("BERTH_METRICS_LISTEN", "metrics.listen", Kind::Text),
+    ("BERTH_LIMITS", "limits", Kind::Value),
     ("BERTH_LOG_FILTER", "log.filter", Kind::Text),
     ("BERTH_LOG_FORMAT", "log.format", Kind::Text),
     ("BERTH_NODES", "nodes", Kind::Value),

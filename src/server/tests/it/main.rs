@@ -6,11 +6,15 @@ mod clients;
 mod doors;
 mod fakes;
 mod files_door;
+mod functions;
 mod hall;
 mod lifecycle;
+mod limits;
+mod metrics;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;
 mod no_files;
+mod pages;
 mod proxy;
 mod queue;
 mod refusals;
