@@ -2,6 +2,7 @@
 
 use protocol::time::Timestamp;
 
+use crate::Failed;
 use crate::i18n::Language;
 use crate::session::{Opening, Theme};
 
@@ -16,6 +17,19 @@ pub(crate) fn opening() -> Opening {
         address: "/".to_owned(),
         ways: api::sign_ins::SignInWays::default(),
     }
+}
+
+/// Nothing is dropped of what a script writes into a field.
+pub(crate) const BEFORE_TEXT: &str = "";
+
+/// A script sets the title as a text.
+pub(crate) fn title(text: String) -> String {
+    text
+}
+
+/// Only the server answers with a status.
+pub(crate) fn failed(error: api::Error) -> Failed {
+    error.into()
 }
 
 /// The browser's clock.

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::JsonEncoding;
 use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 
+use crate::edge;
+
 /// Why a call of the pages failed: the contract's own error, and what finds it in the server's log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
@@ -63,7 +65,8 @@ impl FromServerFnError for Failed {
             ServerFnErrorErr::Args(message) | ServerFnErrorErr::MissingArg(message) => message,
             other => other.to_string(),
         };
-        Error::new(code, message).into()
+        // The framework would answer everything with 500.
+        edge::failed(Error::new(code, message))
     }
 }
 

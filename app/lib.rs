@@ -19,6 +19,7 @@ mod failed;
 pub mod i18n;
 mod keys;
 mod live;
+mod markup;
 mod number;
 mod pages;
 mod parts;
@@ -46,6 +47,9 @@ mod templates;
 pub use failed::Failed;
 pub use routes::App;
 pub use shell::{Assets, shell};
+
+/// Where the one form with files is posted to; all other server functions take texts.
+pub const POSTED_FORM: &str = <server_fns::submit::SubmitForm as server_fn::ServerFn>::PATH;
 
 /// Takes over the page that the server rendered; its code may come in parts.
 #[cfg(feature = "hydrate")]

@@ -33,5 +33,6 @@ pub(crate) mod script;
 pub(crate) mod state_chip;
 pub(crate) mod table;
 pub(crate) mod terminal;
+pub(crate) mod text_area;
 pub(crate) mod wait_facts;
 pub(crate) mod wait_line;

@@ -9,11 +9,19 @@ use crate::address;
 /// A text up to this length, in bytes as written in an address, is carried back to the page.
 const LONGEST_ADDRESS: usize = 48 * 1024;
 
+/// The form has fewer parts; all of them together are no longer than a request may be.
+const MOST_PARTS: usize = 16;
+
 /// Reads the form: the file, if one was chosen, else the text.
 pub(crate) async fn read(form: MultipartData) -> Result<Submission> {
     let mut submission = Submission { text: String::new(), cloned_from: None, expected_name: None };
     let mut parts = form.into_inner().ok_or_else(unreadable)?;
+    let mut seen = 0;
     while let Some(part) = parts.next_field().await.map_err(|_| unreadable())? {
+        seen += 1;
+        if seen > MOST_PARTS {
+            return Err(unreadable());
+        }
         let name = part.name().unwrap_or_default().to_owned();
         let value = part.text().await.map_err(|_| unreadable())?;
         match name.as_str() {

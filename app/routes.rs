@@ -77,6 +77,7 @@ pub fn App() -> impl IntoView {
     view! {
         <Html attr:lang=move || session.language.get().tag() attr:data-theme=theme/>
         <Title formatter=|title: String| {
+            let title = edge::title(title);
             if title.is_empty() { "Berth".to_owned() } else { format!("{title} · Berth") }
         }/>
         <Meta name="description" content=tr(|t| t.sign_in.lead)/>

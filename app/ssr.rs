@@ -30,6 +30,15 @@ pub(crate) fn means() -> Option<Means> {
     use_context::<Option<Means>>().flatten()
 }
 
+/// What goes before the text of a `<textarea>`: HTML drops a first line break, so that the text's own
+/// would be lost.
+pub(crate) const BEFORE_TEXT: &str = "\n";
+
+/// A title as it stands in the document: the framework writes it as it is.
+pub(crate) fn title(text: String) -> String {
+    crate::markup::escaped(&text)
+}
+
 /// Gives an error its status and its request id. Pages that render an error keep their own status.
 pub(crate) fn failed(error: Error) -> Failed {
     let parts = use_context::<Parts>();

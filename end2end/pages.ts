@@ -23,6 +23,22 @@ export async function put(request: APIRequestContext, baseURL: string | undefine
   expect(answer.status(), await answer.text()).toBeLessThan(300);
 }
 
+const MARKUP =
+  "\n\n{ // </textarea></form></div></main><meta http-equiv=refresh content='0;url=/nodes'>" +
+  "<form action=/fn/users/add method=post><input name=name value=evil>" +
+  "<button style='position:fixed;inset:0;z-index:9'>x</button></form> &lt;\n}";
+
+/** A text that ends the field that shows it and goes on as a page that leads elsewhere and a form under any click. */
+export const ATTACK = { text: MARKUP, address: `/submit?way=editor&text=${encodeURIComponent(MARKUP)}` };
+
+/** The submit page shows the attack in its field and has nothing of it beside. */
+export async function expectText(page: Page) {
+  await expect(page.locator("textarea[name=text]")).toHaveValue(ATTACK.text);
+  const added = "form[action='/fn/users/add'], meta[http-equiv=refresh], button[style]";
+  await expect(page.locator(added)).toHaveCount(0);
+  await expect(page).toHaveURL(/\/submit/);
+}
+
 /** The text of a job file. */
 export function document(name: string): string {
   return readFileSync(documentPath(name), "utf8");

@@ -15,6 +15,7 @@ use send_wrapper::SendWrapper;
 use crate::i18n::tr;
 use crate::parts::editor::monaco::{Marker, Monaco, Options};
 use crate::parts::script;
+use crate::parts::text_area::TextArea;
 use crate::server_fns::submit::get_schemas;
 use crate::session::{Session, Theme};
 
@@ -76,20 +77,16 @@ pub(crate) fn Editor(
                 <p class="notice">{tr(|t| t.submit.editor_missing)}</p>
             </Show>
             <label class="visually-hidden" for="job-text">{tr(|t| t.submit.text_label)}</label>
-            <textarea
+            <TextArea
                 id="job-text"
-                name="text"
                 class="editor__plain"
+                text=text
+                on_input=Callback::new(move |typed| text.set(typed))
+                attr:name="text"
                 class:editor__plain--covered=is_open
-                spellcheck="false"
-                autocomplete="off"
-                tabindex=move || is_open().then_some("-1")
-                aria-hidden=move || is_open().then_some("true")
-                prop:value=move || text.get()
-                on:input:target=move |event| text.set(event.target().value())
-            >
-                {text.get_untracked()}
-            </textarea>
+                attr:tabindex=move || is_open().then_some("-1")
+                attr:aria-hidden=move || is_open().then_some("true")
+            />
             <div class="editor__monaco" class:editor__monaco--open=is_open node_ref=place></div>
         </div>
     }

@@ -32,6 +32,11 @@ async function paste(page: Page, text: string) {
   await page.keyboard.press("ControlOrMeta+V");
 }
 
+test("a text that would be markup stays a text", async ({ page }) => {
+  await berth.open(page, berth.ATTACK.address);
+  await berth.expectText(page);
+});
+
 test("a hello-world by the form", async ({ page }) => {
   await berth.open(page, "/submit");
   await berth.write(page, "Form");

@@ -1,5 +1,5 @@
 import { expect, test } from "@playwright/test";
-import { picture } from "../pages";
+import { ATTACK, expectText, picture } from "../pages";
 import { PASSWORD } from "../server";
 
 test.use({ javaScriptEnabled: false, storageState: { cookies: [], origins: [] } });
@@ -21,6 +21,9 @@ test("everything can be read, and a job submitted, without JavaScript", async ({
   }
   await page.goto("/nodes");
   await expect(page.getByText("quay").first()).toBeVisible();
+
+  await page.goto(ATTACK.address);
+  await expectText(page);
 
   await page.goto("/submit");
   const text = page.getByLabel("Job file, JSON or YAML");

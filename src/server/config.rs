@@ -17,6 +17,7 @@ use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use serde::{Deserialize, Serialize};
 use storage::StorageOptions;
 
+use crate::limits::Limits;
 pub use door::{AcmeConfig, ConnectionsConfig, TlsConfig};
 pub use nodes::NodeEntry;
 pub use sign_in::{Providers, SignInConfig};
@@ -67,6 +68,10 @@ pub struct Config {
     pub jobs: JobsConfig,
     /// How people sign in.
     pub sign_in: SignInConfig,
+    /// Who may read `/metrics`.
+    pub metrics: MetricsConfig,
+    /// How much one may ask at a time.
+    pub limits: Limits,
     /// What is written to standard error.
     pub log: LogConfig,
     /// Worker nodes. None: those that the pages added, and at first the Docker engine of this machine.
@@ -162,6 +167,23 @@ impl Default for TokensConfig {
     }
 }
 
+/// Who may read `/metrics`, beside administrators.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MetricsConfig {
+    /// Whoever sends it (`Authorization: Bearer …`).
+    pub token: Option<String>,
+    /// Whoever reaches this address; with `token`, only who has that as well.
+    pub listen: Option<SocketAddr>,
+}
+
+impl std::fmt::Debug for MetricsConfig {
+    /// Without the token.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MetricsConfig").field("listen", &self.listen).finish_non_exhaustive()
+    }
+}
+
 /// The log.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -212,6 +234,8 @@ impl Default for Config {
             tokens: TokensConfig::default(),
             jobs: JobsConfig::default(),
             sign_in: SignInConfig::default(),
+            metrics: MetricsConfig::default(),
+            limits: Limits::default(),
             log: LogConfig::default(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
@@ -297,6 +321,9 @@ impl Config {
             lines.push(
                 "database.url: allowed is sqlite://PATH or postgres://USER@HOST/NAME".to_owned(),
             );
+        }
+        if self.metrics.token.as_ref().is_some_and(|token| token.len() < 16) {
+            lines.push("metrics.token: allowed are 16 characters or more".to_owned());
         }
         if let Some(mount) = &self.storage.mount
             && !mount.starts_with('/')

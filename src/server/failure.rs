@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use protocol::problem::Problem;
 use serde::Serialize;
 
+use crate::functions;
 use crate::webhdfs::exception;
 
 /// When it may be tried again what is too much now, in seconds.
@@ -89,6 +90,9 @@ pub(crate) fn write_body(response: Response, path: &str, request_id: &str) -> Re
     }
     let mut written = if exception::is_for(path) {
         exception::response(&error)
+    } else if path.starts_with(functions::PREFIX) {
+        let failed = app::Failed { error, request_id: Some(request_id.to_owned()) };
+        (parts.status, Json(failed)).into_response()
     } else {
         let text = Body {
             code: error.code,

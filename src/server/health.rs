@@ -1,12 +1,18 @@
 //! `/healthz`, `/readyz` and `/metrics`: for load balancers and Prometheus.
 
+use api::ErrorCode;
 use async_trait::async_trait;
 use axum::Json;
-use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
+use crate::auth::Signed;
+use crate::failure::Failure;
+use crate::metrics::PATH;
 use crate::state::AppState;
 
 /// Asks the parts below how they are.
@@ -66,8 +72,58 @@ pub(crate) async fn readyz(State(state): State<AppState>) -> Response {
     (status, [(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response()
 }
 
-/// Prometheus text.
-pub(crate) async fn metrics(State(state): State<AppState>) -> Response {
+/// Prometheus text, for administrators.
+pub(crate) async fn metrics(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+) -> Result<Response, Failure> {
+    match actor.admin {
+        true => Ok(measured(&state).await),
+        false => Err(Failure::new(
+            ErrorCode::ForbiddenUserError,
+            "measurements are for administrators and whoever has metrics.token",
+        )),
+    }
+}
+
+/// Answers whoever has the token of the configuration, before it is taken for a user's.
+pub(crate) async fn metrics_by_token(
+    State(state): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let is_asked = request.uri().path() == PATH && request.method() == Method::GET;
+    match is_asked && has_token(&state, request.headers()) {
+        true => measured(&state).await,
+        false => next.run(request).await,
+    }
+}
+
+/// Answers everybody who reaches the door of its own; who has the token, where there is one.
+pub(crate) async fn metrics_at_own_door(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+) -> Response {
+    match state.metrics_token.is_none() || has_token(&state, &headers) {
+        true => measured(&state).await,
+        false => StatusCode::UNAUTHORIZED.into_response(),
+    }
+}
+
+/// Compares digests: how long that takes tells nothing of the token.
+fn has_token(state: &AppState, headers: &HeaderMap) -> bool {
+    let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let given = given.and_then(|value| value.split_once(' '));
+    let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    match (&state.metrics_token, given) {
+        (Some(token), Some((_, given))) => {
+            Sha256::digest(token.as_bytes()) == Sha256::digest(given.trim().as_bytes())
+        }
+        _ => false,
+    }
+}
+
+async fn measured(state: &AppState) -> Response {
     let text = state.metrics.scrape(&state.backend, state.probe.as_ref()).await;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], text).into_response()

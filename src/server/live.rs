@@ -24,13 +24,14 @@ pub(crate) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     state.origin.refuse_foreign(&headers)?;
+    let place = state.streams.enter(&actor.user)?;
     let changes = state.backend.changes.subscribe(&actor).map(|change| {
         Ok::<_, Infallible>(Event::default().json_data(&change).unwrap_or_else(|error| {
             tracing::error!(%error, "a change cannot be written");
             Event::default().comment("a change could not be written")
         }))
     });
-    let while_allowed = changes.take_until(still.revoked());
+    let while_allowed = place.hold(changes).take_until(still.revoked());
     let until_shutdown = while_allowed.take_until(state.shutdown.clone().cancelled_owned());
     let heartbeat = KeepAlive::new().interval(HEARTBEAT).text("heartbeat");
     let stream = Sse::new(until_shutdown).keep_alive(heartbeat);

@@ -1,7 +1,7 @@
 //! Counters of the server, and the gauges of the cluster that are read when somebody asks.
 
 use std::fmt::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use api::Backend;
 use api::jobs::JobQuery;
@@ -15,13 +15,22 @@ use prometheus_client::registry::Registry;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 use protocol::state::State;
+use tokio::sync::Mutex;
 
 use crate::auth::system_actor;
 use crate::health::{Measurement, Probe, Value};
 
+/// Where they are read.
+pub(crate) const PATH: &str = "/metrics";
+
+/// How long what was counted in the database is told again.
+const KEPT: Duration = Duration::from_secs(5);
+
 /// The server's own counters.
 pub(crate) struct Metrics {
     registry: Registry,
+    /// What the cluster's gauges were, and when; whoever asks meanwhile waits for the same count.
+    gauges: Mutex<Option<(Instant, String)>>,
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabels, Histogram, fn() -> Histogram>,
 }
@@ -50,7 +59,7 @@ impl Metrics {
             "Time from request to the answer's head",
             durations.clone(),
         );
-        Self { registry, requests, durations }
+        Self { registry, gauges: Mutex::default(), requests, durations }
     }
 
     /// Counts one request. `route` is the pattern, never the path: the number of series is bounded.
@@ -67,14 +76,26 @@ impl Metrics {
 
     /// Everything, in OpenMetrics text.
     pub(crate) async fn scrape(&self, backend: &Backend, probe: &dyn Probe) -> String {
-        let mut text = String::new();
-        cluster(&mut text, backend).await;
+        let mut text = self.gauges(backend).await;
         for measurement in probe.measurements().await {
             self::measurement(&mut text, &measurement);
         }
         // Writing to a string cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
+    }
+
+    async fn gauges(&self, backend: &Backend) -> String {
+        let mut gauges = self.gauges.lock().await;
+        match &*gauges {
+            Some((at, text)) if at.elapsed() < KEPT => text.clone(),
+            _ => {
+                let mut text = String::new();
+                cluster(&mut text, backend).await;
+                *gauges = Some((Instant::now(), text.clone()));
+                text
+            }
+        }
     }
 }
 

@@ -32,6 +32,8 @@
 //! stream both ways, some tens of KiB of each in memory; see [`body`]. WebSockets become a pair of
 //! byte streams; see [`tunnel`].
 
+#[cfg(test)]
+mod any;
 mod body;
 mod enter;
 mod forward;

@@ -10,11 +10,13 @@ use crate::auth::session_store::Store;
 use crate::failure::Failure;
 use crate::proxy::{self, Proxy};
 use crate::state::AppState;
-use crate::{auth, health, live, pages, requests, rest, security, site, webhdfs};
+use crate::{
+    auth, functions, health, live, metrics, pages, rates, requests, rest, security, site, webhdfs,
+};
 
 /// The most a request's body may have, in bytes: job files and forms are smaller. Files that are
 /// sent have a limit of their own.
-const BODY_LIMIT: usize = 1024 * 1024;
+pub(crate) const BODY_LIMIT: usize = 1024 * 1024;
 
 /// The whole server. Everything that knows its caller is behind the sessions; files and health are
 /// not. Hosts of tasks have nothing in common with all that.
@@ -28,13 +30,17 @@ pub fn router(state: AppState, sessions: Store) -> Router {
         .route("/api/events", get(live::events))
         .merge(proxy.routes())
         .merge(pages::routes(&state))
+        .route(metrics::PATH, get(health::metrics))
+        .layer(middleware::from_fn(functions::guard))
+        .layer(middleware::from_fn_with_state(state.clone(), rates::limit))
         .layer(Extension(sessions.clone()))
         .layer(middleware::from_fn_with_state(state.clone(), auth::authenticate))
-        .layer(auth::session_layer(sessions, https));
+        .layer(auth::session_layer(sessions, https))
+        .layer(middleware::from_fn_with_state(state.clone(), rates::limit_refused))
+        .layer(middleware::from_fn_with_state(state.clone(), health::metrics_by_token));
     personal
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
-        .route("/metrics", get(health::metrics))
         .route("/pkg/{*path}", get(site::hashed))
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(CatchPanicLayer::custom(panicked))
@@ -42,6 +48,11 @@ pub fn router(state: AppState, sessions: Store) -> Router {
         .layer(middleware::from_fn_with_state(state.clone(), requests::observe))
         .layer(middleware::from_fn_with_state(proxy, proxy::by_host))
         .with_state(state)
+}
+
+/// A door of its own for Prometheus, at an address that the administrator chose.
+pub fn metrics_router(state: AppState) -> Router {
+    Router::new().route(metrics::PATH, get(health::metrics_at_own_door)).with_state(state)
 }
 
 /// A handler panicked: the user gets an ordinary error, the log gets the message.

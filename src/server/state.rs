@@ -14,9 +14,12 @@ use crate::auth::origin::OwnOrigin;
 use crate::auth::sign_in_limit::SignInLimit;
 use crate::auth::{Answers, Devices};
 use crate::health::Probe;
+use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::proxy::TaskHosts;
+use crate::rates::Rates;
 use crate::site::Site;
+use crate::streams::Streams;
 
 /// The most bytes of a file that is sent, when nothing is said.
 const UPLOAD_LIMIT: u64 = 100_000_000_000;
@@ -48,8 +51,14 @@ pub struct AppState {
     pub(crate) trusted_proxies: Arc<[IpAddr]>,
     /// The most bytes of a file that is sent.
     pub(crate) upload_limit: u64,
+    /// How often one may ask.
+    pub(crate) rates: Arc<Rates>,
+    /// How many answers without end there are.
+    pub(crate) streams: Arc<Streams>,
     /// Counters.
     pub(crate) metrics: Arc<Metrics>,
+    /// What lets programs read the counters.
+    pub(crate) metrics_token: Option<Arc<str>>,
     /// Ends the answers that have no end.
     pub(crate) shutdown: CancellationToken,
     /// What goes on beside the requests; all of it ends with `shutdown`.
@@ -73,7 +82,10 @@ impl AppState {
             task_hosts: Arc::new(TaskHosts::new(options.proxy_url.as_deref())),
             trusted_proxies: options.trusted_proxies.into(),
             upload_limit: options.upload_limit.unwrap_or(UPLOAD_LIMIT),
+            rates: Arc::new(Rates::new(&options.limits)),
+            streams: Arc::new(Streams::new(&options.limits)),
             metrics: Arc::new(Metrics::new()),
+            metrics_token: options.metrics_token.map(Into::into),
             shutdown: options.shutdown,
             tasks: TaskTracker::new(),
         }
@@ -87,7 +99,7 @@ impl fmt::Debug for AppState {
 }
 
 /// What can be chosen about a server's state.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct StateOptions {
     /// The address users type, when it is not the one we listen at (behind a proxy).
     pub public_url: Option<String>,
@@ -107,6 +119,17 @@ pub struct StateOptions {
     pub oidc: Vec<Arc<Oidc>>,
     /// What the page for signing in offers.
     pub ways: SignInWays,
+    /// How much one may ask at a time.
+    pub limits: Limits,
+    /// What lets programs read the counters, beside administrators.
+    pub metrics_token: Option<String>,
     /// Cancelled when the server stops.
     pub shutdown: CancellationToken,
+}
+
+impl fmt::Debug for StateOptions {
+    /// Without the token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StateOptions").field("public_url", &self.public_url).finish_non_exhaustive()
+    }
 }

@@ -19,6 +19,7 @@ use api::ErrorCode;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::Uri;
 use axum::response::Response;
 use axum::routing::get;
 
@@ -28,6 +29,11 @@ use ask::Ask;
 
 /// Where everything is.
 pub(crate) const PREFIX: &str = "/webhdfs/v1";
+
+/// Whether a request says by a parameter who asks: then only [`ask`] finds it out, and counts it.
+pub(crate) fn names_its_caller(uri: &Uri) -> bool {
+    uri.path().starts_with(PREFIX) && uri.query().is_some_and(|query| query.contains("delegation="))
+}
 
 pub(crate) fn routes() -> Router<AppState> {
     let operations = get(look).put(put).post(post).delete(delete);

@@ -9,6 +9,9 @@ use crate::address::encode;
 /// Rows a page.
 pub(crate) const PAGE: u64 = 50;
 
+/// No list is longer; an address may name any number.
+const LAST_PAGE: u64 = 1_000_000;
+
 /// What the list shows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Filter {
@@ -33,7 +36,7 @@ impl Filter {
             all: value("all").is_some_and(|all| all == "1"),
             order: order.unwrap_or_default(),
             ascending: order.is_some() && !sort.starts_with('-'),
-            page: value("page").and_then(|page| page.parse().ok()).unwrap_or(1).max(1),
+            page: value("page").and_then(|page| page.parse().ok()).unwrap_or(1).clamp(1, LAST_PAGE),
         }
     }
 
@@ -237,6 +240,15 @@ mod tests {
             _other => None,
         });
         assert_eq!(read, written);
+    }
+
+    #[test]
+    fn a_page_that_no_list_has_is_no_mistake() {
+        for page in ["0", "18446744073709551615"] {
+            let filter = Filter::read(|name| (name == "page").then(|| page.to_owned()));
+            let query = filter.query(None);
+            assert!(query.offset <= PAGE * LAST_PAGE, "{page}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::i18n::tr;
 use crate::i18n::words_submit::Fields;
 use crate::pages::submit::document::Edit;
 use crate::pages::submit::state::{Editing, field_id};
+use crate::parts::text_area::TextArea;
 
 /// A label or a hint, from the catalogue.
 pub(crate) type Word = fn(&'static Fields) -> &'static str;
@@ -100,19 +101,15 @@ fn Lines(
     let editing = Editing::get();
     let rows = move || value.read().lines().count().clamp(3, 16).to_string();
     view! {
-        <textarea
+        <TextArea
+            id=id
             class="textarea textarea--code"
-            id=move || id.get()
-            rows=rows
-            spellcheck="false"
-            autocomplete="off"
-            aria-invalid=move || is_wrong(editing, path)
-            aria-describedby=move || described.get()
-            prop:value=move || value.get()
-            on:input:target=move |event| type_in.run(event.target().value())
-        >
-            {value.get_untracked()}
-        </textarea>
+            text=value
+            on_input=type_in
+            attr:rows=rows
+            attr:aria-invalid=move || is_wrong(editing, path)
+            attr:aria-describedby=move || described.get()
+        />
     }
 }
 

@@ -1,3 +1,4 @@
+use api::ErrorCode;
 use leptos::prelude::*;
 
 use crate::i18n::{Texts, tr};
@@ -73,10 +74,14 @@ fn words(texts: &'static Texts, notice: &Notice) -> String {
 /// says why.
 #[component]
 pub(crate) fn Refused(refused: Signal<String>) -> impl IntoView {
+    // An address may say anything; only words of ours are shown.
+    let code = Memo::new(move |_| {
+        serde_json::from_value::<ErrorCode>(refused.get().into()).ok().map(|code| code.to_string())
+    });
     view! {
-        <Show when=move || !refused.read().is_empty()>
+        <Show when=move || code.read().is_some()>
             <p class="notice" role="alert">
-                {tr(|t| t.submit.rail.refused)} " " <code>{move || refused.get()}</code>
+                {tr(|t| t.submit.rail.refused)} " " <code>{move || code.get()}</code>
             </p>
         </Show>
     }

@@ -1,5 +1,8 @@
 //! Packets: a length, a kind, and numbers and strings of bytes.
 
+#[cfg(test)]
+mod any;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::io::{self, Read, Write};

@@ -14,12 +14,19 @@ impl FromRequestParts<AppState> for ClientAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        Ok(Self::of(parts, state))
+    }
+}
+
+impl ClientAddress {
+    /// The address of a request.
+    pub(crate) fn of(parts: &Parts, state: &AppState) -> Self {
         let peer = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
             .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |ConnectInfo(peer)| peer.ip());
         let forwarded = parts.headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
-        Ok(Self(client(peer, forwarded, &state.trusted_proxies)))
+        Self(client(peer, forwarded, &state.trusted_proxies))
     }
 }
 

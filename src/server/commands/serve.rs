@@ -27,7 +27,7 @@ use crate::guest;
 use crate::health::{Check, Measurement, Probe, Value};
 use crate::listen::tls::Tls;
 use crate::listen::{self, Door, Limits, Machine, OwnHosts};
-use crate::router::router;
+use crate::router::{metrics_router, router};
 use crate::site::Site;
 use crate::state::{AppState, StateOptions};
 use crate::{commands, demo};
@@ -111,11 +111,19 @@ async fn serve(config: Config) -> anyhow::Result<()> {
         device_key: Some(control.derive_key("known devices")),
         oidc,
         ways,
+        limits: config.limits,
+        metrics_token: config.metrics.token.clone(),
         shutdown: shutdown.clone(),
     };
     let probe = Arc::new(ControlProbe(Arc::clone(&control)));
     let state = AppState::new(control.backend.clone(), probe, options);
     let beside = state.tasks.clone();
+    if let Some(listen) = config.metrics.listen {
+        let listener = TcpListener::bind(listen)
+            .await
+            .with_context(|| format!("metrics.listen = {listen}: cannot be served at"))?;
+        tasks.spawn(answer_prometheus(listener, state.clone(), shutdown.clone()));
+    }
     doors.answer(router(state, Store::new(control.clone())), stop, &shutdown).await;
     beside.close();
     beside.wait().await;
@@ -201,6 +209,16 @@ impl Doors {
             _both = served => {}
             () = farewell => tracing::warn!("requests that did not end in time are cut off"),
         }
+    }
+}
+
+/// Answers Prometheus at a door of its own until the server stops.
+async fn answer_prometheus(listener: TcpListener, state: AppState, shutdown: CancellationToken) {
+    tokio::select! {
+        served = axum::serve(listener, metrics_router(state)).into_future() => {
+            tracing::error!(?served, "metrics.listen is not served any more");
+        }
+        () = shutdown.cancelled() => {}
     }
 }
 

@@ -77,11 +77,25 @@ fn passwords_that_look_like_numbers_stay_texts() {
 }
 
 #[test]
+fn limits_and_measurements_are_read() {
+    let file = "[limits]\nrequest_burst = 5\n[metrics]\ntoken = 'a-token-of-prometheus'";
+    let variables = [("BERTH_METRICS_LISTEN", "127.0.0.1:9100")];
+    let config = load(file, &variables, &Flags::default()).unwrap();
+    assert_eq!((config.limits.request_burst, config.limits.streams_per_user), (5, 32));
+    assert_eq!(config.metrics.listen.unwrap().port(), 9_100);
+    assert!(!format!("{:?}", config.metrics).contains("prometheus"));
+    let variables = [("BERTH_LIMITS", "{ streams = 7 }")];
+    assert_eq!(load("", &variables, &Flags::default()).unwrap().limits.streams, 7);
+}
+
+#[test]
 fn mistakes_name_key_value_and_what_is_allowed() {
     let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://'\n";
     /// A file, variables, and the words of the mistake.
     type Case<'a> = (String, &'a [(&'a str, &'a str)], &'a [&'a str]);
-    let cases: [Case<'_>; 10] = [
+    let cases: [Case<'_>; 12] = [
+        ("[metrics]\ntoken = 'short'".into(), &[], &["metrics.token", "16 characters"]),
+        ("[limits]\nrequests = 1".into(), &[], &["requests", "requests_per_second"]),
         ("listne = 1".into(), &[], &["listne", "listen"]),
         ("listen = 'nowhere'".into(), &[], &["listen", "socket address"]),
         ("demo = 'perhaps'".into(), &[], &["demo", "perhaps", "boolean"]),

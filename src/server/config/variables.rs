@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 35] = [
+const KNOWN: [(&str, &str, Kind); 38] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -45,6 +45,9 @@ const KNOWN: [(&str, &str, Kind); 35] = [
     ("BERTH_TOKENS_WITHOUT_END", "tokens.without_end", Kind::Value),
     ("BERTH_JOBS_PRIVATE", "jobs.private", Kind::Value),
     ("BERTH_SIGN_IN", "sign_in", Kind::Value),
+    ("BERTH_METRICS_TOKEN", "metrics.token", Kind::Text),
+    ("BERTH_METRICS_LISTEN", "metrics.listen", Kind::Text),
+    ("BERTH_LIMITS", "limits", Kind::Value),
     ("BERTH_LOG_FILTER", "log.filter", Kind::Text),
     ("BERTH_LOG_FORMAT", "log.format", Kind::Text),
     ("BERTH_NODES", "nodes", Kind::Value),

@@ -82,8 +82,9 @@ async fn followed(
     task: &TaskRef,
     offset: u64,
 ) -> Result<Response, Failure> {
+    let place = state.streams.enter(&actor.user)?;
     let stream = state.backend.logs.follow(actor, task, offset).await?;
-    let stream = stream.take_until(still.revoked());
+    let stream = place.hold(stream).take_until(still.revoked());
     let stream = stream.take_until(state.shutdown.clone().cancelled_owned());
     Ok(Body::from_stream(stream).into_response())
 }

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use super::PREFIX;
 use super::parameters::Parameters;
-use crate::auth::Caller;
+use crate::auth::{Caller, ClientAddress};
 use crate::failure::Failure;
 use crate::listen::LinkHost;
 use crate::state::AppState;
@@ -37,7 +37,12 @@ impl FromRequestParts<AppState> for Ask {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Failure> {
         let parameters = Parameters::read(parts.uri.query().unwrap_or_default())?;
         let caller = parts.extensions.get::<Caller>().cloned().unwrap_or_default();
-        let actor = actor(state, caller, &parameters).await?;
+        let asked = actor(state, caller, &parameters).await;
+        if super::names_its_caller(&parts.uri) {
+            let ClientAddress(address) = ClientAddress::of(parts, state);
+            state.rates.admit(asked.as_ref().ok(), address)?;
+        }
+        let actor = asked?;
         let path = path(&parts.uri)?;
         let host = parts.extensions.get::<LinkHost>().cloned();
         let (uri, headers) = (parts.uri.clone(), parts.headers.clone());

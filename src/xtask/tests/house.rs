@@ -221,6 +221,55 @@ fn modules_have_telling_names_and_no_mod_rs() {
     }
 }
 
+/// Where elements stand whose content Leptos writes as it is. Texts of people go into none of them
+/// but the one text area, which escapes them.
+const UNESCAPED: [(&str, &[&str]); 5] = [
+    ("<textarea", &["parts/text_area.rs"]),
+    ("<script", &["shell.rs"]),
+    ("<style", &["pages/files.rs", "pages/submit.rs"]),
+    (
+        "<noscript",
+        &["pages/files.rs", "pages/job/terminal_tab.rs", "pages/submit.rs", "pages/submit/file.rs"],
+    ),
+    (
+        "inner_html=",
+        &[
+            "pages/files.rs",
+            "pages/submit.rs",
+            "pages/submit/file.rs",
+            "parts/text_area.rs",
+            "shell.rs",
+        ],
+    ),
+];
+
+#[test]
+fn texts_go_into_no_element_that_leptos_does_not_escape() {
+    let app = metadata().workspace_root.join("app");
+    let mut files = Vec::new();
+    collect(app.as_std_path(), &mut files);
+    let mut seen = BTreeSet::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a source is text");
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let code = code.collect::<Vec<_>>().join("\n");
+        let place = file.strip_prefix(app.as_std_path()).expect("it was found there");
+        for (opening, places) in UNESCAPED {
+            if code.contains(opening) {
+                let known = places.iter().any(|known| place == Path::new(known));
+                assert!(
+                    known,
+                    "{}: {opening} is not escaped: see parts/text_area.rs",
+                    place.display()
+                );
+                seen.insert((opening, place.to_owned()));
+            }
+        }
+    }
+    let listed: usize = UNESCAPED.iter().map(|(_, places)| places.len()).sum();
+    assert_eq!(seen.len(), listed, "the list above names a file that has no such element any more");
+}
+
 #[test]
 fn every_abuse_that_is_listed_is_tried() {
     let metadata = metadata();

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::cases;
 use crate::edit::{Step, remove, set, value};
 use crate::parse::parse;
 
@@ -23,7 +24,7 @@ fn marks() -> impl Strategy<Value = String> {
 }
 
 /// Reads a text in every way there is; each must end in an answer whose places are in the text.
-fn read(text: &str) {
+pub(super) fn read(text: &str) {
     let lines = text.matches(['\n', '\r']).count() + 1;
     match parse(text) {
         Ok(parsed) => assert!(parsed.spec.task_count() > 0),
@@ -56,7 +57,7 @@ fn read(text: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(128), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_is_answered(text in any::<String>()) {

@@ -1,5 +1,5 @@
 use crate::fakes::{World, key};
-use crate::server::{ALICE, Client, JSON, Server};
+use crate::server::{ADMIN, ALICE, Client, JSON, Server};
 
 async fn fresh() -> (tempfile::TempDir, World, Client) {
     let folder = tempfile::tempdir().unwrap();
@@ -169,7 +169,7 @@ async fn health_and_measurements_are_told() {
     let ready = client.get("/readyz", &[]).await;
     assert_eq!((ready.status, &ready.json()["ready"]), (200, &true.into()));
     client.get("/api/v2/jobs/alice~train", &[ALICE]).await;
-    let text = client.get("/metrics", &[]).await.text;
+    let text = client.get("/metrics", &[ADMIN]).await.text;
     for line in [
         "berth_jobs{state=\"running\"} 1",
         "berth_gpus 0",

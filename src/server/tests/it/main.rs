@@ -7,11 +7,15 @@ mod door;
 mod doors;
 mod fakes;
 mod files_door;
+mod functions;
 mod hall;
 mod lifecycle;
+mod limits;
+mod metrics;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;
 mod no_files;
+mod pages;
 #[path = "../../../directory/tests/it/provider.rs"]
 mod provider;
 mod proxy;

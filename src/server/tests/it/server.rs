@@ -77,7 +77,7 @@ impl Server {
         let hosts = hosts.with_certificate(tls.clone());
         let door = Door::new(limits, hosts, options.trusted_proxies.clone(), tls);
         let options = StateOptions { shutdown: shutdown.clone(), ..options };
-        let state = AppState::new(backend, Arc::new(AllWell), options);
+        let state = AppState::new(backend, AllWell::probe(), options);
         let app = router(state, Store::new(database));
         let sockets = bind(address).unwrap();
         let address = sockets[0].local_addr().unwrap();
@@ -87,13 +87,17 @@ impl Server {
     }
 
     pub(crate) fn client(&self) -> Client {
+        Self::client_of(self.address)
+    }
+
+    pub(crate) fn client_of(address: SocketAddr) -> Client {
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .max_idle_connections(0)
             .timeout_global(Some(Duration::from_secs(30)))
             .build();
-        Client { agent: agent.into(), base: format!("http://{}", self.address) }
+        Client { agent: agent.into(), base: format!("http://{address}") }
     }
 
     pub(crate) async fn stop(self) {
@@ -102,7 +106,13 @@ impl Server {
     }
 }
 
-struct AllWell;
+pub(crate) struct AllWell;
+
+impl AllWell {
+    pub(crate) fn probe() -> Arc<dyn Probe> {
+        Arc::new(Self)
+    }
+}
 
 #[async_trait]
 impl Probe for AllWell {
@@ -166,12 +176,22 @@ impl Client {
         headers: Headers<'_>,
         body: &str,
     ) -> Answer {
+        self.send_bytes(method, path, headers, body.as_bytes().to_vec()).await
+    }
+
+    pub(crate) async fn send_bytes(
+        &self,
+        method: &str,
+        path: &str,
+        headers: Headers<'_>,
+        body: Vec<u8>,
+    ) -> Answer {
         let mut request = ureq::http::Request::builder().method(method);
         request = request.uri(format!("{}{path}", self.base));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(body.to_owned()).unwrap();
+        let request = request.body(body).unwrap();
         let agent = self.agent.clone();
         tokio::task::spawn_blocking(move || read(agent.run(request).unwrap())).await.unwrap()
     }
@@ -193,6 +213,9 @@ pub(crate) const FORM: (&str, &str) = ("content-type", "application/x-www-form-u
 pub(crate) const JSON: (&str, &str) = ("content-type", "application/json");
 /// The token of `alice` in every world.
 pub(crate) const ALICE: (&str, &str) = ("authorization", "Bearer token-of-alice");
+
+/// The token of the administrator in every world.
+pub(crate) const ADMIN: (&str, &str) = ("authorization", "Bearer token-of-admin");
 
 fn read(mut response: Response<Body>) -> Answer {
     Answer {
