@@ -21,10 +21,10 @@ use tower_sessions::{Expiry, SessionManagerLayer};
 
 pub(crate) use address::ClientAddress;
 pub(crate) use caller::{Caller, Signed, authenticate};
-pub(crate) use device::Devices;
-pub(crate) use still::{Answers, Still};
 pub use cookies::{Chosen, OneOfMany};
+pub(crate) use device::Devices;
 use session_store::Store;
+pub(crate) use still::{Answers, Still};
 
 use crate::state::AppState;
 

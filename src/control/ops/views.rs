@@ -135,12 +135,7 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
 }
 
 /// How an engine is reached says more about the node than others need to know.
-pub(super) fn node(
-    actor: &Actor,
-    node: &NodeRecord,
-    queue: &Queue,
-    portal: &Portal,
-) -> NodeView {
+pub(super) fn node(actor: &Actor, node: &NodeRecord, queue: &Queue, portal: &Portal) -> NodeView {
     let capacity = capacity(node);
     let name = &node.settings.name;
     let held = held_on(queue, name);
