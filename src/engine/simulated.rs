@@ -35,6 +35,7 @@ use crate::{
     LogChunk, LogRequest, Result, Stats, Volume,
 };
 pub(crate) use address::SimAddress;
+pub use node::Given;
 use node::Node;
 
 /// A simulated node's engine.
@@ -123,10 +124,10 @@ impl SimHandle {
         self.node.look(|state| state.names())
     }
 
-    /// What all containers were made of.
+    /// What containers have of the node's folders.
     #[must_use]
-    pub fn specs(&self) -> Vec<ContainerSpec> {
-        self.node.look(|state| state.specs())
+    pub fn given(&self) -> Vec<Given> {
+        self.node.look(|state| state.given())
     }
 
     /// Waits until there is no container, of whatever cluster.

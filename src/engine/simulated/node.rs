@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::files::Files;
 use super::images::Saved;
 use super::plan::Plan;
-use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Result, Volume};
+use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Folder, Result, Volume};
 
 static NODES: LazyLock<Mutex<HashMap<String, Arc<Node>>>> = LazyLock::new(Mutex::default);
 
@@ -72,6 +72,27 @@ pub(super) struct Kept {
     command: Arc<str>,
     pub(super) cpus: u32,
     pub(super) memory_mb: u64,
+    /// Of those that have folders of the node.
+    given: Option<Box<Given>>,
+}
+
+/// What a container has of its node's folders, and what it is told of them.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The task's labels.
+    pub labels: BTreeMap<String, String>,
+    /// The folders.
+    pub folders: Vec<Folder>,
+    /// The task's own part of the environment.
+    pub env: Vec<(String, String)>,
+}
+
+impl Given {
+    fn of(spec: &ContainerSpec) -> Option<Box<Self>> {
+        let ContainerSpec { labels, folders, env, .. } = spec;
+        let given = || Self { labels: labels.clone(), folders: folders.clone(), env: env.clone() };
+        (!folders.is_empty()).then(|| Box::new(given()))
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -180,8 +201,9 @@ impl State {
         self.containers.keys().cloned().collect()
     }
 
-    pub(super) fn specs(&self) -> Vec<ContainerSpec> {
-        self.containers.values().map(|found| found.spec.clone()).collect()
+    pub(super) fn given(&self) -> Vec<Given> {
+        let given = self.containers.values().filter_map(|found| found.kept.given.as_deref());
+        given.cloned().collect()
     }
 
     pub(super) fn list(&self, cluster: &str) -> Vec<Container> {
@@ -234,6 +256,7 @@ impl State {
                 command: Arc::clone(&spec.command),
                 cpus: spec.cpus,
                 memory_mb: spec.memory_mb,
+                given: Given::of(spec),
             },
             files: self.images.get(&explicit(&spec.image)).cloned().unwrap_or_default(),
             plan: Plan::of(&spec.command, self.duration),

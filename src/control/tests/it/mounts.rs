@@ -26,12 +26,12 @@ impl Office {
     async fn given(&self, who: &str, name: &str) -> (Vec<Folder>, Vec<(String, String)>) {
         self.until(who, name, |state| state == State::Running).await;
         let label = ("berth.name".to_owned(), name.to_owned());
-        let mut specs = self.house.node(0).specs().into_iter();
-        let spec = specs.find(|spec| spec.labels.get(&label.0) == Some(&label.1)).unwrap();
-        let told = spec.env.into_iter().filter(|(name, _)| {
+        let mut all = self.house.node(0).given().into_iter();
+        let given = all.find(|given| given.labels.get(&label.0) == Some(&label.1)).unwrap();
+        let told = given.env.into_iter().filter(|(name, _)| {
             ["BERTH_HOME", "BERTH_OUTPUT", "BERTH_DATA"].contains(&name.as_str())
         });
-        (spec.folders, told.collect())
+        (given.folders, told.collect())
     }
 }
 
