@@ -30,12 +30,20 @@ impl fmt::Display for Holder {
 
 /// Who listens there, if it can be seen from here.
 pub(super) fn holder(address: SocketAddr) -> Option<Holder> {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
-    let tables = tables.into_iter().filter_map(|table| fs::read_to_string(table).ok());
-    let sockets: Vec<String> = tables
-        .flat_map(|table| listening(&table, address))
-        .map(|inode| format!("socket:[{inode}]"))
-        .collect();
+    // One of IPv6 may have an address of IPv4 along, and is asked last: it may be our own other one.
+    let tables: &[&str] = match address {
+        SocketAddr::V4(_) => &["/proc/net/tcp", "/proc/net/tcp6"],
+        SocketAddr::V6(_) => &["/proc/net/tcp6"],
+    };
+    tables.iter().find_map(|table| in_table(&fs::read_to_string(table).ok()?, address))
+}
+
+fn in_table(table: &str, address: SocketAddr) -> Option<Holder> {
+    let inodes = listening(table, address).into_iter();
+    let sockets: Vec<String> = inodes.map(|inode| format!("socket:[{inode}]")).collect();
+    if sockets.is_empty() {
+        return None;
+    }
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let mut processes = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     processes.find(|process| has_one(*process, &sockets)).map(described)

@@ -31,7 +31,7 @@ fn start(program: &str, arguments: &[String], log: &Path) -> Child {
     let started = Command::new(program)
         .args(arguments)
         .env("PEBBLE_VA_NOSLEEP", "1")
-        .env("PEBBLE_WFE_NONCEREJECT", "20")
+        .env("PEBBLE_WFE_NONCEREJECT", "0")
         .stdin(Stdio::null())
         .stdout(log.try_clone().unwrap())
         .stderr(log)

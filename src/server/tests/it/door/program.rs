@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use server::listen::raise_open_files;
 use tokio::io::AsyncWriteExt;
 
 use super::*;
@@ -66,10 +67,11 @@ async fn is_well(port: u16) -> Option<()> {
 async fn it_survives_when_no_file_can_be_opened() {
     let folder = tempfile::tempdir().unwrap();
     let config = "[connections]\ntotal = 4000\nper_address = 4000\n";
-    let program = Program::start(folder.path(), 96, config, "127.0.0.1:0");
+    raise_open_files();
+    let program = Program::start(folder.path(), 192, config, "127.0.0.1:0");
     let port = program.port();
     let mut open = Vec::new();
-    for _ in 0..300 {
+    for _ in 0..400 {
         open.push(TcpStream::connect(("127.0.0.1", port)).await.unwrap());
     }
     let log = folder.path().join("log");
