@@ -83,7 +83,7 @@ impl Ops {
     async fn task(&self, actor: &Actor, wanted: &TaskRef) -> Result<Task> {
         owner_only(actor, &wanted.job.user, "read the logs of this job")?;
         let about = (AuditAction::LogRead, wanted.job.to_string(), String::new());
-        audit::looked(&self.0, actor, &wanted.job.user, about).await.map_err(database)?;
+        audit::looked(&self.shared, actor, &wanted.job.user, about).await.map_err(database)?;
         let TaskRef { job, attempt, role, index } = wanted;
         tasks::last_run(&self.shared, job, *attempt, role, *index).await?.ok_or_else(|| {
             let message = format!("{job} has no task {role}-{index} yet");
