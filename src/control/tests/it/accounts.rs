@@ -90,7 +90,7 @@ async fn nobody_leaves_no_jobs_behind() {
     let mut removed = None;
     let (answers, _) =
         futures::future::join(futures::future::join_all((0..20).map(submitting)), async {
-            removed = Some(backend.users.remove(&admin(), &actor("dave").user).await)
+            removed = Some(backend.users.remove(&admin(), &actor("dave").user).await);
         })
         .await;
     removed.unwrap().unwrap();
