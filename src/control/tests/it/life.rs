@@ -163,6 +163,7 @@ async fn secrets_that_cannot_be_opened_are_not_the_jobs_fault() {
     let control = house.start().await;
     submit(&control.backend, text).await;
     control.shutdown().await;
+    drop(control);
     // Somebody mixed up the installation's keys.
     let key_file = house.path().join("secret.key");
     let right = std::fs::read(&key_file).unwrap();
@@ -176,6 +177,7 @@ async fn secrets_that_cannot_be_opened_are_not_the_jobs_fault() {
     let waits = until(&control.backend, "sealed", waits).await;
     assert_eq!((waits.summary.state, waits.attempts.len()), (State::Preparing, 1));
     control.shutdown().await;
+    drop(control);
     std::fs::write(&key_file, right).unwrap();
     let control = house.start().await;
     let done = until_state(&control.backend, "sealed", State::Succeeded).await;

@@ -88,6 +88,7 @@ async fn an_image_pulled_with_credentials_runs_for_who_has_some() {
     let own = run(backend, &bob, "own", IMAGE, "right").await;
     assert_eq!(own.summary.state, State::Succeeded);
     control.shutdown().await;
+    drop(control);
     // The next server knows it as well.
     let control = house.start().await;
     let backend = &control.backend;
