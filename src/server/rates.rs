@@ -210,7 +210,8 @@ mod tests {
     fn strangers_take_a_bounded_memory() {
         let (rates, _) = rates(1, 5);
         for n in 0..200_000_u32 {
-            let _ = rates.guest(IpAddr::from((0x2001_0db8_u128 << 96) | (u128::from(n) << 64)));
+            let network = (0x2001_0db8_u128 << 96) | (u128::from(n) << 64);
+            let _ = rates.guest(std::net::Ipv6Addr::from(network).into());
         }
         assert!(rates.guests.unwrap().len() as u64 <= PLACES);
     }

@@ -62,7 +62,7 @@ impl Server {
     ) -> Self {
         let url = format!("sqlite://{}", folder.join("sessions.db").display());
         let database = Arc::new(Database::open(&url).await.unwrap());
-        Self::on(database, backend, options).await
+        Self::open(database, backend, options, (address, limits, tls)).await
     }
 
     /// With its sessions where those of `backend` are.
@@ -70,6 +70,16 @@ impl Server {
         database: Arc<dyn SessionDatabase>,
         backend: Backend,
         options: StateOptions,
+    ) -> Self {
+        let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self::open(database, backend, options, (anywhere, Limits::default(), None)).await
+    }
+
+    async fn open(
+        database: Arc<dyn SessionDatabase>,
+        backend: Backend,
+        options: StateOptions,
+        (address, limits, tls): (SocketAddr, Limits, Option<Tls>),
     ) -> Self {
         let shutdown = CancellationToken::new();
         let (public_url, proxy_url) = (options.public_url.as_deref(), options.proxy_url.as_deref());
