@@ -74,8 +74,8 @@ async fn role(
     first.ok_or_else(|| Failure::new(ErrorCode::NoTaskLogError, "Log of task is not found."))
 }
 
-/// From `offset` on until the task has ended, the reader may no more, or the server stops. An error in the middle breaks
-/// the connection off, so that nobody takes the part for the whole.
+/// From `offset` on until the task has ended, the reader may no more, or the server stops. An error
+/// in the middle breaks the connection off, so that nobody takes the part for the whole.
 async fn followed(
     state: &AppState,
     (actor, still): (&Actor, Still),
