@@ -58,7 +58,7 @@ const PIECES: [&str; 40] = [
 ];
 
 fn pieces(most: usize) -> impl Strategy<Value = String> {
-    let piece = prop_oneof![8 => prop::sample::select(&PIECES[..]).prop_map(str::to_owned), 1 => any::<char>().prop_map(String::from)];
+    let piece = prop_oneof![8 => prop::sample::select(PIECES.to_vec()).prop_map(str::to_owned), 1 => any::<char>().prop_map(String::from)];
     proptest::collection::vec(piece, 0..most).prop_map(|pieces| pieces.concat())
 }
 
@@ -91,20 +91,36 @@ const NAMES: [&str; 26] = [
     "content-type",
 ];
 
+const VALUES: [&str; 11] = [
+    "chunked",
+    "close, x-a, host",
+    "upgrade",
+    "websocket",
+    "3",
+    "3, 4",
+    "berth_task=1; a=b",
+    "a=b; Path=/; Domain=x; berth_x=1",
+    "=berth_session",
+    "//evil.example/",
+    "http://10.0.0.8:20001/x",
+];
+
 fn header_map() -> impl Strategy<Value = HeaderMap> {
     let value = prop_oneof![
         4 => pieces(8),
-        1 => prop::sample::select(&["chunked", "close, x-a, host", "upgrade", "websocket", "3", "3, 4", "berth_task=1; a=b", "a=b; Path=/; Domain=x; berth_x=1", "=berth_session", "//evil.example/", "http://10.0.0.8:20001/x"][..]).prop_map(str::to_owned),
+        1 => prop::sample::select(VALUES.to_vec()).prop_map(str::to_owned),
     ];
-    proptest::collection::vec((prop::sample::select(&NAMES[..]), value), 0..12).prop_map(|pairs| {
-        let mut map = HeaderMap::new();
-        for (name, value) in pairs {
-            if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
-                map.append(HeaderName::from_static(name), value);
+    proptest::collection::vec((prop::sample::select(NAMES.to_vec()), value), 0..12).prop_map(
+        |pairs| {
+            let mut map = HeaderMap::new();
+            for (name, value) in pairs {
+                if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+                    map.append(HeaderName::from_static(name), value);
+                }
             }
-        }
-        map
-    })
+            map
+        },
+    )
 }
 
 fn ends(prefix: Option<&str>) -> Ends {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::*;
+use super::{Attributes, Content, LONGEST, Malformed, Packet, kind, mode, read};
 
 fn cases(usual: u32) -> u32 {
     std::env::var("BERTH_TEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)

@@ -66,7 +66,7 @@ struct Choices<'a>(std::slice::Iter<'a, u8>);
 impl Choices<'_> {
     fn below(&mut self, count: usize) -> usize {
         let mut next = || usize::from(self.0.next().copied().unwrap_or_default());
-        let number = if count > 200 { next() << 8 | next() } else { next() };
+        let number = if count > 200 { (next() << 8) | next() } else { next() };
         number % count
     }
 
@@ -128,7 +128,7 @@ fn replace_value(text: &mut Vec<u8>, from: usize, value: &[u8]) {
     let begin = from + colon + 1;
     let ends = |byte: &u8| b",\n}]".contains(byte);
     let end = text[begin..].iter().position(ends).map_or(text.len(), |end| begin + end);
-    text.splice(begin..end, [b" ", value].concat());
+    text.splice(begin..end, [b" ".as_slice(), value].concat());
 }
 
 fn swap_lines(text: &mut Vec<u8>, c: &mut Choices<'_>) {
