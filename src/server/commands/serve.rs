@@ -118,13 +118,8 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let probe = Arc::new(ControlProbe(Arc::clone(&control)));
     let state = AppState::new(control.backend.clone(), probe, options);
     let beside = state.tasks.clone();
-    if let Some(listen) = config.metrics.listen {
-        let listener = TcpListener::bind(listen)
-            .await
-            .with_context(|| format!("metrics.listen = {listen}: cannot be served at"))?;
-        tasks.spawn(answer_prometheus(listener, state.clone(), shutdown.clone()));
-    }
-    doors.answer(router(state, Store::new(control.clone())), stop, &shutdown).await;
+    let routers = (router(state.clone(), Store::new(control.clone())), metrics_router(state));
+    doors.answer(routers, stop, &shutdown).await;
     beside.close();
     beside.wait().await;
     tasks.wait().await;
@@ -137,6 +132,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
 struct Sockets {
     portal: Vec<TcpListener>,
     redirect: Vec<TcpListener>,
+    metrics: Vec<TcpListener>,
 }
 
 /// What is listened at, ready to answer.
@@ -145,6 +141,8 @@ struct Doors {
     portal: Door,
     /// What leads to the portal's, and its answers.
     redirect: (Door, axum::Router),
+    /// Prometheus' own.
+    metrics: Door,
     /// Where the portal is.
     address: SocketAddr,
 }
@@ -153,12 +151,14 @@ impl Sockets {
     fn open(config: &Config) -> anyhow::Result<Self> {
         let portal = listen::bind(config.listen)
             .with_context(|| format!("listen = {}: cannot be served at", config.listen))?;
-        let redirect = match config.tls.http_redirect {
-            None => Vec::new(),
+        let also = |key: &str, address: Option<SocketAddr>| match address {
+            None => Ok(Vec::new()),
             Some(address) => listen::bind(address)
-                .with_context(|| format!("tls.http_redirect = {address}: cannot be served at"))?,
+                .with_context(|| format!("{key} = {address}: cannot be served at")),
         };
-        Ok(Self { portal, redirect })
+        let redirect = also("tls.http_redirect", config.tls.http_redirect)?;
+        let metrics = also("metrics.listen", config.metrics.listen)?;
+        Ok(Self { portal, redirect, metrics })
     }
 
     fn doors(
@@ -182,7 +182,8 @@ impl Sockets {
             Door::new(limits, hosts, trusted_proxies.clone(), tls)
         };
         let ways = listen::redirect(public_url, proxy_url, address.port());
-        Ok(Doors { sockets: self, portal: door(true), redirect: (door(false), ways), address })
+        let (portal, redirect, metrics) = (door(true), (door(false), ways), door(false));
+        Ok(Doors { sockets: self, portal, redirect, metrics, address })
     }
 }
 
@@ -190,14 +191,15 @@ impl Doors {
     /// Answers requests until `stop`, then takes no more and gives those under way their time.
     async fn answer(
         self,
-        router: axum::Router,
+        (router, of_metrics): (axum::Router, axum::Router),
         stop: impl Future<Output = ()>,
         shutdown: &CancellationToken,
     ) {
-        let Self { sockets, portal, redirect: (redirect, ways), .. } = self;
-        let served = futures::future::join(
+        let Self { sockets, portal, redirect: (redirect, ways), metrics, .. } = self;
+        let served = futures::future::join3(
             listen::serve(sockets.portal, portal, router, shutdown),
             listen::serve(sockets.redirect, redirect, ways, shutdown),
+            listen::serve(sockets.metrics, metrics, of_metrics, shutdown),
         );
         let farewell = async {
             stop.await;
@@ -206,19 +208,9 @@ impl Doors {
             tokio::time::sleep(FAREWELL).await;
         };
         tokio::select! {
-            _both = served => {}
+            _all = served => {}
             () = farewell => tracing::warn!("requests that did not end in time are cut off"),
         }
-    }
-}
-
-/// Answers Prometheus at a door of its own until the server stops.
-async fn answer_prometheus(listener: TcpListener, state: AppState, shutdown: CancellationToken) {
-    tokio::select! {
-        served = axum::serve(listener, metrics_router(state)).into_future() => {
-            tracing::error!(?served, "metrics.listen is not served any more");
-        }
-        () = shutdown.cancelled() => {}
     }
 }
 
