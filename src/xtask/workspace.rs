@@ -36,11 +36,22 @@ impl Workspace {
         command
     }
 
-    /// Cargo itself, in the root of the checkout.
+    /// Cargo itself, in the root of the checkout. What the Cargo that started us says of us is kept from
+    /// it: some build scripts look at it, and would run anew for each checkout and for whoever calls
+    /// Cargo himself, and everything above them with them.
     pub(crate) fn cargo(&self) -> Command {
-        self.command(
-            std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()).to_string_lossy().as_ref(),
-        )
+        let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut cargo = self.command(program.to_string_lossy().as_ref());
+        let of_us = |name: &str| {
+            let prefixes = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"];
+            prefixes.iter().any(|prefix| name.starts_with(prefix))
+        };
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(of_us) {
+                cargo.env_remove(name);
+            }
+        }
+        cargo
     }
 
     /// The folder of the front end's JavaScript.
