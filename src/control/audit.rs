@@ -65,12 +65,17 @@ impl Bursts {
     /// Whether an entry is written. The last one of a burst that is says that more may follow.
     pub(crate) fn admit(&mut self, action: AuditAction, who: &str, now: Instant) -> Admitted {
         self.0.retain(|_, burst| now.duration_since(burst.since) < BURST);
-        let all = self.count(action.as_str().to_owned(), now);
-        if all > OF_ALL || self.0.len() >= REMEMBERED {
+        if self.0.len() >= REMEMBERED {
             return Admitted::No;
         }
-        match self.count(format!("{} {who}", action.as_str()), now).cmp(&OF_ONE) {
-            std::cmp::Ordering::Less if all < OF_ALL => Admitted::Yes,
+        let of_one = self.count(format!("{} {who}", action.as_str()), now);
+        if of_one > OF_ONE {
+            return Admitted::No;
+        }
+        // Only what is written counts here: nobody silences what is said of others.
+        let all = self.count(action.as_str().to_owned(), now);
+        match all.cmp(&OF_ALL) {
+            std::cmp::Ordering::Less if of_one < OF_ONE => Admitted::Yes,
             std::cmp::Ordering::Less | std::cmp::Ordering::Equal => Admitted::Last,
             std::cmp::Ordering::Greater => Admitted::No,
         }

@@ -74,7 +74,7 @@ fn what_is_short_is_said_of_the_nodes_it_may_use() {
     let other =
         WaitReason::TypeAbsent { wanted: vec![gpu_type("A100")], existing: vec![gpu_type("V100")] };
     assert_eq!(admit(job(1).gpus(1, &["A100"]).only("c").request), Err(other));
-    let port = job(1).tasks(2).port("tb", 6006, 1);
+    let port = job(1).tasks(2).port("tb", 16_006, 1);
     assert_eq!(admit(port.clone().labelled("rack", "2").request), Ok(()));
     let once = WaitReason::Impossible {
         resource: ResourceKind::Port,

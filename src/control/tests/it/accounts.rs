@@ -60,7 +60,8 @@ async fn a_removed_users_name_is_never_given_again() {
     let carol = actor("Carol");
     let token = backend.users.create_token(&carol, &Means::Password, "x", None).await.unwrap();
     let secret = r#"{"jobName": "old", "image": "berth/base", "taskRoles": [{"name": "worker",
-        "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100, "command": "sleep 1000"}]}"#;
+        "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": 0,
+        "command": "sleep 1000"}]}"#;
     let key = submit(backend, "Carol", secret.to_owned()).await.unwrap();
     let waits = submit(backend, "Carol", job("wide", 1, 8, "sleep 1000", "")).await.unwrap();
     backend.users.remove(&admin(), &carol.user).await.unwrap();

@@ -109,10 +109,11 @@ async fn only_what_nobody_renames_is_mounted() {
         assert_eq!(given, [vec![home()], folders].concat(), "{name}");
         let mut expected = vec![("HOME", "/berth/home"), ("OUTPUT", output)];
         expected.extend(data.map(|data| ("DATA", data)));
-        let expected: Vec<_> = expected
+        let mut expected: Vec<_> = expected
             .into_iter()
             .map(|(name, place)| (format!("BERTH_{name}"), place.to_owned()))
             .collect();
+        expected.sort();
         assert_eq!(told, expected, "{name}");
     }
 }

@@ -93,9 +93,9 @@ async fn owners_order_their_own_jobs_and_administrators_all() {
     assert_eq!(order(backend, &all).await, ["ada~a1", "ada~a2", "bob~b1"]);
 
     let log = backend.audit.list(&admin(), None, 10).await.unwrap();
-    let moved: Vec<_> = log.iter().map(|e| (e.actor.as_str(), e.action, &*e.object)).collect();
-    let expected = [("admin", "ada~a1"), ("ada", "ada~a2")];
-    assert_eq!(moved, expected.map(|(who, job)| (who, AuditAction::JobMoved, job)));
+    let moved = log.iter().filter(|entry| entry.action == AuditAction::JobMoved);
+    let moved: Vec<_> = moved.map(|entry| (entry.actor.as_str(), &*entry.object)).collect();
+    assert_eq!(moved, [("admin", "ada~a1"), ("ada", "ada~a2")]);
     let events = backend.jobs.events(&bob, &a2).await.unwrap();
     assert!(events.iter().any(|event| event.kind == "moved" && event.message.contains("ada")));
     let running = backend.queue.change(&admin(), &key("runs"), FIRST).await.unwrap_err();

@@ -1,6 +1,6 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 /// Its words for this server, and what proves that it is this server.
@@ -11,6 +11,8 @@ pub(crate) const SECRET: &str = "a secret of the quay";
 pub(crate) struct Provider {
     pub(crate) address: String,
     process: Child,
+    /// It says things now and then, and ends when nobody hears them.
+    _said: BufReader<ChildStdout>,
 }
 
 /// A browser without pages: it keeps cookies of the provider and follows where it is sent.
@@ -35,10 +37,10 @@ impl Provider {
             .stderr(Stdio::null())
             .spawn()
             .expect("node is installed");
-        let said = process.stdout.take().unwrap();
+        let mut said = BufReader::new(process.stdout.take().unwrap());
         let mut address = String::new();
-        BufReader::new(said).read_line(&mut address).unwrap();
-        Self { address: address.trim().to_owned(), process }
+        said.read_line(&mut address).unwrap();
+        Self { address: address.trim().to_owned(), process, _said: said }
     }
 
     /// Makes it know a server whose people come back to `base`.

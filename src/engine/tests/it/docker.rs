@@ -112,7 +112,7 @@ async fn what_a_task_finds(world: World) {
     assert_eq!(lines[0], "/start/here");
     assert_eq!(lines[1], "/start/here /start/here");
     assert_eq!(lines[2], "good day");
-    assert_eq!(lines[3].split_whitespace().last(), Some("00000000a00405fb"), "{log}");
+    assert_eq!(lines[3].split_whitespace().last(), Some("00000000a00401fb"), "{log}");
     assert_eq!(lines[4].split_whitespace().last(), Some("1"), "no new privileges");
     let files: u64 = lines[5].parse().unwrap();
     assert!(files == 65_536 || (1024..65_536).contains(&files), "{files} open files");

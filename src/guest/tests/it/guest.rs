@@ -251,7 +251,15 @@ impl Drop for Guest {
     fn drop(&mut self) {
         if matches!(self.process.try_wait(), Ok(None)) {
             self.signal("TERM");
-            let _ = self.process.wait();
+            let ended = (0..100).any(|_| {
+                thread::sleep(Duration::from_millis(50));
+                !matches!(self.process.try_wait(), Ok(None))
+            });
+            // A wrapper may wait for the guest without handing signals on.
+            if !ended {
+                let _ = self.process.kill();
+                let _ = self.process.wait();
+            }
         }
     }
 }

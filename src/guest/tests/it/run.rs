@@ -153,22 +153,6 @@ fn a_command_that_is_told_to_end_or_succeeds_is_not_kept() {
 }
 
 #[test]
-fn a_taken_port_is_told_and_does_no_harm() {
-    let mut plan = Plan::new("read line < go; echo $line");
-    assert!(
-        std::process::Command::new("mkfifo").arg(plan.path("work/go")).status().unwrap().success()
-    );
-    let taken = TcpListener::bind("0.0.0.0:0").unwrap();
-    let port = taken.local_addr().unwrap().port();
-    plan.config.ssh.as_mut().unwrap().port = port;
-    let mut guest = plan.start();
-    until("it is told", || guest.errors().contains(&format!("no SSH on port {port}")));
-    fs::write(guest.path("work/go"), "done\n").unwrap();
-    assert_eq!(guest.line(), "done");
-    assert!(guest.end().success());
-}
-
-#[test]
 fn without_a_configuration_it_says_so() {
     let run = |words: &[&str]| std::process::Command::new(program()).args(words).output().unwrap();
     let output = run(&["run", "--config", "/nowhere/task.json"]);
