@@ -479,7 +479,7 @@ const OF_V2: [Bad; 25] = [
         "        ssh: ‸0",
         "taskRoles.worker.resourcePerInstance.ports.ssh",
         "ssh is 0, less than 1",
-        "a whole number from 1 to 1000",
+        "a whole number from 1 to 64",
     ),
     bad(
         "jobRetryCount: 1",

@@ -145,7 +145,7 @@ async fn chunked_without_end(server: &Server) -> u16 {
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     let (token, (kind, multipart)) = (ALICE.1, MULTIPART);
     let head = format!(
-        "POST {FORM_PATH} HTTP/1.1\r\nhost: x\r\nauthorization: {token}\r\n{kind}: {multipart}\r\n\
+        "POST {FORM_PATH} HTTP/1.1\r\nhost: localhost\r\nauthorization: {token}\r\n{kind}: {multipart}\r\n\
          transfer-encoding: chunked\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.unwrap();

@@ -90,7 +90,7 @@ async fn webhdfs_counts_whom_its_token_names() {
 fn open(server: &Server, path: &str, (name, value): (&str, &str)) -> (u16, TcpStream) {
     let mut stream = TcpStream::connect(server.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\n{name}: {value}\r\n\r\n");
+    let head = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{name}: {value}\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();
     let mut line = [0; 12];
     stream.read_exact(&mut line).unwrap();

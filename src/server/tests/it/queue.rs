@@ -68,7 +68,8 @@ async fn only_who_may_changes_a_jobs_turn() {
     assert_eq!(told["totalCount"], told["data"].as_array().unwrap().len());
     assert!(told["data"].as_array().unwrap().iter().any(|event| event["reason"] == "submitted"));
     let log = send(&hall, "admin", "GET", "/api/v2/audit", Value::Null).await.json();
-    let words: Vec<_> = log.as_array().unwrap().iter().map(|entry| &entry["action"]).collect();
+    let actions = log.as_array().unwrap().iter().map(|entry| entry["action"].as_str().unwrap());
+    let words: Vec<_> = actions.filter(|action| action.starts_with("job.")).collect();
     assert_eq!(words, ["job.priority", "job.priority", "job.released", "job.held", "job.held"]);
     hall.control.shutdown().await;
 }

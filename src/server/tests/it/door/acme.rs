@@ -118,7 +118,8 @@ async fn a_certificate_is_fetched_kept_and_used() {
         cache: folder.join("acme"),
     });
     let stop = CancellationToken::new();
-    let open = async |source: &Source, port: u16| {
+    let [first, again] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let open = async |folder: &Path, port: u16| {
         let tls = Tls::start(source.clone(), &TaskTracker::new(), &stop).unwrap();
         let backend = World::new().backend();
         let options = StateOptions { tls: true, ..StateOptions::default() };
@@ -126,7 +127,7 @@ async fn a_certificate_is_fetched_kept_and_used() {
         Server::at(address, folder, backend, options, Limits::default(), Some(tls)).await
     };
     drop(reserved);
-    let server = open(&source, port).await;
+    let server = open(first.path(), port).await;
     let shown = async |address| connect(address, root.clone(), "h2").await.ok().map(drop);
     until("the certificate is fetched", async || shown(server.address).await).await;
     let mode =
@@ -138,7 +139,7 @@ async fn a_certificate_is_fetched_kept_and_used() {
     .await;
 
     drop(authority);
-    let second = open(&source, 0).await;
+    let second = open(again.path(), 0).await;
     until("it is used again without the authority", async || shown(second.address).await).await;
     stop.cancel();
 }
