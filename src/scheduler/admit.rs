@@ -17,7 +17,8 @@ use crate::want::{Class, RoleWant};
 ///
 /// # Errors
 /// [`WaitReason::NodesAbsent`], [`WaitReason::TypeAbsent`], [`WaitReason::GpusNotShared`],
-/// [`WaitReason::PortsOutside`] or [`WaitReason::Impossible`]: it could never start. A cluster without nodes refuses nothing.
+/// [`WaitReason::PortsOutside`] or [`WaitReason::Impossible`]: it could never start. A cluster without
+/// nodes refuses nothing.
 pub fn admit(snapshot: &Snapshot, request: &Request) -> Result<(), WaitReason> {
     let mut cluster = Cluster::new(&snapshot.nodes, &snapshot.virtual_clusters, Mix::default());
     let class = cluster.class(request);

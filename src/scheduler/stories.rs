@@ -294,7 +294,7 @@ fn what_can_never_be_met_is_refused_at_the_door() {
         job(1).gpus(4, &["A100"]),
         job(1).gpus(1, &[]).tasks(6),
         job(1).cpus(32).tasks(2),
-        job(1).port("tb", 6006, 1).tasks(2),
+        job(1).port("tb", 16_006, 1).tasks(2),
         job(1).within("small").gpus(2, &[]),
         job(1).within("nobody-knows").gpus(4, &[]),
     ];
