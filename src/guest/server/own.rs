@@ -28,8 +28,11 @@ struct Listener {
 pub(super) async fn connect(port: u16, alone: bool) -> io::Result<TcpStream> {
     let before = listeners(port, alone).await?;
     let mut failure = nobody();
-    for listener in before.iter().take(MOST) {
-        match TcpStream::connect((reached_at(listener.address), port)).await {
+    let ways = before.iter().take(MOST).flat_map(|listener| {
+        reached_at(listener.address).into_iter().map(move |address| (listener, address))
+    });
+    for (listener, address) in ways {
+        match TcpStream::connect((address, port)).await {
             Ok(stream) => {
                 // Who listens now listened all the time, so that it is he who has been reached.
                 let after = listeners(port, alone).await?;
@@ -89,12 +92,15 @@ fn parse(text: &str) -> Option<IpAddr> {
     (text.len() == 32).then(|| Ipv6Addr::from(bytes).into())
 }
 
-/// Who listens at every address is reached at this machine's own.
-fn reached_at(address: IpAddr) -> IpAddr {
+/// Who listens at every address is reached at this machine's own. Who listens at all of IPv6 does so
+/// at all of IPv4 as well, unless he wants it otherwise, and a container may have no IPv6.
+fn reached_at(address: IpAddr) -> Vec<IpAddr> {
     match address {
-        IpAddr::V4(any) if any.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(any) if any.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        other => other,
+        IpAddr::V4(any) if any.is_unspecified() => vec![Ipv4Addr::LOCALHOST.into()],
+        IpAddr::V6(any) if any.is_unspecified() => {
+            vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
+        }
+        other => vec![other],
     }
 }
 
