@@ -19,12 +19,17 @@ export default async function start() {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const config = join(folder, "berth.toml");
-  // More than the machine has: what is tested is the way of a job, not the size of the machine.
+  // More than the machine has: what is tested is the way of a job, not the size of the machine. Tasks
+  // are on its network, since Chromium breaks off what it loads whenever a container's own network
+  // comes or goes beside it (ERR_NETWORK_CHANGED). The engine's tests have them apart.
   writeFileSync(
     config,
-    `[[nodes]]
+    `allow_tasks_at_portal = true
+
+[[nodes]]
 name = "quay"
 address = "127.0.0.1"
+network = "host"
 endpoint = "${engine}"
 cpus = 32
 memory_mb = 131072

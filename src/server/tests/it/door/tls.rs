@@ -133,7 +133,7 @@ async fn many_requests_share_a_connection_and_sign_in_on_it() {
     assert_eq!(answer.status(), StatusCode::SEE_OTHER);
     assert_eq!(answer.headers()["location"], "/jobs");
     let cookies = answer.headers().get_all("set-cookie").iter();
-    let cookie = cookies.map(|set| set.to_str().unwrap().split(';').next().unwrap()).last();
+    let cookie = cookies.map(|set| set.to_str().unwrap().split(';').next().unwrap()).next_back();
     let cookie = cookie.unwrap();
     assert!(cookie.starts_with("__Host-berth_session="), "{cookie}");
     let jobs = at("/api/v2/jobs").header("cookie", "a=1").header("cookie", cookie);
