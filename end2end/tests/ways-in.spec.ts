@@ -40,7 +40,7 @@ async function submit(page: Page, name: string) {
 }
 
 async function signOut(page: Page) {
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign out", exact: true }).click();
   await expect(page).toHaveURL(/\/sign-in/);
 }
 
@@ -64,7 +64,7 @@ test("somebody of the provider submits, signs out, and has no more rights than i
   await byProvider(page, "ada");
   await expect(page.getByRole("region", { name: "Account" })).toContainText("You are in no group.");
   await submit(page, "too-much");
-  await expect(page.getByText("ada may not use the virtual cluster lab").first()).toBeVisible();
+  await expect(page.getByText("ada may not use the virtual cluster lab").filter({ visible: true }).first()).toBeVisible();
   await page.goto(`${there.url}/admin/users`);
   await expect(page.getByRole("row", { name: "ada" })).toHaveCount(0);
 });
@@ -81,7 +81,7 @@ test("somebody of the directory submits, signs out, and has no more rights than 
   there.takeOut("eve", "vision");
   await byPassword(page, "eve", "password of eve");
   await submit(page, "too-much");
-  await expect(page.getByText("eve may not use the virtual cluster lab").first()).toBeVisible();
+  await expect(page.getByText("eve may not use the virtual cluster lab").filter({ visible: true }).first()).toBeVisible();
 });
 
 test("the administrator of the server gets in, in Chinese too", async ({ page, context }) => {
