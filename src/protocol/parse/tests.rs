@@ -6,7 +6,7 @@ mod good;
 mod mistakes;
 mod mutated;
 
-/// How many inputs a property is tried with: so many, or as many as `BERTH_TEST_CASES` says.
+/// How many inputs a property is tried with: so many, or as many as `BERTH_CASES` says.
 fn cases(usual: u32) -> u32 {
-    std::env::var("BERTH_TEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+    std::env::var("BERTH_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
 }

@@ -1,4 +1,4 @@
-//! Whatever a client or a task sends, it is refused or passed on as one thing. `BERTH_TEST_CASES`
+//! Whatever a client or a task sends, it is refused or passed on as one thing. `BERTH_CASES`
 //! says how often it is tried.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
@@ -10,7 +10,7 @@ use super::hosts::TaskHosts;
 use super::requests::{self, Address};
 
 fn cases(usual: u32) -> u32 {
-    std::env::var("BERTH_TEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+    std::env::var("BERTH_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
 }
 
 /// Pieces that mean something to somebody on the way.

@@ -1,11 +1,11 @@
-//! Whatever a client sends, it is read or refused. `BERTH_TEST_CASES` says how often it is tried.
+//! Whatever a client sends, it is read or refused. `BERTH_CASES` says how often it is tried.
 
 use proptest::prelude::*;
 
 use super::{Attributes, Content, LONGEST, Malformed, Packet, kind, mode, read};
 
 fn cases(usual: u32) -> u32 {
-    std::env::var("BERTH_TEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+    std::env::var("BERTH_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)
 }
 
 /// Reads one packet in an order that the bytes themselves choose; gives how much was read.

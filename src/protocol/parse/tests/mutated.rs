@@ -1,5 +1,5 @@
 //! Files that are nearly right: the examples, changed in many places at once, and files that are made
-//! of the examples' own words in structures of their own. `BERTH_TEST_CASES` says how many.
+//! of the examples' own words in structures of their own. `BERTH_CASES` says how many.
 
 use std::sync::LazyLock;
 
