@@ -37,5 +37,5 @@ pub use error::Error;
 pub use loops::passes::PassTimes;
 pub use portal::Portal;
 pub use rights::{ProviderRights, SignInOptions};
-pub use rules::{Rules, TokenRules};
+pub use rules::{ContainerDisk, Rules, TokenRules};
 pub use start::{Control, Options, Readiness, start};

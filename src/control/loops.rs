@@ -2,6 +2,7 @@
 //! and waits for its bell. They are the only writers of observed state and of transitions.
 
 pub(crate) mod directories;
+pub(crate) mod disks;
 pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod kept;

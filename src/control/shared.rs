@@ -20,7 +20,7 @@ use crate::passwords::Passwords;
 use crate::portal::Portal;
 use crate::queue::Queue;
 use crate::rights::SignInOptions;
-use crate::rules::Rules;
+use crate::rules::{ContainerDisk, Rules};
 use crate::sealing::Seal;
 use crate::tunnels::Tunnels;
 use crate::wake::{Bells, Moments};
@@ -61,6 +61,8 @@ pub(crate) struct Shared {
     pub(crate) images: Doings,
     /// Ways into tasks that wait for their next use.
     pub(crate) tunnels: Tunnels,
+    /// What running tasks have written into their containers, in bytes.
+    written: Mutex<HashMap<TaskKey, u64>>,
     /// What preparing tasks are doing, for people to read.
     progress: Mutex<HashMap<TaskKey, String>>,
     /// How long jobs have run.
@@ -78,6 +80,8 @@ pub(crate) struct OfNodes {
     pub(crate) certificates: Option<PathBuf>,
     /// The most bytes that one user's saved images may take on them.
     pub(crate) images_quota: u64,
+    /// What tasks may write into their containers.
+    pub(crate) container_disk: ContainerDisk,
     /// Where tasks of theirs must not be.
     pub(crate) portal: Portal,
 }
@@ -114,6 +118,7 @@ impl Shared {
             observations: Mutex::default(),
             images: Doings::default(),
             tunnels: Tunnels::default(),
+            written: Mutex::default(),
             progress: Mutex::default(),
             past: Mutex::default(),
             thinking: tokio::sync::Mutex::default(),
@@ -193,6 +198,21 @@ impl Shared {
 
     pub(crate) fn observations(&self) -> MutexGuard<'_, HashMap<NodeName, Observation>> {
         lock(&self.observations)
+    }
+
+    /// What a running task has written into its container when that was measured last.
+    pub(crate) fn written(&self, task: &TaskKey) -> Option<u64> {
+        lock(&self.written).get(task).copied()
+    }
+
+    /// Notes what was measured; what is not measured any more is kept until its task is forgotten.
+    pub(crate) fn note_written(&self, measured: HashMap<TaskKey, u64>) {
+        lock(&self.written).extend(measured);
+    }
+
+    /// Forgets what tasks have written that are not active any more.
+    pub(crate) fn forget_written_by_all_but(&self, active: &HashSet<TaskKey>) {
+        lock(&self.written).retain(|task, _| active.contains(task));
     }
 
     pub(crate) fn progress(&self) -> MutexGuard<'_, HashMap<TaskKey, String>> {

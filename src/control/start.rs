@@ -20,7 +20,7 @@ use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
 use crate::portal::Portal;
 use crate::rights::SignInOptions;
-use crate::rules::Rules;
+use crate::rules::{ContainerDisk, Rules};
 use crate::runs;
 use crate::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
@@ -61,6 +61,8 @@ pub struct Options {
     pub storage_mount: Option<String>,
     /// The most bytes that one user's saved images may take on the nodes.
     pub images_quota: u64,
+    /// What tasks may write into their containers.
+    pub container_disk: ContainerDisk,
     /// Where the portal is, of which tasks are to be kept apart.
     pub portal: Portal,
     /// The administrator's first password; without one it is generated.
@@ -121,6 +123,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         storage_mount: options.storage_mount,
         certificates: options.certificates,
         images_quota: options.images_quota,
+        container_disk: options.container_disk,
         portal: options.portal,
     };
     let decided = (of_nodes, rules, options.sign_in);
@@ -137,6 +140,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     tasks.spawn(loops::jobs::run(Arc::clone(&shared), Arc::clone(&jobs), shutdown.clone()));
     tasks.spawn(loops::images::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::kept::run(Arc::clone(&shared), shutdown.clone()));
+    tasks.spawn(loops::disks::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::directories::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(tunnels::run(Arc::clone(&shared), shutdown.clone()));
     tasks.close();

@@ -16,6 +16,7 @@ mod ssh;
 mod stats;
 mod streams;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,7 @@ use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use protocol::cluster::GpuRuntime;
 use protocol::guest::CODE;
+use protocol::ids::TaskKey;
 use protocol::resources::Gpu;
 use protocol::spec::RegistryAuth;
 use tokio::sync::{Mutex, OnceCell};
@@ -210,6 +212,10 @@ impl Engine for DockerEngine {
 
     async fn list(&self, cluster: &str) -> Result<Vec<Container>> {
         self.list_containers(cluster).await
+    }
+
+    async fn written(&self, cluster: &str) -> Result<HashMap<TaskKey, u64>> {
+        self.written_by_containers(cluster).await
     }
 
     async fn inspect(&self, name: &str) -> Result<Option<Container>> {

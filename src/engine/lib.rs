@@ -19,11 +19,13 @@ pub use model::{
 };
 pub use volume::{Content, Volume};
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use protocol::ids::TaskKey;
 use protocol::resources::Gpu;
 use protocol::spec::RegistryAuth;
 
@@ -72,6 +74,9 @@ pub trait Engine: Images {
         name: &str,
         request: LogRequest,
     ) -> Result<BoxStream<'static, Result<LogChunk>>>;
+    /// What each running container of this cluster has written into its own layer, in bytes. An
+    /// engine looks at all of those files for it: ask rarely.
+    async fn written(&self, cluster: &str) -> Result<HashMap<TaskKey, u64>>;
     /// What the container uses right now.
     async fn stats(&self, name: &str) -> Result<Stats>;
     /// Runs a command in a running container.

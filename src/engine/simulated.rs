@@ -19,6 +19,7 @@ mod node;
 mod plan;
 mod streams;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
+use protocol::ids::TaskKey;
 use protocol::resources::{Capacity, Gpu};
 use protocol::spec::RegistryAuth;
 use protocol::time::Timestamp;
@@ -178,6 +180,10 @@ impl Engine for Simulated {
     async fn list(&self, cluster: &str) -> Result<Vec<Container>> {
         tokio::time::sleep(self.node.look(|state| state.list_time)).await;
         self.node.reach(|state| Ok(state.list(cluster)))
+    }
+
+    async fn written(&self, cluster: &str) -> Result<HashMap<TaskKey, u64>> {
+        self.node.reach(|state| Ok(state.written(cluster)))
     }
 
     async fn inspect(&self, name: &str) -> Result<Option<Container>> {

@@ -80,15 +80,32 @@ fn look(job: &Job<'_>, task: &mut Task, now: Timestamp, decision: &mut Decision)
         Observed::Absent | Observed::Created => decision.actions.push(Action::Launch(task.key)),
         Observed::Running { started_at } => {
             record(task, State::Running, Some(started_at), None, decision);
+            if task.excess.is_some() {
+                decision.actions.push(Action::Stop(task.key));
+            }
         }
-        Observed::Exited { exit: None, .. } => decision.actions.push(Action::Explain(task.key)),
-        Observed::Exited { started_at, finished_at, exit: Some(exit) } => {
+        Observed::Exited { started_at, finished_at, exit } => {
+            let Some(exit) = exit_of_container(task, exit) else {
+                return decision.actions.push(Action::Explain(task.key));
+            };
             if started_at.is_some() {
                 task.started_at = started_at;
             }
             finish(job, task, finished_at, exit, decision);
         }
         Observed::LaunchFailed { at, exit } => finish(job, task, at, exit, decision),
+    }
+}
+
+/// How a container ended; `None` while nobody has explained it. One that was stopped for its excess
+/// has that as its reason, unless its program was done just then.
+fn exit_of_container(task: &Task, seen: Option<Exit>) -> Option<Exit> {
+    match (seen, &task.excess) {
+        (Some(exit), Some(excess)) if exit.cause != Cause::Succeeded => {
+            Some(Exit { code: exit.code, ..excess.clone() })
+        }
+        (None, Some(excess)) => Some(excess.clone()),
+        (seen, _) => seen,
     }
 }
 

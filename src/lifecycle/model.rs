@@ -63,6 +63,8 @@ pub struct Task {
     pub not_before: Option<Timestamp>,
     /// What is seen now.
     pub observed: Observed,
+    /// It takes more than it may: it is stopped, and this is how it ends.
+    pub excess: Option<Exit>,
 }
 
 /// What is seen of a task's container.

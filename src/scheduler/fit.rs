@@ -8,7 +8,7 @@ use protocol::placement::TaskPlacement;
 use crate::cluster::{Claim, Cluster, Right};
 use crate::gpus;
 use crate::model::{Placement, Standing};
-use crate::ports::{self, View};
+use crate::ports::View;
 use crate::score::{Mode, Score, Spot};
 use crate::want::{Class, RoleWant};
 
@@ -328,7 +328,7 @@ impl<'c, 'w> Gang<'c, 'w> {
         } else {
             gpus::choose(measure.free_of(&spot.room, spot.gpu_type), ask.gpus)?
         };
-        let around = (ports::seed(self.job.0), self.class.numbered.as_slice());
+        let around = (self.job, self.class.numbered.as_slice());
         let pool = self.cluster.fixed[node].ports;
         let ports = self.cluster.ports.pick(pool, wanted, around, self.look.view())?;
         Some(Claim {

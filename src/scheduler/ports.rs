@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use protocol::ids::JobId;
 use protocol::resources::PortRange;
 
 use crate::want::{RoleWant, Span};
@@ -30,6 +31,8 @@ struct Address {
     /// Ports by number that the reservation needs.
     held: Vec<Span>,
     pools: Vec<usize>,
+    /// How many have been taken so far, those that were given back among them.
+    given: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -56,6 +59,7 @@ impl Address {
             self.taken = vec![0; 1024];
         }
         self.taken[usize::from(port / 64)] ^= 1 << (port % 64);
+        self.given += u64::from(taken);
         true
     }
 
@@ -117,19 +121,21 @@ impl Ports {
     }
 
     /// The ports of one task in the order of the role's labels. Those with any number are looked
-    /// for from a place that `seed` gives, so that a port just freed is not given again at once,
-    /// and around the numbers that other tasks of the job ask for, as long as that works.
+    /// for from a place that is another for each job and each time, so that neither a port just
+    /// freed nor one that a program outside of Berth has taken is given again at once, and around
+    /// the numbers that other tasks of the job ask for, as long as that works.
     ///
     /// `None` when there are not enough.
     pub(crate) fn pick(
         &self,
         pool: usize,
         role: &RoleWant,
-        (seed, numbered): (u64, &[Span]),
+        (job, numbered): (JobId, &[Span]),
         view: View,
     ) -> Option<Vec<u16>> {
         let pool = &self.pools[pool];
         let address = &self.addresses[pool.address];
+        let start = scattered(job.0 as u64 ^ address.given.rotate_left(32));
         let needed = role.any_ports as usize;
         let of = |spans: &[Span], port| spans.iter().any(|span| span.contains(port));
         let mut any = Vec::with_capacity(needed);
@@ -141,7 +147,7 @@ impl Ports {
                         && of(numbered, *port) == wanted_by_others
                 };
                 let missing = needed - any.len();
-                any.extend(rotated(pool.range, seed).filter(good).take(missing));
+                any.extend(rotated(pool.range, start).filter(good).take(missing));
             }
         }
         let mut any = any.into_iter();
@@ -218,17 +224,18 @@ impl Ports {
     }
 }
 
-/// The ports of a range from a place that `seed` gives, once around.
-fn rotated(range: PortRange, seed: u64) -> impl Iterator<Item = u16> {
+/// The ports of a range from a place that `start` gives, once around.
+fn rotated(range: PortRange, start: u64) -> impl Iterator<Item = u16> {
     let length = u64::from(range.last.saturating_sub(range.first)) + 1;
-    let start = u16::try_from(seed % length).unwrap_or(0).saturating_add(range.first);
+    let start = u16::try_from(start % length).unwrap_or(0).saturating_add(range.first);
     let valid = range.first <= range.last;
     (start..=range.last).chain(range.first..start).filter(move |_| valid)
 }
 
-/// Spreads consecutive job ids over the whole range of numbers (the finaliser of SplitMix64).
-pub(crate) fn seed(job: i64) -> u64 {
-    let mut z = (job as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+/// Spreads numbers that lie close together over the whole range of numbers (the finaliser of
+/// SplitMix64).
+fn scattered(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

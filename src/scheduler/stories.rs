@@ -1,5 +1,7 @@
 //! What the scheduler does, told by example.
 
+use std::collections::BTreeSet;
+
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition::{Draining, Unreachable};
 use protocol::ids::JobId;
@@ -8,7 +10,7 @@ use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::model::Answer;
 use crate::story::{NOW, Story, cluster, gpu_type, job, port, virtual_cluster};
-use crate::{admit, dry_run};
+use crate::{State, admit, dry_run};
 
 fn reason(story: &Story, id: i64) -> WaitReason {
     story.plan().waiting[&JobId(id)].reason.clone()
@@ -280,6 +282,19 @@ fn two_jobs_one_after_the_other_get_different_ports() {
         plan.placements[0].tasks[0].ports.values().flatten().copied().collect::<Vec<_>>()
     };
     assert_ne!(ports(1), ports(2));
+}
+
+#[test]
+fn a_job_that_starts_again_gets_other_ports() {
+    let mut state = State::of(&cluster().node("a").snapshot);
+    let mut started = BTreeSet::new();
+    for _ in 0..20 {
+        state.submit(&job(1).request);
+        let plan = state.pass(NOW);
+        started.extend(plan.placements[0].tasks[0].ports.values().flatten().copied());
+        state.ended(JobId(1));
+    }
+    assert!(started.len() > 20, "{started:?}");
 }
 
 #[test]

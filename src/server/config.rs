@@ -152,12 +152,21 @@ pub struct TokensConfig {
 }
 
 /// Jobs.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct JobsConfig {
     /// Whether job files, commands and what happened to jobs are for their owners and
     /// administrators only.
     pub private: bool,
+    /// The most a task may write into its container, in GB, unless it asks for more disk.
+    pub container_disk_gb: u64,
+}
+
+impl Default for JobsConfig {
+    fn default() -> Self {
+        let control::ContainerDisk { most, .. } = control::ContainerDisk::default();
+        Self { private: false, container_disk_gb: most / 1_000_000_000 }
+    }
 }
 
 impl Default for TokensConfig {
@@ -412,6 +421,13 @@ impl Config {
     #[must_use]
     pub fn images_quota(&self) -> u64 {
         bytes(self.images.quota_mb)
+    }
+
+    /// What tasks may write into their containers.
+    #[must_use]
+    pub fn container_disk(&self) -> control::ContainerDisk {
+        let most = bytes(self.jobs.container_disk_gb.saturating_mul(1000));
+        control::ContainerDisk { most, ..control::ContainerDisk::default() }
     }
 
     /// The most bytes of a file that is sent.

@@ -150,6 +150,7 @@ fn decide(
         exit: task.exit.clone(),
         not_before: again.get(&task.key).copied(),
         observed: observe::observed(shared, acts, task, observations, at),
+        excess: observe::excess(shared, &job.spec, &task.key),
     });
     let facts = lifecycle::model::Job {
         spec: &job.spec,

@@ -1,4 +1,5 @@
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use bollard::models::{
     ContainerInspectResponse, ContainerState, ContainerStateStatusEnum, ContainerSummary,
@@ -14,6 +15,8 @@ use super::shape::CLUSTER_LABEL;
 use super::{CALL, DockerEngine, clock};
 use crate::{Container, ContainerStatus, Result};
 
+/// An engine takes so long at most to look at what all containers have written.
+const SIZES: Duration = Duration::from_secs(120);
 /// Inspections at a time.
 const AT_ONCE: usize = 8;
 
@@ -50,6 +53,29 @@ impl DockerEngine {
             .try_filter_map(|found| async move { Ok(found) })
             .try_collect()
             .await
+    }
+
+    /// The bytes that each running container has written into its own layer.
+    pub(super) async fn written_by_containers(
+        &self,
+        cluster: &str,
+    ) -> Result<HashMap<TaskKey, u64>> {
+        let label = format!("{CLUSTER_LABEL}={cluster}");
+        let options = ListContainersOptions {
+            size: true,
+            filters: Some(HashMap::from([("label".to_owned(), vec![label])])),
+            ..Default::default()
+        };
+        let call = self
+            .connection
+            .call(SIZES, |docker| async move { docker.list_containers(Some(options)).await });
+        let rows = call.await.map_err(|error| classify(error, ""))?;
+        let written = rows.iter().filter_map(|row| {
+            let name = row.names.iter().flatten().find_map(|name| name.strip_prefix('/'))?;
+            let key = TaskKey::from_container_name(cluster, name)?;
+            Some((key, u64::try_from(row.size_rw?).ok()?))
+        });
+        Ok(written.collect())
     }
 
     async fn complete(&self, cluster: &str, row: ContainerSummary) -> Result<Option<Container>> {

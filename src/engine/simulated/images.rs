@@ -18,7 +18,7 @@ use crate::{EngineError, ImageSize, Images, Result};
 /// What every simulated image takes, in bytes.
 const BASE: u64 = 64_000_000;
 /// What every simulated container has written, in bytes.
-const WRITTEN: u64 = 1_500_000;
+pub(super) const WRITTEN: u64 = 1_500_000;
 
 /// Images by explicit name.
 pub(super) type Saved = std::collections::BTreeMap<String, Files>;

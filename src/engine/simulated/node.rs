@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::files::Files;
 use super::images::Saved;
+use super::images::WRITTEN;
 use super::plan::Plan;
 use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Folder, Result, Volume};
 
@@ -209,6 +210,12 @@ impl State {
     pub(super) fn list(&self, cluster: &str) -> Vec<Container> {
         let ours = self.containers.iter().filter(|(_, found)| found.kept.cluster == cluster);
         ours.map(|(name, found)| found.view(name)).collect()
+    }
+
+    pub(super) fn written(&self, cluster: &str) -> HashMap<TaskKey, u64> {
+        let ours = self.containers.values().filter(|found| found.kept.cluster == cluster);
+        let running = ours.filter(|found| matches!(found.phase, Phase::Running { .. }));
+        running.map(|found| (found.key, WRITTEN + found.files.bytes())).collect()
     }
 
     pub(super) fn find(&self, name: &str) -> Result<&SimContainer> {

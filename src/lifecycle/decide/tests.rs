@@ -73,6 +73,7 @@ fn job<'a>(spec: &'a JobSpec, state: State, seen: &[Observed]) -> Job<'a> {
         exit: None,
         not_before: None,
         observed: observed.clone(),
+        excess: None,
     });
     Job {
         spec,
@@ -333,6 +334,25 @@ fn an_image_that_cannot_be_had_fails_the_job() {
     let seen = Observed::LaunchFailed { at: NOW, exit: exit.clone() };
     let change = decide(&job(&spec, State::Preparing, &[seen]), NOW).job.unwrap();
     assert_eq!((change.to, change.exit), (State::Failed, Some(exit)));
+}
+
+#[test]
+fn a_task_that_takes_more_than_it_may_is_stopped_and_fails_for_that() {
+    let spec = spec(vec![role("worker", 1)]);
+    let excess = Exit { code: None, cause: Cause::DiskFull, evidence: vec!["much".into()] };
+    let with = |seen| {
+        let mut story = job(&spec, State::Running, &[seen]);
+        story.tasks[0].excess = Some(excess.clone());
+        story
+    };
+    let story = with(running());
+    assert_eq!(decide(&story, NOW).actions, [Action::Stop(story.tasks[0].key)]);
+    let ended = |seen| decide(&with(seen), NOW).job.unwrap();
+    let stopped = ended(exited_by(143, Cause::Signal { signal: 15 }));
+    assert_eq!(stopped.exit, Some(Exit { code: Some(143), ..excess.clone() }));
+    let unexplained = Observed::Exited { started_at: None, finished_at: Timestamp(9), exit: None };
+    assert_eq!(ended(unexplained).exit, Some(excess.clone()));
+    assert_eq!(ended(exited(0)).to, State::Succeeded, "it was done just then");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use database::tasks::Task;
-use engine::{Engine, LogRequest};
+use engine::{ContainerStatus, Engine, LogRequest};
 use futures::StreamExt;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{NodeName, TaskKey};
@@ -39,6 +39,12 @@ const GRACE: Duration = Duration::from_secs(30);
 const EXPLAIN_BYTES: usize = 64 * 1024;
 /// So many lines of a log's end are read for that.
 const EXPLAIN_LINES: u32 = 400;
+/// The exit code of what was killed.
+const KILLED: i32 = 137;
+/// So often an engine is asked again why it was.
+const KILLED_LOOKS: u32 = 3;
+/// And so long after each time.
+const KILLED_PAUSE: Duration = Duration::from_millis(200);
 /// After so many failures of the engine in a row a launch is given up there.
 const LAUNCH_TRIES: u32 = 6;
 
@@ -142,6 +148,7 @@ impl Acts {
     pub(super) fn forget_all_but(&self, active: &HashSet<TaskKey>) {
         lock(&self.known).retain(|key, known| active.contains(key) || known.under_way.is_some());
         self.shared.progress().retain(|key, _| active.contains(key));
+        self.shared.forget_written_by_all_but(active);
     }
 
     pub(super) fn launch(&self, job: &Active, tasks: &[Task], task: &Task) {
@@ -181,7 +188,10 @@ impl Acts {
         self.act(task, move |_| async move {
             let _one_of_some = explaining.acquire().await;
             let log_tail = log_tail(engine.as_ref(), &name).await;
-            let ended = lifecycle::explain::Ended { log_tail: &log_tail, ..ended.as_ended() };
+            let oom_killed = ended.oom_killed
+                || ended.code == KILLED && was_killed_for_memory(engine.as_ref(), &name).await;
+            let ended =
+                lifecycle::explain::Ended { log_tail: &log_tail, oom_killed, ..ended.as_ended() };
             Outcome::Explained(lifecycle::explain::explain(&ended))
         });
     }
@@ -257,7 +267,7 @@ impl Acts {
         else {
             return None;
         };
-        let engine::ContainerStatus::Exited { code, oom_killed, started_at, error, .. } =
+        let ContainerStatus::Exited { code, oom_killed, started_at, error, .. } =
             &containers.get(&task.key)?.status
         else {
             return None;
@@ -329,6 +339,18 @@ fn look_again(shared: &Shared, node: &NodeName) {
     if let Some(Observation::Answers { look, .. }) = shared.observations().get(node) {
         look.notify_one();
     }
+}
+
+/// Whether a killed container was killed for its memory: an engine may hear of that after the end.
+async fn was_killed_for_memory(engine: &dyn Engine, name: &str) -> bool {
+    for _ in 0..KILLED_LOOKS {
+        tokio::time::sleep(KILLED_PAUSE).await;
+        let Ok(Some(container)) = engine.inspect(name).await else { return false };
+        if matches!(container.status, ContainerStatus::Exited { oom_killed: true, .. }) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The end of a container's log; empty when it cannot be read, for the exit code alone is told then.

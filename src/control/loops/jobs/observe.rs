@@ -6,7 +6,8 @@ use database::tasks::Task;
 use engine::{Container, ContainerStatus};
 use lifecycle::model::Observed;
 use protocol::exit::{Cause, Exit};
-use protocol::ids::NodeName;
+use protocol::ids::{NodeName, TaskKey};
+use protocol::spec::JobSpec;
 use protocol::time::Timestamp;
 
 use super::act::Acts;
@@ -16,6 +17,8 @@ use crate::shared::Shared;
 /// Signals by which an engine that goes down ends its containers, as exit codes: killed,
 /// terminated, and "unknown" when it was not there to see.
 const CODES_OF_A_DYING_ENGINE: [i32; 3] = [137, 143, 255];
+/// Disk is asked for in these.
+const GIBIBYTE: u64 = 1 << 30;
 /// Clocks of engine and server may differ so much, in milliseconds.
 const CLOCK_SLACK: i64 = 5_000;
 
@@ -43,6 +46,28 @@ pub(super) fn observed(
             })
         }
     }
+}
+
+/// How a task ends that has written more into its container than it may: what it asked for, or what
+/// all may.
+pub(super) fn excess(shared: &Shared, spec: &JobSpec, task: &TaskKey) -> Option<Exit> {
+    let written = shared.written(task)?;
+    let asked = spec.roles.get(task.role as usize)?.resources.disk_gb.saturating_mul(GIBIBYTE);
+    let most = asked.max(shared.of_nodes.container_disk.most);
+    let evidence = || {
+        let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+        format!(
+            "it has written {:.1} GB into its container, where {:.1} GB are allowed: write to the \
+             storage, or ask for disk",
+            gigabytes(written),
+            gigabytes(most)
+        )
+    };
+    (written > most).then(|| Exit {
+        code: None,
+        cause: Cause::DiskFull,
+        evidence: vec![evidence()],
+    })
 }
 
 fn is_emptied(shared: &Shared, node: &NodeName) -> bool {

@@ -78,3 +78,27 @@ async fn what_like_jobs_ran_is_expected_of_the_next_one_after_a_restart_too() {
         control.shutdown().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_writes_only_so_much_into_its_container() {
+    let house = House::new(1);
+    let container_disk = control::ContainerDisk {
+        most: 1_000_000,
+        measured_every: std::time::Duration::from_millis(100),
+    };
+    let options = control::Options { container_disk, ..house.options(house.database().await) };
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    let modest = job("modest", 1, 0, "sleep 1000", "");
+    let modest = modest.replace("\"gpuNumber\"", "\"storageGB\": 2, \"gpuNumber\"");
+    submit(backend, modest).await;
+    until_state(backend, "modest", State::Running).await;
+    submit(backend, job("greedy", 1, 0, "sleep 1000", "")).await;
+    let ended = until_state(backend, "greedy", State::Failed).await;
+    let exit = ended.summary.exit.unwrap();
+    assert_eq!(exit.cause, Cause::DiskFull);
+    assert!(exit.evidence[0].contains("where 0.0 GB are allowed"), "{exit:?}");
+    let modest = until(backend, "modest", |_| true).await;
+    assert_eq!(modest.summary.state, State::Running, "it asked for disk");
+    control.shutdown().await;
+}
