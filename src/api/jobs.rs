@@ -17,6 +17,7 @@ use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
 use serde::{Deserialize, Serialize};
 
+use crate::job_filter::Moment;
 use crate::queue::{Explanation, Hold};
 use crate::{Actor, Result};
 
@@ -105,6 +106,22 @@ pub struct JobQuery {
     pub virtual_clusters: Vec<VirtualClusterName>,
     /// Part of the name, the owner or the virtual cluster.
     pub keyword: String,
+    /// Parts of the name, any of which will do; empty: all.
+    pub names: Vec<String>,
+    /// So many thousandths of a GPU in all, or more.
+    pub least_gpus: Option<u64>,
+    /// So many thousandths of a GPU in all, or fewer.
+    pub most_gpus: Option<u64>,
+    /// GPU types asked for, any of which will do; empty: all.
+    pub gpu_types: Vec<GpuType>,
+    /// Nodes that a task is or was on; empty: all.
+    pub nodes: Vec<NodeName>,
+    /// Priorities; empty: all.
+    pub priorities: Vec<Priority>,
+    /// Submitted then or later.
+    pub since: Option<Moment>,
+    /// Submitted then or earlier.
+    pub until: Option<Moment>,
     /// Order.
     pub order: JobOrder,
     /// Ascending instead of descending.
@@ -141,7 +158,7 @@ pub enum JobOrder {
 }
 
 /// One page of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct JobPage {
     /// The jobs.
     pub jobs: Vec<JobSummary>,

@@ -1,14 +1,16 @@
 use std::collections::{BTreeMap, HashMap};
 
-use protocol::ids::{UserName, VirtualClusterName};
+use protocol::ids::{GpuType, NodeName, UserName, VirtualClusterName};
+use protocol::spec::Priority;
 use protocol::state::State;
+use protocol::time::Timestamp;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{ExprTrait as _, Func, LikeExpr, SimpleExpr};
 use sea_orm::{Condition, IntoSimpleExpr as _, Order, QueryOrder, QuerySelect, Select};
 
 use super::{JobRow, row};
 use crate::convert::{ROWS_A_STATEMENT, Row};
-use crate::{ConnectionTrait, Result};
+use crate::{ConnectionTrait, Result, tasks};
 
 /// Which jobs, in which order, which page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,6 +23,22 @@ pub struct JobFilter {
     pub virtual_clusters: Vec<VirtualClusterName>,
     /// Part of the name, the owner or the virtual cluster, in any case; empty: all.
     pub keyword: String,
+    /// Parts of the name, in any case, any of which will do; empty: all.
+    pub names: Vec<String>,
+    /// So many thousandths of a GPU in all, or more.
+    pub least_gpus: Option<u64>,
+    /// So many thousandths of a GPU in all, or fewer.
+    pub most_gpus: Option<u64>,
+    /// GPU types asked for, any of which will do; empty: all.
+    pub gpu_types: Vec<GpuType>,
+    /// Nodes that a task is or was on; empty: all.
+    pub nodes: Vec<NodeName>,
+    /// Priorities; empty: all.
+    pub priorities: Vec<Priority>,
+    /// Submitted then or later.
+    pub since: Option<Timestamp>,
+    /// Submitted then or earlier.
+    pub until: Option<Timestamp>,
     /// Order.
     pub order: JobOrder,
     /// Ascending instead of descending.
@@ -125,27 +143,65 @@ fn matching(filter: &JobFilter, by_state: bool) -> Select<row::Entity> {
         all = all.add(row::Column::VirtualCluster.is_in(names));
     }
     if !filter.keyword.is_empty() {
-        all = all.add(containing(&filter.keyword));
+        all = all.add(containing(
+            &filter.keyword,
+            &[row::Column::Name, row::Column::UserName, row::Column::VirtualCluster],
+        ));
     }
-    row::Entity::find().filter(all)
+    row::Entity::find().filter(all.add(asked_for(filter)).add(submitted(filter)))
 }
 
-fn containing(keyword: &str) -> Condition {
+/// The conditions on what a job asks for and on where it is or was.
+fn asked_for(filter: &JobFilter) -> Condition {
+    let mut all = Condition::all();
+    if !filter.names.is_empty() {
+        let names = filter.names.iter().map(|name| containing(name, &[row::Column::Name]));
+        all = all.add(names.fold(Condition::any(), Condition::add));
+    }
+    let number = |milli: u64| i64::try_from(milli).unwrap_or(i64::MAX);
+    all = all
+        .add_option(filter.least_gpus.map(|least| row::Column::GpuMilli.gte(number(least))))
+        .add_option(filter.most_gpus.map(|most| row::Column::GpuMilli.lte(number(most))));
+    if !filter.gpu_types.is_empty() {
+        // The column is a list in JSON, and a type has no character that JSON would escape.
+        let has = |kind: &GpuType| like(row::Column::GpuTypes.into_expr(), &format!("\"{kind}\""));
+        all = all.add(filter.gpu_types.iter().map(has).fold(Condition::any(), Condition::add));
+    }
+    if !filter.nodes.is_empty() {
+        let nodes = filter.nodes.iter().map(NodeName::as_str);
+        let on_nodes = tasks::of_nodes(nodes);
+        all = all.add(row::Column::Id.in_subquery(on_nodes));
+    }
+    if !filter.priorities.is_empty() {
+        let priorities = filter.priorities.iter().map(|priority| i64::from(priority.0));
+        all = all.add(row::Column::Priority.is_in(priorities));
+    }
+    all
+}
+
+fn submitted(filter: &JobFilter) -> Condition {
+    Condition::all()
+        .add_option(filter.since.map(|since| row::Column::SubmittedAt.gte(since.0)))
+        .add_option(filter.until.map(|until| row::Column::SubmittedAt.lte(until.0)))
+}
+
+/// Any of the columns has the text in it, in any case.
+fn containing(text: &str, columns: &[row::Column]) -> Condition {
+    let text = text.to_lowercase();
+    let has = |column: &row::Column| like(Func::lower(column.into_expr()).into(), &text);
+    columns.iter().map(has).fold(Condition::any(), Condition::add)
+}
+
+fn like(searched: SimpleExpr, text: &str) -> SimpleExpr {
     let mut pattern = String::from("%");
-    for letter in keyword.to_lowercase().chars() {
+    for letter in text.chars() {
         if matches!(letter, '%' | '_' | '!') {
             pattern.push('!');
         }
         pattern.push(letter);
     }
     pattern.push('%');
-    [row::Column::Name, row::Column::UserName, row::Column::VirtualCluster].into_iter().fold(
-        Condition::any(),
-        |any, column| {
-            let like = LikeExpr::new(pattern.clone()).escape('!');
-            any.add(Expr::expr(Func::lower(column.into_expr())).like(like))
-        },
-    )
+    Expr::expr(searched).like(LikeExpr::new(pattern).escape('!'))
 }
 
 /// What an order compares, one after the other. Each has an index of just these expressions.

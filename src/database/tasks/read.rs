@@ -2,7 +2,8 @@ use std::collections::HashSet;
 
 use protocol::ids::{JobId, NodeName, TaskKey};
 use sea_orm::entity::prelude::*;
-use sea_orm::{QueryOrder, Select, Statement};
+use sea_orm::sea_query::SelectStatement;
+use sea_orm::{QueryOrder, QuerySelect, QueryTrait, Select, Statement};
 
 use super::{Task, row};
 use crate::convert::{ROWS_A_STATEMENT, ids};
@@ -94,6 +95,12 @@ pub async fn active_of(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Ve
         found.extend(tasks(in_order(query).all(conn).await?)?);
     }
     Ok(found)
+}
+
+/// The jobs that have or had a task on one of these nodes, for a query to be among them.
+pub(crate) fn of_nodes<'a>(nodes: impl Iterator<Item = &'a str>) -> SelectStatement {
+    let query = row::Entity::find().select_only().column(row::Column::Job);
+    query.filter(row::Column::Node.is_in(nodes)).into_query()
 }
 
 fn in_order(query: Select<row::Entity>) -> Select<row::Entity> {

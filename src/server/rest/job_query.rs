@@ -1,5 +1,5 @@
-use api::ErrorCode;
 use api::jobs::{JobOrder, JobQuery};
+use api::{ErrorCode, job_filter};
 use protocol::state::State;
 use serde::Deserialize;
 
@@ -16,6 +16,8 @@ pub(crate) struct JobParams {
     vc: Option<String>,
     state: Option<String>,
     keyword: Option<String>,
+    /// A filter as the pages have it: `gpu:>=4 since:7d`.
+    q: Option<String>,
     order: Option<String>,
     offset: Option<u64>,
     limit: Option<u64>,
@@ -25,23 +27,30 @@ pub(crate) struct JobParams {
 }
 
 impl JobParams {
-    /// The query. Values that cannot match anything (a state that does not exist) are refused.
+    /// The query. Values that cannot match anything (a state that does not exist) are refused, and
+    /// so is a filter with a word that cannot be read. Of users, states and virtual clusters the
+    /// parameters say more than the filter.
     pub(crate) fn query(&self, default_limit: u64) -> Result<JobQuery, Failure> {
         let limit = self.limit.unwrap_or(default_limit);
         if limit > MAX_LIMIT {
             return Err(invalid(format!("Limit exceeds max number {MAX_LIMIT}.")));
         }
         let (order, ascending) = self.order.as_deref().and_then(order).unwrap_or_default();
+        let asked = job_filter::read(self.q.as_deref().unwrap_or_default(), None);
+        let asked = asked.map_err(|misread| {
+            invalid(misread.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
+        })?;
         Ok(JobQuery {
-            users: list(self.username.as_deref())?,
-            states: states(self.state.as_deref())?,
-            virtual_clusters: list(self.vc.as_deref())?,
-            keyword: self.keyword.clone().unwrap_or_default(),
+            users: or(list(self.username.as_deref())?, asked.users),
+            states: or(states(self.state.as_deref())?, asked.states),
+            virtual_clusters: or(list(self.vc.as_deref())?, asked.virtual_clusters),
+            keyword: self.keyword.clone().unwrap_or(asked.keyword),
             order,
             ascending,
             offset: self.offset.unwrap_or(0),
             // Of the contract, 0 is the default; of this door, it is nothing.
             limit: limit.max(1),
+            ..asked
         })
     }
 }
@@ -50,6 +59,10 @@ impl JobParams {
 pub(crate) fn flag<'de, D: serde::Deserializer<'de>>(text: D) -> Result<bool, D::Error> {
     let text = String::deserialize(text)?;
     Ok(matches!(text.as_str(), "" | "true" | "1"))
+}
+
+fn or<T>(said: Vec<T>, filtered: Vec<T>) -> Vec<T> {
+    if said.is_empty() { filtered } else { said }
 }
 
 fn words(text: Option<&str>) -> impl Iterator<Item = &str> {
@@ -139,8 +152,15 @@ mod tests {
     }
 
     #[test]
+    fn a_filter_is_read_and_refused_as_on_the_pages() {
+        let query = params("q=gpu:>=4+state:failed+resnet&username=bo").query(10).unwrap();
+        assert_eq!((query.least_gpus, query.keyword.as_str()), (Some(4000), "resnet"));
+        assert_eq!((query.states.as_slice(), query.users.len()), (&[State::Failed][..], 1));
+    }
+
+    #[test]
     fn what_cannot_be_is_refused() {
-        for bad in ["limit=50001", "state=DONE", "username=a~b"] {
+        for bad in ["limit=50001", "state=DONE", "username=a~b", "q=sate:failed", "q=gpu:many"] {
             assert!(params(bad).query(5000).is_err(), "{bad}");
         }
         assert!(serde_urlencoded::from_str::<JobParams>("limit=-1").is_err());

@@ -128,6 +128,38 @@ on_both! {
         assert_eq!((&found[..], total), (&expected[..3], expected.len() as u64));
     }
 
+    async fn what_jobs_ask_for_and_when_they_came_is_found(stage) {
+        let rows = fill(&stage, 120).await?;
+        let all = JobFilter { limit: 1000, ..JobFilter::default() };
+        let found = async |filter: &JobFilter| jobs::list(stage.db.read(), filter).await;
+        let least = JobFilter { least_gpus: Some(1500), most_gpus: Some(3000), ..all.clone() };
+        let expected = only(&rows, |row| (1500..=3000).contains(&row.gpus.milli()));
+        assert!(!expected.is_empty() && expected.len() < rows.len());
+        assert_eq!(found(&least).await?, (expected.clone(), expected.len() as u64));
+
+        let between = JobFilter { since: Some(at(1003)), until: Some(at(1009)), ..all.clone() };
+        let expected =
+            only(&rows, |row| (at(1003)..=at(1009)).contains(&row.submitted_at));
+        assert!(!expected.is_empty() && expected.len() < rows.len());
+        assert_eq!(found(&between).await?.0, expected);
+
+        let named = JobFilter { names: vec!["JOB-7".into(), ".3".into()], ..all.clone() };
+        let expected = only(&rows, |row| {
+            let name = row.key.name.as_str();
+            name.contains("job-7") || name.contains(".3")
+        });
+        assert_eq!(found(&named).await?.0, expected);
+
+        let priority = rows[0].priority;
+        let ranked = JobFilter { priorities: vec![priority], ..all.clone() };
+        assert_eq!(found(&ranked).await?.0, only(&rows, |row| row.priority == priority));
+        let nowhere = JobFilter { nodes: vec!["nowhere".parse()?], ..all.clone() };
+        assert_eq!(found(&nowhere).await?, (Vec::new(), 0));
+        let kind = JobFilter { gpu_types: vec!["A1".parse()?], ..all };
+        let expected = only(&rows, |row| row.gpu_types.iter().any(|kind| kind.as_str() == "A1"));
+        assert_eq!(found(&kind).await?.0, expected);
+    }
+
     async fn a_keyword_is_part_of_name_owner_or_cluster_in_any_case(stage) {
         let rows = fill(&stage, 120).await?;
         for (keyword, expected) in [

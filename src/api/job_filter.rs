@@ -1,0 +1,356 @@
+//! What one types to find jobs: `user:ada state:failed,stopped gpu:>=4 since:7d resnet`. One grammar
+//! for the pages, the REST doors and the command line. A word that cannot be read is named, never
+//! left out of account: a list that shows everything where somebody asked for little misleads.
+
+use std::fmt;
+use std::str::FromStr;
+
+use protocol::ids::UserName;
+use protocol::spec::Priority;
+use protocol::state::State;
+use protocol::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::jobs::JobQuery;
+
+/// What stands before the colon of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// Owner; `me` is who asks.
+    User,
+    /// State.
+    State,
+    /// Virtual cluster.
+    VirtualCluster,
+    /// GPUs in all: `4`, `>=4`, `<8`.
+    Gpu,
+    /// GPU type asked for.
+    Type,
+    /// A node that a task of it is or was on.
+    Node,
+    /// Priority, as a word or a number.
+    Priority,
+    /// Submitted since then: `7d` ago, or `2026-11-21` UTC.
+    Since,
+    /// Submitted until then; a day counts whole.
+    Until,
+    /// Part of the job's name alone.
+    Name,
+}
+
+impl Key {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Key; 10] = [
+        Key::State,
+        Key::User,
+        Key::VirtualCluster,
+        Key::Gpu,
+        Key::Type,
+        Key::Node,
+        Key::Priority,
+        Key::Since,
+        Key::Until,
+        Key::Name,
+    ];
+
+    /// The word before the colon.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Key::User => "user",
+            Key::State => "state",
+            Key::VirtualCluster => "vc",
+            Key::Gpu => "gpu",
+            Key::Type => "type",
+            Key::Node => "node",
+            Key::Priority => "priority",
+            Key::Since => "since",
+            Key::Until => "until",
+            Key::Name => "name",
+        }
+    }
+
+    /// Reads [`Key::as_str`] back; `status` is another word for `state`.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        let word = if word == "status" { "state" } else { word };
+        Self::ALL.into_iter().find(|key| key.as_str() == word)
+    }
+}
+
+/// A word of a filter that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misread {
+    /// The whole word, as typed.
+    pub word: String,
+    /// The key, where that much is known.
+    pub key: Option<Key>,
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = &self.word;
+        match self.key {
+            None => {
+                let keys = Key::ALL.map(|key| format!("{}:", key.as_str())).join(" ");
+                write!(f, "{word:?} is no filter: allowed are {keys}")
+            }
+            Some(key) => write!(f, "{word:?} cannot be read: allowed is {}", allowed(key)),
+        }
+    }
+}
+
+/// What may stand after the colon, by example.
+#[must_use]
+pub fn allowed(key: Key) -> String {
+    match key {
+        Key::User => "a user name, or me".to_owned(),
+        Key::State => State::ALL.map(|state| state.as_str().to_lowercase()).join(", "),
+        Key::VirtualCluster => "the name of a virtual cluster".to_owned(),
+        Key::Gpu => "4, >=4, >4, <=4 or <4".to_owned(),
+        Key::Type => "a GPU type such as A100".to_owned(),
+        Key::Node => "the name of a node".to_owned(),
+        Key::Priority => "oppo, test, prod, crit or a number".to_owned(),
+        Key::Since | Key::Until => "30m, 24h, 7d, 2w or 2026-11-21".to_owned(),
+        Key::Name => "part of a name".to_owned(),
+    }
+}
+
+/// The query that a filter asks for. Words without a colon are the keyword; what is said twice of a
+/// key means either, except for numbers and times, of which all hold. `me` is who asks.
+///
+/// # Errors
+/// All words that cannot be read.
+pub fn read(text: &str, me: Option<&UserName>) -> Result<JobQuery, Vec<Misread>> {
+    let (mut query, mut keywords, mut misread) = (JobQuery::default(), Vec::new(), Vec::new());
+    for word in text.split_whitespace() {
+        let Some((key, value)) = word.split_once(':') else {
+            keywords.push(word);
+            continue;
+        };
+        let key = Key::from_word(key);
+        let understood = key.and_then(|key| apply(&mut query, key, value, me));
+        if understood.is_none() {
+            misread.push(Misread { word: word.to_owned(), key });
+        }
+    }
+    query.keyword = keywords.join(" ");
+    if misread.is_empty() { Ok(query) } else { Err(misread) }
+}
+
+fn apply(query: &mut JobQuery, key: Key, value: &str, me: Option<&UserName>) -> Option<()> {
+    match key {
+        Key::User => query.users.extend(each(value, |user| match (user, me) {
+            ("me", Some(me)) => Some(me.clone()),
+            (user, _) => user.parse().ok(),
+        })?),
+        Key::State => {
+            let state = |word: &str| State::from_word(&word.to_uppercase());
+            query.states.extend(each(value, state)?);
+        }
+        Key::VirtualCluster => {
+            query.virtual_clusters.extend(each(value, |name| name.parse().ok())?)
+        }
+        Key::Gpu => {
+            let (least, most) = bounds(value)?;
+            query.least_gpus = query.least_gpus.max(least);
+            query.most_gpus = [query.most_gpus, most].into_iter().flatten().min();
+        }
+        Key::Type => query.gpu_types.extend(each(value, |name| name.parse().ok())?),
+        Key::Node => query.nodes.extend(each(value, |name| name.parse().ok())?),
+        Key::Priority => query.priorities.extend(each(value, priority)?),
+        Key::Since => query.since = Some(Moment::read(value, false)?),
+        Key::Until => query.until = Some(Moment::read(value, true)?),
+        Key::Name => query.names.extend(each(value, |part| Some(part.to_owned()))?),
+    }
+    Some(())
+}
+
+/// Values with commas between them; none of them may be empty.
+fn each<T>(value: &str, read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
+    value.split(',').map(|one| if one.is_empty() { None } else { read(one) }).collect()
+}
+
+fn priority(word: &str) -> Option<Priority> {
+    match word {
+        "oppo" => Some(Priority::OPPORTUNISTIC),
+        "test" => Some(Priority::TEST),
+        "prod" => Some(Priority::PRODUCTION),
+        "crit" => Some(Priority::CRITICAL),
+        number => number.parse().ok().map(Priority),
+    }
+}
+
+/// The least and the most, in thousandths, of `4`, `>=4`, `>4`, `<=4` and `<4`.
+fn bounds(value: &str) -> Option<(Option<u64>, Option<u64>)> {
+    let digits = value.trim_start_matches(['<', '>', '=']);
+    let number: f64 = digits.parse().ok().filter(|number| (0.0..1e12).contains(number))?;
+    let milli = (number * 1000.0).round() as u64;
+    match &value[..value.len() - digits.len()] {
+        "" | "=" => Some((Some(milli), Some(milli))),
+        ">=" => Some((Some(milli), None)),
+        ">" => Some((Some(milli + 1), None)),
+        "<=" => Some((None, Some(milli))),
+        "<" => Some((None, Some(milli.checked_sub(1)?))),
+        _ => None,
+    }
+}
+
+const MINUTE: i64 = 60_000;
+const DAY: i64 = 24 * 60 * MINUTE;
+
+/// A moment that somebody names: so long ago, or on a day. On the wire it is a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Moment {
+    /// So many milliseconds ago.
+    Ago(i64),
+    /// This one.
+    At(Timestamp),
+}
+
+impl Moment {
+    /// When that is.
+    #[must_use]
+    pub fn at(self, now: Timestamp) -> Timestamp {
+        match self {
+            Moment::Ago(millis) => now.plus_millis(-millis),
+            Moment::At(at) => at,
+        }
+    }
+
+    /// Reads `7d` and `2026-11-21`; a day means its first millisecond, or its last one.
+    fn read(text: &str, last: bool) -> Option<Self> {
+        if let Some(day) = day(text) {
+            let start = day.checked_mul(DAY)?;
+            return Some(Moment::At(Timestamp(if last { start + DAY - 1 } else { start })));
+        }
+        let unit = text.chars().last()?;
+        let millis = match unit {
+            'm' => MINUTE,
+            'h' => 60 * MINUTE,
+            'd' => DAY,
+            'w' => 7 * DAY,
+            _ => return None,
+        };
+        let number: i64 = text[..text.len() - unit.len_utf8()].parse().ok()?;
+        (0..=100_000).contains(&number).then(|| Moment::Ago(number * millis))
+    }
+}
+
+/// The day of `2026-11-21` counted from 1970-01-01 (proleptic Gregorian calendar; the usual
+/// arithmetic on years that begin in March, in eras of 400 years).
+fn day(text: &str) -> Option<i64> {
+    let mut parts = text.splitn(3, '-').map(|part| part.parse::<i64>().ok());
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let longest = match month {
+        2 => 28 + i64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if !(1970..10_000).contains(&year) || !(1..=longest).contains(&day) {
+        return None;
+    }
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, month) = (year / 400, (month + 9) % 12);
+    let of_era = year % 400;
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+}
+
+impl From<Moment> for String {
+    fn from(moment: Moment) -> String {
+        match moment {
+            Moment::Ago(millis) => format!("-{millis}"),
+            Moment::At(Timestamp(millis)) => millis.to_string(),
+        }
+    }
+}
+
+impl TryFrom<String> for Moment {
+    type Error = <i64 as FromStr>::Err;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.strip_prefix('-') {
+            Some(millis) => millis.parse().map(Moment::Ago),
+            None => text.parse().map(|millis| Moment::At(Timestamp(millis))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ada() -> UserName {
+        "ada".parse().unwrap()
+    }
+
+    fn good(text: &str) -> JobQuery {
+        read(text, Some(&ada())).unwrap()
+    }
+
+    #[test]
+    fn each_key_is_a_condition() {
+        let query = good(
+            "user:me,bo status:failed,stopped vc:vision gpu:>=2 gpu:<9 type:A100 node:a100-01 \
+             priority:prod,7 name:resnet big model",
+        );
+        assert_eq!(query.users, [ada(), "bo".parse().unwrap()]);
+        assert_eq!(query.states, [State::Failed, State::Stopped]);
+        assert_eq!(query.virtual_clusters, ["vision".parse().unwrap()]);
+        assert_eq!((query.least_gpus, query.most_gpus), (Some(2000), Some(8999)));
+        assert_eq!(query.gpu_types, ["A100".parse().unwrap()]);
+        assert_eq!(query.nodes, ["a100-01".parse().unwrap()]);
+        assert_eq!(query.priorities, [Priority::PRODUCTION, Priority(7)]);
+        assert_eq!(query.names, ["resnet"]);
+        assert_eq!(query.keyword, "big model");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_and_nothing_is_asked() {
+        for (text, bad) in [
+            ("sate:failed a user:x", "sate:failed"),
+            ("state:done", "state:done"),
+            ("state:failed,", "state:failed,"),
+            ("gpu:many", "gpu:many"),
+            ("gpu:=>4", "gpu:=>4"),
+            ("gpu:<0", "gpu:<0"),
+            ("gpu:-1", "gpu:-1"),
+            ("since:yesterday", "since:yesterday"),
+            ("since:2026-02-30", "since:2026-02-30"),
+            ("until:7", "until:7"),
+            ("since:天", "since:天"),
+            ("user:", "user:"),
+            ("priority:high", "priority:high"),
+            (":x", ":x"),
+        ] {
+            let misread = read(text, None).unwrap_err();
+            assert_eq!(misread.len(), 1, "{text}");
+            assert_eq!(misread[0].word, bad);
+            assert!(misread[0].to_string().contains("allowed"), "{}", misread[0]);
+        }
+    }
+
+    #[test]
+    fn moments_are_days_or_so_long_ago() {
+        let now = Timestamp(1_000 * DAY);
+        let at = |text: &str| good(text).since.unwrap().at(now).0;
+        assert_eq!(at("since:7d"), 993 * DAY);
+        assert_eq!(at("since:90m"), 1_000 * DAY - 90 * MINUTE);
+        assert_eq!(at("since:1970-01-01"), 0);
+        assert_eq!(at("since:2000-02-29"), 951_782_400_000);
+        let until = good("until:2026-03-01").until.unwrap().at(now).0;
+        assert_eq!(until, 1_772_323_200_000 + DAY - 1);
+    }
+
+    #[test]
+    fn moments_survive_the_wire() {
+        for moment in [Moment::Ago(5), Moment::At(Timestamp(7))] {
+            let text = serde_json::to_string(&moment).unwrap();
+            assert_eq!(serde_json::from_str::<Moment>(&text).unwrap(), moment, "{text}");
+        }
+    }
+}
