@@ -24,6 +24,7 @@ mod number;
 mod pages;
 mod parts;
 mod routes;
+mod scroll;
 mod server_fns;
 mod session;
 #[cfg(feature = "ssr")]

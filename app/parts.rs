@@ -29,6 +29,7 @@ pub(crate) mod page_header;
 pub(crate) mod pagination;
 pub(crate) mod preferences;
 pub(crate) mod relative_time;
+pub(crate) mod row_search;
 pub(crate) mod script;
 pub(crate) mod state_chip;
 pub(crate) mod table;

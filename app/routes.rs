@@ -21,6 +21,7 @@ use crate::pages::sign_in::SignInPage;
 use crate::pages::submit::SubmitPage;
 use crate::parts::clock::Clock;
 use crate::parts::frame::Frame;
+use crate::scroll;
 use crate::session::{Session, Theme};
 
 /// A page is sent with what it shows, not before: what is read takes milliseconds, and whoever has
@@ -91,6 +92,7 @@ pub fn App() -> impl IntoView {
 #[component]
 fn Pages() -> impl IntoView {
     keys::listen();
+    scroll::keep();
     view! {
         <Frame>
             <Routes fallback=NotFoundPage>

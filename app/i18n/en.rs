@@ -6,6 +6,7 @@ mod causes;
 mod connect;
 mod files;
 mod images;
+mod lists;
 mod pages;
 mod queue;
 mod spans;
@@ -36,6 +37,8 @@ pub(super) static TEXTS: Texts = Texts {
     images: images::IMAGES,
     audit: audit::AUDIT,
     accounts: accounts::ACCOUNTS,
+    finding: lists::FINDING,
+    map: lists::MAP,
     state,
     span: spans::span,
     ago: spans::ago,

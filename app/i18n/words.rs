@@ -36,6 +36,8 @@ pub(crate) struct Texts {
     pub(crate) images: super::words_images::Images,
     pub(crate) audit: super::words_audit::AuditWords,
     pub(crate) accounts: super::words_accounts::Accounts,
+    pub(crate) finding: super::words_lists::Finding,
+    pub(crate) map: super::words_lists::Map,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// A duration (`2h 13m`).
@@ -76,6 +78,7 @@ pub(crate) struct Common {
     pub(crate) previous: Word,
     pub(crate) next: Word,
     pub(crate) pages: Word,
+    pub(crate) page: Counted,
     pub(crate) range: fn(u64, u64, u64) -> String,
     pub(crate) not_found: Word,
     pub(crate) not_found_hint: Word,
@@ -101,6 +104,7 @@ pub(crate) struct Nav {
     pub(crate) clusters: Word,
     pub(crate) nodes: Word,
     pub(crate) admin: Word,
+    pub(crate) more: Word,
     pub(crate) sign_out: Word,
     pub(crate) language: Word,
     pub(crate) theme: Word,
@@ -175,7 +179,6 @@ pub(crate) struct Jobs {
     pub(crate) none_match: Word,
     pub(crate) none_match_hint: Word,
     pub(crate) table: Word,
-    pub(crate) bad_token: Named,
     pub(crate) position: fn(u32) -> String,
 }
 
@@ -233,6 +236,7 @@ pub(crate) struct Job {
     pub(crate) each_task: Word,
     pub(crate) attempt: fn(u32) -> String,
     pub(crate) attempts: Word,
+    pub(crate) attempt_number: Word,
     pub(crate) task: Word,
     pub(crate) node: Word,
     pub(crate) ports: Word,
@@ -240,6 +244,8 @@ pub(crate) struct Job {
     pub(crate) duration: Word,
     pub(crate) log: Word,
     pub(crate) no_attempt: Word,
+    pub(crate) missing: fn(&str, &str) -> String,
+    pub(crate) missing_hint: Word,
     pub(crate) no_events: Word,
     pub(crate) as_written: Word,
     pub(crate) notation: Word,
@@ -271,6 +277,7 @@ pub(crate) struct Log {
 pub(crate) struct Terminal {
     pub(crate) choose: Word,
     pub(crate) open: Word,
+    pub(crate) begin_hint: Word,
     pub(crate) open_ones: Word,
     pub(crate) label: Named,
     pub(crate) not_yours: Word,
@@ -354,6 +361,7 @@ pub(crate) struct Cluster {
     pub(crate) empty_text: Word,
     pub(crate) give_up_text: Word,
     pub(crate) all_nodes: Word,
+    pub(crate) node_missing: Named,
 }
 
 /// Administration.
@@ -361,6 +369,7 @@ pub(crate) struct Cluster {
 pub(crate) struct Admin {
     pub(crate) title: Word,
     pub(crate) only: Word,
+    pub(crate) search: Word,
     pub(crate) users: Word,
     pub(crate) nodes: Word,
     pub(crate) clusters: Word,

@@ -14,6 +14,7 @@ use crate::parts::gpu_meter::GpuMeter;
 use crate::parts::loaded::Loaded;
 use crate::parts::meter::Meter;
 use crate::parts::page_header::PageHeader;
+use crate::parts::table::DataTable;
 use crate::server_fns::virtual_clusters::list_clusters;
 
 /// The virtual clusters: their shares, what is used, who runs and who waits.
@@ -163,21 +164,22 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
             </tr>
         }
     });
-    let VirtualClusterView { used, total, borrowed, .. } = cluster;
+    let VirtualClusterView { settings, used, total, borrowed, .. } = cluster;
     let borrowed_memory = number::memory(borrowed.memory_mb);
     let gpus = gpus.collect_view();
     let free_memory = number::memory(total.memory_mb.saturating_sub(used.memory_mb));
     view! {
-        <table class="table table--plain">
-            <thead>
-                <tr>
-                    <th scope="col">{tr(|t| t.cluster.resource)}</th>
-                    <th scope="col">{tr(|t| t.cluster.used)}</th>
-                    <th scope="col" class="num">{tr(|t| t.cluster.free)}</th>
-                    <th scope="col" class="num">{tr(|t| t.cluster.borrowed)}</th>
-                </tr>
-            </thead>
-            <tbody>
+        <DataTable
+            label=|t| t.cluster.resource
+            of=settings.name.to_string()
+            kind="table--plain"
+            heads=&[
+                (|t| t.cluster.resource, None),
+                (|t| t.cluster.used, None),
+                (|t| t.cluster.free, Some("num")),
+                (|t| t.cluster.borrowed, Some("num")),
+            ]
+        >
                 {gpus}
                 <tr>
                     <th scope="row">{tr(|t| t.common.cpu)}</th>
@@ -198,8 +200,7 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
                     <td class="num">{free_memory}</td>
                     <td class="num">{borrowed_memory}</td>
                 </tr>
-            </tbody>
-        </table>
+        </DataTable>
     }
     .into_any()
 }

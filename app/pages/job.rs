@@ -22,6 +22,7 @@ use leptos_router::hooks::use_params_map;
 use protocol::ids::JobKey;
 
 use crate::Failed;
+use crate::i18n::{text, tr};
 use crate::live::Live;
 use crate::pages::job::config_tab::ConfigTab;
 use crate::pages::job::connect_tab::ConnectTab;
@@ -33,7 +34,7 @@ use crate::pages::job::save_image::{SavedImages, Saving};
 use crate::pages::job::tab::{Tab, Tabs};
 use crate::pages::job::tasks_tab::TasksTab;
 use crate::pages::job::terminal_tab::TerminalTab;
-use crate::pages::not_found::NotFoundPage;
+use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::parts::loaded::Loaded;
 use crate::server_fns::jobs::get_job;
 
@@ -60,6 +61,28 @@ fn Job(key: JobKey) -> impl IntoView {
     let asked = key.clone();
     let detail: Detail =
         Resource::new_blocking(move || topic.get(), move |_| get_job(asked.clone()));
+    let of_nothing = key.clone();
+    view! {
+        <Existing found=detail nothing=move || view! { <NoSuchJob key=of_nothing.clone()/> }>
+            <Parts key=key.clone() detail=detail/>
+        </Existing>
+    }
+    .into_any()
+}
+
+#[component]
+fn NoSuchJob(key: JobKey) -> impl IntoView {
+    let JobKey { user, name } = key;
+    let title = text(move |t| (t.job.missing)(user.as_str(), name.as_str()));
+    view! {
+        <NothingHere title=title hint=text(|t| t.job.missing_hint)>
+            <a class="button button--primary" href="/jobs">{tr(|t| t.jobs.title)}</a>
+        </NothingHere>
+    }
+}
+
+#[component]
+fn Parts(key: JobKey, detail: Detail) -> impl IntoView {
     let params = use_params_map();
     let tab = Memo::new(move |_| Tab::read(params.read().get("tab").as_deref()));
     let of_tabs = key.clone();
@@ -73,7 +96,7 @@ fn Job(key: JobKey) -> impl IntoView {
                 Tab::Tasks => view! { <Tasks key=key detail=detail/> }.into_any(),
                 Tab::Logs => view! { <LogTab key=key detail=detail/> }.into_any(),
                 Tab::Connect => view! { <ConnectTab key=key detail=detail/> }.into_any(),
-                Tab::Terminal => view! { <TerminalTab key=key detail=detail/> }.into_any(),
+                Tab::Terminal => view! { <TerminalTab detail=detail/> }.into_any(),
                 Tab::Events => view! { <EventsTab key=key/> }.into_any(),
                 Tab::Config => view! { <ConfigTab key=key/> }.into_any(),
             }

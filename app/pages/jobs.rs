@@ -1,6 +1,7 @@
 pub(crate) mod filter;
 mod filter_bar;
 pub(crate) mod stop_many;
+mod suggest;
 mod table;
 
 use leptos::prelude::*;
@@ -29,7 +30,13 @@ pub(crate) fn JobsPage() -> impl IntoView {
         move || (filter.get(), changes.get(), queue.get()),
         move |(filter, _, _)| {
             let me = session.actor().map(|actor| actor.user);
-            list_jobs(filter.query(me.as_ref()))
+            let query = filter.query(me.as_ref());
+            async move {
+                match query {
+                    Some(query) => list_jobs(query).await,
+                    None => Ok(JobList::default()),
+                }
+            }
         },
     );
     let selection = Selection::new();
@@ -42,13 +49,18 @@ pub(crate) fn JobsPage() -> impl IntoView {
             lines=10
             content=move |JobList { page, counts }| {
                 let filter = filter.get_untracked();
+                let bar = view! { <FilterBar filter=filter.clone() counts=counts/> };
+                if !filter.is_good() {
+                    return bar.into_any();
+                }
                 let window = Window { page: filter.page, size: PAGE, total: page.total };
                 let here = filter.clone();
                 view! {
-                    <FilterBar filter=filter.clone() counts=counts/>
+                    {bar}
                     <JobTable jobs=page.jobs filter=filter selection=selection/>
                     <Pagination window=window address=move |page| here.on_page(page).address()/>
                 }
+                .into_any()
             }
         />
         <StopMany selection=selection/>

@@ -1,4 +1,5 @@
 use api::cluster::NodeView;
+use api::node_map::{Colour, MapGpu, holders};
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use protocol::ids::NodeName;
@@ -7,15 +8,16 @@ use crate::address;
 use crate::i18n::{text, tr};
 use crate::live::Live;
 use crate::number;
-use crate::pages::not_found::NotFoundPage;
+use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::parts::condition_chip::ConditionChip;
 use crate::parts::drain::Drain;
 use crate::parts::empty_state::EmptyState;
-use crate::parts::gpu_cells::GpuCells;
+use crate::parts::gpu_cells::{GpuCells, Palette};
 use crate::parts::loaded::Loaded;
 use crate::parts::meter::Meter;
 use crate::parts::page_header::PageHeader;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::table::DataTable;
 use crate::server_fns::nodes::get_node;
 use crate::session::Session;
 
@@ -34,15 +36,28 @@ pub(crate) fn NodePage() -> impl IntoView {
 fn Node(name: NodeName) -> impl IntoView {
     let live = Live::get();
     let (nodes, cluster) = (live.nodes(), live.cluster());
-    let title = name.to_string();
+    let (title, of_missing) = (name.to_string(), name.to_string());
     let node = Resource::new_blocking(
         move || (nodes.get(), cluster.get()),
         move |_| get_node(name.clone()),
     );
+    let nothing = move || {
+        let name = of_missing.clone();
+        view! {
+            <NothingHere
+                title=text(move |t| (t.cluster.node_missing)(&name))
+                hint=text(|t| t.common.not_found_hint)
+            >
+                <a class="button button--primary" href="/nodes">{tr(|t| t.cluster.all_nodes)}</a>
+            </NothingHere>
+        }
+    };
     view! {
-        <p class="hint"><a href="/nodes">{tr(|t| t.cluster.all_nodes)}</a></p>
-        <PageHeader title=text(move |_| title.clone())/>
-        <Loaded resource=node content=|node| view! { <Detail node=node/> }/>
+        <Existing found=node nothing=nothing>
+            <p class="hint"><a href="/nodes">{tr(|t| t.cluster.all_nodes)}</a></p>
+            <PageHeader title=title.clone()/>
+            <Loaded resource=node content=|node| view! { <Detail node=node/> }/>
+        </Existing>
     }
     .into_any()
 }
@@ -87,6 +102,8 @@ fn Facts(node: NodeView) -> impl IntoView {
     });
     let labels = labels.collect_view();
     let cpus = u64::from(node.capacity.cpus);
+    let gpus: Vec<MapGpu> = node.gpus.iter().map(MapGpu::from).collect();
+    let palette = Palette::new(Colour::Job, &holders(gpus.iter(), Colour::Job));
     let shares =
         node.shares_gpus.then(|| view! { <p class="hint">{tr(|t| t.cluster.shares_gpus)}</p> });
     let of_tasks = node.tasks_address.map(|address| {
@@ -99,7 +116,10 @@ fn Facts(node: NodeView) -> impl IntoView {
         <section class="card">
             <dl class="facts">
                 <dt>{tr(|t| t.cluster.gpus)}</dt>
-                <dd><GpuCells node=node.name gpus=node.gpus condition=node.condition/> {shares}</dd>
+                <dd>
+                    <GpuCells node=node.name gpus=gpus condition=node.condition palette=palette/>
+                    {shares}
+                </dd>
                 <dt>{tr(|t| t.common.cpu)}</dt>
                 <dd><Meter used=node.used.cpus total=cpus label="CPU"/></dd>
                 <dt>{tr(|t| t.common.memory)}</dt>
@@ -147,16 +167,16 @@ fn Tasks(node: NodeView) -> impl IntoView {
     });
     let rows = rows.collect_view();
     view! {
-        <table class="table">
-            <thead>
-                <tr>
-                    <th scope="col">{tr(|t| t.jobs.name)}</th>
-                    <th scope="col">{tr(|t| t.job.task)}</th>
-                    <th scope="col">{tr(|t| t.cluster.gpus)}</th>
-                </tr>
-            </thead>
-            <tbody>{rows}</tbody>
-        </table>
+        <DataTable
+            label=|t| t.cluster.tasks
+            heads=&[
+                (|t| t.jobs.name, None),
+                (|t| t.job.task, None),
+                (|t| t.cluster.gpus, None),
+            ]
+        >
+            {rows}
+        </DataTable>
     }
     .into_any()
 }

@@ -15,6 +15,7 @@ pub(crate) enum Glyph {
     Copy,
     Check,
     Warning,
+    More,
     Up,
     Down,
     Logo,
@@ -39,6 +40,9 @@ impl Glyph {
             Glyph::Copy => "M5.5 5.5V3h7.5v7.5h-2.5M3 5.5h7.5V13H3z",
             Glyph::Check => "m3.5 8.5 3 3 6-7",
             Glyph::Warning => "M8 2.5 14 13H2zM8 6.5v3M8 11.2v.1",
+            Glyph::More => {
+                "M3 7a1 1 0 1 0 0 2 1 1 0 0 0 0-2zM8 7a1 1 0 1 0 0 2 1 1 0 0 0 0-2zM13 7a1 1 0 1 0 0 2 1 1 0 0 0 0-2z"
+            }
             Glyph::Up => "m4 10 4-4 4 4",
             Glyph::Down => "m4 6 4 4 4-4",
             Glyph::Logo => "M2 9.5h12M3.5 9.5 5 13h6l1.5-3.5M8 9.5V3l4 4H8",

@@ -1,52 +1,92 @@
-use api::cluster::{GpuHolder, GpuView};
+use api::node_map::{Colour, MapGpu};
 use leptos::prelude::*;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
-use protocol::ids::NodeName;
+use protocol::ids::{JobKey, NodeName};
 
 use crate::address;
 use crate::i18n::{Reader, Texts};
+
+/// How GPUs are coloured: what a colour tells, and who has which of the series' colours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Palette {
+    colour: Colour,
+    names: Vec<String>,
+}
+
+impl Palette {
+    /// Of those who hold most, each has a colour; all others share the last one.
+    pub(crate) fn new(colour: Colour, holders: &[(String, Amount)]) -> Self {
+        Self { colour, names: holders.iter().map(|(name, _)| name.clone()).collect() }
+    }
+
+    /// The class of a holder's part.
+    fn class(&self, name: &str) -> String {
+        let place = self.names.iter().position(|known| known == name);
+        place.map_or("gpu--others".to_owned(), |place| format!("gpu--hue-{}", place + 1))
+    }
+
+    /// The class of a cell that has one colour; none where its parts have several.
+    fn whole(&self, gpu: &MapGpu) -> Option<String> {
+        if self.colour == Colour::Held {
+            return Some(held_class(gpu.used()).to_owned());
+        }
+        let mut classes = gpu.names(self.colour).map(|(name, _)| self.class(&name));
+        let first = classes.next()?;
+        (gpu.used() >= Amount::whole(1) && classes.all(|other| other == first)).then_some(first)
+    }
+}
+
+/// The step of the ramp for how much is given away.
+fn held_class(used: Amount) -> &'static str {
+    match used.milli() {
+        0..=333 => "gpu--ramp-1",
+        334..=666 => "gpu--ramp-2",
+        667..=999 => "gpu--ramp-3",
+        1000.. => "gpu--ramp-4",
+    }
+}
 
 /// Each GPU of a node as a cell: free, held, shared, unhealthy. A held one leads to its job, one
 /// that several share to the node.
 #[component]
 pub(crate) fn GpuCells(
     node: NodeName,
-    gpus: Vec<GpuView>,
+    gpus: Vec<MapGpu>,
     condition: NodeCondition,
+    palette: Palette,
 ) -> impl IntoView {
     let modifier = match condition {
         NodeCondition::Ready => "",
         NodeCondition::Draining => " gpus--draining",
         NodeCondition::Unreachable => " gpus--offline",
     };
-    let cell = |gpu| view! { <li><Cell node=node.clone() gpu=gpu/></li> };
+    let cell = |gpu| view! { <Cell node=node.clone() gpu=gpu palette=palette.clone()/> };
     let cells = gpus.into_iter().map(cell).collect_view();
-    view! { <ul class=format!("gpus{modifier}")>{cells}</ul> }
+    view! { <div class=format!("gpus{modifier}")>{cells}</div> }.into_any()
 }
 
 #[component]
-fn Cell(node: NodeName, gpu: GpuView) -> impl IntoView {
+fn Cell(node: NodeName, gpu: MapGpu, palette: Palette) -> impl IntoView {
     let reader = Reader::get();
-    let unhealthy = if gpu.gpu.healthy { "" } else { " gpu--unhealthy" };
+    let unhealthy = if gpu.healthy { "" } else { " gpu--unhealthy" };
     let href = match gpu.holders.as_slice() {
         [] => None,
-        [only] => Some(address::job(&only.job)),
+        [(job, _)] => Some(address::job(job)),
         [_, _, ..] => Some(address::node(&node)),
     };
-    let whole = match gpu.holders.as_slice() {
-        [only] if !only.part.is_part() => Some(hue(&only.job.to_string())),
-        [_, ..] | [] => None,
+    let whole = palette.whole(&gpu);
+    let parts = if whole.is_none() { gpu.names(palette.colour).collect() } else { Vec::new() };
+    let part = |(name, part): (String, Amount)| {
+        let width = format!("width:{}%", part.min(Amount::whole(1)).milli() / 10);
+        view! { <span class=format!("gpu__part {}", palette.class(&name)) style=width></span> }
     };
-    let parts = if whole.is_none() { gpu.holders.clone() } else { Vec::new() };
-    let parts = parts.into_iter().map(|holder| view! { <Part holder=holder/> }).collect_view();
+    let parts = parts.into_iter().map(part).collect_view();
     let label = move || label(reader.texts(), &gpu);
     let title = label.clone();
     match href {
         Some(href) => {
-            let held =
-                whole.map_or("gpu--shared".to_owned(), |hue| format!("gpu--held gpu--hue-{hue}"));
-            let class = format!("gpu {held}{unhealthy}");
+            let class = format!("gpu {}{unhealthy}", whole.unwrap_or("gpu--shared".to_owned()));
             view! { <a class=class href=href aria-label=label title=title>{parts}</a> }.into_any()
         }
         None => {
@@ -56,66 +96,58 @@ fn Cell(node: NodeName, gpu: GpuView) -> impl IntoView {
     }
 }
 
-/// What one task has of a GPU.
-#[component]
-fn Part(holder: GpuHolder) -> impl IntoView {
-    let class = format!("gpu__part gpu--held gpu--hue-{}", hue(&holder.job.to_string()));
-    let width = format!("width:{}%", holder.part.min(Amount::whole(1)).times(100));
-    view! { <span class=class style=width></span> }
-}
-
 /// The GPU and who holds it, in words.
-fn label(texts: &Texts, view: &GpuView) -> String {
-    let (texts, gpu) = (&texts.cluster, &view.gpu);
-    let holder = |holder: &GpuHolder| match holder.part.is_part() {
-        true => (texts.gpu_part)(&holder.job.to_string(), holder.part),
-        false => holder.job.to_string(),
+fn label(texts: &Texts, gpu: &MapGpu) -> String {
+    let texts = &texts.cluster;
+    let holder = |(job, part): &(JobKey, Amount)| match part.is_part() {
+        true => (texts.gpu_part)(&job.to_string(), *part),
+        false => job.to_string(),
     };
-    let state = match (view.holders.as_slice(), gpu.healthy) {
-        (_, false) => texts.gpu_unhealthy.to_owned(),
-        ([], true) => texts.gpu_free.to_owned(),
-        (holders, true) => holders.iter().map(holder).collect::<Vec<_>>().join(", "),
+    let held = gpu.holders.iter().map(holder).collect::<Vec<_>>().join(", ");
+    let state = match (held.is_empty(), gpu.healthy) {
+        (true, false) => texts.gpu_unhealthy.to_owned(),
+        (false, false) => format!("{} · {held}", texts.gpu_unhealthy),
+        (true, true) => texts.gpu_free.to_owned(),
+        (false, true) => held,
     };
     (texts.gpu_label)(gpu.index, gpu.gpu_type.as_str(), &state)
-}
-
-/// One of the eight series colours, the same for all GPUs of a job.
-fn hue(name: &str) -> u32 {
-    name.bytes().fold(5381_u32, |hash, byte| hash.wrapping_mul(33) ^ u32::from(byte)) % 8 + 1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_shared_gpu_names_all_who_hold_it() {
-        let part = |name: &str, milli| GpuHolder {
-            job: name.parse().unwrap(),
-            task: "worker-0".to_owned(),
-            part: Amount::from_milli(milli),
-        };
-        let view = |holders: Vec<GpuHolder>| GpuView {
-            gpu: protocol::resources::Gpu {
-                index: 3,
-                gpu_type: "A100".parse().unwrap(),
-                uuid: None,
-                healthy: true,
-            },
-            job: holders.first().map(|holder| holder.job.clone()),
-            used: holders.iter().map(|holder| holder.part).sum(),
-            holders,
-        };
-        let said = |holders| label(crate::i18n::Language::English.texts(), &view(holders));
-        assert_eq!(said(vec![]), "GPU 3, A100: Free");
-        assert_eq!(said(vec![part("ada~x", 1000)]), "GPU 3, A100: ada~x");
-        let shared = vec![part("ada~x", 500), part("bo~y", 250)];
-        assert_eq!(said(shared), "GPU 3, A100: ada~x (0.5), bo~y (0.25)");
+    fn gpu(holders: &[(&str, u64)]) -> MapGpu {
+        let holder =
+            |(job, milli): &(&str, u64)| (job.parse().unwrap(), Amount::from_milli(*milli));
+        MapGpu {
+            index: 3,
+            gpu_type: "A100".parse().unwrap(),
+            healthy: true,
+            holders: holders.iter().map(holder).collect(),
+        }
     }
 
     #[test]
-    fn a_job_keeps_its_colour() {
-        assert_eq!(hue("ada~first"), hue("ada~first"));
-        assert!((1..=8).contains(&hue("")));
+    fn a_shared_gpu_names_all_who_hold_it() {
+        let said =
+            |holders: &[(&str, u64)]| label(crate::i18n::Language::English.texts(), &gpu(holders));
+        assert_eq!(said(&[]), "GPU 3, A100: Free");
+        assert_eq!(said(&[("ada~x", 1000)]), "GPU 3, A100: ada~x");
+        let shared = [("ada~x", 500), ("bo~y", 250)];
+        assert_eq!(said(&shared), "GPU 3, A100: ada~x (0.5), bo~y (0.25)");
+    }
+
+    #[test]
+    fn a_colour_tells_how_much_is_held_or_by_whom() {
+        let held = Palette::new(Colour::Held, &[]);
+        assert_eq!(held.whole(&gpu(&[("ada~x", 1000)])).unwrap(), "gpu--ramp-4");
+        assert_eq!(held.whole(&gpu(&[("ada~x", 250)])).unwrap(), "gpu--ramp-1");
+        let by = Palette::new(Colour::User, &[("ada".into(), Amount::whole(2))]);
+        assert_eq!(by.whole(&gpu(&[("ada~x", 1000)])).unwrap(), "gpu--hue-1");
+        assert_eq!(by.whole(&gpu(&[("ada~x", 500), ("ada~y", 500)])).unwrap(), "gpu--hue-1");
+        assert_eq!(by.whole(&gpu(&[("bo~y", 1000)])).unwrap(), "gpu--others");
+        assert_eq!(by.whole(&gpu(&[("ada~x", 500), ("bo~y", 500)])), None);
+        assert_eq!(by.whole(&gpu(&[("ada~x", 500)])), None, "the rest of it is free");
     }
 }

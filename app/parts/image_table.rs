@@ -27,7 +27,7 @@ pub(crate) fn ImageTable(
             heads=&[
                 (|t| t.images.image, None),
                 (|t| t.jobs.state, None),
-                (|t| t.images.bytes, None),
+                (|t| t.images.bytes, Some("num")),
                 (|t| t.images.place, None),
                 (|t| t.images.from, None),
                 (|t| t.job.when, None),
@@ -54,7 +54,7 @@ fn Row(image: SavedImageView, remove: ServerAction<RemoveImage>) -> impl IntoVie
                 <ImageChip state=image.state/>
                 {note.map(|note| view! { <span class="table__sub">{note}</span> })}
             </td>
-            <td class="table__number">{size}</td>
+            <td class="num">{size}</td>
             <td>{image.registry.unwrap_or_else(|| image.node.to_string())}</td>
             <td>
                 <a href=address::job(&image.job)>{image.job.to_string()}</a>

@@ -35,9 +35,9 @@ pub(crate) fn JobRow(
             <td><StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/></td>
             <td class="wide">{job.virtual_cluster.to_string()}</td>
             <td class="num">{number::amount(job.gpus)}</td>
-            <td class="num wide">{job.tasks}</td>
-            <td class="num wide">{retries}</td>
-            <td class="num"><RelativeTime at=job.submitted_at/></td>
+            <td class="num wide">{number::count(u64::from(job.tasks))}</td>
+            <td class="num wide">{number::count(u64::from(retries))}</td>
+            <td class="num when"><RelativeTime at=job.submitted_at/></td>
             <td class="num wide"><Duration from=job.submitted_at to=queued_until/></td>
             <td class="num">{ran}</td>
         </tr>

@@ -1,8 +1,11 @@
+use leptos::html::Details;
 use leptos::prelude::*;
 use leptos_router::components::A;
+use leptos_router::hooks::use_location;
 
 use crate::i18n::{Texts, tr};
 use crate::parts::glyph::{Drawn, Glyph};
+use crate::parts::preferences::Preferences;
 use crate::session::Session;
 
 /// One of the main places.
@@ -21,6 +24,7 @@ const CLUSTERS: Place =
     Place { address: "/clusters", glyph: Glyph::Clusters, word: |t| t.nav.clusters };
 const NODES: Place = Place { address: "/nodes", glyph: Glyph::Nodes, word: |t| t.nav.nodes };
 const ADMIN: Place = Place { address: "/admin", glyph: Glyph::Admin, word: |t| t.nav.admin };
+const PROFILE: Place = Place { address: "/profile", glyph: Glyph::User, word: |t| t.profile.title };
 
 /// All places, at the left of a wide window.
 #[component]
@@ -34,14 +38,46 @@ pub(crate) fn Sidebar() -> impl IntoView {
     }
 }
 
-/// The places one needs on a phone, at the bottom of a narrow window.
+/// The places one needs on a phone, at the bottom of a narrow window, and the way to all others.
 #[component]
 pub(crate) fn BottomBar() -> impl IntoView {
-    let places = [HOME, JOBS, SUBMIT, FILES, CLUSTERS, NODES];
+    let places = [HOME, JOBS, SUBMIT, NODES];
     view! {
         <nav class="bottom-bar" aria-label=tr(|t| t.nav.main)>
             {places.map(|place| view! { <To place=place/> }).collect_view()}
+            <More/>
         </nav>
+    }
+}
+
+/// What has no room in the bar: the other places, language and theme, the account. It opens
+/// without a script; where there is one, it closes when a page was chosen.
+#[component]
+fn More() -> impl IntoView {
+    let details = NodeRef::<Details>::new();
+    let path = use_location().pathname;
+    Effect::new(move |_| {
+        path.track();
+        if let Some(details) = details.get() {
+            details.set_open(false);
+        }
+    });
+    let admin = Session::get().is_admin().then_some(ADMIN);
+    let places = [FILES, CLUSTERS].into_iter().chain(admin).chain([PROFILE]);
+    view! {
+        <details class="more" node_ref=details>
+            <summary class="place">
+                <Drawn glyph=Glyph::More/>
+                <span class="place__word">{tr(|t| t.nav.more)}</span>
+            </summary>
+            <div class="more__sheet">
+                {places.map(|place| view! { <To place=place/> }).collect_view()}
+                <Preferences/>
+                <form method="post" action="/auth/sign-out">
+                    <button class="button" type="submit">{tr(|t| t.nav.sign_out)}</button>
+                </form>
+            </div>
+        </details>
     }
 }
 

@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 
 use crate::i18n::{Reader, tr};
+use crate::number::count;
 
 /// Where a list is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,28 @@ pub(crate) struct Window {
 impl Window {
     pub(crate) fn pages(self) -> u64 {
         self.total.div_ceil(self.size).max(1)
+    }
+
+    /// The numbers to offer: the first, the last and those around this page; `None` for a gap.
+    fn numbers(self) -> Vec<Option<u64>> {
+        let (here, last) = (self.page.min(self.pages()), self.pages());
+        let mut pages = vec![1, here.saturating_sub(1), here, here + 1, last];
+        pages.retain(|page| (1..=last).contains(page));
+        pages.sort_unstable();
+        pages.dedup();
+        let mut numbers = Vec::new();
+        let mut before = 0;
+        for page in pages {
+            // A gap of one page is no shorter than its number.
+            if page == before + 2 {
+                numbers.push(Some(before + 1));
+            } else if page > before + 2 {
+                numbers.push(None);
+            }
+            numbers.push(Some(page));
+            before = page;
+        }
+        numbers
     }
 
     /// The first and the last row shown; an empty list, or one shorter than the page asked for, has
@@ -52,10 +75,28 @@ pub(crate) fn Pagination(
             </a>
         }
     });
+    let number = |page: Option<u64>| {
+        let Some(page) = page else {
+            return view! { <li aria-hidden="true">"…"</li> }.into_any();
+        };
+        let here = (page == window.page).then_some("page");
+        let label = move || (reader.texts().common.page)(page);
+        view! {
+            <li>
+                <a class="page" href=address.run(page) aria-current=here aria-label=label>
+                    {count(page)}
+                </a>
+            </li>
+        }
+        .into_any()
+    };
+    let numbers =
+        (window.pages() > 1).then(|| window.numbers().into_iter().map(number).collect_view());
     view! {
         <nav class="pagination" aria-label=tr(|t| t.common.pages)>
             <span class="pagination__range">{range}</span>
             {previous}
+            {numbers.map(|numbers| view! { <ol class="pagination__pages">{numbers}</ol> })}
             {next}
         </nav>
     }
@@ -69,6 +110,22 @@ mod tests {
     fn the_last_page_may_be_short() {
         let window = Window { page: 3, size: 50, total: 101 };
         assert_eq!((window.rows(), window.pages()), (Some((101, 101)), 3));
+    }
+
+    #[test]
+    fn the_first_the_last_and_the_near_pages_are_offered() {
+        let shown = |page, total| {
+            let numbers = Window { page, size: 1, total }.numbers();
+            let text = numbers.into_iter().map(|n| n.map_or("…".to_owned(), |n| n.to_string()));
+            text.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown(1, 1), "1");
+        assert_eq!(shown(1, 205), "1 2 … 205");
+        assert_eq!(shown(3, 205), "1 2 3 4 … 205");
+        assert_eq!(shown(4, 205), "1 2 3 4 5 … 205");
+        assert_eq!(shown(100, 205), "1 … 99 100 101 … 205");
+        assert_eq!(shown(205, 205), "1 … 204 205");
+        assert_eq!(shown(900, 5), "1 … 4 5");
     }
 
     #[test]

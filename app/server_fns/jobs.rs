@@ -12,7 +12,7 @@ use server_fn::codec::GetUrl;
 use crate::Failed;
 
 /// One page of jobs, and how many are in each state.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct JobList {
     pub(crate) page: JobPage,
     pub(crate) counts: BTreeMap<State, u64>,

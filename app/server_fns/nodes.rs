@@ -1,4 +1,5 @@
 use api::cluster::{Drain, NodeView};
+use api::node_map::{NodeMap, NodeQuery};
 use leptos::prelude::*;
 use protocol::cluster::{GpuRuntime, NodeSettings};
 use protocol::ids::NodeName;
@@ -13,6 +14,14 @@ pub(crate) async fn list_nodes() -> Result<Vec<NodeView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend.nodes.list(&actor).await.map_err(failed)
+}
+
+/// A part of the nodes, as a map or a table shows them.
+#[server(prefix = "/fn", endpoint = "nodes/map", input = GetUrl)]
+pub(crate) async fn map_nodes(query: NodeQuery) -> Result<NodeMap, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.nodes.map(&actor, &query).await.map_err(failed)
 }
 
 /// One node.

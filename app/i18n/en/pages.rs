@@ -1,7 +1,7 @@
 use crate::i18n::words::{
     Admin, Cluster, Common, Home, Job, Jobs, Log, Nav, Profile, SignIn, Terminal,
 };
-use crate::number::count;
+use crate::number::{amount, count};
 
 /// A counted noun in the singular or the plural.
 fn plural(value: u64, one: &str, many: &str) -> String {
@@ -28,6 +28,7 @@ pub(super) const COMMON: Common = Common {
     previous: "Previous",
     next: "Next",
     pages: "Pages",
+    page: |n| format!("Page {}", count(n)),
     range: |from, to, total| format!("{}–{} of {}", count(from), count(to), count(total)),
     not_found: "There is nothing at this address",
     not_found_hint: "It may have been removed, or the address has a mistake.",
@@ -51,6 +52,7 @@ pub(super) const NAV: Nav = Nav {
     clusters: "Virtual clusters",
     nodes: "Nodes",
     admin: "Administration",
+    more: "More",
     sign_out: "Sign out",
     language: "Language",
     theme: "Theme",
@@ -93,8 +95,8 @@ pub(super) const JOBS: Jobs = Jobs {
     mine: "Mine",
     everybody: "Everybody's",
     filter: "Filter jobs",
-    filter_placeholder: "Name, or state:running user:alice vc:default",
-    filter_hint: "Words match the name, the owner and the virtual cluster.",
+    filter_placeholder: "Name, or state:running gpu:>=4 since:7d",
+    filter_hint: "Words match the name, the owner and the virtual cluster. Days are UTC.",
     apply: "Filter",
     clear: "Clear filter",
     by_state: "Jobs by state",
@@ -119,7 +121,6 @@ pub(super) const JOBS: Jobs = Jobs {
     none_match: "No job matches this filter",
     none_match_hint: "Check its spelling, or look at everybody's jobs.",
     table: "Jobs",
-    bad_token: |token| format!("“{token}” is not a filter; known are state:, user: and vc:."),
     position: |place| format!("#{place}"),
 };
 
@@ -176,6 +177,7 @@ pub(super) const JOB: Job = Job {
     shared_memory: "Shared memory",
     each_task: "Each task",
     attempt: |number| format!("Attempt {}", number + 1),
+    attempt_number: "Attempt",
     attempts: "Attempts",
     task: "Task",
     node: "Node",
@@ -184,6 +186,8 @@ pub(super) const JOB: Job = Job {
     duration: "Duration",
     log: "Log",
     no_attempt: "Nothing was started yet.",
+    missing: |user, job| format!("{user} has no job named {job}"),
+    missing_hint: "It may have been removed, or the address has a mistake.",
     no_events: "Nothing has happened yet.",
     as_written: "As written",
     notation: "Notation",
@@ -211,6 +215,7 @@ pub(super) const LOG: Log = Log {
 pub(super) const TERMINAL: Terminal = Terminal {
     choose: "Task",
     open: "Open a terminal",
+    begin_hint: "A shell begins when you open a terminal, and the audit log says that it did.",
     open_ones: "Open terminals",
     label: |task| format!("Terminal of {task}"),
     not_yours: "Only the owner and administrators enter this job's tasks.",
@@ -281,7 +286,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     gpu_unhealthy: "Unhealthy",
     gpu_label: |index, kind, holder| format!("GPU {index}, {kind}: {holder}"),
     gpu_part: |job, part| format!("{job} ({part})"),
-    gpus_summary: |used, total| format!("{used} of {total} GPUs in use"),
+    gpus_summary: |used, total| format!("{} of {} GPUs given away", amount(used), count(total)),
     shares_gpus: "Several tasks may share a GPU",
     tasks: "Tasks on this node",
     no_tasks: "No task runs here.",
@@ -291,11 +296,13 @@ pub(super) const CLUSTER: Cluster = Cluster {
     empty_now: "Empty now",
     empty_text: "It takes nothing new, and the jobs on it start anew on other nodes.",
     give_up_text: "It does not answer. Only if you know that it is dead: its jobs start anew on other nodes, and what may still run on it is removed when it comes back.",
+    node_missing: |name| format!("There is no node named {name}"),
     all_nodes: "All nodes",
 };
 
 pub(super) const ADMIN: Admin = Admin {
     title: "Administration",
+    search: "Search this table",
     only: "Only administrators see this page.",
     users: "Users",
     nodes: "Nodes",

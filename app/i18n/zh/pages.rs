@@ -1,7 +1,7 @@
 use crate::i18n::words::{
     Admin, Cluster, Common, Home, Job, Jobs, Log, Nav, Profile, SignIn, Terminal,
 };
-use crate::number::count;
+use crate::number::{amount, count};
 
 pub(super) const COMMON: Common = Common {
     skip: "跳到正文",
@@ -23,6 +23,7 @@ pub(super) const COMMON: Common = Common {
     previous: "上一页",
     next: "下一页",
     pages: "分页",
+    page: |n| format!("第 {} 页", count(n)),
     range: |from, to, total| format!("第 {}–{} 项，共 {} 项", count(from), count(to), count(total)),
     not_found: "此地址没有内容",
     not_found_hint: "它可能已被删除，或地址有误。",
@@ -46,6 +47,7 @@ pub(super) const NAV: Nav = Nav {
     clusters: "虚拟集群",
     nodes: "节点",
     admin: "管理",
+    more: "更多",
     sign_out: "退出登录",
     language: "语言",
     theme: "主题",
@@ -88,8 +90,8 @@ pub(super) const JOBS: Jobs = Jobs {
     mine: "我的",
     everybody: "所有人的",
     filter: "筛选作业",
-    filter_placeholder: "名称，或 state:running user:alice vc:default",
-    filter_hint: "关键词匹配作业名、用户和虚拟集群。",
+    filter_placeholder: "名称，或 state:running gpu:>=4 since:7d",
+    filter_hint: "关键词匹配作业名、用户和虚拟集群。日期按 UTC 计算。",
     apply: "筛选",
     clear: "清除筛选",
     by_state: "按状态统计",
@@ -114,7 +116,6 @@ pub(super) const JOBS: Jobs = Jobs {
     none_match: "没有符合筛选条件的作业",
     none_match_hint: "请检查拼写，或查看所有人的作业。",
     table: "作业列表",
-    bad_token: |token| format!("“{token}”不是筛选条件；可用 state:、user: 和 vc：。"),
     position: |place| format!("#{place}"),
 };
 
@@ -171,6 +172,7 @@ pub(super) const JOB: Job = Job {
     shared_memory: "共享内存",
     each_task: "单任务资源",
     attempt: |number| format!("第 {} 次尝试", number + 1),
+    attempt_number: "尝试次数",
     attempts: "尝试",
     task: "任务",
     node: "节点",
@@ -179,6 +181,8 @@ pub(super) const JOB: Job = Job {
     duration: "时长",
     log: "日志",
     no_attempt: "尚未启动任何任务。",
+    missing: |user, job| format!("{user} 没有名为 {job} 的作业"),
+    missing_hint: "它可能已被删除，或地址有误。",
     no_events: "尚无事件。",
     as_written: "原文",
     notation: "格式",
@@ -206,6 +210,7 @@ pub(super) const LOG: Log = Log {
 pub(super) const TERMINAL: Terminal = Terminal {
     choose: "任务",
     open: "打开终端",
+    begin_hint: "打开终端后才会在任务中启动 shell，审计日志会记录此操作。",
     open_ones: "已打开的终端",
     label: |task| format!("{task} 的终端"),
     not_yours: "只有作业的用户和管理员可以进入其任务。",
@@ -274,9 +279,9 @@ pub(super) const CLUSTER: Cluster = Cluster {
     no_gpus: "没有 GPU",
     gpu_free: "空闲",
     gpu_unhealthy: "异常",
-    gpu_label: |index, kind, holder| format!("GPU {index},{kind}:{holder}"),
+    gpu_label: |index, kind, holder| format!("GPU {index}，{kind}：{holder}"),
     gpu_part: |job, part| format!("{job}（{part}）"),
-    gpus_summary: |used, total| format!("{total} 张 GPU 中 {used} 张使用中"),
+    gpus_summary: |used, total| format!("{} 张 GPU 中 {} 张已分配", count(total), amount(used)),
     shares_gpus: "多个任务可共享一张 GPU",
     tasks: "本节点上的任务",
     no_tasks: "没有任务在此运行。",
@@ -286,11 +291,13 @@ pub(super) const CLUSTER: Cluster = Cluster {
     empty_now: "立即清空",
     empty_text: "不再接受新任务，其上的作业会在其他节点重新开始。",
     give_up_text: "该节点没有响应。请仅在确定它已失效时使用：其上的作业会在其他节点重新开始，节点恢复后残留的容器会被移除。",
+    node_missing: |name| format!("没有名为 {name} 的节点"),
     all_nodes: "全部节点",
 };
 
 pub(super) const ADMIN: Admin = Admin {
     title: "管理",
+    search: "搜索此表",
     only: "只有管理员可以查看此页面。",
     users: "用户",
     nodes: "节点",

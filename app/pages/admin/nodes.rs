@@ -12,6 +12,7 @@ use crate::parts::condition_chip::ConditionChip;
 use crate::parts::drain::Drain;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
+use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::table::DataTable;
 use crate::server_fns::nodes::{RemoveNode, list_nodes, remove_node};
 use crate::server_fns::queue::effect_of_removal;
@@ -22,10 +23,15 @@ pub(crate) fn Nodes() -> impl IntoView {
     let remove = ServerAction::<RemoveNode>::new();
     let changes = Live::get().nodes();
     let nodes = Resource::new(move || (remove.version().get(), changes.get()), |_| list_nodes());
+    let search = RowSearch::new();
     view! {
         <div class="stack">
+            <TableBar search=search add=|t| t.admin.add_node href="#add-node"/>
             <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
-            <Loaded resource=nodes content=move |nodes| view! { <Table nodes=nodes remove=remove/> }/>
+            <Loaded
+                resource=nodes
+                content=move |nodes| view! { <Table nodes=nodes remove=remove search=search/> }
+            />
             <EditNode/>
         </div>
     }
@@ -33,8 +39,12 @@ pub(crate) fn Nodes() -> impl IntoView {
 }
 
 #[component]
-fn Table(nodes: Vec<NodeView>, remove: ServerAction<RemoveNode>) -> impl IntoView {
-    let rows = nodes.into_iter().map(|node| view! { <Row node=node remove=remove/> });
+fn Table(
+    nodes: Vec<NodeView>,
+    remove: ServerAction<RemoveNode>,
+    search: RowSearch,
+) -> impl IntoView {
+    let rows = nodes.into_iter().map(|node| view! { <Row node=node remove=remove search=search/> });
     let rows = rows.collect_view();
     view! {
         <DataTable
@@ -53,14 +63,15 @@ fn Table(nodes: Vec<NodeView>, remove: ServerAction<RemoveNode>) -> impl IntoVie
 }
 
 #[component]
-fn Row(node: NodeView, remove: ServerAction<RemoveNode>) -> impl IntoView {
+fn Row(node: NodeView, remove: ServerAction<RemoveNode>, search: RowSearch) -> impl IntoView {
     let name = node.name.to_string();
     let edit = format!("/admin/nodes?edit={}", encode(&name));
     let exposed = node.at_portal.then(|| {
         view! { <p class="notice" role="alert">{tr(|t| t.admin.at_portal)}</p> }
     });
+    let hidden = search.hides(format!("{name} {}", node.endpoint));
     view! {
-        <tr>
+        <tr hidden=hidden>
             <th scope="row"><a href=address::node(&node.name)>{name}</a> {exposed}</th>
             <td><ConditionChip condition=node.condition/></td>
             <td class="wide"><code>{node.endpoint.clone()}</code></td>

@@ -12,6 +12,7 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::table::DataTable;
 use crate::server_fns::groups::SetGroups;
 use crate::server_fns::users::{AddUser, EndAccess, RemoveUser, SetAdmin, SetPassword, list_users};
@@ -49,8 +50,10 @@ pub(crate) fn Users() -> impl IntoView {
         },
         |_| list_users(),
     );
+    let search = RowSearch::new();
     view! {
         <div class="stack">
+            <TableBar search=search add=|t| t.admin.add_user href="#add-user"/>
             <FormAnswer answer=actions.password.value() done=text(|t| t.admin.password_set)/>
             <FormAnswer answer=actions.groups.value() done=text(|t| t.accounts.groups_set)/>
             <FormAnswer answer=actions.remove.value() done=text(|t| t.common.saved)/>
@@ -58,7 +61,7 @@ pub(crate) fn Users() -> impl IntoView {
             <FormAnswer answer=actions.end.value() done=text(|t| t.admin.access_ended)/>
             <Loaded
                 resource=users
-                content=move |users| view! { <Table users=users actions=actions/> }
+                content=move |users| view! { <Table users=users actions=actions search=search/> }
             />
             <AddForm add=add/>
         </div>
@@ -107,8 +110,9 @@ fn AddForm(add: ServerAction<AddUser>) -> impl IntoView {
 }
 
 #[component]
-fn Table(users: Vec<UserView>, actions: Actions) -> impl IntoView {
-    let rows = users.into_iter().map(|user| view! { <Row user=user actions=actions/> });
+fn Table(users: Vec<UserView>, actions: Actions, search: RowSearch) -> impl IntoView {
+    let rows =
+        users.into_iter().map(|user| view! { <Row user=user actions=actions search=search/> });
     let rows = rows.collect_view();
     view! {
         <DataTable
@@ -130,7 +134,7 @@ fn Table(users: Vec<UserView>, actions: Actions) -> impl IntoView {
 }
 
 #[component]
-fn Row(user: UserView, actions: Actions) -> impl IntoView {
+fn Row(user: UserView, actions: Actions, search: RowSearch) -> impl IntoView {
     let name = user.name.to_string();
     let own = name == Session::get().user_name();
     let admin = user.admin;
@@ -152,8 +156,9 @@ fn Row(user: UserView, actions: Actions) -> impl IntoView {
     let password = user.provider.is_none();
     let password = password.then(|| view! { <Password name=name.clone() actions=actions/> });
     let source = user.provider.map_or(Source::Local, Source::Provider);
+    let hidden = search.hides(format!("{name} {groups} {}", clusters.join(" ")));
     view! {
-        <tr>
+        <tr hidden=hidden>
             <th scope="row">{name.clone()}</th>
             <td>{tr(move |t| if admin { t.common.yes } else { t.common.no })}</td>
             <td class="wide"><From source=source/></td>

@@ -75,18 +75,23 @@ fn Counts(counts: BTreeMap<State, u64>) -> impl IntoView {
         State::Failed,
         State::Stopped,
     ];
-    let tiles = shown.map(|state| {
+    let tiles = shown.into_iter().filter_map(|state| {
         let number = counts.get(&state).copied().unwrap_or(0);
+        // Of what passes by there is nothing to say when there is none.
+        if number == 0 && matches!(state, State::Preparing | State::Stopped) {
+            return None;
+        }
         let href = Filter { page: 1, ..Filter::default() }.toggled(state).address();
-        view! {
+        Some(view! {
             <li>
                 <a class="tile" href=href>
                     <span class="tile__number">{count(number)}</span>
                     <StateChip state=state/>
                 </a>
             </li>
-        }
+        })
     });
+    let tiles = tiles.collect_view();
     view! {
         <section aria-labelledby="my-jobs">
             <h2 id="my-jobs" class="card__head">{tr(|t| t.home.my_jobs)}</h2>
@@ -132,7 +137,7 @@ fn Row(job: JobSummary) -> impl IntoView {
             <th scope="row"><NameCell job=job.clone()/></th>
             <td><StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/></td>
             <td class="num">{amount(job.gpus)}</td>
-            <td class="num"><RelativeTime at=job.submitted_at/></td>
+            <td class="num when"><RelativeTime at=job.submitted_at/></td>
             <td class="num wide">{ran}</td>
         </tr>
     }

@@ -2,8 +2,9 @@ use api::jobs::EventView;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
 
-use crate::i18n::{text, tr};
+use crate::i18n::text;
 use crate::live::Live;
+use crate::number;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::loaded::Loaded;
@@ -32,7 +33,7 @@ fn Events(events: Vec<EventView>) -> impl IntoView {
             heads=&[
                 (|t| t.job.when, None),
                 (|t| t.job.what, None),
-                (|t| t.job.attempts, Some("wide")),
+                (|t| t.job.attempt_number, Some("num")),
             ]
         >
             {rows}
@@ -46,12 +47,13 @@ fn Row(event: EventView) -> impl IntoView {
     let mark = event.warning.then(|| {
         view! { <span class="event-warning"><Drawn glyph=Glyph::Warning/></span> }
     });
-    let attempt = event.attempt.map(|number| tr(move |t| (t.job.attempt)(number)).into_any());
+    // People count from one.
+    let attempt = event.attempt.map(|number| number::count(u64::from(number) + 1));
     view! {
         <tr>
             <td><RelativeTime at=event.at/></td>
-            <td>{mark} {event.message} <span class="table__sub">{event.kind}</span></td>
-            <td class="wide">{attempt}</td>
+            <td><span title=event.kind>{mark} {event.message}</span></td>
+            <td class="num">{attempt}</td>
         </tr>
     }
     .into_any()

@@ -30,8 +30,9 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
     // The choice follows the address and the job's first task, not every change of the job.
     let task = Memo::new(move |_| {
         let (task, attempt) = asked.get();
-        let first = || detail.get()?.ok().as_ref().and_then(first_task);
-        let (role, index) = task.or_else(first)?;
+        // Whoever may not read it is told so once, and asks for nothing.
+        let detail = detail.get()?.ok().filter(|detail| detail.may_manage)?;
+        let (role, index) = task.or_else(|| first_task(&detail))?;
         Some(TaskRef { job: key.clone(), attempt, role, index })
     });
     view! {

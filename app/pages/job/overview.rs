@@ -122,13 +122,13 @@ fn Role(role: RoleView) -> impl IntoView {
     });
     view! {
         <article class="card">
-            <h3 class="card__head">{role.name.to_string()} " × " {role.count}</h3>
+            <h3 class="card__head">{role.name.to_string()} " × " {number::count(u64::from(role.count))}</h3>
             <dl class="facts">
                 <dt>{tr(|t| t.job.image)}</dt>
                 <dd><code>{role.image}</code></dd>
                 <dt>{tr(|t| t.job.each_task)}</dt>
                 <dd class="buttons">
-                    <span class="badge">{resources.cpus} " CPU"</span>
+                    <span class="badge">{number::count(u64::from(resources.cpus))} " CPU"</span>
                     <span class="badge">{number::memory(resources.memory_mb)}</span>
                     <span class="badge">{number::amount(resources.gpus)} " GPU"</span>
                     {disk}

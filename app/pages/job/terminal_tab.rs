@@ -45,29 +45,18 @@ impl Open {
     }
 }
 
-/// Terminals in the job's tasks: the one that the address names, and as many more as are opened.
+/// Terminals in the job's tasks, as many as are opened. The address names the task that is offered
+/// first; no shell begins before somebody asks for one, since a link may come from anybody.
 #[component]
-pub(crate) fn TerminalTab(key: JobKey, detail: Detail) -> impl IntoView {
+pub(crate) fn TerminalTab(detail: Detail) -> impl IntoView {
     let open = Open { shells: RwSignal::new(Vec::new()), current: RwSignal::new(None) };
     let query = use_query_map();
-    let named = move || query.read().get("task").as_deref().and_then(task_from_word);
-    let job = key.clone();
-    // Once, in the browser, as soon as it is known what runs.
-    Effect::new(move |begun: Option<bool>| {
-        let Some(Ok(detail)) = detail.get().filter(|_| begun != Some(true)) else {
-            return begun.unwrap_or(false);
-        };
-        let first = || entrances(&detail).first().map(|task| (task.role.clone(), task.index));
-        if let Some(task) = named().or_else(first).filter(|_| detail.may_manage) {
-            open.add(&job, task);
-        }
-        true
-    });
+    let named = Memo::new(move |_| query.read().get("task").as_deref().and_then(task_from_word));
     view! {
         <Loaded
             resource=detail
             lines=1
-            content=move |detail| view! { <Choice detail=detail open=open/> }
+            content=move |detail| view! { <Choice detail=detail named=named open=open/> }
         />
         <Strip open=open/>
         <For each=move || open.shells.get() key=Shell::name let:shell>
@@ -90,7 +79,7 @@ fn entrances(detail: &JobDetail) -> Vec<&TaskView> {
 
 /// Which task to enter.
 #[component]
-fn Choice(detail: JobDetail, open: Open) -> impl IntoView {
+fn Choice(detail: JobDetail, named: Memo<Option<(RoleName, u32)>>, open: Open) -> impl IntoView {
     if !detail.may_manage {
         return view! { <p class="notice notice--warn">{tr(|t| t.terminal.not_yours)}</p> }
             .into_any();
@@ -101,10 +90,14 @@ fn Choice(detail: JobDetail, open: Open) -> impl IntoView {
         let (title, hint) = (text(|t| t.terminal.none), text(|t| t.terminal.none_hint));
         return view! { <EmptyState title=title hint=hint/> }.into_any();
     }
-    let chosen = RwSignal::new(format!("{}-{}", tasks[0].role, tasks[0].index));
+    let named = named.get_untracked();
+    let is_named = |task: &&TaskView| named.as_ref() == Some(&(task.role.clone(), task.index));
+    let first = tasks.iter().find(is_named).unwrap_or(&tasks[0]);
+    let chosen = RwSignal::new(format!("{}-{}", first.role, first.index));
     let options = tasks.iter().map(|task| {
         let name = format!("{}-{}", task.role, task.index);
-        view! { <option value=name.clone()>{name.clone()}</option> }
+        let selected = name == chosen.get_untracked();
+        view! { <option value=name.clone() selected=selected>{name.clone()}</option> }
     });
     let options = options.collect_view();
     let add = move |_| {
@@ -118,8 +111,11 @@ fn Choice(detail: JobDetail, open: Open) -> impl IntoView {
             <select class="select" id="terminal-task" on:change:target=move |event| chosen.set(event.target().value())>
                 {options}
             </select>
-            <button type="button" class="button" on:click=add>{tr(|t| t.terminal.open)}</button>
+            <button type="button" class="button button--primary" on:click=add>{tr(|t| t.terminal.open)}</button>
         </div>
+        <Show when=move || open.shells.with(Vec::is_empty)>
+            <p class="hint">{tr(|t| t.terminal.begin_hint)}</p>
+        </Show>
         <noscript>
             <BySsh key=detail.summary.key tasks=tasks/>
         </noscript>

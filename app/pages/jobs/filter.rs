@@ -1,7 +1,8 @@
 //! The list's state as its address writes it: `?q=user:ada+state:failed+name&all=1&sort=-gpus&page=2`.
 
+use api::job_filter::{self, Key, Misread};
 use api::jobs::{JobOrder, JobQuery};
-use protocol::ids::{UserName, VirtualClusterName};
+use protocol::ids::UserName;
 use protocol::state::State;
 
 use crate::address::encode;
@@ -96,73 +97,44 @@ impl Filter {
         self.text.split_whitespace().any(|word| token_state(word) == Some(state))
     }
 
-    /// Words that look like tokens and are none.
-    pub(crate) fn unknown_tokens(&self) -> Vec<String> {
-        self.text
-            .split_whitespace()
-            .filter(|word| word.contains(':') && matches!(Token::read(word, None), Token::Unknown))
-            .map(str::to_owned)
-            .collect()
+    /// The words of the filter, each with what is wrong with it.
+    pub(crate) fn words(&self) -> Vec<(String, Option<Misread>)> {
+        let misread = job_filter::read(&self.text, None).err().unwrap_or_default();
+        let wrong = |word: &str| misread.iter().find(|each| each.word == word).cloned();
+        self.text.split_whitespace().map(|word| (word.to_owned(), wrong(word))).collect()
     }
 
-    /// What is asked of the contract. `me` is the reader.
-    pub(crate) fn query(&self, me: Option<&UserName>) -> JobQuery {
-        let mut query = JobQuery {
-            order: self.order,
-            ascending: self.ascending,
-            offset: (self.page - 1) * PAGE,
-            limit: PAGE,
-            ..JobQuery::default()
-        };
-        let mut keywords = Vec::new();
-        for word in self.text.split_whitespace() {
-            match Token::read(word, me) {
-                Token::User(user) => query.users.push(user),
-                Token::State(state) => query.states.push(state),
-                Token::Cluster(cluster) => query.virtual_clusters.push(cluster),
-                Token::Keyword(word) => keywords.push(word),
-                Token::Unknown => {}
-            }
-        }
+    /// The same list without one of its words, counted from 0.
+    pub(crate) fn without_word(&self, at: usize) -> Self {
+        let words = self.text.split_whitespace().enumerate();
+        let kept = words.filter(|(here, _)| *here != at).map(|(_, word)| word);
+        Self { text: kept.collect::<Vec<_>>().join(" "), page: 1, ..self.clone() }
+    }
+
+    /// Whether every word of it can be read. Of one that cannot nothing is shown.
+    pub(crate) fn is_good(&self) -> bool {
+        job_filter::read(&self.text, None).is_ok()
+    }
+
+    /// What is asked of the contract, unless the filter cannot be read. `me` is the reader.
+    pub(crate) fn query(&self, me: Option<&UserName>) -> Option<JobQuery> {
+        let mut query = job_filter::read(&self.text, me).ok()?;
+        query.order = self.order;
+        query.ascending = self.ascending;
+        query.offset = (self.page - 1) * PAGE;
+        query.limit = PAGE;
         if !self.all && query.users.is_empty() {
             query.users.extend(me.cloned());
         }
-        query.keyword = keywords.join(" ");
-        query
+        Some(query)
     }
 }
 
-/// One word of the filter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
-    User(UserName),
-    State(State),
-    Cluster(VirtualClusterName),
-    Keyword(String),
-    Unknown,
-}
-
-impl Token {
-    fn read(word: &str, me: Option<&UserName>) -> Self {
-        let Some((key, value)) = word.split_once(':') else {
-            return Token::Keyword(word.to_owned());
-        };
-        let token = match key {
-            "user" if value == "me" && me.is_some() => me.cloned().map(Token::User),
-            "user" => value.parse().ok().map(Token::User),
-            "vc" => value.parse().ok().map(Token::Cluster),
-            "state" | "status" => State::from_word(&value.to_uppercase()).map(Token::State),
-            _other => None,
-        };
-        token.unwrap_or(Token::Unknown)
-    }
-}
-
+/// The state of a token that names one and nothing else.
 fn token_state(word: &str) -> Option<State> {
-    match Token::read(word, None) {
-        Token::State(state) => Some(state),
-        Token::User(_) | Token::Cluster(_) | Token::Keyword(_) | Token::Unknown => None,
-    }
+    let (key, value) = word.split_once(':')?;
+    let value = (Key::from_word(key)? == Key::State).then(|| value.to_uppercase())?;
+    State::from_word(&value)
 }
 
 const ORDERS: [JobOrder; 9] = [
@@ -246,7 +218,7 @@ mod tests {
     fn a_page_that_no_list_has_is_no_mistake() {
         for page in ["0", "18446744073709551615"] {
             let filter = Filter::read(|name| (name == "page").then(|| page.to_owned()));
-            let query = filter.query(None);
+            let query = filter.query(None).unwrap();
             assert!(query.offset <= PAGE * LAST_PAGE, "{page}");
         }
     }
@@ -255,7 +227,7 @@ mod tests {
     fn an_empty_address_shows_the_newest_of_mine() {
         let filter = Filter::read(|_| None);
         assert_eq!(filter.address(), "/jobs");
-        let query = filter.query(Some(&name("ada")));
+        let query = filter.query(Some(&name("ada"))).unwrap();
         assert_eq!(query.users, [name("ada")]);
         assert_eq!((query.order, query.ascending, query.offset), (JobOrder::Submitted, false, 0));
     }
@@ -263,7 +235,8 @@ mod tests {
     #[test]
     fn tokens_become_conditions() {
         let query = filter("user:bob state:RUNNING status:failed vc:vision big model")
-            .query(Some(&name("ada")));
+            .query(Some(&name("ada")))
+            .unwrap();
         assert_eq!(query.users, [name("bob")]);
         assert_eq!(query.states, [State::Running, State::Failed]);
         assert_eq!(query.virtual_clusters[0].as_str(), "vision");
@@ -272,7 +245,7 @@ mod tests {
 
     #[test]
     fn me_is_the_reader() {
-        let query = filter("user:me").of_all(true).query(Some(&name("ada")));
+        let query = filter("user:me").of_all(true).query(Some(&name("ada"))).unwrap();
         assert_eq!(query.users, [name("ada")]);
     }
 
@@ -293,7 +266,13 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_token_and_is_none_is_named() {
-        assert_eq!(filter("stat:failed a user:x").unknown_tokens(), ["stat:failed"]);
+    fn what_cannot_be_read_is_named_and_asks_for_nothing() {
+        let filter = filter("stat:failed a user:x");
+        assert_eq!(filter.query(None), None);
+        let wrong: Vec<_> =
+            filter.words().into_iter().map(|(word, wrong)| (word, wrong.is_some())).collect();
+        let expected = [("stat:failed", true), ("a", false), ("user:x", false)];
+        assert_eq!(wrong, expected.map(|(word, wrong)| (word.to_owned(), wrong)));
+        assert_eq!(filter.without_word(0).text, "a user:x");
     }
 }

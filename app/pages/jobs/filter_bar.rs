@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use api::job_filter::Misread;
 use leptos::prelude::*;
 use leptos_router::components::Form;
 use protocol::state::State;
@@ -7,6 +8,8 @@ use protocol::state::State;
 use crate::i18n::tr;
 use crate::number::count;
 use crate::pages::jobs::filter::Filter;
+use crate::pages::jobs::suggest::Field;
+use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::state_chip::StateChip;
 
 /// Whose jobs, in which states, with which words: all of it plain addresses and one GET form.
@@ -18,7 +21,7 @@ pub(crate) fn FilterBar(filter: Filter, counts: BTreeMap<State, u64>) -> impl In
                 <Scope filter=filter.clone()/>
                 <Words filter=filter.clone()/>
             </div>
-            <Unknown filter=filter.clone()/>
+            <Tokens filter=filter.clone()/>
             <States filter=filter counts=counts/>
         </div>
     }
@@ -50,17 +53,7 @@ fn Words(filter: Filter) -> impl IntoView {
     });
     view! {
         <Form method="GET" action="/jobs" attr:class="filter__form" attr:role="search">
-            <input
-                class="input"
-                type="search"
-                name="q"
-                value=filter.text.clone()
-                prop:value=filter.text.clone()
-                placeholder=tr(|t| t.jobs.filter_placeholder)
-                aria-label=tr(|t| t.jobs.filter)
-                title=tr(|t| t.jobs.filter_hint)
-                data-filter=""
-            />
+            <Field text=filter.text.clone()/>
             {all}
             <input type="hidden" name="sort" value=filter.sort_word()/>
             <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
@@ -69,12 +62,53 @@ fn Words(filter: Filter) -> impl IntoView {
     }
 }
 
+/// The words of the filter, each with a way to take it back; one that cannot be read is marked and
+/// says what would be.
 #[component]
-fn Unknown(filter: Filter) -> impl IntoView {
-    let lines = filter.unknown_tokens().into_iter().map(|token| {
-        view! { <p class="hint" role="status">{tr(move |t| (t.jobs.bad_token)(&token))}</p> }
+fn Tokens(filter: Filter) -> impl IntoView {
+    let words = filter.words();
+    if words.is_empty() {
+        return ().into_any();
+    }
+    let wrong: Vec<Misread> = words.iter().filter_map(|(_, wrong)| wrong.clone()).collect();
+    let chips = words.into_iter().enumerate().map(|(at, (word, wrong))| {
+        let class = if wrong.is_some() { "token token--wrong" } else { "token" };
+        let mark = wrong.is_some().then(|| view! { <Drawn glyph=Glyph::Warning/> });
+        let removed = word.clone();
+        let label = tr(move |t| (t.finding.remove_word)(&removed));
+        view! {
+            <li class=class>
+                {mark}
+                <span>{word}</span>
+                <a href=filter.without_word(at).address() aria-label=label>"×"</a>
+            </li>
+        }
     });
-    lines.collect_view()
+    let chips = chips.collect_view();
+    let refusal = (!wrong.is_empty()).then(|| view! { <Refusal wrong=wrong/> });
+    view! {
+        <ul class="tokens" aria-label=tr(|t| t.finding.words)>{chips}</ul>
+        {refusal}
+    }
+    .into_any()
+}
+
+#[component]
+fn Refusal(wrong: Vec<Misread>) -> impl IntoView {
+    let lines = wrong.into_iter().map(|Misread { word, key }| {
+        let words = tr(move |t| match key {
+            None => (t.finding.bad_key)(&word),
+            Some(key) => (t.finding.bad_value)(&word, &(t.finding.allowed)(key)),
+        });
+        view! { <li>{words}</li> }
+    });
+    view! {
+        <div class="notice" role="alert">
+            <p class="notice__title">{tr(|t| t.finding.not_filtered)}</p>
+            <ul>{lines.collect_view()}</ul>
+        </div>
+    }
+    .into_any()
 }
 
 /// How many jobs are in each state; a click filters by it, another takes that back.

@@ -1,3 +1,5 @@
+use std::iter;
+
 use api::jobs::{JobOrder, JobSummary};
 use leptos::prelude::*;
 
@@ -5,25 +7,25 @@ use crate::i18n::{Texts, text, tr};
 use crate::pages::jobs::filter::Filter;
 use crate::pages::jobs::stop_many::{SelectAll, Selection};
 use crate::parts::empty_state::EmptyState;
-use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::job_row::JobRow;
+use crate::parts::table::{Column, TableOf};
 use crate::session::Session;
 
 /// A column that the list can be ordered by.
-struct Column {
+struct Ordered {
     order: JobOrder,
     class: &'static str,
     word: fn(&'static Texts) -> &'static str,
 }
 
-const COLUMNS: [Column; 7] = [
-    Column { order: JobOrder::Name, class: "", word: |t| t.jobs.name },
-    Column { order: JobOrder::State, class: "", word: |t| t.jobs.state },
-    Column { order: JobOrder::VirtualCluster, class: "wide", word: |t| t.jobs.cluster },
-    Column { order: JobOrder::Gpus, class: "num", word: |t| t.jobs.gpus },
-    Column { order: JobOrder::Tasks, class: "num wide", word: |t| t.jobs.tasks },
-    Column { order: JobOrder::Retries, class: "num wide", word: |t| t.jobs.retries },
-    Column { order: JobOrder::Submitted, class: "num", word: |t| t.jobs.submitted },
+const COLUMNS: [Ordered; 7] = [
+    Ordered { order: JobOrder::Name, class: "", word: |t| t.jobs.name },
+    Ordered { order: JobOrder::State, class: "", word: |t| t.jobs.state },
+    Ordered { order: JobOrder::VirtualCluster, class: "wide", word: |t| t.jobs.cluster },
+    Ordered { order: JobOrder::Gpus, class: "num", word: |t| t.jobs.gpus },
+    Ordered { order: JobOrder::Tasks, class: "num wide", word: |t| t.jobs.tasks },
+    Ordered { order: JobOrder::Retries, class: "num wide", word: |t| t.jobs.retries },
+    Ordered { order: JobOrder::Submitted, class: "num", word: |t| t.jobs.submitted },
 ];
 
 /// The jobs of a page.
@@ -34,6 +36,7 @@ pub(crate) fn JobTable(
     selection: Selection,
 ) -> impl IntoView {
     if jobs.is_empty() {
+        selection.show(Vec::new());
         return view! { <NoJobs filtered=!filter.text.is_empty()/> }.into_any();
     }
     let actor = Session::get().actor();
@@ -47,44 +50,27 @@ pub(crate) fn JobTable(
         view! { <JobRow job=job selection=selection offered=offered/> }
     });
     let rows = rows.collect_view();
-    let heads = COLUMNS.map(|column| view! { <Head column=column filter=filter.clone()/> });
+    selection.show(stoppable.clone());
+    let columns = columns(&filter, selection, stoppable);
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.jobs.table)>
-            <table class="table table--jobs">
-                <thead>
-                    <tr>
-                        <th class="pick"><SelectAll selection=selection keys=stoppable.clone()/></th>
-                        {heads}
-                        <th class="num wide">{tr(|t| t.jobs.queued)}</th>
-                        <th class="num">{tr(|t| t.jobs.ran)}</th>
-                    </tr>
-                </thead>
-                <tbody>{rows}</tbody>
-            </table>
-        </div>
+        <TableOf label=|t| t.jobs.table kind="table--jobs" columns=columns>{rows}</TableOf>
     }
     .into_any()
 }
 
-fn may_stop(actor: Option<&api::Actor>, job: &JobSummary) -> bool {
-    actor.is_some_and(|actor| actor.admin || actor.user == job.key.user)
+fn columns(filter: &Filter, selection: Selection, stoppable: Vec<String>) -> Vec<Column> {
+    let all = view! { <SelectAll selection=selection keys=stoppable/> };
+    let pick = Column::new(|_| "", "pick").showing(all);
+    let ordered = COLUMNS.into_iter().map(|Ordered { order, class, word }| {
+        let now = (filter.order == order).then_some(filter.ascending);
+        Column::new(word, class).ordered(filter.sorted_by(order).address(), now)
+    });
+    let further = [Column::new(|t| t.jobs.queued, "num wide"), Column::new(|t| t.jobs.ran, "num")];
+    iter::once(pick).chain(ordered).chain(further).collect()
 }
 
-#[component]
-fn Head(column: Column, filter: Filter) -> impl IntoView {
-    let sorted = (filter.order == column.order).then_some(filter.ascending);
-    let (word, glyph) = match sorted {
-        None => (None, None),
-        Some(true) => (Some("ascending"), Some(Glyph::Up)),
-        Some(false) => (Some("descending"), Some(Glyph::Down)),
-    };
-    view! {
-        <th class=column.class aria-sort=word scope="col">
-            <a href=filter.sorted_by(column.order).address()>
-                {tr(column.word)} {glyph.map(|glyph| view! { <Drawn glyph=glyph/> })}
-            </a>
-        </th>
-    }
+fn may_stop(actor: Option<&api::Actor>, job: &JobSummary) -> bool {
+    actor.is_some_and(|actor| actor.admin || actor.user == job.key.user)
 }
 
 /// An empty list: nothing yet, or nothing that matches.

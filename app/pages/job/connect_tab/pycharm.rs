@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use crate::connect::Ways;
 use crate::i18n::{Reader, tr};
 use crate::parts::copy::Copy;
+use crate::parts::table::DataTable;
 
 /// Every field that PyCharm's dialogs ask for.
 #[component]
@@ -20,7 +21,7 @@ pub(crate) fn PyCharm(ways: Ways, task: SshTask) -> impl IntoView {
         format!("/root/{}", ways.job.name),
         "/usr/bin/python3".to_owned(),
     ];
-    let rows = values.into_iter().enumerate().map(|(at, value)| {
+    let rows = values.into_iter().enumerate().map(move |(at, value)| {
         let value = match value.is_empty() {
             true => view! { {tr(|t| t.connect.authentication)} }.into_any(),
             false => view! { <Copy text=value/> }.into_any(),
@@ -38,17 +39,13 @@ pub(crate) fn PyCharm(ways: Ways, task: SshTask) -> impl IntoView {
                 <h2 id="connect-pycharm">{tr(|t| t.connect.pycharm)}</h2>
                 <p class="hint">{tr(|t| t.connect.pycharm_hint)}</p>
             </div>
-            <div class="table-scroll" tabindex="0" role="region" aria-labelledby="connect-pycharm">
-                <table class="table connect__fields">
-                    <thead>
-                        <tr>
-                            <th scope="col">{tr(|t| t.connect.field)}</th>
-                            <th scope="col">{tr(|t| t.connect.value)}</th>
-                        </tr>
-                    </thead>
-                    <tbody>{rows.collect_view()}</tbody>
-                </table>
-            </div>
+            <DataTable
+                label=|t| t.connect.pycharm
+                kind="connect__fields"
+                heads=&[(|t| t.connect.field, None), (|t| t.connect.value, None)]
+            >
+                {rows.collect_view()}
+            </DataTable>
         </section>
     }
     .into_any()

@@ -1,0 +1,48 @@
+use api::job_filter::{self, Key};
+
+use crate::i18n::words_lists::{Finding, Map};
+use crate::number::count;
+
+pub(super) const FINDING: Finding = Finding {
+    words: "Words of the filter",
+    remove_word: |word| format!("Take {word} out of the filter"),
+    suggestions: "What may be written next",
+    not_filtered: "Nothing is shown until the filter can be read",
+    bad_key: |word| {
+        let keys = Key::ALL.map(|key| format!("{}:", key.as_str())).join(" ");
+        format!("“{word}” is no filter. Allowed are {keys} and words without a colon.")
+    },
+    bad_value: |word, allowed| format!("“{word}” cannot be read. Allowed: {allowed}."),
+    allowed: job_filter::allowed,
+    elsewhere: |n| format!("{} not on this page", count(n)),
+    unselect: "Clear selection",
+    and_more: |n| format!("and {} more", count(n)),
+};
+
+pub(super) const MAP: Map = Map {
+    none_match: "No node matches",
+    search: "Search nodes",
+    search_hint: "Name, GPU type, rack=3, user or job",
+    face: "View",
+    map: "Map",
+    table: "Table",
+    only: "Show",
+    only_all: "All",
+    only_free: "With free GPUs",
+    only_faulty: "With faults",
+    group: "Group",
+    group_none: "None",
+    group_type: "GPU type",
+    no_group: "Without a group",
+    colour: "Colour",
+    by_held: "Share given away",
+    by_job: "Job",
+    by_user: "User",
+    legend: "What the colours mean",
+    held_part: "Partly given away",
+    held_whole: "Given away",
+    held_by: "Held by",
+    others: "Others",
+    free_gpus: "Free GPUs",
+    free_of: |free, total| format!("{free} of {total}"),
+};

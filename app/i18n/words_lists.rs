@@ -1,0 +1,58 @@
+//! What is said of long lists: how jobs are found and chosen, and the map and table of nodes.
+
+use api::job_filter::Key;
+
+/// A word or a sentence.
+type Word = &'static str;
+/// A sentence with a number in it.
+type Counted = fn(u64) -> String;
+/// A sentence with a name in it.
+type Named = fn(&str) -> String;
+
+/// How jobs are found and chosen.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    pub(crate) words: Word,
+    pub(crate) remove_word: Named,
+    pub(crate) suggestions: Word,
+    pub(crate) not_filtered: Word,
+    pub(crate) bad_key: Named,
+    /// A word of the filter, and what is allowed in its place.
+    pub(crate) bad_value: fn(&str, &str) -> String,
+    /// What may follow a key of the filter.
+    pub(crate) allowed: fn(Key) -> String,
+    pub(crate) elsewhere: Counted,
+    pub(crate) unselect: Word,
+    pub(crate) and_more: Counted,
+}
+
+/// The map and the table of nodes.
+#[derive(Debug)]
+pub(crate) struct Map {
+    pub(crate) none_match: Word,
+    pub(crate) search: Word,
+    pub(crate) search_hint: Word,
+    pub(crate) face: Word,
+    pub(crate) map: Word,
+    pub(crate) table: Word,
+    pub(crate) only: Word,
+    pub(crate) only_all: Word,
+    pub(crate) only_free: Word,
+    pub(crate) only_faulty: Word,
+    pub(crate) group: Word,
+    pub(crate) group_none: Word,
+    pub(crate) group_type: Word,
+    pub(crate) no_group: Word,
+    pub(crate) colour: Word,
+    pub(crate) by_held: Word,
+    pub(crate) by_job: Word,
+    pub(crate) by_user: Word,
+    pub(crate) legend: Word,
+    pub(crate) held_part: Word,
+    pub(crate) held_whole: Word,
+    pub(crate) held_by: Word,
+    pub(crate) others: Word,
+    pub(crate) free_gpus: Word,
+    /// How many are free, and of how many.
+    pub(crate) free_of: fn(&str, &str) -> String,
+}

@@ -1,0 +1,59 @@
+use api::job_filter::Key;
+use protocol::state::State;
+
+use crate::i18n::words_lists::{Finding, Map};
+use crate::number::count;
+
+pub(super) const FINDING: Finding = Finding {
+    words: "筛选条件",
+    remove_word: |word| format!("去掉筛选条件 {word}"),
+    suggestions: "可以输入的内容",
+    not_filtered: "筛选条件无法识别，更正后才会显示作业",
+    bad_key: |word| {
+        let keys = Key::ALL.map(|key| format!("{}:", key.as_str())).join(" ");
+        format!("“{word}”不是筛选条件。可用的有 {keys} 以及不含冒号的关键词。")
+    },
+    bad_value: |word, allowed| format!("无法识别“{word}”。可以填写：{allowed}。"),
+    allowed: |key| match key {
+        Key::User => "用户名，或 me（本人）".to_owned(),
+        Key::State => State::ALL.map(|state| state.as_str().to_lowercase()).join("、"),
+        Key::VirtualCluster => "虚拟集群的名称".to_owned(),
+        Key::Gpu => "4、>=4、>4、<=4 或 <4".to_owned(),
+        Key::Type => "GPU 型号，例如 A100".to_owned(),
+        Key::Node => "节点的名称".to_owned(),
+        Key::Priority => "oppo、test、prod、crit 或数字".to_owned(),
+        Key::Since | Key::Until => "30m、24h、7d、2w 或 2026-11-21".to_owned(),
+        Key::Name => "名称的一部分".to_owned(),
+    },
+    elsewhere: |n| format!("其中 {} 个不在本页", count(n)),
+    unselect: "取消选择",
+    and_more: |n| format!("以及另外 {} 个", count(n)),
+};
+
+pub(super) const MAP: Map = Map {
+    none_match: "没有符合条件的节点",
+    search: "搜索节点",
+    search_hint: "名称、GPU 型号、rack=3、用户或作业",
+    face: "视图",
+    map: "分布图",
+    table: "表格",
+    only: "显示",
+    only_all: "全部",
+    only_free: "有空闲 GPU",
+    only_faulty: "有故障",
+    group: "分组",
+    group_none: "不分组",
+    group_type: "GPU 型号",
+    no_group: "未分组",
+    colour: "着色",
+    by_held: "已分配份额",
+    by_job: "作业",
+    by_user: "用户",
+    legend: "颜色说明",
+    held_part: "部分已分配",
+    held_whole: "已分配",
+    held_by: "占用者",
+    others: "其他",
+    free_gpus: "空闲 GPU",
+    free_of: |free, total| format!("{free} / {total}"),
+};

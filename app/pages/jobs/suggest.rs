@@ -1,0 +1,120 @@
+use api::job_filter::Key;
+use leptos::html::Input;
+use leptos::prelude::*;
+use protocol::state::State;
+
+use crate::i18n::{Reader, tr};
+
+/// The field of words and tokens, with what may be written next below it while one is in it.
+#[component]
+pub(crate) fn Field(text: String) -> impl IntoView {
+    let typed = RwSignal::new(text.clone());
+    let field = NodeRef::<Input>::new();
+    view! {
+        <div class="filter__field">
+            <input
+                class="input"
+                type="search"
+                name="q"
+                autocomplete="off"
+                node_ref=field
+                value=text.clone()
+                prop:value=text
+                placeholder=tr(|t| t.jobs.filter_placeholder)
+                aria-label=tr(|t| t.jobs.filter)
+                title=tr(|t| t.jobs.filter_hint)
+                on:input=move |event| typed.set(event_target_value(&event))
+                data-filter=""
+            />
+            <Suggestions typed=typed field=field/>
+        </div>
+    }
+    .into_any()
+}
+
+/// What may follow; a click writes it into the field.
+#[component]
+fn Suggestions(typed: RwSignal<String>, field: NodeRef<Input>) -> impl IntoView {
+    let reader = Reader::get();
+    let choose = move |whole: String| {
+        if let Some(field) = field.get_untracked() {
+            field.set_value(&whole);
+            // A field that cannot take the focus leaves it where it is.
+            let _ = field.focus();
+            typed.set(whole);
+        }
+    };
+    let item = move |(token, key): (String, Option<Key>)| {
+        let hint = key.map(|key| move || (reader.texts().finding.allowed)(key));
+        let hint = hint.map(|words| view! { <span class="hint">{words}</span> });
+        let shown = token.clone();
+        let chosen = move |_| choose(with_last(&typed.get_untracked(), &token));
+        view! {
+            <li>
+                <button type="button" class="suggestion" on:click=chosen>
+                    <code>{shown}</code>
+                    {hint}
+                </button>
+            </li>
+        }
+    };
+    let items = move || offers(&typed.read()).into_iter().map(item).collect_view();
+    view! { <ul class="suggestions" aria-label=tr(|t| t.finding.suggestions)>{items}</ul> }
+}
+
+/// What may stand in place of the last word: keys, with what may follow each, or values of its key.
+fn offers(text: &str) -> Vec<(String, Option<Key>)> {
+    let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let Some((key, value)) = word.split_once(':') else {
+        let begun = Key::ALL.into_iter().filter(|key| key.as_str().starts_with(word));
+        return begun.map(|key| (format!("{}:", key.as_str()), Some(key))).collect();
+    };
+    let Some(known) = Key::from_word(key) else { return Vec::new() };
+    let values = values(known).into_iter().filter(|known| known.starts_with(value));
+    values.filter(|known| known != value).map(|known| (format!("{key}:{known}"), None)).collect()
+}
+
+/// The values of a key that are the same everywhere.
+fn values(key: Key) -> Vec<String> {
+    let words: &[&str] = match key {
+        Key::State => return State::ALL.map(|state| state.as_str().to_lowercase()).to_vec(),
+        Key::User => &["me"],
+        Key::Gpu => &["0", ">=1", ">=8"],
+        Key::Priority => &["oppo", "test", "prod", "crit"],
+        Key::Since | Key::Until => &["24h", "7d", "30d"],
+        Key::VirtualCluster | Key::Type | Key::Node | Key::Name => &[],
+    };
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// The text with another last word; after a whole token the next one may begin.
+fn with_last(text: &str, token: &str) -> String {
+    let kept = text.rfind(char::is_whitespace).map_or("", |at| &text[..=at]);
+    let end = if token.ends_with(':') { "" } else { " " };
+    format!("{kept}{token}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offered(text: &str) -> Vec<String> {
+        offers(text).into_iter().map(|(token, _)| token).collect()
+    }
+
+    #[test]
+    fn keys_are_offered_and_then_their_values() {
+        assert_eq!(offered("").len(), Key::ALL.len());
+        assert_eq!(offered("resnet st"), ["state:"]);
+        assert_eq!(offered("state:f"), ["state:failed"]);
+        assert_eq!(offered("state:failed"), Vec::<String>::new());
+        assert_eq!(offered("nothing:"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_chosen_takes_the_place_of_the_last_word() {
+        assert_eq!(with_last("resnet st", "state:"), "resnet state:");
+        assert_eq!(with_last("state:f", "state:failed"), "state:failed ");
+        assert_eq!(with_last("a\u{3000}st", "state:"), "a\u{3000}state:");
+    }
+}

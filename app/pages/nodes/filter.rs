@@ -1,0 +1,178 @@
+//! What of the nodes is shown, as its address writes it:
+//! `?q=a100&only=free&by=user&group=type&view=table&sort=-free&page=2`.
+
+use api::node_map::{Colour, Group, NodeOrder, NodeQuery, Only};
+
+use crate::address::encode;
+
+/// Nodes a page: with eight GPUs each some 1 500 elements.
+pub(super) const PAGE: u64 = 96;
+
+/// No list is longer; an address may name any number.
+const LAST_PAGE: u64 = 1_000_000;
+
+/// The two faces of the same data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Face {
+    #[default]
+    Map,
+    Table,
+}
+
+/// What is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Filter {
+    pub(super) query: NodeQuery,
+    pub(super) face: Face,
+    /// The page, from 1.
+    pub(super) page: u64,
+}
+
+const ONLY: [(Only, &str); 4] = [
+    (Only::Free, "free"),
+    (Only::Draining, "draining"),
+    (Only::Unreachable, "unreachable"),
+    (Only::Faulty, "faulty"),
+];
+const COLOURS: [(Colour, &str); 3] =
+    [(Colour::Held, "held"), (Colour::Job, "job"), (Colour::User, "user")];
+const ORDERS: [(NodeOrder, &str); 6] = [
+    (NodeOrder::Name, "name"),
+    (NodeOrder::Condition, "condition"),
+    (NodeOrder::Free, "free"),
+    (NodeOrder::Cpus, "cpus"),
+    (NodeOrder::Memory, "memory"),
+    (NodeOrder::Tasks, "tasks"),
+];
+
+fn known<T: Copy>(table: &[(T, &str)], word: &str) -> Option<T> {
+    table.iter().find(|(_, known)| *known == word).map(|(value, _)| *value)
+}
+
+fn word<T: Copy + PartialEq>(table: &[(T, &'static str)], value: T) -> &'static str {
+    table.iter().find(|(known, _)| *known == value).map_or("", |(_, word)| word)
+}
+
+impl Filter {
+    /// Reads the values of an address; what cannot be read is as if it were not there.
+    pub(super) fn read(value: impl Fn(&str) -> Option<String>) -> Self {
+        let word = |name: &str| value(name).unwrap_or_default();
+        let sort = word("sort");
+        let page = value("page").and_then(|page| page.parse().ok()).unwrap_or(1);
+        let page = u64::clamp(page, 1, LAST_PAGE);
+        let group = value("group").filter(|group| !group.is_empty()).map(Group::from);
+        Self {
+            query: NodeQuery {
+                text: word("q").trim().to_owned(),
+                only: known(&ONLY, &word("only")),
+                group,
+                colour: known(&COLOURS, &word("by")).unwrap_or_default(),
+                order: known(&ORDERS, sort.trim_start_matches('-')).unwrap_or_default(),
+                descending: sort.starts_with('-'),
+                offset: (page - 1) * PAGE,
+                limit: PAGE,
+            },
+            face: if word("view") == "table" { Face::Table } else { Face::Map },
+            page,
+        }
+    }
+
+    /// What the address says beside the default, as a form's fields.
+    pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
+        let query = &self.query;
+        let sign = if query.descending { "-" } else { "" };
+        let sort = format!("{sign}{}", word(&ORDERS, query.order));
+        let said = [
+            ("q", query.text.clone()),
+            ("only", query.only.map(|only| word(&ONLY, only).to_owned()).unwrap_or_default()),
+            ("by", word(&COLOURS, query.colour).to_owned()),
+            ("group", query.group.clone().map(String::from).unwrap_or_default()),
+            ("view", if self.face == Face::Table { "table".to_owned() } else { String::new() }),
+            ("sort", sort),
+            ("page", self.page.to_string()),
+        ];
+        let usual = [("by", "held"), ("sort", "name"), ("page", "1")];
+        let is_said = |(name, value): &(&str, String)| {
+            !value.is_empty() && !usual.contains(&(*name, value.as_str()))
+        };
+        said.into_iter().filter(is_said).collect()
+    }
+
+    /// The address of this view.
+    pub(super) fn address(&self) -> String {
+        let pairs: Vec<String> =
+            self.pairs().iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
+        if pairs.is_empty() { "/nodes".to_owned() } else { format!("/nodes?{}", pairs.join("&")) }
+    }
+
+    /// Another view, from its first page.
+    pub(super) fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
+        let mut other = Self { page: 1, ..self.clone() };
+        change(&mut other);
+        other
+    }
+
+    /// The same on another page.
+    pub(super) fn on_page(&self, page: u64) -> Self {
+        Self { page, ..self.clone() }
+    }
+
+    /// By another column; by the same one, the other way round. Amounts begin with the most.
+    pub(super) fn sorted_by(&self, order: NodeOrder) -> Self {
+        let descending = match order {
+            same if same == self.query.order => !self.query.descending,
+            NodeOrder::Name | NodeOrder::Condition => false,
+            NodeOrder::Free | NodeOrder::Cpus | NodeOrder::Memory | NodeOrder::Tasks => true,
+        };
+        self.with(|other| {
+            other.query.order = order;
+            other.query.descending = descending;
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pairs: &[(&str, &str)]) -> Filter {
+        Filter::read(|name| {
+            pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn an_address_is_read_back() {
+        let pairs = [
+            ("q", "a100 ada"),
+            ("only", "free"),
+            ("by", "user"),
+            ("group", "label:rack"),
+            ("view", "table"),
+            ("sort", "-free"),
+            ("page", "3"),
+        ];
+        let filter = read(&pairs);
+        assert_eq!(
+            filter.address(),
+            "/nodes?q=a100+ada&only=free&by=user&group=label:rack&view=table&sort=-free&page=3"
+        );
+        assert_eq!((filter.query.offset, filter.face), (2 * PAGE, Face::Table));
+        let again: Vec<_> = filter.pairs();
+        let again: Vec<_> = again.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        assert_eq!(again, pairs);
+    }
+
+    #[test]
+    fn nothing_said_is_the_map_of_all() {
+        assert_eq!(read(&[]).address(), "/nodes");
+        assert_eq!(read(&[("page", "0"), ("by", "magic"), ("sort", "?")]).address(), "/nodes");
+    }
+
+    #[test]
+    fn a_column_turns_round_when_chosen_again() {
+        let by_free = read(&[("page", "2")]).sorted_by(NodeOrder::Free);
+        assert_eq!(by_free.address(), "/nodes?sort=-free");
+        assert_eq!(by_free.sorted_by(NodeOrder::Free).address(), "/nodes?sort=free");
+    }
+}

@@ -1,0 +1,115 @@
+use api::node_map::{Colour, MapNode, NodeMap};
+use leptos::prelude::*;
+use protocol::amount::Amount;
+use protocol::cluster::NodeCondition;
+
+use crate::address;
+use crate::i18n::{Reader, Texts, tr};
+use crate::number;
+use crate::pages::nodes::filter::Filter;
+use crate::parts::condition_chip::ConditionChip;
+use crate::parts::gpu_cells::{GpuCells, Palette};
+
+/// Every GPU of the page as a cell, node beside node, with what the colours tell.
+#[component]
+pub(super) fn Map(map: NodeMap, filter: Filter) -> impl IntoView {
+    let colour = filter.query.colour;
+    let palette = Palette::new(colour, &map.holders);
+    let groups = map.nodes.chunk_by(|one, other| one.group == other.group).map(|nodes| {
+        let nodes = nodes.to_vec();
+        view! { <Together nodes=nodes palette=palette.clone()/> }
+    });
+    let groups = groups.collect_view();
+    view! {
+        <Legend colour=colour holders=map.holders/>
+        {groups}
+    }
+    .into_any()
+}
+
+/// The nodes of one group, under its name where there are groups.
+#[component]
+fn Together(nodes: Vec<MapNode>, palette: Palette) -> impl IntoView {
+    let reader = Reader::get();
+    let heading = nodes.first().and_then(|node| node.group.clone()).map(|group| {
+        let condition = nodes.first().map(|node| node.condition);
+        let words = move || group_name(reader.texts(), &group, condition);
+        view! { <h2 class="map__group">{words}</h2> }
+    });
+    let nodes = nodes.into_iter().map(|node| view! { <Tile node=node palette=palette.clone()/> });
+    let nodes = nodes.collect_view();
+    view! {
+        {heading}
+        <ul class="map">{nodes}</ul>
+    }
+    .into_any()
+}
+
+/// A group's name; conditions have words of their own, and what has none is said to have none.
+pub(super) fn group_name(
+    texts: &'static Texts,
+    group: &str,
+    condition: Option<NodeCondition>,
+) -> String {
+    match (group, condition) {
+        ("", _) => texts.map.no_group.to_owned(),
+        ("ready", Some(NodeCondition::Ready)) => texts.cluster.ready.to_owned(),
+        ("draining", Some(NodeCondition::Draining)) => texts.cluster.draining.to_owned(),
+        ("unreachable", Some(NodeCondition::Unreachable)) => texts.cluster.unreachable.to_owned(),
+        (other, _) => other.to_owned(),
+    }
+}
+
+#[component]
+fn Tile(node: MapNode, palette: Palette) -> impl IntoView {
+    let condition = node.condition;
+    let chip =
+        (condition != NodeCondition::Ready).then(|| view! { <ConditionChip condition=condition/> });
+    let gpus = if node.gpus.is_empty() {
+        view! { <span class="hint">{tr(|t| t.cluster.no_gpus)}</span> }.into_any()
+    } else {
+        let (name, gpus) = (node.name.clone(), node.gpus);
+        view! { <GpuCells node=name gpus=gpus condition=condition palette=palette/> }.into_any()
+    };
+    view! {
+        <li class="map__node">
+            <a class="map__name" href=address::node(&node.name)>{node.name.to_string()}</a>
+            {chip}
+            {gpus}
+        </li>
+    }
+    .into_any()
+}
+
+/// What the colours and marks mean. GPUs' work is not measured, so no colour speaks of it.
+#[component]
+fn Legend(colour: Colour, holders: Vec<(String, Amount)>) -> impl IntoView {
+    let entry = |class: &str, words: AnyView| {
+        let class = format!("gpu {class}");
+        view! { <li><span class=class aria-hidden="true"></span> {words}</li> }.into_any()
+    };
+    let word = |pick: fn(&'static Texts) -> &'static str| tr(pick).into_any();
+    let mut entries = vec![entry("gpu--free", word(|t| t.cluster.gpu_free))];
+    match colour {
+        Colour::Held => {
+            entries.push(entry("gpu--ramp-2", word(|t| t.map.held_part)));
+            entries.push(entry("gpu--ramp-4", word(|t| t.map.held_whole)));
+        }
+        Colour::Job | Colour::User => {
+            for (at, (name, amount)) in holders.into_iter().enumerate() {
+                let words = format!("{name} · {}", number::amount(amount));
+                entries.push(entry(&format!("gpu--hue-{}", at + 1), words.into_any()));
+            }
+            entries.push(entry("gpu--others", word(|t| t.map.others)));
+        }
+    }
+    entries.push(entry("gpu--unhealthy gpu--free", word(|t| t.cluster.gpu_unhealthy)));
+    view! {
+        <ul class="legend" aria-label=tr(|t| t.map.legend)>
+            {entries}
+            <li class="gpus--draining"><span class="gpu gpu--free" aria-hidden="true"></span> {tr(|t| t.cluster.draining)}</li>
+            <li class="gpus--offline"><span class="gpu" aria-hidden="true"></span> {tr(|t| t.cluster.unreachable)}</li>
+        </ul>
+    }
+    .into_any()
+}
