@@ -28,6 +28,7 @@ mod rules;
 mod runs;
 mod sealing;
 mod shared;
+mod spools;
 mod start;
 mod terminals;
 mod tunnels;

@@ -22,6 +22,7 @@ use crate::queue::Queue;
 use crate::rights::SignInOptions;
 use crate::rules::{ContainerDisk, Rules};
 use crate::sealing::Seal;
+use crate::spools::Spools;
 use crate::tunnels::Tunnels;
 use crate::wake::{Bells, Moments};
 
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) installation: String,
     pub(crate) database: Database,
     pub(crate) storage: Storage,
+    /// Logs of containers as far as they were read.
+    pub(crate) spools: Spools,
     pub(crate) seal: Seal,
     /// What runs the tasks' commands; without it a shell does, and nobody can enter.
     pub(crate) guest: Option<Guest>,
@@ -93,13 +96,14 @@ impl Shared {
         storage: Storage,
         seal: Seal,
         guest: Option<Guest>,
-        (of_nodes, rules, sign_in): (OfNodes, Rules, SignInOptions),
+        (of_nodes, rules, sign_in, spools): (OfNodes, Rules, SignInOptions, Spools),
         cluster: Cluster,
     ) -> Self {
         Self {
             installation,
             database,
             storage,
+            spools,
             seal,
             guest,
             of_nodes,

@@ -24,6 +24,7 @@ use crate::rules::{ContainerDisk, Rules};
 use crate::runs;
 use crate::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
+use crate::spools::Spools;
 use crate::terminals::Terminals;
 use crate::wake::now;
 use crate::{Error, loops, ops, passwords, tunnels};
@@ -126,14 +127,15 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         container_disk: options.container_disk,
         portal: options.portal,
     };
-    let decided = (of_nodes, rules, options.sign_in);
+    let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
+    let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
+    let decided = (of_nodes, rules, options.sign_in, spools);
     let shared = Shared::new(installation, database, storage, seal, guest, decided, cluster);
     let shared = Arc::new(shared);
     runs::remember(&shared).await?;
     loops::images::hold(&shared).await?;
     let (submissions, inbox) = Submissions::new();
     let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());
-    let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     tasks.spawn(ops::submit::run(Arc::clone(&shared), inbox, shutdown.clone()));
     tasks.spawn(loops::nodes::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::schedule::run(Arc::clone(&shared), Arc::clone(&schedule), shutdown.clone()));

@@ -6,6 +6,7 @@ mod first_page;
 mod idle_memory;
 mod large_job;
 mod list;
+mod log;
 mod scheduler;
 mod submit_to_start;
 mod throughput;
@@ -46,6 +47,8 @@ enum Name {
     IdleMemory,
     /// Memory and others' answers while two jobs of 2 500 tasks are launched.
     LargeJob,
+    /// A log of a million lines: its end, any place of it, and searches.
+    Log,
     /// Bytes that the first page transfers.
     FirstPage,
     /// Replays of traces and made-up loads through the scheduler.
@@ -76,6 +79,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::List => list::measure(&binary)?,
             Name::IdleMemory => idle_memory::measure(&binary)?,
             Name::LargeJob => large_job::measure(&binary)?,
+            Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
             Name::Scheduler => {
                 scheduler::run(workspace, &options.scheduler)?;

@@ -13,7 +13,10 @@ use api::jobs::{
     AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
     JobSummary, Jobs, Retries, RoleView, Submission, Submitted, Syntax, TaskView,
 };
-use api::logs::{LogText, Logs, TaskRef};
+use api::logs::{
+    LogLine, LogMatches, LogPlace, LogText, LogWindow, Logs, SearchAsk, TaskRef, Together,
+    TogetherAsk, WindowAsk,
+};
 use api::proxy::{Proxy, TaskPort, Upstream};
 use api::queue::{Effect, Explanation, Queue, QueueChange};
 use api::sign_ins::SignIns;
@@ -283,6 +286,40 @@ impl Logs for World {
             ENDLESS => Ok(text.chain(futures::stream::pending()).boxed()),
             _ => Ok(text.boxed()),
         }
+    }
+    async fn whole(&self, _: &Actor, _: &TaskRef) -> Result<BoxStream<'static, Result<Bytes>>> {
+        Ok(futures::stream::iter([Ok(Bytes::from_static(b"one\ntwo\n"))]).boxed())
+    }
+    async fn window(&self, _: &Actor, _: &TaskRef, ask: &WindowAsk) -> Result<LogWindow> {
+        let line = |(number, text): (u64, &str)| LogLine {
+            number,
+            at: None,
+            text: text.to_owned(),
+            cut: false,
+        };
+        let first = match ask.place {
+            LogPlace::From(first) | LogPlace::Around(first) => first,
+            LogPlace::End | LogPlace::Time(_) => 1,
+        };
+        let lines = (1..).zip(["one", "two"]).skip_while(|(number, _)| *number < first);
+        let lines = lines.take(ask.count as usize).map(line).collect();
+        Ok(LogWindow { lines, total: 2, bytes: 8, complete: true, ..LogWindow::default() })
+    }
+    async fn together(
+        &self,
+        _: &Actor,
+        _: &JobKey,
+        _: Option<u32>,
+        _: &TogetherAsk,
+    ) -> Result<Together> {
+        Ok(Together { tasks: vec!["worker-0".into()], complete: true, ..Together::default() })
+    }
+    async fn search(&self, _: &Actor, _: &TaskRef, ask: &SearchAsk) -> Result<LogMatches> {
+        let found = |(_, text): &(u64, &str)| text.contains(&ask.text);
+        let lines = (1..).zip(["one", "two"]).filter(found).map(|(number, _)| number);
+        let lines: Vec<u64> = lines.collect();
+        let count = lines.len() as u64;
+        Ok(LogMatches { count, before: 0, lines, searched: 2, all: true })
     }
 }
 
