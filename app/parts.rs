@@ -22,7 +22,6 @@ pub(crate) mod image_table;
 pub(crate) mod job_row;
 pub(crate) mod loaded;
 pub(crate) mod loading;
-pub(crate) mod log_stream;
 pub(crate) mod meter;
 pub(crate) mod nav;
 pub(crate) mod page_header;

@@ -109,7 +109,6 @@ export async function whileDrained(page: Page, work: () => Promise<void>) {
 export async function log(page: Page, task: string): Promise<Locator> {
   await page.getByRole("link", { name: "Logs", exact: true }).click();
   await page.getByRole("combobox", { name: "Task" }).selectOption(task);
-  await page.getByRole("button", { name: "Show", exact: true }).click();
   return page.getByRole("region", { name: `Log of ${task}` });
 }
 

@@ -254,16 +254,43 @@ pub(crate) struct Log {
     pub(crate) choose: Word,
     pub(crate) show: Word,
     pub(crate) follow: Word,
+    pub(crate) pause: Word,
     pub(crate) wrap: Word,
-    pub(crate) numbers: Word,
+    pub(crate) times: Word,
     pub(crate) empty: Word,
     pub(crate) complete: Word,
     pub(crate) following: Word,
+    pub(crate) paused: Word,
+    /// So many lines were read, and more are there.
+    pub(crate) reading: Counted,
     pub(crate) lost: Word,
-    pub(crate) cut: Word,
     pub(crate) label: Named,
     pub(crate) not_yours: Word,
     pub(crate) lines: Counted,
+    /// A line, by its number.
+    pub(crate) line: Counted,
+    /// Its middle is left out.
+    pub(crate) long: Word,
+    /// Lines from one to another are left out.
+    pub(crate) left_out: fn(u64, u64) -> String,
+    pub(crate) all: Word,
+    pub(crate) of_all: Word,
+    pub(crate) places: Word,
+    pub(crate) start: Word,
+    pub(crate) earlier: Word,
+    pub(crate) later: Word,
+    pub(crate) end: Word,
+    pub(crate) search: Word,
+    pub(crate) pattern: Word,
+    pub(crate) case: Word,
+    pub(crate) next: Word,
+    pub(crate) previous: Word,
+    pub(crate) searching: Word,
+    pub(crate) nothing: Word,
+    /// Which of how many lines is looked at; 0: none.
+    pub(crate) found: fn(u64, u64) -> String,
+    /// Only so many lines were looked through.
+    pub(crate) searched: Counted,
 }
 
 /// Terminals.

@@ -190,7 +190,8 @@ async fn exit_codes(world: World) {
 }
 
 async fn memory(world: World) {
-    let mut spec = world.spec(130, "tail /dev/zero");
+    // As with a guest, something outlives what is killed: else the engine may find nobody to ask.
+    let mut spec = world.spec(130, "tail /dev/zero; sleep 1; exit 137");
     spec.memory_mb = 20;
     world.engine.create(&spec).await.unwrap();
     world.engine.start(&spec.name()).await.unwrap();
