@@ -15,6 +15,8 @@ pub(crate) mod failure;
 pub(crate) mod field;
 pub(crate) mod form_errors;
 pub(crate) mod frame;
+pub(crate) mod free_list;
+pub(crate) mod free_now;
 pub(crate) mod glyph;
 pub(crate) mod gpu_cells;
 pub(crate) mod gpu_meter;

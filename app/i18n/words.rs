@@ -1,5 +1,6 @@
 //! What a catalogue must say.
 
+use api::cluster::FreeGpus;
 use protocol::amount::Amount;
 use protocol::exit::Cause;
 use protocol::state::State;
@@ -132,7 +133,6 @@ pub(crate) struct Home {
     pub(crate) all_mine: Word,
     pub(crate) where_free: Word,
     pub(crate) where_free_hint: Word,
-    pub(crate) free: Word,
     pub(crate) attention: Word,
     pub(crate) all_well: Word,
     pub(crate) failed_jobs: Counted,
@@ -323,7 +323,14 @@ pub(crate) struct Cluster {
     pub(crate) borrowed: Word,
     pub(crate) resource: Word,
     pub(crate) used: Word,
+    /// So many GPUs could be used at once.
+    pub(crate) free_now: fn(u32) -> String,
+    /// The most of them on one node, and how many would be borrowed.
+    pub(crate) free_more: fn(&FreeGpus) -> String,
+    /// Heads a column of what is free.
     pub(crate) free: Word,
+    /// A type of which nothing may be had.
+    pub(crate) free_never: Word,
     pub(crate) ready: Word,
     pub(crate) draining: Word,
     pub(crate) unreachable: Word,

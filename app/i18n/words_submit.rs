@@ -130,6 +130,8 @@ pub(crate) struct Rail {
     pub(crate) fits_now: fn(&[NodeName]) -> String,
     pub(crate) waits: Word,
     pub(crate) never: Word,
+    /// Where it fits on what is lent.
+    pub(crate) fits_lent: Word,
     pub(crate) position: fn(u32) -> String,
     pub(crate) check_failed: Word,
     pub(crate) refused: Word,

@@ -83,6 +83,9 @@ pub enum DryRun {
     FitsNow {
         /// On these nodes.
         nodes: Vec<NodeName>,
+        /// On what is lent: it gives way when others want it back.
+        #[serde(default)]
+        borrowed: bool,
     },
     /// It would wait.
     Waits(Explanation),

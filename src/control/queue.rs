@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Mutex;
 
+use api::cluster::FreeGpus;
 use database::attempts::Attempt;
-use protocol::ids::{JobId, JobKey, VirtualClusterName};
+use protocol::ids::{GpuType, JobId, JobKey, VirtualClusterName};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
@@ -37,6 +38,8 @@ pub(crate) struct Queue {
     doubtful: bool,
     /// Why those who wait do, once somebody has asked since the last change.
     said: Option<HashMap<JobId, Waiting>>,
+    /// What is free in those virtual clusters of which somebody has asked since the last change.
+    free: HashMap<VirtualClusterName, BTreeMap<GpuType, FreeGpus>>,
 }
 
 /// What a pass decided.
@@ -63,6 +66,7 @@ impl Default for Queue {
             state: scheduler::State::new(Vec::new(), Vec::new()),
             doubtful: true,
             said: None,
+            free: HashMap::new(),
         }
     }
 }
@@ -149,9 +153,15 @@ impl Queue {
             waiting.iter().for_each(|request| self.state.expects(request));
         }
         if changed {
-            self.said = None;
+            self.unsay();
         }
         changed
+    }
+
+    /// What was said holds no more.
+    fn unsay(&mut self) {
+        self.said = None;
+        self.free.clear();
     }
 
     /// Says whether nodes or virtual clusters are others than before.
@@ -285,7 +295,7 @@ impl Queue {
         let stopping = std::mem::take(&mut self.stopping);
         let stopped = stopping.iter().filter_map(|id| self.jobs.get(id)).cloned().collect();
         if changed {
-            self.said = None;
+            self.unsay();
         }
         Decided { placed, preempted, stopped, changed }
     }
@@ -295,6 +305,7 @@ impl Queue {
         if let Some(running) = self.running.get_mut(&id) {
             running.stopping = true;
             self.state.runs(running);
+            self.unsay();
         }
     }
 
@@ -315,6 +326,29 @@ impl Queue {
             waiting: self.requests(past),
             reserved: self.state.reservations(),
         }
+    }
+
+    /// What a job of a virtual cluster could start on now, by GPU type. Types of which it could never
+    /// have any are left out.
+    pub(crate) fn free(
+        &mut self,
+        within: &VirtualClusterName,
+        now: Timestamp,
+    ) -> BTreeMap<GpuType, FreeGpus> {
+        if let Some(known) = self.free.get(within) {
+            return known.clone();
+        }
+        let gpus = self.nodes.iter().flat_map(|node| &node.capacity.gpus);
+        let types: BTreeSet<GpuType> = gpus.map(|gpu| gpu.gpu_type.clone()).collect();
+        let least = told::least(within, now);
+        let of = |gpu_type: GpuType| {
+            let free = self.state.free_gpus(&least, &gpu_type, now)?;
+            let scheduler::model::FreeGpus { gpus, on_one_node, borrowed } = free;
+            Some((gpu_type, FreeGpus { gpus, on_one_node, borrowed }))
+        };
+        let free: BTreeMap<_, _> = types.into_iter().filter_map(of).collect();
+        self.free.insert(within.clone(), free.clone());
+        free
     }
 
     /// Why jobs wait, and their places.

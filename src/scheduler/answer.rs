@@ -8,11 +8,14 @@ use protocol::wait::{WaitReason, Waiting};
 
 use crate::admit::never;
 use crate::claimant::Claimant;
+use crate::cluster::Claim;
 use crate::evict::evict;
 use crate::explain;
 use crate::fit::{Look, guaranteed_looks, place, placement, undo};
 use crate::life::Life;
-use crate::model::{Answer, Expected, Explanation, Ground, Plan, Request, Snapshot};
+use crate::model::{
+    Answer, Expected, Explanation, Ground, Plan, Request, Snapshot, Standing, Turn,
+};
 use crate::queue::{Key, Waiter};
 use crate::reserve::{Hold, keep, release, reserve};
 use crate::state::State;
@@ -36,6 +39,15 @@ pub fn dry_run(snapshot: &Snapshot, request: &Request, now: Timestamp) -> Answer
 /// Holders that are named.
 const HOLDERS: usize = 8;
 
+/// How a job could start at once.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// On these places, which are free, by this right.
+    Free(Vec<Claim>, Standing),
+    /// On the places of these, which run on borrowed resources.
+    Cleared(Vec<JobId>),
+}
+
 impl State {
     /// What would become of a request if it were submitted now. What a pass would start anyhow is
     /// thought of as started: ask after a pass.
@@ -45,38 +57,55 @@ impl State {
             return Answer::Never(reason);
         }
         let wanted = (request.job, &class);
+        match self.start_of(wanted, request.turn(), now) {
+            Some(Start::Free(claims, standing)) => {
+                Answer::Fits(placement(&self.cluster, wanted, &claims, standing).tasks, standing)
+            }
+            Some(Start::Cleared(victims)) => Answer::Preempts(victims),
+            None => Answer::Waits(self.explanation(wanted, Key::of(request), now)),
+        }
+    }
+
+    /// How a request would start if it were submitted now, its turn being this; `None`: it would
+    /// wait. Nothing is taken.
+    pub(crate) fn start_of(
+        &mut self,
+        wanted: (JobId, &Class),
+        turn: Turn,
+        now: Timestamp,
+    ) -> Option<Start> {
+        let class = wanted.1;
         if !class.opportunistic {
             for account in self.cluster.accounts(class.cluster).to_vec() {
-                if !self.cluster.shares.lacks(account, &class, false).is_empty() {
+                if !self.cluster.shares.lacks(account, class, false).is_empty() {
                     continue;
                 }
-                let claimant = self.cluster.claimant(account, request.turn());
-                for look in guaranteed_looks(&self.cluster, &class, account) {
-                    if let Some(answer) = self.guaranteed_answer(wanted, look, &claimant, now) {
-                        return answer;
+                let claimant = self.cluster.claimant(account, turn);
+                for look in guaranteed_looks(&self.cluster, class, account) {
+                    if let Some(start) = self.guaranteed_start(wanted, look, &claimant, now) {
+                        return Some(start);
                     }
                 }
             }
         }
-        if self.cluster.may_borrow(&class)
-            && let Ok(claims) = place(&mut self.cluster, wanted, Look::Lend)
-        {
-            undo(&mut self.cluster, &claims);
-            return self.fits(wanted, &claims);
+        if !self.cluster.may_borrow(class) {
+            return None;
         }
-        Answer::Waits(self.explanation(wanted, Key::of(request), now))
+        let claims = place(&mut self.cluster, wanted, Look::Lend).ok()?;
+        undo(&mut self.cluster, &claims);
+        Some(Start::Free(claims, Look::Lend.standing()))
     }
 
-    fn guaranteed_answer(
+    fn guaranteed_start(
         &mut self,
         wanted: (JobId, &Class),
         look: Look,
         claimant: &Claimant,
         now: Timestamp,
-    ) -> Option<Answer> {
+    ) -> Option<Start> {
         if let Ok(claims) = place(&mut self.cluster, wanted, look) {
             undo(&mut self.cluster, &claims);
-            return Some(self.fits(wanted, &claims));
+            return Some(Start::Free(claims, look.standing()));
         }
         let eviction = evict(&mut self.cluster, wanted, look, now, &|t| claimant.moves(t))?;
         undo(&mut self.cluster, &eviction.claims);
@@ -85,12 +114,7 @@ impl State {
             tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
             self.cluster.settle(job, tenant);
         }
-        Some(Answer::Preempts(victims))
-    }
-
-    fn fits(&self, wanted: (JobId, &Class), claims: &[crate::cluster::Claim]) -> Answer {
-        let standing = Look::Lend.standing();
-        Answer::Fits(placement(&self.cluster, wanted, claims, standing).tasks)
+        Some(Start::Cleared(victims))
     }
 
     /// Place in the queue of the virtual cluster, from 1, and how many are ahead there.

@@ -24,6 +24,7 @@ mod evict;
 mod explain;
 mod fit;
 mod fragmentation;
+mod free;
 mod gap;
 mod gpus;
 mod index;

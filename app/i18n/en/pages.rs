@@ -77,8 +77,7 @@ pub(super) const HOME: Home = Home {
     recent: "Recent",
     all_mine: "All my jobs",
     where_free: "Where can I run now?",
-    where_free_hint: "GPUs free at this moment in the virtual clusters you may use.",
-    free: "free",
+    where_free_hint: "GPUs that a job of yours would start on at once, by virtual cluster.",
     attention: "Needs attention",
     all_well: "Nothing needs your attention.",
     failed_jobs: |n| format!("{} failed", plural(n, "of your jobs has", "of your jobs have")),
@@ -261,7 +260,18 @@ pub(super) const CLUSTER: Cluster = Cluster {
     borrowed: "Borrowed",
     resource: "Resource",
     used: "Used",
-    free: "Free",
+    free_now: |gpus| format!("{gpus} free now"),
+    free_more: |free| match free.borrowed {
+        0 => format!("largest on one node {}", free.on_one_node),
+        borrowed if borrowed == free.gpus => {
+            format!("largest on one node {} · all of them borrowed", free.on_one_node)
+        }
+        borrowed => {
+            format!("largest on one node {} · {borrowed} of them borrowed", free.on_one_node)
+        }
+    },
+    free: "Free now",
+    free_never: "not in its share",
     ready: "Ready",
     draining: "Draining",
     unreachable: "Unreachable",

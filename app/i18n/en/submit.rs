@@ -134,6 +134,7 @@ const RAIL: Rail = Rail {
         [one, two] => format!("Fits now on {one} and {two}"),
         [first, rest @ ..] => format!("Fits now on {first} and {} more nodes", rest.len()),
     },
+    fits_lent: "On borrowed resources: it gives way when others want theirs back.",
     waits: "Would wait",
     never: "Can never start",
     position: |place| format!("It would be number {place} in the queue."),

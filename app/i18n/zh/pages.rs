@@ -72,8 +72,7 @@ pub(super) const HOME: Home = Home {
     recent: "最近的作业",
     all_mine: "我的全部作业",
     where_free: "现在哪里可以运行？",
-    where_free_hint: "您可用的虚拟集群此刻空闲的 GPU。",
-    free: "空闲",
+    where_free_hint: "您的作业在各虚拟集群中可立即使用的 GPU。",
     attention: "需要关注",
     all_well: "没有需要您关注的事项。",
     failed_jobs: |n| format!("您有 {} 个作业失败", count(n)),
@@ -256,7 +255,16 @@ pub(super) const CLUSTER: Cluster = Cluster {
     borrowed: "借用",
     resource: "资源",
     used: "已用",
-    free: "空闲",
+    free_now: |gpus| format!("当前空闲 {gpus} 张"),
+    free_more: |free| match free.borrowed {
+        0 => format!("单节点最多 {} 张", free.on_one_node),
+        borrowed if borrowed == free.gpus => {
+            format!("单节点最多 {} 张 · 全部为借用", free.on_one_node)
+        }
+        borrowed => format!("单节点最多 {} 张 · 其中 {borrowed} 张为借用", free.on_one_node),
+    },
+    free: "当前空闲",
+    free_never: "不在其配额内",
     ready: "就绪",
     draining: "排空中",
     unreachable: "失联",

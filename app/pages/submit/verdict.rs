@@ -42,12 +42,17 @@ fn Unchecked(message: String) -> impl IntoView {
 #[component]
 fn Answer(answer: DryRun) -> impl IntoView {
     match answer {
-        DryRun::FitsNow { nodes } => view! {
-            <p class="verdict__line verdict__line--good">
-                {tr(move |t| (t.submit.rail.fits_now)(&nodes))}
-            </p>
+        DryRun::FitsNow { nodes, borrowed } => {
+            let lent =
+                borrowed.then(|| view! { <p class="hint">{tr(|t| t.submit.rail.fits_lent)}</p> });
+            view! {
+                <p class="verdict__line verdict__line--good">
+                    {tr(move |t| (t.submit.rail.fits_now)(&nodes))}
+                </p>
+                {lent}
+            }
+            .into_any()
         }
-        .into_any(),
         DryRun::Waits(explanation) => view! { <Waits explanation=explanation/> }.into_any(),
         DryRun::Never { reason } => view! {
             <p class="verdict__line verdict__line--bad">{tr(|t| t.submit.rail.never)}</p>

@@ -24,7 +24,7 @@ use scheduler::model::{Answer, Demand, Standing};
 use crate::cluster::{Cluster, capacity, condition};
 use crate::portal::Portal;
 use crate::queue::Queue;
-use crate::rights::Usable;
+use crate::wake::now;
 
 pub(super) fn summary(row: JobRow, waiting: Option<Waiting>) -> JobSummary {
     JobSummary {
@@ -62,11 +62,11 @@ pub(super) fn explanation(why: scheduler::model::Explanation, queue: &Queue) -> 
 /// What the scheduler would do with a job that is not submitted.
 pub(super) fn dry_run(answer: Answer, queue: &Queue) -> DryRun {
     match answer {
-        Answer::Fits(tasks) => {
+        Answer::Fits(tasks, standing) => {
             let mut nodes: Vec<_> = tasks.into_iter().map(|task| task.node).collect();
             nodes.sort_unstable();
             nodes.dedup();
-            DryRun::FitsNow { nodes }
+            DryRun::FitsNow { nodes, borrowed: standing == Standing::Borrowed }
         }
         Answer::Preempts(jobs) => {
             let count = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
@@ -221,12 +221,13 @@ fn add(usage: &mut Usage, place: &TaskPlacement, resources: &Demand, node: &Capa
 }
 
 pub(super) fn virtual_cluster(
-    usable: &Usable<'_>,
+    usable: bool,
     settings: &VirtualClusterSettings,
     cluster: &Cluster,
-    queue: &Queue,
+    queue: &mut Queue,
 ) -> VirtualClusterView {
     let name = &settings.name;
+    let free = if usable { queue.free(name, now()) } else { BTreeMap::new() };
     let capacities: BTreeMap<&NodeName, Capacity> =
         cluster.nodes.iter().map(|node| (&node.settings.name, capacity(node))).collect();
     let nothing = Capacity::default();
@@ -244,7 +245,8 @@ pub(super) fn virtual_cluster(
         }
     }
     VirtualClusterView {
-        usable: usable.admits(settings),
+        usable,
+        free,
         used,
         borrowed,
         total: bounded(settings, ready(cluster)),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use api::audit::{Audit, AuditEntry, AuditNote};
 use api::changes::{Change, Changes};
-use api::cluster::{Drain, NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
+use api::cluster::{Drain, FreeGpus, NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
 use api::groups::{GroupView, Groups};
 use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::jobs::{
@@ -491,6 +491,10 @@ impl VirtualClusters for World {
             used: amount(2, 1),
             borrowed: amount(0, 0),
             total: amount(8, 4),
+            free: BTreeMap::from([(
+                "A100".parse().unwrap(),
+                FreeGpus { gpus: 3, on_one_node: 2, borrowed: 1 },
+            )]),
             running_jobs: 1,
             waiting_jobs: 2,
         }])
