@@ -176,7 +176,7 @@ pub(crate) struct Jobs {
     pub(crate) none_match_hint: Word,
     pub(crate) table: Word,
     pub(crate) bad_token: Named,
-    pub(crate) position: fn(u32) -> String,
+    pub(crate) position: fn(u32, &str) -> String,
 }
 
 /// One job.
@@ -202,10 +202,10 @@ pub(crate) struct Job {
     pub(crate) ended: Word,
     pub(crate) why_waiting: Word,
     pub(crate) place: fn(u32, &str) -> String,
-    pub(crate) expected: Named,
     pub(crate) expected_unknown: Word,
     pub(crate) why_ended: Word,
-    pub(crate) why_attempt_ended: Word,
+    /// Heads what befell an attempt, by its number from 0, of a job that goes on.
+    pub(crate) attempt_ended: fn(u32) -> String,
     pub(crate) exit_code: Word,
     pub(crate) remedy: Word,
     pub(crate) evidence: Word,

@@ -132,7 +132,7 @@ pub(crate) struct Rail {
     pub(crate) never: Word,
     /// Where it fits on what is lent.
     pub(crate) fits_lent: Word,
-    pub(crate) position: fn(u32) -> String,
+    pub(crate) position: fn(u32, &str) -> String,
     pub(crate) check_failed: Word,
     pub(crate) refused: Word,
     pub(crate) available: Word,

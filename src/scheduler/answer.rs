@@ -36,8 +36,10 @@ pub fn dry_run(snapshot: &Snapshot, request: &Request, now: Timestamp) -> Answer
     state.dry_run(request, now)
 }
 
-/// Holders that are named.
+/// Holders that are put in order.
 const HOLDERS: usize = 8;
+/// Jobs ahead that are named.
+const AHEAD: usize = 4;
 
 /// How a job could start at once.
 #[derive(Debug)]
@@ -124,6 +126,16 @@ impl State {
         let ahead: usize = own.map(|line| line.queue.range(..key).count()).sum();
         let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
         (ahead.saturating_add(1), ahead)
+    }
+
+    /// The first of those that are ahead there.
+    fn ahead(&self, key: Key, cluster: &VirtualClusterName) -> Vec<JobId> {
+        let lines = self.queue.active.iter().map(|line| &self.queue.lines[line]);
+        let own = lines.filter(|line| line.class.of.virtual_cluster == *cluster);
+        let mut first: Vec<Key> =
+            own.flat_map(|line| line.queue.range(..key).take(AHEAD).copied()).collect();
+        first.sort_unstable();
+        first.into_iter().take(AHEAD).map(|key| key.job).collect()
     }
 
     /// Why all that wait do, and their places. Jobs of a class have the same reason.
@@ -228,7 +240,8 @@ impl State {
             (self.preempting(job, 1, now), self.pending.get(&job))
         {
             let holders = pending.awaits.iter().copied().collect();
-            return Some(Explanation { waiting, scarce: None, holders, expected: None });
+            let ahead = Vec::new();
+            return Some(Explanation { waiting, scarce: None, holders, ahead, expected: None });
         }
         let waiter = *self.queue.jobs.get(&job)?;
         if let Some((_, waiting)) = resting(&waiter, now) {
@@ -236,6 +249,7 @@ impl State {
                 waiting,
                 scarce: None,
                 holders: Vec::new(),
+                ahead: Vec::new(),
                 expected: None,
             });
         }
@@ -257,6 +271,7 @@ impl State {
                 .first()
                 .and_then(|role| explain::scarce(&self.cluster, class, role)),
             holders: self.holders(job, class, now),
+            ahead: self.ahead(key, &class.of.virtual_cluster),
             expected,
         }
     }
@@ -276,12 +291,18 @@ impl State {
                 owners.flat_map(|owner| &cluster.counting[owner]).map(end).collect()
             }
         };
+        let first = ends.len().min(HOLDERS);
         if ends.len() > HOLDERS {
             ends.select_nth_unstable(HOLDERS);
-            ends.truncate(HOLDERS);
         }
-        ends.sort_unstable();
+        ends[..first].sort_unstable();
         ends.into_iter().map(|(_, job)| job).collect()
+    }
+
+    /// When a job that has a reservation starts.
+    #[must_use]
+    pub fn promised_start(&self, job: JobId, now: Timestamp) -> Option<Expected> {
+        Some(self.expected_of(&self.hold_of(job)?.reservation.awaits, now))
     }
 
     /// When a job that has a reservation, or would get one, starts.
@@ -291,8 +312,8 @@ impl State {
         ahead: u32,
         now: Timestamp,
     ) -> Option<Expected> {
-        if let Some(hold) = self.hold_of(wanted.0) {
-            return Some(self.expected_of(&hold.reservation.awaits, now));
+        if let Some(promised) = self.promised_start(wanted.0, now) {
+            return Some(promised);
         }
         if ahead > 0 || wanted.1.opportunistic {
             return None;

@@ -329,8 +329,11 @@ pub struct Explanation {
     /// For the scarcest resource: what one task needs, what is free on all nodes that could take
     /// it, and on the best of them.
     pub scarce: Option<Scarce>,
-    /// Jobs that hold what it waits for, those expected to end first at the head.
+    /// Jobs that hold what it waits for: at the head some that are expected to end first, in that
+    /// order, then all others.
     pub holders: Vec<JobId>,
+    /// The first of those that go before it in its virtual cluster, by their places.
+    pub ahead: Vec<JobId>,
     /// When it may start.
     pub expected: Option<Expected>,
 }

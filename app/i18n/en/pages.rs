@@ -4,7 +4,7 @@ use crate::i18n::words::{
 use crate::number::count;
 
 /// A counted noun in the singular or the plural.
-fn plural(value: u64, one: &str, many: &str) -> String {
+pub(super) fn plural(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
@@ -119,7 +119,7 @@ pub(super) const JOBS: Jobs = Jobs {
     none_match_hint: "Check its spelling, or look at everybody's jobs.",
     table: "Jobs",
     bad_token: |token| format!("“{token}” is not a filter; known are state:, user: and vc:."),
-    position: |place| format!("#{place}"),
+    position: |place, cluster| format!("#{place} in {cluster}"),
 };
 
 pub(super) const JOB: Job = Job {
@@ -143,10 +143,9 @@ pub(super) const JOB: Job = Job {
     ended: "Ended",
     why_waiting: "Why is it waiting?",
     place: |place, cluster| format!("Place {place} in the queue of {cluster}"),
-    expected: |when| format!("Expected to start {when}"),
-    expected_unknown: "When it starts cannot be said yet",
+    expected_unknown: "nothing like it has waited yet",
     why_ended: "Why did it end?",
-    why_attempt_ended: "Why did its last attempt end?",
+    attempt_ended: |number| format!("Attempt {} ended", number + 1),
     exit_code: "Exit code",
     remedy: "What to do",
     evidence: "The log lines that show it",

@@ -137,7 +137,7 @@ const RAIL: Rail = Rail {
     fits_lent: "On borrowed resources: it gives way when others want theirs back.",
     waits: "Would wait",
     never: "Can never start",
-    position: |place| format!("It would be number {place} in the queue."),
+    position: |place, cluster| format!("It would be number {place} in the queue of {cluster}."),
     check_failed: "The check did not come through",
     refused: "Not submitted",
     available: "Free now",

@@ -114,7 +114,7 @@ pub(super) const JOBS: Jobs = Jobs {
     none_match_hint: "请检查拼写，或查看所有人的作业。",
     table: "作业列表",
     bad_token: |token| format!("“{token}”不是筛选条件；可用 state:、user: 和 vc：。"),
-    position: |place| format!("#{place}"),
+    position: |place, cluster| format!("{cluster} 第 {place} 位"),
 };
 
 pub(super) const JOB: Job = Job {
@@ -138,10 +138,9 @@ pub(super) const JOB: Job = Job {
     ended: "结束",
     why_waiting: "为什么在排队？",
     place: |place, cluster| format!("在 {cluster} 的队列中排第 {place} 位"),
-    expected: |when| format!("预计{when}启动"),
-    expected_unknown: "暂时无法预计启动时间",
+    expected_unknown: "尚无同类作业的排队记录",
     why_ended: "为什么结束？",
-    why_attempt_ended: "上一次尝试为什么结束？",
+    attempt_ended: |number| format!("第 {} 次尝试已结束", number + 1),
     exit_code: "退出码",
     remedy: "解决办法",
     evidence: "相关日志",

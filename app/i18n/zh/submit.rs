@@ -131,7 +131,7 @@ const RAIL: Rail = Rail {
     fits_lent: "使用借来的资源：他人需要时会让出并重新排队。",
     waits: "需要排队",
     never: "永远无法启动",
-    position: |place| format!("在队列中排第 {place} 位。"),
+    position: |place, cluster| format!("在 {cluster} 的队列中排第 {place} 位。"),
     check_failed: "检查未能完成",
     refused: "未提交",
     available: "当前空闲",

@@ -1,7 +1,7 @@
 use api::jobs::DryRun;
 use api::queue::Explanation;
 use leptos::prelude::*;
-use protocol::wait::{WaitReason, Waiting};
+use protocol::wait::WaitReason;
 
 use crate::i18n::tr;
 use crate::pages::submit::state::Editing;
@@ -73,9 +73,12 @@ fn Reason(reason: WaitReason) -> impl IntoView {
 
 #[component]
 fn Waits(explanation: Explanation) -> impl IntoView {
-    let Waiting { reason, position, expected_start: _ } = explanation.waiting.clone();
-    let place = (position > 1)
-        .then(|| view! { <p class="hint">{tr(move |t| (t.submit.rail.position)(position))}</p> });
+    let reason = explanation.waiting.reason.clone();
+    let cluster = explanation.virtual_cluster.to_string();
+    let place = explanation.waiting.place().filter(|place| *place > 1);
+    let place = place.map(|place| {
+        view! { <p class="hint">{tr(move |t| (t.submit.rail.position)(place, &cluster))}</p> }
+    });
     view! {
         <p class="verdict__line verdict__line--wait">{tr(|t| t.submit.rail.waits)}</p>
         <Reason reason=reason/>

@@ -126,6 +126,7 @@ fn summary(id: i64, job: &str, state: State) -> JobSummary {
         started_at: Some(Timestamp(2_000)),
         completed_at: ended.then_some(Timestamp(3_000)),
         waiting: None,
+        expected: None,
         held: None,
         exit: ended.then(|| Exit {
             code: Some(3),
