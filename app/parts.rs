@@ -1,5 +1,6 @@
 //! Components that pages are composed of.
 
+pub(crate) mod alternatives;
 pub(crate) mod ask;
 pub(crate) mod clock;
 pub(crate) mod condition_chip;

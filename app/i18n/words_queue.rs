@@ -1,5 +1,6 @@
 //! What a catalogue must say of the queue: why a job waits, its turn, what a change would do.
 
+use api::queue::Alternative;
 use protocol::amount::Amount;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Ground, ResourceKind};
@@ -34,6 +35,9 @@ pub(crate) struct Queue {
     /// After the names of some: so many more.
     pub(crate) more: fn(u64) -> String,
     pub(crate) starts: Word,
+    /// Before the changes with which it would start at once.
+    pub(crate) starts_now: Word,
+    pub(crate) instead: fn(&Alternative) -> String,
     /// A start, roughly: after this and before that.
     pub(crate) between: fn(Span, Span) -> String,
     pub(crate) about: fn(Span) -> String,

@@ -141,3 +141,25 @@ signedIn("a start is a range as soon as anything like it has waited", async ({ p
   await harbour.end(request, "another");
   for (const n of [8, 9]) await harbour.end(request, `turn-${n}`);
 });
+
+signedIn("what would start at once instead is offered, and a click makes it so", async ({ page, request }) => {
+  await harbour.put(request, "left", { cluster: "vision", type: "A100", gpus: 3 });
+  await harbour.put(request, "right", { cluster: "default", type: "A100", gpus: 3 });
+  for (const name of ["left", "right"]) await harbour.until(request, name, "RUNNING");
+  const whole: harbour.Wish = { cluster: "default", type: "A100", gpus: 8 };
+  const verdict = page.locator(".verdict__line");
+  await berth.open(page, address("whole", whole));
+  await expect(verdict).toContainText("Would wait");
+  await page.locator(".verdict").getByRole("button", { name: /as 2 × 4 GPUs/ }).click();
+  await expect(verdict).toContainText("Fits now");
+  await expect(page.getByLabel("Tasks", { exact: true })).toHaveValue("2");
+
+  await harbour.put(request, "whole", whole);
+  await berth.open(page, "/jobs/admin/whole");
+  await page.getByRole("link", { name: /as 2 × 4 GPUs/ }).click();
+  await expect(page).toHaveURL(/instead=split/);
+  await expect(page.locator("textarea[name=text]")).toHaveValue(/"gpuNumber": ?4/);
+  await expect(verdict).toContainText("Fits now");
+  await berth.picture(page, "instead");
+  for (const name of ["whole", "left", "right"]) await harbour.end(request, name);
+});

@@ -1,3 +1,4 @@
+use api::queue::{Alternative, Instead};
 use protocol::wait::{Ground, Likeness, ResourceKind};
 
 use crate::i18n::en::pages::plural;
@@ -30,6 +31,17 @@ pub(super) const QUEUE: Queue = Queue {
     ahead: "Ahead of it",
     more: |n| format!("and {n} more"),
     starts: "Expected to start",
+    starts_now: "It would start now",
+    instead: |Alternative { instead, borrowed }| {
+        let change = match instead {
+            Instead::Split { tasks, gpus } => {
+                format!("as {tasks} × {}", plural((*gpus).into(), "GPU", "GPUs"))
+            }
+            Instead::GpuType { gpu_type } => format!("on {gpu_type}"),
+            Instead::VirtualCluster { virtual_cluster } => format!("in {virtual_cluster}"),
+        };
+        if *borrowed { format!("{change}, borrowed") } else { change }
+    },
     between: |from, to| format!("in {} to {}", rough(from), rough(to)),
     about: |at| format!("in about {}", rough(at)),
     not_before: |from| format!("in {} or later", rough(from)),

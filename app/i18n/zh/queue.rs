@@ -1,3 +1,4 @@
+use api::queue::{Alternative, Instead};
 use protocol::wait::{Ground, Likeness, ResourceKind};
 
 use crate::i18n::words_queue::{Effects, Queue};
@@ -25,6 +26,17 @@ pub(super) const QUEUE: Queue = Queue {
     ahead: "排在前面",
     more: |n| format!("等另外 {n} 个"),
     starts: "预计启动",
+    starts_now: "作如下更改即可立即启动",
+    instead: |Alternative { instead, borrowed }| {
+        let change = match instead {
+            Instead::Split { tasks, gpus } => format!("改为 {tasks} × {gpus} 张 GPU"),
+            Instead::GpuType { gpu_type } => format!("改用 {gpu_type}"),
+            Instead::VirtualCluster { virtual_cluster } => {
+                format!("改用虚拟集群 {virtual_cluster}")
+            }
+        };
+        if *borrowed { format!("{change}（借用）") } else { change }
+    },
     between: |from, to| format!("{} 至 {} 后", rough(from), rough(to)),
     about: |at| format!("约 {} 后", rough(at)),
     not_before: |from| format!("最早 {} 后", rough(from)),

@@ -1,5 +1,5 @@
 use api::jobs::{AttemptView, JobDetail};
-use api::queue::Explanation;
+use api::queue::{Explanation, Instead};
 use leptos::prelude::*;
 use protocol::exit::{Blame, Exit};
 use protocol::ids::JobKey;
@@ -8,6 +8,7 @@ use protocol::wait::Waiting;
 use crate::address;
 use crate::i18n::{Reader, tr};
 use crate::pages::job::turn::Turn;
+use crate::parts::alternatives::Alternatives;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::wait_facts::WaitFacts;
 
@@ -25,6 +26,13 @@ pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
     });
     let reader = Reader::get();
     let of_remedy = reason.clone();
+    let alternatives = explanation.alternatives.clone();
+    let key = job.key.clone();
+    let link = move |instead: Instead, words: AnyView| {
+        let instead = address::encode(&instead.to_string());
+        let href = format!("{}&instead={instead}", address::clone_job(&key));
+        view! { <a class="button button--small" href=href>{words}</a> }.into_any()
+    };
     let remedy = move || {
         let remedy = (reader.texts().wait_remedy)(&of_remedy);
         (!remedy.is_empty()).then(|| view! { <p class="why__remedy">{remedy}</p> })
@@ -37,6 +45,7 @@ pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
             <p class="why__reason">{tr(move |t| (t.wait)(&reason))}</p>
             {place}
             <WaitFacts explanation=explanation/>
+            <Alternatives alternatives=alternatives link=link/>
             {remedy}
             {turn}
         </section>

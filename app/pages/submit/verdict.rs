@@ -1,10 +1,12 @@
 use api::jobs::DryRun;
-use api::queue::Explanation;
+use api::queue::{Explanation, Instead};
 use leptos::prelude::*;
 use protocol::wait::WaitReason;
 
 use crate::i18n::tr;
+use crate::pages::submit::instead::edits;
 use crate::pages::submit::state::Editing;
+use crate::parts::alternatives::Alternatives;
 use crate::parts::wait_facts::WaitFacts;
 
 /// What the scheduler would do with the job now.
@@ -75,6 +77,15 @@ fn Reason(reason: WaitReason) -> impl IntoView {
 fn Waits(explanation: Explanation) -> impl IntoView {
     let reason = explanation.waiting.reason.clone();
     let cluster = explanation.virtual_cluster.to_string();
+    let alternatives = explanation.alternatives.clone();
+    let editing = Editing::get();
+    let link = move |instead: Instead, words: AnyView| {
+        let apply = move |_| editing.edit(&editing.read(|tree| edits(tree, &instead)));
+        view! {
+            <button type="button" class="button button--small" on:click=apply>{words}</button>
+        }
+        .into_any()
+    };
     let place = explanation.waiting.place().filter(|place| *place > 1);
     let place = place.map(|place| {
         view! { <p class="hint">{tr(move |t| (t.submit.rail.position)(place, &cluster))}</p> }
@@ -84,5 +95,6 @@ fn Waits(explanation: Explanation) -> impl IntoView {
         <Reason reason=reason/>
         {place}
         <WaitFacts explanation=explanation/>
+        <Alternatives alternatives=alternatives link=link/>
     }
 }
