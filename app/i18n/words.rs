@@ -1,5 +1,6 @@
 //! What a catalogue must say.
 
+use api::cluster::FreeGpus;
 use protocol::amount::Amount;
 use protocol::exit::Cause;
 use protocol::state::State;
@@ -132,7 +133,6 @@ pub(crate) struct Home {
     pub(crate) all_mine: Word,
     pub(crate) where_free: Word,
     pub(crate) where_free_hint: Word,
-    pub(crate) free: Word,
     pub(crate) attention: Word,
     pub(crate) all_well: Word,
     pub(crate) failed_jobs: Counted,
@@ -176,7 +176,7 @@ pub(crate) struct Jobs {
     pub(crate) none_match_hint: Word,
     pub(crate) table: Word,
     pub(crate) bad_token: Named,
-    pub(crate) position: fn(u32) -> String,
+    pub(crate) position: fn(u32, &str) -> String,
 }
 
 /// One job.
@@ -202,10 +202,10 @@ pub(crate) struct Job {
     pub(crate) ended: Word,
     pub(crate) why_waiting: Word,
     pub(crate) place: fn(u32, &str) -> String,
-    pub(crate) expected: Named,
     pub(crate) expected_unknown: Word,
     pub(crate) why_ended: Word,
-    pub(crate) why_attempt_ended: Word,
+    /// Heads what befell an attempt, by its number from 0, of a job that goes on.
+    pub(crate) attempt_ended: fn(u32) -> String,
     pub(crate) exit_code: Word,
     pub(crate) remedy: Word,
     pub(crate) evidence: Word,
@@ -350,7 +350,14 @@ pub(crate) struct Cluster {
     pub(crate) borrowed: Word,
     pub(crate) resource: Word,
     pub(crate) used: Word,
+    /// So many GPUs could be used at once.
+    pub(crate) free_now: fn(u32) -> String,
+    /// The most of them on one node, and how many would be borrowed.
+    pub(crate) free_more: fn(&FreeGpus) -> String,
+    /// Heads a column of what is free.
     pub(crate) free: Word,
+    /// A type of which nothing may be had.
+    pub(crate) free_never: Word,
     pub(crate) ready: Word,
     pub(crate) draining: Word,
     pub(crate) unreachable: Word,

@@ -130,7 +130,9 @@ pub(crate) struct Rail {
     pub(crate) fits_now: fn(&[NodeName]) -> String,
     pub(crate) waits: Word,
     pub(crate) never: Word,
-    pub(crate) position: fn(u32) -> String,
+    /// Where it fits on what is lent.
+    pub(crate) fits_lent: Word,
+    pub(crate) position: fn(u32, &str) -> String,
     pub(crate) check_failed: Word,
     pub(crate) refused: Word,
     pub(crate) available: Word,

@@ -7,6 +7,7 @@ mod environment;
 mod field;
 mod file;
 mod images;
+pub(crate) mod instead;
 mod job_form;
 mod notice;
 mod ports;
@@ -45,8 +46,8 @@ pub(crate) fn SubmitPage() -> impl IntoView {
     let query = use_query_map();
     let part = move |name: &str| query.read().get(name).unwrap_or_default();
     let opened = Resource::new(
-        move || (part("text"), part("clone"), part("template")),
-        |(text, clone, template)| open_submit(text, clone, template),
+        move || (part("text"), part("clone"), part("template"), part("instead")),
+        |(text, clone, template, instead)| open_submit(text, clone, template, instead),
     );
     let way = Memo::new(move |_| Way::from_word(&part("way")));
     let refused = Signal::derive(move || part("refused"));
@@ -123,7 +124,7 @@ fn chooser() -> Callback<Way> {
     let query = use_query_map();
     Callback::new(move |way: Way| {
         let mut address = format!("/submit?way={}", way.as_str());
-        for name in ["clone", "template", "text"] {
+        for name in ["clone", "template", "text", "instead"] {
             if let Some(value) = query.read_untracked().get(name) {
                 address.push_str(&format!("&{name}={}", address::encode(&value)));
             }

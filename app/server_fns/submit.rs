@@ -48,12 +48,13 @@ pub(crate) struct TemplateWords {
 }
 
 /// Opens the submit page: with a text that was refused before, with a clone of a job, with a
-/// template, or with the first template.
+/// template, or with the first template; with a change of it, where one is named.
 #[server(prefix = "/fn", endpoint = "submit/open", input = GetUrl)]
 pub(crate) async fn open_submit(
     #[server(default)] text: String,
     #[server(default)] clone: String,
     #[server(default)] template: String,
+    #[server(default)] instead: String,
 ) -> Result<Opened, Failed> {
     use crate::edge::{call, failed};
     use crate::templates;
@@ -67,6 +68,10 @@ pub(crate) async fn open_submit(
             templates::renamed(&config.text, crate::edge::now())
         }
         None => templates::fresh(&template, crate::edge::now()),
+    };
+    let text = match instead.parse() {
+        Ok(instead) => templates::changed(&text, &instead),
+        Err(_) => text,
     };
     let report = backend.jobs.check(&actor, &text).await.map_err(failed);
     let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;

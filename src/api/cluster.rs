@@ -162,6 +162,19 @@ pub struct Usage {
     pub gpus: BTreeMap<GpuType, Amount>,
 }
 
+/// The free GPUs of a type in a virtual cluster, as the dry run of a job finds them that asks for
+/// nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FreeGpus {
+    /// A job of so many tasks with one GPU each would start at once, and one of one task more would
+    /// not.
+    pub gpus: u32,
+    /// The same of one task with so many GPUs.
+    pub on_one_node: u32,
+    /// How many of `gpus` are beyond the share: lent until others want them back.
+    pub borrowed: u32,
+}
+
 /// Everything the pages show of a virtual cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VirtualClusterView {
@@ -175,6 +188,10 @@ pub struct VirtualClusterView {
     pub borrowed: Usage,
     /// What its jobs could hold: the share where it is bounded, else what the ready nodes have.
     pub total: Usage,
+    /// What a job of the actor could start on now, by GPU type; types of which it could never have
+    /// any are left out, and all are where the actor may not use it.
+    #[serde(default)]
+    pub free: BTreeMap<GpuType, FreeGpus>,
     /// Jobs that are preparing or running.
     pub running_jobs: u64,
     /// Jobs that wait.

@@ -70,6 +70,8 @@ pub(crate) struct Shared {
     progress: Mutex<HashMap<TaskKey, String>>,
     /// How long jobs have run.
     pub(crate) past: Mutex<scheduler::PastRuns>,
+    /// How long jobs have waited.
+    pub(crate) waits: Mutex<scheduler::PastWaits>,
     /// One change at a time is thought through: it costs two passes of the scheduler.
     pub(crate) thinking: tokio::sync::Mutex<()>,
 }
@@ -125,6 +127,7 @@ impl Shared {
             written: Mutex::default(),
             progress: Mutex::default(),
             past: Mutex::default(),
+            waits: Mutex::default(),
             thinking: tokio::sync::Mutex::default(),
         }
     }

@@ -4,7 +4,7 @@ use crate::i18n::words::{
 use crate::number::count;
 
 /// A counted noun in the singular or the plural.
-fn plural(value: u64, one: &str, many: &str) -> String {
+pub(super) fn plural(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
@@ -77,8 +77,7 @@ pub(super) const HOME: Home = Home {
     recent: "Recent",
     all_mine: "All my jobs",
     where_free: "Where can I run now?",
-    where_free_hint: "GPUs free at this moment in the virtual clusters you may use.",
-    free: "free",
+    where_free_hint: "GPUs that a job of yours would start on at once, by virtual cluster.",
     attention: "Needs attention",
     all_well: "Nothing needs your attention.",
     failed_jobs: |n| format!("{} failed", plural(n, "of your jobs has", "of your jobs have")),
@@ -120,7 +119,7 @@ pub(super) const JOBS: Jobs = Jobs {
     none_match_hint: "Check its spelling, or look at everybody's jobs.",
     table: "Jobs",
     bad_token: |token| format!("“{token}” is not a filter; known are state:, user: and vc:."),
-    position: |place| format!("#{place}"),
+    position: |place, cluster| format!("#{place} in {cluster}"),
 };
 
 pub(super) const JOB: Job = Job {
@@ -144,10 +143,9 @@ pub(super) const JOB: Job = Job {
     ended: "Ended",
     why_waiting: "Why is it waiting?",
     place: |place, cluster| format!("Place {place} in the queue of {cluster}"),
-    expected: |when| format!("Expected to start {when}"),
-    expected_unknown: "When it starts cannot be said yet",
+    expected_unknown: "nothing like it has waited yet",
     why_ended: "Why did it end?",
-    why_attempt_ended: "Why did its last attempt end?",
+    attempt_ended: |number| format!("Attempt {} ended", number + 1),
     exit_code: "Exit code",
     remedy: "What to do",
     evidence: "The log lines that show it",
@@ -288,7 +286,18 @@ pub(super) const CLUSTER: Cluster = Cluster {
     borrowed: "Borrowed",
     resource: "Resource",
     used: "Used",
-    free: "Free",
+    free_now: |gpus| format!("{gpus} free now"),
+    free_more: |free| match free.borrowed {
+        0 => format!("largest on one node {}", free.on_one_node),
+        borrowed if borrowed == free.gpus => {
+            format!("largest on one node {} · all of them borrowed", free.on_one_node)
+        }
+        borrowed => {
+            format!("largest on one node {} · {borrowed} of them borrowed", free.on_one_node)
+        }
+    },
+    free: "Free now",
+    free_never: "not in its share",
     ready: "Ready",
     draining: "Draining",
     unreachable: "Unreachable",

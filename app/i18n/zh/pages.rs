@@ -72,8 +72,7 @@ pub(super) const HOME: Home = Home {
     recent: "最近的作业",
     all_mine: "我的全部作业",
     where_free: "现在哪里可以运行？",
-    where_free_hint: "您可用的虚拟集群此刻空闲的 GPU。",
-    free: "空闲",
+    where_free_hint: "您的作业在各虚拟集群中可立即使用的 GPU。",
     attention: "需要关注",
     all_well: "没有需要您关注的事项。",
     failed_jobs: |n| format!("您有 {} 个作业失败", count(n)),
@@ -115,7 +114,7 @@ pub(super) const JOBS: Jobs = Jobs {
     none_match_hint: "请检查拼写，或查看所有人的作业。",
     table: "作业列表",
     bad_token: |token| format!("“{token}”不是筛选条件；可用 state:、user: 和 vc：。"),
-    position: |place| format!("#{place}"),
+    position: |place, cluster| format!("{cluster} 第 {place} 位"),
 };
 
 pub(super) const JOB: Job = Job {
@@ -139,10 +138,9 @@ pub(super) const JOB: Job = Job {
     ended: "结束",
     why_waiting: "为什么在排队？",
     place: |place, cluster| format!("在 {cluster} 的队列中排第 {place} 位"),
-    expected: |when| format!("预计{when}启动"),
-    expected_unknown: "暂时无法预计启动时间",
+    expected_unknown: "尚无同类作业的排队记录",
     why_ended: "为什么结束？",
-    why_attempt_ended: "上一次尝试为什么结束？",
+    attempt_ended: |number| format!("第 {} 次尝试已结束", number + 1),
     exit_code: "退出码",
     remedy: "解决办法",
     evidence: "相关日志",
@@ -282,7 +280,16 @@ pub(super) const CLUSTER: Cluster = Cluster {
     borrowed: "借用",
     resource: "资源",
     used: "已用",
-    free: "空闲",
+    free_now: |gpus| format!("当前空闲 {gpus} 张"),
+    free_more: |free| match free.borrowed {
+        0 => format!("单节点最多 {} 张", free.on_one_node),
+        borrowed if borrowed == free.gpus => {
+            format!("单节点最多 {} 张 · 全部为借用", free.on_one_node)
+        }
+        borrowed => format!("单节点最多 {} 张 · 其中 {borrowed} 张为借用", free.on_one_node),
+    },
+    free: "当前空闲",
+    free_never: "不在其配额内",
     ready: "就绪",
     draining: "排空中",
     unreachable: "失联",

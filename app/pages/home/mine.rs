@@ -13,6 +13,7 @@ use crate::parts::empty_state::EmptyState;
 use crate::parts::job_row::NameCell;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::state_cell::StateCell;
 use crate::parts::state_chip::StateChip;
 use crate::parts::table::DataTable;
 use crate::server_fns::jobs::{JobList, list_jobs};
@@ -130,7 +131,7 @@ fn Row(job: JobSummary) -> impl IntoView {
     view! {
         <tr>
             <th scope="row"><NameCell job=job.clone()/></th>
-            <td><StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/></td>
+            <td><StateCell job=job.clone()/></td>
             <td class="num">{amount(job.gpus)}</td>
             <td class="num"><RelativeTime at=job.submitted_at/></td>
             <td class="num wide">{ran}</td>

@@ -146,6 +146,7 @@ mod tests {
                 started_at: None,
                 completed_at: completed.map(Timestamp),
                 waiting: None,
+                expected: None,
                 held: None,
                 exit: None,
             },

@@ -37,16 +37,25 @@ impl Ops {
 impl VirtualClusters for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<VirtualClusterView>> {
         let usable = Usable::by(&self.0, actor).await.map_err(database)?;
-        let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        let view = |settings| views::virtual_cluster(&usable, settings, &cluster, &queue);
-        Ok(cluster.virtual_clusters.iter().map(view).collect())
+        let cluster = self.0.cluster();
+        let may_use: Vec<bool> =
+            cluster.virtual_clusters.iter().map(|settings| usable.admits(settings)).collect();
+        let asked = self.0.ask(move |queue, _| {
+            let view =
+                |(settings, usable)| views::virtual_cluster(usable, settings, &cluster, queue);
+            cluster.virtual_clusters.iter().zip(may_use).map(view).collect()
+        });
+        asked.await
     }
 
     async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView> {
         let usable = Usable::by(&self.0, actor).await.map_err(database)?;
-        let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        let settings = cluster.virtual_cluster(name).ok_or_else(|| missing(name))?;
-        Ok(views::virtual_cluster(&usable, settings, &cluster, &queue))
+        let cluster = self.0.cluster();
+        let settings = cluster.virtual_cluster(name).ok_or_else(|| missing(name))?.clone();
+        let usable = usable.admits(&settings);
+        let asked =
+            self.0.ask(move |queue, _| views::virtual_cluster(usable, &settings, &cluster, queue));
+        asked.await
     }
 
     async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use api::audit::{Audit, AuditEntry, AuditNote};
 use api::changes::{Change, Changes};
-use api::cluster::{Drain, NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
+use api::cluster::{Drain, FreeGpus, NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
 use api::groups::{GroupView, Groups};
 use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::jobs::{
@@ -129,6 +129,7 @@ fn summary(id: i64, job: &str, state: State) -> JobSummary {
         started_at: Some(Timestamp(2_000)),
         completed_at: ended.then_some(Timestamp(3_000)),
         waiting: None,
+        expected: None,
         held: None,
         exit: ended.then(|| Exit {
             code: Some(3),
@@ -528,6 +529,10 @@ impl VirtualClusters for World {
             used: amount(2, 1),
             borrowed: amount(0, 0),
             total: amount(8, 4),
+            free: BTreeMap::from([(
+                "A100".parse().unwrap(),
+                FreeGpus { gpus: 3, on_one_node: 2, borrowed: 1 },
+            )]),
             running_jobs: 1,
             waiting_jobs: 2,
         }])
