@@ -36,6 +36,7 @@ pub(crate) struct Texts {
     pub(crate) images: super::words_images::Images,
     pub(crate) audit: super::words_audit::AuditWords,
     pub(crate) accounts: super::words_accounts::Accounts,
+    pub(crate) outage: super::words_outage::Outage,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// A duration (`2h 13m`).
@@ -80,7 +81,6 @@ pub(crate) struct Common {
     pub(crate) not_found: Word,
     pub(crate) not_found_hint: Word,
     pub(crate) go_home: Word,
-    pub(crate) reconnecting: Word,
     pub(crate) problems: Word,
     pub(crate) simulated: Word,
     pub(crate) cpu: Word,

@@ -6,6 +6,7 @@ mod first_page;
 mod idle_memory;
 mod large_job;
 mod list;
+mod pages;
 mod scheduler;
 mod submit_to_start;
 mod throughput;
@@ -48,6 +49,8 @@ enum Name {
     LargeJob,
     /// Bytes that the first page transfers.
     FirstPage,
+    /// What pages cost: requests, bytes and elements, cold and while things change.
+    Pages,
     /// Replays of traces and made-up loads through the scheduler.
     Scheduler,
 }
@@ -77,6 +80,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::IdleMemory => idle_memory::measure(&binary)?,
             Name::LargeJob => large_job::measure(&binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
+            Name::Pages => {
+                pages::run(workspace, &binary)?;
+                continue;
+            }
             Name::Scheduler => {
                 scheduler::run(workspace, &options.scheduler)?;
                 continue;
