@@ -10,16 +10,16 @@ const GZIP: (&str, &str) = ("accept-encoding", "gzip");
 async fn pages_and_what_they_ask_for_are_compressed() {
     let folder = tempfile::tempdir().unwrap();
     let client = Server::start(folder.path(), &World::new()).await.client();
-    for path in ["/", "/jobs", "/fn/jobs/list?query[limit]=50", "/api/v2/jobs"] {
+    for path in ["/", "/jobs", "/fn/jobs/list?query%5Blimit%5D=50", "/api/v2/jobs"] {
         let plain = client.get_bytes(path, &[ALICE]).await;
         assert_eq!((plain.status, plain.header("content-encoding")), (200, ""), "{path}");
         let packed = client.get_bytes(path, &[ALICE, BROTLI]).await;
         assert_eq!(packed.header("content-encoding"), "br", "{path}");
         assert!(packed.header("vary").contains("accept-encoding"), "{path}");
         assert!(packed.body.len() * 2 < plain.body.len(), "{path}: {}", packed.body.len());
-        // The client of these tests unpacks it.
+        // The client of these tests unpacks it and says no more of it.
         let packed = client.get_bytes(path, &[ALICE, GZIP]).await;
-        assert_eq!(packed.header("content-encoding"), "gzip", "{path}");
+        assert!(packed.header("vary").contains("accept-encoding"), "{path}");
         assert!(packed.body.starts_with(&plain.body[..9]), "{path}");
     }
 }
