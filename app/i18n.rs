@@ -10,6 +10,7 @@ pub(crate) mod words_audit;
 pub(crate) mod words_connect;
 pub(crate) mod words_files;
 pub(crate) mod words_images;
+pub(crate) mod words_outage;
 pub(crate) mod words_queue;
 pub(crate) mod words_submit;
 mod zh;

@@ -68,7 +68,9 @@ pub fn hydrate() {
     };
     wasm_bindgen_futures::spawn_local(async move {
         let Some(body) = document().body() else { return };
-        leptos::mount::hydrate_from_async(body, app).await.forget();
+        leptos::mount::hydrate_from_async(body.clone(), app).await.forget();
+        // Whoever drives the page from outside sees by it that the page answers.
+        let _only_a_sign = body.set_attribute("data-alive", "");
         alive.set(true);
     });
 }

@@ -27,6 +27,7 @@ pub(crate) mod loaded;
 pub(crate) mod loading;
 pub(crate) mod meter;
 pub(crate) mod nav;
+pub(crate) mod outage;
 pub(crate) mod page_header;
 pub(crate) mod pagination;
 pub(crate) mod preferences;

@@ -3,11 +3,10 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type APIRequestContext, type Locator, type Page, expect } from "@playwright/test";
 
-/** Opens a page and waits until the browser's part has taken it over: only then does it listen for changes. */
+/** Opens a page and waits until the browser's part has taken it over. What changes from its rendering on it hears of. */
 export async function open(page: Page, path: string) {
-  const alive = page.waitForRequest((request) => request.url().endsWith("/api/events"));
   await page.goto(path);
-  await alive;
+  await expect(page.locator("body[data-alive]")).toBeAttached();
 }
 
 /** Puts a job of one task there, as a script would. */

@@ -37,6 +37,7 @@ pub(crate) struct Texts {
     pub(crate) images: super::words_images::Images,
     pub(crate) audit: super::words_audit::AuditWords,
     pub(crate) accounts: super::words_accounts::Accounts,
+    pub(crate) outage: super::words_outage::Outage,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// A duration (`2h 13m`).
@@ -81,7 +82,6 @@ pub(crate) struct Common {
     pub(crate) not_found: Word,
     pub(crate) not_found_hint: Word,
     pub(crate) go_home: Word,
-    pub(crate) reconnecting: Word,
     pub(crate) problems: Word,
     pub(crate) simulated: Word,
     pub(crate) cpu: Word,

@@ -6,6 +6,7 @@ mod causes;
 mod connect;
 mod files;
 mod images;
+mod outage;
 mod pages;
 mod queue;
 mod spans;
@@ -36,6 +37,7 @@ pub(super) static TEXTS: Texts = Texts {
     images: images::IMAGES,
     audit: audit::AUDIT,
     accounts: accounts::ACCOUNTS,
+    outage: outage::OUTAGE,
     state,
     span: spans::span,
     ago: spans::ago,

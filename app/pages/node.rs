@@ -8,6 +8,7 @@ use crate::i18n::{text, tr};
 use crate::live::Live;
 use crate::number;
 use crate::pages::not_found::NotFoundPage;
+use crate::parts::clock::Clock;
 use crate::parts::condition_chip::ConditionChip;
 use crate::parts::drain::Drain;
 use crate::parts::empty_state::EmptyState;
@@ -18,6 +19,9 @@ use crate::parts::page_header::PageHeader;
 use crate::parts::relative_time::RelativeTime;
 use crate::server_fns::nodes::get_node;
 use crate::session::Session;
+
+/// It is asked so often when a node was last seen, in milliseconds.
+const LOOK_AGAIN: i64 = 30_000;
 
 /// One node: what it has, who holds it, the tasks on it.
 #[component]
@@ -35,8 +39,11 @@ fn Node(name: NodeName) -> impl IntoView {
     let live = Live::get();
     let (nodes, cluster) = (live.nodes(), live.cluster());
     let title = name.to_string();
+    // That a node is still there is told to nobody: whoever looks at one asks for it.
+    let clock = Clock::get();
+    let again = Memo::new(move |_| clock.now().0 / LOOK_AGAIN);
     let node = Resource::new_blocking(
-        move || (nodes.get(), cluster.get()),
+        move || (nodes.get(), cluster.get(), again.get()),
         move |_| get_node(name.clone()),
     );
     view! {

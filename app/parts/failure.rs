@@ -13,6 +13,9 @@ pub(crate) fn Failure(
 ) -> impl IntoView {
     let signed_out = failed.is_signed_out();
     let heading = tr(move |t| if signed_out { t.common.no_actor } else { t.common.failed });
+    let unanswered = failed.unanswered;
+    let said = failed.to_string();
+    let words = tr(move |t| if unanswered { t.outage.unanswered.to_owned() } else { said.clone() });
     let request = failed.request_id.clone().map(|id| {
         view! { <p class="failure__id">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
     });
@@ -30,7 +33,7 @@ pub(crate) fn Failure(
     view! {
         <div class="failure" role="alert">
             <h2 class="failure__title">{heading}</h2>
-            <p>{failed.to_string()}</p>
+            <p>{words}</p>
             {request}
             {way_out}
         </div>

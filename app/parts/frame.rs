@@ -1,10 +1,10 @@
 use leptos::prelude::*;
 
 use crate::i18n::tr;
-use crate::live::Live;
 use crate::parts::ask::{AskDialog, Asker};
 use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::nav::{BottomBar, Sidebar};
+use crate::parts::outage::Outage;
 use crate::parts::preferences::Preferences;
 use crate::session::Session;
 
@@ -18,7 +18,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
         <div class="frame" class:frame--bare=!signed_in>
             <Header/>
             {signed_in.then(|| view! { <Sidebar/> })}
-            <main class="frame__main" id="content" tabindex="-1">{children()}</main>
+            <main class="frame__main" id="content" tabindex="-1"><Outage/> {children()}</main>
             {signed_in.then(|| view! { <BottomBar/> })}
         </div>
         <AskDialog asker=asker/>
@@ -28,12 +28,10 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
 #[component]
 fn Header() -> impl IntoView {
     let session = Session::get();
-    let lost = Live::get().lost();
-    let status = move || lost.get().then(|| tr(|t| t.common.reconnecting)());
     view! {
         <header class="top">
             <a class="top__brand" href="/"><Drawn glyph=Glyph::Logo/> "Berth"</a>
-            <span class="top__status" role="status">{status}</span>
+            <span class="top__gap"></span>
             <Preferences/>
             {session.actor().map(|actor| view! { <Account name=actor.user.to_string()/> })}
         </header>

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::server_fns::reads::Reads;
 
 /// All virtual clusters.
-#[server(prefix = "/fn", endpoint = "clusters/list", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "clusters/list", input = GetUrl, client = Reads)]
 pub(crate) async fn list_clusters() -> Result<Vec<VirtualClusterView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

@@ -21,6 +21,8 @@ pub trait Nodes: Send + Sync {
     async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>>;
     /// One node.
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView>;
+    /// Those that do not answer.
+    async fn silent(&self, actor: &Actor) -> Result<Silent>;
     /// What an administrator wrote of it.
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings>;
     /// What saving it would do.
@@ -63,6 +65,20 @@ pub enum Drain {
     /// What runs there starts anew elsewhere, and it does not count as a retry. What was on a node
     /// that does not answer is taken for dead: only who knows that it is may say so.
     Now,
+}
+
+/// Nodes that do not answer: how many, and the first of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Silent {
+    /// How many.
+    pub count: u64,
+    /// Names of some of them, [`Silent::NAMED`] at most.
+    pub names: Vec<NodeName>,
+}
+
+impl Silent {
+    /// The most that are named.
+    pub const NAMED: usize = 5;
 }
 
 /// Everything the pages show of a node.

@@ -3,6 +3,7 @@
 
 pub mod auth;
 pub mod commands;
+mod compress;
 pub mod config;
 pub mod demo;
 mod failure;

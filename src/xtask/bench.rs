@@ -7,6 +7,7 @@ mod idle_memory;
 mod large_job;
 mod list;
 mod log;
+mod pages;
 mod scheduler;
 mod submit_to_start;
 mod throughput;
@@ -51,6 +52,8 @@ enum Name {
     Log,
     /// Bytes that the first page transfers.
     FirstPage,
+    /// What pages cost: requests, bytes and elements, cold and while things change.
+    Pages,
     /// Replays of traces and made-up loads through the scheduler.
     Scheduler,
 }
@@ -81,6 +84,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::LargeJob => large_job::measure(&binary)?,
             Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
+            Name::Pages => {
+                pages::run(workspace, &binary)?;
+                continue;
+            }
             Name::Scheduler => {
                 scheduler::run(workspace, &options.scheduler)?;
                 continue;

@@ -32,7 +32,6 @@ pub(super) const COMMON: Common = Common {
     not_found: "There is nothing at this address",
     not_found_hint: "It may have been removed, or the address has a mistake.",
     go_home: "Go to the home page",
-    reconnecting: "Reconnecting…",
     problems: "Please correct this",
     simulated: "Simulated",
     cpu: "CPU",

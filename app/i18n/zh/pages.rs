@@ -27,7 +27,6 @@ pub(super) const COMMON: Common = Common {
     not_found: "此地址没有内容",
     not_found_hint: "它可能已被删除，或地址有误。",
     go_home: "回到首页",
-    reconnecting: "正在重新连接…",
     problems: "请更正以下内容",
     simulated: "模拟",
     cpu: "CPU",

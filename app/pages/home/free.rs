@@ -2,25 +2,23 @@ use api::cluster::VirtualClusterView;
 use leptos::prelude::*;
 
 use crate::i18n::tr;
-use crate::live::Live;
+use crate::pages::home::Home;
 use crate::parts::free_list::FreeList;
 use crate::parts::loaded::Loaded;
-use crate::server_fns::virtual_clusters::list_clusters;
+use crate::server_fns::home::HomeView;
 
 /// What is free at this moment in the virtual clusters the reader may use.
 #[component]
-pub(crate) fn WhereFree() -> impl IntoView {
-    let changes = Live::get().cluster();
-    let clusters = Resource::new(move || changes.get(), |_| list_clusters());
+pub(crate) fn WhereFree(home: Home) -> impl IntoView {
     view! {
         <section class="card" aria-labelledby="where-free">
             <h2 id="where-free">{tr(|t| t.home.where_free)}</h2>
             <p class="hint card__head">{tr(|t| t.home.where_free_hint)}</p>
             <Loaded
-                resource=clusters
-                content=|clusters| {
-                    let usable = clusters.into_iter().filter(|cluster| cluster.usable);
-                    usable.map(|cluster| view! { <Cluster cluster=cluster/> }).collect_view()
+                resource=home
+                content=|HomeView { clusters, .. }| {
+                    let cards = clusters.into_iter();
+                    cards.map(|cluster| view! { <Cluster cluster=cluster/> }).collect_view()
                 }
             />
         </section>
