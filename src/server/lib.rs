@@ -4,7 +4,6 @@
 pub mod auth;
 pub mod commands;
 pub mod config;
-pub mod demo;
 mod failure;
 mod functions;
 mod guest;
