@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
 use crate::Failed;
-use crate::i18n::tr;
+use crate::i18n::{said, tr};
 
 /// What failed, why, and how to go on.
 #[component]
@@ -30,7 +30,7 @@ pub(crate) fn Failure(
     view! {
         <div class="failure" role="alert">
             <h2 class="failure__title">{heading}</h2>
-            <p>{failed.to_string()}</p>
+            <p>{said(failed.error.message)}</p>
             {request}
             {way_out}
         </div>

@@ -26,7 +26,7 @@ pub(super) const QUEUE: Queue = Queue {
     not_before: |from| format!("预计最早 {} 后启动，", span(from)),
     soon: "预计随时启动，",
     ground: |ground| match ground {
-        Ground::Limits => "依据运行时限",
+        Ground::Limits => "依据运行时长上限",
         Ground::PastRuns => "依据同类作业的历史运行时间",
         Ground::Elapsed => "仅依据前面作业已运行的时间",
     },
@@ -84,7 +84,7 @@ fn word(resource: ResourceKind) -> &'static str {
     match resource {
         ResourceKind::Cpu => " CPU 核",
         ResourceKind::Memory => "内存",
-        ResourceKind::Disk => "磁盘",
+        ResourceKind::Disk => "硬盘",
         ResourceKind::Gpu => " GPU",
         ResourceKind::Port => "端口",
     }
