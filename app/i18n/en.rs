@@ -46,6 +46,7 @@ pub(super) static TEXTS: Texts = Texts {
     wait_remedy: waits::remedy,
     cause: causes::cause,
     remedy: causes::remedy,
+    said: str::to_owned,
 };
 
 fn state(state: State) -> &'static str {

@@ -54,6 +54,8 @@ pub(crate) struct Texts {
     pub(crate) cause: fn(&Cause) -> String,
     /// What to do about it; empty where nothing need be done.
     pub(crate) remedy: fn(&Cause) -> &'static str,
+    /// What the server says in English.
+    pub(crate) said: Named,
 }
 
 /// What many pages say.

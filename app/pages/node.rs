@@ -4,7 +4,7 @@ use leptos_router::hooks::use_params_map;
 use protocol::ids::NodeName;
 
 use crate::address;
-use crate::i18n::{text, tr};
+use crate::i18n::{said, text, tr};
 use crate::live::Live;
 use crate::number;
 use crate::pages::not_found::NotFoundPage;
@@ -60,7 +60,7 @@ fn Detail(node: NodeView) -> impl IntoView {
         view! { <Drain node=node.clone()/> }
     });
     let problem = node.problem.clone().map(|words| {
-        view! { <p class="notice" role="alert">{words}</p> }
+        view! { <p class="notice" role="alert">{said(words)}</p> }
     });
     view! {
         <div class="stack">

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
 use crate::Failed;
-use crate::i18n::tr;
+use crate::i18n::{said, tr};
 
 /// What a form's action answered: its mistakes as one list, or that it is done.
 #[component]
@@ -32,7 +32,7 @@ fn Mistakes(failed: Failed) -> impl IntoView {
     } else {
         failed.error.problems.iter().map(ToString::to_string).collect()
     };
-    let lines = lines.into_iter().map(|line| view! { <li>{line}</li> }).collect_view();
+    let lines = lines.into_iter().map(|line| view! { <li>{said(line)}</li> }).collect_view();
     let request = failed.request_id.map(|id| {
         view! { <p class="failure__id">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
     });

@@ -20,7 +20,7 @@ pub(crate) fn DataTable(
         view! { <th scope="col" class=*class>{tr(words)}</th> }
     });
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(label)>
+        <div class="table-scroll" tabindex="0" role="group" aria-label=tr(label)>
             <table class=format!("table {kind}").trim_end().to_owned()>
                 <thead><tr>{heads.collect_view()}</tr></thead>
                 <tbody>{children()}</tbody>

@@ -39,4 +39,4 @@ pub use loops::passes::PassTimes;
 pub use portal::Portal;
 pub use rights::{ProviderRights, SignInOptions};
 pub use rules::{ContainerDisk, Rules, TokenRules};
-pub use start::{Control, Options, Readiness, start};
+pub use start::{Control, Founded, Options, Readiness, found, start};

@@ -99,6 +99,25 @@ pub struct Readiness {
     pub loops: bool,
 }
 
+/// What an installation has from its very first start.
+#[derive(Debug)]
+pub struct Founded {
+    /// The label of its containers.
+    pub installation: String,
+    /// The administrator's password when it was generated just now.
+    pub first_password: Option<String>,
+}
+
+/// Makes what an empty database lacks; [`start`] does so as well.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn found(database: &Database, admin_password: Option<String>) -> Result<Founded, Error> {
+    let installation = installation(database).await?;
+    let first_password = first_administrator(database, admin_password).await?;
+    Ok(Founded { installation, first_password })
+}
+
 /// Starts the loops.
 ///
 /// # Errors
@@ -106,8 +125,7 @@ pub struct Readiness {
 pub async fn start(options: Options) -> Result<Control, Error> {
     let Options { database, storage, data, guest, admin_password, rules, .. } = options;
     let seal = Seal::open(&data.join("secret.key"))?;
-    let installation = installation(&database).await?;
-    let first_password = first_administrator(&database, admin_password).await?;
+    let Founded { installation, first_password } = found(&database, admin_password).await?;
     let (nodes, first_node) = (&options.nodes, options.first_node.as_ref());
     // Before they are saved: who corrects the file starts from what was there before.
     keep_apart(&options.portal, nodes.iter().chain(first_node))?;

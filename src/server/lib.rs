@@ -5,7 +5,6 @@ pub mod auth;
 pub mod commands;
 mod compress;
 pub mod config;
-pub mod demo;
 mod failure;
 mod functions;
 mod guest;

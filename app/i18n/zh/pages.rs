@@ -31,7 +31,7 @@ pub(super) const COMMON: Common = Common {
     simulated: "模拟",
     cpu: "CPU",
     memory: "内存",
-    disk: "磁盘",
+    disk: "硬盘",
     used_of: |used, total| format!("已用 {used}，共 {total}"),
     no_actor: "您尚未登录",
 };
@@ -112,7 +112,7 @@ pub(super) const JOBS: Jobs = Jobs {
     none_match: "没有符合筛选条件的作业",
     none_match_hint: "请检查拼写，或查看所有人的作业。",
     table: "作业列表",
-    bad_token: |token| format!("“{token}”不是筛选条件；可用 state:、user: 和 vc：。"),
+    bad_token: |token| format!("“{token}”不是筛选条件；可用 state:、user: 和 vc:。"),
     position: |place, cluster| format!("{cluster} 第 {place} 位"),
 };
 
@@ -158,7 +158,7 @@ pub(super) const JOB: Job = Job {
     },
     nodes: "限定节点",
     node_labels: "限定节点标签",
-    time_limit: "运行时限",
+    time_limit: "运行时长上限",
     time_left: |limit, left| format!("{limit}，剩余 {left}"),
     retry_always: "不限",
     retry_every: "失败即重试",
@@ -366,7 +366,7 @@ pub(super) const ADMIN: Admin = Admin {
     asked_hint: "留空则从引擎获取。",
     cpus: "CPU 核数",
     memory_mb: "内存（MiB）",
-    disk_gb: "磁盘（GiB）",
+    disk_gb: "硬盘（GiB）",
     gpus_hint: "类型和数量，例如 A100=8, V100=4",
     runtime: "GPU 运行时",
     network: "任务的网络",
@@ -403,7 +403,7 @@ pub(super) const ADMIN: Admin = Admin {
 };
 
 pub(super) const PROFILE: Profile = Profile {
-    title: "个人设置",
+    title: "个人资料",
     password: "密码",
     old: "当前密码",
     new: "新密码",

@@ -42,7 +42,7 @@ pub(super) const QUEUE: Queue = Queue {
     not_before: |from| format!("最早 {} 后", rough(from)),
     soon: "随时",
     ground: |ground, cluster| match ground {
-        Ground::Limits => "，依据运行时限".to_owned(),
+        Ground::Limits => "，依据运行时长上限".to_owned(),
         Ground::PastRuns => "，依据同类作业的历史运行时间".to_owned(),
         Ground::Elapsed => "，仅依据前面作业已运行的时间".to_owned(),
         Ground::PastWaits { like, runs } => {
@@ -112,7 +112,7 @@ fn word(resource: ResourceKind) -> &'static str {
     match resource {
         ResourceKind::Cpu => "CPU 核",
         ResourceKind::Memory => "内存",
-        ResourceKind::Disk => "磁盘",
+        ResourceKind::Disk => "硬盘",
         ResourceKind::Gpu => "GPU",
         ResourceKind::Port => "端口",
     }

@@ -2,7 +2,7 @@ use api::jobs::EventView;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
 
-use crate::i18n::{text, tr};
+use crate::i18n::{said, text, tr};
 use crate::live::Live;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::glyph::{Drawn, Glyph};
@@ -50,7 +50,7 @@ fn Row(event: EventView) -> impl IntoView {
     view! {
         <tr>
             <td><RelativeTime at=event.at/></td>
-            <td>{mark} {event.message} <span class="table__sub">{event.kind}</span></td>
+            <td>{mark} {said(event.message)}</td>
             <td class="wide">{attempt}</td>
         </tr>
     }

@@ -49,7 +49,7 @@ pub(crate) fn JobTable(
     let rows = rows.collect_view();
     let heads = COLUMNS.map(|column| view! { <Head column=column filter=filter.clone()/> });
     view! {
-        <div class="table-scroll" tabindex="0" role="region" aria-label=tr(|t| t.jobs.table)>
+        <div class="table-scroll" tabindex="0" role="group" aria-label=tr(|t| t.jobs.table)>
             <table class="table table--jobs">
                 <thead>
                     <tr>

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use protocol::problem::Problem;
 
-use crate::i18n::tr;
+use crate::i18n::{said, tr};
 use crate::pages::submit::state::Editing;
 
 /// Everything that is wrong, each a way to its place; then what is only worth knowing.
@@ -61,7 +61,7 @@ fn Refusal() -> impl IntoView {
         Some(view! {
             <div class="notice" role="alert">
                 <p class="notice__title">{tr(|t| t.submit.rail.refused)}</p>
-                <p>{message}</p>
+                <p>{said(message)}</p>
                 {request}
             </div>
         })
@@ -74,7 +74,8 @@ fn Warnings() -> impl IntoView {
     move || {
         let report = editing.report.read();
         let warnings = &report.as_ref().ok()?.warnings;
-        let lines = warnings.iter().map(|line| view! { <li>{line.clone()}</li> }).collect_view();
+        let lines =
+            warnings.iter().map(|line| view! { <li>{said(line.clone())}</li> }).collect_view();
         (!warnings.is_empty()).then(|| {
             view! {
                 <div class="notice notice--warn">

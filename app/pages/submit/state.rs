@@ -6,6 +6,7 @@ use protocol::problem::Problem;
 use wasm_bindgen::JsCast;
 
 use crate::Failed;
+use crate::i18n::Reader;
 use crate::pages::submit::document::{Edit, Tree};
 use crate::parts::editor::Jump;
 use crate::server_fns::jobs::SubmitJob;
@@ -74,6 +75,7 @@ pub(crate) struct Editing {
     pub(crate) notice: RwSignal<Option<Notice>>,
     pub(crate) cloned_from: StoredValue<Option<JobKey>>,
     pub(crate) submit: ServerAction<SubmitJob>,
+    reader: Reader,
 }
 
 impl Editing {
@@ -93,6 +95,7 @@ impl Editing {
             notice: RwSignal::new(None),
             cloned_from: StoredValue::new(opened.cloned_from.clone()),
             submit: ServerAction::new(),
+            reader: Reader::get(),
         };
         provide_context(editing);
         editing
@@ -136,9 +139,19 @@ impl Editing {
         self.problems().into_iter().filter(|problem| problem.path == path).collect()
     }
 
-    /// Everything that is wrong, as last checked.
+    /// Everything that is wrong, as last checked, in the reader's language.
     pub(crate) fn problems(self) -> Vec<Problem> {
-        self.report.read().as_ref().map(|report| report.problems.clone()).unwrap_or_default()
+        let said = self.reader.texts().said;
+        let worded = |problem: &Problem| Problem {
+            message: said(&problem.message),
+            allowed: said(&problem.allowed),
+            ..problem.clone()
+        };
+        let report = self.report.read();
+        report
+            .as_ref()
+            .map(|report| report.problems.iter().map(worded).collect())
+            .unwrap_or_default()
     }
 
     /// Submits the text as it is.

@@ -38,7 +38,7 @@ pub(crate) fn PyCharm(ways: Ways, task: SshTask) -> impl IntoView {
                 <h2 id="connect-pycharm">{tr(|t| t.connect.pycharm)}</h2>
                 <p class="hint">{tr(|t| t.connect.pycharm_hint)}</p>
             </div>
-            <div class="table-scroll" tabindex="0" role="region" aria-labelledby="connect-pycharm">
+            <div class="table-scroll" tabindex="0" role="group" aria-labelledby="connect-pycharm">
                 <table class="table connect__fields">
                     <thead>
                         <tr>
