@@ -71,7 +71,7 @@ fn Submission(opened: Opened, way: Memo<Way>, refused: Signal<String>) -> impl I
     let hidden = move |other: Way| move || way.get() != other;
     view! {
         <noscript inner_html=WITHOUT_SCRIPT></noscript>
-        <div class="submit">
+        <div class="submit" class:submit--text=move || way.get() == Way::Editor>
             <form
                 id="job"
                 class="submit__main stack"
@@ -115,7 +115,7 @@ fn Submission(opened: Opened, way: Memo<Way>, refused: Signal<String>) -> impl I
 
 /// Without JavaScript the fields of the form can change nothing: the text and the file remain.
 const WITHOUT_SCRIPT: &str = "<style>.submit__way { display: block !important } \
-     .submit__way--form, .submit__bar { display: none !important }</style>";
+     .submit__way--form, .submit__bar, .editor__bar { display: none !important }</style>";
 
 /// Puts the way into the address, in place of the one before.
 fn chooser() -> Callback<Way> {
