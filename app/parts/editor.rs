@@ -6,9 +6,9 @@ mod monaco;
 use std::rc::Rc;
 
 use api::jobs::Syntax;
-use leptos::{ev, html};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use leptos::{ev, html};
 use protocol::problem::Problem;
 use send_wrapper::SendWrapper;
 
