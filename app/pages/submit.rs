@@ -1,5 +1,6 @@
 mod availability;
 mod basics;
+mod bounded;
 mod check;
 pub(crate) mod document;
 mod draft;
@@ -64,7 +65,7 @@ pub(crate) fn SubmitPage() -> impl IntoView {
 #[component]
 fn Submission(opened: Opened, way: Memo<Way>, refused: Signal<String>) -> impl IntoView {
     let editing = Editing::provide(&opened, way, chooser());
-    draft::keep(editing);
+    editing.drafts.keep(editing);
     check::while_typing(editing);
     let cloned_from = opened.cloned_from.map(|key| key.to_string()).unwrap_or_default();
     let submit = Callback::new(move |()| editing.submit());

@@ -120,3 +120,113 @@ test.describe("signed out", () => {
     await expect(page.getByLabel("Password")).toHaveValue("half of a pass");
   });
 });
+
+/** The text that would be submitted. */
+function text(page: Page): Locator {
+  return page.locator("textarea[name=text]");
+}
+
+test("an unsubmitted text survives a reload and is taken back by a click", async ({ page }) => {
+  await berth.open(page, "/submit");
+  const name = page.getByLabel("Name", { exact: true });
+  await name.fill("of-last-time");
+  await berth.open(page, "/submit");
+  await expect(name).toHaveValue("of-last-time");
+  await page.getByRole("button", { name: "Discard draft" }).click();
+  await expect(name).toHaveValue(/^hello-world/);
+});
+
+test("two tabs keep two drafts, and say when the other is newer", async ({ page, context }) => {
+  const other = await context.newPage();
+  const name = (of: Page) => of.getByLabel("Name", { exact: true });
+  await berth.open(page, "/submit");
+  await berth.open(other, "/submit");
+  await name(page).fill("tab-one");
+  await expect(other.getByText("Another unsubmitted text of yours is kept: tab-one.")).toBeVisible();
+  await name(other).fill("tab-two");
+  await expect(page.getByText("Another unsubmitted text of yours is kept: tab-two.")).toBeVisible();
+  await expect(name(page)).toHaveValue("tab-one");
+
+  await berth.open(page, "/submit");
+  await expect(name(page)).toHaveValue("tab-one");
+  await berth.picture(page, "two-drafts");
+  await page.getByRole("button", { name: "Keep this one" }).click();
+  await expect(page.getByText("Another unsubmitted text")).toBeHidden();
+  await expect(name(page)).toHaveValue("tab-one");
+
+  await berth.open(page, "/submit");
+  await page.getByRole("button", { name: "Take that one" }).click();
+  await expect(name(page)).toHaveValue("tab-two");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(name(page)).toHaveValue("tab-one");
+  await berth.open(other, "/submit");
+  await expect(name(other)).toHaveValue("tab-two");
+  await other.close();
+});
+
+test("a draft and what is typed early into the same page both stay", async ({ page }) => {
+  const name = page.getByLabel("Name", { exact: true });
+  await berth.open(page, "/submit");
+  await name.fill("draft-before");
+  await openEarly(page, "/submit", async () => name.fill("typed-early"));
+  await expect(name).toHaveValue("typed-early");
+  await expect(page.getByText("Another unsubmitted text of yours is kept: draft-before.")).toBeVisible();
+});
+
+async function paste(page: Page, text: string) {
+  await page.evaluate((text) => navigator.clipboard.writeText(text), text);
+  await page.getByRole("textbox", { name: /^Editor of the job file/ }).focus();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.press("ControlOrMeta+V");
+}
+
+test("thousands of pasted lines make no thousands of fields", async ({ page }) => {
+  const lines = Array.from({ length: 5000 }, (_, number) => `      - echo line ${number}`);
+  const job = [
+    "protocolVersion: 2",
+    "name: five-thousand",
+    "type: job",
+    "prerequisites:",
+    "  - name: image",
+    "    type: dockerimage",
+    "    uri: berth/base:latest",
+    "taskRoles:",
+    "  worker:",
+    "    instances: 1",
+    "    dockerImage: image",
+    "    resourcePerInstance: {cpu: 1, memoryMB: 256, gpu: 0}",
+    "    commands:",
+    ...lines,
+    "",
+  ].join("\n");
+  await berth.open(page, "/submit?way=editor");
+  const fields = page.locator(".job-form").getByRole("textbox", { includeHidden: true });
+  const before = await fields.count();
+  await paste(page, job);
+  await expect(text(page)).toHaveValue(job);
+  await expect(page.getByText(/^Fits now/)).toBeVisible();
+  // Nobody looks at the form: it is as it was.
+  expect(await fields.count()).toBe(before);
+  await berth.write(page, "Form");
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("five-thousand");
+  await expect(page.getByText(/^4.960 more are in the editor only/)).toBeVisible();
+  expect(await fields.count()).toBeLessThan(100);
+  await page.getByLabel("Name", { exact: true }).fill("five-thousand-lines");
+  await expect(text(page)).toHaveValue(job.replace("five-thousand", "five-thousand-lines"));
+});
+
+test("a text that cannot be read is one message and the way to its line", async ({ page }) => {
+  await berth.open(page, "/submit?way=editor");
+  await paste(page, '{\n  "jobName": "broken",\n  "image" "a"\n}');
+  await expect(page.getByRole("heading", { name: /1 problem/ })).toBeVisible();
+  await berth.write(page, "Form");
+  const alert = page.locator(".submit__main").getByRole("alert");
+  await expect(alert).toHaveCount(1);
+  await expect(alert).toContainText("line 3");
+  await expect(page.locator(".field__problem").filter({ visible: true })).toHaveCount(0);
+  await expect(page.locator(".job-form")).toBeHidden();
+  await berth.picture(page, "unreadable");
+  await alert.getByRole("button", { name: "Go to the line in the editor" }).click();
+  await expect(page.locator(".monaco-editor").first()).toBeVisible();
+  await expect(page).toHaveURL(/way=editor/);
+});
