@@ -121,6 +121,8 @@ pub(crate) struct SignIn {
     pub(crate) limited: Word,
     pub(crate) unavailable: Word,
     pub(crate) ended: Word,
+    pub(crate) again: Word,
+    pub(crate) go_on: Word,
     pub(crate) already: Named,
 }
 

@@ -1,5 +1,6 @@
-import { type Locator, type Page, expect, test } from "@playwright/test";
+import { type APIRequestContext, type Locator, type Page, expect, test } from "@playwright/test";
 import * as berth from "../pages";
+import { PASSWORD } from "../server";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
 
@@ -172,6 +173,93 @@ test("a draft and what is typed early into the same page both stay", async ({ pa
   await expect(name).toHaveValue("typed-early");
   await expect(page.getByText("Another unsubmitted text of yours is kept: draft-before.")).toBeVisible();
 });
+
+test.describe("a session that ends", () => {
+  test.use({ storageState: { cookies: [], origins: [] } });
+
+  async function signIn(page: Page) {
+    await page.goto("/sign-in");
+    await page.getByLabel("User name").fill("admin");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page).toHaveURL(/\/$/);
+  }
+
+  async function signInAgain(page: Page) {
+    const question = page.getByRole("dialog", { name: "Sign in" });
+    await expect(question).toContainText("what you began goes on");
+    await expect(question.getByLabel("User name")).toHaveValue("admin");
+    const password = question.getByLabel("Password");
+    await expect(password).toBeFocused();
+    await password.fill("wrong");
+    await password.press("Enter");
+    await expect(question.getByRole("alert")).toContainText("is wrong");
+    await password.fill(PASSWORD);
+    await berth.picture(page, "sign-in-again");
+    await question.getByRole("button", { name: "Sign in" }).click();
+    await expect(question).toBeHidden();
+  }
+
+  test("in the middle of a job goes on with it", async ({ page, context }) => {
+    await signIn(page);
+    await berth.open(page, "/submit");
+    await page.getByLabel("Name", { exact: true }).fill("after-the-end");
+    await berth.mark(page);
+    await context.clearCookies();
+    await page.getByRole("button", { name: /^Submit/ }).click();
+    await signInAgain(page);
+    await expect(page).toHaveURL(/\/jobs\/admin\/after-the-end$/);
+    await berth.expectNoReload(page);
+  });
+
+  test("in the middle of a form of the administration goes on with it", async ({ page, context, baseURL }) => {
+    await signIn(page);
+    await berth.open(page, "/admin/users");
+    const form = page.locator("form", { has: page.getByRole("button", { name: "Add user" }) });
+    await form.getByLabel("Name").fill("late");
+    await form.getByLabel("Password").fill("a password for late");
+    await context.clearCookies();
+    await form.getByRole("button", { name: "Add user" }).click();
+    await signInAgain(page);
+    await expect(page.getByRole("rowheader", { name: "late", exact: true })).toBeVisible();
+
+    await berth.open(page, "/admin/clusters");
+    await page.getByLabel("Name", { exact: true }).fill("late-cluster");
+    await context.clearCookies();
+    await page.getByRole("button", { name: "Save" }).click();
+    await signInAgain(page);
+    await expect(page.getByRole("dialog", { name: "Save late-cluster" })).toContainText("No job");
+    await berth.confirm(page);
+    await expect(page.getByRole("rowheader", { name: "late-cluster" })).toBeVisible();
+    await forget(page.request, baseURL, "late-cluster");
+  });
+});
+
+test("the form of a virtual cluster keeps what is typed while jobs come and go", async ({ page, request, baseURL }) => {
+  await berth.open(page, "/admin/clusters");
+  const fields = { name: "churned", cpus: "4", gpus: "TITANX=2" };
+  const field = (name: string) => page.locator(`[name="cluster[${name}]"]`);
+  for (const [name, value] of Object.entries(fields)) await field(name).fill(value);
+  // The table above follows each of these; the form must not.
+  for (const round of [1, 2, 3]) {
+    const followed = page.waitForResponse((answer) => answer.url().includes("/fn/clusters/list"));
+    await berth.put(request, baseURL, `churn-${round}`, "true");
+    await followed;
+    for (const [name, value] of Object.entries(fields)) await expect(field(name)).toHaveValue(value);
+  }
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("dialog")).toContainText("Save churned");
+  await berth.confirm(page);
+  await expect(page.getByRole("row", { name: /churned/ })).toContainText("TITANX");
+  // The form is ready for the next one.
+  await expect(field("name")).toHaveValue("");
+  await forget(request, baseURL, "churned");
+});
+
+async function forget(request: APIRequestContext, baseURL: string | undefined, cluster: string) {
+  const answer = await request.delete(`/api/v2/virtual-clusters/${cluster}`, { headers: { Origin: baseURL ?? "" } });
+  expect(answer.ok(), await answer.text()).toBe(true);
+}
 
 async function paste(page: Page, text: string) {
   await page.evaluate((text) => navigator.clipboard.writeText(text), text);

@@ -69,6 +69,8 @@ pub(super) const SIGN_IN: SignIn = SignIn {
     limited: "Too many attempts. Wait a minute, then try again.",
     unavailable: "Signing in does not work at the moment. Try again in a minute.",
     ended: "Your session has ended. Sign in to go on.",
+    again: "Your session has ended. What you wrote is still here, and what you began goes on once you have signed in again.",
+    go_on: "I have signed in",
     already: |name| format!("You are signed in as {name}."),
 };
 

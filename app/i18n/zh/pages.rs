@@ -64,6 +64,8 @@ pub(super) const SIGN_IN: SignIn = SignIn {
     limited: "尝试次数过多，请一分钟后再试。",
     unavailable: "暂时无法登录，请稍后再试。",
     ended: "会话已结束，请重新登录。",
+    again: "会话已结束。您填写的内容仍在，重新登录后将继续刚才的操作。",
+    go_on: "我已登录",
     already: |name| format!("您已登录为 {name}。"),
 };
 

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use protocol::cluster::VirtualClusterSettings;
 
+use crate::Failed;
 use crate::address::encode;
 use crate::i18n::{Reader, text, tr};
 use crate::live::Live;
@@ -24,47 +25,48 @@ use crate::server_fns::virtual_clusters::{
 pub(crate) fn Clusters() -> impl IntoView {
     let save = ServerAction::<SaveCluster>::new();
     let remove = ServerAction::<RemoveCluster>::new();
+    // Saved after a question, which is no action.
+    let saved = RwSignal::new(0_u32);
     let changes = Live::get().cluster();
     let clusters = Resource::new(
-        move || (save.version().get(), remove.version().get(), changes.get()),
+        move || (save.version().get(), remove.version().get(), saved.get(), changes.get()),
         |_| list_clusters(),
     );
-    let query = use_query_map();
-    let edited = Memo::new(move |_| query.read().get("edit"));
     view! {
         <div class="stack">
             <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
             <Loaded
                 resource=clusters
                 content=move |clusters| {
-                    view! { <Content clusters=clusters save=save remove=remove edited=edited/> }
+                    let settings = clusters.into_iter().map(|cluster| cluster.settings).collect();
+                    view! { <Table settings=settings remove=remove/> }
                 }
             />
+            <Edit save=save saved=saved/>
         </div>
     }
     .into_any()
 }
 
+/// The form. It is filled when it is opened and when it was saved, and not while somebody writes,
+/// whatever changes meanwhile.
 #[component]
-fn Content(
-    clusters: Vec<VirtualClusterView>,
-    save: ServerAction<SaveCluster>,
-    remove: ServerAction<RemoveCluster>,
-    edited: Memo<Option<String>>,
-) -> impl IntoView {
-    let settings: Vec<_> = clusters.into_iter().map(|cluster| cluster.settings).collect();
-    let of_table = settings.clone();
-    let form = move || {
-        let name = edited.get();
-        let found = settings.iter().find(|each| Some(each.name.as_str()) == name.as_deref());
-        let parents = parents(&settings, name.as_deref());
-        view! { <SaveForm save=save edited=found.cloned() parents=parents/> }
+fn Edit(save: ServerAction<SaveCluster>, saved: RwSignal<u32>) -> impl IntoView {
+    let query = use_query_map();
+    let edited = Memo::new(move |_| query.read().get("edit"));
+    let known = Resource::new(
+        move || (edited.get(), saved.get()),
+        async |(edited, _): (Option<String>, u32)| {
+            Ok::<_, Failed>((edited, list_clusters().await?))
+        },
+    );
+    let content = move |(edited, clusters): (Option<String>, Vec<VirtualClusterView>)| {
+        let settings: Vec<_> = clusters.into_iter().map(|cluster| cluster.settings).collect();
+        let found = settings.iter().find(|each| Some(each.name.as_str()) == edited.as_deref());
+        let parents = parents(&settings, edited.as_deref());
+        view! { <SaveForm save=save saved=saved edited=found.cloned() parents=parents/> }
     };
-    view! {
-        <Table settings=of_table remove=remove/>
-        {form}
-    }
-    .into_any()
+    view! { <Loaded resource=known content=content/> }
 }
 
 /// Of which virtual clusters one may be a part.
@@ -165,6 +167,7 @@ fn Remove(name: String, remove: ServerAction<RemoveCluster>) -> impl IntoView {
 #[component]
 fn SaveForm(
     save: ServerAction<SaveCluster>,
+    saved: RwSignal<u32>,
     edited: Option<VirtualClusterSettings>,
     parents: Vec<String>,
 ) -> impl IntoView {
@@ -179,7 +182,7 @@ fn SaveForm(
     let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let groups = groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let asker = Asker::get();
-    let ask = move |event: MouseEvent| ask_before_saving(asker, &event);
+    let ask = move |event: MouseEvent| ask_before_saving(asker, saved, &event);
     view! {
         <section class="card" aria-labelledby="add-cluster">
             <h2 id="add-cluster" class="card__head">{title}</h2>
@@ -285,13 +288,20 @@ fn Parent(parent: String, parents: Vec<String>) -> impl IntoView {
 }
 
 /// Says what saving would do before it is done.
-fn ask_before_saving(asker: Asker, event: &MouseEvent) {
+fn ask_before_saving(asker: Asker, saved: RwSignal<u32>, event: &MouseEvent) {
     let Some(SaveCluster { cluster }) = sent(event) else { return };
     let (name, of_effect) = (cluster.name.clone(), cluster.clone());
     asker.ask(
         move |t| (t.queue.save_named)(&name),
         |t| t.admin.share_hint,
-        effect_of_cluster(of_effect),
-        move || save_cluster(cluster),
+        move || effect_of_cluster(of_effect.clone()),
+        move || {
+            let cluster = cluster.clone();
+            async move {
+                save_cluster(cluster).await?;
+                saved.try_update(|saved| *saved += 1);
+                Ok::<_, Failed>(())
+            }
+        },
     );
 }

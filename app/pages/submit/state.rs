@@ -9,6 +9,7 @@ use crate::Failed;
 use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::draft::Drafts;
 use crate::parts::editor::Jump;
+use crate::parts::sign_in_again::SignInAgain;
 use crate::server_fns::jobs::SubmitJob;
 use crate::server_fns::submit::Opened;
 
@@ -110,6 +111,14 @@ impl Editing {
             cloned_from: StoredValue::new(opened.cloned_from.clone()),
             submit: ServerAction::new(),
         };
+        let again = SignInAgain::get();
+        Effect::new(move |_| {
+            let is_over =
+                |answer: &Result<_, Failed>| answer.as_ref().is_err_and(Failed::is_signed_out);
+            if editing.submit.value().read().as_ref().is_some_and(is_over) {
+                again.then(move || editing.submit());
+            }
+        });
         provide_context(editing);
         editing
     }
