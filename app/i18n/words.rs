@@ -428,6 +428,8 @@ pub(crate) struct Admin {
     pub(crate) remove_cluster_text: Word,
     pub(crate) share: Word,
     pub(crate) share_hint: Word,
+    pub(crate) promises: Word,
+    pub(crate) beyond: Word,
     pub(crate) share_gpus_hint: Word,
     pub(crate) parent: Word,
     pub(crate) no_parent: Word,

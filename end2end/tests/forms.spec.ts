@@ -256,6 +256,36 @@ test("the form of a virtual cluster keeps what is typed while jobs come and go",
   await forget(request, baseURL, "churned");
 });
 
+test("guarantees beyond what there is are said beside their field and before they are saved", async ({
+  page,
+  request,
+  baseURL,
+}) => {
+  await berth.open(page, "/admin/clusters");
+  const field = (name: string) => page.locator(`[name="cluster[${name}]"]`);
+  const promised = page.getByRole("list", { name: "Guaranteed of what there is" });
+  await field("name").fill("speech");
+  await field("gpus").fill("TITANX=500");
+  await expect(promised).toContainText("TITANX: promised 500 of 10, more than there is");
+  await field("gpus").fill("TITANX=3");
+  await expect(promised).toContainText("TITANX: promised 3 of 10");
+  await expect(promised).not.toContainText("more than there is");
+  await field("gpus").fill("TITANX=500");
+  await expect(promised).toContainText("more than there is");
+  await berth.picture(page, "promised");
+  await page.getByRole("button", { name: "Save" }).click();
+  const beyond = "More is guaranteed than there is: TITANX: promised 500 of 10";
+  await expect(page.getByRole("dialog")).toContainText(beyond);
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+
+  const answer = await request.put("/api/v2/virtual-clusters/speech", {
+    headers: { Origin: baseURL ?? "" },
+    data: { share: { gpus: { TITANX: 500 } } },
+  });
+  expect(await answer.text()).toContain(beyond);
+  await forget(request, baseURL, "speech");
+});
+
 async function forget(request: APIRequestContext, baseURL: string | undefined, cluster: string) {
   const answer = await request.delete(`/api/v2/virtual-clusters/${cluster}`, { headers: { Origin: baseURL ?? "" } });
   expect(answer.ok(), await answer.text()).toBe(true);

@@ -364,6 +364,8 @@ pub(super) const ADMIN: Admin = Admin {
     remove_cluster_text: "No active job may use it.",
     share: "Share",
     share_hint: "What it is guaranteed. Left empty: nothing; it uses what others leave idle.",
+    promises: "Guaranteed of what there is",
+    beyond: "more than there is",
     share_gpus_hint: "Type and count, such as A100=8. Types not named are only borrowed then.",
     parent: "Part of",
     no_parent: "No other",

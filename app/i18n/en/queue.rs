@@ -1,8 +1,10 @@
+use api::cluster::Promised;
 use protocol::wait::{Ground, ResourceKind, Scarce};
 
 use crate::i18n::en::spans::span;
 use crate::i18n::waits::amount;
 use crate::i18n::words_queue::{Effects, Queue};
+use crate::number::count;
 
 pub(super) const QUEUE: Queue = Queue {
     scarce: |scarce| {
@@ -51,6 +53,7 @@ pub(super) const QUEUE: Queue = Queue {
             if n == 1 { format!("1 job of {cluster}") } else { format!("{n} jobs of {cluster}") }
         },
         and: " and ",
+        comma: ", ",
         start: |jobs| format!("Would start: {jobs}"),
         wait: |jobs| format!("Would wait: {jobs}"),
         preempted: |jobs| format!("Would give way and wait again: {jobs}"),
@@ -58,6 +61,15 @@ pub(super) const QUEUE: Queue = Queue {
         displaced: |jobs| format!("Goes on there until its end: {jobs}"),
         moved: |jobs| format!("Starts anew on another node: {jobs}"),
         impossible: |jobs| format!("Could never start any more: {jobs}"),
+        promise: |promise| {
+            let of = format!("promised {} of {}", count(promise.promised), count(promise.there));
+            match &promise.resource {
+                Promised::Gpus(gpu_type) => format!("{gpu_type}: {of}"),
+                Promised::Cpus => format!("CPU cores: {of}"),
+                Promised::MemoryMb => format!("Memory, MB: {of}"),
+            }
+        },
+        overpromised: |promises| format!("More is guaranteed than there is: {promises}"),
         named: |sentence, names, more| match more {
             0 => format!("{sentence} ({names})"),
             more => format!("{sentence} ({names} and {more} more)"),

@@ -1,8 +1,15 @@
-use api::cluster::VirtualClusterView;
+use std::time::Duration;
+
+use api::cluster::{Promise, VirtualClusterView};
 use leptos::ev::MouseEvent;
+use leptos::form::FromFormData;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use leptos_router::hooks::use_query_map;
 use protocol::cluster::VirtualClusterSettings;
+use serde::{Deserialize, Serialize};
+use wasm_bindgen::JsCast;
+use web_sys::{FormData, HtmlFormElement};
 
 use crate::Failed;
 use crate::address::encode;
@@ -17,8 +24,11 @@ use crate::parts::loaded::Loaded;
 use crate::parts::table::DataTable;
 use crate::server_fns::queue::effect_of_cluster;
 use crate::server_fns::virtual_clusters::{
-    RemoveCluster, SaveCluster, list_clusters, save_cluster,
+    ClusterForm, RemoveCluster, SaveCluster, list_clusters, promises, save_cluster,
 };
+
+/// Typing has stopped when nothing was typed for so long.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// All virtual clusters, and a form that adds one or changes the one that the address names.
 #[component]
@@ -48,6 +58,14 @@ pub(crate) fn Clusters() -> impl IntoView {
     .into_any()
 }
 
+/// What the form begins with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Opened {
+    edited: Option<String>,
+    clusters: Vec<VirtualClusterView>,
+    promises: Vec<Promise>,
+}
+
 /// The form. It is filled when it is opened and when it was saved, and not while somebody writes,
 /// whatever changes meanwhile.
 #[component]
@@ -57,14 +75,16 @@ fn Edit(save: ServerAction<SaveCluster>, saved: RwSignal<u32>) -> impl IntoView 
     let known = Resource::new(
         move || (edited.get(), saved.get()),
         async |(edited, _): (Option<String>, u32)| {
-            Ok::<_, Failed>((edited, list_clusters().await?))
+            let promises = promises(ClusterForm::default()).await?;
+            Ok::<_, Failed>(Opened { edited, clusters: list_clusters().await?, promises })
         },
     );
-    let content = move |(edited, clusters): (Option<String>, Vec<VirtualClusterView>)| {
+    let content = move |Opened { edited, clusters, promises }| {
         let settings: Vec<_> = clusters.into_iter().map(|cluster| cluster.settings).collect();
         let found = settings.iter().find(|each| Some(each.name.as_str()) == edited.as_deref());
         let parents = parents(&settings, edited.as_deref());
-        view! { <SaveForm save=save saved=saved edited=found.cloned() parents=parents/> }
+        let edited = found.cloned();
+        view! { <SaveForm save=save saved=saved edited=edited parents=parents promises=promises/> }
     };
     view! { <Loaded resource=known content=content/> }
 }
@@ -170,7 +190,9 @@ fn SaveForm(
     saved: RwSignal<u32>,
     edited: Option<VirtualClusterSettings>,
     parents: Vec<String>,
+    promises: Vec<Promise>,
 ) -> impl IntoView {
+    let promises = RwSignal::new(promises);
     let name = edited.as_ref().map(|settings| settings.name.to_string());
     let of_title = name.clone();
     let title = tr(move |t| match &of_title {
@@ -186,7 +208,7 @@ fn SaveForm(
     view! {
         <section class="card" aria-labelledby="add-cluster">
             <h2 id="add-cluster" class="card__head">{title}</h2>
-            <ActionForm action=save attr:class="form">
+            <ActionForm action=save attr:class="form" on:input=follow(promises)>
                 <Field
                     name="cluster[name]"
                     label=text(|t| t.admin.name)
@@ -195,6 +217,7 @@ fn SaveForm(
                     required=true
                 />
                 <ShareFields edited=of_share parents=parents/>
+                <Promises promises=promises/>
                 <Field
                     name="cluster[users]"
                     label=text(|t| t.admin.users)
@@ -285,6 +308,58 @@ fn Parent(parent: String, parents: Vec<String>) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// How much is guaranteed of how much there is, with what stands in the form.
+#[component]
+fn Promises(promises: RwSignal<Vec<Promise>>) -> impl IntoView {
+    let line = |promise: Promise| {
+        let too_much = promise.is_too_much();
+        let beyond = too_much.then(|| view! { ", " <b>{tr(|t| t.admin.beyond)}</b> });
+        view! {
+            <li class:promises__beyond=too_much>
+                {tr(move |t| (t.queue.effect.promise)(&promise))} {beyond}
+            </li>
+        }
+    };
+    let lines = move || promises.get().into_iter().map(line).collect_view();
+    view! {
+        <ul class="promises" aria-live="polite" aria-label=tr(|t| t.admin.promises)>{lines}</ul>
+    }
+    .into_any()
+}
+
+/// Asks anew what is guaranteed when somebody has stopped typing for a moment.
+fn follow(promised: RwSignal<Vec<Promise>>) -> impl Fn(web_sys::Event) + Copy {
+    let number = StoredValue::new(0_u32);
+    move |event| {
+        let form = event.current_target();
+        let form = form.and_then(|form| form.dyn_into::<HtmlFormElement>().ok());
+        let sent = form.and_then(|form| FormData::new_with_form(&form).ok());
+        let Some(Ok(SaveCluster { cluster })) = sent.map(|sent| SaveCluster::from_form_data(&sent))
+        else {
+            return;
+        };
+        number.update_value(|number| *number += 1);
+        let mine = number.get_value();
+        let is_last = move || number.try_get_value() == Some(mine);
+        let ask = async move {
+            // What cannot be read yet changes nothing; saving says what is wrong with it.
+            if let Ok(found) = promises(cluster).await
+                && is_last()
+            {
+                promised.try_set(found);
+            }
+        };
+        set_timeout(
+            move || {
+                if is_last() {
+                    spawn_local(ask);
+                }
+            },
+            PAUSE,
+        );
+    }
 }
 
 /// Says what saving would do before it is done.
