@@ -33,6 +33,7 @@ pub(crate) mod pagination;
 pub(crate) mod preferences;
 pub(crate) mod relative_time;
 pub(crate) mod script;
+pub(crate) mod sign_in_again;
 pub(crate) mod state_cell;
 pub(crate) mod state_chip;
 pub(crate) mod table;

@@ -124,6 +124,8 @@ pub(crate) struct SignIn {
     pub(crate) limited: Word,
     pub(crate) unavailable: Word,
     pub(crate) ended: Word,
+    pub(crate) again: Word,
+    pub(crate) go_on: Word,
     pub(crate) already: Named,
 }
 
@@ -462,6 +464,8 @@ pub(crate) struct Admin {
     pub(crate) remove_cluster_text: Word,
     pub(crate) share: Word,
     pub(crate) share_hint: Word,
+    pub(crate) promises: Word,
+    pub(crate) beyond: Word,
     pub(crate) share_gpus_hint: Word,
     pub(crate) parent: Word,
     pub(crate) no_parent: Word,

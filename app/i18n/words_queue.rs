@@ -85,6 +85,7 @@ pub(crate) struct Effects {
     /// So many jobs of a virtual cluster.
     pub(crate) jobs_of: fn(u64, &str) -> String,
     pub(crate) and: Word,
+    pub(crate) comma: Word,
     pub(crate) start: fn(&str) -> String,
     pub(crate) wait: fn(&str) -> String,
     pub(crate) preempted: fn(&str) -> String,
@@ -92,6 +93,9 @@ pub(crate) struct Effects {
     pub(crate) displaced: fn(&str) -> String,
     pub(crate) moved: fn(&str) -> String,
     pub(crate) impossible: fn(&str) -> String,
+    /// How much of a resource is guaranteed, of how much there is.
+    pub(crate) promise: fn(&api::cluster::Promise) -> String,
+    pub(crate) overpromised: fn(&str) -> String,
     /// A sentence and the names of the jobs it is about; how many more there are.
     pub(crate) named: fn(&str, &str, u64) -> String,
 }
@@ -122,7 +126,10 @@ impl Queue {
         if effect.is_nothing() {
             return vec![words.nothing.to_owned()];
         }
-        [
+        let overpromised = effect.overpromised.iter().map(words.promise).collect::<Vec<_>>();
+        let overpromised = (!overpromised.is_empty())
+            .then(|| (words.overpromised)(&overpromised.join(words.comma)));
+        let affected = [
             (&effect.start, words.start),
             (&effect.wait, words.wait),
             (&effect.preempted, words.preempted),
@@ -138,8 +145,8 @@ impl Queue {
             let sentence = sentence(&counts.collect::<Vec<_>>().join(words.and));
             let names = jobs.jobs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             (words.named)(&sentence, &names, jobs.count() - jobs.jobs.len() as u64)
-        })
-        .collect()
+        });
+        overpromised.into_iter().chain(affected).collect()
     }
 }
 

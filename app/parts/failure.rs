@@ -2,6 +2,8 @@ use leptos::prelude::*;
 
 use crate::Failed;
 use crate::i18n::tr;
+use crate::parts::sign_in_again::SignInAgain;
+use crate::session::Session;
 
 /// What failed, why, and how to go on.
 #[component]
@@ -22,8 +24,7 @@ pub(crate) fn Failure(
         view! { <p class="failure__id">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
     });
     let way_out = if signed_out {
-        view! { <a class="button button--primary" href="/sign-in" rel="external">{tr(|t| t.sign_in.title)}</a> }
-            .into_any()
+        view! { <SignIn retry=retry/> }.into_any()
     } else {
         view! {
             <button type="button" class="button" on:click=move |_| retry.run(())>
@@ -39,5 +40,22 @@ pub(crate) fn Failure(
             {request}
             {way_out}
         </div>
+    }
+}
+
+/// Signing in where one is; for whoever was never signed in, on the page for it.
+#[component]
+fn SignIn(retry: Callback<()>) -> impl IntoView {
+    let (again, session) = (SignInAgain::get(), Session::get());
+    let sign_in = move |event: web_sys::MouseEvent| {
+        if session.actor().is_some() {
+            event.prevent_default();
+            again.then(move || retry.run(()));
+        }
+    };
+    view! {
+        <a class="button button--primary" href="/sign-in" rel="external" on:click=sign_in>
+            {tr(|t| t.sign_in.title)}
+        </a>
     }
 }

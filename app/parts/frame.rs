@@ -6,12 +6,14 @@ use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::nav::{BottomBar, Sidebar};
 use crate::parts::outage::Outage;
 use crate::parts::preferences::Preferences;
+use crate::parts::sign_in_again::{SignInAgain, SignInDialog};
 use crate::session::Session;
 
 /// What is around every page: the way to the other pages, who is signed in, language and theme.
 #[component]
 pub(crate) fn Frame(children: Children) -> impl IntoView {
     let signed_in = Session::get().actor().is_some();
+    let again = SignInAgain::provide();
     let asker = Asker::provide();
     view! {
         <a class="skip" href="#content">{tr(|t| t.common.skip)}</a>
@@ -22,6 +24,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
             {signed_in.then(|| view! { <BottomBar/> })}
         </div>
         <AskDialog asker=asker/>
+        {signed_in.then(|| view! { <SignInDialog again=again/> })}
     }
 }
 

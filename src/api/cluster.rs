@@ -1,6 +1,7 @@
 //! Nodes and virtual clusters.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::IpAddr;
 
 use async_trait::async_trait;
@@ -50,8 +51,57 @@ pub trait VirtualClusters: Send + Sync {
     async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()>;
     /// What `save` would do to jobs. It is refused where `save` would be; nothing is changed.
     async fn save_effect(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<Effect>;
+    /// What is guaranteed of what there is: as things stand, or once one is saved like this
+    /// (administrators). More than there is can be promised, for what is still to come.
+    async fn promises(
+        &self,
+        actor: &Actor,
+        settings: Option<VirtualClusterSettings>,
+    ) -> Result<Vec<Promise>>;
     /// Removes one that no active job uses (administrators). `default` stays.
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()>;
+}
+
+/// How much of a resource all virtual clusters are guaranteed together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promise {
+    /// Of what.
+    pub resource: Promised,
+    /// What is guaranteed.
+    pub promised: u64,
+    /// What all nodes have, whether or not they answer at the moment.
+    pub there: u64,
+}
+
+/// What virtual clusters are guaranteed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Promised {
+    /// GPUs of a type.
+    Gpus(GpuType),
+    /// CPU cores.
+    Cpus,
+    /// Memory in MiB.
+    MemoryMb,
+}
+
+impl Promise {
+    /// Whether not all who are promised it can have it.
+    #[must_use]
+    pub fn is_too_much(&self) -> bool {
+        self.promised > self.there
+    }
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { resource, promised, there } = self;
+        match resource {
+            Promised::Gpus(gpu_type) => write!(f, "{gpu_type}: promised {promised} of {there}"),
+            Promised::Cpus => write!(f, "CPU cores: promised {promised} of {there}"),
+            Promised::MemoryMb => write!(f, "memory in MiB: promised {promised} of {there}"),
+        }
+    }
 }
 
 /// What is to become of a node and of what runs on it.

@@ -93,6 +93,8 @@ pub struct Effect {
     pub moved: Affected,
     /// Jobs that could never start any more.
     pub impossible: Affected,
+    /// What would be guaranteed beyond what there is.
+    pub overpromised: Vec<crate::cluster::Promise>,
 }
 
 impl Effect {

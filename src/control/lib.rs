@@ -20,6 +20,7 @@ mod loops;
 mod ops;
 mod passwords;
 mod portal;
+mod promises;
 mod public_keys;
 mod queue;
 mod registry;

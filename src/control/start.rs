@@ -27,7 +27,7 @@ use crate::shared::{OfNodes, Shared};
 use crate::spools::Spools;
 use crate::terminals::Terminals;
 use crate::wake::now;
-use crate::{Error, loops, ops, passwords, tunnels};
+use crate::{Error, loops, ops, passwords, promises, tunnels};
 
 /// The name of the first administrator.
 const ADMIN: &str = "admin";
@@ -134,6 +134,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let cluster = Cluster::read(&database, &options.portal).await?;
     keep_apart(&options.portal, cluster.nodes.iter().map(|node| &node.settings))?;
     warn(&options.portal, &cluster);
+    promises::warn(&cluster);
     let guest = guest
         .map(|program| Guest::new(&installation, &program))
         .transpose()

@@ -68,6 +68,8 @@ pub(super) const SIGN_IN: SignIn = SignIn {
     limited: "Too many attempts. Wait a minute, then try again.",
     unavailable: "Signing in does not work at the moment. Try again in a minute.",
     ended: "Your session has ended. Sign in to go on.",
+    again: "Your session has ended. What you wrote is still here, and what you began goes on once you have signed in again.",
+    go_on: "I have signed in",
     already: |name| format!("You are signed in as {name}."),
 };
 
@@ -397,6 +399,8 @@ pub(super) const ADMIN: Admin = Admin {
     remove_cluster_text: "No active job may use it.",
     share: "Share",
     share_hint: "What it is guaranteed. Left empty: nothing; it uses what others leave idle.",
+    promises: "Guaranteed of what there is",
+    beyond: "more than there is",
     share_gpus_hint: "Type and count, such as A100=8. Types not named are only borrowed then.",
     parent: "Part of",
     no_parent: "No other",

@@ -1,10 +1,11 @@
+use api::cluster::Promised;
 use api::queue::{Alternative, Instead};
 use protocol::wait::{Ground, Likeness, ResourceKind};
 
 use crate::i18n::en::pages::plural;
 use crate::i18n::en::spans::rough;
 use crate::i18n::words_queue::{Effects, Queue};
-use crate::number::amount;
+use crate::number::{amount, count};
 
 pub(super) const QUEUE: Queue = Queue {
     table: "What it needs and what there is",
@@ -82,6 +83,7 @@ pub(super) const QUEUE: Queue = Queue {
             if n == 1 { format!("1 job of {cluster}") } else { format!("{n} jobs of {cluster}") }
         },
         and: " and ",
+        comma: ", ",
         start: |jobs| format!("Would start: {jobs}"),
         wait: |jobs| format!("Would wait: {jobs}"),
         preempted: |jobs| format!("Would give way and wait again: {jobs}"),
@@ -89,6 +91,15 @@ pub(super) const QUEUE: Queue = Queue {
         displaced: |jobs| format!("Goes on there until its end: {jobs}"),
         moved: |jobs| format!("Starts anew on another node: {jobs}"),
         impossible: |jobs| format!("Could never start any more: {jobs}"),
+        promise: |promise| {
+            let of = format!("promised {} of {}", count(promise.promised), count(promise.there));
+            match &promise.resource {
+                Promised::Gpus(gpu_type) => format!("{gpu_type}: {of}"),
+                Promised::Cpus => format!("CPU cores: {of}"),
+                Promised::MemoryMb => format!("Memory, MB: {of}"),
+            }
+        },
+        overpromised: |promises| format!("More is guaranteed than there is: {promises}"),
         named: |sentence, names, more| match more {
             0 => format!("{sentence} ({names})"),
             more => format!("{sentence} ({names} and {more} more)"),

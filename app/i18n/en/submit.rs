@@ -23,6 +23,14 @@ pub(super) const SUBMIT: Submit = Submit {
     cloned_from: |key| format!("Clone of {key}"),
     draft_restored: "Your unsubmitted text of last time is here again.",
     discard: "Discard draft",
+    draft_elsewhere: |name| match name {
+        "" => "Another unsubmitted text of yours is kept.".to_owned(),
+        name => format!("Another unsubmitted text of yours is kept: {name}."),
+    },
+    draft_take: "Take that one",
+    draft_leave: "Keep this one",
+    draft_taken: "The other text took the place of this one.",
+    more_in_editor: |count| format!("{} more are in the editor only.", crate::number::count(count)),
     unreadable: |problem| {
         format!("The form cannot read the text: {}, line {}.", problem.message, problem.line)
     },

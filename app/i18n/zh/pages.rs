@@ -63,6 +63,8 @@ pub(super) const SIGN_IN: SignIn = SignIn {
     limited: "尝试次数过多，请一分钟后再试。",
     unavailable: "暂时无法登录，请稍后再试。",
     ended: "会话已结束，请重新登录。",
+    again: "会话已结束。您填写的内容仍在，重新登录后将继续刚才的操作。",
+    go_on: "我已登录",
     already: |name| format!("您已登录为 {name}。"),
 };
 
@@ -389,6 +391,8 @@ pub(super) const ADMIN: Admin = Admin {
     remove_cluster_text: "不能有活动的作业使用它。",
     share: "配额",
     share_hint: "保障的配额。留空则无保障，使用他人空闲的资源。",
+    promises: "已承诺与现有的资源",
+    beyond: "超出现有资源",
     share_gpus_hint: "类型和数量，例如 A100=8。未列出的类型只能借用。",
     parent: "隶属于",
     no_parent: "无",

@@ -1,3 +1,4 @@
+use api::cluster::Promised;
 use api::queue::{Alternative, Instead};
 use protocol::wait::{Ground, Likeness, ResourceKind};
 
@@ -77,6 +78,7 @@ pub(super) const QUEUE: Queue = Queue {
         nothing: "不会立即使任何作业启动、等待或让出资源。",
         jobs_of: |n, cluster| format!("{cluster} 的 {n} 个作业"),
         and: "、",
+        comma: "，",
         start: |jobs| format!("{jobs}将启动"),
         wait: |jobs| format!("{jobs}将等待"),
         preempted: |jobs| format!("{jobs}将让出资源并重新排队"),
@@ -84,6 +86,15 @@ pub(super) const QUEUE: Queue = Queue {
         displaced: |jobs| format!("{jobs}正在其上运行，将继续直到结束"),
         moved: |jobs| format!("{jobs}将在其他节点重新开始"),
         impossible: |jobs| format!("{jobs}将永远无法启动"),
+        promise: |promise| {
+            let of = format!("已承诺 {}，共有 {}", count(promise.promised), count(promise.there));
+            match &promise.resource {
+                Promised::Gpus(gpu_type) => format!("{gpu_type}：{of}"),
+                Promised::Cpus => format!("CPU 核：{of}"),
+                Promised::MemoryMb => format!("内存（MB）：{of}"),
+            }
+        },
+        overpromised: |promises| format!("承诺的资源超出现有资源：{promises}"),
         named: |sentence, names, more| match more {
             0 => format!("{sentence}（{names}）"),
             more => {

@@ -23,6 +23,14 @@ pub(super) const SUBMIT: Submit = Submit {
     cloned_from: |key| format!("克隆自 {key}"),
     draft_restored: "已恢复您上次未提交的文本。",
     discard: "放弃草稿",
+    draft_elsewhere: |name| match name {
+        "" => "另有一份您未提交的文本。".to_owned(),
+        name => format!("另有一份您未提交的文本：{name}。"),
+    },
+    draft_take: "使用该文本",
+    draft_leave: "保留当前文本",
+    draft_taken: "已换成另一份文本。",
+    more_in_editor: |count| format!("另有 {} 项只在编辑器中显示。", crate::number::count(count)),
     unreadable: |problem| {
         let message = super::said::said(&problem.message);
         format!("表单无法读取文本：第 {} 行，{message}。", problem.line)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::audit::AuditAction;
-use api::cluster::{VirtualClusterView, VirtualClusters};
+use api::cluster::{Promise, VirtualClusterView, VirtualClusters};
 use api::queue::Effect;
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -16,6 +16,7 @@ use super::{administrators_only, effects, views};
 use crate::audit::{Note, difference};
 use crate::cluster::Cluster;
 use crate::error::database;
+use crate::promises;
 use crate::rights::Usable;
 use crate::shared::Shared;
 
@@ -80,7 +81,25 @@ impl VirtualClusters for Ops {
     async fn save_effect(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<Effect> {
         administrators_only(actor)?;
         check(&settings, self.0.cluster().virtual_clusters.clone())?;
-        effects::of(&self.0, Change::Share(VirtualCluster::from(&settings))).await
+        let promises = self.promises(actor, Some(settings.clone())).await?;
+        let change = Change::Share(VirtualCluster::from(&settings));
+        let overpromised = promises.into_iter().filter(Promise::is_too_much).collect();
+        Ok(Effect { overpromised, ..effects::of(&self.0, change).await? })
+    }
+
+    async fn promises(
+        &self,
+        actor: &Actor,
+        settings: Option<VirtualClusterSettings>,
+    ) -> Result<Vec<Promise>> {
+        administrators_only(actor)?;
+        let cluster = self.0.cluster();
+        let mut clusters = cluster.virtual_clusters.clone();
+        if let Some(settings) = settings {
+            clusters.retain(|other| other.name != settings.name);
+            clusters.push(settings);
+        }
+        Ok(promises::of(&cluster.nodes, &clusters))
     }
 
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use api::audit::{Audit, AuditEntry, AuditNote};
 use api::changes::{Change, Changes};
 use api::cluster::{
-    Drain, FreeGpus, NodeView, Nodes, Silent, Usage, VirtualClusterView, VirtualClusters,
+    Drain, FreeGpus, NodeView, Nodes, Promise, Silent, Usage, VirtualClusterView, VirtualClusters,
 };
 use api::groups::{GroupView, Groups};
 use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
@@ -552,6 +552,9 @@ impl VirtualClusters for World {
     }
     async fn save_effect(&self, _: &Actor, _: VirtualClusterSettings) -> Result<Effect> {
         Ok(Effect::default())
+    }
+    async fn promises(&self, _: &Actor, _: Option<VirtualClusterSettings>) -> Result<Vec<Promise>> {
+        Ok(Vec::new())
     }
     async fn remove(&self, _: &Actor, _: &VirtualClusterName) -> Result<()> {
         Ok(())
