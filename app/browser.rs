@@ -16,6 +16,7 @@ pub(crate) fn opening() -> Opening {
         now: now(),
         address: "/".to_owned(),
         ways: api::sign_ins::SignInWays::default(),
+        mark: None,
     }
 }
 

@@ -14,6 +14,9 @@ pub struct Failed {
     pub error: Error,
     /// The request's id, where the server gave one.
     pub request_id: Option<String>,
+    /// Nothing answered at all. The server never says so.
+    #[serde(skip)]
+    pub unanswered: bool,
 }
 
 impl Failed {
@@ -21,6 +24,13 @@ impl Failed {
     #[must_use]
     pub fn is_signed_out(&self) -> bool {
         self.error.code == ErrorCode::UnauthorizedUserError
+    }
+
+    /// Whether it is nothing about what was asked for, and will pass.
+    #[must_use]
+    pub fn is_outage(&self) -> bool {
+        let status = self.error.code.status();
+        self.unanswered || status >= 500 || status == 429
     }
 
     /// Whether the thing asked for does not exist.
@@ -40,7 +50,7 @@ impl std::error::Error for Failed {}
 
 impl From<Error> for Failed {
     fn from(error: Error) -> Self {
-        Self { error, request_id: None }
+        Self { error, request_id: None, unanswered: false }
     }
 }
 
@@ -48,6 +58,7 @@ impl FromServerFnError for Failed {
     type Encoder = JsonEncoding;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
+        let unanswered = matches!(error, ServerFnErrorErr::Request(_));
         let code = match &error {
             ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => {
                 ErrorCode::InvalidParametersError
@@ -66,7 +77,7 @@ impl FromServerFnError for Failed {
             other => other.to_string(),
         };
         // The framework would answer everything with 500.
-        edge::failed(Error::new(code, message))
+        Self { unanswered, ..edge::failed(Error::new(code, message)) }
     }
 }
 
@@ -79,6 +90,23 @@ mod tests {
         let failed = Failed::from_server_fn_error(ServerFnErrorErr::Args("no such name".into()));
         assert_eq!(failed.error.code, ErrorCode::InvalidParametersError);
         assert_eq!(failed.to_string(), "no such name");
+    }
+
+    #[test]
+    fn an_outage_is_told_from_what_the_server_says_of_the_question() {
+        let unanswered = ServerFnErrorErr::Request("TypeError: Failed to fetch".into());
+        assert!(Failed::from_server_fn_error(unanswered).unanswered);
+        for (code, outage) in [
+            (ErrorCode::UnavailableError, true),
+            (ErrorCode::UnknownError, true),
+            (ErrorCode::TooManyRequestsError, true),
+            (ErrorCode::NoJobError, false),
+            (ErrorCode::UnauthorizedUserError, false),
+            (ErrorCode::ForbiddenUserError, false),
+        ] {
+            let failed = Failed::from(Error::new(code, "no"));
+            assert_eq!((failed.is_outage(), failed.unanswered), (outage, false), "{code:?}");
+        }
     }
 
     #[test]

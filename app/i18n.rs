@@ -3,6 +3,7 @@
 
 mod causes;
 mod en;
+mod said;
 mod waits;
 mod words;
 pub(crate) mod words_accounts;
@@ -11,6 +12,7 @@ pub(crate) mod words_connect;
 pub(crate) mod words_files;
 pub(crate) mod words_images;
 pub(crate) mod words_lists;
+pub(crate) mod words_outage;
 pub(crate) mod words_queue;
 pub(crate) mod words_submit;
 mod zh;
@@ -118,6 +120,12 @@ pub(crate) fn text<R: Into<String>>(
 ) -> Signal<String> {
     let language = Session::get().language;
     Signal::derive(move || pick(language.get().texts()).into())
+}
+
+/// A sentence of the server in the reader's language.
+pub(crate) fn said(sentence: impl Into<String>) -> impl Fn() -> String {
+    let sentence = sentence.into();
+    tr(move |t| (t.said)(&sentence))
 }
 
 /// The catalogue of the moment, for texts made outside of views.

@@ -63,7 +63,8 @@ pub(crate) fn listen() {
     });
 }
 
-fn is_typing(event: &web_sys::KeyboardEvent) -> bool {
+/// Whether a key is meant for a field, or for the browser.
+pub(crate) fn is_typing(event: &web_sys::KeyboardEvent) -> bool {
     if event.is_composing() || event.ctrl_key() || event.meta_key() || event.alt_key() {
         return true;
     }

@@ -15,6 +15,8 @@ compile_error!(
 
 mod address;
 mod connect;
+#[cfg(feature = "hydrate")]
+mod early;
 mod failed;
 pub mod i18n;
 mod keys;
@@ -69,7 +71,11 @@ pub fn hydrate() {
     };
     wasm_bindgen_futures::spawn_local(async move {
         let Some(body) = document().body() else { return };
-        leptos::mount::hydrate_from_async(body, app).await.forget();
+        let early = early::Early::keep();
+        leptos::mount::hydrate_from_async(body.clone(), app).await.forget();
+        early.give_back();
+        // Whoever drives the page from outside sees by it that the page answers.
+        let _only_a_sign = body.set_attribute("data-alive", "");
         alive.set(true);
     });
 }

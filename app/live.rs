@@ -1,26 +1,27 @@
-//! What changes on the server, as it changes: one event stream a browser tab, whose messages wake
-//! topics. A topic is a counter; resources have it among their sources and read again.
+//! What changes on the server, as it changes: messages wake topics. A topic is a counter; resources
+//! have it among their sources and read again. Topics wake together and at most once a second, and
+//! not at all while nobody looks; what came meanwhile wakes them when somebody does.
 
-use std::cell::RefCell;
+mod ear;
+mod stream;
+mod tabs;
+
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::time::Duration;
 
-use api::changes::Change;
+use api::changes::{Change, Mark};
 use leptos::prelude::*;
-use protocol::ids::JobKey;
-use wasm_bindgen::JsCast;
-use wasm_bindgen::closure::Closure;
-use web_sys::{EventSource, MessageEvent};
+use protocol::ids::{JobKey, UserName};
+use protocol::time::Timestamp;
 
+use crate::edge;
 use crate::session::Session;
+use ear::{Ear, Heard};
 
-/// Where the server tells what changes.
-const EVENTS: &str = "/api/events";
-/// Changes that come together wake their topics once.
-const GATHER: Duration = Duration::from_millis(250);
-/// Waiting before each new connection, in seconds; the last one repeats.
-const BACK_OFF: [u64; 6] = [0, 1, 2, 4, 8, 10];
+/// Changes that come together wake their topics once, in milliseconds.
+const GATHER: i64 = 150;
+/// The shortest time between two wakings, in milliseconds.
+const PAUSE: i64 = 1000;
 
 /// Whether the page has been taken over from the server. Before that it reads nothing anew, so what
 /// changes meanwhile must not be told yet.
@@ -31,12 +32,25 @@ pub(crate) struct Alive(pub(crate) ArcRwSignal<bool>);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Live {
     jobs: RwSignal<u64>,
+    own_jobs: RwSignal<u64>,
     nodes: RwSignal<u64>,
     cluster: RwSignal<u64>,
     queue: RwSignal<u64>,
     images: RwSignal<u64>,
     followed: StoredValue<BTreeMap<JobKey, ArcRwSignal<u64>>>,
-    lost: RwSignal<bool>,
+    lost: RwSignal<Option<Timestamp>>,
+    reader: StoredValue<Option<UserName>>,
+    ear: StoredValue<Ear>,
+    gathered: StoredValue<Gathered>,
+}
+
+/// What waits to wake its topics.
+#[derive(Debug, Default)]
+struct Gathered {
+    touched: Touched,
+    /// A waking is on its way.
+    arranged: bool,
+    woken_at: Option<Timestamp>,
 }
 
 /// What the messages of a moment have touched.
@@ -65,25 +79,53 @@ impl Touched {
             Change::Missed => self.all = true,
         }
     }
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Gathered {
+    /// How long from now the next waking is; `None`: there is nothing to wake, or it is arranged.
+    fn arrange(&mut self, now: Timestamp) -> Option<Duration> {
+        if self.arranged || self.touched.is_empty() {
+            return None;
+        }
+        self.arranged = true;
+        let since = self.woken_at.map_or(PAUSE, |at| now.since(at).max(0));
+        let wait = (PAUSE - since).max(GATHER);
+        Some(Duration::from_millis(wait.unsigned_abs()))
+    }
+
+    fn take(&mut self, now: Timestamp) -> Touched {
+        self.woken_at = Some(now);
+        std::mem::take(&mut self.touched)
+    }
 }
 
 impl Live {
-    /// Provides the topics; in the browser, connects for who is signed in.
-    pub(crate) fn provide(session: Session) {
+    /// Provides the topics; in the browser, listens for who is signed in, from where the page was
+    /// rendered on.
+    pub(crate) fn provide(session: Session, rendered_at: Option<Mark>) {
+        let topic = || RwSignal::new(0);
         let live = Live {
-            jobs: RwSignal::new(0),
-            nodes: RwSignal::new(0),
-            cluster: RwSignal::new(0),
-            queue: RwSignal::new(0),
-            images: RwSignal::new(0),
+            jobs: topic(),
+            own_jobs: topic(),
+            nodes: topic(),
+            cluster: topic(),
+            queue: topic(),
+            images: topic(),
             followed: StoredValue::new(BTreeMap::new()),
-            lost: RwSignal::new(false),
+            lost: RwSignal::new(None),
+            reader: StoredValue::new(session.actor().map(|actor| actor.user)),
+            ear: StoredValue::new(Ear::at(rendered_at)),
+            gathered: StoredValue::default(),
         };
         provide_context(live);
         let alive = use_context::<Alive>();
         Effect::new(move |_| {
             if alive.as_ref().is_some_and(|alive| alive.0.get()) && session.actor().is_some() {
-                connect(live, 0);
+                tabs::listen(live);
             }
         });
     }
@@ -96,6 +138,11 @@ impl Live {
     /// Counts changes of any job.
     pub(crate) fn jobs(self) -> Signal<u64> {
         self.jobs.into()
+    }
+
+    /// Counts changes of the reader's jobs.
+    pub(crate) fn own_jobs(self) -> Signal<u64> {
+        self.own_jobs.into()
     }
 
     /// Counts changes of nodes.
@@ -125,27 +172,78 @@ impl Live {
             .unwrap_or_default()
     }
 
-    /// Whether the connection is lost at the moment.
-    pub(crate) fn lost(self) -> Signal<bool> {
+    /// Since when the server does not answer; `None`: it does.
+    pub(crate) fn lost(self) -> Signal<Option<Timestamp>> {
         self.lost.into()
     }
 
+    /// Up to where this page has heard.
+    fn mark(self) -> Option<Mark> {
+        self.ear.with_value(Ear::mark)
+    }
+
+    /// Takes a change in; `false`: it was known.
+    fn hear(self, mark: Mark, change: Change) -> bool {
+        let heard = self.ear.try_update_value(|ear| ear.hear(mark)).unwrap_or(Heard::Gap);
+        let change = match heard {
+            Heard::Known => return false,
+            Heard::Next => change,
+            Heard::Gap => Change::Missed,
+        };
+        self.gathered.update_value(|gathered| gathered.touched.add(change));
+        self.arrange();
+        true
+    }
+
+    /// Compares with how far another page has heard.
+    fn compare(self, mark: Mark) {
+        if self.mark() != Some(mark) {
+            self.hear(mark, Change::Missed);
+        }
+    }
+
+    /// The server answers, or does not.
+    fn set_lost(self, lost: bool) {
+        if lost != self.lost.get_untracked().is_some() {
+            self.lost.set(lost.then(edge::now));
+        }
+    }
+
+    /// Wakes soon what waits to be woken, if somebody looks.
+    fn arrange(self) {
+        if tabs::is_hidden() {
+            return;
+        }
+        let wait = self.gathered.try_update_value(|gathered| gathered.arrange(edge::now()));
+        if let Some(wait) = wait.flatten() {
+            set_timeout(move || self.wake_gathered(), wait);
+        }
+    }
+
+    fn wake_gathered(self) {
+        let touched = self.gathered.try_update_value(|gathered| {
+            gathered.arranged = false;
+            (!tabs::is_hidden()).then(|| gathered.take(edge::now()))
+        });
+        if let Some(touched) = touched.flatten() {
+            self.wake(&touched);
+        }
+    }
+
     fn wake(self, touched: &Touched) {
-        let bump = |topic: RwSignal<u64>| topic.update(|count| *count += 1);
-        if touched.all || !touched.jobs.is_empty() {
-            bump(self.jobs);
-        }
-        if touched.all || touched.nodes {
-            bump(self.nodes);
-        }
-        if touched.all || touched.cluster {
-            bump(self.cluster);
-        }
-        if touched.all || touched.queue {
-            bump(self.queue);
-        }
-        if touched.all || touched.images {
-            bump(self.images);
+        let own =
+            |key: &JobKey| self.reader.with_value(|reader| reader.as_ref() == Some(&key.user));
+        for (topic, is_touched) in [
+            (self.jobs, !touched.jobs.is_empty()),
+            (self.own_jobs, touched.jobs.iter().any(own)),
+            (self.nodes, touched.nodes),
+            (self.cluster, touched.cluster),
+            (self.queue, touched.queue),
+            (self.images, touched.images),
+        ] {
+            if touched.all || is_touched {
+                topic.update(|count| *count += 1);
+            }
         }
         let followed = self.followed.try_get_value().unwrap_or_default();
         for (key, topic) in followed {
@@ -154,57 +252,6 @@ impl Live {
             }
         }
     }
-}
-
-/// Opens the stream; when it breaks, opens it again after a while. What was missed meanwhile is
-/// read anew.
-fn connect(live: Live, tries: usize) {
-    let Ok(source) = EventSource::new(EVENTS) else {
-        return;
-    };
-    on_message(&source, live);
-    let opened = Closure::<dyn FnMut()>::new(move || {
-        live.lost.set(false);
-        // Also the first time: the page was rendered before the stream was open.
-        live.wake(&Touched { all: true, ..Touched::default() });
-    });
-    source.set_onopen(Some(opened.as_ref().unchecked_ref()));
-    opened.forget();
-    let broken = source.clone();
-    let failed = Closure::<dyn FnMut()>::new(move || {
-        broken.close();
-        live.lost.set(true);
-        let wait = BACK_OFF[tries.min(BACK_OFF.len() - 1)];
-        set_timeout(move || connect(live, tries + 1), Duration::from_secs(wait));
-    });
-    source.set_onerror(Some(failed.as_ref().unchecked_ref()));
-    failed.forget();
-}
-
-/// Gathers the messages of a moment, then wakes their topics.
-fn on_message(source: &EventSource, live: Live) {
-    let gathered: Rc<RefCell<Option<Touched>>> = Rc::default();
-    let received = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let Some(change) =
-            event.data().as_string().and_then(|text| serde_json::from_str(&text).ok())
-        else {
-            return;
-        };
-        let first = gathered.borrow().is_none();
-        gathered.borrow_mut().get_or_insert_default().add(change);
-        if first {
-            let gathered = Rc::clone(&gathered);
-            set_timeout(
-                move || {
-                    let touched = gathered.borrow_mut().take().unwrap_or_default();
-                    live.wake(&touched);
-                },
-                GATHER,
-            );
-        }
-    });
-    source.set_onmessage(Some(received.as_ref().unchecked_ref()));
-    received.forget();
 }
 
 #[cfg(test)]
@@ -224,5 +271,26 @@ mod tests {
         touched.add(Change::Cluster);
         let expected = Touched { jobs: vec![key], cluster: true, ..Touched::default() };
         assert_eq!(touched, expected);
+    }
+
+    #[test]
+    fn topics_wake_soon_and_then_once_a_second() {
+        let at = |millis: i64| Timestamp(1_000_000 + millis);
+        let millis = |millis| Some(Duration::from_millis(millis));
+        let mut gathered = Gathered::default();
+        assert_eq!(gathered.arrange(at(0)), None, "nothing has changed");
+        gathered.touched.add(Change::Cluster);
+        assert_eq!(gathered.arrange(at(0)), millis(150));
+        gathered.touched.add(Change::Queue);
+        assert_eq!(gathered.arrange(at(50)), None, "it is arranged");
+        gathered.arranged = false;
+        let touched = gathered.take(at(150));
+        assert!(touched.cluster && touched.queue);
+        gathered.touched.add(Change::Cluster);
+        assert_eq!(gathered.arrange(at(250)), millis(900));
+        gathered.arranged = false;
+        gathered.take(at(1150));
+        gathered.touched.add(Change::Cluster);
+        assert_eq!(gathered.arrange(at(9000)), millis(150), "quiet is over");
     }
 }

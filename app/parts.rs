@@ -1,5 +1,6 @@
 //! Components that pages are composed of.
 
+pub(crate) mod alternatives;
 pub(crate) mod ask;
 pub(crate) mod clock;
 pub(crate) mod condition_chip;
@@ -15,6 +16,8 @@ pub(crate) mod failure;
 pub(crate) mod field;
 pub(crate) mod form_errors;
 pub(crate) mod frame;
+pub(crate) mod free_list;
+pub(crate) mod free_now;
 pub(crate) mod glyph;
 pub(crate) mod gpu_cells;
 pub(crate) mod gpu_meter;
@@ -22,15 +25,17 @@ pub(crate) mod image_table;
 pub(crate) mod job_row;
 pub(crate) mod loaded;
 pub(crate) mod loading;
-pub(crate) mod log_stream;
 pub(crate) mod meter;
 pub(crate) mod nav;
+pub(crate) mod outage;
 pub(crate) mod page_header;
 pub(crate) mod pagination;
 pub(crate) mod preferences;
 pub(crate) mod relative_time;
 pub(crate) mod row_search;
 pub(crate) mod script;
+pub(crate) mod sign_in_again;
+pub(crate) mod state_cell;
 pub(crate) mod state_chip;
 pub(crate) mod table;
 pub(crate) mod terminal;

@@ -66,7 +66,7 @@ pub fn App() -> impl IntoView {
     provide_meta_context();
     let (session, opening) = Session::provide();
     Clock::provide(opening.now);
-    Live::provide(session);
+    Live::provide(session, opening.mark);
     if opening.actor.is_none() && !opening.address.starts_with("/sign-in") {
         edge::go_to_sign_in(&opening.address);
     }

@@ -3,12 +3,14 @@
 pub(crate) mod audit;
 pub(crate) mod files;
 pub(crate) mod groups;
+pub(crate) mod home;
 pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod logs;
 pub(crate) mod nodes;
 pub(crate) mod preferences;
 pub(crate) mod queue;
+pub(crate) mod reads;
 pub(crate) mod ssh;
 pub(crate) mod submit;
 pub(crate) mod users;

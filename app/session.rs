@@ -1,4 +1,5 @@
 use api::Actor;
+use api::changes::Mark;
 use api::sign_ins::SignInWays;
 use leptos::prelude::*;
 use protocol::time::Timestamp;
@@ -45,6 +46,8 @@ pub(crate) struct Opening {
     pub(crate) address: String,
     /// How one signs in here.
     pub(crate) ways: SignInWays,
+    /// Up to where the server had told of changes before it read what the page shows.
+    pub(crate) mark: Option<Mark>,
 }
 
 /// Who looks, in which language and theme.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use api::changes::Mark;
 use api::sign_ins::SignInWays;
 use api::users::Means;
 use api::{Actor, Backend, Error, ErrorCode};
@@ -50,7 +51,8 @@ pub(crate) fn failed(error: Error) -> Failed {
     {
         response.set_status(status);
     }
-    Failed { error, request_id: parts.as_ref().and_then(|parts| header(parts, "x-request-id")) }
+    let request_id = parts.as_ref().and_then(|parts| header(parts, "x-request-id"));
+    Failed { request_id, ..error.into() }
 }
 
 /// A form sent without JavaScript: its answer is a redirect and must stay one.
@@ -78,6 +80,7 @@ pub(crate) fn opening() -> Opening {
             .and_then(|parts| parts.uri.path_and_query())
             .map_or_else(|| "/".to_owned(), ToString::to_string),
         ways: use_context::<Arc<SignInWays>>().map(|ways| (*ways).clone()).unwrap_or_default(),
+        mark: use_context::<Mark>(),
     }
 }
 

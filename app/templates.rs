@@ -1,8 +1,10 @@
 //! The examples of `public/templates`, and new names for what is taken from them.
 
+use api::queue::Instead;
 use protocol::time::Timestamp;
 
 use crate::pages::submit::document::{Edit, JobField, Tree};
+use crate::pages::submit::instead::edits;
 use crate::server_fns::submit::{Schemas, Template};
 
 const INDEX: &str = include_str!("../public/templates/index.json");
@@ -40,6 +42,13 @@ pub(crate) fn renamed(text: &str, now: Timestamp) -> String {
     let name = tree.text(&path);
     let new = format!("{}_{}", without_ending(&name), ending(now));
     Edit::Set(path, new.into()).apply(text).unwrap_or_else(|_| text.to_owned())
+}
+
+/// The text with what would start at once instead. A text that cannot be read stays as it is.
+pub(crate) fn changed(text: &str, instead: &Instead) -> String {
+    let Ok(tree) = Tree::read(text) else { return text.to_owned() };
+    let apply = |text: String, edit: &Edit| edit.apply(&text).unwrap_or(text);
+    edits(&tree, instead).iter().fold(text.to_owned(), apply)
 }
 
 /// Six letters and digits that differ from second to second for half a century.

@@ -61,6 +61,19 @@ impl Span {
             _more => Span::Days(seconds / 86_400, seconds / 3600 % 24),
         }
     }
+
+    /// The same rounded up as far as anybody can tell beforehand: to 10 seconds, from a few minutes
+    /// on to minutes, from an hour on to 10 minutes, from a day on to hours.
+    pub(crate) fn roughly(millis: i64) -> Self {
+        let seconds = millis.max(0) / 1000;
+        let step = match seconds {
+            0..60 => 10,
+            60..3600 => 60,
+            3600..86_400 => 600,
+            _more => 3600,
+        };
+        Self::of_millis((seconds + step - 1) / step * step * 1000)
+    }
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type APIRequestContext, type Locator, type Page, expect } from "@playwright/test";
 
-/** Opens a page and waits until the browser's part has taken it over: only then does it listen for changes. */
+/** Opens a page and waits until the browser's part has taken it over. What changes from its rendering on it hears of. */
 export async function open(page: Page, path: string) {
-  const alive = page.waitForRequest((request) => request.url().endsWith("/api/events"));
   await page.goto(path);
-  await alive;
+  await expect(page.locator("body[data-alive]")).toBeAttached();
 }
 
 /** Puts a job of one task there, as a script would. */
@@ -109,7 +108,6 @@ export async function whileDrained(page: Page, work: () => Promise<void>) {
 export async function log(page: Page, task: string): Promise<Locator> {
   await page.getByRole("link", { name: "Logs", exact: true }).click();
   await page.getByRole("combobox", { name: "Task" }).selectOption(task);
-  await page.getByRole("button", { name: "Show", exact: true }).click();
   return page.getByRole("region", { name: `Log of ${task}` });
 }
 

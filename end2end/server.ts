@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { request } from "@playwright/test";
+import * as seeded from "./seeded";
 
 export const PASSWORD = "a quay for tests";
 const RESULTS = resolve("test-results");
@@ -15,6 +16,7 @@ export const site = process.env.BERTH_SITE ?? join(target, "site");
 const engine = process.env.BERTH_TEST_ENGINE ?? "unix:///var/run/docker.sock";
 
 export default async function start() {
+  seeded.forget();
   const folder = mkdtempSync(join(tmpdir(), "berth-end2end-"));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -52,9 +54,10 @@ gpu_runtime = "none"
   berth.stdout.pipe(log);
   berth.stderr.pipe(log);
   await untilReady(berth, url);
-  await signIn(url);
+  await signIn(url, "admin", join(RESULTS, "signed-in.json"));
   process.env.BERTH_TEST_URL = url;
   return async () => {
+    await seeded.end();
     await stop(berth);
     rmSync(folder, { recursive: true, force: true });
   };
@@ -88,14 +91,15 @@ export async function untilReady(berth: ChildProcess, url: string) {
   throw new Error(`berth is not ready after a minute: ${last}`);
 }
 
-async function signIn(url: string) {
+/** Signs in and leaves the cookies in a file that contexts take as their `storageState`. */
+export async function signIn(url: string, username: string, file: string) {
   const client = await request.newContext({ baseURL: url });
   const answer = await client.post("/auth/sign-in", {
-    data: { username: "admin", password: PASSWORD },
+    data: { username, password: PASSWORD },
     headers: { Origin: url },
   });
   if (!answer.ok()) throw new Error(`signing in failed: ${answer.status()} ${await answer.text()}`);
-  await client.storageState({ path: join(RESULTS, "signed-in.json") });
+  await client.storageState({ path: file });
   await client.dispose();
 }
 

@@ -7,6 +7,7 @@ mod connect;
 mod files;
 mod images;
 mod lists;
+mod outage;
 mod pages;
 mod queue;
 mod spans;
@@ -39,6 +40,7 @@ pub(super) static TEXTS: Texts = Texts {
     accounts: accounts::ACCOUNTS,
     finding: lists::FINDING,
     map: lists::MAP,
+    outage: outage::OUTAGE,
     state,
     span: spans::span,
     ago: spans::ago,
@@ -47,6 +49,7 @@ pub(super) static TEXTS: Texts = Texts {
     wait_remedy: waits::remedy,
     cause: causes::cause,
     remedy: causes::remedy,
+    said: str::to_owned,
 };
 
 fn state(state: State) -> &'static str {

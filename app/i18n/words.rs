@@ -1,5 +1,6 @@
 //! What a catalogue must say.
 
+use api::cluster::FreeGpus;
 use protocol::amount::Amount;
 use protocol::exit::Cause;
 use protocol::state::State;
@@ -38,6 +39,7 @@ pub(crate) struct Texts {
     pub(crate) accounts: super::words_accounts::Accounts,
     pub(crate) finding: super::words_lists::Finding,
     pub(crate) map: super::words_lists::Map,
+    pub(crate) outage: super::words_outage::Outage,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// A duration (`2h 13m`).
@@ -54,6 +56,8 @@ pub(crate) struct Texts {
     pub(crate) cause: fn(&Cause) -> String,
     /// What to do about it; empty where nothing need be done.
     pub(crate) remedy: fn(&Cause) -> &'static str,
+    /// What the server says in English.
+    pub(crate) said: Named,
 }
 
 /// What many pages say.
@@ -83,7 +87,6 @@ pub(crate) struct Common {
     pub(crate) not_found: Word,
     pub(crate) not_found_hint: Word,
     pub(crate) go_home: Word,
-    pub(crate) reconnecting: Word,
     pub(crate) problems: Word,
     pub(crate) simulated: Word,
     pub(crate) cpu: Word,
@@ -125,6 +128,8 @@ pub(crate) struct SignIn {
     pub(crate) limited: Word,
     pub(crate) unavailable: Word,
     pub(crate) ended: Word,
+    pub(crate) again: Word,
+    pub(crate) go_on: Word,
     pub(crate) already: Named,
 }
 
@@ -136,7 +141,6 @@ pub(crate) struct Home {
     pub(crate) all_mine: Word,
     pub(crate) where_free: Word,
     pub(crate) where_free_hint: Word,
-    pub(crate) free: Word,
     pub(crate) attention: Word,
     pub(crate) all_well: Word,
     pub(crate) failed_jobs: Counted,
@@ -179,7 +183,7 @@ pub(crate) struct Jobs {
     pub(crate) none_match: Word,
     pub(crate) none_match_hint: Word,
     pub(crate) table: Word,
-    pub(crate) position: fn(u32) -> String,
+    pub(crate) position: fn(u32, &str) -> String,
 }
 
 /// One job.
@@ -205,10 +209,10 @@ pub(crate) struct Job {
     pub(crate) ended: Word,
     pub(crate) why_waiting: Word,
     pub(crate) place: fn(u32, &str) -> String,
-    pub(crate) expected: Named,
     pub(crate) expected_unknown: Word,
     pub(crate) why_ended: Word,
-    pub(crate) why_attempt_ended: Word,
+    /// Heads what befell an attempt, by its number from 0, of a job that goes on.
+    pub(crate) attempt_ended: fn(u32) -> String,
     pub(crate) exit_code: Word,
     pub(crate) remedy: Word,
     pub(crate) evidence: Word,
@@ -260,16 +264,43 @@ pub(crate) struct Log {
     pub(crate) choose: Word,
     pub(crate) show: Word,
     pub(crate) follow: Word,
+    pub(crate) pause: Word,
     pub(crate) wrap: Word,
-    pub(crate) numbers: Word,
+    pub(crate) times: Word,
     pub(crate) empty: Word,
     pub(crate) complete: Word,
     pub(crate) following: Word,
+    pub(crate) paused: Word,
+    /// So many lines were read, and more are there.
+    pub(crate) reading: Counted,
     pub(crate) lost: Word,
-    pub(crate) cut: Word,
     pub(crate) label: Named,
     pub(crate) not_yours: Word,
     pub(crate) lines: Counted,
+    /// A line, by its number.
+    pub(crate) line: Counted,
+    /// Its middle is left out.
+    pub(crate) long: Word,
+    /// Lines from one to another are left out.
+    pub(crate) left_out: fn(u64, u64) -> String,
+    pub(crate) all: Word,
+    pub(crate) of_all: Word,
+    pub(crate) places: Word,
+    pub(crate) start: Word,
+    pub(crate) earlier: Word,
+    pub(crate) later: Word,
+    pub(crate) end: Word,
+    pub(crate) search: Word,
+    pub(crate) pattern: Word,
+    pub(crate) case: Word,
+    pub(crate) next: Word,
+    pub(crate) previous: Word,
+    pub(crate) searching: Word,
+    pub(crate) nothing: Word,
+    /// Which of how many lines is looked at; 0: none.
+    pub(crate) found: fn(u64, u64) -> String,
+    /// Only so many lines were looked through.
+    pub(crate) searched: Counted,
 }
 
 /// Terminals.
@@ -330,7 +361,14 @@ pub(crate) struct Cluster {
     pub(crate) borrowed: Word,
     pub(crate) resource: Word,
     pub(crate) used: Word,
+    /// So many GPUs could be used at once.
+    pub(crate) free_now: fn(u32) -> String,
+    /// The most of them on one node, and how many would be borrowed.
+    pub(crate) free_more: fn(&FreeGpus) -> String,
+    /// Heads a column of what is free.
     pub(crate) free: Word,
+    /// A type of which nothing may be had.
+    pub(crate) free_never: Word,
     pub(crate) ready: Word,
     pub(crate) draining: Word,
     pub(crate) unreachable: Word,
@@ -435,6 +473,8 @@ pub(crate) struct Admin {
     pub(crate) remove_cluster_text: Word,
     pub(crate) share: Word,
     pub(crate) share_hint: Word,
+    pub(crate) promises: Word,
+    pub(crate) beyond: Word,
     pub(crate) share_gpus_hint: Word,
     pub(crate) parent: Word,
     pub(crate) no_parent: Word,

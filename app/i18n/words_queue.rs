@@ -1,24 +1,50 @@
 //! What a catalogue must say of the queue: why a job waits, its turn, what a change would do.
 
-use protocol::wait::{Expected, Ground, Scarce};
+use api::queue::Alternative;
+use protocol::amount::Amount;
+use protocol::time::Timestamp;
+use protocol::wait::{Expected, Ground, ResourceKind};
 
 use crate::time::Span;
 
 type Word = &'static str;
+type Named = fn(&str) -> String;
 
 /// The queue.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    /// What one task needs, what is free.
-    pub(crate) scarce: fn(&Scarce) -> String,
+    /// Heads the table of what is short.
+    pub(crate) table: Word,
+    pub(crate) resource: fn(ResourceKind) -> Word,
+    pub(crate) needs: Word,
+    /// So many tasks of so much each.
+    pub(crate) needs_of: fn(u32, &str) -> String,
+    /// What each task asks for.
+    pub(crate) each_task: Named,
+    pub(crate) free_now: Word,
+    /// How much is free, and how much of it borrowed.
+    pub(crate) free_of: fn(u32, u32) -> String,
+    pub(crate) on_one_node: Word,
     /// Before the names of those that hold what is waited for.
     pub(crate) holders: Word,
-    /// A range of starts, from now on.
+    /// What somebody's jobs hold: how many, with how many GPUs.
+    pub(crate) held: fn(u32, Amount) -> String,
+    /// Before the name of the one that is expected to end first.
+    pub(crate) ends_first: Word,
+    pub(crate) ahead: Word,
+    /// After the names of some: so many more.
+    pub(crate) more: fn(u64) -> String,
+    pub(crate) starts: Word,
+    /// Before the changes with which it would start at once.
+    pub(crate) starts_now: Word,
+    pub(crate) instead: fn(&Alternative) -> String,
+    /// A start, roughly: after this and before that.
     pub(crate) between: fn(Span, Span) -> String,
+    pub(crate) about: fn(Span) -> String,
     pub(crate) not_before: fn(Span) -> String,
     pub(crate) soon: Word,
-    /// What an expected start rests on.
-    pub(crate) ground: fn(Ground) -> Word,
+    /// What an expected start rests on, in whose queue.
+    pub(crate) ground: fn(Ground, &str) -> String,
     pub(crate) turn: Word,
     pub(crate) hold: Word,
     pub(crate) hold_text: Word,
@@ -59,6 +85,7 @@ pub(crate) struct Effects {
     /// So many jobs of a virtual cluster.
     pub(crate) jobs_of: fn(u64, &str) -> String,
     pub(crate) and: Word,
+    pub(crate) comma: Word,
     pub(crate) start: fn(&str) -> String,
     pub(crate) wait: fn(&str) -> String,
     pub(crate) preempted: fn(&str) -> String,
@@ -66,21 +93,31 @@ pub(crate) struct Effects {
     pub(crate) displaced: fn(&str) -> String,
     pub(crate) moved: fn(&str) -> String,
     pub(crate) impossible: fn(&str) -> String,
+    /// How much of a resource is guaranteed, of how much there is.
+    pub(crate) promise: fn(&api::cluster::Promise) -> String,
+    pub(crate) overpromised: fn(&str) -> String,
     /// A sentence and the names of the jobs it is about; how many more there are.
     pub(crate) named: fn(&str, &str, u64) -> String,
 }
 
 impl Queue {
-    /// When a job may start, as seen from `now`, and from what that is known.
-    pub(crate) fn expected(&self, expected: &Expected, now: protocol::time::Timestamp) -> String {
-        let span = |at: protocol::time::Timestamp| Span::of_millis(at.since(now));
-        let Expected { earliest, latest, ground } = *expected;
-        let when = match latest.filter(|latest| *latest > earliest) {
+    /// When a job may start, as seen from `now`.
+    pub(crate) fn start(&self, expected: &Expected, now: Timestamp) -> String {
+        let span = |at: Timestamp| Span::roughly(at.since(now));
+        let Expected { earliest, latest, ground: _ } = *expected;
+        match latest {
+            _ if earliest <= now && latest.is_none_or(|latest| latest <= now) => {
+                self.soon.to_owned()
+            }
+            Some(latest) if span(latest) == span(earliest) => (self.about)(span(latest)),
             Some(latest) => (self.between)(span(earliest), span(latest)),
-            None if earliest <= now => self.soon.to_owned(),
             None => (self.not_before)(span(earliest)),
-        };
-        format!("{when} {}", (self.ground)(ground))
+        }
+    }
+
+    /// When a job of a virtual cluster may start, and from what that is known.
+    pub(crate) fn expected(&self, expected: &Expected, cluster: &str, now: Timestamp) -> String {
+        format!("{}{}", self.start(expected, now), (self.ground)(expected.ground, cluster))
     }
 
     /// What a change would do, a line each.
@@ -89,7 +126,10 @@ impl Queue {
         if effect.is_nothing() {
             return vec![words.nothing.to_owned()];
         }
-        [
+        let overpromised = effect.overpromised.iter().map(words.promise).collect::<Vec<_>>();
+        let overpromised = (!overpromised.is_empty())
+            .then(|| (words.overpromised)(&overpromised.join(words.comma)));
+        let affected = [
             (&effect.start, words.start),
             (&effect.wait, words.wait),
             (&effect.preempted, words.preempted),
@@ -105,15 +145,15 @@ impl Queue {
             let sentence = sentence(&counts.collect::<Vec<_>>().join(words.and));
             let names = jobs.jobs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             (words.named)(&sentence, &names, jobs.count() - jobs.jobs.len() as u64)
-        })
-        .collect()
+        });
+        overpromised.into_iter().chain(affected).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use api::queue::{Affected, Effect};
-    use protocol::time::Timestamp;
+    use protocol::wait::Likeness;
 
     use super::*;
     use crate::i18n::Language;
@@ -150,11 +190,26 @@ mod tests {
             latest: latest.map(Timestamp),
             ground,
         };
-        let say =
-            |expected: Expected| Language::English.texts().queue.expected(&expected, Timestamp(0));
-        let limits = say(expected(Some(7_200_000), Ground::Limits));
-        assert_eq!(limits, "Expected to start in 1m 0s to 2h 0m, from time limits");
-        let past = say(expected(None, Ground::PastRuns));
-        assert!(past.contains("1m 0s") && past.ends_with("from how long like jobs have run"));
+        let say = |language: Language, expected: Expected| {
+            language.texts().queue.expected(&expected, "nlp", Timestamp(0))
+        };
+        let english = |expected| say(Language::English, expected);
+        let limits = english(expected(Some(7_200_000), Ground::Limits));
+        assert_eq!(limits, "in 1m to 2h, from time limits");
+        let past = english(expected(None, Ground::PastRuns));
+        assert_eq!(past, "in 1m or later, from how long like jobs have run");
+        let like = Ground::PastWaits { like: Likeness::VirtualCluster, runs: 1214 };
+        let waits = expected(Some(25 * 60_000), like);
+        assert_eq!(english(waits), "in 1m to 25m, from 1\u{2009}214 past runs in nlp");
+        assert_eq!(
+            english(expected(Some(61_000), Ground::Limits)),
+            "in 1m to 2m, from time limits"
+        );
+        assert_eq!(
+            english(expected(Some(60_000), Ground::Limits)),
+            "in about 1m, from time limits"
+        );
+        let chinese = say(Language::Chinese, waits);
+        assert!(chinese.contains("nlp") && chinese.contains("25"), "{chinese}");
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use api::cluster::{Usage, VirtualClusterView};
+use api::cluster::{FreeGpus, Usage, VirtualClusterView};
 use leptos::prelude::*;
 use protocol::amount::Amount;
 use protocol::ids::GpuType;
@@ -10,6 +10,7 @@ use crate::i18n::{Reader, text, tr};
 use crate::live::Live;
 use crate::number::{self, shapes_text};
 use crate::parts::empty_state::EmptyState;
+use crate::parts::free_now::FreeNow;
 use crate::parts::gpu_meter::GpuMeter;
 use crate::parts::loaded::Loaded;
 use crate::parts::meter::Meter;
@@ -142,32 +143,56 @@ fn is_guaranteed(cluster: &VirtualClusterView) -> bool {
         || !settings.shapes.is_empty()
 }
 
-/// By GPU type: used, of how many, and how many of those used are borrowed.
-fn gpu_rows(cluster: &VirtualClusterView) -> Vec<(GpuType, Amount, Amount, Amount)> {
-    let VirtualClusterView { total, used, borrowed, .. } = cluster;
-    let kinds: BTreeSet<&GpuType> = total.gpus.keys().chain(borrowed.gpus.keys()).collect();
+/// A GPU type: used, of how many, how many of those used are borrowed, and what is free now.
+#[derive(Debug, PartialEq)]
+struct GpuRow {
+    kind: GpuType,
+    used: Amount,
+    total: Amount,
+    borrowed: Amount,
+    free: Option<FreeGpus>,
+}
+
+fn gpu_rows(cluster: &VirtualClusterView) -> Vec<GpuRow> {
+    let VirtualClusterView { total, used, borrowed, free, .. } = cluster;
+    let kinds = total.gpus.keys().chain(borrowed.gpus.keys()).chain(free.keys());
+    let kinds: BTreeSet<&GpuType> = kinds.collect();
     let of = |usage: &Usage, kind: &GpuType| usage.gpus.get(kind).copied().unwrap_or_default();
-    let row = |kind: &GpuType| (kind.clone(), of(used, kind), of(total, kind), of(borrowed, kind));
+    let row = |kind: &GpuType| GpuRow {
+        kind: kind.clone(),
+        used: of(used, kind),
+        total: of(total, kind),
+        borrowed: of(borrowed, kind),
+        free: free.get(kind).copied(),
+    };
     kinds.into_iter().map(row).collect()
 }
 
 /// Used and total of each resource.
 #[component]
 fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
-    let gpus = gpu_rows(&cluster).into_iter().map(|(kind, used, total, borrowed)| {
+    let usable = cluster.usable;
+    let gpus = gpu_rows(&cluster).into_iter().map(|row| {
+        let GpuRow { kind, used, total, borrowed, free } = row;
+        let free = match free {
+            Some(free) => view! { <FreeNow free=free/> }.into_any(),
+            None if usable => {
+                view! { <span class="hint">{tr(|t| t.cluster.free_never)}</span> }.into_any()
+            }
+            None => ().into_any(),
+        };
         view! {
-            <tr>
+            <tr data-gpu-type=kind.to_string()>
                 <th scope="row">{kind.to_string()}</th>
-                <td><GpuMeter kind=kind used=used total=total/></td>
-                <td class="num">{number::amount(total.without(used.without(borrowed)))}</td>
+                <td><GpuMeter kind=kind.clone() used=used total=total/></td>
                 <td class="num">{number::amount(borrowed)}</td>
+                <td>{free}</td>
             </tr>
         }
     });
     let VirtualClusterView { settings, used, total, borrowed, .. } = cluster;
     let borrowed_memory = number::memory(borrowed.memory_mb);
     let gpus = gpus.collect_view();
-    let free_memory = number::memory(total.memory_mb.saturating_sub(used.memory_mb));
     view! {
         <DataTable
             label=|t| t.cluster.resource
@@ -176,16 +201,16 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
             heads=&[
                 (|t| t.cluster.resource, None),
                 (|t| t.cluster.used, None),
-                (|t| t.cluster.free, Some("num")),
                 (|t| t.cluster.borrowed, Some("num")),
+                (|t| t.cluster.free, None),
             ]
         >
                 {gpus}
                 <tr>
                     <th scope="row">{tr(|t| t.common.cpu)}</th>
                     <td><Meter used=used.cpus total=total.cpus label="CPU"/></td>
-                    <td class="num">{number::count(total.cpus.saturating_sub(used.cpus))}</td>
                     <td class="num">{number::count(borrowed.cpus)}</td>
+                    <td></td>
                 </tr>
                 <tr>
                     <th scope="row">{tr(|t| t.common.memory)}</th>
@@ -197,8 +222,8 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
                             label=text(|t| t.common.memory)
                         />
                     </td>
-                    <td class="num">{free_memory}</td>
                     <td class="num">{borrowed_memory}</td>
+                    <td></td>
                 </tr>
         </DataTable>
     }
@@ -207,6 +232,8 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use protocol::cluster::VirtualClusterSettings;
 
     use super::*;
@@ -226,6 +253,7 @@ mod tests {
             used: of("V100", 3),
             borrowed: of("V100", 2),
             total: of("A100", 8),
+            free: BTreeMap::new(),
             running_jobs: 0,
             waiting_jobs: 0,
         }
@@ -247,6 +275,10 @@ mod tests {
         let rows = gpu_rows(&view("a", None));
         let (a100, v100) = ("A100".parse().unwrap(), "V100".parse().unwrap());
         let of = Amount::whole;
-        assert_eq!(rows, [(a100, of(0), of(8), of(0)), (v100, of(3), of(0), of(2))]);
+        let row = |kind, used: u64, total: u64, borrowed: u64| {
+            let (used, total, borrowed) = (of(used), of(total), of(borrowed));
+            GpuRow { kind, used, total, borrowed, free: None }
+        };
+        assert_eq!(rows, [row(a100, 0, 8, 0), row(v100, 3, 0, 2)]);
     }
 }

@@ -5,10 +5,11 @@ use leptos_router::hooks::use_params_map;
 use protocol::ids::NodeName;
 
 use crate::address;
-use crate::i18n::{text, tr};
+use crate::i18n::{said, text, tr};
 use crate::live::Live;
 use crate::number;
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
+use crate::parts::clock::Clock;
 use crate::parts::condition_chip::ConditionChip;
 use crate::parts::drain::Drain;
 use crate::parts::empty_state::EmptyState;
@@ -20,6 +21,9 @@ use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
 use crate::server_fns::nodes::get_node;
 use crate::session::Session;
+
+/// It is asked so often when a node was last seen, in milliseconds.
+const LOOK_AGAIN: i64 = 30_000;
 
 /// One node: what it has, who holds it, the tasks on it.
 #[component]
@@ -37,8 +41,11 @@ fn Node(name: NodeName) -> impl IntoView {
     let live = Live::get();
     let (nodes, cluster) = (live.nodes(), live.cluster());
     let (title, of_missing) = (name.to_string(), name.to_string());
+    // That a node is still there is told to nobody: whoever looks at one asks for it.
+    let clock = Clock::get();
+    let again = Memo::new(move |_| clock.now().0 / LOOK_AGAIN);
     let node = Resource::new_blocking(
-        move || (nodes.get(), cluster.get()),
+        move || (nodes.get(), cluster.get(), again.get()),
         move |_| get_node(name.clone()),
     );
     let nothing = move || {
@@ -68,7 +75,7 @@ fn Detail(node: NodeView) -> impl IntoView {
         view! { <Drain node=node.clone()/> }
     });
     let problem = node.problem.clone().map(|words| {
-        view! { <p class="notice" role="alert">{words}</p> }
+        view! { <p class="notice" role="alert">{said(words)}</p> }
     });
     view! {
         <div class="stack">

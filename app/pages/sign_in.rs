@@ -126,7 +126,7 @@ fn Already() -> impl IntoView {
 }
 
 /// What went wrong, by the server's word for it.
-fn words(texts: &'static Texts, code: &str) -> &'static str {
+pub(crate) fn words(texts: &'static Texts, code: &str) -> &'static str {
     match code {
         "IncorrectPasswordError" | "InvalidParametersError" => texts.sign_in.wrong,
         "TooManyRequestsError" => texts.sign_in.limited,

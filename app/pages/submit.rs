@@ -1,5 +1,6 @@
 mod availability;
 mod basics;
+mod bounded;
 mod check;
 pub(crate) mod document;
 mod draft;
@@ -7,6 +8,7 @@ mod environment;
 mod field;
 mod file;
 mod images;
+pub(crate) mod instead;
 mod job_form;
 mod notice;
 mod ports;
@@ -45,8 +47,8 @@ pub(crate) fn SubmitPage() -> impl IntoView {
     let query = use_query_map();
     let part = move |name: &str| query.read().get(name).unwrap_or_default();
     let opened = Resource::new(
-        move || (part("text"), part("clone"), part("template")),
-        |(text, clone, template)| open_submit(text, clone, template),
+        move || (part("text"), part("clone"), part("template"), part("instead")),
+        |(text, clone, template, instead)| open_submit(text, clone, template, instead),
     );
     let way = Memo::new(move |_| Way::from_word(&part("way")));
     let refused = Signal::derive(move || part("refused"));
@@ -64,14 +66,14 @@ pub(crate) fn SubmitPage() -> impl IntoView {
 #[component]
 fn Submission(opened: Opened, way: Memo<Way>, refused: Signal<String>) -> impl IntoView {
     let editing = Editing::provide(&opened, way, chooser());
-    draft::keep(editing);
+    editing.drafts.keep(editing);
     check::while_typing(editing);
     let cloned_from = opened.cloned_from.map(|key| key.to_string()).unwrap_or_default();
     let submit = Callback::new(move |()| editing.submit());
     let hidden = move |other: Way| move || way.get() != other;
     view! {
         <noscript inner_html=WITHOUT_SCRIPT></noscript>
-        <div class="submit">
+        <div class="submit" class:submit--text=move || way.get() == Way::Editor>
             <form
                 id="job"
                 class="submit__main stack"
@@ -115,7 +117,7 @@ fn Submission(opened: Opened, way: Memo<Way>, refused: Signal<String>) -> impl I
 
 /// Without JavaScript the fields of the form can change nothing: the text and the file remain.
 const WITHOUT_SCRIPT: &str = "<style>.submit__way { display: block !important } \
-     .submit__way--form, .submit__bar { display: none !important }</style>";
+     .submit__way--form, .submit__bar, .editor__bar { display: none !important }</style>";
 
 /// Puts the way into the address, in place of the one before.
 fn chooser() -> Callback<Way> {
@@ -123,7 +125,7 @@ fn chooser() -> Callback<Way> {
     let query = use_query_map();
     Callback::new(move |way: Way| {
         let mut address = format!("/submit?way={}", way.as_str());
-        for name in ["clone", "template", "text"] {
+        for name in ["clone", "template", "text", "instead"] {
             if let Some(value) = query.read_untracked().get(name) {
                 address.push_str(&format!("&{name}={}", address::encode(&value)));
             }

@@ -1,4 +1,5 @@
 use std::pin::Pin;
+use std::sync::Arc;
 
 use api::queue::Effect;
 use leptos::ev::MouseEvent;
@@ -11,21 +12,25 @@ use web_sys::{FormData, HtmlButtonElement};
 use crate::Failed;
 use crate::i18n::{Reader, Texts, text};
 use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::sign_in_again::SignInAgain;
 
 type Answering<T> = Pin<Box<dyn Future<Output = Result<T, Failed>> + Send>>;
-type Act = Box<dyn FnOnce() -> Answering<()> + Send + Sync>;
+type Act<T> = Arc<dyn Fn() -> Answering<T> + Send + Sync>;
 
 /// Asks before a change, and says what it would do. There is one on the page, so that a question
 /// stays while what it is about is shown anew.
 #[derive(Clone, Copy)]
 pub(crate) struct Asker {
     reader: Reader,
+    again: SignInAgain,
     opener: Opener,
     title: RwSignal<String>,
     lead: RwSignal<&'static str>,
     effect: RwSignal<Option<Result<Effect, Failed>>>,
     failed: RwSignal<Option<Failed>>,
-    act: StoredValue<Option<Act>>,
+    find: StoredValue<Option<Act<Effect>>>,
+    act: StoredValue<Option<Act<()>>>,
+    busy: StoredValue<bool>,
     /// An effect that is found out later than the next question is asked is nobody's.
     number: StoredValue<u32>,
 }
@@ -34,12 +39,15 @@ impl Asker {
     pub(crate) fn provide() -> Self {
         let asker = Self {
             reader: Reader::get(),
+            again: SignInAgain::get(),
             opener: Opener::new(),
             title: RwSignal::default(),
             lead: RwSignal::new(""),
             effect: RwSignal::new(None),
             failed: RwSignal::new(None),
+            find: StoredValue::new(None),
             act: StoredValue::new(None),
+            busy: StoredValue::new(false),
             number: StoredValue::new(0),
         };
         provide_context(asker);
@@ -51,39 +59,58 @@ impl Asker {
     }
 
     /// Asks: `effect` finds out what it would do, `act` does it.
-    pub(crate) fn ask<A>(
+    pub(crate) fn ask<E, A>(
         self,
         title: impl FnOnce(&'static Texts) -> String,
         lead: impl FnOnce(&'static Texts) -> &'static str,
-        effect: impl Future<Output = Result<Effect, Failed>> + 'static,
-        act: impl FnOnce() -> A + Send + Sync + 'static,
+        effect: impl Fn() -> E + Send + Sync + 'static,
+        act: impl Fn() -> A + Send + Sync + 'static,
     ) where
+        E: Future<Output = Result<Effect, Failed>> + Send + 'static,
         A: Future<Output = Result<(), Failed>> + Send + 'static,
     {
         let texts = self.reader.texts_untracked();
         self.title.set(title(texts));
         self.lead.set(lead(texts));
+        self.find.set_value(Some(Arc::new(move || Box::pin(effect()))));
+        self.act.set_value(Some(Arc::new(move || Box::pin(act()))));
+        self.opener.open();
+        self.find_out();
+    }
+
+    fn find_out(self) {
+        let Some(find) = self.find.try_get_value().flatten() else { return };
         self.effect.set(None);
         self.failed.set(None);
-        self.act.set_value(Some(Box::new(move || Box::pin(act()))));
         self.number.update_value(|number| *number += 1);
         let mine = self.number.get_value();
         spawn_local(async move {
-            let found = effect.await;
-            if self.number.try_get_value() == Some(mine) {
-                self.effect.try_set(Some(found));
+            let found = find().await;
+            if self.number.try_get_value() != Some(mine) {
+                return;
             }
+            if found.as_ref().is_err_and(Failed::is_signed_out) {
+                self.again.then(move || self.find_out());
+            }
+            self.effect.try_set(Some(found));
         });
-        self.opener.open();
     }
 
     /// Does what was asked about; the question stays where that fails.
     fn answer(self) {
-        let Some(act) = self.act.try_update_value(Option::take).flatten() else { return };
+        let Some(act) = self.act.try_get_value().flatten() else { return };
+        if self.busy.try_update_value(|busy| std::mem::replace(busy, true)) != Some(false) {
+            return;
+        }
         spawn_local(async move {
-            match act().await {
+            let answer = act().await;
+            self.busy.try_set_value(false);
+            match answer {
                 Ok(()) => self.opener.close(),
                 Err(failed) => {
+                    if failed.is_signed_out() {
+                        self.again.then(move || self.answer());
+                    }
                     self.failed.try_set(Some(failed));
                 }
             }

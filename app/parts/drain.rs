@@ -56,8 +56,8 @@ fn Button(
                 title(&of_title)
             },
             words,
-            effect_of_drain(of_effect, what),
-            move || drain_node(of_act, what),
+            move || effect_of_drain(of_effect.clone(), what),
+            move || drain_node(of_act.clone(), what),
         );
     };
     let value = match what {

@@ -6,9 +6,9 @@ mod monaco;
 use std::rc::Rc;
 
 use api::jobs::Syntax;
-use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use leptos::{ev, html};
 use protocol::problem::Problem;
 use send_wrapper::SendWrapper;
 
@@ -71,23 +71,63 @@ pub(crate) fn Editor(
     follow(progress, text, syntax, problems, jump);
     let is_open = move || matches!(*progress.read(), Progress::Open(_));
     let has_failed = move || matches!(*progress.read(), Progress::Failed);
+    let large = RwSignal::new(false);
+    leave_by_key(large);
     view! {
-        <div class="editor">
+        <div class="editor" class:editor--large=large>
             <Show when=has_failed>
                 <p class="notice">{tr(|t| t.submit.editor_missing)}</p>
             </Show>
+            <Bar syntax=syntax large=large/>
             <label class="visually-hidden" for="job-text">{tr(|t| t.submit.text_label)}</label>
-            <TextArea
-                id="job-text"
-                class="editor__plain"
-                text=text
-                on_input=Callback::new(move |typed| text.set(typed))
-                attr:name="text"
-                class:editor__plain--covered=is_open
-                attr:tabindex=move || is_open().then_some("-1")
-                attr:aria-hidden=move || is_open().then_some("true")
-            />
-            <div class="editor__monaco" class:editor__monaco--open=is_open node_ref=place></div>
+            <div class="editor__room">
+                <TextArea
+                    id="job-text"
+                    class="editor__plain"
+                    text=text
+                    on_input=Callback::new(move |typed| text.set(typed))
+                    attr:name="text"
+                    attr:rows="24"
+                    class:editor__plain--covered=is_open
+                    attr:tabindex=move || is_open().then_some("-1")
+                    attr:aria-hidden=move || is_open().then_some("true")
+                />
+                <div class="editor__monaco" class:editor__monaco--open=is_open node_ref=place></div>
+            </div>
+        </div>
+    }
+}
+
+/// Escape gives the window back, unless something open in the editor, such as its search, takes it.
+fn leave_by_key(large: RwSignal<bool>) {
+    Effect::new(move |_| {
+        let listening = window_event_listener(ev::keydown, move |event| {
+            if event.key() == "Escape" && !event.default_prevented() {
+                large.set(false);
+            }
+        });
+        on_cleanup(move || listening.remove());
+    });
+}
+
+/// How the text is written, and the way to have all of the window for it.
+#[component]
+fn Bar(syntax: Signal<Syntax>, large: RwSignal<bool>) -> impl IntoView {
+    let notation = move || match syntax.get() {
+        Syntax::Json => "JSON",
+        Syntax::Yaml => "YAML",
+    };
+    view! {
+        <div class="editor__bar">
+            <span class="hint">{notation}</span>
+            <button
+                type="button"
+                class="button button--small"
+                aria-pressed=move || large.get().to_string()
+                on:click=move |_| large.update(|large| *large = !*large)
+            >
+                {tr(|t| t.terminal.large)}
+            </button>
         </div>
     }
 }

@@ -2,6 +2,8 @@ use leptos::prelude::*;
 
 use crate::Failed;
 use crate::i18n::tr;
+use crate::parts::sign_in_again::SignInAgain;
+use crate::session::Session;
 
 /// What failed, why, and how to go on.
 #[component]
@@ -13,12 +15,15 @@ pub(crate) fn Failure(
 ) -> impl IntoView {
     let signed_out = failed.is_signed_out();
     let heading = tr(move |t| if signed_out { t.common.no_actor } else { t.common.failed });
+    let unanswered = failed.unanswered;
+    let sentence = failed.to_string();
+    let words =
+        tr(move |t| if unanswered { t.outage.unanswered.to_owned() } else { (t.said)(&sentence) });
     let request = failed.request_id.clone().map(|id| {
         view! { <p class="failure__id">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
     });
     let way_out = if signed_out {
-        view! { <a class="button button--primary" href="/sign-in" rel="external">{tr(|t| t.sign_in.title)}</a> }
-            .into_any()
+        view! { <SignIn retry=retry/> }.into_any()
     } else {
         view! {
             <button type="button" class="button" on:click=move |_| retry.run(())>
@@ -30,9 +35,26 @@ pub(crate) fn Failure(
     view! {
         <div class="failure" role="alert">
             <h2 class="failure__title">{heading}</h2>
-            <p>{failed.to_string()}</p>
+            <p>{words}</p>
             {request}
             {way_out}
         </div>
+    }
+}
+
+/// Signing in where one is; for whoever was never signed in, on the page for it.
+#[component]
+fn SignIn(retry: Callback<()>) -> impl IntoView {
+    let (again, session) = (SignInAgain::get(), Session::get());
+    let sign_in = move |event: web_sys::MouseEvent| {
+        if session.actor().is_some() {
+            event.prevent_default();
+            again.then(move || retry.run(()));
+        }
+    };
+    view! {
+        <a class="button button--primary" href="/sign-in" rel="external" on:click=sign_in>
+            {tr(|t| t.sign_in.title)}
+        </a>
     }
 }

@@ -1,7 +1,11 @@
+use leptos::html::Div;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlFormElement;
 
 use crate::Failed;
-use crate::i18n::tr;
+use crate::i18n::{said, tr};
+use crate::parts::sign_in_again::SignInAgain;
 
 /// What a form's action answered: its mistakes as one list, or that it is done.
 #[component]
@@ -16,13 +20,31 @@ pub(crate) fn FormAnswer<T>(
 where
     T: Clone + Send + Sync + 'static,
 {
+    let place = NodeRef::<Div>::new();
+    let again = SignInAgain::get();
+    Effect::new(move |_| {
+        let is_over =
+            |answer: &Result<T, Failed>| answer.as_ref().is_err_and(Failed::is_signed_out);
+        if answer.read().as_ref().is_some_and(is_over) {
+            again.then(move || send_again(place));
+        }
+    });
     let inside = move || {
         Some(match answer.get()? {
             Ok(_) => view! { <p class="notice notice--good">{move || done.get()}</p> }.into_any(),
             Err(failed) => view! { <Mistakes failed=failed/> }.into_any(),
         })
     };
-    view! { <div class="form-answer" aria-live="polite">{inside}</div> }
+    view! { <div class="form-answer" aria-live="polite" node_ref=place>{inside}</div> }
+}
+
+/// Sends the form around it once more.
+fn send_again(place: NodeRef<Div>) {
+    let form = place.get_untracked().and_then(|place| place.closest("form").ok().flatten());
+    if let Some(form) = form.and_then(|form| form.dyn_into::<HtmlFormElement>().ok()) {
+        // What the browser refuses to send it explains itself.
+        let _ = form.request_submit();
+    }
 }
 
 #[component]
@@ -32,7 +54,7 @@ fn Mistakes(failed: Failed) -> impl IntoView {
     } else {
         failed.error.problems.iter().map(ToString::to_string).collect()
     };
-    let lines = lines.into_iter().map(|line| view! { <li>{line}</li> }).collect_view();
+    let lines = lines.into_iter().map(|line| view! { <li>{said(line)}</li> }).collect_view();
     let request = failed.request_id.map(|id| {
         view! { <p class="failure__id">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
     });

@@ -1,39 +1,40 @@
 use leptos::prelude::*;
 
 use crate::i18n::tr;
-use crate::live::Live;
 use crate::parts::ask::{AskDialog, Asker};
 use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::nav::{BottomBar, Sidebar};
+use crate::parts::outage::Outage;
 use crate::parts::preferences::Preferences;
+use crate::parts::sign_in_again::{SignInAgain, SignInDialog};
 use crate::session::Session;
 
 /// What is around every page: the way to the other pages, who is signed in, language and theme.
 #[component]
 pub(crate) fn Frame(children: Children) -> impl IntoView {
     let signed_in = Session::get().actor().is_some();
+    let again = SignInAgain::provide();
     let asker = Asker::provide();
     view! {
         <a class="skip" href="#content">{tr(|t| t.common.skip)}</a>
         <div class="frame" class:frame--bare=!signed_in>
             <Header/>
             {signed_in.then(|| view! { <Sidebar/> })}
-            <main class="frame__main" id="content" tabindex="-1">{children()}</main>
+            <main class="frame__main" id="content" tabindex="-1"><Outage/> {children()}</main>
             {signed_in.then(|| view! { <BottomBar/> })}
         </div>
         <AskDialog asker=asker/>
+        {signed_in.then(|| view! { <SignInDialog again=again/> })}
     }
 }
 
 #[component]
 fn Header() -> impl IntoView {
     let session = Session::get();
-    let lost = Live::get().lost();
-    let status = move || lost.get().then(|| tr(|t| t.common.reconnecting)());
     view! {
         <header class="top">
             <a class="top__brand" href="/"><Drawn glyph=Glyph::Logo/> "Berth"</a>
-            <span class="top__status" role="status">{status}</span>
+            <span class="top__gap"></span>
             <Preferences/>
             {session.actor().map(|actor| view! { <Account name=actor.user.to_string()/> })}
         </header>

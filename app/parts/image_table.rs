@@ -4,7 +4,7 @@ use protocol::image::ImageState;
 use protocol::state::State;
 
 use crate::address;
-use crate::i18n::{text, tr};
+use crate::i18n::{said, text, tr};
 use crate::number;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::copy::Copy;
@@ -52,7 +52,7 @@ fn Row(image: SavedImageView, remove: ServerAction<RemoveImage>) -> impl IntoVie
             <th scope="row"><Copy text=name/></th>
             <td>
                 <ImageChip state=image.state/>
-                {note.map(|note| view! { <span class="table__sub">{note}</span> })}
+                {note.map(|note| view! { <span class="table__sub">{said(note)}</span> })}
             </td>
             <td class="num">{size}</td>
             <td>{image.registry.unwrap_or_else(|| image.node.to_string())}</td>

@@ -1,5 +1,6 @@
 use api::jobs::JobSummary;
 use leptos::prelude::*;
+use protocol::exit::Cause;
 
 use crate::address;
 use crate::i18n::tr;
@@ -8,7 +9,7 @@ use crate::pages::jobs::stop_many::{Pick, Selection};
 use crate::parts::duration::Duration;
 use crate::parts::exit_line::ExitLine;
 use crate::parts::relative_time::RelativeTime;
-use crate::parts::state_chip::StateChip;
+use crate::parts::state_cell::StateCell;
 use crate::parts::wait_line::WaitLine;
 
 /// A job in the list.
@@ -32,7 +33,7 @@ pub(crate) fn JobRow(
         <tr aria-selected=chosen>
             <td class="pick">{offered.then(|| view! { <Pick selection=selection key=key.clone()/> })}</td>
             <th scope="row"><NameCell job=job.clone()/></th>
-            <td><StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/></td>
+            <td><StateCell job=job.clone()/></td>
             <td class="wide">{job.virtual_cluster.to_string()}</td>
             <td class="num">{number::amount(job.gpus)}</td>
             <td class="num wide">{number::count(u64::from(job.tasks))}</td>
@@ -49,17 +50,17 @@ pub(crate) fn JobRow(
 #[component]
 pub(crate) fn NameCell(job: JobSummary) -> impl IntoView {
     let asked = job.stop_requested && !job.state.is_final();
-    let reason = match (asked, job.waiting, job.exit) {
-        (true, _, _) => tr(|t| t.job.stop_requested).into_any(),
-        (false, Some(waiting), _) => view! { <WaitLine reason=waiting.reason/> }.into_any(),
-        (false, None, Some(exit)) if exit.cause != protocol::exit::Cause::Succeeded => {
-            view! { <ExitLine exit=exit/> }.into_any()
-        }
-        (false, None, Some(_) | None) => ().into_any(),
+    let ended = job.ended().filter(|exit| exit.cause != Cause::Succeeded).cloned();
+    let reason = match (asked, job.waiting, ended) {
+        (true, _, _) => Some(tr(|t| t.job.stop_requested).into_any()),
+        (false, Some(waiting), _) => Some(view! { <WaitLine reason=waiting.reason/> }.into_any()),
+        (false, None, Some(exit)) => Some(view! { <ExitLine exit=exit/> }.into_any()),
+        (false, None, None) => None,
     };
+    let reason = reason.map(|reason| view! { " · " {reason} });
     view! {
         <a class="job-name" href=address::job(&job.key)>{job.key.name.to_string()}</a>
-        <span class="table__sub">{job.key.user.to_string()} " " {reason}</span>
+        <span class="table__sub">{job.key.user.to_string()} {reason}</span>
     }
     .into_any()
 }

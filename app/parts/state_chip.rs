@@ -1,7 +1,24 @@
+use api::jobs::JobSummary;
 use leptos::prelude::*;
+use protocol::ids::VirtualClusterName;
 use protocol::state::State;
 
 use crate::i18n::tr;
+
+/// A place in a queue, and in whose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    number: u32,
+    cluster: VirtualClusterName,
+}
+
+impl Place {
+    /// That of a job, while it has one.
+    pub(crate) fn of(job: &JobSummary) -> Option<Self> {
+        let number = job.waiting.as_ref()?.place()?;
+        Some(Self { number, cluster: job.virtual_cluster.clone() })
+    }
+}
 
 /// A state as colour, silhouette and word; with the place in the queue while it waits.
 #[component]
@@ -9,16 +26,17 @@ pub(crate) fn StateChip(
     state: State,
     /// Place in the queue.
     #[prop(optional_no_strip)]
-    position: Option<u32>,
+    place: Option<Place>,
 ) -> impl IntoView {
-    let position = position.map(|place| {
-        view! { <span class="chip__place">{move || tr(|t| (t.jobs.position)(place))()}</span> }
+    let place = place.map(|Place { number, cluster }| {
+        let words = tr(move |t| (t.jobs.position)(number, cluster.as_str()));
+        view! { <span class="chip__place">{words}</span> }
     });
     view! {
         <span class=format!("chip chip--{}", modifier(state)) data-state=state.as_str()>
             {glyph(state)}
             <span class="chip__word">{tr(move |t| (t.state)(state))}</span>
-            {position}
+            {place}
         </span>
     }
 }

@@ -1,44 +1,155 @@
-use api::queue::Explanation;
+use api::cluster::FreeGpus;
+use api::queue::{Explanation, HeldBy, Need};
 use leptos::prelude::*;
-use protocol::ids::JobKey;
+use protocol::ids::{JobKey, VirtualClusterName};
+use protocol::wait::{ResourceKind, Scarce};
 
 use crate::address;
 use crate::i18n::{Reader, tr};
+use crate::number;
 use crate::parts::clock::Clock;
 use crate::time::Span;
 
-/// What is short, who holds it, and when a waiting job may start.
+/// Owners of what is held that are named.
+const OWNERS: usize = 4;
+
+/// What a waiting job needs and what there is, who holds it, who is ahead, and when it may start.
 #[component]
 pub(crate) fn WaitFacts(explanation: Explanation) -> impl IntoView {
-    let Explanation { waiting, scarce, holders, expected } = explanation;
+    let needs = explanation.needs.clone();
+    let scarce = explanation.scarce.filter(|scarce| scarce.resource != ResourceKind::Gpu);
+    let table = (!needs.is_empty() || scarce.is_some())
+        .then(|| view! { <Needs needs=needs scarce=scarce/> });
+    let ahead = u64::from(explanation.waiting.position.saturating_sub(1));
+    let ahead = (ahead > 0).then(|| {
+        let jobs = explanation.ahead.clone();
+        view! { <dt>{tr(|t| t.queue.ahead)}</dt> <dd><Ahead jobs=jobs count=ahead/></dd> }
+    });
+    view! {
+        <div class="wait-facts">
+            {table}
+            <dl class="facts">
+                <Start explanation=explanation.clone()/>
+                {ahead}
+                <Holders explanation=explanation/>
+            </dl>
+        </div>
+    }
+    .into_any()
+}
+
+/// A row for each GPU type that will do, and one for what else is short.
+#[component]
+fn Needs(needs: Vec<Need>, scarce: Option<Scarce>) -> impl IntoView {
+    let gpus = needs.into_iter().map(|need| {
+        let Need { gpu_type, tasks, each, free } = need;
+        let FreeGpus { gpus, on_one_node, borrowed } = free;
+        let each = number::amount(each);
+        view! {
+            <tr data-gpu-type=gpu_type.to_string()>
+                <th scope="row">{gpu_type.to_string()}</th>
+                <td class="num">{tr(move |t| (t.queue.needs_of)(tasks, &each))}</td>
+                <td class="num">{tr(move |t| (t.queue.free_of)(gpus, borrowed))}</td>
+                <td class="num">{on_one_node}</td>
+            </tr>
+        }
+    });
+    let gpus = gpus.collect_view();
+    let other = scarce.map(|scarce| {
+        let Scarce { resource, needs, free, best_node } = scarce;
+        let [needs, free, best_node] = [needs, free, best_node].map(|of| match resource {
+            ResourceKind::Cpu | ResourceKind::Gpu | ResourceKind::Port => number::amount(of),
+            ResourceKind::Memory => number::memory(of.floor()),
+            ResourceKind::Disk => number::disk(of.floor()),
+        });
+        view! {
+            <tr>
+                <th scope="row">{tr(move |t| (t.queue.resource)(resource))}</th>
+                <td class="num">{tr(move |t| (t.queue.each_task)(&needs))}</td>
+                <td class="num">{free}</td>
+                <td class="num">{best_node}</td>
+            </tr>
+        }
+    });
+    view! {
+        <table class="table table--plain" aria-label=tr(|t| t.queue.table)>
+            <thead>
+                <tr>
+                    <th scope="col">{tr(|t| t.cluster.resource)}</th>
+                    <th scope="col" class="num">{tr(|t| t.queue.needs)}</th>
+                    <th scope="col" class="num">{tr(|t| t.queue.free_now)}</th>
+                    <th scope="col" class="num">{tr(|t| t.queue.on_one_node)}</th>
+                </tr>
+            </thead>
+            <tbody>{gpus} {other}</tbody>
+        </table>
+    }
+    .into_any()
+}
+
+/// When it may start, and from what that is known.
+#[component]
+fn Start(explanation: Explanation) -> impl IntoView {
+    let Explanation { waiting, virtual_cluster, expected, .. } = explanation;
     let (reader, clock) = (Reader::get(), Clock::get());
+    if !waiting.reason.passes() {
+        return ().into_any();
+    }
     let when = move || {
-        let texts = reader.texts();
+        let (texts, now) = (reader.texts(), clock.now());
         match (expected, waiting.expected_start) {
-            (Some(expected), _) => texts.queue.expected(&expected, clock.now()),
-            (None, Some(at)) => {
-                let span = (texts.ahead)(Span::of_millis(at.since(clock.now())));
-                (texts.job.expected)(&span)
-            }
+            (Some(expected), _) => texts.queue.expected(&expected, virtual_cluster.as_str(), now),
+            (None, Some(at)) => (texts.ahead)(Span::of_millis(at.since(now))),
             (None, None) => texts.job.expected_unknown.to_owned(),
         }
     };
-    let short = scarce.map(|scarce| view! { <li>{tr(move |t| (t.queue.scarce)(&scarce))}</li> });
-    let held = (!holders.is_empty()).then(|| view! { <Holders holders=holders/> });
+    view! { <dt>{tr(|t| t.queue.starts)}</dt> <dd class="wait-facts__start">{when}</dd> }.into_any()
+}
+
+/// The first of those that are ahead, and how many more there are.
+#[component]
+fn Ahead(jobs: Vec<JobKey>, count: u64) -> impl IntoView {
+    let more = count.saturating_sub(jobs.len() as u64);
+    let more = (more > 0).then(|| view! { <span>{tr(move |t| (t.queue.more)(more))}</span> });
+    let links = jobs.into_iter().map(|key| view! { <JobLink key=key/> });
+    view! { <span class="wait-facts__list">{links.collect_view()} {more}</span> }
+}
+
+/// Who holds what it waits for, by owner, and which job ends first.
+#[component]
+fn Holders(explanation: Explanation) -> impl IntoView {
+    let Explanation { virtual_cluster, holders, held_by, .. } = explanation;
+    let Some(first) = holders.into_iter().next() else { return ().into_any() };
+    let others = held_by.iter().skip(OWNERS).map(|held| u64::from(held.jobs)).sum::<u64>();
+    let others = (others > 0).then(|| view! { <span>{tr(move |t| (t.queue.more)(others))}</span> });
+    let owners = held_by
+        .into_iter()
+        .take(OWNERS)
+        .map(|held| view! { <Held held=held cluster=virtual_cluster.clone()/> });
     view! {
-        <ul class="why__facts">
-            {short}
-            {held}
-            <li>{when}</li>
-        </ul>
+        <dt>{tr(|t| t.queue.holders)}</dt>
+        <dd><span class="wait-facts__list">{owners.collect_view()} {others}</span></dd>
+        <dt>{tr(|t| t.queue.ends_first)}</dt>
+        <dd><JobLink key=first/></dd>
+    }
+    .into_any()
+}
+
+/// What one user's jobs hold, with the way to them.
+#[component]
+fn Held(held: HeldBy, cluster: VirtualClusterName) -> impl IntoView {
+    let HeldBy { user, jobs, gpus } = held;
+    let filter = format!("user:{user} vc:{cluster} state:running");
+    let href = format!("/jobs?q={}&all=1", address::encode(&filter));
+    view! {
+        <span>
+            <a href=href>{user.to_string()}</a> " "
+            <span class="hint">{tr(move |t| (t.queue.held)(jobs, gpus))}</span>
+        </span>
     }
 }
 
 #[component]
-fn Holders(holders: Vec<JobKey>) -> impl IntoView {
-    let links = holders.into_iter().map(|key| {
-        view! { " " <a href=address::job(&key)>{key.to_string()}</a> }
-    });
-    let links = links.collect_view();
-    view! { <li>{tr(|t| t.queue.holders)} {links}</li> }
+fn JobLink(key: JobKey) -> impl IntoView {
+    view! { <a href=address::job(&key)>{key.to_string()}</a> }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::server_fns::reads::Reads;
 
 /// What is at a path, as the Files page shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ pub(crate) enum Shown {
 }
 
 /// Opens a path.
-#[server(prefix = "/fn", endpoint = "files/open", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "files/open", input = GetUrl, client = Reads)]
 pub(crate) async fn open_path(
     #[server(default)] path: String,
     #[server(default)] after: String,

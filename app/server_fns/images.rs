@@ -5,9 +5,10 @@ use server_fn::codec::GetUrl;
 
 use crate::Failed;
 use crate::server_fns::jobs::JobKeyText;
+use crate::server_fns::reads::Reads;
 
 /// One's own saved images; everybody's, for administrators.
-#[server(prefix = "/fn", endpoint = "images/list", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "images/list", input = GetUrl, client = Reads)]
 pub(crate) async fn list_images() -> Result<Vec<SavedImageView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -15,7 +16,7 @@ pub(crate) async fn list_images() -> Result<Vec<SavedImageView>, Failed> {
 }
 
 /// What an image of a task's container would take; nothing is asked of no task.
-#[server(prefix = "/fn", endpoint = "images/size", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "images/size", input = GetUrl, client = Reads)]
 pub(crate) async fn measure_image(task: Option<TaskOfJob>) -> Result<Option<ImageSize>, Failed> {
     use crate::edge::{call, failed};
     let Some(task) = task else { return Ok(None) };

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::server_fns::reads::Reads;
 
 /// One page of jobs, and how many are in each state.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,7 +20,7 @@ pub(crate) struct JobList {
 }
 
 /// Lists jobs.
-#[server(prefix = "/fn", endpoint = "jobs/list", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "jobs/list", input = GetUrl, client = Reads)]
 pub(crate) async fn list_jobs(query: JobQuery) -> Result<JobList, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -29,7 +30,7 @@ pub(crate) async fn list_jobs(query: JobQuery) -> Result<JobList, Failed> {
 }
 
 /// One job with its tasks and attempts.
-#[server(prefix = "/fn", endpoint = "jobs/get", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "jobs/get", input = GetUrl, client = Reads)]
 pub(crate) async fn get_job(key: JobKey) -> Result<JobDetail, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -37,7 +38,7 @@ pub(crate) async fn get_job(key: JobKey) -> Result<JobDetail, Failed> {
 }
 
 /// A job's file in one of its forms.
-#[server(prefix = "/fn", endpoint = "jobs/config", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "jobs/config", input = GetUrl, client = Reads)]
 pub(crate) async fn get_config(key: JobKey, form: ConfigForm) -> Result<JobConfig, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -45,7 +46,7 @@ pub(crate) async fn get_config(key: JobKey, form: ConfigForm) -> Result<JobConfi
 }
 
 /// What happened to a job.
-#[server(prefix = "/fn", endpoint = "jobs/events", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "jobs/events", input = GetUrl, client = Reads)]
 pub(crate) async fn list_events(key: JobKey) -> Result<Vec<EventView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

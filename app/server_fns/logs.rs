@@ -1,16 +1,29 @@
-use api::logs::{LogText, TaskRef};
+use api::logs::{LogWindow, TaskRef, Together, TogetherAsk, WindowAsk};
 use leptos::prelude::*;
+use protocol::ids::JobKey;
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::server_fns::reads::Reads;
 
-/// The end of a task's log, as much as is shown with the page; the rest comes by following and
-/// downloading.
-#[server(prefix = "/fn", endpoint = "logs/tail", input = GetUrl)]
-pub(crate) async fn read_log(task: TaskRef) -> Result<LogText, Failed> {
+/// Some lines of a task's log: those that come with the page.
+#[server(prefix = "/fn", endpoint = "logs/lines", input = GetUrl, client = Reads)]
+pub(crate) async fn read_lines(task: TaskRef, ask: WindowAsk) -> Result<LogWindow, Failed> {
     use crate::edge::{call, failed};
 
-    const TAIL_BYTES: u64 = 128 * 1024;
     let (backend, actor) = call()?;
-    backend.logs.tail(&actor, &task, TAIL_BYTES).await.map_err(failed)
+    backend.logs.window(&actor, &task, &ask).await.map_err(failed)
+}
+
+/// Some lines of all tasks: those that come with the page.
+#[server(prefix = "/fn", endpoint = "logs/together", input = GetUrl, client = Reads)]
+pub(crate) async fn read_together(
+    job: JobKey,
+    attempt: u32,
+    ask: TogetherAsk,
+) -> Result<Together, Failed> {
+    use crate::edge::{call, failed};
+
+    let (backend, actor) = call()?;
+    backend.logs.together(&actor, &job, Some(attempt), &ask).await.map_err(failed)
 }

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::server_fns::reads::Reads;
 
 /// All nodes.
-#[server(prefix = "/fn", endpoint = "nodes/list", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "nodes/list", input = GetUrl, client = Reads)]
 pub(crate) async fn list_nodes() -> Result<Vec<NodeView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -17,7 +18,7 @@ pub(crate) async fn list_nodes() -> Result<Vec<NodeView>, Failed> {
 }
 
 /// A part of the nodes, as a map or a table shows them.
-#[server(prefix = "/fn", endpoint = "nodes/map", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "nodes/map", input = GetUrl, client = Reads)]
 pub(crate) async fn map_nodes(query: NodeQuery) -> Result<NodeMap, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -25,7 +26,7 @@ pub(crate) async fn map_nodes(query: NodeQuery) -> Result<NodeMap, Failed> {
 }
 
 /// One node.
-#[server(prefix = "/fn", endpoint = "nodes/get", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "nodes/get", input = GetUrl, client = Reads)]
 pub(crate) async fn get_node(name: NodeName) -> Result<NodeView, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -33,7 +34,7 @@ pub(crate) async fn get_node(name: NodeName) -> Result<NodeView, Failed> {
 }
 
 /// What an administrator wrote of a node.
-#[server(prefix = "/fn", endpoint = "nodes/settings", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "nodes/settings", input = GetUrl, client = Reads)]
 pub(crate) async fn settings_of_node(name: NodeName) -> Result<NodeSettings, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

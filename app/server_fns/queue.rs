@@ -9,6 +9,7 @@ use server_fn::codec::GetUrl;
 use crate::Failed;
 use crate::server_fns::jobs::JobKeyText;
 use crate::server_fns::nodes::NodeForm;
+use crate::server_fns::reads::Reads;
 use crate::server_fns::virtual_clusters::ClusterForm;
 
 /// A change of a job's turn as one text, as forms send it: `hold`, `release`, a place in the queue,
@@ -64,7 +65,7 @@ pub(crate) async fn change_turn(key: JobKeyText, turn: Turn) -> Result<(), Faile
 }
 
 /// What a change of a job's turn would do.
-#[server(prefix = "/fn", endpoint = "queue/effect", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "queue/effect", input = GetUrl, client = Reads)]
 pub(crate) async fn effect_of_turn(key: JobKey, turn: Turn) -> Result<Effect, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -72,7 +73,7 @@ pub(crate) async fn effect_of_turn(key: JobKey, turn: Turn) -> Result<Effect, Fa
 }
 
 /// What draining a node, or ending that, would do.
-#[server(prefix = "/fn", endpoint = "queue/drain", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "queue/drain", input = GetUrl, client = Reads)]
 pub(crate) async fn effect_of_drain(name: NodeName, drain: Drain) -> Result<Effect, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -89,7 +90,7 @@ pub(crate) async fn effect_of_node(node: NodeForm) -> Result<Effect, Failed> {
 }
 
 /// What removing a node would do.
-#[server(prefix = "/fn", endpoint = "queue/remove-node", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "queue/remove-node", input = GetUrl, client = Reads)]
 pub(crate) async fn effect_of_removal(name: NodeName) -> Result<Effect, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

@@ -5,9 +5,10 @@ use server_fn::codec::GetUrl;
 
 use crate::Failed;
 use crate::connect::Ways;
+use crate::server_fns::reads::Reads;
 
 /// The ways into a job's tasks.
-#[server(prefix = "/fn", endpoint = "jobs/ways", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "jobs/ways", input = GetUrl, client = Reads)]
 pub(crate) async fn get_ways(key: JobKey) -> Result<Ways, Failed> {
     use api::ssh::SshAccess;
 
@@ -19,7 +20,7 @@ pub(crate) async fn get_ways(key: JobKey) -> Result<Ways, Failed> {
 }
 
 /// One's own public keys.
-#[server(prefix = "/fn", endpoint = "public-keys/list", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "public-keys/list", input = GetUrl, client = Reads)]
 pub(crate) async fn list_public_keys() -> Result<Vec<PublicKeyView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::{GetUrl, MultipartData, MultipartFormData};
 
 use crate::Failed;
+use crate::server_fns::reads::Reads;
 
 /// What the submit page begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,12 +49,13 @@ pub(crate) struct TemplateWords {
 }
 
 /// Opens the submit page: with a text that was refused before, with a clone of a job, with a
-/// template, or with the first template.
-#[server(prefix = "/fn", endpoint = "submit/open", input = GetUrl)]
+/// template, or with the first template; with a change of it, where one is named.
+#[server(prefix = "/fn", endpoint = "submit/open", input = GetUrl, client = Reads)]
 pub(crate) async fn open_submit(
     #[server(default)] text: String,
     #[server(default)] clone: String,
     #[server(default)] template: String,
+    #[server(default)] instead: String,
 ) -> Result<Opened, Failed> {
     use crate::edge::{call, failed};
     use crate::templates;
@@ -68,20 +70,24 @@ pub(crate) async fn open_submit(
         }
         None => templates::fresh(&template, crate::edge::now()),
     };
+    let text = match instead.parse() {
+        Ok(instead) => templates::changed(&text, &instead),
+        Err(_) => text,
+    };
     let report = backend.jobs.check(&actor, &text).await.map_err(failed);
     let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
     Ok(Opened { text, cloned_from, report, clusters, templates: templates::all() })
 }
 
 /// The schemas that the editor helps with.
-#[server(prefix = "/fn", endpoint = "submit/schemas", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "submit/schemas", input = GetUrl, client = Reads)]
 pub(crate) async fn get_schemas() -> Result<Schemas, Failed> {
     crate::edge::call()?;
     Ok(crate::templates::schemas())
 }
 
 /// A template's text, with a name that is free.
-#[server(prefix = "/fn", endpoint = "submit/template", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "submit/template", input = GetUrl, client = Reads)]
 pub(crate) async fn open_template(name: String) -> Result<String, Failed> {
     crate::edge::call()?;
     Ok(crate::templates::fresh(&name, crate::edge::now()))

@@ -4,9 +4,10 @@ use protocol::ids::UserName;
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::server_fns::reads::Reads;
 
 /// All users.
-#[server(prefix = "/fn", endpoint = "users/list", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "users/list", input = GetUrl, client = Reads)]
 pub(crate) async fn list_users() -> Result<Vec<UserView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -82,7 +83,7 @@ pub(crate) async fn change_password(
 }
 
 /// One's own tokens.
-#[server(prefix = "/fn", endpoint = "tokens/list", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "tokens/list", input = GetUrl, client = Reads)]
 pub(crate) async fn list_tokens() -> Result<Vec<TokenView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

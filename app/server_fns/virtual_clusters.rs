@@ -1,13 +1,14 @@
-use api::cluster::VirtualClusterView;
+use api::cluster::{Promise, VirtualClusterView};
 use leptos::prelude::*;
 use protocol::ids::VirtualClusterName;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::server_fns::reads::Reads;
 
 /// All virtual clusters.
-#[server(prefix = "/fn", endpoint = "clusters/list", input = GetUrl)]
+#[server(prefix = "/fn", endpoint = "clusters/list", input = GetUrl, client = Reads)]
 pub(crate) async fn list_clusters() -> Result<Vec<VirtualClusterView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -36,6 +37,19 @@ pub(crate) async fn save_cluster(cluster: ClusterForm) -> Result<(), Failed> {
     let (backend, actor) = call()?;
     let settings = crate::settings::cluster(&cluster).map_err(failed)?;
     backend.virtual_clusters.save(&actor, settings).await.map_err(failed)
+}
+
+/// What is guaranteed of what there is, once a virtual cluster is saved as the form says it. A form
+/// without a name is none yet.
+#[server(prefix = "/fn", endpoint = "clusters/promises")]
+pub(crate) async fn promises(cluster: ClusterForm) -> Result<Vec<Promise>, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let settings = match cluster.name.trim() {
+        "" => None,
+        _named => Some(crate::settings::cluster(&cluster).map_err(failed)?),
+    };
+    backend.virtual_clusters.promises(&actor, settings).await.map_err(failed)
 }
 
 /// Removes a virtual cluster.

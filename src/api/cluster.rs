@@ -1,6 +1,7 @@
 //! Nodes and virtual clusters.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::IpAddr;
 
 use async_trait::async_trait;
@@ -26,6 +27,8 @@ pub trait Nodes: Send + Sync {
     }
     /// One node.
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView>;
+    /// Those that do not answer.
+    async fn silent(&self, actor: &Actor) -> Result<Silent>;
     /// What an administrator wrote of it.
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings>;
     /// What saving it would do.
@@ -53,8 +56,57 @@ pub trait VirtualClusters: Send + Sync {
     async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()>;
     /// What `save` would do to jobs. It is refused where `save` would be; nothing is changed.
     async fn save_effect(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<Effect>;
+    /// What is guaranteed of what there is: as things stand, or once one is saved like this
+    /// (administrators). More than there is can be promised, for what is still to come.
+    async fn promises(
+        &self,
+        actor: &Actor,
+        settings: Option<VirtualClusterSettings>,
+    ) -> Result<Vec<Promise>>;
     /// Removes one that no active job uses (administrators). `default` stays.
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()>;
+}
+
+/// How much of a resource all virtual clusters are guaranteed together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promise {
+    /// Of what.
+    pub resource: Promised,
+    /// What is guaranteed.
+    pub promised: u64,
+    /// What all nodes have, whether or not they answer at the moment.
+    pub there: u64,
+}
+
+/// What virtual clusters are guaranteed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Promised {
+    /// GPUs of a type.
+    Gpus(GpuType),
+    /// CPU cores.
+    Cpus,
+    /// Memory in MiB.
+    MemoryMb,
+}
+
+impl Promise {
+    /// Whether not all who are promised it can have it.
+    #[must_use]
+    pub fn is_too_much(&self) -> bool {
+        self.promised > self.there
+    }
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { resource, promised, there } = self;
+        match resource {
+            Promised::Gpus(gpu_type) => write!(f, "{gpu_type}: promised {promised} of {there}"),
+            Promised::Cpus => write!(f, "CPU cores: promised {promised} of {there}"),
+            Promised::MemoryMb => write!(f, "memory in MiB: promised {promised} of {there}"),
+        }
+    }
 }
 
 /// What is to become of a node and of what runs on it.
@@ -68,6 +120,20 @@ pub enum Drain {
     /// What runs there starts anew elsewhere, and it does not count as a retry. What was on a node
     /// that does not answer is taken for dead: only who knows that it is may say so.
     Now,
+}
+
+/// Nodes that do not answer: how many, and the first of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Silent {
+    /// How many.
+    pub count: u64,
+    /// Names of some of them, [`Silent::NAMED`] at most.
+    pub names: Vec<NodeName>,
+}
+
+impl Silent {
+    /// The most that are named.
+    pub const NAMED: usize = 5;
 }
 
 /// Everything the pages show of a node.
@@ -167,6 +233,19 @@ pub struct Usage {
     pub gpus: BTreeMap<GpuType, Amount>,
 }
 
+/// The free GPUs of a type in a virtual cluster, as the dry run of a job finds them that asks for
+/// nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FreeGpus {
+    /// A job of so many tasks with one GPU each would start at once, and one of one task more would
+    /// not.
+    pub gpus: u32,
+    /// The same of one task with so many GPUs.
+    pub on_one_node: u32,
+    /// How many of `gpus` are beyond the share: lent until others want them back.
+    pub borrowed: u32,
+}
+
 /// Everything the pages show of a virtual cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VirtualClusterView {
@@ -180,6 +259,10 @@ pub struct VirtualClusterView {
     pub borrowed: Usage,
     /// What its jobs could hold: the share where it is bounded, else what the ready nodes have.
     pub total: Usage,
+    /// What a job of the actor could start on now, by GPU type; types of which it could never have
+    /// any are left out, and all are where the actor may not use it.
+    #[serde(default)]
+    pub free: BTreeMap<GpuType, FreeGpus>,
     /// Jobs that are preparing or running.
     pub running_jobs: u64,
     /// Jobs that wait.

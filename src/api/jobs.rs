@@ -14,7 +14,7 @@ use protocol::resources::Resources;
 use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit, TimeLimit};
 use protocol::state::State;
 use protocol::time::Timestamp;
-use protocol::wait::{WaitReason, Waiting};
+use protocol::wait::{Expected, WaitReason, Waiting};
 use serde::{Deserialize, Serialize};
 
 use crate::job_filter::Moment;
@@ -84,6 +84,9 @@ pub enum DryRun {
     FitsNow {
         /// On these nodes.
         nodes: Vec<NodeName>,
+        /// On what is lent: it gives way when others want it back.
+        #[serde(default)]
+        borrowed: bool,
     },
     /// It would wait.
     Waits(Explanation),
@@ -199,10 +202,21 @@ pub struct JobSummary {
     pub completed_at: Option<Timestamp>,
     /// Why it waits, while it waits.
     pub waiting: Option<Waiting>,
+    /// When it may start, while it waits.
+    #[serde(default)]
+    pub expected: Option<Expected>,
     /// Who holds it, if anybody does.
     pub held: Option<Hold>,
-    /// How it ended, when it has.
+    /// How it, or of one that goes on its last attempt, ended.
     pub exit: Option<Exit>,
+}
+
+impl JobSummary {
+    /// How it ended; `None` while it goes on, whatever befell its earlier attempts.
+    #[must_use]
+    pub fn ended(&self) -> Option<&Exit> {
+        self.exit.as_ref().filter(|_| self.state.is_final())
+    }
 }
 
 /// Further attempts by what made them necessary.

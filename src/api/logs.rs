@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use protocol::ids::{JobKey, RoleName};
+use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
@@ -21,6 +22,24 @@ pub trait Logs: Send + Sync {
         task: &TaskRef,
         offset: u64,
     ) -> Result<BoxStream<'static, Result<Bytes>>>;
+    /// The whole log as it is now.
+    async fn whole(
+        &self,
+        actor: &Actor,
+        task: &TaskRef,
+    ) -> Result<BoxStream<'static, Result<Bytes>>>;
+    /// Some lines of any place.
+    async fn window(&self, actor: &Actor, task: &TaskRef, ask: &WindowAsk) -> Result<LogWindow>;
+    /// The lines of all tasks of an attempt, in the order of time; of the latest, if none is named.
+    async fn together(
+        &self,
+        actor: &Actor,
+        job: &JobKey,
+        attempt: Option<u32>,
+        ask: &TogetherAsk,
+    ) -> Result<Together>;
+    /// The lines in which something is.
+    async fn search(&self, actor: &Actor, task: &TaskRef, ask: &SearchAsk) -> Result<LogMatches>;
 }
 
 /// One task of one attempt.
@@ -49,4 +68,153 @@ pub struct LogText {
     pub end: u64,
     /// Whether nothing will be added any more.
     pub complete: bool,
+}
+
+/// Which lines of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowAsk {
+    /// Where.
+    pub place: LogPlace,
+    /// How many at most.
+    pub count: u32,
+    /// What the asker has seen, as [`LogWindow::bytes`] said: the answer waits for a while until there
+    /// is more.
+    pub after: Option<u64>,
+}
+
+/// A place in a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogPlace {
+    /// The last lines.
+    End,
+    /// From this line on, counted from 1.
+    From(u64),
+    /// With this line in the middle.
+    Around(u64),
+    /// From the first line on that was written then or later.
+    Time(Timestamp),
+}
+
+/// Some lines of a log that follow each other.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogWindow {
+    /// The lines.
+    pub lines: Vec<LogLine>,
+    /// How many lines the log has, as far as is known.
+    pub total: u64,
+    /// How many bytes.
+    pub bytes: u64,
+    /// Whether nothing will be added any more.
+    pub complete: bool,
+    /// Whether what was written until now is still being read: numbers of its last lines are not known
+    /// yet, and are 0.
+    pub reading: bool,
+    /// Lines in its middle that are not there, since the log was too long.
+    pub left_out: Option<LeftOut>,
+}
+
+/// A line of a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLine {
+    /// Its number, from 1.
+    pub number: u64,
+    /// When its beginning was written, where that is known.
+    pub at: Option<Timestamp>,
+    /// What it says, without its end of line; bytes that are not UTF-8 are replaced.
+    pub text: String,
+    /// Whether the middle of it was left out, since it is too long.
+    pub cut: bool,
+}
+
+/// Lines that are not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The first of them, counted from 1.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+}
+
+/// What is looked for in a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SearchAsk {
+    /// The text, or the pattern.
+    pub text: String,
+    /// Whether it is a regular expression.
+    pub pattern: bool,
+    /// Whether large and small letters are told apart.
+    pub case: bool,
+    /// The line near which results are wanted, counted from 1.
+    pub near: u64,
+}
+
+/// In which lines it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogMatches {
+    /// In how many.
+    pub count: u64,
+    /// How many of them are before the first of `lines`.
+    pub before: u64,
+    /// The numbers of those nearest to the line asked for: some before it, some from it on.
+    pub lines: Vec<u64>,
+    /// How many lines were looked through.
+    pub searched: u64,
+    /// Whether these are all that there are: there is a limit to the time.
+    pub all: bool,
+}
+
+/// Which lines of all tasks together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TogetherAsk {
+    /// Where.
+    pub place: TogetherPlace,
+    /// How many at most.
+    pub count: u32,
+    /// What the asker has seen, as [`Together::bytes`] said: the answer waits for a while until there
+    /// is more.
+    pub after: Option<u64>,
+}
+
+/// A place in the logs of all tasks: how many lines of each task are before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TogetherPlace {
+    /// The last lines.
+    End,
+    /// The lines before it.
+    Before(Vec<u64>),
+    /// The lines after it.
+    From(Vec<u64>),
+    /// The lines that were written then or later.
+    Time(Timestamp),
+}
+
+/// Some lines of all tasks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Together {
+    /// The tasks' names.
+    pub tasks: Vec<String>,
+    /// The lines, in the order in which they were written. One without an end is not among them before
+    /// its task has ended.
+    pub lines: Vec<TaskLine>,
+    /// The place before the first of them.
+    pub first: Vec<u64>,
+    /// The place after the last of them.
+    pub next: Vec<u64>,
+    /// How many bytes all logs have.
+    pub bytes: u64,
+    /// Whether nothing will be added any more.
+    pub complete: bool,
+    /// Whether what was written until now is still being read.
+    pub reading: bool,
+}
+
+/// A line of one of the tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskLine {
+    /// Which of the tasks.
+    pub task: u32,
+    /// The line.
+    pub line: LogLine,
 }

@@ -1,14 +1,18 @@
 //! The queue at run time: who goes when, why, and what a change of it would do.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
 use async_trait::async_trait;
-use protocol::ids::{JobKey, UserName, VirtualClusterName};
+use protocol::amount::Amount;
+use protocol::ids::{GpuType, JobKey, UserName, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Scarce, Waiting};
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::FreeGpus;
 use crate::{Actor, Result};
 
 /// What people do with waiting jobs. Owners change their own jobs and only at their own cost;
@@ -89,6 +93,8 @@ pub struct Effect {
     pub moved: Affected,
     /// Jobs that could never start any more.
     pub impossible: Affected,
+    /// What would be guaranteed beyond what there is.
+    pub overpromised: Vec<crate::cluster::Promise>,
 }
 
 impl Effect {
@@ -123,13 +129,150 @@ pub struct Explanation {
     /// Why, its place, and when it starts at the earliest.
     #[serde(flatten)]
     pub waiting: Waiting,
+    /// In whose queue.
+    #[serde(default)]
+    pub virtual_cluster: VirtualClusterName,
+    /// The GPUs that it asks for, and what is free of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Need>,
     /// The scarcest resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scarce: Option<Scarce>,
     /// The first of those that hold what it waits for, the one expected to end first at the head.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<JobKey>,
+    /// All of those by owner, who holds most at the head.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_by: Vec<HeldBy>,
+    /// The first of the jobs that go before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ahead: Vec<JobKey>,
     /// When it may start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
+    /// With what change it would start at once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<Alternative>,
+}
+
+impl Explanation {
+    /// When nothing more is known than why, and where.
+    #[must_use]
+    pub fn only(waiting: Waiting, virtual_cluster: VirtualClusterName) -> Self {
+        Self {
+            waiting,
+            virtual_cluster,
+            needs: Vec::new(),
+            scarce: None,
+            holders: Vec::new(),
+            held_by: Vec::new(),
+            ahead: Vec::new(),
+            expected: None,
+            alternatives: Vec::new(),
+        }
+    }
+}
+
+/// GPUs of a type that will do for tasks of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Need {
+    /// The type.
+    pub gpu_type: GpuType,
+    /// Tasks that ask for them.
+    pub tasks: u32,
+    /// What each of these asks for.
+    pub each: Amount,
+    /// What is free of the type in the job's virtual cluster.
+    pub free: FreeGpus,
+}
+
+/// What one user's jobs hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldBy {
+    /// Whose.
+    pub user: UserName,
+    /// How many jobs.
+    pub jobs: u32,
+    /// Their GPUs.
+    pub gpus: Amount,
+}
+
+/// A change of a job with which it would start at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alternative {
+    /// What is different.
+    #[serde(flatten)]
+    pub instead: Instead,
+    /// On what is lent: it gives way when others want it back.
+    pub borrowed: bool,
+}
+
+/// What may be different. As text, which addresses have: `split:2x4`, `type:V100`, `vc:nlp`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "instead", rename_all = "snake_case")]
+pub enum Instead {
+    /// The role that asks for GPUs has so many tasks, of so many GPUs each: as many in all.
+    Split {
+        /// Tasks.
+        tasks: u32,
+        /// GPUs of each.
+        gpus: u32,
+    },
+    /// Another type of GPUs.
+    GpuType {
+        /// Which.
+        gpu_type: GpuType,
+    },
+    /// Another virtual cluster.
+    VirtualCluster {
+        /// Which.
+        virtual_cluster: VirtualClusterName,
+    },
+}
+
+impl fmt::Display for Instead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Split { tasks, gpus } => write!(f, "split:{tasks}x{gpus}"),
+            Self::GpuType { gpu_type } => write!(f, "type:{gpu_type}"),
+            Self::VirtualCluster { virtual_cluster } => write!(f, "vc:{virtual_cluster}"),
+        }
+    }
+}
+
+impl FromStr for Instead {
+    type Err = NoInstead;
+
+    fn from_str(text: &str) -> std::result::Result<Self, NoInstead> {
+        let read = || match text.split_once(':')? {
+            ("split", sizes) => {
+                let (tasks, gpus) = sizes.split_once('x')?;
+                Some(Self::Split { tasks: tasks.parse().ok()?, gpus: gpus.parse().ok()? })
+            }
+            ("type", name) => Some(Self::GpuType { gpu_type: name.parse().ok()? }),
+            ("vc", name) => Some(Self::VirtualCluster { virtual_cluster: name.parse().ok()? }),
+            _ => None,
+        };
+        read().ok_or(NoInstead)
+    }
+}
+
+/// A text that is no [`Instead`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("allowed are split:TASKSxGPUS, type:GPUTYPE and vc:NAME")]
+pub struct NoInstead;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_different_is_written_and_read() {
+        for text in ["split:2x4", "type:V100", "vc:nlp"] {
+            assert_eq!(text.parse::<Instead>().unwrap().to_string(), text);
+        }
+        for text in ["", "split:2", "split:x", "type:", "vc:a b", "node:a"] {
+            assert_eq!(text.parse::<Instead>(), Err(NoInstead), "{text}");
+        }
+    }
 }

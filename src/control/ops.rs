@@ -19,6 +19,8 @@ pub(crate) mod terminals;
 pub(crate) mod users;
 pub(crate) mod virtual_clusters;
 
+mod alternatives;
+mod answers;
 mod effects;
 mod tasks;
 mod views;

@@ -3,16 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Mutex;
 
+use api::cluster::FreeGpus;
 use database::attempts::Attempt;
-use protocol::ids::{JobId, JobKey, VirtualClusterName};
+use protocol::cluster::Share;
+use protocol::ids::{GpuType, JobId, JobKey, VirtualClusterName};
 use protocol::state::State;
 use protocol::time::Timestamp;
-use protocol::wait::{WaitReason, Waiting};
+use protocol::wait::{Expected, WaitReason, Waiting};
 use scheduler::model::{Node, Placement, Preemption, Request, Running, Snapshot, VirtualCluster};
-use scheduler::{Pass, PastRuns};
+use scheduler::{Pass, PastRuns, PastWaits};
 
 use crate::active::Active;
 use crate::cluster::{Cluster, scheduler_node};
+use crate::runs;
+use crate::shared::lock;
+use crate::wake::now;
 
 #[cfg(test)]
 mod tests;
@@ -37,6 +42,8 @@ pub(crate) struct Queue {
     doubtful: bool,
     /// Why those who wait do, once somebody has asked since the last change.
     said: Option<HashMap<JobId, Waiting>>,
+    /// What is free in those virtual clusters of which somebody has asked since the last change.
+    free: HashMap<VirtualClusterName, BTreeMap<GpuType, FreeGpus>>,
 }
 
 /// What a pass decided.
@@ -63,6 +70,7 @@ impl Default for Queue {
             state: scheduler::State::new(Vec::new(), Vec::new()),
             doubtful: true,
             said: None,
+            free: HashMap::new(),
         }
     }
 }
@@ -149,9 +157,15 @@ impl Queue {
             waiting.iter().for_each(|request| self.state.expects(request));
         }
         if changed {
-            self.said = None;
+            self.unsay();
         }
         changed
+    }
+
+    /// What was said holds no more.
+    fn unsay(&mut self) {
+        self.said = None;
+        self.free.clear();
     }
 
     /// Says whether nodes or virtual clusters are others than before.
@@ -285,7 +299,7 @@ impl Queue {
         let stopping = std::mem::take(&mut self.stopping);
         let stopped = stopping.iter().filter_map(|id| self.jobs.get(id)).cloned().collect();
         if changed {
-            self.said = None;
+            self.unsay();
         }
         Decided { placed, preempted, stopped, changed }
     }
@@ -295,6 +309,7 @@ impl Queue {
         if let Some(running) = self.running.get_mut(&id) {
             running.stopping = true;
             self.state.runs(running);
+            self.unsay();
         }
     }
 
@@ -317,20 +332,83 @@ impl Queue {
         }
     }
 
-    /// Why jobs wait, and their places.
-    pub(crate) fn waiting(&mut self, ids: &[JobId], now: Timestamp) -> HashMap<JobId, Waiting> {
+    /// The types of all GPUs.
+    pub(crate) fn gpu_types(&self) -> BTreeSet<GpuType> {
+        let gpus = self.nodes.iter().flat_map(|node| &node.capacity.gpus);
+        gpus.map(|gpu| gpu.gpu_type.clone()).collect()
+    }
+
+    /// What a job of a virtual cluster could start on now, by GPU type. Types of which it could never
+    /// have any are left out.
+    pub(crate) fn free(
+        &mut self,
+        within: &VirtualClusterName,
+        now: Timestamp,
+    ) -> BTreeMap<GpuType, FreeGpus> {
+        let within = self.first_alike(within);
+        if let Some(known) = self.free.get(&within) {
+            return known.clone();
+        }
+        let types = self.gpu_types();
+        let least = told::least(&within, now);
+        let of = |gpu_type: GpuType| {
+            let free = self.state.free_gpus(&least, &gpu_type, now)?;
+            let scheduler::model::FreeGpus { gpus, on_one_node, borrowed } = free;
+            Some((gpu_type, FreeGpus { gpus, on_one_node, borrowed }))
+        };
+        let free: BTreeMap<_, _> = types.into_iter().filter_map(of).collect();
+        self.free.insert(within, free.clone());
+        free
+    }
+
+    /// The first virtual cluster to which the same belongs: those without a share have all that is
+    /// guaranteed to nobody.
+    fn first_alike(&self, name: &VirtualClusterName) -> VirtualClusterName {
+        let clusters = &self.virtual_clusters;
+        let has_nothing = |cluster: &&VirtualCluster| {
+            let VirtualCluster { name: _, parent, share, shapes, borrows: _ } = cluster;
+            parent.is_none() && shapes.is_empty() && *share == Share::default()
+        };
+        let own = clusters.iter().find(|cluster| cluster.name == *name).filter(has_nothing);
+        let alike = own.and_then(|own| {
+            clusters.iter().filter(has_nothing).find(|other| other.borrows == own.borrows)
+        });
+        alike.map_or_else(|| name.clone(), |alike| alike.name.clone())
+    }
+
+    /// A job that waits, as the scheduler is told it.
+    pub(crate) fn request(&self, id: JobId, past: &Mutex<PastRuns>) -> Option<Request> {
+        Some(told::request_of_job(self.job(id)?, past))
+    }
+
+    /// Why jobs wait, their places, and when they may start.
+    pub(crate) fn waiting(
+        &mut self,
+        ids: &[JobId],
+        past: &Mutex<PastWaits>,
+        now: Timestamp,
+    ) -> HashMap<JobId, (Waiting, Option<Expected>)> {
         let (state, jobs) = (&mut self.state, &self.jobs);
         let said = self.said.get_or_insert_with(|| state.waiting(now).into_iter().collect());
+        let past = lock(past);
         let of = |id: &JobId| {
             let mut waiting = said.get(id)?.clone();
+            let row = &jobs.get(id)?.row;
             // The scheduler only knows that a job is held, not by whom.
-            if let Some(hold) = jobs.get(id).and_then(|job| job.row.held.as_ref()) {
+            if let Some(hold) = &row.held {
                 waiting.reason = held(hold);
             }
-            Some((*id, waiting))
+            let like = past.expect(&runs::like(row), &row.key.name, waits_since(row), now);
+            let expected = runs::start(&waiting, state.promised_start(*id, now), like);
+            Some((*id, (waiting, expected)))
         };
         ids.iter().filter_map(of).collect()
     }
+}
+
+/// Since when a job waits, as far as that is known: of one that was tried already, since now.
+pub(crate) fn waits_since(row: &database::jobs::JobRow) -> Timestamp {
+    if row.attempt.is_none() { row.submitted_at } else { now() }
 }
 
 /// Why a held job waits.

@@ -1,4 +1,4 @@
-//! How long jobs have run, for the scheduler to expect how long the next ones will.
+//! How long jobs have run and waited, to expect how long the next ones will.
 
 use std::collections::HashMap;
 
@@ -7,6 +7,8 @@ use database::jobs::{JobFilter, JobOrder, JobRow};
 use protocol::exit::{Blame, Exit};
 use protocol::ids::JobId;
 use protocol::state::State;
+use protocol::time::Timestamp;
+use protocol::wait::{Expected, Ground, WaitReason, Waiting};
 use scheduler::Like;
 
 use crate::shared::{Shared, lock};
@@ -25,10 +27,16 @@ pub(crate) async fn remember(shared: &Shared) -> Result<(), database::Error> {
     let (jobs, _) = database::jobs::list(shared.database.read(), &filter).await?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let attempts = database::attempts::of_jobs(shared.database.read(), &ids).await?;
+    let first = |attempt: &&Attempt| attempt.number == 0;
+    let placed: HashMap<JobId, Timestamp> =
+        attempts.iter().filter(first).map(|attempt| (attempt.job, attempt.placed_at)).collect();
     // By number, so that of a job's attempts the last one stays.
     let last: HashMap<JobId, Attempt> =
         attempts.into_iter().map(|attempt| (attempt.job, attempt)).collect();
     for job in jobs.iter().rev() {
+        if let Some(placed_at) = placed.get(&job.id) {
+            waited(shared, job, *placed_at);
+        }
         let ran = last.get(&job.id).and_then(|attempt| {
             Some(attempt.completed_at?.since(attempt.started_at?)).zip(attempt.exit.as_ref())
         });
@@ -48,8 +56,54 @@ pub(crate) fn note(shared: &Shared, job: &JobRow, exit: &Exit, ran_ms: i64) {
     }
 }
 
+/// A job was given its first place then.
+pub(crate) fn waited(shared: &Shared, job: &JobRow, placed_at: Timestamp) {
+    let waited_ms = placed_at.since(job.submitted_at);
+    lock(&shared.waits).record(&like(job), &job.key.name, waited_ms);
+}
+
 /// What makes runs like those of a job.
 pub(crate) fn like(job: &JobRow) -> Like {
     let (virtual_cluster, user) = (job.virtual_cluster.clone(), job.key.user.clone());
     Like { virtual_cluster, user, gpus: job.gpus }
+}
+
+/// What is said of a start: what the scheduler knows where that bounds it, else what past jobs say.
+pub(crate) fn start(
+    waiting: &Waiting,
+    said: Option<Expected>,
+    past: Option<Expected>,
+) -> Option<Expected> {
+    if !waiting.reason.passes() || matches!(waiting.reason, WaitReason::Preempting { .. }) {
+        return None;
+    }
+    let bounded = said.filter(|said| said.latest.is_some() && said.ground != Ground::Elapsed);
+    bounded.or(past).or(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(reason: WaitReason) -> Waiting {
+        Waiting { reason, position: 1, expected_start: None }
+    }
+
+    #[test]
+    fn past_waits_say_what_the_scheduler_does_not_bound() {
+        let expected = |earliest, latest: Option<i64>, ground| {
+            let (earliest, latest) = (Timestamp(earliest), latest.map(Timestamp));
+            Some(Expected { earliest, latest, ground })
+        };
+        let behind = waits(WaitReason::Behind { ahead: 3 });
+        let past = expected(10, Some(25), Ground::Elapsed);
+        let limits = expected(5, Some(6), Ground::Limits);
+        assert_eq!(start(&behind, limits, past), limits);
+        assert_eq!(start(&behind, expected(5, None, Ground::Limits), past), past);
+        assert_eq!(start(&behind, expected(5, Some(7), Ground::Elapsed), past), past);
+        assert_eq!(start(&behind, limits, None), limits);
+        assert_eq!(start(&behind, None, past), past);
+        let held = waits(WaitReason::Hold { by: None, administrator: false });
+        assert_eq!(start(&held, None, past), None, "only a person knows");
+    }
 }

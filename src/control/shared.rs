@@ -22,6 +22,7 @@ use crate::queue::Queue;
 use crate::rights::SignInOptions;
 use crate::rules::{ContainerDisk, Rules};
 use crate::sealing::Seal;
+use crate::spools::Spools;
 use crate::tunnels::Tunnels;
 use crate::wake::{Bells, Moments};
 
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) installation: String,
     pub(crate) database: Database,
     pub(crate) storage: Storage,
+    /// Logs of containers as far as they were read.
+    pub(crate) spools: Spools,
     pub(crate) seal: Seal,
     /// What runs the tasks' commands; without it a shell does, and nobody can enter.
     pub(crate) guest: Option<Guest>,
@@ -67,6 +70,8 @@ pub(crate) struct Shared {
     progress: Mutex<HashMap<TaskKey, String>>,
     /// How long jobs have run.
     pub(crate) past: Mutex<scheduler::PastRuns>,
+    /// How long jobs have waited.
+    pub(crate) waits: Mutex<scheduler::PastWaits>,
     /// One change at a time is thought through: it costs two passes of the scheduler.
     pub(crate) thinking: tokio::sync::Mutex<()>,
 }
@@ -93,13 +98,14 @@ impl Shared {
         storage: Storage,
         seal: Seal,
         guest: Option<Guest>,
-        (of_nodes, rules, sign_in): (OfNodes, Rules, SignInOptions),
+        (of_nodes, rules, sign_in, spools): (OfNodes, Rules, SignInOptions, Spools),
         cluster: Cluster,
     ) -> Self {
         Self {
             installation,
             database,
             storage,
+            spools,
             seal,
             guest,
             of_nodes,
@@ -121,6 +127,7 @@ impl Shared {
             written: Mutex::default(),
             progress: Mutex::default(),
             past: Mutex::default(),
+            waits: Mutex::default(),
             thinking: tokio::sync::Mutex::default(),
         }
     }

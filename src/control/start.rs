@@ -24,9 +24,10 @@ use crate::rules::{ContainerDisk, Rules};
 use crate::runs;
 use crate::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
+use crate::spools::Spools;
 use crate::terminals::Terminals;
 use crate::wake::now;
-use crate::{Error, loops, ops, passwords, tunnels};
+use crate::{Error, loops, ops, passwords, promises, tunnels};
 
 /// The name of the first administrator.
 const ADMIN: &str = "admin";
@@ -98,6 +99,25 @@ pub struct Readiness {
     pub loops: bool,
 }
 
+/// What an installation has from its very first start.
+#[derive(Debug)]
+pub struct Founded {
+    /// The label of its containers.
+    pub installation: String,
+    /// The administrator's password when it was generated just now.
+    pub first_password: Option<String>,
+}
+
+/// Makes what an empty database lacks; [`start`] does so as well.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn found(database: &Database, admin_password: Option<String>) -> Result<Founded, Error> {
+    let installation = installation(database).await?;
+    let first_password = first_administrator(database, admin_password).await?;
+    Ok(Founded { installation, first_password })
+}
+
 /// Starts the loops.
 ///
 /// # Errors
@@ -105,8 +125,7 @@ pub struct Readiness {
 pub async fn start(options: Options) -> Result<Control, Error> {
     let Options { database, storage, data, guest, admin_password, rules, .. } = options;
     let seal = Seal::open(&data.join("secret.key"))?;
-    let installation = installation(&database).await?;
-    let first_password = first_administrator(&database, admin_password).await?;
+    let Founded { installation, first_password } = found(&database, admin_password).await?;
     let (nodes, first_node) = (&options.nodes, options.first_node.as_ref());
     // Before they are saved: who corrects the file starts from what was there before.
     keep_apart(&options.portal, nodes.iter().chain(first_node))?;
@@ -115,6 +134,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let cluster = Cluster::read(&database, &options.portal).await?;
     keep_apart(&options.portal, cluster.nodes.iter().map(|node| &node.settings))?;
     warn(&options.portal, &cluster);
+    promises::warn(&cluster);
     let guest = guest
         .map(|program| Guest::new(&installation, &program))
         .transpose()
@@ -126,14 +146,15 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         container_disk: options.container_disk,
         portal: options.portal,
     };
-    let decided = (of_nodes, rules, options.sign_in);
+    let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
+    let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
+    let decided = (of_nodes, rules, options.sign_in, spools);
     let shared = Shared::new(installation, database, storage, seal, guest, decided, cluster);
     let shared = Arc::new(shared);
     runs::remember(&shared).await?;
     loops::images::hold(&shared).await?;
     let (submissions, inbox) = Submissions::new();
     let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());
-    let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     tasks.spawn(ops::submit::run(Arc::clone(&shared), inbox, shutdown.clone()));
     tasks.spawn(loops::nodes::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::schedule::run(Arc::clone(&shared), Arc::clone(&schedule), shutdown.clone()));

@@ -114,6 +114,11 @@ impl SimHandle {
         self.node.change(|state| state.write(container, lines.map(|line| (at, line))));
     }
 
+    /// A container that runs has run since then already.
+    pub fn backdate(&self, container: &str, since: Timestamp) {
+        self.node.change(|state| state.backdate(container, since));
+    }
+
     /// How many bytes of logs were read on this node.
     #[must_use]
     pub fn log_bytes(&self) -> u64 {

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::amount::Amount;
 use crate::ids::GpuType;
 
+/// The least memory that a task may ask for, in MiB.
+pub const MIN_MEMORY_MB: u64 = 100;
+
 /// What one task asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Resources {

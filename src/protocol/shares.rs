@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cluster::{Shape, VirtualClusterSettings};
+use crate::cluster::{Shape, Share, VirtualClusterSettings};
 use crate::ids::GpuType;
 
 /// The most GPUs that a group may have.
@@ -21,6 +21,29 @@ pub fn mistakes(clusters: &[VirtualClusterSettings]) -> Vec<String> {
         lines.extend(of_parts(cluster, clusters));
     }
     lines
+}
+
+/// What all virtual clusters are guaranteed together. A part has its share out of its whole's.
+#[must_use]
+pub fn promised(clusters: &[VirtualClusterSettings]) -> Share {
+    let add = |sum: &mut Option<u64>, more: Option<u64>| {
+        if let Some(more) = more {
+            *sum = Some(sum.unwrap_or(0).saturating_add(more));
+        }
+    };
+    let mut all = Share::default();
+    for whole in clusters.iter().filter(|cluster| cluster.parent.is_none()) {
+        add(&mut all.cpus, whole.share.cpus);
+        add(&mut all.memory_mb, whole.share.memory_mb);
+        let single = whole.share.gpus.iter().map(|(gpu_type, count)| (gpu_type, *count));
+        let of_shape = |shape: &Shape| u64::from(shape.gpus).saturating_mul(shape.count.into());
+        let grouped = whole.shapes.iter().map(|shape| (&shape.gpu_type, of_shape(shape)));
+        for (gpu_type, count) in single.chain(grouped) {
+            let sum = all.gpus.entry(gpu_type.clone()).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+    all
 }
 
 /// The parts of a virtual cluster.
@@ -137,6 +160,18 @@ mod tests {
         let settings = cluster(r#"{"name": "vision"}"#);
         assert_eq!(settings, VirtualClusterSettings::new("vision".parse().unwrap()));
         assert!(settings.borrows && settings.parent.is_none() && settings.shapes.is_empty());
+    }
+
+    #[test]
+    fn what_is_promised_counts_shapes_and_leaves_parts_to_their_wholes() {
+        let lab = r#"{"name": "lab", "share": {"gpus": {"A100": 4}, "cpus": 8},
+            "shapes": [{"type": "A100", "gpus": 8, "count": 2}]}"#;
+        let part = r#"{"name": "one", "parent": "lab", "share": {"gpus": {"A100": 4}}}"#;
+        let speech = r#"{"name": "speech", "share": {"gpus": {"A100": 500, "V100": 1}}}"#;
+        let all = promised(&[lab, part, speech].map(cluster));
+        let gpus: Vec<_> = all.gpus.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+        assert_eq!((all.cpus, all.memory_mb), (Some(8), None));
+        assert_eq!(gpus, [("A100", 520), ("V100", 1)]);
     }
 
     #[test]

@@ -149,6 +149,40 @@ pub struct Waiting {
     pub expected_start: Option<Timestamp>,
 }
 
+impl WaitReason {
+    /// Whether the job starts in its turn without anybody changing anything.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        match self {
+            WaitReason::Hold { .. }
+            | WaitReason::TypeAbsent { .. }
+            | WaitReason::NodesAbsent { .. }
+            | WaitReason::PortsOutside { .. }
+            | WaitReason::GpusNotShared { .. }
+            | WaitReason::Impossible { .. }
+            | WaitReason::NodeDown { .. }
+            | WaitReason::NoNodes => false,
+            WaitReason::Queued
+            | WaitReason::QuotaVc { .. }
+            | WaitReason::Fragmented { .. }
+            | WaitReason::Behind { .. }
+            | WaitReason::Gang { .. }
+            | WaitReason::Short { .. }
+            | WaitReason::Backoff { .. }
+            | WaitReason::Preempting { .. } => true,
+        }
+    }
+}
+
+impl Waiting {
+    /// Its place in the queue; who is held or pauses has none.
+    #[must_use]
+    pub fn place(&self) -> Option<u32> {
+        let rests = matches!(self.reason, WaitReason::Hold { .. } | WaitReason::Backoff { .. });
+        (!rests).then_some(self.position)
+    }
+}
+
 /// A resource that is short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scarce {
@@ -183,4 +217,27 @@ pub enum Ground {
     PastRuns,
     /// Only how long those it waits for have run so far.
     Elapsed,
+    /// How long jobs like it have waited: half of them started inside the range.
+    PastWaits {
+        /// What makes them like it.
+        like: Likeness,
+        /// How many there were.
+        runs: u32,
+    },
+}
+
+/// What makes past jobs like one that waits, the closest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Likeness {
+    /// They were its owner's, in its virtual cluster, and named as it is but for a number.
+    Name,
+    /// They were its owner's, in its virtual cluster.
+    Owner,
+    /// They asked for as many GPUs in its virtual cluster.
+    Size,
+    /// They were in its virtual cluster.
+    VirtualCluster,
+    /// They were in this cluster.
+    Everything,
 }

@@ -8,11 +8,14 @@ use protocol::wait::{WaitReason, Waiting};
 
 use crate::admit::never;
 use crate::claimant::Claimant;
+use crate::cluster::Claim;
 use crate::evict::evict;
 use crate::explain;
 use crate::fit::{Look, guaranteed_looks, place, placement, undo};
 use crate::life::Life;
-use crate::model::{Answer, Expected, Explanation, Ground, Plan, Request, Snapshot};
+use crate::model::{
+    Answer, Expected, Explanation, Ground, Plan, Request, Snapshot, Standing, Turn,
+};
 use crate::queue::{Key, Waiter};
 use crate::reserve::{Hold, keep, release, reserve};
 use crate::state::State;
@@ -33,8 +36,19 @@ pub fn dry_run(snapshot: &Snapshot, request: &Request, now: Timestamp) -> Answer
     state.dry_run(request, now)
 }
 
-/// Holders that are named.
+/// Holders that are put in order.
 const HOLDERS: usize = 8;
+/// Jobs ahead that are named.
+const AHEAD: usize = 4;
+
+/// How a job could start at once.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// On these places, which are free, by this right.
+    Free(Vec<Claim>, Standing),
+    /// On the places of these, which run on borrowed resources.
+    Cleared(Vec<JobId>),
+}
 
 impl State {
     /// What would become of a request if it were submitted now. What a pass would start anyhow is
@@ -45,38 +59,55 @@ impl State {
             return Answer::Never(reason);
         }
         let wanted = (request.job, &class);
+        match self.start_of(wanted, request.turn(), now) {
+            Some(Start::Free(claims, standing)) => {
+                Answer::Fits(placement(&self.cluster, wanted, &claims, standing).tasks, standing)
+            }
+            Some(Start::Cleared(victims)) => Answer::Preempts(victims),
+            None => Answer::Waits(self.explanation(wanted, Key::of(request), now)),
+        }
+    }
+
+    /// How a request would start if it were submitted now, its turn being this; `None`: it would
+    /// wait. Nothing is taken.
+    pub(crate) fn start_of(
+        &mut self,
+        wanted: (JobId, &Class),
+        turn: Turn,
+        now: Timestamp,
+    ) -> Option<Start> {
+        let class = wanted.1;
         if !class.opportunistic {
             for account in self.cluster.accounts(class.cluster).to_vec() {
-                if !self.cluster.shares.lacks(account, &class, false).is_empty() {
+                if !self.cluster.shares.lacks(account, class, false).is_empty() {
                     continue;
                 }
-                let claimant = self.cluster.claimant(account, request.turn());
-                for look in guaranteed_looks(&self.cluster, &class, account) {
-                    if let Some(answer) = self.guaranteed_answer(wanted, look, &claimant, now) {
-                        return answer;
+                let claimant = self.cluster.claimant(account, turn);
+                for look in guaranteed_looks(&self.cluster, class, account) {
+                    if let Some(start) = self.guaranteed_start(wanted, look, &claimant, now) {
+                        return Some(start);
                     }
                 }
             }
         }
-        if self.cluster.may_borrow(&class)
-            && let Ok(claims) = place(&mut self.cluster, wanted, Look::Lend)
-        {
-            undo(&mut self.cluster, &claims);
-            return self.fits(wanted, &claims);
+        if !self.cluster.may_borrow(class) {
+            return None;
         }
-        Answer::Waits(self.explanation(wanted, Key::of(request), now))
+        let claims = place(&mut self.cluster, wanted, Look::Lend).ok()?;
+        undo(&mut self.cluster, &claims);
+        Some(Start::Free(claims, Look::Lend.standing()))
     }
 
-    fn guaranteed_answer(
+    fn guaranteed_start(
         &mut self,
         wanted: (JobId, &Class),
         look: Look,
         claimant: &Claimant,
         now: Timestamp,
-    ) -> Option<Answer> {
+    ) -> Option<Start> {
         if let Ok(claims) = place(&mut self.cluster, wanted, look) {
             undo(&mut self.cluster, &claims);
-            return Some(self.fits(wanted, &claims));
+            return Some(Start::Free(claims, look.standing()));
         }
         let eviction = evict(&mut self.cluster, wanted, look, now, &|t| claimant.moves(t))?;
         undo(&mut self.cluster, &eviction.claims);
@@ -85,12 +116,7 @@ impl State {
             tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
             self.cluster.settle(job, tenant);
         }
-        Some(Answer::Preempts(victims))
-    }
-
-    fn fits(&self, wanted: (JobId, &Class), claims: &[crate::cluster::Claim]) -> Answer {
-        let standing = Look::Lend.standing();
-        Answer::Fits(placement(&self.cluster, wanted, claims, standing).tasks)
+        Some(Start::Cleared(victims))
     }
 
     /// Place in the queue of the virtual cluster, from 1, and how many are ahead there.
@@ -100,6 +126,16 @@ impl State {
         let ahead: usize = own.map(|line| line.queue.range(..key).count()).sum();
         let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
         (ahead.saturating_add(1), ahead)
+    }
+
+    /// The first of those that are ahead there.
+    fn ahead(&self, key: Key, cluster: &VirtualClusterName) -> Vec<JobId> {
+        let lines = self.queue.active.iter().map(|line| &self.queue.lines[line]);
+        let own = lines.filter(|line| line.class.of.virtual_cluster == *cluster);
+        let mut first: Vec<Key> =
+            own.flat_map(|line| line.queue.range(..key).take(AHEAD).copied()).collect();
+        first.sort_unstable();
+        first.into_iter().take(AHEAD).map(|key| key.job).collect()
     }
 
     /// Why all that wait do, and their places. Jobs of a class have the same reason.
@@ -204,7 +240,8 @@ impl State {
             (self.preempting(job, 1, now), self.pending.get(&job))
         {
             let holders = pending.awaits.iter().copied().collect();
-            return Some(Explanation { waiting, scarce: None, holders, expected: None });
+            let ahead = Vec::new();
+            return Some(Explanation { waiting, scarce: None, holders, ahead, expected: None });
         }
         let waiter = *self.queue.jobs.get(&job)?;
         if let Some((_, waiting)) = resting(&waiter, now) {
@@ -212,6 +249,7 @@ impl State {
                 waiting,
                 scarce: None,
                 holders: Vec::new(),
+                ahead: Vec::new(),
                 expected: None,
             });
         }
@@ -233,6 +271,7 @@ impl State {
                 .first()
                 .and_then(|role| explain::scarce(&self.cluster, class, role)),
             holders: self.holders(job, class, now),
+            ahead: self.ahead(key, &class.of.virtual_cluster),
             expected,
         }
     }
@@ -252,12 +291,18 @@ impl State {
                 owners.flat_map(|owner| &cluster.counting[owner]).map(end).collect()
             }
         };
+        let first = ends.len().min(HOLDERS);
         if ends.len() > HOLDERS {
             ends.select_nth_unstable(HOLDERS);
-            ends.truncate(HOLDERS);
         }
-        ends.sort_unstable();
+        ends[..first].sort_unstable();
         ends.into_iter().map(|(_, job)| job).collect()
+    }
+
+    /// When a job that has a reservation starts.
+    #[must_use]
+    pub fn promised_start(&self, job: JobId, now: Timestamp) -> Option<Expected> {
+        Some(self.expected_of(&self.hold_of(job)?.reservation.awaits, now))
     }
 
     /// When a job that has a reservation, or would get one, starts.
@@ -267,8 +312,8 @@ impl State {
         ahead: u32,
         now: Timestamp,
     ) -> Option<Expected> {
-        if let Some(hold) = self.hold_of(wanted.0) {
-            return Some(self.expected_of(&hold.reservation.awaits, now));
+        if let Some(promised) = self.promised_start(wanted.0, now) {
+            return Some(promised);
         }
         if ahead > 0 || wanted.1.opportunistic {
             return None;

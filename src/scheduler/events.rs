@@ -310,7 +310,7 @@ impl World {
             assert!(own.is_none(), "{own:?} waits though {} has room", cluster.name);
             let probe = job(1_000_000).within(cluster.name.as_str()).gpus(GPUS, &[]).request;
             let answer = self.state.dry_run(&probe, self.now);
-            let at_once = matches!(answer, Answer::Fits(_) | Answer::Preempts(_));
+            let at_once = matches!(answer, Answer::Fits(..) | Answer::Preempts(_));
             let alone =
                 !self.waiting.iter().any(|j| self.jobs[j].request.virtual_cluster == cluster.name);
             assert!(

@@ -8,7 +8,7 @@
 //! * [`plan`] does the same for a [`model::Snapshot`] at once.
 //! * [`admit`] refuses at the door what can never be met, whatever the load.
 //! * [`dry_run`] answers for a job that is not submitted.
-//! * [`PastRuns`] learns how long jobs run.
+//! * [`PastRuns`] learns how long jobs run, [`PastWaits`] how long they wait.
 //!
 //! `README.md` beside this file says what the policy is.
 
@@ -24,6 +24,7 @@ mod evict;
 mod explain;
 mod fit;
 mod fragmentation;
+mod free;
 mod gap;
 mod gpus;
 mod index;
@@ -35,6 +36,7 @@ mod node;
 mod order;
 mod pass;
 mod past;
+mod past_waits;
 mod ports;
 mod queue;
 mod reserve;
@@ -68,4 +70,5 @@ pub use effect::{Change, Effect};
 pub use order::{Place, moves};
 pub use pass::Pass;
 pub use past::{Like, PastRuns};
+pub use past_waits::PastWaits;
 pub use state::State;

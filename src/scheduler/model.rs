@@ -300,14 +300,25 @@ pub struct Preemption {
 /// The answer for a job that is not submitted.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// It would start at once, there.
-    Fits(Vec<TaskPlacement>),
+    /// It would start at once, there and by this right.
+    Fits(Vec<TaskPlacement>, Standing),
     /// It would start as soon as these, which run on borrowed resources, have given way.
     Preempts(Vec<JobId>),
     /// It would wait.
     Waits(Explanation),
     /// It could never start.
     Never(WaitReason),
+}
+
+/// The free GPUs of a type, as a job that is submitted now would find them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FreeGpus {
+    /// A job of so many tasks with one GPU each starts at once, and one of one task more does not.
+    pub gpus: u32,
+    /// The same of one task with so many GPUs.
+    pub on_one_node: u32,
+    /// How many of `gpus` are beyond what a job would be guaranteed.
+    pub borrowed: u32,
 }
 
 /// All that can be said of a waiting job.
@@ -318,8 +329,11 @@ pub struct Explanation {
     /// For the scarcest resource: what one task needs, what is free on all nodes that could take
     /// it, and on the best of them.
     pub scarce: Option<Scarce>,
-    /// Jobs that hold what it waits for, those expected to end first at the head.
+    /// Jobs that hold what it waits for: at the head some that are expected to end first, in that
+    /// order, then all others.
     pub holders: Vec<JobId>,
+    /// The first of those that go before it in its virtual cluster, by their places.
+    pub ahead: Vec<JobId>,
     /// When it may start.
     pub expected: Option<Expected>,
 }

@@ -345,7 +345,7 @@ fn what_can_never_be_met_is_refused_at_the_door() {
 fn a_dry_run_says_what_a_submission_would() {
     let story = cluster().node("a").gpus(2, "A100").waits(job(1).gpus(1, &[]));
     let ask = |job: crate::story::Job| dry_run(&story.snapshot, &job.request, NOW);
-    let Answer::Fits(tasks) = ask(job(2).gpus(1, &[])) else { panic!("it fits") };
+    let Answer::Fits(tasks, _) = ask(job(2).gpus(1, &[])) else { panic!("it fits") };
     assert_eq!(tasks[0].gpus, [1]);
     let Answer::Waits(why) = ask(job(2).gpus(2, &[])) else { panic!("it waits") };
     assert_eq!((why.waiting.position, why.holders.as_slice()), (1, [JobId(1)].as_slice()));

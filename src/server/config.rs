@@ -1,6 +1,7 @@
 //! The server's configuration: a file, then `BERTH_*` variables, then flags; the later wins.
 //! Nothing else reads the environment.
 
+mod demonstration;
 mod door;
 mod nodes;
 mod sign_in;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use storage::StorageOptions;
 
 use crate::limits::Limits;
+pub use demonstration::Demonstration;
 pub use door::{AcmeConfig, ConnectionsConfig, TlsConfig};
 pub use nodes::NodeEntry;
 pub use sign_in::{Providers, SignInConfig};
@@ -48,8 +50,8 @@ pub struct Config {
     pub admin_password: Option<String>,
     /// Folder with `ca.pem`, `cert.pem` and `key.pem` for engines reached by TLS.
     pub certificates: Option<PathBuf>,
-    /// Adds simulated nodes with jobs that come and go.
-    pub demo: bool,
+    /// Makes an empty data folder a simulated cluster to look at.
+    pub demo: Demonstration,
     /// The front end's folder; else what the binary has.
     pub site: Option<PathBuf>,
     /// The program that is put into containers, in place of the binary's own.
@@ -233,7 +235,7 @@ impl Default for Config {
             trusted_proxies: Vec::new(),
             admin_password: None,
             certificates: None,
-            demo: false,
+            demo: Demonstration::Off,
             site: None,
             guest: None,
             database: DatabaseConfig::default(),
@@ -272,8 +274,8 @@ pub struct Flags {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
     /// `--demo`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub demo: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demo: Option<Demonstration>,
 }
 
 /// A configuration that cannot be used: one line a mistake.

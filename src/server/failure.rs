@@ -91,7 +91,7 @@ pub(crate) fn write_body(response: Response, path: &str, request_id: &str) -> Re
     let mut written = if exception::is_for(path) {
         exception::response(&error)
     } else if path.starts_with(functions::PREFIX) {
-        let failed = app::Failed { error, request_id: Some(request_id.to_owned()) };
+        let failed = app::Failed { request_id: Some(request_id.to_owned()), ..error.into() };
         (parts.status, Json(failed)).into_response()
     } else {
         let text = Body {

@@ -3,8 +3,8 @@
 
 pub mod auth;
 pub mod commands;
+mod compress;
 pub mod config;
-pub mod demo;
 mod failure;
 mod functions;
 mod guest;

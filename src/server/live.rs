@@ -1,39 +1,94 @@
-//! `GET /api/events`: one stream of changes a browser.
+//! `GET /api/events`: what changes, told to all who watch. Each change is numbered and written once,
+//! whoever listens; the last ones are remembered, so that a listener who comes back goes on where he
+//! was. Where streams are cut on the way, the same is asked for as JSON.
+
+mod news;
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::sse::{Event, KeepAlive, Sse};
+use api::changes::Mark;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use futures::StreamExt;
+use bytes::Bytes;
+use futures::{Stream, StreamExt, stream};
+use serde::Deserialize;
 
 use crate::auth::{Signed, Still};
 use crate::failure::Failure;
 use crate::state::AppState;
 
+pub(crate) use news::Newsroom;
+
 /// How often a quiet stream says that it is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);
+/// What it says then, and at its begin: pages see by it that streams are not held up on the way.
+const ALIVE: &[u8] = b"event: alive\ndata: {}\n\n";
 
-/// Each event's data is one change as JSON.
+/// From where on somebody listens; from now on where nothing is said.
+#[derive(Debug, Deserialize)]
+pub(crate) struct From {
+    after: Option<String>,
+}
+
+/// Each event's data is one change as JSON, its id the mark up to which the listener has heard. Who
+/// accepts JSON gets what there is at once.
 pub(crate) async fn events(
     State(state): State<AppState>,
     Signed(actor): Signed,
     still: Still,
+    Query(from): Query<From>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     state.origin.refuse_foreign(&headers)?;
+    let mark = mark(from, &headers);
+    if wants_json(&headers) {
+        let kept_by_nobody = [(header::CACHE_CONTROL, "no-store")];
+        return Ok((kept_by_nobody, Json(state.news.after(mark))).into_response());
+    }
     let place = state.streams.enter(&actor.user)?;
-    let changes = state.backend.changes.subscribe(&actor).map(|change| {
-        Ok::<_, Infallible>(Event::default().json_data(&change).unwrap_or_else(|error| {
-            tracing::error!(%error, "a change cannot be written");
-            Event::default().comment("a change could not be written")
-        }))
-    });
-    let while_allowed = place.hold(changes).take_until(still.revoked());
+    let told = place.hold(told(Arc::clone(&state.news), mark));
+    let while_allowed = told.take_until(still.revoked());
     let until_shutdown = while_allowed.take_until(state.shutdown.clone().cancelled_owned());
-    let heartbeat = KeepAlive::new().interval(HEARTBEAT).text("heartbeat");
-    let stream = Sse::new(until_shutdown).keep_alive(heartbeat);
-    Ok(([("x-accel-buffering", "no")], stream).into_response())
+    let headers = [
+        (header::CONTENT_TYPE.as_str(), "text/event-stream"),
+        (header::CACHE_CONTROL.as_str(), "no-cache"),
+        ("x-accel-buffering", "no"),
+    ];
+    Ok((headers, Body::from_stream(until_shutdown.map(Ok::<_, Infallible>))).into_response())
+}
+
+/// A browser that opens a broken stream anew says by itself up to where it has heard.
+fn mark(from: From, headers: &HeaderMap) -> Option<Mark> {
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    last.or(from.after.as_deref()).and_then(|text| text.parse().ok())
+}
+
+fn wants_json(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.starts_with("application/json"))
+}
+
+/// What is said to one listener.
+fn told(news: Arc<Newsroom>, mark: Option<Mark>) -> impl Stream<Item = Bytes> {
+    let begin = stream::once(std::future::ready(Bytes::from_static(ALIVE)));
+    let ticker = news.ticker();
+    let mark = mark.unwrap_or_else(|| news.mark());
+    let rest = stream::unfold((news, ticker, mark), async |(news, mut ticker, mark)| {
+        loop {
+            if let Some((records, mark)) = news.records_after(mark) {
+                return Some((records, (news, ticker, mark)));
+            }
+            match tokio::time::timeout(HEARTBEAT, ticker.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_closed)) => return None,
+                Err(_quiet) => return Some((Bytes::from_static(ALIVE), (news, ticker, mark))),
+            }
+        }
+    });
+    begin.chain(rest)
 }

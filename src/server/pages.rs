@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use api::Backend;
-use api::sign_ins::SignInWays;
 use app::{App, Assets, shell};
 use axum::Router;
 use axum::body::Body;
@@ -27,11 +25,10 @@ use crate::state::AppState;
 pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     // Files are served by us: Leptos is shown a folder that has none.
     let options = LeptosOptions::builder().output_name("app").site_root("/dev/null").build();
-    let (backend, ways) = (state.backend.clone(), Arc::clone(&state.ways));
     let assets = Assets(state.site.addresses());
     let context = {
-        let assets = assets.clone();
-        move || provide(&backend, &ways, &assets)
+        let (state, assets) = (state.clone(), assets.clone());
+        move || provide(&state, &assets)
     };
     let (listings, _) =
         generate_route_list_with_exclusions_and_ssg_and_context(App, None, context.clone());
@@ -73,12 +70,14 @@ where
 }
 
 /// What pages and server functions find in their context.
-fn provide(backend: &Backend, ways: &Arc<SignInWays>, assets: &Assets) {
+fn provide(state: &AppState, assets: &Assets) {
     let caller = use_context::<Parts>()
         .and_then(|parts| parts.extensions.get::<Caller>().cloned())
         .unwrap_or_default();
-    provide_context(backend.clone());
-    provide_context(Arc::clone(ways));
+    provide_context(state.backend.clone());
+    provide_context(Arc::clone(&state.ways));
+    // Before anything is read: what changes from now on is told once more, not missed.
+    provide_context(state.news.mark());
     provide_context(assets.clone());
     provide_context(caller.actor);
     provide_context(caller.means);

@@ -11,7 +11,8 @@ use crate::failure::Failure;
 use crate::proxy::{self, Proxy};
 use crate::state::AppState;
 use crate::{
-    auth, functions, health, live, metrics, pages, rates, requests, rest, security, site, webhdfs,
+    auth, compress, functions, health, live, metrics, pages, rates, requests, rest, security, site,
+    webhdfs,
 };
 
 /// The most a request's body may have, in bytes: job files and forms are smaller. Files that are
@@ -23,14 +24,17 @@ pub(crate) const BODY_LIMIT: usize = 1024 * 1024;
 pub fn router(state: AppState, sessions: Store) -> Router {
     let proxy = Proxy::new(state.clone(), sessions.clone());
     let https = state.origin.is_https();
-    let personal = Router::new()
+    let ours = Router::new()
         .merge(auth::routes())
         .merge(rest::routes())
         .merge(webhdfs::routes())
         .route("/api/events", get(live::events))
-        .merge(proxy.routes())
         .merge(pages::routes(&state))
         .route(metrics::PATH, get(health::metrics))
+        .layer(compress::layer())
+        .layer(middleware::from_fn(compress::ours_only));
+    let personal = ours
+        .merge(proxy.routes())
         .layer(middleware::from_fn(functions::guard))
         .layer(middleware::from_fn_with_state(state.clone(), rates::limit))
         .layer(Extension(sessions.clone()))

@@ -12,9 +12,10 @@ use tokio_util::task::TaskTracker;
 
 use crate::auth::origin::OwnOrigin;
 use crate::auth::sign_in_limit::SignInLimit;
-use crate::auth::{Answers, Devices};
+use crate::auth::{Answers, Devices, system_actor};
 use crate::health::Probe;
 use crate::limits::Limits;
+use crate::live::Newsroom;
 use crate::metrics::Metrics;
 use crate::proxy::TaskHosts;
 use crate::rates::Rates;
@@ -55,6 +56,8 @@ pub struct AppState {
     pub(crate) rates: Arc<Rates>,
     /// How many answers without end there are.
     pub(crate) streams: Arc<Streams>,
+    /// What changed since the start.
+    pub(crate) news: Arc<Newsroom>,
     /// Counters.
     pub(crate) metrics: Arc<Metrics>,
     /// What lets programs read the counters.
@@ -66,9 +69,12 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// The state of a server.
+    /// The state of a server, which begins to hear what changes.
     #[must_use]
     pub fn new(backend: Backend, probe: Arc<dyn Probe>, options: StateOptions) -> Self {
+        let (news, tasks) = (Newsroom::new(), TaskTracker::new());
+        let changes = backend.changes.subscribe(&system_actor());
+        tasks.spawn(Arc::clone(&news).run(changes, options.shutdown.clone()));
         Self {
             backend,
             probe,
@@ -84,10 +90,11 @@ impl AppState {
             upload_limit: options.upload_limit.unwrap_or(UPLOAD_LIMIT),
             rates: Arc::new(Rates::new(&options.limits)),
             streams: Arc::new(Streams::new(&options.limits)),
+            news,
             metrics: Arc::new(Metrics::new()),
             metrics_token: options.metrics_token.map(Into::into),
             shutdown: options.shutdown,
-            tasks: TaskTracker::new(),
+            tasks,
         }
     }
 }

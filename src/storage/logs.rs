@@ -1,179 +1,155 @@
-//! The logs of tasks that have ended: compressed, and no longer than a limit.
+//! The logs of tasks that have ended. A kept log is one file: a mark, how long its index is, the
+//! index, and its compressed blocks.
 
-use std::collections::VecDeque;
 use std::io::{Read, Write};
 
 use bytes::Bytes;
 use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
+use flate2::read::{DeflateDecoder, GzDecoder};
+use flate2::write::DeflateEncoder;
+use futures::{StreamExt, TryStreamExt, stream};
 use protocol::ids::TaskKey;
 
-use crate::{Result, Storage, StorageError, StoragePath};
+use crate::error::failed;
+use crate::log_blocks::LogBlock;
+use crate::log_reader::{Blocks, LogReader};
+use crate::log_spool::{LogLimits, LogSpool};
+use crate::{Range, Result, Storage, StorageError, StoragePath};
 
-/// So many bytes are compressed in less time than it takes to hand them to another thread.
-const COMPRESSED_AT_ONCE: usize = 16 * 1024;
-
-/// How much of a log is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LogLimits {
-    /// Bytes of its beginning.
-    pub head: usize,
-    /// Bytes of its end.
-    pub tail: usize,
-}
-
-impl Default for LogLimits {
-    /// 1 MB and 8 MB.
-    fn default() -> Self {
-        Self { head: 1_000_000, tail: 8_000_000 }
-    }
-}
-
-/// A log while it is read from an engine; it never holds more than its limits.
-#[derive(Debug)]
-pub struct KeptLog {
-    limits: LogLimits,
-    head: Vec<u8>,
-    tail: VecDeque<u8>,
-    left_out: u64,
-}
-
-/// Which part of a kept log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogPart {
-    /// At most so many bytes from an offset.
-    From {
-        /// First byte, from 0.
-        offset: u64,
-        /// How many bytes.
-        limit: u64,
-    },
-    /// At most so many bytes of its end, cut at the beginning of a line.
-    Tail {
-        /// How many bytes.
-        bytes: u64,
-    },
-}
-
-/// A part of a kept log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogSlice {
-    /// Where the part begins.
-    pub offset: u64,
-    /// Bytes of the whole log, as kept.
-    pub total: u64,
-    /// The part.
-    pub bytes: Bytes,
-}
-
-impl KeptLog {
-    /// An empty log.
-    #[must_use]
-    pub fn new(limits: LogLimits) -> Self {
-        Self { limits, head: Vec::new(), tail: VecDeque::new(), left_out: 0 }
-    }
-
-    /// Adds what was written next.
-    pub fn push(&mut self, bytes: &[u8]) {
-        let room = self.limits.head.saturating_sub(self.head.len()).min(bytes.len());
-        let (to_head, rest) = bytes.split_at(room);
-        self.head.extend_from_slice(to_head);
-        // Only the end of a piece larger than the limit can stay.
-        let skipped = rest.len().saturating_sub(self.limits.tail);
-        let rest = &rest[skipped..];
-        let pushed_out = (self.tail.len() + rest.len()).saturating_sub(self.limits.tail);
-        self.tail.drain(..pushed_out);
-        self.tail.extend(rest);
-        self.left_out += (skipped + pushed_out) as u64;
-    }
-
-    fn compress(mut self) -> std::io::Result<Vec<u8>> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(&self.head)?;
-        if self.left_out > 0 {
-            write!(encoder, "\n[{} bytes of this log were left out]\n", self.left_out)?;
-        }
-        encoder.write_all(self.tail.make_contiguous())?;
-        encoder.finish()
-    }
-}
+/// What a kept log begins with.
+const MARK: &[u8; 8] = b"berthlog";
+/// The mark and the length of the index.
+const PREFIX: usize = MARK.len() + 4;
+/// So much is read at first of a kept log: nearly always all of its index.
+const BEGINNING: u64 = 64 * 1024;
+/// An index has so many bytes at most.
+const LARGEST_INDEX: u64 = 64 * 1024 * 1024;
+/// A log up to this size is written at once.
+const AT_ONCE: u64 = 1024 * 1024;
 
 impl Storage {
     /// Keeps a task's log, in place of one that was kept of it before.
     ///
     /// # Errors
     /// [`StorageError::Failed`].
-    pub async fn keep_log(&self, key: &TaskKey, log: KeptLog) -> Result<()> {
-        let path = path(key);
-        let fail = |source: Box<dyn std::error::Error + Send + Sync>| StorageError::Failed {
-            path: path.to_string(),
-            source,
+    pub async fn keep_log(&self, key: &TaskKey, log: &LogReader) -> Result<()> {
+        let path = path(key, "log");
+        let fail = |error: std::io::Error| failed(&path, error);
+        let blocks = log.stored();
+        if log.bytes() <= AT_ONCE {
+            let blocks: Vec<Bytes> = blocks.try_collect().await?;
+            let last = blocks.last().map_or(0, Bytes::len);
+            let mut whole = beginning(log, last).map_err(fail)?;
+            blocks.iter().for_each(|block| whole.extend_from_slice(block));
+            return self.create_whole(&path, true, whole.into()).await;
+        }
+        // The size of the block that was being written is known when it is compressed.
+        let last = match log.is_open() {
+            true => log.block(log.index().len() - 1).await?.compress().map_err(fail)?.len(),
+            false => 0,
         };
-        let compressed = if log.head.len() + log.tail.len() <= COMPRESSED_AT_ONCE {
-            log.compress()
-        } else {
-            let work = tokio::task::spawn_blocking(move || log.compress());
-            work.await.map_err(|error| fail(error.into()))?
-        };
-        let compressed = compressed.map_err(|error| fail(error.into()))?;
-        self.write(&path, compressed.into()).await
+        let first = stream::iter([beginning(log, last).map(Bytes::from).map_err(fail)]);
+        let content = first.chain(blocks).map_err(Into::into).boxed();
+        self.create(&path, true, content).await
     }
 
-    /// A part of a kept log; `None`: none was kept of this task.
+    /// A kept log, to be read; `None`: none was kept of this task.
     ///
     /// # Errors
     /// [`StorageError::Failed`], also for a file that is damaged.
-    pub async fn read_log(&self, key: &TaskKey, part: LogPart) -> Result<Option<LogSlice>> {
-        let path = path(key);
+    pub async fn kept_log(&self, key: &TaskKey) -> Result<Option<LogReader>> {
+        let path = path(key, "log");
+        let Some(mut bytes) = self.some_bytes(&path, BEGINNING).await? else {
+            return self.kept_as_gzip(key).await;
+        };
+        let length = index_length(&bytes).map_err(|error| failed(&path, error))?;
+        let needed = PREFIX as u64 + length;
+        if (bytes.len() as u64) < needed {
+            bytes = self.some_bytes(&path, needed).await?.unwrap_or_default();
+        }
+        let index = index(&bytes, needed).map_err(|error| failed(&path, error))?;
+        let blocks = Blocks::Kept { storage: self.clone(), path };
+        Ok(Some(LogReader::new(index, blocks, None)))
+    }
+
+    async fn some_bytes(&self, path: &StoragePath, length: u64) -> Result<Option<Vec<u8>>> {
+        let range = Range { offset: 0, length: Some(length) };
+        let content = match self.read_range(path, range).await {
+            Ok((_, content)) => content,
+            Err(StorageError::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let pieces = content.try_fold(Vec::new(), async |mut bytes, piece| {
+            bytes.extend_from_slice(&piece);
+            Ok(bytes)
+        });
+        pieces.await.map(Some)
+    }
+
+    /// As logs were kept before they had an index: these are short.
+    async fn kept_as_gzip(&self, key: &TaskKey) -> Result<Option<LogReader>> {
+        let path = path(key, "gz");
         let compressed = match self.read(&path).await {
             Ok(compressed) => compressed,
             Err(StorageError::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let fail = |source: Box<dyn std::error::Error + Send + Sync>| StorageError::Failed {
-            path: path.to_string(),
-            source,
+        let read = move || {
+            let mut whole = Vec::new();
+            let most = LogLimits::default().tail;
+            GzDecoder::new(compressed.as_ref()).take(most).read_to_end(&mut whole)?;
+            let mut log = LogSpool::new(LogLimits::default(), None);
+            log.push(&whole, None)?;
+            Ok(Some(log.reader()))
         };
-        tokio::task::spawn_blocking(move || slice(&compressed, part))
-            .await
-            .map_err(|error| fail(error.into()))?
-            .map(Some)
-            .map_err(|error| fail(error.into()))
+        let read = tokio::task::spawn_blocking(read).await;
+        read.map_err(std::io::Error::other).flatten().map_err(|error| failed(&path, error))
     }
 }
 
 /// The logs of a thousand jobs share a folder.
-fn path(key: &TaskKey) -> StoragePath {
+fn path(key: &TaskKey, kind: &str) -> StoragePath {
     let TaskKey { job, attempt, role, index, retry } = key;
     let folder = job.0 / 1000;
-    StoragePath::own(&format!("logs/{folder}/{job}-a{attempt}-r{role}-t{index}-n{retry}.gz"))
+    StoragePath::own(&format!("logs/{folder}/{job}-a{attempt}-r{role}-t{index}-n{retry}.{kind}"))
 }
 
-fn slice(compressed: &[u8], part: LogPart) -> std::io::Result<LogSlice> {
-    let mut whole = Vec::new();
-    GzDecoder::new(compressed).read_to_end(&mut whole)?;
-    let total = whole.len();
-    let clamp = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).min(total);
-    let (from, to) = match part {
-        LogPart::From { offset, limit } => {
-            let from = clamp(offset);
-            (from, clamp(offset.saturating_add(limit)))
-        }
-        LogPart::Tail { bytes } => (line_after(&whole, total - clamp(bytes)), total),
-    };
-    Ok(LogSlice {
-        offset: from as u64,
-        total: total as u64,
-        bytes: Bytes::from(whole).slice(from..to),
-    })
-}
-
-/// The first beginning of a line at or after a place; the place itself in a last, endless line.
-fn line_after(text: &[u8], from: usize) -> usize {
-    if from == 0 || text[from - 1] == b'\n' {
-        return from;
+/// Everything before the blocks. Their places are counted from the first one; the last block, if it
+/// was being written, has `last` bytes.
+fn beginning(log: &LogReader, last: usize) -> std::io::Result<Vec<u8>> {
+    let mut place = 0;
+    let mut index: Vec<LogBlock> = log.index().to_vec();
+    if let Some(open) = index.last_mut().filter(|_| log.is_open()) {
+        open.size = u32::try_from(last).map_err(std::io::Error::other)?;
     }
-    let next = text[from..].iter().position(|byte| *byte == b'\n').map(|at| from + at + 1);
-    next.filter(|at| *at < text.len()).unwrap_or(from)
+    for block in &mut index {
+        block.place = place;
+        place += u64::from(block.size);
+    }
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&serde_json::to_vec(&index)?)?;
+    let index = encoder.finish()?;
+    let length = u32::try_from(index.len()).map_err(std::io::Error::other)?;
+    Ok([MARK.as_slice(), &length.to_le_bytes(), &index].concat())
+}
+
+fn index_length(bytes: &[u8]) -> std::io::Result<u64> {
+    let length = bytes.strip_prefix(MARK).and_then(<[u8]>::first_chunk::<4>);
+    let length = length.map(|length| u64::from(u32::from_le_bytes(*length)));
+    length.filter(|length| *length <= LARGEST_INDEX).ok_or_else(damaged)
+}
+
+fn index(bytes: &[u8], end: u64) -> std::io::Result<Vec<LogBlock>> {
+    let last = usize::try_from(end).map_err(std::io::Error::other)?;
+    let compressed = bytes.get(PREFIX..last).ok_or_else(damaged)?;
+    let json = DeflateDecoder::new(compressed).take(LARGEST_INDEX);
+    let mut index: Vec<LogBlock> = serde_json::from_reader(std::io::BufReader::new(json))?;
+    for block in &mut index {
+        block.place += end;
+    }
+    Ok(index)
+}
+
+fn damaged() -> std::io::Error {
+    std::io::Error::other("the kept log is damaged")
 }

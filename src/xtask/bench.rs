@@ -6,6 +6,8 @@ mod first_page;
 mod idle_memory;
 mod large_job;
 mod list;
+mod log;
+mod pages;
 mod scheduler;
 mod submit_to_start;
 mod throughput;
@@ -46,8 +48,12 @@ enum Name {
     IdleMemory,
     /// Memory and others' answers while two jobs of 2 500 tasks are launched.
     LargeJob,
+    /// A log of a million lines: its end, any place of it, and searches.
+    Log,
     /// Bytes that the first page transfers.
     FirstPage,
+    /// What pages cost: requests, bytes and elements, cold and while things change.
+    Pages,
     /// Replays of traces and made-up loads through the scheduler.
     Scheduler,
 }
@@ -76,7 +82,12 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::List => list::measure(&binary)?,
             Name::IdleMemory => idle_memory::measure(&binary)?,
             Name::LargeJob => large_job::measure(&binary)?,
+            Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
+            Name::Pages => {
+                pages::run(workspace, &binary)?;
+                continue;
+            }
             Name::Scheduler => {
                 scheduler::run(workspace, &options.scheduler)?;
                 continue;

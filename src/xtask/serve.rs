@@ -12,16 +12,18 @@ use crate::{guest, release, setup, web};
 /// What to serve and where.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Adds simulated nodes with jobs coming and going, clearly marked as simulated.
-    #[arg(long)]
-    demo: bool,
+    /// Serves a simulated cluster to look at, from a data folder of its own: jobs come and go there
+    /// or, with `still`, nothing begins or ends by itself.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "living")]
+    demo: Option<String>,
     /// Serves the optimised binary with the small front end.
     #[arg(long)]
     release: bool,
     /// Where to listen.
     #[arg(long, default_value = "127.0.0.1:8080")]
     listen: String,
-    /// The folder of the database and the users' files; `data` in the checkout if not given.
+    /// The folder of the database and the users' files; `data` in the checkout if not given, and
+    /// `data/demo` for the simulated cluster.
     #[arg(long)]
     data: Option<PathBuf>,
     /// Further arguments for `berth serve`, after `--`.
@@ -31,7 +33,8 @@ pub(crate) struct Options {
 
 /// Sets up, builds and becomes `berth serve`; returns only when it cannot be started.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    let data = options.data.clone().unwrap_or_else(|| workspace.root.join("data"));
+    let usual = if options.demo.is_some() { "data/demo" } else { "data" };
+    let data = options.data.clone().unwrap_or_else(|| workspace.root.join(usual));
     setup::for_building(workspace)?;
     setup::for_serving(workspace, &data)?;
     let binary = if options.release {
@@ -43,8 +46,8 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let guest = guest::ensure(workspace)?;
     let mut berth = workspace.command(&binary);
     berth.arg("serve").args(["--listen", &options.listen]).arg("--data").arg(&data);
-    if options.demo {
-        berth.arg("--demo");
+    if let Some(mood) = &options.demo {
+        berth.arg(format!("--demo={mood}"));
     }
     berth.args(&options.further).env("BERTH_SITE", workspace.site());
     berth.env("BERTH_GUEST", guest);

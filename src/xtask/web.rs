@@ -6,6 +6,7 @@
 
 mod bundle;
 mod inputs;
+mod pack;
 mod site;
 mod wasm;
 
@@ -65,7 +66,9 @@ pub(crate) fn ensure(workspace: &Workspace, form: Form) -> Result<()> {
 
 fn build(workspace: &Workspace, form: Form) -> Result<()> {
     let scratch = workspace.target.join("site-build");
-    let wasm = step("app for the browser", || wasm::build(workspace, form, &scratch.join("wasm")))?;
+    let mut wasm =
+        step("app for the browser", || wasm::build(workspace, form, &scratch.join("wasm")))?;
+    pack::small_parts(&mut wasm)?;
     let mut site = Site::begin(&workspace.target.join("site-new"))?;
     step("scripts and styles", || {
         bundle::application(workspace, form, &wasm, &mut site)?;

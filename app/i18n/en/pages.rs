@@ -4,7 +4,7 @@ use crate::i18n::words::{
 use crate::number::{amount, count};
 
 /// A counted noun in the singular or the plural.
-fn plural(value: u64, one: &str, many: &str) -> String {
+pub(super) fn plural(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
@@ -33,7 +33,6 @@ pub(super) const COMMON: Common = Common {
     not_found: "There is nothing at this address",
     not_found_hint: "It may have been removed, or the address has a mistake.",
     go_home: "Go to the home page",
-    reconnecting: "Reconnecting…",
     problems: "Please correct this",
     simulated: "Simulated",
     cpu: "CPU",
@@ -71,6 +70,8 @@ pub(super) const SIGN_IN: SignIn = SignIn {
     limited: "Too many attempts. Wait a minute, then try again.",
     unavailable: "Signing in does not work at the moment. Try again in a minute.",
     ended: "Your session has ended. Sign in to go on.",
+    again: "Your session has ended. What you wrote is still here, and what you began goes on once you have signed in again.",
+    go_on: "I have signed in",
     already: |name| format!("You are signed in as {name}."),
 };
 
@@ -79,8 +80,7 @@ pub(super) const HOME: Home = Home {
     recent: "Recent",
     all_mine: "All my jobs",
     where_free: "Where can I run now?",
-    where_free_hint: "GPUs free at this moment in the virtual clusters you may use.",
-    free: "free",
+    where_free_hint: "GPUs that a job of yours would start on at once, by virtual cluster.",
     attention: "Needs attention",
     all_well: "Nothing needs your attention.",
     failed_jobs: |n| format!("{} failed", plural(n, "of your jobs has", "of your jobs have")),
@@ -121,7 +121,7 @@ pub(super) const JOBS: Jobs = Jobs {
     none_match: "No job matches this filter",
     none_match_hint: "Check its spelling, or look at everybody's jobs.",
     table: "Jobs",
-    position: |place| format!("#{place}"),
+    position: |place, cluster| format!("#{place} in {cluster}"),
 };
 
 pub(super) const JOB: Job = Job {
@@ -145,10 +145,9 @@ pub(super) const JOB: Job = Job {
     ended: "Ended",
     why_waiting: "Why is it waiting?",
     place: |place, cluster| format!("Place {place} in the queue of {cluster}"),
-    expected: |when| format!("Expected to start {when}"),
-    expected_unknown: "When it starts cannot be said yet",
+    expected_unknown: "nothing like it has waited yet",
     why_ended: "Why did it end?",
-    why_attempt_ended: "Why did its last attempt end?",
+    attempt_ended: |number| format!("Attempt {} ended", number + 1),
     exit_code: "Exit code",
     remedy: "What to do",
     evidence: "The log lines that show it",
@@ -200,16 +199,43 @@ pub(super) const LOG: Log = Log {
     choose: "Task",
     show: "Show",
     follow: "Follow",
+    pause: "Pause",
     wrap: "Wrap lines",
-    numbers: "Line numbers",
-    empty: "Nothing was written yet.",
+    times: "Times",
+    empty: "Nothing was written.",
     complete: "The log is complete.",
     following: "Following…",
+    paused: "Paused",
+    reading: |n| format!("Reading… {} so far", plural(n, "line", "lines")),
     lost: "The connection was lost; it is made again.",
-    cut: "Earlier lines are left out here; the download has them all.",
     label: |task| format!("Log of {task}"),
     not_yours: "Only the owner and administrators read this job's logs.",
     lines: |n| plural(n, "line", "lines"),
+    line: |n| format!("Line {n}"),
+    long: "This line is long: its middle is left out here. The download has it all.",
+    left_out: |first, last| {
+        let (first, last) = (count(first), count(last));
+        format!("The log is too long to be held whole: lines {first} to {last} are left out.")
+    },
+    all: "All tasks",
+    of_all: "Log of all tasks",
+    places: "Places in the log",
+    start: "To the start",
+    earlier: "Earlier lines",
+    later: "Later lines",
+    end: "To the end",
+    search: "Search the log",
+    pattern: "Regular expression",
+    case: "Match case",
+    next: "Next match",
+    previous: "Previous match",
+    searching: "Searching…",
+    nothing: "Nothing found",
+    found: |at, all| match at {
+        0 => format!("found in {}", plural(all, "line", "lines")),
+        at => format!("{} of {}", count(at), plural(all, "line", "lines")),
+    },
+    searched: |n| format!("only the first {} were searched", plural(n, "line", "lines")),
 };
 
 pub(super) const TERMINAL: Terminal = Terminal {
@@ -266,7 +292,18 @@ pub(super) const CLUSTER: Cluster = Cluster {
     borrowed: "Borrowed",
     resource: "Resource",
     used: "Used",
-    free: "Free",
+    free_now: |gpus| format!("{gpus} free now"),
+    free_more: |free| match free.borrowed {
+        0 => format!("largest on one node {}", free.on_one_node),
+        borrowed if borrowed == free.gpus => {
+            format!("largest on one node {} · all of them borrowed", free.on_one_node)
+        }
+        borrowed => {
+            format!("largest on one node {} · {borrowed} of them borrowed", free.on_one_node)
+        }
+    },
+    free: "Free now",
+    free_never: "not in its share",
     ready: "Ready",
     draining: "Draining",
     unreachable: "Unreachable",
@@ -369,6 +406,8 @@ pub(super) const ADMIN: Admin = Admin {
     remove_cluster_text: "No active job may use it.",
     share: "Share",
     share_hint: "What it is guaranteed. Left empty: nothing; it uses what others leave idle.",
+    promises: "Guaranteed of what there is",
+    beyond: "more than there is",
     share_gpus_hint: "Type and count, such as A100=8. Types not named are only borrowed then.",
     parent: "Part of",
     no_parent: "No other",

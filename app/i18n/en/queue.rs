@@ -1,34 +1,66 @@
-use protocol::wait::{Ground, ResourceKind, Scarce};
+use api::cluster::Promised;
+use api::queue::{Alternative, Instead};
+use protocol::wait::{Ground, Likeness, ResourceKind};
 
-use crate::i18n::en::spans::span;
-use crate::i18n::waits::amount;
+use crate::i18n::en::pages::plural;
+use crate::i18n::en::spans::rough;
 use crate::i18n::words_queue::{Effects, Queue};
+use crate::number::{amount, count};
 
 pub(super) const QUEUE: Queue = Queue {
-    scarce: |scarce| {
-        let of = |value| amount(scarce.resource, value);
-        if scarce.resource == ResourceKind::Gpu && scarce.needs.is_part() {
-            let Scarce { needs, free, best_node, .. } = scarce;
-            return format!(
-                "A task needs {needs} of one GPU; {free} free in all, at most {best_node} of one"
-            );
-        }
-        format!(
-            "A task needs {} {}; {} free in all, at most {} on one node",
-            of(scarce.needs),
-            word(scarce.resource),
-            of(scarce.free),
-            of(scarce.best_node),
-        )
+    table: "What it needs and what there is",
+    resource: word,
+    needs: "Needs",
+    needs_of: |tasks, each| format!("{tasks} × {each}"),
+    each_task: |amount| format!("{amount} a task"),
+    free_now: "Free now",
+    free_of: |gpus, borrowed| match borrowed {
+        0 => gpus.to_string(),
+        borrowed => format!("{gpus} ({borrowed} borrowed)"),
     },
-    holders: "Held by",
-    between: |from, to| format!("Expected to start in {} to {},", span(from), span(to)),
-    not_before: |from| format!("Expected to start in {} or later,", span(from)),
-    soon: "Expected to start at any moment,",
-    ground: |ground| match ground {
-        Ground::Limits => "from time limits",
-        Ground::PastRuns => "from how long like jobs have run",
-        Ground::Elapsed => "only from how long those ahead have run so far",
+    on_one_node: "Largest on one node",
+    holders: "In use by",
+    held: |jobs, gpus| {
+        let jobs = plural(jobs.into(), "job", "jobs");
+        match gpus.milli() {
+            0 => jobs,
+            1000 => format!("{jobs}, 1 GPU"),
+            _ => format!("{jobs}, {} GPUs", amount(gpus)),
+        }
+    },
+    ends_first: "First to end",
+    ahead: "Ahead of it",
+    more: |n| format!("and {n} more"),
+    starts: "Expected to start",
+    starts_now: "It would start now",
+    instead: |Alternative { instead, borrowed }| {
+        let change = match instead {
+            Instead::Split { tasks, gpus } => {
+                format!("as {tasks} × {}", plural((*gpus).into(), "GPU", "GPUs"))
+            }
+            Instead::GpuType { gpu_type } => format!("on {gpu_type}"),
+            Instead::VirtualCluster { virtual_cluster } => format!("in {virtual_cluster}"),
+        };
+        if *borrowed { format!("{change}, borrowed") } else { change }
+    },
+    between: |from, to| format!("in {} to {}", rough(from), rough(to)),
+    about: |at| format!("in about {}", rough(at)),
+    not_before: |from| format!("in {} or later", rough(from)),
+    soon: "at any moment",
+    ground: |ground, cluster| match ground {
+        Ground::Limits => ", from time limits".to_owned(),
+        Ground::PastRuns => ", from how long like jobs have run".to_owned(),
+        Ground::Elapsed => ", only from how long those ahead have run so far".to_owned(),
+        Ground::PastWaits { like, runs } => {
+            let runs = plural(runs.into(), "past run", "past runs");
+            match like {
+                Likeness::Name => format!(", from {runs} of this name"),
+                Likeness::Owner => format!(", from {runs} of its owner in {cluster}"),
+                Likeness::Size => format!(", from {runs} of this size in {cluster}"),
+                Likeness::VirtualCluster => format!(", from {runs} in {cluster}"),
+                Likeness::Everything => format!(", from {runs} in all virtual clusters"),
+            }
+        }
     },
     turn: "Its turn",
     hold: "Hold",
@@ -51,6 +83,7 @@ pub(super) const QUEUE: Queue = Queue {
             if n == 1 { format!("1 job of {cluster}") } else { format!("{n} jobs of {cluster}") }
         },
         and: " and ",
+        comma: ", ",
         start: |jobs| format!("Would start: {jobs}"),
         wait: |jobs| format!("Would wait: {jobs}"),
         preempted: |jobs| format!("Would give way and wait again: {jobs}"),
@@ -58,6 +91,15 @@ pub(super) const QUEUE: Queue = Queue {
         displaced: |jobs| format!("Goes on there until its end: {jobs}"),
         moved: |jobs| format!("Starts anew on another node: {jobs}"),
         impossible: |jobs| format!("Could never start any more: {jobs}"),
+        promise: |promise| {
+            let of = format!("promised {} of {}", count(promise.promised), count(promise.there));
+            match &promise.resource {
+                Promised::Gpus(gpu_type) => format!("{gpu_type}: {of}"),
+                Promised::Cpus => format!("CPU cores: {of}"),
+                Promised::MemoryMb => format!("Memory, MB: {of}"),
+            }
+        },
+        overpromised: |promises| format!("More is guaranteed than there is: {promises}"),
         named: |sentence, names, more| match more {
             0 => format!("{sentence} ({names})"),
             more => format!("{sentence} ({names} and {more} more)"),
@@ -82,9 +124,9 @@ pub(super) const QUEUE: Queue = Queue {
 fn word(resource: ResourceKind) -> &'static str {
     match resource {
         ResourceKind::Cpu => "CPU cores",
-        ResourceKind::Memory => "of memory",
-        ResourceKind::Disk => "of disk",
+        ResourceKind::Memory => "Memory",
+        ResourceKind::Disk => "Disk",
         ResourceKind::Gpu => "GPUs",
-        ResourceKind::Port => "ports",
+        ResourceKind::Port => "Ports",
     }
 }

@@ -9,6 +9,18 @@ pub(super) fn span(span: Span) -> String {
     }
 }
 
+/// A span to which seconds do not matter.
+pub(super) fn rough(span: Span) -> String {
+    match span {
+        Span::Seconds(seconds) => format!("{seconds}s"),
+        Span::Minutes(minutes, _) => format!("{minutes}m"),
+        Span::Hours(hours, 0) => format!("{hours}h"),
+        Span::Hours(hours, minutes) => format!("{hours}h {minutes}m"),
+        Span::Days(days, 0) => format!("{days}d"),
+        Span::Days(days, hours) => format!("{days}d {hours}h"),
+    }
+}
+
 pub(super) fn ago(span: Span) -> String {
     match span {
         Span::Seconds(0..10) => "just now".to_owned(),

@@ -23,6 +23,14 @@ pub(super) const SUBMIT: Submit = Submit {
     cloned_from: |key| format!("Clone of {key}"),
     draft_restored: "Your unsubmitted text of last time is here again.",
     discard: "Discard draft",
+    draft_elsewhere: |name| match name {
+        "" => "Another unsubmitted text of yours is kept.".to_owned(),
+        name => format!("Another unsubmitted text of yours is kept: {name}."),
+    },
+    draft_take: "Take that one",
+    draft_leave: "Keep this one",
+    draft_taken: "The other text took the place of this one.",
+    more_in_editor: |count| format!("{} more are in the editor only.", crate::number::count(count)),
     unreadable: |problem| {
         format!("The form cannot read the text: {}, line {}.", problem.message, problem.line)
     },
@@ -134,9 +142,10 @@ const RAIL: Rail = Rail {
         [one, two] => format!("Fits now on {one} and {two}"),
         [first, rest @ ..] => format!("Fits now on {first} and {} more nodes", rest.len()),
     },
+    fits_lent: "On borrowed resources: it gives way when others want theirs back.",
     waits: "Would wait",
     never: "Can never start",
-    position: |place| format!("It would be number {place} in the queue."),
+    position: |place, cluster| format!("It would be number {place} in the queue of {cluster}."),
     check_failed: "The check did not come through",
     refused: "Not submitted",
     available: "Free now",

@@ -78,8 +78,11 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         WaitReason::Backoff { .. } => {
             "The last attempt failed; the next one begins after a pause, which grows with each failure".to_owned()
         }
+        WaitReason::Preempting { jobs: 1 } => {
+            "Starts as soon as 1 borrowed job has given way".to_owned()
+        }
         WaitReason::Preempting { jobs } => {
-            format!("Starts as soon as {jobs} borrowed job(s) have given way")
+            format!("Starts as soon as {jobs} borrowed jobs have given way")
         }
         WaitReason::NoNodes => "There is no node yet".to_owned(),
     }

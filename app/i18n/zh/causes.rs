@@ -14,7 +14,7 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::CudaError => "CUDA 出错",
         Cause::GpuHardware => "GPU 出现不可纠正的显存错误",
         Cause::NcclError => "NCCL 无法连接或超时",
-        Cause::DiskFull => "磁盘空间已满",
+        Cause::DiskFull => "硬盘空间已满",
         Cause::ModuleMissing => "缺少 Python 模块",
         Cause::FileMissing => "缺少文件",
         Cause::ProgramError => "程序出错",
@@ -57,18 +57,18 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         Cause::Signal { signal: 9 } => "未超过内存上限：被其他程序终止，或节点内存不足。",
         Cause::Signal { signal: 15 } => "容器内有程序要求它结束：timeout、kill 或其他程序。",
         Cause::Signal { signal: 4 | 6 | 7 | 8 | 11 } => {
-            "本机代码崩溃：请检查各个库之间以及与 CPU 是否兼容。Python 可设置 PYTHONFAULTHANDLER=1 查看出错的行。"
+            "原生代码崩溃：请检查各个库之间以及与 CPU 是否兼容。Python 可设置 PYTHONFAULTHANDLER=1 查看出错的行。"
         }
         Cause::CommandFailed | Cause::Signal { .. } => "日志末尾通常会说明原因。",
         Cause::CommandNotFound => "请检查拼写，并确认镜像中包含该命令。",
         Cause::CommandNotExecutable => "请用解释器启动脚本（bash run.sh），或为其添加执行权限。",
         Cause::OutOfMemory { .. } => "请申请更多内存，或减小批大小、减少数据加载进程。",
         Cause::SharedMemory { .. } => "请增大共享内存（shmMB），数据加载需要它。",
-        Cause::GpuOutOfMemory => "请减小批大小，或改用显存更大的 GPU 类型。",
+        Cause::GpuOutOfMemory => "请减小批大小，或改用显存更大的 GPU 型号。",
         Cause::CudaVersion => "请使用与节点驱动匹配的镜像。",
         Cause::CudaError => "可设置 CUDA_LAUNCH_BLOCKING=1 定位出错的代码行。",
         Cause::NcclError => "可设置 NCCL_DEBUG=INFO，并确认所有任务都在运行。",
-        Cause::DiskFull => "请减少容器内的写入，或申请更多磁盘。",
+        Cause::DiskFull => "请减少容器内的写入，或申请更多硬盘。",
         Cause::ModuleMissing => "请在镜像中安装，或在命令中先行安装。",
         Cause::FileMissing => "请检查路径：程序在容器内查找该文件。",
         Cause::ProgramError => "日志中有出错的文件和行号。",

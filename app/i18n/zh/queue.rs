@@ -1,34 +1,63 @@
-use protocol::wait::{Ground, ResourceKind, Scarce};
+use api::cluster::Promised;
+use api::queue::{Alternative, Instead};
+use protocol::wait::{Ground, Likeness, ResourceKind};
 
-use crate::i18n::waits::amount;
 use crate::i18n::words_queue::{Effects, Queue};
-use crate::i18n::zh::spans::span;
+use crate::i18n::zh::spans::rough;
+use crate::number::{amount, count};
 
 pub(super) const QUEUE: Queue = Queue {
-    scarce: |scarce| {
-        let of = |value| amount(scarce.resource, value);
-        if scarce.resource == ResourceKind::Gpu && scarce.needs.is_part() {
-            let Scarce { needs, free, best_node, .. } = scarce;
-            return format!(
-                "单任务需要一张 GPU 的 {needs}；共空闲 {free}，单张 GPU 最多 {best_node}"
-            );
-        }
-        format!(
-            "单任务需要{} {}；共空闲 {}，单节点最多 {}",
-            word(scarce.resource),
-            of(scarce.needs),
-            of(scarce.free),
-            of(scarce.best_node),
-        )
+    table: "所需与现有",
+    resource: word,
+    needs: "需要",
+    needs_of: |tasks, each| format!("{tasks} × {each}"),
+    each_task: |amount| format!("每任务 {amount}"),
+    free_now: "当前空闲",
+    free_of: |gpus, borrowed| match borrowed {
+        0 => gpus.to_string(),
+        borrowed => format!("{gpus}（{borrowed} 张为借用）"),
     },
+    on_one_node: "单节点最多",
     holders: "占用者",
-    between: |from, to| format!("预计 {} 至 {} 后启动，", span(from), span(to)),
-    not_before: |from| format!("预计最早 {} 后启动，", span(from)),
-    soon: "预计随时启动，",
-    ground: |ground| match ground {
-        Ground::Limits => "依据运行时限",
-        Ground::PastRuns => "依据同类作业的历史运行时间",
-        Ground::Elapsed => "仅依据前面作业已运行的时间",
+    held: |jobs, gpus| match gpus.milli() {
+        0 => format!("{jobs} 个作业"),
+        _ => format!("{jobs} 个作业，{} 张 GPU", amount(gpus)),
+    },
+    ends_first: "最先结束",
+    ahead: "排在前面",
+    more: |n| format!("等另外 {n} 个"),
+    starts: "预计启动",
+    starts_now: "作如下更改即可立即启动",
+    instead: |Alternative { instead, borrowed }| {
+        let change = match instead {
+            Instead::Split { tasks, gpus } => format!("改为 {tasks} × {gpus} 张 GPU"),
+            Instead::GpuType { gpu_type } => format!("改用 {gpu_type}"),
+            Instead::VirtualCluster { virtual_cluster } => {
+                format!("改用虚拟集群 {virtual_cluster}")
+            }
+        };
+        if *borrowed { format!("{change}（借用）") } else { change }
+    },
+    between: |from, to| format!("{} 至 {} 后", rough(from), rough(to)),
+    about: |at| format!("约 {} 后", rough(at)),
+    not_before: |from| format!("最早 {} 后", rough(from)),
+    soon: "随时",
+    ground: |ground, cluster| match ground {
+        Ground::Limits => "，依据运行时长上限".to_owned(),
+        Ground::PastRuns => "，依据同类作业的历史运行时间".to_owned(),
+        Ground::Elapsed => "，仅依据前面作业已运行的时间".to_owned(),
+        Ground::PastWaits { like, runs } => {
+            let runs = count(runs.into());
+            match like {
+                Likeness::Name => format!("，依据 {runs} 次同名作业的历史记录"),
+                Likeness::Owner => {
+                    format!("，依据该用户在 {cluster} 中 {runs} 次历史记录")
+                }
+                Likeness::Size => format!("，依据 {cluster} 中 {runs} 次同规模作业的历史记录"),
+                Likeness::VirtualCluster => format!("，依据 {cluster} 中 {runs} 次历史记录"),
+                Likeness::Everything => format!("，依据所有虚拟集群中 {runs} 次历史记录"),
+            }
+        }
     },
     turn: "排队次序",
     hold: "暂停",
@@ -49,6 +78,7 @@ pub(super) const QUEUE: Queue = Queue {
         nothing: "不会立即使任何作业启动、等待或让出资源。",
         jobs_of: |n, cluster| format!("{cluster} 的 {n} 个作业"),
         and: "、",
+        comma: "，",
         start: |jobs| format!("{jobs}将启动"),
         wait: |jobs| format!("{jobs}将等待"),
         preempted: |jobs| format!("{jobs}将让出资源并重新排队"),
@@ -56,6 +86,15 @@ pub(super) const QUEUE: Queue = Queue {
         displaced: |jobs| format!("{jobs}正在其上运行，将继续直到结束"),
         moved: |jobs| format!("{jobs}将在其他节点重新开始"),
         impossible: |jobs| format!("{jobs}将永远无法启动"),
+        promise: |promise| {
+            let of = format!("已承诺 {}，共有 {}", count(promise.promised), count(promise.there));
+            match &promise.resource {
+                Promised::Gpus(gpu_type) => format!("{gpu_type}：{of}"),
+                Promised::Cpus => format!("CPU 核：{of}"),
+                Promised::MemoryMb => format!("内存（MB）：{of}"),
+            }
+        },
+        overpromised: |promises| format!("承诺的资源超出现有资源：{promises}"),
         named: |sentence, names, more| match more {
             0 => format!("{sentence}（{names}）"),
             more => {
@@ -82,10 +121,10 @@ pub(super) const QUEUE: Queue = Queue {
 
 fn word(resource: ResourceKind) -> &'static str {
     match resource {
-        ResourceKind::Cpu => " CPU 核",
+        ResourceKind::Cpu => "CPU 核",
         ResourceKind::Memory => "内存",
-        ResourceKind::Disk => "磁盘",
-        ResourceKind::Gpu => " GPU",
+        ResourceKind::Disk => "硬盘",
+        ResourceKind::Gpu => "GPU",
         ResourceKind::Port => "端口",
     }
 }

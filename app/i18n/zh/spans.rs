@@ -11,6 +11,20 @@ pub(super) fn span(span: Span) -> String {
     }
 }
 
+/// A span to which seconds do not matter.
+pub(super) fn rough(span: Span) -> String {
+    match span {
+        Span::Seconds(seconds) => format!("{seconds}\u{2009}秒"),
+        Span::Minutes(minutes, _) => format!("{minutes}\u{2009}分钟"),
+        Span::Hours(hours, 0) => format!("{hours}\u{2009}小时"),
+        Span::Hours(hours, minutes) => {
+            format!("{hours}\u{2009}小时\u{2009}{minutes}\u{2009}分")
+        }
+        Span::Days(days, 0) => format!("{days}\u{2009}天"),
+        Span::Days(days, hours) => format!("{days}\u{2009}天\u{2009}{hours}\u{2009}小时"),
+    }
+}
+
 pub(super) fn ago(span: Span) -> String {
     match span {
         Span::Seconds(0..10) => "刚刚".to_owned(),

@@ -5,6 +5,10 @@ use protocol::wait::{ResourceKind, WaitReason};
 use crate::i18n::waits::{amount, list};
 
 pub(super) fn wait(reason: &WaitReason) -> String {
+    super::apart(&worded(reason))
+}
+
+fn worded(reason: &WaitReason) -> String {
     match reason {
         WaitReason::Queued => "已在队列中，等待调度".to_owned(),
         WaitReason::QuotaVc { virtual_cluster, resource, gpu_type, needs, free, share } => {
@@ -79,7 +83,7 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
             "该虚拟集群有作业结束后即可启动；也可减少申请量或改用其他虚拟集群。"
         }
         WaitReason::Fragmented { .. } => "可减少单任务 GPU 数，或等待整台节点空闲。",
-        WaitReason::TypeAbsent { .. } => "请改用现有的 GPU 类型。",
+        WaitReason::TypeAbsent { .. } => "请改用现有的 GPU 型号。",
         WaitReason::NodesAbsent { .. } => "请改用现有的节点，或不限节点。",
         WaitReason::PortsOutside { .. } => "请申请该范围内的端口，或任意端口（beginAt 为 0）。",
         WaitReason::GpusNotShared { .. } => "请申请整张 GPU，或请管理员允许某个节点共享其 GPU。",
@@ -113,7 +117,7 @@ fn word(resource: ResourceKind) -> &'static str {
     match resource {
         ResourceKind::Cpu => "CPU 核",
         ResourceKind::Memory => "内存",
-        ResourceKind::Disk => "磁盘",
+        ResourceKind::Disk => "硬盘",
         ResourceKind::Gpu => "GPU",
         ResourceKind::Port => "端口",
     }

@@ -15,6 +15,7 @@ export function open(element: HTMLElement, options: Options): Handle {
   describeYaml(options.yamlSchema);
   defineThemes();
 
+  const { fontFamily, fontSize, lineHeight } = getComputedStyle(element);
   const model = editor.createModel(options.text, options.language);
   const view = editor.create(element, {
     model,
@@ -23,9 +24,9 @@ export function open(element: HTMLElement, options: Options): Handle {
     automaticLayout: true,
     fixedOverflowWidgets: true,
     folding: true,
-    fontFamily: getComputedStyle(element).fontFamily,
-    fontSize: 12.5,
-    lineHeight: 19,
+    fontFamily,
+    fontSize: Number.parseFloat(fontSize),
+    lineHeight: Number.parseFloat(lineHeight),
     minimap: { enabled: false },
     padding: { top: 8, bottom: 8 },
     quickSuggestions: { strings: true, other: true, comments: false },

@@ -2,7 +2,7 @@ use api::audit::{AuditAction, AuditEntry};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use crate::i18n::{Texts, text, tr};
+use crate::i18n::{Texts, said, text, tr};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
@@ -96,7 +96,7 @@ fn Row(entry: AuditEntry) -> impl IntoView {
         <tr>
             <td><RelativeTime at=entry.at/></td>
             <td>{entry.actor.to_string()}</td>
-            <td>{tr(word(entry.action))} <span class="table__sub">{entry.detail}</span></td>
+            <td>{tr(word(entry.action))} <span class="table__sub">{said(entry.detail)}</span></td>
             <td>{entry.object}</td>
             <td>{entry.address}</td>
         </tr>

@@ -1,9 +1,17 @@
-use api::cluster::VirtualClusterView;
+use std::time::Duration;
+
+use api::cluster::{Promise, VirtualClusterView};
 use leptos::ev::MouseEvent;
+use leptos::form::FromFormData;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use leptos_router::hooks::use_query_map;
 use protocol::cluster::VirtualClusterSettings;
+use serde::{Deserialize, Serialize};
+use wasm_bindgen::JsCast;
+use web_sys::{FormData, HtmlFormElement};
 
+use crate::Failed;
 use crate::address::encode;
 use crate::i18n::{Reader, text, tr};
 use crate::live::Live;
@@ -16,55 +24,69 @@ use crate::parts::loaded::Loaded;
 use crate::parts::table::DataTable;
 use crate::server_fns::queue::effect_of_cluster;
 use crate::server_fns::virtual_clusters::{
-    RemoveCluster, SaveCluster, list_clusters, save_cluster,
+    ClusterForm, RemoveCluster, SaveCluster, list_clusters, promises, save_cluster,
 };
+
+/// Typing has stopped when nothing was typed for so long.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// All virtual clusters, and a form that adds one or changes the one that the address names.
 #[component]
 pub(crate) fn Clusters() -> impl IntoView {
     let save = ServerAction::<SaveCluster>::new();
     let remove = ServerAction::<RemoveCluster>::new();
+    // Saved after a question, which is no action.
+    let saved = RwSignal::new(0_u32);
     let changes = Live::get().cluster();
     let clusters = Resource::new(
-        move || (save.version().get(), remove.version().get(), changes.get()),
+        move || (save.version().get(), remove.version().get(), saved.get(), changes.get()),
         |_| list_clusters(),
     );
-    let query = use_query_map();
-    let edited = Memo::new(move |_| query.read().get("edit"));
     view! {
         <div class="stack">
             <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
             <Loaded
                 resource=clusters
                 content=move |clusters| {
-                    view! { <Content clusters=clusters save=save remove=remove edited=edited/> }
+                    let settings = clusters.into_iter().map(|cluster| cluster.settings).collect();
+                    view! { <Table settings=settings remove=remove/> }
                 }
             />
+            <Edit save=save saved=saved/>
         </div>
     }
     .into_any()
 }
 
-#[component]
-fn Content(
+/// What the form begins with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Opened {
+    edited: Option<String>,
     clusters: Vec<VirtualClusterView>,
-    save: ServerAction<SaveCluster>,
-    remove: ServerAction<RemoveCluster>,
-    edited: Memo<Option<String>>,
-) -> impl IntoView {
-    let settings: Vec<_> = clusters.into_iter().map(|cluster| cluster.settings).collect();
-    let of_table = settings.clone();
-    let form = move || {
-        let name = edited.get();
-        let found = settings.iter().find(|each| Some(each.name.as_str()) == name.as_deref());
-        let parents = parents(&settings, name.as_deref());
-        view! { <SaveForm save=save edited=found.cloned() parents=parents/> }
+    promises: Vec<Promise>,
+}
+
+/// The form. It is filled when it is opened and when it was saved, and not while somebody writes,
+/// whatever changes meanwhile.
+#[component]
+fn Edit(save: ServerAction<SaveCluster>, saved: RwSignal<u32>) -> impl IntoView {
+    let query = use_query_map();
+    let edited = Memo::new(move |_| query.read().get("edit"));
+    let known = Resource::new(
+        move || (edited.get(), saved.get()),
+        async |(edited, _): (Option<String>, u32)| {
+            let promises = promises(ClusterForm::default()).await?;
+            Ok::<_, Failed>(Opened { edited, clusters: list_clusters().await?, promises })
+        },
+    );
+    let content = move |Opened { edited, clusters, promises }| {
+        let settings: Vec<_> = clusters.into_iter().map(|cluster| cluster.settings).collect();
+        let found = settings.iter().find(|each| Some(each.name.as_str()) == edited.as_deref());
+        let parents = parents(&settings, edited.as_deref());
+        let edited = found.cloned();
+        view! { <SaveForm save=save saved=saved edited=edited parents=parents promises=promises/> }
     };
-    view! {
-        <Table settings=of_table remove=remove/>
-        {form}
-    }
-    .into_any()
+    view! { <Loaded resource=known content=content/> }
 }
 
 /// Of which virtual clusters one may be a part.
@@ -165,9 +187,12 @@ fn Remove(name: String, remove: ServerAction<RemoveCluster>) -> impl IntoView {
 #[component]
 fn SaveForm(
     save: ServerAction<SaveCluster>,
+    saved: RwSignal<u32>,
     edited: Option<VirtualClusterSettings>,
     parents: Vec<String>,
+    promises: Vec<Promise>,
 ) -> impl IntoView {
+    let promises = RwSignal::new(promises);
     let name = edited.as_ref().map(|settings| settings.name.to_string());
     let of_title = name.clone();
     let title = tr(move |t| match &of_title {
@@ -179,11 +204,11 @@ fn SaveForm(
     let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let groups = groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let asker = Asker::get();
-    let ask = move |event: MouseEvent| ask_before_saving(asker, &event);
+    let ask = move |event: MouseEvent| ask_before_saving(asker, saved, &event);
     view! {
         <section class="card" aria-labelledby="add-cluster">
             <h2 id="add-cluster" class="card__head">{title}</h2>
-            <ActionForm action=save attr:class="form">
+            <ActionForm action=save attr:class="form" on:input=follow(promises)>
                 <Field
                     name="cluster[name]"
                     label=text(|t| t.admin.name)
@@ -192,6 +217,7 @@ fn SaveForm(
                     required=true
                 />
                 <ShareFields edited=of_share parents=parents/>
+                <Promises promises=promises/>
                 <Field
                     name="cluster[users]"
                     label=text(|t| t.admin.users)
@@ -284,14 +310,73 @@ fn Parent(parent: String, parents: Vec<String>) -> impl IntoView {
     .into_any()
 }
 
+/// How much is guaranteed of how much there is, with what stands in the form.
+#[component]
+fn Promises(promises: RwSignal<Vec<Promise>>) -> impl IntoView {
+    let line = |promise: Promise| {
+        let too_much = promise.is_too_much();
+        let beyond = too_much.then(|| view! { ", " <b>{tr(|t| t.admin.beyond)}</b> });
+        view! {
+            <li class:promises__beyond=too_much>
+                {tr(move |t| (t.queue.effect.promise)(&promise))} {beyond}
+            </li>
+        }
+    };
+    let lines = move || promises.get().into_iter().map(line).collect_view();
+    view! {
+        <ul class="promises" aria-live="polite" aria-label=tr(|t| t.admin.promises)>{lines}</ul>
+    }
+    .into_any()
+}
+
+/// Asks anew what is guaranteed when somebody has stopped typing for a moment.
+fn follow(promised: RwSignal<Vec<Promise>>) -> impl Fn(web_sys::Event) + Copy {
+    let number = StoredValue::new(0_u32);
+    move |event| {
+        let form = event.current_target();
+        let form = form.and_then(|form| form.dyn_into::<HtmlFormElement>().ok());
+        let sent = form.and_then(|form| FormData::new_with_form(&form).ok());
+        let Some(Ok(SaveCluster { cluster })) = sent.map(|sent| SaveCluster::from_form_data(&sent))
+        else {
+            return;
+        };
+        number.update_value(|number| *number += 1);
+        let mine = number.get_value();
+        let is_last = move || number.try_get_value() == Some(mine);
+        let ask = async move {
+            // What cannot be read yet changes nothing; saving says what is wrong with it.
+            if let Ok(found) = promises(cluster).await
+                && is_last()
+            {
+                promised.try_set(found);
+            }
+        };
+        set_timeout(
+            move || {
+                if is_last() {
+                    spawn_local(ask);
+                }
+            },
+            PAUSE,
+        );
+    }
+}
+
 /// Says what saving would do before it is done.
-fn ask_before_saving(asker: Asker, event: &MouseEvent) {
+fn ask_before_saving(asker: Asker, saved: RwSignal<u32>, event: &MouseEvent) {
     let Some(SaveCluster { cluster }) = sent(event) else { return };
     let (name, of_effect) = (cluster.name.clone(), cluster.clone());
     asker.ask(
         move |t| (t.queue.save_named)(&name),
         |t| t.admin.share_hint,
-        effect_of_cluster(of_effect),
-        move || save_cluster(cluster),
+        move || effect_of_cluster(of_effect.clone()),
+        move || {
+            let cluster = cluster.clone();
+            async move {
+                save_cluster(cluster).await?;
+                saved.try_update(|saved| *saved += 1);
+                Ok::<_, Failed>(())
+            }
+        },
     );
 }

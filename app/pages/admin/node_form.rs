@@ -43,8 +43,8 @@ fn Fields(save: ServerAction<SaveNode>, known: Option<NodeSettings>) -> impl Int
         asker.ask(
             move |t| (t.queue.save_named)(&name),
             |t| t.admin.asked_hint,
-            effect_of_node(of_effect),
-            move || save_node(node),
+            move || effect_of_node(of_effect.clone()),
+            move || save_node(node.clone()),
         );
     };
     view! {

@@ -98,8 +98,8 @@ fn Remove(name: NodeName, remove: ServerAction<RemoveNode>) -> impl IntoView {
         asker.ask(
             move |t| (t.admin.remove_node)(&of_title),
             |t| t.admin.remove_node_text,
-            effect_of_removal(of_effect),
-            move || remove_node(of_act),
+            move || effect_of_removal(of_effect.clone()),
+            move || remove_node(of_act.clone()),
         );
     };
     view! {

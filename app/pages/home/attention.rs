@@ -1,50 +1,36 @@
-use api::cluster::NodeView;
-use api::jobs::JobQuery;
+use api::cluster::Silent;
 use leptos::prelude::*;
-use protocol::cluster::NodeCondition;
 use protocol::state::State;
 
-use crate::Failed;
 use crate::address;
 use crate::i18n::tr;
-use crate::live::Live;
+use crate::pages::home::Home;
 use crate::parts::loaded::Loaded;
-use crate::server_fns::jobs::{JobList, list_jobs};
-use crate::server_fns::nodes::list_nodes;
-use crate::session::Session;
+use crate::server_fns::home::HomeView;
 
 /// Failed jobs of the reader, and nodes that do not answer.
 #[component]
-pub(crate) fn Attention() -> impl IntoView {
-    let session = Session::get();
-    let live = Live::get();
-    let (jobs, nodes) = (live.jobs(), live.nodes());
-    let state = Resource::new(
-        move || (jobs.get(), nodes.get()),
-        move |_| {
-            let users = session.actor().map(|actor| actor.user).into_iter().collect();
-            read(JobQuery { users, limit: 1, ..JobQuery::default() })
-        },
-    );
+pub(crate) fn Attention(home: Home) -> impl IntoView {
     view! {
         <section class="card" aria-labelledby="attention">
             <h2 id="attention" class="card__head">{tr(|t| t.home.attention)}</h2>
             <Loaded
-                resource=state
+                resource=home
                 lines=2
-                content=move |(jobs, nodes)| view! { <Points jobs=jobs nodes=nodes/> }
+                content=move |HomeView { mine, silent, .. }| {
+                    let failed = mine.counts.get(&State::Failed).copied().unwrap_or(0);
+                    view! { <Points failed=failed silent=silent/> }
+                }
             />
         </section>
     }
 }
 
-async fn read(query: JobQuery) -> Result<(JobList, Vec<NodeView>), Failed> {
-    Ok((list_jobs(query).await?, list_nodes().await?))
-}
-
 #[component]
-fn Points(jobs: JobList, nodes: Vec<NodeView>) -> impl IntoView {
-    let failed = jobs.counts.get(&State::Failed).copied().unwrap_or(0);
+fn Points(failed: u64, silent: Silent) -> impl IntoView {
+    let Silent { count, names } = silent;
+    let all_well =
+        (failed + count == 0).then(|| view! { <p class="hint">{tr(|t| t.home.all_well)}</p> });
     let failed = (failed > 0).then(|| {
         view! {
             <li class="point point--failed">
@@ -52,13 +38,8 @@ fn Points(jobs: JobList, nodes: Vec<NodeView>) -> impl IntoView {
             </li>
         }
     });
-    let lost: Vec<NodeView> =
-        nodes.into_iter().filter(|node| node.condition == NodeCondition::Unreachable).collect();
-    let count = lost.len() as u64;
-    let all_well = (failed.is_none() && lost.is_empty())
-        .then(|| view! { <p class="hint">{tr(|t| t.home.all_well)}</p> });
-    let names = lost.into_iter().take(5).map(|node| {
-        view! { <a href=address::node(&node.name)>{node.name.to_string()}</a> " " }
+    let names = names.into_iter().map(|name| {
+        view! { <a href=address::node(&name)>{name.to_string()}</a> " " }
     });
     let names = names.collect_view();
     let unreachable = (count > 0).then(|| {

@@ -1,43 +1,32 @@
 use std::collections::BTreeMap;
 
-use api::jobs::{JobQuery, JobSummary};
+use api::jobs::JobSummary;
 use leptos::prelude::*;
 use protocol::state::State;
 
 use crate::i18n::{text, tr};
-use crate::live::Live;
 use crate::number::{amount, count};
+use crate::pages::home::Home;
 use crate::pages::jobs::filter::Filter;
 use crate::parts::duration::Duration;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::job_row::NameCell;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::state_cell::StateCell;
 use crate::parts::state_chip::StateChip;
 use crate::parts::table::DataTable;
-use crate::server_fns::jobs::{JobList, list_jobs};
-use crate::session::Session;
-
-/// How many recent jobs are shown.
-const RECENT: u64 = 8;
+use crate::server_fns::home::HomeView;
+use crate::server_fns::jobs::JobList;
 
 /// The reader's jobs: how many in each state, and the newest.
 #[component]
-pub(crate) fn MyJobs() -> impl IntoView {
-    let session = Session::get();
-    let (changes, queue) = (Live::get().jobs(), Live::get().queue());
-    let list = Resource::new(
-        move || (changes.get(), queue.get()),
-        move |_| {
-            let users = session.actor().map(|actor| actor.user).into_iter().collect();
-            list_jobs(JobQuery { users, limit: RECENT, ..JobQuery::default() })
-        },
-    );
+pub(crate) fn MyJobs(home: Home) -> impl IntoView {
     view! {
         <Loaded
-            resource=list
+            resource=home
             lines=8
-            content=move |JobList { page, counts }| {
+            content=move |HomeView { mine: JobList { page, counts }, .. }| {
                 if page.jobs.is_empty() {
                     view! { <NoJobs/> }.into_any()
                 } else {
@@ -135,7 +124,7 @@ fn Row(job: JobSummary) -> impl IntoView {
     view! {
         <tr>
             <th scope="row"><NameCell job=job.clone()/></th>
-            <td><StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/></td>
+            <td><StateCell job=job.clone()/></td>
             <td class="num">{amount(job.gpus)}</td>
             <td class="num when"><RelativeTime at=job.submitted_at/></td>
             <td class="num wide">{ran}</td>

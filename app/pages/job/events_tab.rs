@@ -2,7 +2,7 @@ use api::jobs::EventView;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
 
-use crate::i18n::text;
+use crate::i18n::{said, text};
 use crate::live::Live;
 use crate::number;
 use crate::parts::empty_state::EmptyState;
@@ -52,7 +52,7 @@ fn Row(event: EventView) -> impl IntoView {
     view! {
         <tr>
             <td><RelativeTime at=event.at/></td>
-            <td><span title=event.kind>{mark} {event.message}</span></td>
+            <td><span title=event.kind>{mark} {said(event.message)}</span></td>
             <td class="num">{attempt}</td>
         </tr>
     }

@@ -8,12 +8,12 @@ use crate::address;
 use crate::i18n::{Reader, text, tr};
 use crate::live::Live;
 use crate::pages::job::timeline::Timeline;
+use crate::parts::clock::Clock;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::copy::Copy;
 use crate::parts::exit_line::ExitLine;
 use crate::parts::form_errors::FormAnswer;
-use crate::parts::state_chip::StateChip;
-use crate::parts::wait_line::WaitLine;
+use crate::parts::state_chip::{Place, StateChip};
 use crate::server_fns::jobs::StopJobs;
 
 /// Name, state, why, and what can be done.
@@ -36,7 +36,7 @@ pub(crate) fn JobHead(detail: JobDetail) -> impl IntoView {
             <div class="job-head__line">
                 <h1 class="page-header__title">{job.key.name.to_string()}</h1>
                 <span role="status">
-                    <StateChip state=job.state position=job.waiting.as_ref().map(|w| w.position)/>
+                    <StateChip state=job.state place=Place::of(&job)/>
                 </span>
                 <Reason detail=detail.clone()/>
             </div>
@@ -57,17 +57,21 @@ fn follow_queue(key: &JobKey) {
     Effect::watch(move || queue.get(), move |_, _, _| job.update(|count| *count += 1), false);
 }
 
-/// Why it waits or ended, in one line.
+/// When it may start, or why it ended, in one line. Why it waits is said by the panel below.
 #[component]
 fn Reason(detail: JobDetail) -> impl IntoView {
     let job = detail.summary;
+    let (reader, clock) = (Reader::get(), Clock::get());
     let asked = job.stop_requested && !job.state.is_final();
-    match (asked, job.waiting, job.exit) {
+    match (asked, job.expected, job.ended()) {
         (true, _, _) => {
             view! { <span class="hint">{tr(|t| t.job.stop_requested)}</span> }.into_any()
         }
-        (false, Some(waiting), _) => view! { <WaitLine reason=waiting.reason/> }.into_any(),
-        (false, None, Some(exit)) => view! { <ExitLine exit=exit/> }.into_any(),
+        (false, Some(expected), _) => {
+            let when = move || reader.texts().queue.start(&expected, clock.now());
+            view! { <span class="hint">{when}</span> }.into_any()
+        }
+        (false, None, Some(exit)) => view! { <ExitLine exit=exit.clone()/> }.into_any(),
         (false, None, None) => ().into_any(),
     }
 }

@@ -1,13 +1,15 @@
 use api::jobs::JobDetail;
 use api::logs::TaskRef;
 use leptos::prelude::*;
+use leptos_router::NavigateOptions;
 use leptos_router::components::Form;
-use leptos_router::hooks::use_query_map;
+use leptos_router::hooks::{use_navigate, use_query_map};
 use protocol::ids::{JobKey, RoleName};
 
 use crate::address;
 use crate::i18n::{Reader, text, tr};
 use crate::pages::job::Detail;
+use crate::pages::job::log_together::TogetherView;
 use crate::pages::job::log_view::LogView;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
@@ -18,7 +20,10 @@ pub(crate) fn log_address(key: &JobKey, attempt: u32, role: &RoleName, index: u3
     format!("{base}?task={}&attempt={attempt}", address::encode(&format!("{role}-{index}")))
 }
 
-/// The log of a task that the address names; without one, that of the first task.
+/// Stands for all tasks in an address.
+const ALL: &str = "*";
+
+/// The log of a task that the address names, or of all; without one, that of the first task.
 #[component]
 pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
     let query = use_query_map();
@@ -27,21 +32,40 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
         let attempt = query.get("attempt").and_then(|attempt| attempt.parse().ok());
         (query.get("task").as_deref().and_then(task_from_word), attempt)
     });
-    // The choice follows the address and the job's first task, not every change of the job.
-    let task = Memo::new(move |_| {
-        let (task, attempt) = asked.get();
+    let all = Memo::new(move |_| query.read().get("task").as_deref() == Some(ALL));
+    let selected = Memo::new(move |_| {
+        let line: Option<u64> = query.read().get("line").and_then(|line| line.parse().ok());
+        line.filter(|line| *line > 0)
+    });
+    let (of_choice, of_all) = (key.clone(), key.clone());
+    // The choice follows the address and the job's first task, not every change of the job: who reads
+    // the log of an attempt stays there when another one begins.
+    let task = Memo::new(move |before: Option<&Option<TaskRef>>| {
+        let asked = asked.get();
         // Whoever may not read it is told so once, and asks for nothing.
-        let detail = detail.get()?.ok().filter(|detail| detail.may_manage)?;
-        let (role, index) = task.or_else(|| first_task(&detail))?;
+        let known = detail.get().and_then(Result::ok).filter(|detail| detail.may_manage)?;
+        let (role, index) = asked.0.or_else(|| first_task(&known))?;
+        let before = before.and_then(Option::as_ref);
+        let same = before.filter(|task| task.role == role && task.index == index);
+        let current = || known.attempts.last().map(|attempt| attempt.number);
+        let attempt = asked.1.or_else(|| same.and_then(|task| task.attempt)).or_else(current);
         Some(TaskRef { job: key.clone(), attempt, role, index })
     });
     view! {
         <Loaded
             resource=detail
             lines=1
-            content=move |detail| view! { <Choice detail=detail asked=asked/> }
+            content=move |detail| view! { <Choice key=of_choice.clone() detail=detail asked=asked all=all/> }
         />
-        {move || task.get().map(|task| view! { <LogView task=task/> })}
+        {move || {
+            let task = task.get()?;
+            Some(if all.get() {
+                let attempt = task.attempt.unwrap_or(0);
+                view! { <TogetherView job=of_all.clone() attempt=attempt/> }.into_any()
+            } else {
+                view! { <LogView task=task selected=selected/> }.into_any()
+            })
+        }}
     }
 }
 
@@ -58,9 +82,9 @@ fn first_task(detail: &JobDetail) -> Option<(RoleName, u32)> {
 
 type Asked = Memo<(Option<(RoleName, u32)>, Option<u32>)>;
 
-/// Which task of which attempt: a plain GET form.
+/// Which task of which attempt: chosen at once, and by a plain GET form where no script runs.
 #[component]
-fn Choice(detail: JobDetail, asked: Asked) -> impl IntoView {
+fn Choice(key: JobKey, detail: JobDetail, asked: Asked, all: Memo<bool>) -> impl IntoView {
     if detail.attempts.is_empty() {
         return view! { <EmptyState title=text(|t| t.job.no_attempt) hint=text(|_| "")/> }
             .into_any();
@@ -69,35 +93,87 @@ fn Choice(detail: JobDetail, asked: Asked) -> impl IntoView {
         return view! { <p class="notice notice--warn">{tr(|t| t.log.not_yours)}</p> }.into_any();
     }
     let (task, attempt) = asked.get_untracked();
-    let task = task.or_else(|| first_task(&detail)).map(|(role, index)| format!("{role}-{index}"));
+    let first = task.or_else(|| first_task(&detail));
     let current = detail.attempts.last().map_or(0, |attempt| attempt.number);
     let attempt = attempt.unwrap_or(current);
-    let reader = Reader::get();
-    let attempts = detail.attempts.iter().map(|each| {
-        let number = each.number;
-        let word = move || (reader.texts().job.attempt)(number);
-        view! { <option value=number selected=number == attempt>{word}</option> }
-    });
-    let attempts = attempts.collect_view();
-    let tasks = detail.attempts.last().map(|each| {
-        let names = each.tasks.iter().map(|task| format!("{}-{}", task.role, task.index));
-        let option = |name: String| {
-            let chosen = Some(&name) == task.as_ref();
-            let value = name.clone();
-            view! { <option value=value selected=chosen>{name}</option> }
-        };
-        names.map(option).collect_view()
-    });
+    let navigate = use_navigate();
+    let go = move |task: Option<String>, attempt: Option<u32>| {
+        let before = asked.get_untracked();
+        let all = all.get_untracked().then(|| ALL.to_owned());
+        let known =
+            before.0.or_else(|| first.clone()).map(|(role, index)| format!("{role}-{index}"));
+        let task = task.or(all).or(known).unwrap_or_default();
+        let attempt = attempt.or(before.1).unwrap_or(current);
+        let base = address::job_tab(&key, "logs");
+        let address = format!("{base}?task={}&attempt={attempt}", address::encode(&task));
+        navigate(&address, NavigateOptions { scroll: false, ..NavigateOptions::default() });
+    };
+    let go_to_attempt = go.clone();
     view! {
         <Form method="GET" action="" attr:class="log-choice">
             <label class="visually-hidden" for="log-task">{tr(|t| t.log.choose)}</label>
-            <select class="select" id="log-task" name="task">{tasks}</select>
+            <select
+                class="select"
+                id="log-task"
+                name="task"
+                on:change=move |event| go(Some(event_target_value(&event)), None)
+            >
+                {tasks(&detail, asked, all)}
+            </select>
             <label class="visually-hidden" for="log-attempt">{tr(|t| t.job.attempts)}</label>
-            <select class="select" id="log-attempt" name="attempt">{attempts}</select>
-            <button class="button" type="submit">{tr(|t| t.log.show)}</button>
+            <select
+                class="select"
+                id="log-attempt"
+                name="attempt"
+                on:change=move |event| go_to_attempt(None, event_target_value(&event).parse().ok())
+            >
+                {attempts(&detail, attempt)}
+            </select>
+            <Submit/>
         </Form>
     }
     .into_any()
+}
+
+/// Only where no script runs.
+#[component]
+fn Submit() -> impl IntoView {
+    let alive = RwSignal::new(false);
+    Effect::new(move |_| alive.set(true));
+    view! {
+        <Show when=move || !alive.get()>
+            <button class="button" type="submit">{tr(|t| t.log.show)}</button>
+        </Show>
+    }
+}
+
+fn tasks(detail: &JobDetail, asked: Asked, all: Memo<bool>) -> impl IntoView + use<> {
+    let chosen = asked.get_untracked().0.or_else(|| first_task(detail));
+    let chosen = chosen.map(|(role, index)| format!("{role}-{index}"));
+    let names = detail.attempts.last().map(|attempt| {
+        let names = attempt.tasks.iter().map(|task| format!("{}-{}", task.role, task.index));
+        names.collect::<Vec<_>>()
+    });
+    let names = names.unwrap_or_default();
+    let all = all.get_untracked();
+    let together = (names.len() > 1).then(|| {
+        view! { <option value=ALL selected=all>{tr(|t| t.log.all)}</option> }
+    });
+    let options = names.into_iter().map(|name| {
+        let selected = !all && Some(&name) == chosen.as_ref();
+        view! { <option value=name.clone() selected=selected>{name}</option> }
+    });
+    (together, options.collect_view())
+}
+
+fn attempts(detail: &JobDetail, chosen: u32) -> impl IntoView + use<> {
+    let reader = Reader::get();
+    let options = detail.attempts.iter().map(|each| {
+        let number = each.number;
+        let word = move || (reader.texts().job.attempt)(number);
+        view! { <option value=number selected=number == chosen>{word}</option> }
+    });
+    options.collect_view()
 }
 
 #[cfg(test)]

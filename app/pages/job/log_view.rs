@@ -1,96 +1,296 @@
-use api::logs::{LogText, TaskRef};
-use leptos::html::Div;
+use api::logs::{LogPlace, LogWindow, TaskRef, WindowAsk};
+use leptos::ev;
 use leptos::prelude::*;
 
-use crate::i18n::{Reader, tr};
-use crate::pages::job::ansi::{Ink, Span, Style};
-use crate::pages::job::log_buffer::{Line, LogBuffer};
+use crate::i18n::{Reader, Texts, tr};
+use crate::keys;
+use crate::pages::job::log_fetch;
+use crate::pages::job::log_line::LogRow;
+use crate::pages::job::log_lines::Lines;
+use crate::pages::job::log_scroll::{LINE, rows, whole};
+use crate::pages::job::log_search::{LogSearch, Search, Way};
+use crate::pages::job::log_state::{LogState, WINDOW};
+use crate::pages::job::log_tab::log_address;
 use crate::parts::loaded::Loaded;
-use crate::parts::log_stream::{self, Progress};
-use crate::server_fns::logs::read_log;
+use crate::server_fns::logs::read_lines;
 
-/// A task's log: its end with the page, what comes after as it is written.
+/// A task's log: some lines with the page, and any other as it is scrolled to; what comes after as it
+/// is written.
 #[component]
-pub(crate) fn LogView(task: TaskRef) -> impl IntoView {
+pub(crate) fn LogView(task: TaskRef, selected: Memo<Option<u64>>) -> impl IntoView {
     let asked = task.clone();
-    let tail = Resource::new(|| (), move |()| read_log(asked.clone()));
+    let line = selected.get_untracked();
+    let place = line.map_or(LogPlace::End, LogPlace::Around);
+    let ask = WindowAsk { place, count: WINDOW, after: None };
+    let first = Resource::new(|| (), move |()| read_lines(asked.clone(), ask));
     view! {
         <Loaded
-            resource=tail
+            resource=first
             lines=12
-            content=move |tail| view! { <Log task=task.clone() tail=tail/> }
+            content=move |first| view! { <Log task=task.clone() first=first selected=selected/> }
         />
     }
 }
 
+/// What of a log is shown beside its text.
+#[derive(Debug, Clone, Copy)]
+struct Shown {
+    wrap: RwSignal<bool>,
+    times: RwSignal<bool>,
+}
+
 #[component]
-fn Log(task: TaskRef, tail: LogText) -> impl IntoView {
-    let buffer = RwSignal::new(LogBuffer::default());
-    buffer.update(|buffer| buffer.push(&tail.text));
-    let begins_late = tail.offset > 0;
-    let progress =
-        RwSignal::new(if tail.complete { Progress::Complete } else { Progress::Following });
-    let (follow, wrap, numbers) = (RwSignal::new(true), RwSignal::new(true), RwSignal::new(true));
-    let view_port = NodeRef::<Div>::new();
-    if !tail.complete {
-        log_stream::follow(&task, tail.end, progress, move |text| {
-            buffer.update(|buffer| buffer.push(text));
-        });
+fn Log(task: TaskRef, first: LogWindow, selected: Memo<Option<u64>>) -> impl IntoView {
+    let base = log_address(&task.job, task.attempt.unwrap_or(0), &task.role, task.index);
+    let base = StoredValue::new(base);
+    let state = LogState::new(task.clone(), first, selected.get_untracked().is_none());
+    let search = Search::new(state);
+    let shown = Shown { wrap: RwSignal::new(false), times: RwSignal::new(false) };
+    state.come_alive();
+    keep_in_view(state, selected);
+    listen(state, search, shown);
+    let left_out = move || state.lines.with(|lines| lines.left_out);
+    let reader = Reader::get();
+    view! {
+        <div
+            class="log"
+            class:log--alive=move || state.is_alive()
+            class:log--wrap=shown.wrap
+            class:log--times=shown.times
+        >
+            <Bar task=task.clone() state=state shown=shown/>
+            <LogSearch search=search/>
+            {move || left_out().map(|left_out| {
+                let last = left_out.first + left_out.count - 1;
+                let words = move || (reader.texts().log.left_out)(left_out.first, last);
+                view! { <p class="hint log__cut">{words}</p> }
+            })}
+            <Window task=task state=state base=base selected=selected/>
+            <Show when=move || !state.is_alive()>
+                <Pages state=state base=base/>
+            </Show>
+        </div>
     }
-    Effect::new(move |_| {
-        buffer.track();
-        if follow.get()
-            && let Some(port) = view_port.get()
-        {
-            request_animation_frame(move || port.set_scroll_top(port.scroll_height()));
-        }
-    });
+}
+
+/// The lines that are seen.
+#[component]
+fn Window(
+    task: TaskRef,
+    state: LogState,
+    base: StoredValue<String>,
+    selected: Memo<Option<u64>>,
+) -> impl IntoView {
     let reader = Reader::get();
     let name = format!("{}-{}", task.role, task.index);
     let label = move || (reader.texts().log.label)(&name);
-    let cut = move || begins_late || buffer.with(LogBuffer::is_cut);
+    let seen = Memo::new(move |_| {
+        let alive = state.is_alive();
+        state.lines.with(|lines| match alive {
+            true => lines.shown(whole(state.top.get()), state.port().seen()),
+            false => lines.all(),
+        })
+    });
+    let laid_out = move || state.is_alive().then(|| format!("{}px", state.port().laid_out()));
+    // The part of the first row that is scrolled away; at the end the last row is whole.
+    let shift = move || {
+        let away = state.top.get().fract() * LINE;
+        state.is_alive().then(|| format!("translateY(-{away:.1}px)"))
+    };
+    let high = move || state.is_alive().then(|| format!("{}px", state.height.get()));
+    let at_end = move || state.top.get() + 0.5 >= state.port().last_top();
     view! {
-        <div class="log" class:log--wrap=wrap class:log--numbers=move || numbers.get() && !begins_late>
-            <div class="log__bar">
-                <Switch on=follow word=|t| t.log.follow/>
-                <Switch on=wrap word=|t| t.log.wrap/>
-                <Switch on=numbers word=|t| t.log.numbers/>
-                <span class="log__status" role="status">{status(buffer, progress)}</span>
-                <a class="button button--small" href=log_stream::download(&task) rel="external">
-                    {tr(|t| t.common.download)}
-                </a>
-            </div>
-            <Show when=cut>
-                <p class="hint log__cut">{tr(|t| t.log.cut)}</p>
-            </Show>
-            <div class="log__lines" node_ref=view_port tabindex="0" role="region" aria-label=label>
-                <For each=move || buffer.with(LogBuffer::lines) key=|line| (line.number, line.revision) let:line>
-                    <LogLine line=line/>
-                </For>
+        <div
+            class="log__lines"
+            node_ref=state.element
+            tabindex="0"
+            role="region"
+            aria-label=label
+            on:scroll=move |_| state.scrolled_by_hand()
+            on:wheel=move |event| roll(state, &event)
+            on:keydown=move |event| press(state, &event)
+        >
+            <div class="log__space" style:height=laid_out>
+                <div class="log__window" class:log__window--end=at_end style:height=high>
+                    <div class="log__rows" style:transform=shift>
+                        <For each=move || seen.get() key=|row| row.look let:row>
+                            <LogRow row=row state=state base=base selected=selected/>
+                        </For>
+                    </div>
+                </div>
             </div>
         </div>
     }
 }
 
-/// What goes on with the log, in words.
-fn status(buffer: RwSignal<LogBuffer>, progress: RwSignal<Progress>) -> impl Fn() -> String {
-    let reader = Reader::get();
-    move || {
-        let texts = &reader.texts().log;
-        let count = buffer.with(LogBuffer::count);
-        match progress.get() {
-            Progress::Complete if count == 0 => texts.empty.to_owned(),
-            Progress::Complete => format!("{} · {}", (texts.lines)(count), texts.complete),
-            Progress::Following => format!("{} · {}", (texts.lines)(count), texts.following),
-            Progress::Lost => texts.lost.to_owned(),
+/// What can be done with a log, and how it is.
+#[component]
+fn Bar(task: TaskRef, state: LogState, shown: Shown) -> impl IntoView {
+    let complete = move || state.lines.with(|lines| lines.complete);
+    let toggle = move |_| {
+        state.follow.update(|follow| *follow = !*follow);
+        if state.follow.get_untracked() {
+            state.go_to_end();
         }
+    };
+    let reader = Reader::get();
+    let follow = move || {
+        let texts = &reader.texts().log;
+        if state.follow.get() { texts.pause } else { texts.follow }
+    };
+    view! {
+        <div class="log__bar">
+            <Show when=move || !complete()>
+                <button type="button" class="button button--small" on:click=toggle>
+                    {follow}
+                </button>
+            </Show>
+            <Switch on=shown.wrap word=|t| t.log.wrap/>
+            <Switch on=shown.times word=|t| t.log.times/>
+            <span class="log__status" role="status">{status(state)}</span>
+            <a class="button button--small" href=log_fetch::download(&task) rel="external">
+                {tr(|t| t.common.download)}
+            </a>
+        </div>
     }
 }
 
+/// Other places of a log, where no script scrolls to them.
 #[component]
-fn Switch(
+fn Pages(state: LogState, base: StoredValue<String>) -> impl IntoView {
+    let (first, last, total) = state.lines.with_untracked(|lines| {
+        let all = lines.all();
+        let number =
+            |row: Option<&crate::pages::job::log_lines::Row>| row.map_or(0, |row| row.number);
+        (number(all.first()), number(all.last()), lines.total)
+    });
+    let half = u64::from(WINDOW) / 2;
+    let link = move |line: u64, word: fn(&'static Texts) -> &'static str| {
+        let address = base.with_value(|base| format!("{base}&line={line}"));
+        view! { <a class="button button--small" href=address>{tr(word)}</a> }
+    };
+    let earlier = (first > 1).then(|| {
+        (link(1, |t| t.log.start), link(first.saturating_sub(half).max(1), |t| t.log.earlier))
+    });
+    let later = (last < total)
+        .then(|| (link((last + half).min(total), |t| t.log.later), link(total, |t| t.log.end)));
+    view! { <nav class="log__pages" aria-label=tr(|t| t.log.places)>{earlier} {later}</nav> }
+}
+
+/// How the log is, in words. What is not known to be whole is not called so.
+fn status(state: LogState) -> impl Fn() -> String {
+    let reader = Reader::get();
+    move || {
+        let texts = &reader.texts().log;
+        let known = |lines: &Lines| (lines.total, lines.complete, lines.reading);
+        let (total, complete, reading) = state.lines.with(known);
+        if state.lost.get() {
+            return texts.lost.to_owned();
+        }
+        let how = match (complete, reading, state.follow.get()) {
+            (true, _, _) if total == 0 => return texts.empty.to_owned(),
+            (true, _, _) => texts.complete,
+            (false, true, _) => return (texts.reading)(total),
+            (false, false, true) => texts.following,
+            (false, false, false) => texts.paused,
+        };
+        format!("{} · {how}", (texts.lines)(total))
+    }
+}
+
+/// Keeps what is wanted in view: the end, or the line of the address.
+fn keep_in_view(state: LogState, selected: Memo<Option<u64>>) {
+    Effect::new(move |_| {
+        state.measure();
+        let handle = window_event_listener(ev::resize, move |_| state.measure());
+        on_cleanup(move || handle.remove());
+    });
+    Effect::new(move |_| {
+        let _lines = state.lines.with(Lines::rows);
+        if state.is_alive() && state.follow.get() {
+            request_animation_frame(move || {
+                if state.follow.try_get_untracked() == Some(true) {
+                    state.go_to_end();
+                }
+            });
+        }
+    });
+    Effect::new(move |_| {
+        if let Some(line) = selected.get().filter(|_| state.is_alive()) {
+            request_animation_frame(move || {
+                if state.top.try_get_untracked().is_some() {
+                    state.show(line);
+                }
+            });
+        }
+    });
+}
+
+/// The keys of a log: `f` follows, `w` wraps, `n` and `N` go through what was found, `g g` and `G` to
+/// the ends.
+fn listen(state: LogState, search: Search, shown: Shown) {
+    Effect::new(move |_| {
+        let after_g = StoredValue::new(false);
+        let handle = window_event_listener(ev::keydown, move |event| {
+            if keys::is_typing(&event) {
+                return;
+            }
+            let key = event.key();
+            let second = after_g.get_value();
+            after_g.set_value(key == "g" && !second);
+            match key.as_str() {
+                "f" => {
+                    state.follow.update(|follow| *follow = !*follow);
+                }
+                "w" => shown.wrap.update(|wrap| *wrap = !*wrap),
+                "n" if !second => search.step(Way::Next),
+                "N" => search.step(Way::Previous),
+                "G" => state.go_to_end(),
+                "g" if second => {
+                    state.follow.set(false);
+                    state.go(0.0);
+                }
+                _other => {}
+            }
+        });
+        on_cleanup(move || handle.remove());
+    });
+}
+
+/// Scrolls by lines with the keys that scroll: pixels are too coarse in a very long log.
+fn press(state: LogState, event: &web_sys::KeyboardEvent) {
+    let page = rows(state.port_now().seen()) - 2.0;
+    match event.key().as_str() {
+        "ArrowUp" => state.go_by(-1.0),
+        "ArrowDown" => state.go_by(1.0),
+        "PageUp" => state.go_by(-page),
+        "PageDown" | " " => state.go_by(page),
+        "Home" => state.go_by(f64::NEG_INFINITY),
+        "End" => state.go_by(f64::INFINITY),
+        _other => return,
+    }
+    event.prevent_default();
+}
+
+/// Scrolls a very long log by as many pixels of lines as the wheel says.
+fn roll(state: LogState, event: &web_sys::WheelEvent) {
+    let port = state.port_now();
+    if event.ctrl_key() || port.rows * LINE <= port.laid_out() {
+        return;
+    }
+    let unit = match event.delta_mode() {
+        web_sys::WheelEvent::DOM_DELTA_LINE => 1.0,
+        web_sys::WheelEvent::DOM_DELTA_PAGE => rows(port.seen()),
+        _pixels => 1.0 / LINE,
+    };
+    event.prevent_default();
+    state.go_by(event.delta_y() * unit);
+}
+
+#[component]
+pub(crate) fn Switch(
     on: RwSignal<bool>,
-    word: fn(&'static crate::i18n::Texts) -> &'static str,
+    word: fn(&'static Texts) -> &'static str,
 ) -> impl IntoView {
     view! {
         <label class="check">
@@ -102,43 +302,5 @@ fn Switch(
             />
             {tr(word)}
         </label>
-    }
-}
-
-#[component]
-fn LogLine(line: Line) -> impl IntoView {
-    let spans = line.spans.iter().map(|span| {
-        let Span { style, text } = span.clone();
-        if style == Style::default() {
-            text.into_any()
-        } else {
-            view! { <span class=classes(style) style=exact(style)>{text}</span> }.into_any()
-        }
-    });
-    let spans = spans.collect_view();
-    view! { <div class="log__line" data-line=line.number>{spans} "\n"</div> }
-}
-
-fn classes(style: Style) -> String {
-    const NAMES: [&str; 8] =
-        ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
-    let ink = match style.ink {
-        Some(Ink::Named(index)) => NAMES.get(usize::from(index)).map(|name| format!("ansi-{name}")),
-        Some(Ink::Exact(..)) | None => None,
-    };
-    let flags = [
-        (style.bold, "ansi-bold"),
-        (style.dim, "ansi-dim"),
-        (style.italic, "ansi-italic"),
-        (style.underline, "ansi-underline"),
-    ];
-    let flags = flags.into_iter().filter(|(set, _)| *set).map(|(_, name)| name.to_owned());
-    ink.into_iter().chain(flags).collect::<Vec<_>>().join(" ")
-}
-
-fn exact(style: Style) -> Option<String> {
-    match style.ink {
-        Some(Ink::Exact(red, green, blue)) => Some(format!("color:rgb({red},{green},{blue})")),
-        Some(Ink::Named(_)) | None => None,
     }
 }

@@ -1,4 +1,4 @@
-use api::jobs::{JobDetail, RoleView};
+use api::jobs::{AttemptView, JobDetail, RoleView};
 use leptos::prelude::*;
 use protocol::exit::Cause;
 use protocol::spec::{Dialect, NodeWish, RetryLimit, TimeLimit};
@@ -7,7 +7,7 @@ use protocol::time::Timestamp;
 use crate::i18n::{Reader, Texts, tr};
 use crate::number;
 use crate::pages::job::priority::priority_word;
-use crate::pages::job::why::{WhyEnded, WhyWaiting};
+use crate::pages::job::why::{AttemptEnded, WhyEnded, WhyWaiting};
 use crate::parts::clock::Clock;
 use crate::time::Span;
 
@@ -19,11 +19,19 @@ pub(crate) fn Overview(detail: JobDetail) -> impl IntoView {
         .waiting
         .clone()
         .map(|waiting| view! { <WhyWaiting detail=detail.clone() waiting=waiting/> });
-    let ended = job
-        .exit
-        .clone()
-        .filter(|exit| exit.cause != Cause::Succeeded)
-        .map(|exit| view! { <WhyEnded key=job.key.clone() state=job.state exit=exit/> });
+    let ended = match job.state.is_final() {
+        true => job
+            .exit
+            .clone()
+            .filter(|exit| exit.cause != Cause::Succeeded)
+            .map(|exit| view! { <WhyEnded key=job.key.clone() exit=exit/> }.into_any()),
+        false => {
+            let over = |attempt: &&AttemptView| attempt.completed_at.is_some();
+            detail.attempts.iter().rev().find(over).map(|last| {
+                view! { <AttemptEnded key=job.key.clone() attempt=last.clone()/> }.into_any()
+            })
+        }
+    };
     let roles = detail.roles.clone().into_iter().map(|role| view! { <Role role=role/> });
     let roles = roles.collect_view();
     view! {

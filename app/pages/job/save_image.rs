@@ -167,7 +167,7 @@ fn Size(task: RwSignal<Option<TaskOfJob>>) -> impl IntoView {
             Some(Ok(Some(size))) => {
                 (texts.images.size)(&number::bytes(size.own), &number::bytes(size.whole))
             }
-            Some(Err(failed)) => failed.error.message,
+            Some(Err(failed)) => (texts.said)(&failed.error.message),
             Some(Ok(None)) | None => texts.images.measuring.to_owned(),
         }
     };

@@ -7,7 +7,7 @@ use protocol::ids::{JobKey, PortLabel};
 use protocol::state::State;
 
 use crate::address;
-use crate::i18n::{text, tr};
+use crate::i18n::{said, text, tr};
 use crate::number;
 use crate::pages::job::log_tab::log_address;
 use crate::pages::job::save_image::SaveButton;
@@ -109,7 +109,7 @@ fn TaskRow(key: JobKey, attempt: u32, task: TaskView, may_manage: bool) -> impl 
             <th scope="row">{task.role.to_string()} "-" {task.index} {restarts}</th>
             <td>
                 <StateChip state=task.state/>
-                {task.progress.map(|words| view! { <span class="table__sub">{words}</span> })}
+                {task.progress.map(|words| view! { <span class="table__sub">{said(words)}</span> })}
             </td>
             <td>
                 <a href=address::node(&task.node)>{task.node.to_string()}</a>

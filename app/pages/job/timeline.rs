@@ -80,7 +80,7 @@ pub(crate) fn Timeline(detail: JobDetail) -> impl IntoView {
         }
     });
     view! {
-        <ol class="timeline" aria-label=tr(|t| t.job.timeline)>
+        <ol class="timeline" tabindex="0" aria-label=tr(|t| t.job.timeline)>
             <li class="timeline__moment">
                 <span class="timeline__word">{tr(|t| t.job.submitted)}</span>
                 <RelativeTime at=detail.summary.submitted_at/>
@@ -146,6 +146,7 @@ mod tests {
                 started_at: None,
                 completed_at: completed.map(Timestamp),
                 waiting: None,
+                expected: None,
                 held: None,
                 exit: None,
             },

@@ -89,8 +89,8 @@ fn ask(asker: Asker, admin: bool, key: &JobKey, turn: QueueChange, words: Words)
     asker.ask(
         move |t| format!("{}: {name}", words(t)),
         lead,
-        effect_of_turn(of_effect, Word(turn)),
-        move || change_turn(of_act, Word(turn)),
+        move || effect_of_turn(of_effect.clone(), Word(turn)),
+        move || change_turn(of_act.clone(), Word(turn)),
     );
 }
 

@@ -1,14 +1,15 @@
-use api::jobs::JobDetail;
-use api::queue::Explanation;
+use api::jobs::{AttemptView, JobDetail};
+use api::queue::{Explanation, Instead};
 use leptos::prelude::*;
-use protocol::exit::{Blame, Cause, Exit};
+use protocol::exit::{Blame, Exit};
 use protocol::ids::JobKey;
-use protocol::state::State;
 use protocol::wait::Waiting;
 
 use crate::address;
-use crate::i18n::{Reader, Texts, tr};
+use crate::i18n::{Reader, tr};
 use crate::pages::job::turn::Turn;
+use crate::parts::alternatives::Alternatives;
+use crate::parts::relative_time::RelativeTime;
 use crate::parts::wait_facts::WaitFacts;
 
 /// Why the job waits: the reason, its place, what is short and who holds it, when it may start, what
@@ -16,12 +17,22 @@ use crate::parts::wait_facts::WaitFacts;
 #[component]
 pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
     let job = detail.summary.clone();
-    let unknown = || Explanation { waiting, scarce: None, holders: Vec::new(), expected: None };
+    let unknown = || Explanation::only(waiting, job.virtual_cluster.clone());
     let explanation = detail.explanation.clone().unwrap_or_else(unknown);
-    let Waiting { reason, position, expected_start: _ } = explanation.waiting.clone();
-    let cluster = job.virtual_cluster.to_string();
+    let reason = explanation.waiting.reason.clone();
+    let place = explanation.waiting.place().map(|place| {
+        let cluster = job.virtual_cluster.to_string();
+        view! { <p>{tr(move |t| (t.job.place)(place, &cluster))}</p> }
+    });
     let reader = Reader::get();
     let of_remedy = reason.clone();
+    let alternatives = explanation.alternatives.clone();
+    let key = job.key.clone();
+    let link = move |instead: Instead, words: AnyView| {
+        let instead = address::encode(&instead.to_string());
+        let href = format!("{}&instead={instead}", address::clone_job(&key));
+        view! { <a class="button button--small" href=href>{words}</a> }.into_any()
+    };
     let remedy = move || {
         let remedy = (reader.texts().wait_remedy)(&of_remedy);
         (!remedy.is_empty()).then(|| view! { <p class="why__remedy">{remedy}</p> })
@@ -32,26 +43,53 @@ pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
         <section class="card why why--waiting" aria-labelledby="why-waiting">
             <h2 id="why-waiting">{tr(|t| t.job.why_waiting)}</h2>
             <p class="why__reason">{tr(move |t| (t.wait)(&reason))}</p>
-            <p>{tr(move |t| (t.job.place)(position, &cluster))}</p>
+            {place}
             <WaitFacts explanation=explanation/>
+            <Alternatives alternatives=alternatives link=link/>
             {remedy}
             {turn}
         </section>
     }
 }
 
-/// Why the job, or of one that goes on its last attempt, ended: the cause, what to do, the log lines that show it.
+/// Why the job ended: the cause, what to do, the log lines that show it.
 #[component]
-pub(crate) fn WhyEnded(key: JobKey, state: State, exit: Exit) -> impl IntoView {
-    let Exit { code, cause, evidence } = exit;
-    let modifier = match (&cause, cause.blame()) {
-        (Cause::Preempted | Cause::NodeDrained { .. }, _) | (_, Blame::None | Blame::Stop) => "",
-        (_, Blame::User | Blame::Platform) => " why--failed",
+pub(crate) fn WhyEnded(key: JobKey, exit: Exit) -> impl IntoView {
+    let modifier = match exit.cause.blame() {
+        Blame::None | Blame::Stop => "",
+        Blame::User | Blame::Platform => " why--failed",
     };
-    let heading = match state.is_final() {
-        true => |t: &'static Texts| t.job.why_ended,
-        false => |t: &'static Texts| t.job.why_attempt_ended,
-    };
+    let code = exit.code.map(|code| {
+        view! { <span class="badge">{tr(|t| t.job.exit_code)} " " {code}</span> }
+    });
+    view! {
+        <section class=format!("card why{modifier}") aria-labelledby="why-ended">
+            <h2 id="why-ended">{tr(|t| t.job.why_ended)} " " {code}</h2>
+            <Ending key=key exit=exit/>
+        </section>
+    }
+    .into_any()
+}
+
+/// What befell the last attempt of a job that goes on, and when.
+#[component]
+pub(crate) fn AttemptEnded(key: JobKey, attempt: AttemptView) -> impl IntoView {
+    let AttemptView { number, completed_at, exit, .. } = attempt;
+    let when = completed_at.map(|at| view! { " " <RelativeTime at=at/> });
+    let exit = exit.map(|exit| view! { <Ending key=key exit=exit/> });
+    view! {
+        <section class="card why" aria-labelledby="attempt-ended">
+            <h2 id="attempt-ended">{tr(move |t| (t.job.attempt_ended)(number))} {when}</h2>
+            {exit}
+        </section>
+    }
+    .into_any()
+}
+
+/// The cause, what to do, the log lines that show it.
+#[component]
+fn Ending(key: JobKey, exit: Exit) -> impl IntoView {
+    let Exit { code: _, cause, evidence } = exit;
     let of_remedy = cause.clone();
     let reader = Reader::get();
     let remedy = move || {
@@ -60,18 +98,12 @@ pub(crate) fn WhyEnded(key: JobKey, state: State, exit: Exit) -> impl IntoView {
             || view! { <p class="why__remedy"><b>{tr(|t| t.job.remedy)}</b> " " {remedy}</p> },
         )
     };
-    let code = code.map(|code| {
-        view! { <span class="badge">{tr(|t| t.job.exit_code)} " " {code}</span> }
-    });
     let lines = (!evidence.is_empty()).then(|| view! { <Evidence lines=evidence/> });
     view! {
-        <section class=format!("card why{modifier}") aria-labelledby="why-ended">
-            <h2 id="why-ended">{tr(heading)} " " {code}</h2>
-            <p class="why__reason">{tr(move |t| (t.cause)(&cause))}</p>
-            {remedy}
-            {lines}
-            <a href=address::job_tab(&key, "logs")>{tr(|t| t.job.open_log)}</a>
-        </section>
+        <p class="why__reason">{tr(move |t| (t.cause)(&cause))}</p>
+        {remedy}
+        {lines}
+        <a href=address::job_tab(&key, "logs")>{tr(|t| t.job.open_log)}</a>
     }
 }
 

@@ -1,14 +1,12 @@
-use api::cluster::{Usage, VirtualClusterView};
+use api::cluster::VirtualClusterView;
 use leptos::prelude::*;
 
-use crate::i18n::{text, tr};
-use crate::number;
+use crate::i18n::tr;
 use crate::pages::submit::document::JobField;
 use crate::pages::submit::state::Editing;
-use crate::parts::gpu_meter::GpuMeter;
-use crate::parts::meter::Meter;
+use crate::parts::free_list::FreeList;
 
-/// How full the virtual clusters are: the one of the text first, then the others one can use.
+/// What is free in the virtual clusters: the one of the text first, then the others one can use.
 #[component]
 pub(crate) fn Availability() -> impl IntoView {
     let editing = Editing::get();
@@ -41,8 +39,8 @@ pub(crate) fn Availability() -> impl IntoView {
 
 #[component]
 fn ClusterCard(cluster: VirtualClusterView, is_chosen: bool) -> impl IntoView {
-    let VirtualClusterView { settings, usable, used, total, running_jobs, waiting_jobs, .. } =
-        cluster;
+    let VirtualClusterView { settings, usable, free, running_jobs, waiting_jobs, .. } = cluster;
+    let amounts = usable.then(|| view! { <FreeList free=free/> });
     let forbidden =
         (!usable).then(|| view! { <span class="badge">{tr(|t| t.submit.rail.not_usable)}</span> });
     view! {
@@ -55,39 +53,7 @@ fn ClusterCard(cluster: VirtualClusterView, is_chosen: bool) -> impl IntoView {
                     {tr(move |t| (t.submit.rail.waiting)(waiting_jobs))}
                 </span>
             </div>
-            <Amounts used=used total=total/>
+            {amounts}
         </div>
-    }
-}
-
-/// Used of total: GPUs by type, CPU, memory, disk.
-#[component]
-fn Amounts(used: Usage, total: Usage) -> impl IntoView {
-    let gpus = total
-        .gpus
-        .iter()
-        .map(|(gpu_type, count)| {
-            let name = gpu_type.to_string();
-            let held = used.gpus.get(gpu_type).copied().unwrap_or_default();
-            view! {
-                <dt>{name}</dt>
-                <dd><GpuMeter kind=gpu_type.clone() used=held total=*count/></dd>
-            }
-        })
-        .collect_view();
-    let none = total.gpus.is_empty().then(|| {
-        view! { <dt>"GPU"</dt><dd class="hint">{tr(|t| t.submit.rail.no_gpus)}</dd> }
-    });
-    view! {
-        <dl class="availability__amounts">
-            {gpus}
-            {none}
-            <dt>{tr(|t| t.common.cpu)}</dt>
-            <dd><Meter used=used.cpus total=total.cpus label=text(|t| t.common.cpu)/></dd>
-            <dt>{tr(|t| t.common.memory)}</dt>
-            <dd><Meter used=used.memory_mb total=total.memory_mb amount=number::memory label=text(|t| t.common.memory)/></dd>
-            <dt>{tr(|t| t.common.disk)}</dt>
-            <dd><Meter used=used.disk_gb total=total.disk_gb amount=number::disk label=text(|t| t.common.disk)/></dd>
-        </dl>
     }
 }

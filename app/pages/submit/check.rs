@@ -15,7 +15,7 @@ use crate::server_fns::virtual_clusters::list_clusters;
 /// Typing has stopped when nothing was typed for so long.
 const PAUSE: Duration = Duration::from_millis(300);
 /// The cluster is looked at no more often than this.
-const GLANCE: Duration = Duration::from_secs(1);
+const GLANCE: Duration = Duration::from_secs(2);
 
 /// Checks the text whenever it, or the cluster, has changed.
 pub(crate) fn while_typing(editing: Editing) {

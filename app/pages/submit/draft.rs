@@ -1,37 +1,171 @@
-//! The text that was written and not submitted, kept in the browser over a reload.
+//! The text that was written and not submitted. Each tab keeps its own over a reload; what is kept
+//! of other tabs, open or closed, is offered and never taken without a word.
 
+mod store;
+
+use leptos::ev;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
+use protocol::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
+use crate::edge;
+use crate::live::Alive;
+use crate::pages::submit::draft::store::Store;
 use crate::pages::submit::state::{Editing, Notice};
 use crate::session::Session;
 
-/// Restores the draft of this page, then keeps it up to date. Each clone and each template has a
-/// draft of its own; it goes when the job is submitted.
-pub(crate) fn keep(editing: Editing) {
-    let query = use_query_map();
-    let part = move |name: &str| query.read_untracked().get(name).unwrap_or_default();
-    let key = format!(
-        "berth:draft:{}:{}:{}",
-        Session::get().user_name(),
-        part("clone"),
-        part("template")
-    );
-    let refused = !part("text").is_empty();
-    let key = StoredValue::new(key);
-    Effect::new(move |first: Option<()>| {
-        if first.is_none() && !refused {
-            restore(editing, &key.get_value());
+/// A text and when it was last changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Draft {
+    pub(crate) text: String,
+    pub(crate) at: Timestamp,
+}
+
+/// Another tab's draft.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Offer {
+    tab: String,
+    pub(crate) draft: Draft,
+}
+
+/// What is kept of this page, and what of it has been said no to.
+#[derive(Clone, Copy)]
+pub(crate) struct Drafts {
+    page: StoredValue<String>,
+    /// The browser alone has one.
+    store: StoredValue<Option<Store>>,
+    own: StoredValue<Option<Draft>>,
+    /// From when the draft was that this tab began with.
+    since: StoredValue<Option<Timestamp>>,
+    declined: StoredValue<Vec<String>>,
+    pub(crate) offer: RwSignal<Option<Offer>>,
+}
+
+impl Drafts {
+    /// Each clone and each template has drafts of its own.
+    pub(crate) fn of_page() -> Self {
+        let query = use_query_map();
+        let part = move |name: &str| query.read_untracked().get(name).unwrap_or_default();
+        let user = Session::get().user_name();
+        let page = format!("{user}:{}:{}", part("clone"), part("template"));
+        Self {
+            page: StoredValue::new(page),
+            store: StoredValue::new(None),
+            own: StoredValue::new(None),
+            since: StoredValue::new(None),
+            declined: StoredValue::new(Vec::new()),
+            offer: RwSignal::new(None),
         }
-        let text = editing.text.get();
+    }
+
+    /// Restores this tab's draft, then keeps it up to date; it goes when the job is submitted.
+    pub(crate) fn keep(self, editing: Editing) {
+        let refused = !use_query_map().read_untracked().get("text").unwrap_or_default().is_empty();
+        let alive = use_context::<Alive>();
+        Effect::new(move |begun: Option<bool>| {
+            // What was typed into the page before is in its fields again by then.
+            if !alive.as_ref().is_none_or(|alive| alive.0.get()) {
+                return false;
+            }
+            if begun != Some(true) {
+                self.begin(editing, refused);
+            }
+            self.save(editing, &editing.text.read());
+            true
+        });
+        Effect::new(move |_| {
+            if let Some(Ok(_)) = &*editing.submit.value().read() {
+                self.forget();
+            }
+        });
+        self.watch_others(editing);
+    }
+
+    fn begin(self, editing: Editing, refused: bool) {
+        let store = Store::open(&self.page.get_value());
+        let text = editing.text.get_untracked();
+        let is_fresh = !refused && editing.opened.with_value(|opened| *opened == text);
+        let own = store.own().filter(|own| own.text != text);
+        match own.filter(|own| editing.opened.with_value(|opened| *opened != own.text)) {
+            Some(own) if is_fresh => {
+                store.tidy(Some(&own));
+                self.since.set_value(Some(own.at));
+                self.own.set_value(Some(own.clone()));
+                editing.text.set(own.text);
+                editing.notice.set(Some(Notice::DraftRestored));
+            }
+            Some(own) => {
+                // Another text is here already, such as what was typed before: both stay.
+                store.tidy(Some(&own));
+                store.part_with(&own);
+            }
+            None => store.tidy(None),
+        }
+        self.store.set_value(Some(store));
+        self.look(editing);
+    }
+
+    fn with<T>(self, act: impl FnOnce(&Store) -> T) -> Option<T> {
+        self.store.try_with_value(|store| store.as_ref().map(act)).flatten()
+    }
+
+    fn save(self, editing: Editing, text: &str) {
         let is_draft = editing.opened.with_value(|opened| *opened != text);
-        store(&key.get_value(), is_draft.then_some(text));
-    });
-    Effect::new(move |_| {
-        if let Some(Ok(_)) = &*editing.submit.value().read() {
-            store(&key.get_value(), None);
+        if !is_draft {
+            self.forget();
+        } else if !self.own.with_value(|own| own.as_ref().is_some_and(|own| own.text == text)) {
+            self.own.set_value(Some(Draft { text: text.to_owned(), at: edge::now() }));
         }
-    });
+        self.own.with_value(|own| {
+            if let Some(own) = own {
+                self.with(|store| store.save(own));
+            }
+        });
+    }
+
+    fn forget(self) {
+        self.own.set_value(None);
+        self.with(Store::forget);
+    }
+
+    /// Looks for a text of another tab that is newer than what this one began with.
+    fn look(self, editing: Editing) {
+        let others = self.with(Store::others).unwrap_or_default();
+        let text = editing.text.get_untracked();
+        let opened = editing.opened.get_value();
+        let since = self.since.get_value();
+        let declined = self.declined.get_value();
+        let newest = newest(others, since, &[&text, &opened], &declined);
+        if self.offer.get_untracked() != newest {
+            self.offer.set(newest);
+        }
+    }
+
+    fn watch_others(self, editing: Editing) {
+        Effect::new(move |_| {
+            let heard = window_event_listener(ev::storage, move |_| self.look(editing));
+            on_cleanup(move || heard.remove());
+        });
+    }
+
+    /// Takes the other tab's text; the one before comes back by a click.
+    pub(crate) fn take(self, editing: Editing) {
+        let Some(offer) = self.offer.get_untracked() else { return };
+        let before = editing.text.get_untracked();
+        self.with(|store| store.remove(&offer.tab));
+        self.offer.set(None);
+        editing.text.set(offer.draft.text);
+        editing.notice.set(Some(Notice::DraftTaken { before }));
+    }
+
+    /// Leaves the other tab's text where it is.
+    pub(crate) fn decline(self) {
+        if let Some(offer) = self.offer.get_untracked() {
+            self.declined.update_value(|declined| declined.push(offer.tab));
+            self.offer.set(None);
+        }
+    }
 }
 
 /// Takes the page's own text again.
@@ -40,25 +174,38 @@ pub(crate) fn discard(editing: Editing) {
     editing.notice.set(None);
 }
 
-fn restore(editing: Editing, key: &str) {
-    let draft = storage().and_then(|storage| storage.get_item(key).ok().flatten());
-    if let Some(draft) = draft
-        && editing.opened.with_value(|opened| *opened != draft)
-    {
-        editing.text.set(draft);
-        editing.notice.set(Some(Notice::DraftRestored));
+/// The newest draft of another tab that is later than a moment and says something else.
+fn newest(
+    others: Vec<Offer>,
+    since: Option<Timestamp>,
+    known: &[&String],
+    declined: &[String],
+) -> Option<Offer> {
+    others
+        .into_iter()
+        .filter(|other| !declined.contains(&other.tab) && !known.contains(&&other.draft.text))
+        .filter(|other| since.is_none_or(|since| other.draft.at > since))
+        .max_by_key(|other| other.draft.at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(tab: &str, text: &str, at: i64) -> Offer {
+        Offer { tab: tab.to_owned(), draft: Draft { text: text.to_owned(), at: Timestamp(at) } }
     }
-}
 
-fn store(key: &str, draft: Option<String>) {
-    let Some(storage) = storage() else { return };
-    // A storage that is full or forbidden keeps no drafts; the page works without.
-    let _ = match draft {
-        Some(draft) => storage.set_item(key, &draft),
-        None => storage.remove_item(key),
-    };
-}
-
-fn storage() -> Option<web_sys::Storage> {
-    window().local_storage().ok().flatten()
+    #[test]
+    fn the_newest_other_text_is_offered() {
+        let others = vec![offer("a", "one", 10), offer("b", "two", 20), offer("c", "mine", 30)];
+        let mine = "mine".to_owned();
+        let found = |since, declined: &[String]| {
+            newest(others.clone(), since, &[&mine], declined).map(|offer| offer.tab)
+        };
+        assert_eq!(found(None, &[]).as_deref(), Some("b"));
+        assert_eq!(found(None, &["b".to_owned()]).as_deref(), Some("a"));
+        assert_eq!(found(Some(Timestamp(15)), &[]).as_deref(), Some("b"));
+        assert_eq!(found(Some(Timestamp(20)), &[]), None);
+    }
 }

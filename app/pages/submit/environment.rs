@@ -2,6 +2,7 @@ use leptos::prelude::*;
 use protocol::document::join;
 
 use crate::i18n::{text, tr};
+use crate::pages::submit::bounded::Bounded;
 use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::field::TextField;
 use crate::pages::submit::state::Editing;
@@ -21,9 +22,7 @@ pub(crate) fn Environment() -> impl IntoView {
             <summary>{tr(|t| t.submit.fields.environment)}</summary>
             <div class="stack">
                 <p class="hint">{tr(|t| t.submit.fields.environment_hint)}</p>
-                <For each=move || names.get() key=String::clone let:name>
-                    <Variable name=name/>
-                </For>
+                <Bounded keys=names field=|name| view! { <Variable name=name/> }/>
                 <div>
                     <button type="button" class="button button--small" on:click=add>
                         {tr(|t| t.submit.fields.add_env)}

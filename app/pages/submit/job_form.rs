@@ -13,7 +13,11 @@ pub(crate) fn JobForm() -> impl IntoView {
     let editing = Editing::get();
     view! {
         <Unreadable/>
-        <fieldset class="job-form stack" disabled=move || !editing.is_readable()>
+        <fieldset
+            class="job-form stack"
+            disabled=move || !editing.is_readable()
+            hidden=move || !editing.is_readable()
+        >
             <ImageChoices/>
             <Basics/>
             <Roles/>

@@ -2,8 +2,10 @@ use api::ErrorCode;
 use leptos::prelude::*;
 
 use crate::i18n::{Texts, tr};
+use crate::pages::submit::document::{JobField, Tree};
 use crate::pages::submit::draft;
 use crate::pages::submit::state::{Editing, Notice};
+use crate::parts::relative_time::RelativeTime;
 
 /// What happened to the text, and how to take it back.
 #[component]
@@ -27,7 +29,35 @@ pub(crate) fn Notices() -> impl IntoView {
     };
     view! {
         {clone}
-        <div aria-live="polite" class="submit__notices">{notice}</div>
+        <div aria-live="polite" class="submit__notices">{notice} <Elsewhere/></div>
+    }
+}
+
+/// Another tab's text, to be taken or left.
+#[component]
+fn Elsewhere() -> impl IntoView {
+    let editing = Editing::get();
+    let drafts = editing.drafts;
+    move || {
+        let draft = drafts.offer.get()?.draft;
+        let name = Tree::read(&draft.text).map(|tree| tree.text(&tree.job_path(JobField::Name)));
+        let name = name.unwrap_or_default();
+        Some(view! {
+            <div class="notice notice--warn submit__notice">
+                <p>
+                    {tr(move |t| (t.submit.draft_elsewhere)(&name))} " "
+                    <RelativeTime at=draft.at/>
+                </p>
+                <div class="buttons">
+                    <button type="button" class="button button--small" on:click=move |_| drafts.take(editing)>
+                        {tr(|t| t.submit.draft_take)}
+                    </button>
+                    <button type="button" class="button button--small" on:click=move |_| drafts.decline()>
+                        {tr(|t| t.submit.draft_leave)}
+                    </button>
+                </div>
+            </div>
+        })
     }
 }
 
@@ -43,7 +73,7 @@ fn WayBack(notice: Notice) -> impl IntoView {
             }
             .into_any(),
         ),
-        Notice::TemplateLoaded { before } => {
+        Notice::TemplateLoaded { before } | Notice::DraftTaken { before } => {
             let undo = move |_| {
                 editing.text.set(before.clone());
                 editing.notice.set(None);
@@ -65,6 +95,7 @@ fn words(texts: &'static Texts, notice: &Notice) -> String {
     match notice {
         Notice::DraftRestored => texts.submit.draft_restored.to_owned(),
         Notice::TemplateLoaded { .. } => texts.submit.template_loaded.to_owned(),
+        Notice::DraftTaken { .. } => texts.submit.draft_taken.to_owned(),
         Notice::FileRead(name) => (texts.submit.file_read)(name),
         Notice::FileUnreadable => texts.submit.file_unreadable.to_owned(),
     }

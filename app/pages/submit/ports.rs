@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 
 use crate::i18n::{text, tr};
+use crate::pages::submit::bounded::Bounded;
 use crate::pages::submit::document::{Edit, Port, Role};
 use crate::pages::submit::field::{FieldProblems, Kind, TextField};
 use crate::pages::submit::state::Editing;
@@ -25,9 +26,7 @@ pub(crate) fn Ports(role: Memo<Role>) -> impl IntoView {
             <summary>{tr(|t| t.submit.fields.ports)}</summary>
             <div class="stack">
                 <p class="hint">{tr(|t| t.submit.fields.ports_hint)}</p>
-                <For each=move || paths.get() key=String::clone let:path>
-                    <PortRow path=path ports=ports/>
-                </For>
+                <Bounded keys=paths field=move |path| view! { <PortRow path=path ports=ports/> }/>
                 <div>
                     <button type="button" class="button button--small" on:click=add>
                         {tr(|t| t.submit.fields.add_port)}

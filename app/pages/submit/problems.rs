@@ -1,8 +1,9 @@
 use leptos::prelude::*;
 use protocol::problem::Problem;
 
-use crate::i18n::tr;
+use crate::i18n::{said, tr};
 use crate::pages::submit::state::Editing;
+use crate::parts::sign_in_again::SignInAgain;
 
 /// Everything that is wrong, each a way to its place; then what is only worth knowing.
 #[component]
@@ -54,17 +55,42 @@ fn Refusal() -> impl IntoView {
     move || {
         let answer = answer.read();
         let failed = answer.as_ref()?.as_ref().err()?;
+        if failed.is_signed_out() {
+            return Some(view! { <SignedOut/> }.into_any());
+        }
         let message = failed.error.message.clone();
         let request = failed.request_id.clone().map(|id| {
             view! { <p class="hint">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
         });
-        Some(view! {
-            <div class="notice" role="alert">
-                <p class="notice__title">{tr(|t| t.submit.rail.refused)}</p>
-                <p>{message}</p>
-                {request}
-            </div>
-        })
+        Some(
+            view! {
+                <div class="notice" role="alert">
+                    <p class="notice__title">{tr(|t| t.submit.rail.refused)}</p>
+                    <p>{said(message)}</p>
+                    {request}
+                </div>
+            }
+            .into_any(),
+        )
+    }
+}
+
+/// The session has ended and its reader has not signed in again.
+#[component]
+fn SignedOut() -> impl IntoView {
+    let (editing, again) = (Editing::get(), SignInAgain::get());
+    view! {
+        <div class="notice" role="alert">
+            <p class="notice__title">{tr(|t| t.submit.rail.refused)}</p>
+            <p>{tr(|t| t.sign_in.ended)}</p>
+            <button
+                type="button"
+                class="button button--small"
+                on:click=move |_| again.then(move || editing.submit())
+            >
+                {tr(|t| t.sign_in.title)}
+            </button>
+        </div>
     }
 }
 
@@ -74,7 +100,8 @@ fn Warnings() -> impl IntoView {
     move || {
         let report = editing.report.read();
         let warnings = &report.as_ref().ok()?.warnings;
-        let lines = warnings.iter().map(|line| view! { <li>{line.clone()}</li> }).collect_view();
+        let lines =
+            warnings.iter().map(|line| view! { <li>{said(line.clone())}</li> }).collect_view();
         (!warnings.is_empty()).then(|| {
             view! {
                 <div class="notice notice--warn">

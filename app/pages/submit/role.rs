@@ -2,6 +2,7 @@ use leptos::prelude::*;
 
 use crate::i18n::tr;
 use crate::i18n::words_submit::RoleSummary;
+use crate::pages::submit::bounded::Bounded;
 use crate::pages::submit::document::{Edit, Notation, Role, RoleField};
 use crate::pages::submit::field::{Kind, TextField, Word};
 use crate::pages::submit::images;
@@ -121,9 +122,12 @@ fn Commands(role: Memo<Role>) -> impl IntoView {
         editing.edit(&[Edit::Set(path, "".into())]);
     };
     view! {
-        <For each=move || paths.get() key=String::clone let:path>
-            <TextField path=path label=|f| f.command hint=|f| f.command_hint kind=Kind::Lines required=true/>
-        </For>
+        <Bounded
+            keys=paths
+            field=|path| view! {
+                <TextField path=path label=|f| f.command hint=|f| f.command_hint kind=Kind::Lines required=true/>
+            }
+        />
         <Show when=has_many>
             <div>
                 <button type="button" class="button button--small" on:click=add>

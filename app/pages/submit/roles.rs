@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 
 use crate::i18n::tr;
+use crate::pages::submit::bounded::Bounded;
 use crate::pages::submit::role::RoleForm;
 use crate::pages::submit::state::Editing;
 
@@ -22,9 +23,7 @@ pub(crate) fn Roles() -> impl IntoView {
     view! {
         <section class="card stack">
             <h2>{tr(|t| t.submit.fields.roles)}</h2>
-            <For each=move || paths.get() key=String::clone let:path>
-                <RoleForm path=path roles=roles/>
-            </For>
+            <Bounded keys=paths field=move |path| view! { <RoleForm path=path roles=roles/> }/>
             <div>
                 <button type="button" class="button" on:click=add>{tr(|t| t.submit.fields.add_role)}</button>
             </div>

@@ -6,8 +6,11 @@ use protocol::problem::Problem;
 use wasm_bindgen::JsCast;
 
 use crate::Failed;
+use crate::i18n::Reader;
 use crate::pages::submit::document::{Edit, Tree};
+use crate::pages::submit::draft::Drafts;
 use crate::parts::editor::Jump;
+use crate::parts::sign_in_again::SignInAgain;
 use crate::server_fns::jobs::SubmitJob;
 use crate::server_fns::submit::Opened;
 
@@ -45,6 +48,11 @@ impl Way {
 pub(crate) enum Notice {
     /// A draft of last time took the place of the page's text.
     DraftRestored,
+    /// Another tab's text took the place of the text kept here.
+    DraftTaken {
+        /// The text before.
+        before: String,
+    },
     /// A template took the place of the text kept here.
     TemplateLoaded {
         /// The text before.
@@ -62,7 +70,10 @@ pub(crate) struct Editing {
     pub(crate) text: RwSignal<String>,
     /// The text as it was when the page was opened.
     pub(crate) opened: StoredValue<String>,
+    /// What the form shows of it. While the form is not shown, it is as it was then: a large text costs
+    /// nothing there.
     pub(crate) tree: Memo<Result<Tree, Problem>>,
+    pub(crate) drafts: Drafts,
     /// What the last check said.
     pub(crate) report: RwSignal<Result<CheckReport, Failed>>,
     pub(crate) checking: RwSignal<bool>,
@@ -74,6 +85,7 @@ pub(crate) struct Editing {
     pub(crate) notice: RwSignal<Option<Notice>>,
     pub(crate) cloned_from: StoredValue<Option<JobKey>>,
     pub(crate) submit: ServerAction<SubmitJob>,
+    reader: Reader,
 }
 
 impl Editing {
@@ -83,7 +95,14 @@ impl Editing {
         let editing = Self {
             text,
             opened: StoredValue::new(opened.text.clone()),
-            tree: Memo::new(move |_| Tree::read(&text.read())),
+            tree: Memo::new(move |before: Option<&Result<Tree, Problem>>| match before {
+                Some(before) if way.get() != Way::Form => before.clone(),
+                Some(_) | None => {
+                    way.track();
+                    Tree::read(&text.read())
+                }
+            }),
+            drafts: Drafts::of_page(),
             report: RwSignal::new(opened.report.clone()),
             checking: RwSignal::new(false),
             clusters: RwSignal::new(opened.clusters.clone()),
@@ -93,7 +112,16 @@ impl Editing {
             notice: RwSignal::new(None),
             cloned_from: StoredValue::new(opened.cloned_from.clone()),
             submit: ServerAction::new(),
+            reader: Reader::get(),
         };
+        let again = SignInAgain::get();
+        Effect::new(move |_| {
+            let is_over =
+                |answer: &Result<_, Failed>| answer.as_ref().is_err_and(Failed::is_signed_out);
+            if editing.submit.value().read().as_ref().is_some_and(is_over) {
+                again.then(move || editing.submit());
+            }
+        });
         provide_context(editing);
         editing
     }
@@ -133,12 +161,24 @@ impl Editing {
 
     /// What is wrong at a path.
     pub(crate) fn problems_at(self, path: &str) -> Vec<Problem> {
-        self.problems().into_iter().filter(|problem| problem.path == path).collect()
+        // What is wrong with the whole text belongs to no field.
+        let of_field = |problem: &Problem| !path.is_empty() && problem.path == path;
+        self.problems().into_iter().filter(of_field).collect()
     }
 
-    /// Everything that is wrong, as last checked.
+    /// Everything that is wrong, as last checked, in the reader's language.
     pub(crate) fn problems(self) -> Vec<Problem> {
-        self.report.read().as_ref().map(|report| report.problems.clone()).unwrap_or_default()
+        let said = self.reader.texts().said;
+        let worded = |problem: &Problem| Problem {
+            message: said(&problem.message),
+            allowed: said(&problem.allowed),
+            ..problem.clone()
+        };
+        let report = self.report.read();
+        report
+            .as_ref()
+            .map(|report| report.problems.iter().map(worded).collect())
+            .unwrap_or_default()
     }
 
     /// Submits the text as it is.

@@ -1,10 +1,12 @@
 use api::jobs::DryRun;
-use api::queue::Explanation;
+use api::queue::{Explanation, Instead};
 use leptos::prelude::*;
-use protocol::wait::{WaitReason, Waiting};
+use protocol::wait::WaitReason;
 
 use crate::i18n::tr;
+use crate::pages::submit::instead::edits;
 use crate::pages::submit::state::Editing;
+use crate::parts::alternatives::Alternatives;
 use crate::parts::wait_facts::WaitFacts;
 
 /// What the scheduler would do with the job now.
@@ -42,12 +44,17 @@ fn Unchecked(message: String) -> impl IntoView {
 #[component]
 fn Answer(answer: DryRun) -> impl IntoView {
     match answer {
-        DryRun::FitsNow { nodes } => view! {
-            <p class="verdict__line verdict__line--good">
-                {tr(move |t| (t.submit.rail.fits_now)(&nodes))}
-            </p>
+        DryRun::FitsNow { nodes, borrowed } => {
+            let lent =
+                borrowed.then(|| view! { <p class="hint">{tr(|t| t.submit.rail.fits_lent)}</p> });
+            view! {
+                <p class="verdict__line verdict__line--good">
+                    {tr(move |t| (t.submit.rail.fits_now)(&nodes))}
+                </p>
+                {lent}
+            }
+            .into_any()
         }
-        .into_any(),
         DryRun::Waits(explanation) => view! { <Waits explanation=explanation/> }.into_any(),
         DryRun::Never { reason } => view! {
             <p class="verdict__line verdict__line--bad">{tr(|t| t.submit.rail.never)}</p>
@@ -68,13 +75,26 @@ fn Reason(reason: WaitReason) -> impl IntoView {
 
 #[component]
 fn Waits(explanation: Explanation) -> impl IntoView {
-    let Waiting { reason, position, expected_start: _ } = explanation.waiting.clone();
-    let place = (position > 1)
-        .then(|| view! { <p class="hint">{tr(move |t| (t.submit.rail.position)(position))}</p> });
+    let reason = explanation.waiting.reason.clone();
+    let cluster = explanation.virtual_cluster.to_string();
+    let alternatives = explanation.alternatives.clone();
+    let editing = Editing::get();
+    let link = move |instead: Instead, words: AnyView| {
+        let apply = move |_| editing.edit(&editing.read(|tree| edits(tree, &instead)));
+        view! {
+            <button type="button" class="button button--small" on:click=apply>{words}</button>
+        }
+        .into_any()
+    };
+    let place = explanation.waiting.place().filter(|place| *place > 1);
+    let place = place.map(|place| {
+        view! { <p class="hint">{tr(move |t| (t.submit.rail.position)(place, &cluster))}</p> }
+    });
     view! {
         <p class="verdict__line verdict__line--wait">{tr(|t| t.submit.rail.waits)}</p>
         <Reason reason=reason/>
         {place}
         <WaitFacts explanation=explanation/>
+        <Alternatives alternatives=alternatives link=link/>
     }
 }

@@ -21,6 +21,7 @@ use crate::active::Active;
 use crate::happened;
 use crate::loops::passes::Passes;
 use crate::queue::{Decided, News};
+use crate::runs;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
 
@@ -146,6 +147,9 @@ async fn store(
     placed.retain(|(job, _, _)| still_waited.contains(&job.row.id));
     insert_placed(&transaction, &placed, at).await?;
     transaction.commit().await?;
+    for (job, _, _) in placed.iter().filter(|(job, _, _)| job.row.attempt.is_none()) {
+        runs::waited(shared, &job.row, at);
+    }
     let mut told: Vec<Change> = placed
         .iter()
         .map(|(job, _, _)| {

@@ -43,6 +43,7 @@ fn view(effect: &scheduler::Effect, queue: &Queue) -> Effect {
         displaced: of(displaced),
         moved: Affected::default(),
         impossible: of(impossible),
+        overpromised: Vec::new(),
     }
 }
 

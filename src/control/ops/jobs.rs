@@ -17,9 +17,9 @@ use protocol::secrets::{MASK, Secrets};
 use protocol::sensitive;
 use protocol::spec::JobSpec;
 use protocol::state::State;
-use protocol::wait::Waiting;
-use scheduler::model::Request;
+use protocol::wait::{Expected, Waiting};
 
+use super::answers::{self, Asked};
 use super::submit::Submissions;
 use super::{owner_only, queue, views};
 use crate::audit::Note;
@@ -82,7 +82,7 @@ impl Jobs for Ops {
         let problems = refusal.map(|refusal| refusal.located(text)).into_iter().collect();
         let dry_run = Some(match never {
             Some(reason) => DryRun::Never { reason },
-            None => self.dry_run(wanted(&self.shared, &parsed.spec, &actor.user)).await?,
+            None => self.dry_run(actor, parsed.spec).await?,
         });
         Ok(CheckReport { problems, warnings: parsed.warnings, dry_run })
     }
@@ -93,8 +93,8 @@ impl Jobs for Ops {
         let waits = rows.iter().filter(|row| row.state == State::Waiting).map(|row| row.id);
         let mut waiting = self.waiting(waits.collect()).await?;
         let view = |row: database::jobs::JobRow| {
-            let waiting = waiting.remove(&row.id);
-            views::summary(row, waiting)
+            let (waiting, expected) = waiting.remove(&row.id).unzip();
+            views::summary(row, waiting, expected.flatten())
         };
         Ok(JobPage { jobs: rows.into_iter().map(view).collect(), total })
     }
@@ -104,7 +104,7 @@ impl Jobs for Ops {
         let most_priority = queue::most_priority(actor, &job);
         let Job { row, spec } = job;
         let spec = self.as_seen_by(actor, &row.key.user, spec);
-        let explanation = queue::explain(&self.shared, &row).await?;
+        let explanation = queue::explain(&self.shared, actor, &row).await?;
         let attempts = database::attempts::of_job(self.shared.database.read(), row.id);
         let attempts = attempts.await.map_err(database)?;
         let mut tasks = self.tasks(row.id).await?;
@@ -122,7 +122,11 @@ impl Jobs for Ops {
             attempts: attempts.collect(),
             may_manage: actor.admin || actor.user == row.key.user,
             most_priority,
-            summary: views::summary(row, explanation.as_ref().map(|said| said.waiting.clone())),
+            summary: views::summary(
+                row,
+                explanation.as_ref().map(|said| said.waiting.clone()),
+                explanation.as_ref().and_then(|said| said.expected),
+            ),
             explanation,
         })
     }
@@ -199,10 +203,14 @@ impl Jobs for Ops {
 
 impl Ops {
     /// What the scheduler would do with a job.
-    async fn dry_run(&self, wanted: Request) -> Result<DryRun> {
-        let asked = self.shared.ask(move |queue, _| {
-            let answer = queue.state().dry_run(&wanted, now());
-            views::dry_run(answer, queue)
+    async fn dry_run(&self, actor: &Actor, spec: JobSpec) -> Result<DryRun> {
+        let request = wanted(&self.shared, &spec, &actor.user);
+        let usable = answers::usable(&self.shared, actor).await?;
+        let asked = self.shared.ask(move |queue, shared| {
+            let now = now();
+            let answer = queue.state().dry_run(&request, now);
+            let asked = Asked { request: &request, spec: &spec, usable: &usable, since: now };
+            answers::dry_run(answer, &asked, (queue, shared), now)
         });
         asked.await
     }
@@ -222,12 +230,15 @@ impl Ops {
         spec
     }
 
-    /// Why these jobs wait, and their places.
-    async fn waiting(&self, jobs: Vec<JobId>) -> Result<HashMap<JobId, Waiting>> {
+    /// Why these jobs wait, their places, and when they may start.
+    async fn waiting(
+        &self,
+        jobs: Vec<JobId>,
+    ) -> Result<HashMap<JobId, (Waiting, Option<Expected>)>> {
         if jobs.is_empty() {
             return Ok(HashMap::new());
         }
-        self.shared.ask(move |queue, _| queue.waiting(&jobs, now())).await
+        self.shared.ask(move |queue, shared| queue.waiting(&jobs, &shared.waits, now())).await
     }
 
     async fn job(&self, key: &JobKey) -> Result<Job> {

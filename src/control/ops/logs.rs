@@ -3,28 +3,35 @@
 use std::sync::Arc;
 
 use api::audit::AuditAction;
-use api::logs::{LogText, Logs, TaskRef};
+use api::logs::{
+    LogMatches, LogText, LogWindow, Logs, SearchAsk, TaskRef, Together, TogetherAsk, WindowAsk,
+};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use bytes::Bytes;
 use database::tasks::Task;
-use engine::Engine;
-use futures::stream::BoxStream;
-use storage::LogPart;
+use futures::stream::{BoxStream, StreamExt, TryStreamExt};
+use protocol::ids::JobKey;
+use storage::LogReader;
 
 use super::{owner_only, tasks};
 use crate::audit;
-use crate::cluster::Observation;
 use crate::error::{database, internal};
 use crate::shared::Shared;
+use crate::spools::engine_of;
 
 mod end;
 mod follow;
 mod position;
 mod readers;
+mod search;
+mod source;
+mod together;
+mod window;
 
 use position::Position;
 use readers::Readers;
+use source::Source;
 
 /// The longest tail, in bytes.
 const LONGEST_TAIL: u64 = 4 * 1024 * 1024;
@@ -33,12 +40,15 @@ const LONGEST_TAIL: u64 = 4 * 1024 * 1024;
 const TAILS: (usize, usize) = (8, 24);
 /// Logs that are followed at the same time, by one user and by all.
 const FOLLOWED: (usize, usize) = (64, 1_024);
+/// Logs that are looked through at the same time, by one user and by all: each keeps a core busy.
+const SEARCHES: (usize, usize) = (2, 8);
 
 #[derive(Debug)]
 pub(crate) struct Ops {
     shared: Arc<Shared>,
     tails: Arc<Readers>,
     followed: Arc<Readers>,
+    searches: Arc<Readers>,
 }
 
 #[async_trait]
@@ -72,18 +82,77 @@ impl Logs for Ops {
         let reader = self.followed.begin(&actor.user)?;
         Ok(follow::follow(Arc::clone(&self.shared), task, Position::read(offset), reader))
     }
+
+    async fn whole(
+        &self,
+        actor: &Actor,
+        task: &TaskRef,
+    ) -> Result<BoxStream<'static, Result<Bytes>>> {
+        let task = self.task(actor, task).await?;
+        let reader = self.followed.begin(&actor.user)?;
+        let pieces = match self.source(&task).await? {
+            Some(source) => source::whole(&self.shared, &task, source).await?,
+            None => futures::stream::empty().boxed(),
+        };
+        // The reader is one of those who follow as long as the pieces are.
+        Ok(pieces.inspect_ok(move |_| _ = &reader).boxed())
+    }
+
+    async fn window(&self, actor: &Actor, task: &TaskRef, ask: &WindowAsk) -> Result<LogWindow> {
+        let task = self.task(actor, task).await?;
+        let _one_of_some = self.followed.begin(&actor.user)?;
+        let source = match ask.after {
+            Some(bytes) => window::after(self, &task, bytes).await?,
+            None => self.source(&task).await?,
+        };
+        let _one_of_few = self.tails.begin(&actor.user)?;
+        window::read(self, &task, source, ask).await
+    }
+
+    async fn together(
+        &self,
+        actor: &Actor,
+        job: &JobKey,
+        attempt: Option<u32>,
+        ask: &TogetherAsk,
+    ) -> Result<Together> {
+        self.may_read(actor, job).await?;
+        let _one_of_some = self.followed.begin(&actor.user)?;
+        let tasks = tasks::last_runs(&self.shared, job, attempt).await?;
+        together::read(self, tasks, ask).await
+    }
+
+    async fn search(&self, actor: &Actor, task: &TaskRef, ask: &SearchAsk) -> Result<LogMatches> {
+        let pattern = search::pattern(ask)?;
+        let task = self.task(actor, task).await?;
+        let _one_of_few = self.searches.begin(&actor.user)?;
+        match self.source(&task).await? {
+            Some(source) => {
+                source.caught_up().await;
+                search::search(&source.reader(), pattern, ask.near).await
+            }
+            None => Ok(LogMatches { all: true, ..LogMatches::default() }),
+        }
+    }
 }
 
 impl Ops {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        let [tails, followed] = [TAILS, FOLLOWED].map(|(user, all)| Readers::new(user, all));
-        Self { shared, tails, followed }
+        let limits = [TAILS, FOLLOWED, SEARCHES];
+        let [tails, followed, searches] = limits.map(|(user, all)| Readers::new(user, all));
+        Self { shared, tails, followed, searches }
+    }
+
+    /// Who reads others' logs is written down.
+    async fn may_read(&self, actor: &Actor, job: &JobKey) -> Result<()> {
+        owner_only(actor, &job.user, "read the logs of this job")?;
+        let about = (AuditAction::LogRead, job.to_string(), String::new());
+        audit::looked(&self.shared, actor, &job.user, about).await.map_err(database)?;
+        Ok(())
     }
 
     async fn task(&self, actor: &Actor, wanted: &TaskRef) -> Result<Task> {
-        owner_only(actor, &wanted.job.user, "read the logs of this job")?;
-        let about = (AuditAction::LogRead, wanted.job.to_string(), String::new());
-        audit::looked(&self.shared, actor, &wanted.job.user, about).await.map_err(database)?;
+        self.may_read(actor, &wanted.job).await?;
         let TaskRef { job, attempt, role, index } = wanted;
         tasks::last_run(&self.shared, job, *attempt, role, *index).await?.ok_or_else(|| {
             let message = format!("{job} has no task {role}-{index} yet");
@@ -91,18 +160,21 @@ impl Ops {
         })
     }
 
+    /// Where any place of a log can be read; `None`: there is nothing of it yet, or any more.
+    async fn source(&self, task: &Task) -> Result<Option<Source>> {
+        source::find(&self.shared, task).await
+    }
+
     /// The end of the kept log.
     async fn kept(&self, task: &Task, bytes: u64) -> Result<Option<LogText>> {
-        let kept = self.shared.storage.read_log(&task.key, LogPart::Tail { bytes }).await;
-        Ok(kept.map_err(internal)?.map(|kept| {
-            let text = String::from_utf8_lossy(&kept.bytes).into_owned();
-            LogText { text, offset: kept.offset, end: kept.total, complete: true }
-        }))
+        let kept = self.shared.storage.kept_log(&task.key).await.map_err(internal)?;
+        let Some(kept) = kept else { return Ok(None) };
+        Ok(Some(end_of(&kept, bytes).await.map_err(internal)?))
     }
 
     /// The end of what the container has written so far; `None` while there is none.
     async fn present(&self, task: &Task, bytes: u64) -> Result<Option<LogText>> {
-        let Some(engine) = engine_of(&self.shared, task) else { return Ok(None) };
+        let Ok(engine) = engine_of(&self.shared, &task.placement.node) else { return Ok(None) };
         let name = task.key.container_name(&self.shared.installation);
         match end::read(engine.as_ref(), &name, bytes, task.state.is_final()).await {
             Ok(text) => Ok(Some(text)),
@@ -112,9 +184,22 @@ impl Ops {
     }
 }
 
-fn engine_of(shared: &Shared, task: &Task) -> Option<Arc<dyn Engine>> {
-    match shared.observations().get(&task.placement.node)? {
-        Observation::Answers { engine, .. } => Some(Arc::clone(engine)),
-        Observation::Silent => None,
-    }
+/// The end of a kept log, from the beginning of a line.
+async fn end_of(kept: &LogReader, bytes: u64) -> storage::Result<LogText> {
+    let end = kept.bytes();
+    let from = end.saturating_sub(bytes);
+    // The byte before tells whether a line begins there.
+    let pieces: Vec<Bytes> = kept.text(from.saturating_sub(1)).try_collect().await?;
+    let whole = pieces.concat();
+    let start = match from {
+        0 => 0,
+        _ => {
+            let newline = whole.iter().position(|byte| *byte == b'\n');
+            newline.map(|newline| newline + 1).filter(|start| *start < whole.len()).unwrap_or(1)
+        }
+    };
+    let text = whole.get(start..).unwrap_or_default();
+    let offset = end.saturating_sub(text.len() as u64);
+    let text = String::from_utf8_lossy(text).into_owned();
+    Ok(LogText { text, offset, end, complete: true })
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use api::audit::AuditAction;
-use api::cluster::{Drain, NodeView, Nodes};
+use api::cluster::{Drain, NodeView, Nodes, Silent};
 use api::queue::{Affected, Effect};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::Transaction;
 use database::nodes::{NodeObserved, NodeRecord};
 use engine::Engine;
-use protocol::cluster::NodeSettings;
+use protocol::cluster::{NodeCondition, NodeSettings};
 use protocol::ids::NodeName;
 use scheduler::Change;
 
@@ -68,6 +68,16 @@ impl Nodes for Ops {
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
         let view = |node| views::node(actor, node, &queue, &self.0.of_nodes.portal);
         Ok(cluster.nodes.iter().map(view).collect())
+    }
+
+    async fn silent(&self, _everybody: &Actor) -> Result<Silent> {
+        let cluster = self.0.cluster();
+        let silent = || {
+            let nodes = cluster.nodes.iter();
+            nodes.filter(|node| condition(node) == NodeCondition::Unreachable)
+        };
+        let names = silent().take(Silent::NAMED).map(|node| node.settings.name.clone());
+        Ok(Silent { count: silent().count() as u64, names: names.collect() })
     }
 
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {

@@ -12,12 +12,13 @@ use protocol::spec::Priority;
 use protocol::state::State;
 use scheduler::{Change, Place};
 
+use super::answers::{self, Asked};
 use super::jobs::missing;
-use super::{effects, owner_only, views};
+use super::{effects, owner_only};
 use crate::audit::Note;
 use crate::error::database;
 use crate::happened;
-use crate::queue::held;
+use crate::queue::{held, waits_since};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -75,27 +76,37 @@ impl Queue for Ops {
         effects::of(&self.0, change).await
     }
 
-    async fn explain(&self, _everybody: &Actor, key: &JobKey) -> Result<Option<Explanation>> {
+    async fn explain(&self, actor: &Actor, key: &JobKey) -> Result<Option<Explanation>> {
         let found = database::jobs::by_key(self.0.database.read(), key).await;
         let job = found.map_err(database)?.ok_or_else(|| missing(key))?;
-        explain(&self.0, &job.row).await
+        explain(&self.0, actor, &job.row).await
     }
 }
 
 /// All that can be said of why a job waits.
-pub(super) async fn explain(shared: &Arc<Shared>, row: &JobRow) -> Result<Option<Explanation>> {
+pub(super) async fn explain(
+    shared: &Arc<Shared>,
+    actor: &Actor,
+    row: &JobRow,
+) -> Result<Option<Explanation>> {
     if row.state != State::Waiting {
         return Ok(None);
     }
     let id = row.id;
-    let asked = shared.ask(move |queue, _| {
-        let said = queue.state().explain(id, now());
-        said.map(|said| views::explanation(said, queue))
+    let (usable, since) = (answers::usable(shared, actor).await?, waits_since(row));
+    let asked = shared.ask(move |queue, shared| {
+        let now = now();
+        let request = queue.request(id, &shared.past)?;
+        let spec = Arc::clone(&queue.job(id)?.spec);
+        let said = queue.state().explain(id, now)?;
+        let asked = Asked { request: &request, spec: &spec, usable: &usable, since };
+        Some(answers::explanation(said, &asked, (queue, shared), now))
     });
     let said = asked.await?;
     Ok(said.map(|mut said| {
         if let Some(hold) = &row.held {
             said.waiting.reason = held(hold);
+            said.expected = None;
         }
         said
     }))

@@ -28,6 +28,24 @@ pub(super) async fn last_run(
     Ok(tasks.into_iter().filter(of_it).max_by_key(|task| task.key.retry))
 }
 
+/// The last runs of all tasks of an attempt, by role and index; of the current one, if none is named.
+pub(super) async fn last_runs(
+    shared: &Shared,
+    job: &JobKey,
+    attempt: Option<u32>,
+) -> Result<Vec<Task>> {
+    let reader = shared.database.read();
+    let found = database::jobs::by_key(reader, job).await.map_err(database)?;
+    let row = found.ok_or_else(|| jobs::missing(job))?.row;
+    let attempt = attempt.or(row.attempt);
+    let mut tasks = database::tasks::of_job(reader, row.id).await.map_err(database)?;
+    tasks.retain(|task| Some(task.key.attempt) == attempt);
+    let place = |task: &Task| (task.key.role, task.key.index);
+    tasks.sort_by_key(|task| (place(task), std::cmp::Reverse(task.key.retry)));
+    tasks.dedup_by_key(|task| place(task));
+    Ok(tasks)
+}
+
 /// The last run of a task, if it runs now.
 pub(super) async fn running(
     shared: &Shared,

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use api::Actor;
 use api::cluster::{GpuHolder, GpuView, NodeTask, NodeView, Usage, VirtualClusterView};
-use api::jobs::{AttemptView, DryRun, EventView, JobSummary, Retries, RoleView, TaskView};
-use api::queue::Explanation;
+use api::jobs::{AttemptView, EventView, JobSummary, Retries, RoleView, TaskView};
 use database::attempts::Attempt;
 use database::events::Event;
 use database::jobs::{Hold, JobRow};
@@ -18,15 +17,19 @@ use protocol::ids::{GpuType, NodeName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu};
 use protocol::spec::TaskRole;
-use protocol::wait::{WaitReason, Waiting};
-use scheduler::model::{Answer, Demand, Standing};
+use protocol::wait::{Expected, Waiting};
+use scheduler::model::{Demand, Standing};
 
 use crate::cluster::{Cluster, capacity, condition};
 use crate::portal::Portal;
 use crate::queue::Queue;
-use crate::rights::Usable;
+use crate::wake::now;
 
-pub(super) fn summary(row: JobRow, waiting: Option<Waiting>) -> JobSummary {
+pub(super) fn summary(
+    row: JobRow,
+    waiting: Option<Waiting>,
+    expected: Option<Expected>,
+) -> JobSummary {
     JobSummary {
         id: row.id,
         key: row.key,
@@ -43,40 +46,13 @@ pub(super) fn summary(row: JobRow, waiting: Option<Waiting>) -> JobSummary {
         started_at: row.started_at,
         completed_at: row.completed_at,
         waiting,
+        expected,
         held: row.held.map(|Hold { by, at, administrator }| api::queue::Hold {
             by,
             at,
             administrator,
         }),
         exit: row.exit,
-    }
-}
-
-/// What the scheduler says of a waiting job, with the names of those who hold what it waits for.
-pub(super) fn explanation(why: scheduler::model::Explanation, queue: &Queue) -> Explanation {
-    let scheduler::model::Explanation { waiting, scarce, holders, expected } = why;
-    let holders = holders.iter().filter_map(|job| queue.key(*job)).cloned();
-    Explanation { waiting, scarce, holders: holders.collect(), expected }
-}
-
-/// What the scheduler would do with a job that is not submitted.
-pub(super) fn dry_run(answer: Answer, queue: &Queue) -> DryRun {
-    match answer {
-        Answer::Fits(tasks) => {
-            let mut nodes: Vec<_> = tasks.into_iter().map(|task| task.node).collect();
-            nodes.sort_unstable();
-            nodes.dedup();
-            DryRun::FitsNow { nodes }
-        }
-        Answer::Preempts(jobs) => {
-            let count = u32::try_from(jobs.len()).unwrap_or(u32::MAX);
-            let reason = WaitReason::Preempting { jobs: count };
-            let waiting = Waiting { reason, position: 1, expected_start: None };
-            let holders = jobs.iter().filter_map(|job| queue.key(*job)).cloned().collect();
-            DryRun::Waits(Explanation { waiting, scarce: None, holders, expected: None })
-        }
-        Answer::Waits(why) => DryRun::Waits(explanation(why, queue)),
-        Answer::Never(reason) => DryRun::Never { reason },
     }
 }
 
@@ -221,12 +197,13 @@ fn add(usage: &mut Usage, place: &TaskPlacement, resources: &Demand, node: &Capa
 }
 
 pub(super) fn virtual_cluster(
-    usable: &Usable<'_>,
+    usable: bool,
     settings: &VirtualClusterSettings,
     cluster: &Cluster,
-    queue: &Queue,
+    queue: &mut Queue,
 ) -> VirtualClusterView {
     let name = &settings.name;
+    let free = if usable { queue.free(name, now()) } else { BTreeMap::new() };
     let capacities: BTreeMap<&NodeName, Capacity> =
         cluster.nodes.iter().map(|node| (&node.settings.name, capacity(node))).collect();
     let nothing = Capacity::default();
@@ -244,7 +221,8 @@ pub(super) fn virtual_cluster(
         }
     }
     VirtualClusterView {
-        usable: usable.admits(settings),
+        usable,
+        free,
         used,
         borrowed,
         total: bounded(settings, ready(cluster)),

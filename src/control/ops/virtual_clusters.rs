@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::audit::AuditAction;
-use api::cluster::{VirtualClusterView, VirtualClusters};
+use api::cluster::{Promise, VirtualClusterView, VirtualClusters};
 use api::queue::Effect;
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -16,6 +16,7 @@ use super::{administrators_only, effects, views};
 use crate::audit::{Note, difference};
 use crate::cluster::Cluster;
 use crate::error::database;
+use crate::promises;
 use crate::rights::Usable;
 use crate::shared::Shared;
 
@@ -37,16 +38,25 @@ impl Ops {
 impl VirtualClusters for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<VirtualClusterView>> {
         let usable = Usable::by(&self.0, actor).await.map_err(database)?;
-        let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        let view = |settings| views::virtual_cluster(&usable, settings, &cluster, &queue);
-        Ok(cluster.virtual_clusters.iter().map(view).collect())
+        let cluster = self.0.cluster();
+        let may_use: Vec<bool> =
+            cluster.virtual_clusters.iter().map(|settings| usable.admits(settings)).collect();
+        let asked = self.0.ask(move |queue, _| {
+            let view =
+                |(settings, usable)| views::virtual_cluster(usable, settings, &cluster, queue);
+            cluster.virtual_clusters.iter().zip(may_use).map(view).collect()
+        });
+        asked.await
     }
 
     async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView> {
         let usable = Usable::by(&self.0, actor).await.map_err(database)?;
-        let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        let settings = cluster.virtual_cluster(name).ok_or_else(|| missing(name))?;
-        Ok(views::virtual_cluster(&usable, settings, &cluster, &queue))
+        let cluster = self.0.cluster();
+        let settings = cluster.virtual_cluster(name).ok_or_else(|| missing(name))?.clone();
+        let usable = usable.admits(&settings);
+        let asked =
+            self.0.ask(move |queue, _| views::virtual_cluster(usable, &settings, &cluster, queue));
+        asked.await
     }
 
     async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()> {
@@ -71,7 +81,25 @@ impl VirtualClusters for Ops {
     async fn save_effect(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<Effect> {
         administrators_only(actor)?;
         check(&settings, self.0.cluster().virtual_clusters.clone())?;
-        effects::of(&self.0, Change::Share(VirtualCluster::from(&settings))).await
+        let promises = self.promises(actor, Some(settings.clone())).await?;
+        let change = Change::Share(VirtualCluster::from(&settings));
+        let overpromised = promises.into_iter().filter(Promise::is_too_much).collect();
+        Ok(Effect { overpromised, ..effects::of(&self.0, change).await? })
+    }
+
+    async fn promises(
+        &self,
+        actor: &Actor,
+        settings: Option<VirtualClusterSettings>,
+    ) -> Result<Vec<Promise>> {
+        administrators_only(actor)?;
+        let cluster = self.0.cluster();
+        let mut clusters = cluster.virtual_clusters.clone();
+        if let Some(settings) = settings {
+            clusters.retain(|other| other.name != settings.name);
+            clusters.push(settings);
+        }
+        Ok(promises::of(&cluster.nodes, &clusters))
     }
 
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()> {

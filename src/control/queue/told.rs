@@ -5,8 +5,9 @@ use std::sync::Mutex;
 
 use database::attempts::Attempt;
 use database::tasks::Task;
-use protocol::ids::{JobId, PortLabel, UserName};
-use protocol::spec::{JobSpec, PortRequest, TimeLimit};
+use protocol::ids::{JobId, PortLabel, UserName, VirtualClusterName};
+use protocol::resources::MIN_MEMORY_MB;
+use protocol::spec::{JobSpec, NodeWish, PortRequest, Priority, TimeLimit};
 use protocol::time::Timestamp;
 use scheduler::model::{Demand, Placement, Request, RoleRequest, Running, Standing, Turn};
 use scheduler::{Like, PastRuns};
@@ -196,6 +197,28 @@ pub(crate) fn request(spec: &JobSpec, user: &UserName) -> Request {
                 ports: ports(&role.ports),
             })
             .collect(),
+    }
+}
+
+/// A job of one task with the least that a job file may ask for, to be asked with GPUs.
+pub(super) fn least(within: &VirtualClusterName, now: Timestamp) -> Request {
+    let demand = Demand { cpu_milli: 1000, memory_mb: MIN_MEMORY_MB, ..Demand::default() };
+    let demand = Demand { gpu_milli: scheduler::model::WHOLE_GPU, ..demand };
+    let role = RoleRequest { count: 1, demand, gpu_types: Vec::new(), ports: ports(&[]) };
+    Request {
+        job: JobId(i64::MAX),
+        user: UserName::new("anybody").expect("a fixed name is valid"),
+        virtual_cluster: within.clone(),
+        priority: Priority::default(),
+        submitted_at: now,
+        moved_ms: 0,
+        held: false,
+        not_before: None,
+        limit_ms: None,
+        expected_ms: None,
+        avoid: Vec::new(),
+        nodes: NodeWish::default(),
+        roles: vec![role],
     }
 }
 

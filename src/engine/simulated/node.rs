@@ -326,6 +326,19 @@ impl State {
         self.containers.remove(name);
     }
 
+    /// Has a container run since a time in the past; it ends when it would have ended.
+    pub(super) fn backdate(&mut self, name: &str, since: Timestamp) {
+        let Some(found) = self.containers.get_mut(name) else { return };
+        match &mut found.phase {
+            Phase::Running { started_at, .. } => {
+                let longer = u64::try_from(started_at.since(since)).unwrap_or(0);
+                found.plan.duration += Duration::from_millis(longer);
+                *started_at = since;
+            }
+            Phase::Created | Phase::Exited { .. } => {}
+        }
+    }
+
     /// Has a container write lines into its log.
     pub(super) fn write(&mut self, name: &str, lines: impl Iterator<Item = (Timestamp, String)>) {
         if let Some(found) = self.containers.get_mut(name) {

@@ -21,7 +21,7 @@ pub(crate) const MAX_UNITS: i64 = 65_536;
 /// MiB or GiB of a task: 1 EiB in MiB.
 pub(crate) const MAX_AMOUNT: i64 = 1 << 40;
 /// The smallest memory of a task in MiB.
-pub(crate) const MIN_MEMORY: i64 = 100;
+pub(crate) const MIN_MEMORY: i64 = crate::resources::MIN_MEMORY_MB.cast_signed();
 
 pub(crate) const PORT_KEYS: [&str; 3] = ["label", "beginAt", "portNumber"];
 const GPUS: &str =

@@ -22,7 +22,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::auth::session_store::{SessionDatabase, Store};
-use crate::config::{Config, Flags, LogFormat, Providers};
+use crate::commands;
+use crate::config::{Config, Demonstration, Flags, LogFormat, Providers};
 use crate::guest;
 use crate::health::{Check, Measurement, Probe, Value};
 use crate::listen::tls::Tls;
@@ -30,7 +31,6 @@ use crate::listen::{self, Door, Limits, Machine, OwnHosts};
 use crate::router::{metrics_router, router};
 use crate::site::Site;
 use crate::state::{AppState, StateOptions};
-use crate::{commands, demo};
 
 /// How long requests may take to end when the server stops.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -49,9 +49,10 @@ pub struct Serve {
     /// Configuration file (TOML)
     #[arg(long, value_name = "FILE", env = "BERTH_CONFIG")]
     config: Option<PathBuf>,
-    /// Adds 64 simulated nodes with jobs that come and go
-    #[arg(long)]
-    demo: bool,
+    /// Makes an empty data folder a simulated cluster of 40 nodes and 10 000 jobs to look at, where
+    /// jobs come and go or (`still`) nothing begins or ends by itself
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "living")]
+    demo: Option<Demonstration>,
 }
 
 impl Serve {
@@ -96,7 +97,7 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let tasks = TaskTracker::new();
     let doors = sockets.doors(&config, &tasks, &shutdown)?;
     tasks.spawn(sweep(Arc::clone(&control), shutdown.clone()));
-    if config.demo {
+    if config.demo == Demonstration::Living {
         tasks.spawn(demo::run(control.backend.clone(), shutdown.clone()));
     }
     tasks.close();
@@ -227,15 +228,15 @@ async fn start_control(
     private::what_is_there(data);
     let database = Database::open(&config.database_url()).await.context("database.url")?;
     let storage = Storage::open_with(config.storage_options()).context("storage")?;
-    let mut nodes = config.node_settings();
-    if config.demo {
-        nodes.extend(demo::nodes());
+    let mut first_password = None;
+    if let Some(mood) = config.demo.mood() {
+        first_password = demonstrate(config, mood, &database, &storage).await?;
     }
     let options = control::Options {
         database,
         storage,
         data: data.clone(),
-        nodes,
+        nodes: config.node_settings(),
         first_node: config.first_node(),
         virtual_clusters: config.virtual_clusters.clone(),
         certificates: config.certificates.clone(),
@@ -248,7 +249,35 @@ async fn start_control(
         rules: config.rules(),
         sign_in,
     };
-    control::start(options).await.context("the control loops cannot be started")
+    let mut control =
+        control::start(options).await.context("the control loops cannot be started")?;
+    control.first_password = first_password.or(control.first_password);
+    Ok(control)
+}
+
+/// Makes an empty database a simulated cluster, and has what runs there run again. Says the
+/// administrator's password when it was generated just now.
+async fn demonstrate(
+    config: &Config,
+    mood: demo::Mood,
+    database: &Database,
+    storage: &Storage,
+) -> anyhow::Result<Option<String>> {
+    let ground = demo::ground(database).await?;
+    if ground == demo::Ground::Taken {
+        anyhow::bail!(
+            "--demo: {} is a real installation; a demonstration needs an empty data folder (--data)",
+            config.data.display()
+        );
+    }
+    let control::Founded { installation, first_password } =
+        control::found(database, config.admin_password.clone()).await?;
+    let now = Timestamp(time::OffsetDateTime::now_utc().unix_timestamp() * 1000);
+    if ground == demo::Ground::Empty {
+        demo::seed(database, storage, now).await?;
+    }
+    demo::revive(database, &installation, mood, now).await?;
+    Ok(first_password)
 }
 
 /// What a person who has just started it wants to know, on standard output.

@@ -98,7 +98,7 @@ fn mistakes_name_key_value_and_what_is_allowed() {
         ("[limits]\nrequests = 1".into(), &[], &["requests", "requests_per_second"]),
         ("listne = 1".into(), &[], &["listne", "listen"]),
         ("listen = 'nowhere'".into(), &[], &["listen", "socket address"]),
-        ("demo = 'perhaps'".into(), &[], &["demo", "perhaps", "boolean"]),
+        ("demo = 'perhaps'".into(), &[], &["demo", "perhaps", "boolean", "still"]),
         (format!("[[nodes]]\n{node}ports = '5-1'"), &[], &["nodes", "ports", "5-1", "10000-31999"]),
         (
             format!("[[nodes]]\n{node}gpus = [{{type = 'A100', count = 2}}]\nlinks = [[0, 2]]"),

@@ -1,12 +1,17 @@
 //! Logs as plain text, whole or followed: Berth's own addition to both versions.
 
-use api::logs::{LogText, TaskRef};
+use api::logs::{
+    LogMatches, LogPlace, LogText, LogWindow, SearchAsk, TaskRef, Together, TogetherAsk,
+    TogetherPlace, WindowAsk,
+};
 use api::{Actor, Backend, ErrorCode};
+use axum::Json;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use protocol::ids::{JobKey, RoleName};
+use protocol::time::Timestamp;
 use serde::Deserialize;
 
 use crate::auth::Still;
@@ -44,6 +49,8 @@ pub(crate) async fn logs(
     let task = TaskRef { job, attempt: params.attempt, role, index: params.index };
     let mut response = if params.follow {
         followed(state, (actor, still), &task, params.offset).await?
+    } else if params.download && params.tail.is_none() && params.offset == 0 {
+        whole(state, (actor, still), &task).await?
     } else {
         let tail = params.tail.unwrap_or(MOST_BYTES).min(MOST_BYTES);
         piece(state.backend.logs.tail(actor, &task, tail).await?, params.offset)
@@ -87,6 +94,130 @@ async fn followed(
     let stream = place.hold(stream).take_until(still.revoked());
     let stream = stream.take_until(state.shutdown.clone().cancelled_owned());
     Ok(Body::from_stream(stream).into_response())
+}
+
+/// All that there is now.
+async fn whole(
+    state: &AppState,
+    (actor, still): (&Actor, Still),
+    task: &TaskRef,
+) -> Result<Response, Failure> {
+    let place = state.streams.enter(&actor.user)?;
+    let stream = state.backend.logs.whole(actor, task).await?;
+    let stream = place.hold(stream).take_until(still.revoked());
+    Ok(Body::from_stream(stream).into_response())
+}
+
+/// Which task, which of its lines.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct LineParams {
+    role: Option<String>,
+    index: u32,
+    attempt: Option<u32>,
+    from: Option<u64>,
+    around: Option<u64>,
+    time: Option<i64>,
+    count: Option<u32>,
+    after: Option<u64>,
+    text: String,
+    pattern: bool,
+    case: bool,
+}
+
+/// So many lines are given if nobody says how many.
+const LINES: u32 = 200;
+
+/// Some lines of any place, with their numbers and times.
+pub(crate) async fn lines(
+    state: &AppState,
+    actor: &Actor,
+    job: JobKey,
+    params: LineParams,
+) -> Result<Json<LogWindow>, Failure> {
+    let place = match (params.from, params.around, params.time) {
+        (Some(line), _, _) => LogPlace::From(line),
+        (None, Some(line), _) => LogPlace::Around(line),
+        (None, None, Some(moment)) => LogPlace::Time(Timestamp(moment)),
+        (None, None, None) => LogPlace::End,
+    };
+    let count = params.count.unwrap_or(LINES);
+    let ask = WindowAsk { place, count, after: params.after };
+    let task = task(state, actor, job, &params).await?;
+    let window = state.backend.logs.window(actor, &task, &ask);
+    tokio::select! {
+        window = window => Ok(Json(window?)),
+        () = state.shutdown.cancelled() => Err(restarting()),
+    }
+}
+
+/// Which lines of all tasks. Places are numbers of lines, one a task, with commas.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct TogetherParams {
+    attempt: Option<u32>,
+    from: Option<String>,
+    before: Option<String>,
+    time: Option<i64>,
+    count: Option<u32>,
+    after: Option<u64>,
+}
+
+/// Some lines of all tasks, in the order of time.
+pub(crate) async fn together(
+    state: &AppState,
+    actor: &Actor,
+    job: JobKey,
+    params: TogetherParams,
+) -> Result<Json<Together>, Failure> {
+    let TogetherParams { attempt, from, before, time, count, after } = params;
+    let place = match (from, before, time) {
+        (Some(from), _, _) => TogetherPlace::From(numbers(&from)?),
+        (None, Some(before), _) => TogetherPlace::Before(numbers(&before)?),
+        (None, None, Some(moment)) => TogetherPlace::Time(Timestamp(moment)),
+        (None, None, None) => TogetherPlace::End,
+    };
+    let ask = TogetherAsk { place, count: count.unwrap_or(LINES), after };
+    let together = state.backend.logs.together(actor, &job, attempt, &ask);
+    tokio::select! {
+        together = together => Ok(Json(together?)),
+        () = state.shutdown.cancelled() => Err(restarting()),
+    }
+}
+
+fn numbers(text: &str) -> Result<Vec<u64>, Failure> {
+    let numbers = text.split(',').filter(|number| !number.is_empty()).map(str::parse);
+    numbers.collect::<Result<_, _>>().map_err(|_| {
+        let message = format!("{text:?} are no numbers of lines: allowed is 1,20,0");
+        Failure::new(ErrorCode::InvalidParametersError, message)
+    })
+}
+
+fn restarting() -> Failure {
+    Failure::new(ErrorCode::UnavailableError, "the server is being restarted")
+}
+
+/// The lines in which something is.
+pub(crate) async fn search(
+    state: &AppState,
+    actor: &Actor,
+    job: JobKey,
+    params: LineParams,
+) -> Result<Json<LogMatches>, Failure> {
+    let task = task(state, actor, job, &params).await?;
+    let LineParams { text, pattern, case, from, .. } = params;
+    let ask = SearchAsk { text, pattern, case, near: from.unwrap_or(1) };
+    Ok(Json(state.backend.logs.search(actor, &task, &ask).await?))
+}
+
+async fn task(
+    state: &AppState,
+    actor: &Actor,
+    job: JobKey,
+    params: &LineParams,
+) -> Result<TaskRef, Failure> {
+    let role = role(&state.backend, actor, &job, params.role.as_deref()).await?;
+    Ok(TaskRef { job, attempt: params.attempt, role, index: params.index })
 }
 
 /// What there is now; the headers say where it begins and ends, and whether more can come.

@@ -37,6 +37,11 @@ pub(super) struct Berth {
 impl Berth {
     /// Starts a server with the nodes of a configuration file and signs in as administrator.
     pub(super) fn start(binary: &Path, nodes: &str) -> Result<Self> {
+        Self::start_with(binary, nodes, &[])
+    }
+
+    /// The same with further arguments.
+    pub(super) fn start_with(binary: &Path, nodes: &str, further: &[&str]) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("berth-bench-{}", std::process::id()));
         fs::create_dir_all(&folder)?;
         let configuration = folder.join("berth.toml");
@@ -49,6 +54,7 @@ impl Berth {
             .arg(folder.join("data"))
             .arg("--config")
             .arg(&configuration)
+            .args(further)
             .env("BERTH_ADMIN_PASSWORD", PASSWORD)
             .env_remove(SOURCE_VARIABLE)
             .stdin(Stdio::null())

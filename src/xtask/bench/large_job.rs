@@ -87,7 +87,7 @@ fn all_run(berth: &Berth, names: &[String]) -> Result<bool> {
 }
 
 /// The most memory that the server has had.
-fn peak(berth: &Berth) -> Result<f64> {
+pub(super) fn peak(berth: &Berth) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{}/status", berth.process_id()))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.and_then(|line| line.split_whitespace().next());

@@ -48,7 +48,8 @@ pub(super) fn measure(workspace: &Workspace, binary: &Path) -> Result<Vec<Measur
     ])
 }
 
-fn node(engine: &Engine) -> String {
+/// A node with this engine.
+pub(super) fn node(engine: &Engine) -> String {
     format!(
         "allow_tasks_at_portal = true\n\
          [[nodes]]\nname = \"quay\"\naddress = \"127.0.0.1\"\nendpoint = \"{}\"\n\

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 /// The rooms and those of our own crates that each may use.
-const ROOMS: [(&str, &[&str]); 13] = [
+const ROOMS: [(&str, &[&str]); 14] = [
     ("protocol", &[]),
     ("scheduler", &["protocol"]),
     ("lifecycle", &["protocol"]),
@@ -30,6 +30,7 @@ const ROOMS: [(&str, &[&str]); 13] = [
             "directory",
         ],
     ),
+    ("demo", &["protocol", "api", "database", "engine", "storage"]),
     (
         "server",
         &[
@@ -42,6 +43,7 @@ const ROOMS: [(&str, &[&str]); 13] = [
             "storage",
             "directory",
             "control",
+            "demo",
             "app",
         ],
     ),

@@ -3,10 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use engine::{Engine, LogRequest};
-use futures::StreamExt;
+use engine::Engine;
 use protocol::ids::{NodeName, TaskKey};
-use storage::{KeptLog, LogLimits};
 use tokio::sync::Notify;
 
 use super::act::{Acts, Outcome, outcome};
@@ -78,26 +76,18 @@ async fn keep_and_remove(
     let name = key.container_name(&shared.installation);
     if !ran {
         tracing::warn!(%name, "no job owns this container; it is removed");
-    } else if let Err(error) = keep_log(shared, engine, key, &name).await {
+    } else if let Err(error) = keep_log(shared, engine, key).await {
         return Outcome::Failed(format!("the log of {name} cannot be kept: {error}"));
     }
+    shared.spools.forget(key);
     outcome(engine.remove(&name).await)
 }
 
-async fn keep_log(
-    shared: &Shared,
-    engine: &dyn Engine,
-    key: &TaskKey,
-    name: &str,
-) -> Result<(), String> {
-    let mut chunks = match engine.logs(name, LogRequest::default()).await {
-        Ok(chunks) => chunks,
+async fn keep_log(shared: &Shared, engine: &dyn Engine, key: &TaskKey) -> Result<(), String> {
+    let log = match shared.spools.whole(shared, engine, key).await {
+        Ok(log) => log,
         Err(engine::EngineError::NoContainer(_)) => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
-    let mut log = KeptLog::new(LogLimits::default());
-    while let Some(chunk) = chunks.next().await {
-        log.push(&chunk.map_err(|error| error.to_string())?.bytes);
-    }
-    shared.storage.keep_log(key, log).await.map_err(|error| error.to_string())
+    shared.storage.keep_log(key, &log).await.map_err(|error| error.to_string())
 }

@@ -194,12 +194,8 @@ impl Watcher {
 
     /// Stores what is news; a mere sign of life only now and then.
     async fn store(&mut self, observed: NodeObserved) {
-        let news = self.stored.as_ref().is_none_or(|stored| {
-            let same = NodeObserved { last_seen: observed.last_seen, ..stored.clone() };
-            let old = stored.last_seen.unwrap_or_default();
-            same != observed || observed.last_seen.unwrap_or_default().since(old) > STORE_EVERY
-        });
-        if !news {
+        let news = news(self.stored.as_ref(), &observed);
+        if news == News::Nothing {
             return;
         }
         let name = &self.name;
@@ -210,10 +206,64 @@ impl Watcher {
         match stored {
             Ok(_) => {
                 self.stored = Some(observed);
-                self.shared.tell(Change::Node { name: self.name.clone() });
+                if news == News::Changed {
+                    self.shared.tell(Change::Node { name: self.name.clone() });
+                }
                 self.shared.bells.nodes.ring();
             }
             Err(error) => tracing::error!(node = %self.name, %error, "cannot store what is seen"),
+        }
+    }
+}
+
+/// What an observation adds to the last one that was stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum News {
+    /// Nothing that need be stored.
+    Nothing,
+    /// That the node is still there. Who looks at nodes is not told: of a thousand nodes he would be
+    /// told all the time.
+    SignOfLife,
+    /// Something else.
+    Changed,
+}
+
+fn news(stored: Option<&NodeObserved>, observed: &NodeObserved) -> News {
+    let Some(stored) = stored else { return News::Changed };
+    let same = NodeObserved { last_seen: observed.last_seen, ..stored.clone() };
+    let old = stored.last_seen.unwrap_or_default();
+    if same != *observed {
+        News::Changed
+    } else if observed.last_seen.unwrap_or_default().since(old) > STORE_EVERY {
+        News::SignOfLife
+    } else {
+        News::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_of_life_is_stored_now_and_then_and_told_to_nobody() {
+        let seen = |at| NodeObserved {
+            reachable: true,
+            problem: None,
+            last_seen: Some(Timestamp(at)),
+            engine: Some("Docker 29".to_owned()),
+            capacity: None,
+            tasks_address: None,
+        };
+        let lost = NodeObserved { reachable: false, ..seen(1000) };
+        for (stored, observed, expected) in [
+            (None, seen(1000), News::Changed),
+            (Some(seen(1000)), seen(6000), News::Nothing),
+            (Some(seen(1000)), seen(32_000), News::SignOfLife),
+            (Some(seen(1000)), lost.clone(), News::Changed),
+            (Some(lost), seen(6000), News::Changed),
+        ] {
+            assert_eq!(news(stored.as_ref(), &observed), expected, "{observed:?}");
         }
     }
 }

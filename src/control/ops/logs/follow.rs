@@ -11,22 +11,21 @@ use database::tasks::Task;
 use engine::{ContainerStatus, EngineError, LogRequest};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
-use storage::LogPart;
 use tokio::sync::broadcast::Receiver;
 
-use super::engine_of;
 use super::position::Position;
 use super::readers::Reader;
 use crate::error::{database, internal};
 use crate::log_end::LogEnd;
 use crate::shared::Shared;
+use crate::spools::engine_of;
 
 /// Without news, what is followed is looked at again after so long.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of a kept log are sent in pieces of this size.
-const PIECE: usize = 256 * 1024;
 /// By so many bytes it is found in a kept log what was sent last.
 const LAST_SENT: usize = 1024;
+/// They are looked for in so much of its end.
+const LOOKED_THROUGH: u64 = 4 * 1024 * 1024;
 /// So much of a kept log's end is sent where that cannot be told.
 const KEPT_END: usize = 64 * 1024;
 /// What is sent before it.
@@ -49,7 +48,7 @@ enum Step {
     /// Read it from the engine; `position` is where the stream stands.
     Read { chunks: BoxStream<'static, engine::Result<Bytes>>, position: u64 },
     /// Send what is left of a kept log.
-    Rest(Bytes),
+    Rest(BoxStream<'static, storage::Result<Bytes>>),
     /// There will be no more.
     End,
 }
@@ -71,15 +70,11 @@ async fn next(mut follower: Follower) -> Result<Option<(Bytes, Follower)>> {
     loop {
         match &mut follower.step {
             Step::End => return Ok(None),
-            Step::Rest(rest) => {
-                let piece = rest.split_to(rest.len().min(PIECE));
-                if rest.is_empty() {
-                    follower.step = Step::End;
-                }
-                if !piece.is_empty() {
-                    return Ok(Some((piece, follower)));
-                }
-            }
+            Step::Rest(rest) => match rest.try_next().await.map_err(internal)? {
+                Some(piece) if piece.is_empty() => {}
+                Some(piece) => return Ok(Some((piece, follower))),
+                None => follower.step = Step::End,
+            },
             Step::Look => follower.look().await?,
             Step::Read { chunks, position } => match chunks.next().await {
                 Some(Ok(chunk)) => {
@@ -137,9 +132,7 @@ impl Follower {
     /// Reads from the container, if there is one that was started.
     async fn found_container(&mut self) -> engine::Result<bool> {
         let name = self.task.key.container_name(&self.shared.installation);
-        let node = &self.task.placement.node;
-        let engine = engine_of(&self.shared, &self.task)
-            .ok_or_else(|| EngineError::Unreachable(format!("{node} is out of contact")))?;
+        let engine = engine_of(&self.shared, &self.task.placement.node)?;
         let container = engine.inspect(&name).await?;
         if container.is_none_or(|container| container.status == ContainerStatus::Created) {
             return Ok(false);
@@ -160,9 +153,9 @@ impl Follower {
     /// After the engine's stream has ended: finished if the container is, else look again.
     async fn after_reading(&mut self) {
         let name = self.task.key.container_name(&self.shared.installation);
-        let container = match engine_of(&self.shared, &self.task) {
-            Some(engine) => engine.inspect(&name).await.ok().flatten(),
-            None => None,
+        let container = match engine_of(&self.shared, &self.task.placement.node) {
+            Ok(engine) => engine.inspect(&name).await.ok().flatten(),
+            Err(_) => None,
         };
         self.step = Step::Look;
         match container.map(|container| container.status) {
@@ -173,19 +166,22 @@ impl Follower {
     }
 
     async fn found_kept(&mut self) -> Result<bool> {
-        let offset = if self.sent.since.is_none() { self.sent.bytes } else { 0 };
-        let part = LogPart::From { offset, limit: u64::MAX };
-        let kept = self.shared.storage.read_log(&self.task.key, part).await.map_err(internal)?;
+        let kept = self.shared.storage.kept_log(&self.task.key).await.map_err(internal)?;
         let Some(kept) = kept else { return Ok(false) };
         let rest = match self.sent.since {
-            None => kept.bytes,
-            Some(_) => self.after_last_sent(&kept.bytes),
+            None => kept.text(self.sent.bytes),
+            Some(_) => {
+                let end = kept.text(kept.bytes().saturating_sub(LOOKED_THROUGH));
+                let end: Vec<Bytes> = end.try_collect().await.map_err(internal)?;
+                let rest = self.after_last_sent(&end.concat().into());
+                stream::iter([Ok(rest)]).boxed()
+            }
         };
         self.step = Step::Rest(rest);
         Ok(true)
     }
 
-    /// What comes in a kept log after what was sent last: no moments are kept with it.
+    /// What comes in a kept log after what was sent last.
     fn after_last_sent(&self, kept: &Bytes) -> Bytes {
         let last = self.last_sent.to_bytes();
         let found = (!last.is_empty())

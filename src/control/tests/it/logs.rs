@@ -2,7 +2,10 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use api::logs::{LogText, TaskRef};
+use api::logs::{
+    LogPlace, LogText, LogWindow, SearchAsk, TaskRef, Together, TogetherAsk, TogetherPlace,
+    WindowAsk,
+};
 use api::{Backend, ErrorCode};
 use futures::StreamExt;
 use protocol::state::State;
@@ -108,5 +111,181 @@ async fn a_user_follows_only_so_many_logs() {
     assert_eq!(refused.code, ErrorCode::TooManyRequestsError);
     followed.pop();
     assert!(backend.logs.follow(&admin(), &worker("loud"), 0).await.is_ok());
+    control.shutdown().await;
+}
+
+async fn window(backend: &Backend, place: LogPlace, after: Option<u64>) -> LogWindow {
+    let ask = WindowAsk { place, count: 100, after };
+    backend.logs.window(&admin(), &worker("loud"), &ask).await.unwrap()
+}
+
+/// Asks again and again, as a page does, until the log is as wanted.
+async fn window_until(backend: &Backend, wanted: impl Fn(&LogWindow) -> bool) -> LogWindow {
+    let waiting = async {
+        let mut seen = window(backend, LogPlace::End, None).await;
+        while !wanted(&seen) {
+            seen = window(backend, LogPlace::End, Some(seen.bytes)).await;
+        }
+        seen
+    };
+    tokio::time::timeout(crate::house::PATIENCE, waiting).await.expect("it becomes so")
+}
+
+async fn found(backend: &Backend, text: &str) -> (u64, Vec<u64>) {
+    let ask = SearchAsk { text: text.to_owned(), pattern: true, case: true, near: 1 };
+    let found = backend.logs.search(&admin(), &worker("loud"), &ask).await.unwrap();
+    assert!(found.all);
+    (found.count, found.lines)
+}
+
+/// The two lines that a simulated container begins with.
+const BEFORE: u64 = 2;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn any_place_of_a_running_and_of_a_kept_log_is_read_alike() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let container = that_says_a_lot(&house, backend).await;
+    let seen = window_until(backend, |seen| !seen.reading && seen.total >= LINES).await;
+    assert_eq!((seen.total, seen.complete), (LINES + BEFORE, false), "more may come");
+    let mut totals = vec![seen.total];
+    for ended in [false, true] {
+        if ended {
+            let last = ["the last word".to_owned()].into_iter();
+            house.node(0).write_log(&container, seconds_from_now(20), last);
+            backend.jobs.stop(&admin(), &key("loud")).await.unwrap();
+            until_state(backend, "loud", State::Stopped).await;
+        }
+        let middle = window(backend, LogPlace::From(50_000 + BEFORE + 1), None).await;
+        assert_eq!(middle.lines[0].number, 50_000 + BEFORE + 1);
+        assert_eq!((middle.lines[0].text.clone(), middle.lines.len()), (line(50_000), 100));
+        let moment = middle.lines[0].at.expect("it is known when");
+        let then = window(backend, LogPlace::Time(moment), None).await;
+        assert_eq!(then.lines[0].text, line(0), "all were written at the same moment");
+        let around = window(backend, LogPlace::Around(70_000), None).await;
+        assert_eq!(around.lines[50].number, 70_000);
+        assert_eq!(found(backend, "^line 0777(77|88) ").await, (2, vec![77_780, 77_791]));
+        totals.push(middle.total);
+    }
+    let end = window_until(backend, |seen| seen.complete).await;
+    let texts: Vec<&str> = end.lines.iter().rev().map(|line| line.text.as_str()).collect();
+    assert!(texts[0].starts_with("simulated: ended"), "{texts:?}");
+    assert_eq!(texts[1..3], ["the last word".to_owned(), line(LINES - 1)]);
+    assert_eq!(end.total, LINES + BEFORE + 2, "{totals:?}");
+    house.node(0).until_empty().await;
+    let kept = window(backend, LogPlace::End, None).await;
+    assert_eq!(kept, end, "kept as it was read");
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_is_followed_by_windows_without_a_gap() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("loud", 1, 0, "sleep 1000", "")).await;
+    until_state(backend, "loud", State::Running).await;
+    let container = house.node(0).containers().remove(0);
+    let mut seen: Vec<String> = Vec::new();
+    let mut bytes = None;
+    for step in 0..20_u64 {
+        let news = (0..7).map(|nth| format!("step {step} line {nth}"));
+        house.node(0).write_log(&container, seconds_from_now(10 + step / 4), news);
+        let wanted = BEFORE + (step + 1) * 7;
+        while (seen.len() as u64) < wanted {
+            let from = LogPlace::From(seen.len() as u64 + 1);
+            let more = window(backend, from, bytes).await;
+            bytes = Some(more.bytes);
+            seen.extend(more.lines.into_iter().map(|line| line.text));
+        }
+    }
+    let wanted: Vec<String> =
+        (0..20).flat_map(|step| (0..7).map(move |nth| format!("step {step} line {nth}"))).collect();
+    assert_eq!(seen[BEFORE as usize..], wanted);
+    let whole = backend.logs.whole(&admin(), &worker("loud")).await.unwrap();
+    let whole: Vec<_> = whole.map(Result::unwrap).collect().await;
+    assert_eq!(String::from_utf8(whole.concat()).unwrap(), seen.join("\n") + "\n");
+    let other = api::Actor { user: "eve".parse().unwrap(), admin: false };
+    let ask = WindowAsk { place: LogPlace::End, count: 1, after: None };
+    let refused = backend.logs.window(&other, &worker("loud"), &ask).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_for_more_counts_among_those_who_follow() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    that_says_a_lot(&house, backend).await;
+    let seen = window_until(backend, |seen| !seen.reading && seen.total >= LINES).await;
+    let ask = WindowAsk { place: LogPlace::End, count: 1, after: Some(seen.bytes) };
+    let (owner, task) = (admin(), worker("loud"));
+    let waiting = (0..200).map(|_| backend.logs.window(&owner, &task, &ask));
+    let mut waiting: futures::stream::FuturesUnordered<_> = waiting.collect();
+    let first = waiting.next().await.unwrap().unwrap_err();
+    assert_eq!(first.code, ErrorCode::TooManyRequestsError, "it does not wait for its turn");
+    control.shutdown().await;
+}
+
+async fn together(backend: &Backend, place: TogetherPlace) -> Together {
+    let ask = TogetherAsk { place, count: 7, after: None };
+    backend.logs.together(&admin(), &key("many"), None, &ask).await.unwrap()
+}
+
+fn texts(read: &Together) -> Vec<&str> {
+    read.lines.iter().map(|line| line.line.text.as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_of_all_tasks_come_in_the_order_of_time() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("many", 3, 0, "sleep 1000", "")).await;
+    until_state(backend, "many", State::Running).await;
+    let containers = house.node(0).containers();
+    assert_eq!(containers.len(), 3);
+    // Each in turn, two seconds after the one before.
+    for step in 0..30_u64 {
+        let container = &containers[(step % 3) as usize];
+        let news = [format!("word {step:02}")].into_iter();
+        house.node(0).write_log(container, seconds_from_now(10 + step * 2), news);
+    }
+    let waiting = async {
+        loop {
+            let end = together(backend, TogetherPlace::End).await;
+            if texts(&end).last() == Some(&"word 29") && !end.reading {
+                return end;
+            }
+        }
+    };
+    let end = tokio::time::timeout(crate::house::PATIENCE, waiting).await.unwrap();
+    assert_eq!(end.tasks, ["worker-0", "worker-1", "worker-2"]);
+    assert!(!end.complete);
+    let mut all: Vec<String> = Vec::new();
+    let mut place = TogetherPlace::From(vec![0, 0, 0]);
+    loop {
+        let read = together(backend, place).await;
+        if read.lines.is_empty() {
+            break;
+        }
+        all.extend(read.lines.iter().map(|line| line.line.text.clone()));
+        place = TogetherPlace::From(read.next);
+    }
+    let words: Vec<String> = (0..30).map(|step| format!("word {step:02}")).collect();
+    assert_eq!(all[all.len() - 30..], words);
+    let mut back: Vec<String> = Vec::new();
+    let mut place = TogetherPlace::End;
+    loop {
+        let read = together(backend, place).await;
+        if read.lines.is_empty() {
+            break;
+        }
+        back.splice(0..0, read.lines.iter().map(|line| line.line.text.clone()));
+        place = TogetherPlace::Before(read.first);
+    }
+    assert_eq!(back, all, "there and back");
     control.shutdown().await;
 }

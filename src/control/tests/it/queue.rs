@@ -1,15 +1,18 @@
 //! Holding, releasing and moving what waits.
 
+use std::collections::BTreeMap;
+
 use api::ErrorCode;
 use api::audit::AuditAction;
-use api::jobs::Submission;
-use api::queue::{QueueChange, QueuePlace};
+use api::cluster::FreeGpus;
+use api::jobs::{DryRun, JobQuery, Submission};
+use api::queue::{Alternative, Instead, QueueChange, QueuePlace};
 use api::users::NewUser;
 use api::{Actor, Backend};
-use protocol::ids::JobKey;
+use protocol::ids::{GpuType, JobKey, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::state::State;
-use protocol::wait::WaitReason;
+use protocol::wait::{Ground, Likeness, WaitReason};
 
 use crate::house::{House, admin, job, key, submit, until, until_state};
 
@@ -182,5 +185,73 @@ async fn an_owner_gives_no_more_priority_than_he_was_given() {
     assert_eq!(detail.most_priority, Some(Priority(7)));
     assert_eq!(detail.summary.priority, Priority(7));
     until(backend, "runs", |detail| detail.summary.state == State::Running).await;
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_waiting_job_is_told_what_there_is_who_holds_it_and_what_would_start_instead() {
+    let house = House::new(2);
+    let control = house.start().await;
+    let backend = &control.backend;
+    for name in ["left", "right"] {
+        submit(backend, job(name, 1, 5, "sleep 1000", "")).await;
+        until_state(backend, name, State::Running).await;
+    }
+    let free = FreeGpus { gpus: 6, on_one_node: 3, borrowed: 0 };
+    let titan: GpuType = "TITANX".parse().unwrap();
+    let clusters = backend.virtual_clusters.list(&admin()).await.unwrap();
+    assert_eq!(clusters[0].free, BTreeMap::from([(titan.clone(), free)]));
+    for (tasks, gpus, fits) in [(6, 1, true), (7, 1, false), (1, 3, true), (1, 4, false)] {
+        let text = job("asks", tasks, gpus, "true", "");
+        let answer = backend.jobs.check(&admin(), &text).await.unwrap().dry_run.unwrap();
+        let now = matches!(answer, DryRun::FitsNow { borrowed: false, .. });
+        assert_eq!(now, fits, "{tasks} x {gpus}: {answer:?}");
+    }
+
+    submit(backend, job("waits", 1, 4, "true", "")).await;
+    let why = until_of(backend, &key("waits"), |why| !why.needs.is_empty()).await;
+    assert_eq!(why.virtual_cluster, VirtualClusterName::default());
+    let [need] = why.needs.as_slice() else { panic!("{:?}", why.needs) };
+    assert_eq!((&need.gpu_type, need.tasks, need.each), (&titan, 1, 4.into()));
+    let [held] = why.held_by.as_slice() else { panic!("{:?}", why.held_by) };
+    assert_eq!((held.user.as_str(), held.jobs, held.gpus), ("admin", 2, 10.into()));
+    let split =
+        |tasks, gpus| Alternative { instead: Instead::Split { tasks, gpus }, borrowed: false };
+    assert_eq!(why.alternatives, [split(2, 2), split(4, 1)]);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn how_long_others_waited_is_a_range_for_the_next_one_after_a_restart_too() {
+    let house = House::new(1);
+    let mut control = house.start().await;
+    for turn in 1..=9 {
+        submit(&control.backend, job(&format!("turn-{turn}"), 1, 8, "sleep 1.2", "")).await;
+    }
+    until_state(&control.backend, "turn-9", State::Succeeded).await;
+    for restarted in [false, true] {
+        if restarted {
+            control.shutdown().await;
+            drop(control);
+            control = house.start().await;
+        }
+        let backend = &control.backend;
+        let (holds, next) = (format!("holds-{restarted}"), format!("next-{restarted}"));
+        submit(backend, job(&holds, 1, 8, "sleep 1000", "")).await;
+        until_state(backend, &holds, State::Running).await;
+        submit(backend, job(&next, 1, 8, "true", "")).await;
+        let why = until_of(backend, &key(&next), |why| why.expected.is_some()).await;
+        let expected = why.expected.unwrap();
+        assert!(expected.latest.is_some_and(|latest| latest > expected.earliest), "{expected:?}");
+        let like = matches!(expected.ground, Ground::PastWaits { like: Likeness::Owner, .. });
+        assert!(like, "{expected:?} after a restart: {restarted}");
+        let query = JobQuery { states: vec![State::Waiting], ..JobQuery::default() };
+        let listed = backend.jobs.list(&admin(), &query).await.unwrap();
+        assert!(listed.jobs[0].expected.is_some(), "the list says it as well");
+        for name in [&next, &holds] {
+            backend.jobs.stop(&admin(), &key(name)).await.unwrap();
+            until_state(backend, name, State::Stopped).await;
+        }
+    }
     control.shutdown().await;
 }

@@ -58,6 +58,19 @@ async fn a_cut_off_node_fails_and_its_containers_run_on() {
 }
 
 #[tokio::test]
+async fn a_container_runs_since_the_past_when_told_so() {
+    let world = world("sim://dated");
+    let name = world.run(1, "sleep 600").await;
+    let since = protocol::time::Timestamp(1_000_000);
+    Simulated::handle("dated").backdate(&name, since);
+    let status = world.engine.inspect(&name).await.unwrap().unwrap().status;
+    assert_eq!(status, ContainerStatus::Running { started_at: since });
+    world.engine.stop(&name, Duration::ZERO).await.unwrap();
+    let status = world.engine.inspect(&name).await.unwrap().unwrap().status;
+    assert!(matches!(status, ContainerStatus::Exited { started_at: Some(at), .. } if at == since));
+}
+
+#[tokio::test]
 async fn creations_and_pulls_can_fail() {
     let world = world("sim://failing");
     let handle = Simulated::handle("failing");

@@ -45,7 +45,7 @@ impl From<&JobSummary> for JobItem {
             retry_details,
             created_time: job.submitted_at,
             completed_time: job.completed_at,
-            app_exit_code: job.exit.as_ref().map(exit::code),
+            app_exit_code: job.ended().map(exit::code),
             virtual_cluster: job.virtual_cluster.to_string(),
             total_gpu_number: job.gpus,
             total_task_number: job.tasks,
@@ -139,7 +139,7 @@ impl From<&JobDetail> for JobWire {
 
 fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
     let retry_details = RetryDetails::from(job.retries);
-    let exit = job.exit.as_ref();
+    let exit = job.ended();
     let trigger = exit.and_then(exit::trigger);
     JobStatus {
         username: job.key.user.to_string(),

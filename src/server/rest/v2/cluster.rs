@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use api::Actor;
-use api::cluster::{Usage, VirtualClusterView};
+use api::cluster::{FreeGpus, Usage, VirtualClusterView};
 use axum::Json;
 use axum::extract::{Path, State};
 use protocol::amount::Amount;
 use protocol::cluster::{NodeCondition, Shape, Share};
-use protocol::ids::VirtualClusterName;
+use protocol::ids::{GpuType, VirtualClusterName};
 use serde::Serialize;
 
 use super::not_a_virtual_cluster;
@@ -37,6 +37,8 @@ pub(crate) struct VirtualClusterWire {
     shapes: Vec<Shape>,
     borrows: bool,
     resources_borrowed: ResourcesWire,
+    /// Berth's own: what a job of the caller could start on now, by GPU type.
+    free: BTreeMap<GpuType, FreeGpus>,
 }
 
 #[derive(Debug, Serialize)]
@@ -114,6 +116,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         shapes: view.settings.shapes.clone(),
         borrows: view.settings.borrows,
         resources_borrowed: (&view.borrowed).into(),
+        free: view.free.clone(),
     }
 }
 

@@ -9,7 +9,7 @@ use super::wire::{JobItem, JobWire};
 use crate::auth::{Signed, Still};
 use crate::failure::Failure;
 use crate::rest::body::{Fields, JobFile, Params};
-use crate::rest::job_logs::{self, LogParams};
+use crate::rest::job_logs::{self, LineParams, LogParams, TogetherParams};
 use crate::rest::job_query::JobParams;
 use crate::rest::{config_file, job_key};
 use crate::state::AppState;
@@ -103,4 +103,34 @@ pub(crate) async fn logs(
     Params(params): Params<LogParams>,
 ) -> Result<Response, Failure> {
     job_logs::logs(&state, (&actor, still), job_key::parse(&key)?, params).await
+}
+
+pub(crate) async fn log_lines(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Params(params): Params<LineParams>,
+) -> Result<Response, Failure> {
+    let lines = job_logs::lines(&state, &actor, job_key::parse(&key)?, params).await?;
+    Ok(lines.into_response())
+}
+
+pub(crate) async fn log_search(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Params(params): Params<LineParams>,
+) -> Result<Response, Failure> {
+    let matches = job_logs::search(&state, &actor, job_key::parse(&key)?, params).await?;
+    Ok(matches.into_response())
+}
+
+pub(crate) async fn log_together(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Params(params): Params<TogetherParams>,
+) -> Result<Response, Failure> {
+    let lines = job_logs::together(&state, &actor, job_key::parse(&key)?, params).await?;
+    Ok(lines.into_response())
 }

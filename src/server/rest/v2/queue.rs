@@ -94,5 +94,13 @@ pub(crate) async fn save_virtual_cluster(
         return Ok(Json(clusters.save_effect(&actor, settings).await?).into_response());
     }
     clusters.save(&actor, settings).await?;
-    Ok(accepted(format!("Update virtual cluster {name} successfully.")))
+    let beyond = clusters.promises(&actor, None).await?;
+    let beyond = beyond.iter().filter(|promise| promise.is_too_much()).map(ToString::to_string);
+    let beyond = beyond.collect::<Vec<_>>().join(", ");
+    Ok(accepted(match beyond.as_str() {
+        "" => format!("Update virtual cluster {name} successfully."),
+        _ => format!(
+            "Update virtual cluster {name} successfully. More is guaranteed than there is: {beyond}."
+        ),
+    }))
 }

@@ -101,7 +101,7 @@ impl From<&JobSummary> for JobItem {
             created_time: job.submitted_at,
             launched_time: job.started_at,
             completed_time: job.completed_at,
-            app_exit_code: job.exit.as_ref().map(exit::code),
+            app_exit_code: job.ended().map(exit::code),
             virtual_cluster: job.virtual_cluster.to_string(),
             total_gpu_number: job.gpus,
             total_task_number: job.tasks,
@@ -246,7 +246,7 @@ impl From<&JobDetail> for JobWire {
 fn job_status(detail: &JobDetail, attempt: Option<&AttemptView>) -> JobStatus {
     let job = &detail.summary;
     let retry_details = RetryDetails::from(job.retries);
-    let exit = attempt.and_then(|attempt| attempt.exit.as_ref()).or(job.exit.as_ref());
+    let exit = attempt.and_then(|attempt| attempt.exit.as_ref()).or(job.ended());
     let trigger = exit.and_then(exit::trigger);
     JobStatus {
         username: job.key.user.to_string(),
@@ -290,7 +290,7 @@ fn job_status(detail: &JobDetail, attempt: Option<&AttemptView>) -> JobStatus {
 fn waiting(detail: &JobDetail) -> Option<Explanation> {
     detail.explanation.clone().or_else(|| {
         let waiting = detail.summary.waiting.clone()?;
-        Some(Explanation { waiting, scarce: None, holders: Vec::new(), expected: None })
+        Some(Explanation::only(waiting, detail.summary.virtual_cluster.clone()))
     })
 }
 

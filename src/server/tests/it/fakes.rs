@@ -6,14 +6,19 @@ use std::sync::{Arc, Mutex};
 
 use api::audit::{Audit, AuditEntry, AuditNote};
 use api::changes::{Change, Changes};
-use api::cluster::{Drain, NodeView, Nodes, Usage, VirtualClusterView, VirtualClusters};
+use api::cluster::{
+    Drain, FreeGpus, NodeView, Nodes, Promise, Silent, Usage, VirtualClusterView, VirtualClusters,
+};
 use api::groups::{GroupView, Groups};
 use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::jobs::{
     AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
     JobSummary, Jobs, Retries, RoleView, Submission, Submitted, Syntax, TaskView,
 };
-use api::logs::{LogText, Logs, TaskRef};
+use api::logs::{
+    LogLine, LogMatches, LogPlace, LogText, LogWindow, Logs, SearchAsk, TaskRef, Together,
+    TogetherAsk, WindowAsk,
+};
 use api::proxy::{Proxy, TaskPort, Upstream};
 use api::queue::{Effect, Explanation, Queue, QueueChange};
 use api::sign_ins::SignIns;
@@ -126,6 +131,7 @@ fn summary(id: i64, job: &str, state: State) -> JobSummary {
         started_at: Some(Timestamp(2_000)),
         completed_at: ended.then_some(Timestamp(3_000)),
         waiting: None,
+        expected: None,
         held: None,
         exit: ended.then(|| Exit {
             code: Some(3),
@@ -283,6 +289,40 @@ impl Logs for World {
             ENDLESS => Ok(text.chain(futures::stream::pending()).boxed()),
             _ => Ok(text.boxed()),
         }
+    }
+    async fn whole(&self, _: &Actor, _: &TaskRef) -> Result<BoxStream<'static, Result<Bytes>>> {
+        Ok(futures::stream::iter([Ok(Bytes::from_static(b"one\ntwo\n"))]).boxed())
+    }
+    async fn window(&self, _: &Actor, _: &TaskRef, ask: &WindowAsk) -> Result<LogWindow> {
+        let line = |(number, text): (u64, &str)| LogLine {
+            number,
+            at: None,
+            text: text.to_owned(),
+            cut: false,
+        };
+        let first = match ask.place {
+            LogPlace::From(first) | LogPlace::Around(first) => first,
+            LogPlace::End | LogPlace::Time(_) => 1,
+        };
+        let lines = (1..).zip(["one", "two"]).skip_while(|(number, _)| *number < first);
+        let lines = lines.take(ask.count as usize).map(line).collect();
+        Ok(LogWindow { lines, total: 2, bytes: 8, complete: true, ..LogWindow::default() })
+    }
+    async fn together(
+        &self,
+        _: &Actor,
+        _: &JobKey,
+        _: Option<u32>,
+        _: &TogetherAsk,
+    ) -> Result<Together> {
+        Ok(Together { tasks: vec!["worker-0".into()], complete: true, ..Together::default() })
+    }
+    async fn search(&self, _: &Actor, _: &TaskRef, ask: &SearchAsk) -> Result<LogMatches> {
+        let found = |(_, text): &(u64, &str)| text.contains(&ask.text);
+        let lines = (1..).zip(["one", "two"]).filter(found).map(|(number, _)| number);
+        let lines: Vec<u64> = lines.collect();
+        let count = lines.len() as u64;
+        Ok(LogMatches { count, before: 0, lines, searched: 2, all: true })
     }
 }
 
@@ -453,6 +493,9 @@ impl Nodes for World {
     async fn get(&self, _: &Actor, _: &NodeName) -> Result<NodeView> {
         Err(Error::new(ErrorCode::NoNodeError, "no such node"))
     }
+    async fn silent(&self, _: &Actor) -> Result<Silent> {
+        Ok(Silent::default())
+    }
     async fn settings(&self, _: &Actor, _: &NodeName) -> Result<NodeSettings> {
         Err(Error::new(ErrorCode::NoNodeError, "no such node"))
     }
@@ -491,6 +534,10 @@ impl VirtualClusters for World {
             used: amount(2, 1),
             borrowed: amount(0, 0),
             total: amount(8, 4),
+            free: BTreeMap::from([(
+                "A100".parse().unwrap(),
+                FreeGpus { gpus: 3, on_one_node: 2, borrowed: 1 },
+            )]),
             running_jobs: 1,
             waiting_jobs: 2,
         }])
@@ -505,6 +552,9 @@ impl VirtualClusters for World {
     }
     async fn save_effect(&self, _: &Actor, _: VirtualClusterSettings) -> Result<Effect> {
         Ok(Effect::default())
+    }
+    async fn promises(&self, _: &Actor, _: Option<VirtualClusterSettings>) -> Result<Vec<Promise>> {
+        Ok(Vec::new())
     }
     async fn remove(&self, _: &Actor, _: &VirtualClusterName) -> Result<()> {
         Ok(())

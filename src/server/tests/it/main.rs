@@ -4,6 +4,7 @@
 
 mod audit;
 mod clients;
+mod compression;
 mod door;
 mod doors;
 mod fakes;

@@ -158,6 +158,20 @@ pub(crate) struct Answer {
     pub(crate) text: String,
 }
 
+/// What came back, as it was transferred.
+#[derive(Debug)]
+pub(crate) struct Bytes {
+    pub(crate) status: u16,
+    pub(crate) headers: ureq::http::HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Bytes {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
 impl Answer {
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
@@ -208,6 +222,17 @@ impl Client {
 
     pub(crate) async fn get(&self, path: &str, headers: Headers<'_>) -> Answer {
         self.send("GET", path, headers, "").await
+    }
+
+    /// Brotli is left as it comes.
+    pub(crate) async fn get_bytes(&self, path: &str, headers: Headers<'_>) -> Bytes {
+        let mut request = self.agent.get(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut response = tokio::task::spawn_blocking(|| request.call().unwrap()).await.unwrap();
+        let body = response.body_mut().read_to_vec().unwrap();
+        Bytes { status: response.status().as_u16(), headers: response.headers().clone(), body }
     }
 
     /// Signs in as a page does and gives the cookie.

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use protocol::ids::{JobId, TaskKey, UserName};
 use storage::stage::{Staging, tar_of_folder};
-use storage::{EntryKind, KeptLog, LogLimits, LogPart, Range, Storage, StorageError};
+use storage::{EntryKind, LogLimits, LogSpool, Range, Storage, StorageError};
 
 use crate::files::arrive_in_parts;
 use crate::stage::peak_kilobytes;
@@ -146,11 +146,11 @@ async fn logs_and_claims_are_kept_there() {
     let foreign = Foreign::start();
     let storage = &foreign.storage;
     let key = TaskKey { job: JobId(1), attempt: 1, role: 0, index: 0, retry: 0 };
-    let mut log = KeptLog::new(LogLimits::default());
-    log.push(b"hello\n");
-    storage.keep_log(&key, log).await.unwrap();
-    let kept = storage.read_log(&key, LogPart::Tail { bytes: 100 }).await.unwrap().unwrap();
-    assert_eq!(kept.bytes, "hello\n");
+    let mut log = LogSpool::new(LogLimits::default(), None);
+    log.push(b"hello\n", None).unwrap();
+    storage.keep_log(&key, &log.reader()).await.unwrap();
+    let kept = storage.kept_log(&key).await.unwrap().unwrap();
+    assert_eq!(kept.window(0, 10).await.unwrap()[0].text, "hello");
 
     let (alice, bob) = (UserName::new("alice").unwrap(), UserName::new("bob").unwrap());
     let place = at(storage, "/Output/train");

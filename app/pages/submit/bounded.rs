@@ -1,0 +1,39 @@
+use leptos::prelude::*;
+
+use crate::i18n::tr;
+use crate::pages::submit::state::{Editing, Way};
+
+/// More of a kind than this are not made fields of: nobody reads so many, and a browser is slow
+/// with them. The text has them all.
+const MOST: usize = 40;
+
+/// Fields for each of a list, by its keys.
+#[component]
+pub(crate) fn Bounded<F, V>(
+    keys: Memo<Vec<String>>,
+    /// The fields of one.
+    field: F,
+) -> impl IntoView
+where
+    F: Fn(String) -> V + Clone + Send + Sync + 'static,
+    V: IntoView + 'static,
+{
+    let editing = Editing::get();
+    let shown = move || keys.read().iter().take(MOST).cloned().collect::<Vec<_>>();
+    let more = Memo::new(move |_| keys.read().len().saturating_sub(MOST) as u64);
+    view! {
+        <For each=shown key=String::clone children=field/>
+        <Show when=move || { more.get() > 0 }>
+            <div class="notice notice--warn submit__notice">
+                <p>{tr(move |t| (t.submit.more_in_editor)(more.get()))}</p>
+                <button
+                    type="button"
+                    class="button button--small"
+                    on:click=move |_| editing.choose.run(Way::Editor)
+                >
+                    {tr(|t| t.submit.editor)}
+                </button>
+            </div>
+        </Show>
+    }
+}

@@ -1,0 +1,127 @@
+//! Where drafts are kept: this tab's in what the browser keeps for the tab, which outlives a reload;
+//! a copy of it where other tabs, and later ones, find it.
+
+use leptos::prelude::window;
+use web_sys::Storage;
+
+use super::{Draft, Offer};
+
+/// All drafts are found under names that begin so, whosever they are.
+const ALL: &str = "berth:draft:";
+/// So many copies are kept in a browser, the newest.
+const MOST: usize = 20;
+
+/// The drafts of one page, as one tab has them.
+#[derive(Debug, Clone)]
+pub(super) struct Store {
+    /// The tab's own draft.
+    own: String,
+    /// Copies of all tabs begin so.
+    copies: String,
+    /// What this tab is known by while the page lives.
+    tab: String,
+}
+
+impl Store {
+    pub(super) fn open(page: &str) -> Self {
+        let own = format!("{ALL}{page}");
+        Self { copies: format!("{own}:"), own, tab: number() }
+    }
+
+    /// This tab's draft of before the reload.
+    pub(super) fn own(&self) -> Option<Draft> {
+        read(&of_tab()?, &self.own)
+    }
+
+    pub(super) fn save(&self, draft: &Draft) {
+        let Ok(text) = serde_json::to_string(draft) else { return };
+        for (storage, name) in [(of_tab(), self.own.clone()), (of_browser(), self.copy())] {
+            // A storage that is full or forbidden keeps no drafts; the page works without.
+            let _ = storage.map(|storage| storage.set_item(&name, &text));
+        }
+    }
+
+    pub(super) fn forget(&self) {
+        for (storage, name) in [(of_tab(), self.own.clone()), (of_browser(), self.copy())] {
+            // What cannot be removed is the oldest some day, and removed then.
+            let _ = storage.map(|storage| storage.remove_item(&name));
+        }
+    }
+
+    /// Leaves a draft as if a tab of its own had it.
+    pub(super) fn part_with(&self, draft: &Draft) {
+        Self { tab: number(), ..self.clone() }.keep_copy(draft);
+    }
+
+    fn keep_copy(&self, draft: &Draft) {
+        if let (Some(storage), Ok(text)) = (of_browser(), serde_json::to_string(draft)) {
+            // A storage that is full keeps no more drafts.
+            let _ = storage.set_item(&self.copy(), &text);
+        }
+    }
+
+    fn copy(&self) -> String {
+        format!("{}{}", self.copies, self.tab)
+    }
+
+    /// What other tabs have written here.
+    pub(super) fn others(&self) -> Vec<Offer> {
+        let Some(storage) = of_browser() else { return Vec::new() };
+        let of_page = names(&storage).into_iter();
+        let others = of_page.filter_map(|name| {
+            let tab = name.strip_prefix(&self.copies).filter(|tab| *tab != self.tab)?;
+            Some(Offer { tab: tab.to_owned(), draft: read(&storage, &name)? })
+        });
+        others.collect()
+    }
+
+    /// Removes the copy of another tab.
+    pub(super) fn remove(&self, tab: &str) {
+        if let Some(storage) = of_browser() {
+            // It is offered again, at worst.
+            let _ = storage.remove_item(&format!("{}{tab}", self.copies));
+        }
+    }
+
+    /// Removes copies that say what this tab's draft says, which are this tab's of before, and the
+    /// oldest where there are too many.
+    pub(super) fn tidy(&self, own: Option<&Draft>) {
+        let same = |other: &Offer| own.is_some_and(|own| own.text == other.draft.text);
+        for other in self.others().iter().filter(|other| same(other)) {
+            self.remove(&other.tab);
+        }
+        let Some(storage) = of_browser() else { return };
+        let dated = |name: String| (read(&storage, &name).map(|draft| draft.at), name);
+        let mut all: Vec<_> = names(&storage).into_iter().map(dated).collect();
+        all.sort_unstable();
+        let too_many = all.len().saturating_sub(MOST);
+        for (_, name) in &all[..too_many] {
+            // It is among the oldest the next time.
+            let _ = storage.remove_item(name);
+        }
+    }
+}
+
+fn read(storage: &Storage, name: &str) -> Option<Draft> {
+    serde_json::from_str(&storage.get_item(name).ok().flatten()?).ok()
+}
+
+/// The names of all drafts in a storage.
+fn names(storage: &Storage) -> Vec<String> {
+    let count = storage.length().unwrap_or_default();
+    let names = (0..count).filter_map(|index| storage.key(index).ok().flatten());
+    names.filter(|name| name.starts_with(ALL)).collect()
+}
+
+fn of_tab() -> Option<Storage> {
+    window().session_storage().ok().flatten()
+}
+
+fn of_browser() -> Option<Storage> {
+    window().local_storage().ok().flatten()
+}
+
+/// A number that no other tab has.
+fn number() -> String {
+    js_sys::Math::random().to_bits().to_string()
+}

@@ -1,0 +1,39 @@
+use api::cluster::{Silent, VirtualClusterView};
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+use server_fn::codec::GetUrl;
+
+use crate::Failed;
+use crate::server_fns::jobs::JobList;
+use crate::server_fns::reads::Reads;
+
+/// All that the home page shows, in one answer whose size depends neither on the nodes nor on the
+/// jobs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HomeView {
+    /// The newest of the reader's jobs, and how many are in each state.
+    pub(crate) mine: JobList,
+    /// Nodes that do not answer.
+    pub(crate) silent: Silent,
+    /// The virtual clusters that the reader may use.
+    pub(crate) clusters: Vec<VirtualClusterView>,
+}
+
+/// Reads it.
+#[server(prefix = "/fn", endpoint = "home", input = GetUrl, client = Reads)]
+pub(crate) async fn read_home() -> Result<HomeView, Failed> {
+    use api::jobs::JobQuery;
+
+    use crate::edge::{call, failed};
+
+    /// How many recent jobs are shown.
+    const RECENT: u64 = 8;
+    let (backend, actor) = call()?;
+    let query = JobQuery { users: vec![actor.user.clone()], limit: RECENT, ..JobQuery::default() };
+    let page = backend.jobs.list(&actor, &query).await.map_err(failed)?;
+    let counts = backend.jobs.counts(&actor, &query).await.map_err(failed)?;
+    let silent = backend.nodes.silent(&actor).await.map_err(failed)?;
+    let mut clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
+    clusters.retain(|cluster| cluster.usable);
+    Ok(HomeView { mine: JobList { page, counts }, silent, clusters })
+}

@@ -1,0 +1,350 @@
+import { type APIRequestContext, type Locator, type Page, expect, test } from "@playwright/test";
+import * as berth from "../pages";
+import { PASSWORD } from "../server";
+
+test.use({ permissions: ["clipboard-read", "clipboard-write"] });
+
+/** Whether narrow and wide letters take the same room in the font of an element. */
+async function isMonospaced(element: Locator): Promise<boolean> {
+  return element.evaluate((element) => {
+    const brush = document.createElement("canvas").getContext("2d");
+    if (brush === null) throw new Error("no canvas");
+    const { fontSize, fontFamily } = getComputedStyle(element);
+    brush.font = `${fontSize} ${fontFamily}`;
+    return Math.abs(brush.measureText("iiiiiiiiii").width - brush.measureText("MMMMMMMMMM").width) < 0.5;
+  });
+}
+
+async function heightOf(element: Locator): Promise<number> {
+  return (await element.boundingBox())?.height ?? 0;
+}
+
+for (const [width, height] of [
+  [1440, 900],
+  [768, 1024],
+  [360, 740],
+] as const) {
+  test(`the editor is the room to write in at ${width} px`, async ({ page }) => {
+    await page.setViewportSize({ width, height });
+    await berth.open(page, "/submit?way=editor");
+    const editor = page.locator(".monaco-editor").first();
+    await expect(editor).toBeVisible();
+    await expect.poll(() => heightOf(editor)).toBeGreaterThanOrEqual(Math.max(400, height - 240));
+    expect(await isMonospaced(page.locator(".monaco-editor .view-line").first())).toBe(true);
+    const text = page.locator(".view-lines");
+    const lines = await text.locator(".view-line").count();
+    expect(lines).toBeGreaterThan(12);
+    await berth.picture(page, `editor-${width}`);
+
+    await page.getByRole("button", { name: "Full window" }).click();
+    await expect.poll(() => heightOf(editor)).toBeGreaterThan(height - 80);
+    const box = await editor.boundingBox();
+    expect(box?.width).toBeGreaterThan(width - 40);
+    await page.screenshot({ path: `test-results/pictures/editor-full-${width}.png` });
+    await page.keyboard.press("Escape");
+    await expect.poll(() => heightOf(editor)).toBeLessThanOrEqual(Math.max(480, height - 220));
+  });
+}
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("the plain field is as large, and monospaced", async ({ page }) => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto("/submit");
+    const text = page.getByLabel("Job file, JSON or YAML");
+    expect(await heightOf(text)).toBeGreaterThanOrEqual(400);
+    expect(await isMonospaced(text)).toBe(true);
+    await berth.picture(page, "editor-plain");
+  });
+});
+
+/** Opens a page and does something before the browser's part has taken it over. */
+async function openEarly(page: Page, path: string, work: () => Promise<void>) {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route("**/app_bg.*.wasm", async (route) => {
+    await released;
+    await route.continue();
+  });
+  const alive = page.waitForRequest((request) => request.url().endsWith("/api/events"));
+  await page.goto(path, { waitUntil: "commit" });
+  await work();
+  release();
+  await alive;
+  await page.unroute("**/app_bg.*.wasm");
+}
+
+test("what is typed before the page is alive stays, in every form", async ({ page }) => {
+  const name = page.getByLabel("Name", { exact: true });
+  await openEarly(page, "/submit", async () => {
+    await name.fill("typed-early");
+    await page.getByLabel("CPU cores").fill("3");
+    await page.getByLabel("GPU type").selectOption("TITANX");
+    await page.getByLabel("Command", { exact: true }).fill("echo early");
+  });
+  await expect(name).toHaveValue("typed-early");
+  await expect(page.getByLabel("CPU cores")).toHaveValue("3");
+  await expect(page.getByLabel("GPU type")).toHaveValue("TITANX");
+  await expect(page.getByLabel("Command", { exact: true })).toHaveValue("echo early");
+  const text = page.locator("textarea[name=text]");
+  await expect(text).toHaveValue(/"jobName": "typed-early"[^]*"cpuNumber": 3[^]*echo early/);
+
+  const admin = page.locator("form", { has: page.getByRole("button", { name: "Add user" }) });
+  await openEarly(page, "/admin/users", async () => {
+    await admin.getByLabel("Name").fill("early-bird");
+    await admin.getByLabel("Administrator").check();
+  });
+  await expect(admin.getByLabel("Name")).toHaveValue("early-bird");
+  await expect(admin.getByLabel("Administrator")).toBeChecked();
+});
+
+test.describe("signed out", () => {
+  test.use({ storageState: { cookies: [], origins: [] } });
+
+  test("what is typed early into the page for signing in stays", async ({ page }) => {
+    const released: (() => void)[] = [];
+    await page.route("**/app_bg.*.wasm", async (route) => {
+      await new Promise<void>((resolve) => released.push(resolve));
+      await route.continue();
+    });
+    await page.goto("/sign-in", { waitUntil: "commit" });
+    await page.getByLabel("User name").fill("admin");
+    await page.getByLabel("Password").fill("half of a pass");
+    const loaded = page.waitForResponse("**/app_bg.*.wasm");
+    for (const release of released) release();
+    await loaded;
+    // Alive is a page whose theme follows a click.
+    await page.getByRole("button", { name: "Dark" }).click();
+    await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+    await expect(page.getByLabel("User name")).toHaveValue("admin");
+    await expect(page.getByLabel("Password")).toHaveValue("half of a pass");
+  });
+});
+
+/** The text that would be submitted. */
+function text(page: Page): Locator {
+  return page.locator("textarea[name=text]");
+}
+
+test("an unsubmitted text survives a reload and is taken back by a click", async ({ page }) => {
+  await berth.open(page, "/submit");
+  const name = page.getByLabel("Name", { exact: true });
+  await name.fill("of-last-time");
+  await berth.open(page, "/submit");
+  await expect(name).toHaveValue("of-last-time");
+  await page.getByRole("button", { name: "Discard draft" }).click();
+  await expect(name).toHaveValue(/^hello-world/);
+});
+
+test("two tabs keep two drafts, and say when the other is newer", async ({ page, context }) => {
+  const other = await context.newPage();
+  const name = (of: Page) => of.getByLabel("Name", { exact: true });
+  await berth.open(page, "/submit");
+  await berth.open(other, "/submit");
+  await name(page).fill("tab-one");
+  await expect(other.getByText("Another unsubmitted text of yours is kept: tab-one.")).toBeVisible();
+  await name(other).fill("tab-two");
+  await expect(page.getByText("Another unsubmitted text of yours is kept: tab-two.")).toBeVisible();
+  await expect(name(page)).toHaveValue("tab-one");
+
+  await berth.open(page, "/submit");
+  await expect(name(page)).toHaveValue("tab-one");
+  await berth.picture(page, "two-drafts");
+  await page.getByRole("button", { name: "Keep this one" }).click();
+  await expect(page.getByText("Another unsubmitted text")).toBeHidden();
+  await expect(name(page)).toHaveValue("tab-one");
+
+  await berth.open(page, "/submit");
+  await page.getByRole("button", { name: "Take that one" }).click();
+  await expect(name(page)).toHaveValue("tab-two");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await expect(name(page)).toHaveValue("tab-one");
+  await berth.open(other, "/submit");
+  await expect(name(other)).toHaveValue("tab-two");
+  await other.close();
+});
+
+test("a draft and what is typed early into the same page both stay", async ({ page }) => {
+  const name = page.getByLabel("Name", { exact: true });
+  await berth.open(page, "/submit");
+  await name.fill("draft-before");
+  await openEarly(page, "/submit", async () => name.fill("typed-early"));
+  await expect(name).toHaveValue("typed-early");
+  await expect(page.getByText("Another unsubmitted text of yours is kept: draft-before.")).toBeVisible();
+});
+
+test.describe("a session that ends", () => {
+  test.use({ storageState: { cookies: [], origins: [] } });
+
+  async function signIn(page: Page) {
+    await page.goto("/sign-in");
+    await page.getByLabel("User name").fill("admin");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await expect(page).toHaveURL(/\/$/);
+  }
+
+  async function signInAgain(page: Page) {
+    const question = page.getByRole("dialog", { name: "Sign in" });
+    await expect(question).toContainText("what you began goes on");
+    await expect(question.getByLabel("User name")).toHaveValue("admin");
+    const password = question.getByLabel("Password");
+    await expect(password).toBeFocused();
+    await password.fill("wrong");
+    await password.press("Enter");
+    await expect(question.getByRole("alert")).toContainText("is wrong");
+    await password.fill(PASSWORD);
+    await berth.picture(page, "sign-in-again");
+    await question.getByRole("button", { name: "Sign in" }).click();
+    await expect(question).toBeHidden();
+  }
+
+  test("in the middle of a job goes on with it", async ({ page, context }) => {
+    await signIn(page);
+    await berth.open(page, "/submit");
+    await page.getByLabel("Name", { exact: true }).fill("after-the-end");
+    await berth.mark(page);
+    await context.clearCookies();
+    await page.getByRole("button", { name: /^Submit/ }).click();
+    await signInAgain(page);
+    await expect(page).toHaveURL(/\/jobs\/admin\/after-the-end$/);
+    await berth.expectNoReload(page);
+  });
+
+  test("in the middle of a form of the administration goes on with it", async ({ page, context, baseURL }) => {
+    await signIn(page);
+    await berth.open(page, "/admin/users");
+    const form = page.locator("form", { has: page.getByRole("button", { name: "Add user" }) });
+    await form.getByLabel("Name").fill("late");
+    await form.getByLabel("Password").fill("a password for late");
+    await context.clearCookies();
+    await form.getByRole("button", { name: "Add user" }).click();
+    await signInAgain(page);
+    await expect(page.getByRole("rowheader", { name: "late", exact: true })).toBeVisible();
+
+    await berth.open(page, "/admin/clusters");
+    await page.getByLabel("Name", { exact: true }).fill("late-cluster");
+    await context.clearCookies();
+    await page.getByRole("button", { name: "Save" }).click();
+    await signInAgain(page);
+    await expect(page.getByRole("dialog", { name: "Save late-cluster" })).toContainText("No job");
+    await berth.confirm(page);
+    await expect(page.getByRole("rowheader", { name: "late-cluster" })).toBeVisible();
+    await forget(page.request, baseURL, "late-cluster");
+  });
+});
+
+test("the form of a virtual cluster keeps what is typed while jobs come and go", async ({ page, request, baseURL }) => {
+  await berth.open(page, "/admin/clusters");
+  const fields = { name: "churned", cpus: "4", gpus: "TITANX=2" };
+  const field = (name: string) => page.locator(`[name="cluster[${name}]"]`);
+  for (const [name, value] of Object.entries(fields)) await field(name).fill(value);
+  // The table above follows each of these; the form must not.
+  for (const round of [1, 2, 3]) {
+    const followed = page.waitForResponse((answer) => answer.url().includes("/fn/clusters/list"));
+    await berth.put(request, baseURL, `churn-${round}`, "true");
+    await followed;
+    for (const [name, value] of Object.entries(fields)) await expect(field(name)).toHaveValue(value);
+  }
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("dialog")).toContainText("Save churned");
+  await berth.confirm(page);
+  await expect(page.getByRole("row", { name: /churned/ })).toContainText("TITANX");
+  // The form is ready for the next one.
+  await expect(field("name")).toHaveValue("");
+  await forget(request, baseURL, "churned");
+});
+
+test("guarantees beyond what there is are said beside their field and before they are saved", async ({
+  page,
+  request,
+  baseURL,
+}) => {
+  await berth.open(page, "/admin/clusters");
+  const field = (name: string) => page.locator(`[name="cluster[${name}]"]`);
+  const promised = page.getByRole("list", { name: "Guaranteed of what there is" });
+  await field("name").fill("speech");
+  await field("gpus").fill("TITANX=500");
+  await expect(promised).toContainText("TITANX: promised 500 of 10, more than there is");
+  await field("gpus").fill("TITANX=3");
+  await expect(promised).toContainText("TITANX: promised 3 of 10");
+  await expect(promised).not.toContainText("more than there is");
+  await field("gpus").fill("TITANX=500");
+  await expect(promised).toContainText("more than there is");
+  await berth.picture(page, "promised");
+  await page.getByRole("button", { name: "Save" }).click();
+  const beyond = "More is guaranteed than there is: TITANX: promised 500 of 10";
+  await expect(page.getByRole("dialog")).toContainText(beyond);
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+
+  const answer = await request.put("/api/v2/virtual-clusters/speech", {
+    headers: { Origin: baseURL ?? "" },
+    data: { share: { gpus: { TITANX: 500 } } },
+  });
+  expect(await answer.text()).toContain(beyond);
+  await forget(request, baseURL, "speech");
+});
+
+async function forget(request: APIRequestContext, baseURL: string | undefined, cluster: string) {
+  const answer = await request.delete(`/api/v2/virtual-clusters/${cluster}`, { headers: { Origin: baseURL ?? "" } });
+  expect(answer.ok(), await answer.text()).toBe(true);
+}
+
+async function paste(page: Page, text: string) {
+  await page.evaluate((text) => navigator.clipboard.writeText(text), text);
+  await page.getByRole("textbox", { name: /^Editor of the job file/ }).focus();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.press("ControlOrMeta+V");
+}
+
+test("thousands of pasted lines make no thousands of fields", async ({ page }) => {
+  const lines = Array.from({ length: 5000 }, (_, number) => `      - echo line ${number}`);
+  const job = [
+    "protocolVersion: 2",
+    "name: five-thousand",
+    "type: job",
+    "prerequisites:",
+    "  - name: image",
+    "    type: dockerimage",
+    "    uri: berth/base:latest",
+    "taskRoles:",
+    "  worker:",
+    "    instances: 1",
+    "    dockerImage: image",
+    "    resourcePerInstance: {cpu: 1, memoryMB: 256, gpu: 0}",
+    "    commands:",
+    ...lines,
+    "",
+  ].join("\n");
+  await berth.open(page, "/submit?way=editor");
+  const fields = page.locator(".job-form").getByRole("textbox", { includeHidden: true });
+  const before = await fields.count();
+  await paste(page, job);
+  await expect(text(page)).toHaveValue(job);
+  await expect(page.getByText(/^Fits now/)).toBeVisible();
+  // Nobody looks at the form: it is as it was.
+  expect(await fields.count()).toBe(before);
+  await berth.write(page, "Form");
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue("five-thousand");
+  await expect(page.getByText(/^4.960 more are in the editor only/)).toBeVisible();
+  expect(await fields.count()).toBeLessThan(100);
+  await page.getByLabel("Name", { exact: true }).fill("five-thousand-lines");
+  await expect(text(page)).toHaveValue(job.replace("five-thousand", "five-thousand-lines"));
+});
+
+test("a text that cannot be read is one message and the way to its line", async ({ page }) => {
+  await berth.open(page, "/submit?way=editor");
+  await paste(page, '{\n  "jobName": "broken",\n  "image" "a"\n}');
+  await expect(page.getByRole("heading", { name: /1 problem/ })).toBeVisible();
+  await berth.write(page, "Form");
+  const alert = page.locator(".submit__main").getByRole("alert");
+  await expect(alert).toHaveCount(1);
+  await expect(alert).toContainText("line 3");
+  await expect(page.locator(".field__problem").filter({ visible: true })).toHaveCount(0);
+  await expect(page.locator(".job-form")).toBeHidden();
+  await berth.picture(page, "unreadable");
+  await alert.getByRole("button", { name: "Go to the line in the editor" }).click();
+  await expect(page.locator(".monaco-editor").first()).toBeVisible();
+  await expect(page).toHaveURL(/way=editor/);
+});

@@ -1,0 +1,139 @@
+import { expect, test } from "@playwright/test";
+import * as berth from "../pages";
+import { PASSWORD } from "../server";
+
+const LINES = 200_000;
+const SAYS = `seq -f 'line %.0f says something' 1 ${LINES}; echo the last word; sleep 600`;
+
+test("any place of a long log is read, found and linked to", async ({ page, request, baseURL }) => {
+  await berth.put(request, baseURL, "long-log", SAYS);
+  await berth.open(page, "/jobs/admin/long-log/logs");
+  const log = page.getByRole("region", { name: "Log of main-0" });
+  const line = (number: number) => log.locator(`.log__line[data-line="${number}"]`);
+  const status = page.locator(".log__status");
+
+  // Opened at the end, with true numbers, and only what is seen is in the page.
+  await expect(line(LINES + 1)).toContainText("the last word", { timeout: 60_000 });
+  await expect(line(LINES)).toContainText(`line ${LINES} says something`);
+  expect(await log.locator(".log__line").count()).toBeLessThan(200);
+  const box = (await log.boundingBox())!;
+  expect(box.height).toBeGreaterThanOrEqual(320);
+  await expect(status).toContainText("Following");
+  await expect(status).not.toContainText("complete");
+
+  // Any other place by scrolling; who scrolls up is left there.
+  await log.evaluate((port) => (port.scrollTop = port.scrollHeight / 2));
+  await expect(line(LINES / 2 + 5)).toContainText(`line ${LINES / 2 + 5} says something`);
+  await expect(status).toContainText("Paused");
+  await log.press("Home");
+  await expect(line(1)).toContainText("line 1 says something");
+  const first = (await line(1).boundingBox())!;
+  expect(Math.abs(first.y - box.y)).toBeLessThan(4);
+  expect(Math.abs(first.height - 19)).toBeLessThan(1);
+
+  // Searched by the server, by text and by pattern.
+  const field = page.getByRole("searchbox", { name: "Search the log" });
+  const found = page.locator(".log__found");
+  await field.fill("LINE 77777 says");
+  await field.press("Enter");
+  await expect(found).toContainText("1 of 1 line");
+  await expect(line(77_777)).toBeInViewport();
+  await expect(line(77_777)).toHaveClass(/log__line--current/);
+  await field.fill("line 1234(0|5)0 ");
+  await page.getByRole("button", { name: "Regular expression" }).click();
+  await expect(found).toContainText("of 2 lines");
+  await page.getByRole("button", { name: "Next match" }).click();
+  await expect(line(123_400).or(line(123_450)).locator("visible=true").first()).toBeInViewport();
+  await field.fill("(");
+  await field.press("Enter");
+  await expect(found).toContainText("unclosed group");
+  await field.fill("nowhere at all");
+  await field.press("Enter");
+  await expect(found).toContainText("Nothing found");
+
+  // A line has an address that lasts.
+  await log.focus();
+  await log.press("End");
+  await line(LINES).locator(".log__number").click();
+  await expect(page).toHaveURL(new RegExp(`task=main-0&attempt=0&line=${LINES}$`));
+  await page.goto("/jobs/admin/long-log/logs?task=main-0&attempt=0&line=54321");
+  await expect(line(54_321)).toBeInViewport();
+  await expect(line(54_321)).toHaveClass(/log__line--selected/);
+  await berth.picture(page, "log-long");
+
+  // When the job has ended, the same log is there at once, and it is said to be whole.
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop this job" }).click();
+  await berth.becomes(page, "STOPPED");
+  await expect(status).toContainText("The log is complete.");
+  await page.goto("/jobs/admin/long-log/logs");
+  await expect(line(LINES + 1)).toContainText("the last word");
+  await expect(status).toContainText("complete");
+});
+
+test("a log is paused and followed by a button and by keys", async ({ page, request, baseURL }) => {
+  await berth.put(request, baseURL, "ticks", "i=0; while true; do i=$((i+1)); echo tick $i; sleep 0.1; done");
+  await berth.open(page, "/jobs/admin/ticks/logs");
+  const log = page.getByRole("region", { name: "Log of main-0" });
+  const top = () => log.evaluate((port) => port.scrollTop);
+  await expect(log).toContainText("tick 40");
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
+  const paused = await top();
+  const status = page.locator(".log__status");
+  await expect(status).toContainText("Paused");
+  const before = await status.textContent();
+  await expect(status).not.toHaveText(before!);
+  expect(await top()).toBe(paused);
+  await log.focus();
+  await page.keyboard.press("f");
+  await expect(status).toContainText("Following");
+  await expect.poll(top).toBeGreaterThan(paused);
+});
+
+test("tasks and attempts are chosen without a second click", async ({ page, request, baseURL }) => {
+  const answer = await request.post("/api/v1/jobs", {
+    headers: { Origin: baseURL ?? "" },
+    data: {
+      jobName: "two-logs",
+      image: "berth/base:latest",
+      taskRoles: [
+        { name: "main", taskNumber: 2, cpuNumber: 1, memoryMB: 256, gpuNumber: 0, command: "echo I am $PAI_CURRENT_TASK_ROLE_CURRENT_TASK_INDEX; sleep 600" },
+      ],
+    },
+  });
+  expect(answer.status()).toBeLessThan(300);
+  await berth.open(page, "/jobs/admin/two-logs/logs");
+  await expect(page.getByRole("region", { name: "Log of main-0" })).toContainText("I am 0");
+  await page.getByRole("combobox", { name: "Task" }).selectOption("main-1");
+  await expect(page.getByRole("region", { name: "Log of main-1" })).toContainText("I am 1");
+  await expect(page).toHaveURL(/task=main-1/);
+  await page.goBack();
+  await expect(page.getByRole("region", { name: "Log of main-0" })).toContainText("I am 0");
+  await page.getByRole("combobox", { name: "Task" }).selectOption("All tasks");
+  const all = page.getByRole("region", { name: "Log of all tasks" });
+  await expect(all.locator("[data-task=main-0]")).toContainText("I am 0");
+  await expect(all.locator("[data-task=main-1]")).toContainText("I am 1");
+  await expect(all.locator("time").first()).toBeVisible();
+  await berth.picture(page, "log-of-all");
+});
+
+test("without JavaScript links lead to other places of a log", async ({ browser, request, baseURL }) => {
+  await berth.put(request, baseURL, "plain-log", "seq -f 'number %.0f' 1 2000; sleep 600");
+  const context = await browser.newContext({ javaScriptEnabled: false, baseURL, storageState: undefined });
+  const page = await context.newPage();
+  await page.goto("/");
+  await page.getByLabel("User name").fill("admin");
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const log = page.getByRole("region", { name: "Log of main-0" });
+  await expect(async () => {
+    await page.goto("/jobs/admin/plain-log/logs");
+    await expect(log).toContainText("number 2000", { timeout: 500 });
+  }).toPass({ timeout: 30_000 });
+  await page.getByRole("link", { name: "To the start" }).click();
+  await expect(log).toContainText("number 1");
+  await page.getByRole("link", { name: "Later lines" }).click();
+  await expect(log).toContainText("number 250");
+  await expect(log).not.toContainText("number 2000");
+  await context.close();
+});

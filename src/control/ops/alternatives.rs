@@ -1,0 +1,110 @@
+//! With which change a job that has to wait would start at once: found by trying.
+
+use api::queue::{Alternative, Instead};
+use protocol::ids::VirtualClusterName;
+use protocol::spec::JobSpec;
+use protocol::time::Timestamp;
+use scheduler::model::{Request, Standing};
+
+use crate::queue::Queue;
+
+/// Changes that are tried, and those that are told.
+const TRIED: usize = 12;
+const TOLD: usize = 4;
+/// A job's tasks are halved so often.
+const HALVINGS: u32 = 3;
+
+/// What would start now instead, what is not borrowed first.
+pub(super) fn find(
+    spec: &JobSpec,
+    request: &Request,
+    usable: &[VirtualClusterName],
+    queue: &mut Queue,
+    now: Timestamp,
+) -> Vec<Alternative> {
+    let types = queue.gpu_types();
+    let others = usable.iter().filter(|name| **name != request.virtual_cluster);
+    let candidates = splits(request)
+        .into_iter()
+        .chain(types.into_iter().filter_map(|gpu_type| {
+            let wanted = wants_only_of_job(spec, request) && !types_of(request).contains(&gpu_type);
+            wanted.then_some(Instead::GpuType { gpu_type })
+        }))
+        .chain(others.map(|name| Instead::VirtualCluster { virtual_cluster: name.clone() }));
+    let starts = |instead: Instead| {
+        let standing = queue.state().starts_now(&changed(request, &instead), now)?;
+        Some(Alternative { instead, borrowed: standing == Standing::Borrowed })
+    };
+    let mut found: Vec<_> = candidates.take(TRIED).filter_map(starts).collect();
+    found.sort_by_key(|alternative| alternative.borrowed);
+    found.truncate(TOLD);
+    found
+}
+
+/// As many GPUs in tasks of half as many each, and so on, where one role alone asks for GPUs.
+fn splits(request: &Request) -> Vec<Instead> {
+    let mut with_gpus = request.roles.iter().filter(|role| role.demand.gpus > 0);
+    let (Some(role), None) = (with_gpus.next(), with_gpus.next()) else { return Vec::new() };
+    let (tasks, gpus) = (role.count, role.demand.gpus);
+    let halved = |times: u32| {
+        let parts = 1_u32 << times;
+        let fits = gpus.is_multiple_of(parts) && gpus >= parts;
+        fits.then(|| Instead::Split { tasks: tasks.saturating_mul(parts), gpus: gpus / parts })
+    };
+    (1..=HALVINGS).map_while(halved).collect()
+}
+
+/// Whether one type of the whole job could take the place of what its roles ask for.
+fn wants_only_of_job(spec: &JobSpec, request: &Request) -> bool {
+    spec.roles.iter().all(|role| role.gpu_types.is_empty()) && !types_of(request).is_empty()
+}
+
+fn types_of(request: &Request) -> &[protocol::ids::GpuType] {
+    let mut with_gpus = request.roles.iter().filter(|role| role.demand.gpus > 0);
+    with_gpus.next().map_or(&[], |role| role.gpu_types.as_slice())
+}
+
+/// The job with the change.
+fn changed(request: &Request, instead: &Instead) -> Request {
+    let mut request = request.clone();
+    for role in request.roles.iter_mut().filter(|role| role.demand.gpus > 0) {
+        match instead {
+            Instead::Split { tasks, gpus } => {
+                role.count = *tasks;
+                role.demand.gpus = *gpus;
+            }
+            Instead::GpuType { gpu_type } => role.gpu_types = vec![gpu_type.clone()],
+            Instead::VirtualCluster { .. } => {}
+        }
+    }
+    if let Instead::VirtualCluster { virtual_cluster } = instead {
+        request.virtual_cluster = virtual_cluster.clone();
+    }
+    request
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_halved_as_long_as_that_comes_out_even() {
+        let text = |tasks: u32, gpus: &str| {
+            format!(
+                r#"{{"jobName": "job", "image": "berth/base", "taskRoles": [{{"name": "worker",
+                "taskNumber": {tasks}, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": {gpus},
+                "command": "true"}}]}}"#
+            )
+        };
+        let splits_of = |tasks, gpus| {
+            let spec = protocol::parse::parse(&text(tasks, gpus)).unwrap().spec;
+            splits(&crate::queue::request(&spec, &"ada".parse().unwrap()))
+        };
+        let split = |tasks, gpus| Instead::Split { tasks, gpus };
+        assert_eq!(splits_of(1, "8"), [split(2, 4), split(4, 2), split(8, 1)]);
+        assert_eq!(splits_of(3, "6"), [split(6, 3)]);
+        assert_eq!(splits_of(2, "1"), []);
+        assert_eq!(splits_of(2, "0"), []);
+        assert_eq!(splits_of(2, "0.5"), []);
+    }
+}

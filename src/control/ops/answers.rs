@@ -1,0 +1,146 @@
+//! What the scheduler says of a job that waits or would, with the names of people and jobs, and with
+//! what past jobs say of its start.
+
+use std::collections::BTreeMap;
+
+use api::jobs::DryRun;
+use api::queue::{Explanation, HeldBy, Need};
+use api::{Actor, Result};
+use protocol::amount::Amount;
+use protocol::ids::{JobId, JobKey, UserName, VirtualClusterName};
+use protocol::spec::JobSpec;
+use protocol::time::Timestamp;
+use protocol::wait::{WaitReason, Waiting};
+use scheduler::Like;
+use scheduler::model::{self, Answer, Request, RoleRequest, Standing};
+
+use super::alternatives;
+use crate::error::database;
+use crate::queue::Queue;
+use crate::rights::Usable;
+use crate::runs;
+use crate::shared::{Shared, lock};
+
+/// Jobs that are named, and users.
+const NAMED: usize = 8;
+/// GPU types that are named where a task would take any.
+const TYPES: usize = 4;
+
+/// A job as the answers are about it.
+pub(super) struct Asked<'a> {
+    pub(super) request: &'a Request,
+    pub(super) spec: &'a JobSpec,
+    /// Where else whoever asks could have it.
+    pub(super) usable: &'a [VirtualClusterName],
+    /// Since when it waits.
+    pub(super) since: Timestamp,
+}
+
+/// The virtual clusters that somebody may use.
+pub(super) async fn usable(shared: &Shared, actor: &Actor) -> Result<Vec<VirtualClusterName>> {
+    let usable = Usable::by(shared, actor).await.map_err(database)?;
+    let cluster = shared.cluster();
+    let open = cluster.virtual_clusters.iter().filter(|settings| usable.admits(settings));
+    Ok(open.map(|settings| settings.name.clone()).collect())
+}
+
+/// What the scheduler would do with a job that is not submitted.
+pub(super) fn dry_run(
+    answer: Answer,
+    asked: &Asked<'_>,
+    (queue, shared): (&mut Queue, &Shared),
+    now: Timestamp,
+) -> DryRun {
+    let why = match answer {
+        Answer::Fits(tasks, standing) => {
+            let mut nodes: Vec<_> = tasks.into_iter().map(|task| task.node).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            return DryRun::FitsNow { nodes, borrowed: standing == Standing::Borrowed };
+        }
+        Answer::Never(reason) => return DryRun::Never { reason },
+        Answer::Waits(why) => why,
+        Answer::Preempts(holders) => {
+            let jobs = u32::try_from(holders.len()).unwrap_or(u32::MAX);
+            let reason = WaitReason::Preempting { jobs };
+            let waiting = Waiting { reason, position: 1, expected_start: Some(now) };
+            let ahead = Vec::new();
+            model::Explanation { waiting, scarce: None, holders, ahead, expected: None }
+        }
+    };
+    DryRun::Waits(explanation(why, asked, (queue, shared), now))
+}
+
+/// All that can be said of why a job waits.
+pub(super) fn explanation(
+    why: model::Explanation,
+    asked: &Asked<'_>,
+    (queue, shared): (&mut Queue, &Shared),
+    now: Timestamp,
+) -> Explanation {
+    let model::Explanation { waiting, scarce, holders, ahead, expected } = why;
+    let like = Like::from(asked.request);
+    let past = lock(&shared.waits).expect(&like, &asked.spec.name, asked.since, now);
+    let rests = matches!(
+        waiting.reason,
+        WaitReason::Hold { .. } | WaitReason::Backoff { .. } | WaitReason::Preempting { .. }
+    );
+    let alternatives = match rests {
+        true => Vec::new(),
+        false => alternatives::find(asked.spec, asked.request, asked.usable, queue, now),
+    };
+    Explanation {
+        alternatives,
+        expected: runs::start(&waiting, expected, past),
+        waiting,
+        virtual_cluster: asked.request.virtual_cluster.clone(),
+        needs: needs(asked.request, queue, now),
+        scarce,
+        holders: named(&holders, queue),
+        held_by: held_by(&holders, queue),
+        ahead: named(&ahead, queue),
+    }
+}
+
+fn named(jobs: &[JobId], queue: &Queue) -> Vec<JobKey> {
+    jobs.iter().filter_map(|job| queue.key(*job)).take(NAMED).cloned().collect()
+}
+
+/// The holders by owner, who holds most at the head.
+fn held_by(jobs: &[JobId], queue: &Queue) -> Vec<HeldBy> {
+    let mut by_user: BTreeMap<&UserName, (u32, Amount)> = BTreeMap::new();
+    for row in jobs.iter().filter_map(|job| queue.job(*job)).map(|job| &job.row) {
+        let (jobs, gpus) = by_user.entry(&row.key.user).or_default();
+        *jobs += 1;
+        *gpus += row.gpus;
+    }
+    let held = |(user, (jobs, gpus)): (&UserName, _)| HeldBy { user: user.clone(), jobs, gpus };
+    let mut held: Vec<_> = by_user.into_iter().map(held).collect();
+    held.sort_by_key(|held| std::cmp::Reverse((held.gpus, held.jobs)));
+    held.truncate(NAMED);
+    held
+}
+
+/// The GPUs that a job asks for, by type, with what is free of them.
+fn needs(request: &Request, queue: &mut Queue, now: Timestamp) -> Vec<Need> {
+    let free = queue.free(&request.virtual_cluster, now);
+    let mut needs: Vec<Need> = Vec::new();
+    for role in request.roles.iter().filter(|role| role.demand.gpus > 0) {
+        let RoleRequest { count, demand, gpu_types, ports: _ } = role;
+        let each = Amount::from_milli(demand.all_gpu_milli());
+        let types: Vec<_> = match gpu_types.is_empty() {
+            true => free.keys().take(TYPES).cloned().collect(),
+            false => gpu_types.clone(),
+        };
+        for gpu_type in types {
+            match needs.iter_mut().find(|need| need.gpu_type == gpu_type && need.each == each) {
+                Some(need) => need.tasks += count,
+                None => {
+                    let free = free.get(&gpu_type).copied().unwrap_or_default();
+                    needs.push(Need { gpu_type, tasks: *count, each, free });
+                }
+            }
+        }
+    }
+    needs
+}

@@ -1,0 +1,216 @@
+//! Looking through a whole log for a text or a pattern.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use api::logs::{LogMatches, SearchAsk};
+use api::{Error, ErrorCode, Result};
+use futures::TryStreamExt;
+use regex::bytes::{Regex, RegexBuilder};
+use storage::{BlockText, LogBlock, LogReader};
+
+use crate::error::internal;
+
+/// What is looked for has so many bytes at most.
+const LONGEST: usize = 1_000;
+/// A pattern takes so many bytes at most when it is ready.
+const LARGEST: usize = 1024 * 1024;
+/// So many lines are named before the line asked for, and as many from it on.
+const NAMED: usize = 500;
+/// It is looked for so long.
+const TIME: Duration = Duration::from_secs(10);
+
+const ESCAPE: u8 = 0x1b;
+
+/// What is looked for, ready to be found.
+pub(super) fn pattern(ask: &SearchAsk) -> Result<Regex> {
+    let refused = |message: String| Error::new(ErrorCode::InvalidParametersError, message);
+    if ask.text.is_empty() || ask.text.len() > LONGEST {
+        return Err(refused(format!("what is looked for has 1 to {LONGEST} bytes")));
+    }
+    let text = if ask.pattern { Cow::from(&ask.text) } else { Cow::from(regex::escape(&ask.text)) };
+    let pattern = RegexBuilder::new(&text)
+        .case_insensitive(!ask.case)
+        .size_limit(LARGEST)
+        .dfa_size_limit(LARGEST)
+        .build();
+    pattern.map_err(|error| {
+        let error = error.to_string();
+        let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        refused(format!("this is no pattern: {reason}"))
+    })
+}
+
+/// The lines that have it, nearest to one line (from 1).
+pub(super) async fn search(log: &LogReader, pattern: Regex, near: u64) -> Result<LogMatches> {
+    let deadline = tokio::time::Instant::now() + TIME;
+    let mut found = Found::new(near);
+    let mut blocks =
+        log.each(move |block, content| (block.end_line(), matching(&pattern, block, content)));
+    let mut searched = 0;
+    loop {
+        let together = tokio::time::timeout_at(deadline, blocks.try_next()).await;
+        let Ok(together) = together else { break };
+        let Some(together) = together.map_err(internal)? else {
+            return Ok(found.matches(log.lines(), true));
+        };
+        for (end, lines) in together {
+            lines.into_iter().for_each(|line| found.add(line));
+            searched = end;
+        }
+    }
+    Ok(found.matches(searched, false))
+}
+
+/// Lines that were found, in their order.
+struct Found {
+    near: u64,
+    count: u64,
+    last: u64,
+    /// How many before the first that is named.
+    unnamed: u64,
+    before: VecDeque<u64>,
+    from: Vec<u64>,
+}
+
+impl Found {
+    fn new(near: u64) -> Self {
+        Self { near, count: 0, last: 0, unnamed: 0, before: VecDeque::new(), from: Vec::new() }
+    }
+
+    fn add(&mut self, line: u64) {
+        // A long line goes on in other blocks, which may have it as well.
+        if line == self.last {
+            return;
+        }
+        self.last = line;
+        self.count += 1;
+        if line < self.near {
+            self.before.push_back(line);
+            if self.before.len() > NAMED {
+                self.before.pop_front();
+                self.unnamed += 1;
+            }
+        } else if self.from.len() < NAMED {
+            self.from.push(line);
+        }
+    }
+
+    fn matches(self, searched: u64, all: bool) -> LogMatches {
+        let lines = Vec::from(self.before).into_iter().chain(self.from).collect();
+        LogMatches { count: self.count, before: self.unnamed, lines, searched, all }
+    }
+}
+
+/// Numbers, from 1, of the lines of a block that have it.
+fn matching(pattern: &Regex, block: &LogBlock, content: &BlockText) -> Vec<u64> {
+    let mut lines = Vec::new();
+    let head = (block.head as usize).min(content.text.len());
+    if head > 0 && pattern.is_match(&visible(&content.text[..head])) {
+        lines.push(block.line);
+    }
+    let numbered = (block.line + 1..).zip(content.lines(block));
+    lines.extend(
+        numbered.filter(|(_, line)| pattern.is_match(&visible(line))).map(|(number, _)| number),
+    );
+    lines
+}
+
+/// What is seen of a line: without its end, without what a carriage return has overwritten, without
+/// colours.
+fn visible(line: &[u8]) -> Cow<'_, [u8]> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = match line.iter().rposition(|byte| *byte == b'\r') {
+        Some(at) => &line[at + 1..],
+        None => line,
+    };
+    if line.contains(&ESCAPE) { Cow::from(without_escapes(line)) } else { Cow::from(line) }
+}
+
+fn without_escapes(line: &[u8]) -> Vec<u8> {
+    let mut seen = Vec::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.iter().position(|byte| *byte == ESCAPE) {
+        seen.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+        let Some(after) = rest.strip_prefix(b"[") else { continue };
+        let end = after.iter().position(|byte| (0x40..=0x7e).contains(byte));
+        rest = end.map_or(&[], |end| &after[end + 1..]);
+    }
+    seen.extend_from_slice(rest);
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use storage::{LogLimits, LogSpool};
+
+    use super::*;
+
+    fn ask(text: &str) -> SearchAsk {
+        SearchAsk { text: text.to_owned(), pattern: false, case: false, near: 1 }
+    }
+
+    fn log(lines: impl IntoIterator<Item = String>) -> LogReader {
+        let limits = LogLimits { block: 64, ..LogLimits::default() };
+        let mut log = LogSpool::new(limits, None);
+        lines.into_iter().for_each(|line| log.push(line.as_bytes(), None).unwrap());
+        log.reader()
+    }
+
+    async fn lines(log: &LogReader, ask: &SearchAsk) -> Vec<u64> {
+        search(log, pattern(ask).unwrap(), ask.near).await.unwrap().lines
+    }
+
+    #[tokio::test]
+    async fn texts_and_patterns_are_found_as_they_are_seen() {
+        let said = [
+            "loss=0.5 (step 1)\n",
+            "\u{1b}[31mRuntime\u{1b}[0mError: 显存不足\n",
+            "10%\r20%\r100%\r\n",
+            "a.b\n",
+            "axb",
+        ];
+        let log = log(said.map(str::to_owned));
+        assert_eq!(lines(&log, &ask("(step 1)")).await, [1], "a text is no pattern");
+        assert_eq!(lines(&log, &ask("runtimeerror")).await, [2], "colours are not in the way");
+        assert_eq!(lines(&log, &SearchAsk { case: true, ..ask("runtimeerror") }).await, [0_u64; 0]);
+        assert_eq!(lines(&log, &ask("显存")).await, [2]);
+        assert_eq!(lines(&log, &ask("20%")).await, [0_u64; 0], "what was overwritten is not seen");
+        assert_eq!(lines(&log, &ask("100%")).await, [3]);
+        assert_eq!(lines(&log, &ask("a.b")).await, [4]);
+        let pattern = |text| SearchAsk { pattern: true, ..ask(text) };
+        assert_eq!(lines(&log, &pattern("^a.b$")).await, [4, 5]);
+        assert_eq!(lines(&log, &pattern(r"loss=\d+\.\d")).await, [1]);
+    }
+
+    #[test]
+    fn what_cannot_be_looked_for_is_refused() {
+        let huge = format!("(a{{1000}}){}", "{1000}");
+        for text in ["", "(", "[z-a]", &huge, &"x".repeat(LONGEST + 1)] {
+            let refused = pattern(&SearchAsk { pattern: true, ..ask(text) }).unwrap_err();
+            assert_eq!(refused.code, ErrorCode::InvalidParametersError, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn matches_are_counted_and_the_nearest_named() {
+        let log = log((0..5_000).map(|number| format!("line {number}\n")));
+        let found = search(&log, pattern(&ask("line")).unwrap(), 3_000).await.unwrap();
+        assert_eq!((found.count, found.before, found.all), (5_000, 2_499, true));
+        assert_eq!(found.lines.first().copied(), Some(2_500));
+        assert_eq!(found.lines[500], 3_000);
+        assert_eq!((found.lines.len(), found.lines.last().copied()), (1_000, Some(3_499)));
+        let none = search(&log, pattern(&ask("nowhere")).unwrap(), 1).await.unwrap();
+        assert_eq!(none, LogMatches { searched: 5_000, all: true, ..LogMatches::default() });
+    }
+
+    #[tokio::test]
+    async fn a_line_over_many_blocks_is_found_once() {
+        let log = log([format!("first\n{}needle{}needle\nlast", "x".repeat(300), "y".repeat(300))]);
+        assert_eq!(lines(&log, &ask("needle")).await, [2]);
+        assert_eq!(lines(&log, &ask("last")).await, [3]);
+    }
+}

@@ -1,0 +1,171 @@
+//! Who and what there is: nodes, virtual clusters, users and their groups.
+
+use std::collections::BTreeMap;
+
+use protocol::cluster::{GpuCount, GpuRuntime, NodeSettings, Share, VirtualClusterSettings};
+use protocol::ids::{GpuType, GroupName, NodeName, UserName, VirtualClusterName};
+use protocol::resources::PortRange;
+
+/// Nodes of one kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rack {
+    pub(crate) prefix: &'static str,
+    pub(crate) nodes: u32,
+    pub(crate) gpu_type: &'static str,
+    pub(crate) gpus: u32,
+    pub(crate) cpus: u32,
+    pub(crate) memory_gb: u64,
+}
+
+/// All nodes.
+pub(crate) static RACKS: [Rack; 3] = [
+    Rack { prefix: "sim-a100", nodes: 10, gpu_type: "A100", gpus: 8, cpus: 128, memory_gb: 1024 },
+    Rack { prefix: "sim-v100", nodes: 14, gpu_type: "V100", gpus: 8, cpus: 64, memory_gb: 512 },
+    Rack { prefix: "sim-titanx", nodes: 16, gpu_type: "TITANX", gpus: 4, cpus: 32, memory_gb: 128 },
+];
+
+/// The type of the GPUs that are shared.
+pub(crate) const SHARED: &str = "TITANX";
+/// The node that an administrator wants empty.
+pub(crate) const DRAINED: &str = "sim-titanx-16";
+/// The node that does not answer.
+pub(crate) const CUT_OFF: &str = "sim-v100-14";
+
+/// Whose jobs there are.
+pub(crate) const PEOPLE: [&str; 12] = [
+    "demo-ada",
+    "demo-bo",
+    "demo-chen",
+    "demo-dana",
+    "demo-eli",
+    "demo-fang",
+    "demo-gus",
+    "demo-hana",
+    "demo-ivan",
+    "demo-jun",
+    "demo-kim",
+    "demo-lin",
+];
+
+/// Groups and their members.
+pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
+    ("language", &["demo-bo", "demo-chen", "demo-dana", "demo-hana"]),
+    ("perception", &["demo-ada", "demo-eli", "demo-fang", "demo-gus", "demo-ivan"]),
+    ("speech", &["demo-jun", "demo-kim", "demo-lin"]),
+];
+
+/// A virtual cluster: its name, its parent, the GPUs it is guaranteed, whether it borrows, its group.
+type Plan =
+    (&'static str, Option<&'static str>, &'static [(&'static str, u64)], bool, Option<usize>);
+
+const CLUSTERS: [Plan; 6] = [
+    ("default", None, &[], true, None),
+    ("vision", None, &[("A100", 24), ("V100", 32)], true, None),
+    ("nlp", None, &[("A100", 40), ("V100", 24)], true, Some(0)),
+    ("nlp-pretraining", Some("nlp"), &[("A100", 24)], true, Some(0)),
+    ("speech", None, &[("V100", 24), ("TITANX", 16)], true, Some(2)),
+    ("detection", None, &[("V100", 16), ("TITANX", 24)], false, Some(1)),
+];
+
+/// How long a simulated container runs whose command does not say.
+const SECONDS: u32 = 900;
+
+pub(crate) fn user(name: &str) -> UserName {
+    UserName::new(name).expect("letters and hyphens are a valid user name")
+}
+
+pub(crate) fn group(name: &str) -> GroupName {
+    name.parse().expect("a word is a valid group name")
+}
+
+pub(crate) fn gpu_type(name: &str) -> GpuType {
+    GpuType::new(name).expect("a word is a valid GPU type")
+}
+
+pub(crate) fn node(name: &str) -> NodeName {
+    NodeName::new(name).expect("letters, digits and hyphens are a valid node name")
+}
+
+pub(crate) fn cluster(name: &str) -> VirtualClusterName {
+    VirtualClusterName::new(name).expect("letters and hyphens are a valid virtual cluster name")
+}
+
+/// The nodes, rack by rack.
+pub(crate) fn nodes() -> Vec<NodeSettings> {
+    let racks = RACKS.iter().zip(1..);
+    racks
+        .flat_map(|(rack, number)| (1..=rack.nodes).map(move |at| of_rack(rack, number, at)))
+        .collect()
+}
+
+fn of_rack(rack: &Rack, number: u32, at: u32) -> NodeSettings {
+    let name = format!("{}-{at:02}", rack.prefix);
+    NodeSettings {
+        address: format!("10.{number}.0.{at}"),
+        endpoint: format!("sim://{name}?duration={SECONDS}"),
+        name: node(&name),
+        cpus: Some(rack.cpus),
+        memory_mb: Some(rack.memory_gb * 1024),
+        disk_gb: Some(2000),
+        gpus: Some(vec![GpuCount { gpu_type: gpu_type(rack.gpu_type), count: rack.gpus }]),
+        gpu_runtime: GpuRuntime::None,
+        ports: PortRange::default(),
+        labels: BTreeMap::from([("simulated".to_owned(), "true".to_owned())]),
+        links: Vec::new(),
+        shares_gpus: rack.gpu_type == SHARED,
+        network: None,
+    }
+}
+
+/// The virtual clusters, parents before their parts.
+pub(crate) fn virtual_clusters() -> Vec<VirtualClusterSettings> {
+    let settings = |(name, parent, gpus, borrows, members): Plan| {
+        let gpus = gpus.iter().map(|(kind, count)| (gpu_type(kind), *count)).collect();
+        VirtualClusterSettings {
+            share: Share { gpus, ..Share::default() },
+            parent: parent.map(cluster),
+            borrows,
+            groups: members.iter().map(|at| group(GROUPS[*at].0)).collect(),
+            ..VirtualClusterSettings::new(cluster(name))
+        }
+    };
+    CLUSTERS.into_iter().map(settings).collect()
+}
+
+/// Whether somebody may use a virtual cluster.
+pub(crate) fn admits(name: &str, person: &str) -> bool {
+    let found = CLUSTERS.iter().find(|(other, ..)| *other == name);
+    let members = found.and_then(|(.., members)| members.map(|at| GROUPS[at].1));
+    members.is_none_or(|members| members.contains(&person))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_40_simulated_nodes_of_three_types() {
+        let nodes = nodes();
+        assert_eq!(nodes.len(), 40);
+        let counts = nodes.iter().flat_map(|node| node.gpus.iter().flatten());
+        let mut types: Vec<_> = counts.map(|gpus| gpus.gpu_type.as_str()).collect();
+        types.dedup();
+        assert_eq!(types, ["A100", "V100", "TITANX"]);
+        assert!(nodes.iter().all(NodeSettings::is_simulated));
+        for name in [DRAINED, CUT_OFF] {
+            assert!(nodes.iter().any(|node| node.name.as_str() == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_virtual_clusters_go_together() {
+        let clusters = virtual_clusters();
+        assert_eq!(protocol::shares::mistakes(&clusters), Vec::<String>::new());
+        assert!(clusters.iter().any(|cluster| cluster.share == Share::default()));
+        assert!(clusters.iter().any(|cluster| cluster.parent.is_some()));
+        assert!(clusters.iter().any(|cluster| !cluster.borrows));
+        assert!(
+            admits("nlp", "demo-bo") && !admits("nlp", "demo-lin") && admits("vision", "demo-lin")
+        );
+    }
+}

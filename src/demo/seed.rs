@@ -1,0 +1,139 @@
+use database::Database;
+use database::jobs::JobFilter;
+use protocol::time::Timestamp;
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use storage::Storage;
+
+use crate::job::Reader;
+use crate::{Error, beside, cast, desk, past, present};
+
+/// The fact that a database was seeded.
+const SEEDED: &str = "demo";
+/// The same cluster each time.
+const SEED: u64 = 40;
+
+/// What a database is to a demonstration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// Nothing is there yet.
+    Empty,
+    /// It was seeded before.
+    Seeded,
+    /// It is somebody's: nothing is simulated there.
+    Taken,
+}
+
+/// What the database is.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn ground(database: &Database) -> Result<Ground, Error> {
+    if database::settings::get(database.read(), SEEDED).await?.is_some() {
+        return Ok(Ground::Seeded);
+    }
+    let any = JobFilter { limit: 1, ..JobFilter::default() };
+    let (_, jobs) = database::jobs::list(database.read(), &any).await?;
+    let nodes = database::nodes::list(database.read()).await?;
+    Ok(if jobs == 0 && nodes.is_empty() { Ground::Empty } else { Ground::Taken })
+}
+
+/// Writes everything into an empty database: all of it or nothing.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn seed(database: &Database, storage: &Storage, now: Timestamp) -> Result<(), Error> {
+    let (mut random, mut reader) = (StdRng::seed_from_u64(SEED), Reader::new());
+    let mut past = past::lives(now, &mut random, &mut reader);
+    let mut present = present::lives(now, &mut reader);
+    let transaction = database.begin().await?;
+    for node in cast::nodes() {
+        database::nodes::save(&transaction, &node, false).await?;
+    }
+    database::nodes::set_draining(&transaction, &cast::node(cast::DRAINED), true, false).await?;
+    for settings in cast::virtual_clusters() {
+        database::virtual_clusters::save(&transaction, &settings).await?;
+    }
+    beside::people(&transaction, now).await?;
+    desk::write(&transaction, &mut past).await?;
+    desk::write(&transaction, &mut present).await?;
+    beside::saved(&transaction, &past).await?;
+    beside::audited(&transaction, now, &past).await?;
+    // Logs of jobs that are not stored after all would be nobody's, jobs without logs are common.
+    beside::logs(storage, &past).await?;
+    database::settings::set_once(&transaction, SEEDED, "seeded").await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use protocol::exit::Cause;
+    use protocol::state::State;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+    async fn seeded(folder: &tempfile::TempDir) -> Database {
+        let path = folder.path().display();
+        let database = Database::open(&format!("sqlite://{path}/berth.db")).await.unwrap();
+        let storage = Storage::open(&format!("{path}/storage")).unwrap();
+        assert_eq!(ground(&database).await.unwrap(), Ground::Empty);
+        seed(&database, &storage, NOW).await.unwrap();
+        assert_eq!(ground(&database).await.unwrap(), Ground::Seeded);
+        database
+    }
+
+    #[tokio::test]
+    async fn a_seeded_cluster_has_everything_there_is_to_see() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = seeded(&folder).await;
+        let all = JobFilter { limit: 20_000, ..JobFilter::default() };
+        let (jobs, total) = database::jobs::list(database.read(), &all).await.unwrap();
+        let count = |state| jobs.iter().filter(|job| job.state == state).count();
+        assert_eq!(count(State::Running), 44);
+        assert_eq!(count(State::Waiting), 60);
+        assert_eq!(usize::try_from(total).unwrap(), past::JOBS + 104);
+        for state in [State::Succeeded, State::Failed, State::Stopped] {
+            assert!(count(state) > 500, "{state:?}: {}", count(state));
+        }
+        let causes: BTreeSet<_> = jobs
+            .iter()
+            .filter_map(|job| job.exit.as_ref())
+            .map(|exit| std::mem::discriminant(&exit.cause))
+            .map(|cause| format!("{cause:?}"))
+            .collect();
+        assert!(causes.len() >= 18, "{causes:?}");
+        let limit = |job: &&database::jobs::JobRow| {
+            job.exit.as_ref().is_some_and(|exit| exit.cause == Cause::TimeLimit)
+        };
+        assert!(jobs.iter().any(|job| limit(&job)));
+        assert_eq!(jobs.iter().filter(|job| job.held.is_some()).count(), 4);
+    }
+
+    #[test]
+    fn nothing_is_given_twice() {
+        let lives = present::lives(NOW, &mut Reader::new());
+        let tasks = lives.iter().flat_map(|life| &life.tasks);
+        let mut given = BTreeSet::new();
+        for task in tasks.filter(|task| task.resources.gpu_part().is_none()) {
+            for gpu in &task.placement.gpus {
+                assert!(given.insert((task.placement.node.clone(), *gpu)), "{:?}", task.placement);
+            }
+        }
+        assert!(given.len() > 200, "{}", given.len());
+    }
+
+    #[test]
+    fn the_same_moment_gives_the_same_past() {
+        let lives = || {
+            let (mut random, mut reader) = (StdRng::seed_from_u64(SEED), Reader::new());
+            let lives = past::lives(NOW, &mut random, &mut reader).into_iter();
+            lives.map(|life| (life.job, life.update, life.tasks)).collect::<Vec<_>>()
+        };
+        assert!(lives() == lives());
+    }
+}

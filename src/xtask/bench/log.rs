@@ -1,0 +1,116 @@
+//! A log of a million lines (70 MB), while its task runs and when it is kept: opened at its end, at
+//! places all over it, and looked through.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::berth::{Berth, small_job};
+use super::{Measured, large_job, submit_to_start};
+use crate::base_image::IMAGE;
+use crate::docker::PrivateEngine;
+use crate::setup;
+use crate::workspace::Workspace;
+
+/// How many lines it has.
+const LINES: u64 = 1_000_000;
+/// Places that are looked at.
+const PLACES: u64 = 50;
+/// How long anything may take at all.
+const LIMIT: Duration = Duration::from_secs(300);
+const LOG: &str = "/api/v2/jobs/admin~long/logs";
+
+pub(super) fn measure(workspace: &Workspace, binary: &Path) -> Result<Vec<Measured>> {
+    let archive = setup::for_testing(workspace)?;
+    let private = PrivateEngine::start(&PrivateEngine::folder())?;
+    private.engine().load(&archive)?;
+    let berth = Berth::start(binary, &submit_to_start::node(private.engine()))?;
+    let said = format!(
+        "seq -f 'step %.0f of a training run that says very much, loss=0.123456789' 1 {LINES}; \
+         touch /tmp/said; sleep 1000"
+    );
+    berth.submit(&small_job("long", IMAGE, &said))?;
+    wait(|| Ok(state(&berth)? == "RUNNING"))?;
+    // As long as it is written the engine's end of it moves.
+    let last = format!("step {LINES} ");
+    wait(|| Ok(end_says(&berth.get(&format!("{LOG}/lines?count=1"))?, &last)))?;
+    let mut measured = vec![took("log_read_at_all", || {
+        wait(|| Ok(berth.get(&format!("{LOG}/lines?count=1"))?["reading"] == json!(false)))
+    })?];
+    measured.extend(places(&berth, ["log_end", "log_anywhere", "log_text", "log_pattern"])?);
+    berth.put("/api/v2/jobs/admin~long/executionType", &json!({ "value": "STOP" }))?;
+    wait(|| Ok(state(&berth)? == "STOPPED"))?;
+    measured.push(took("log_complete_after_end", || {
+        wait(|| Ok(berth.get(&format!("{LOG}/lines?count=1"))?["complete"] == json!(true)))
+    })?);
+    let kept = ["log_kept_end", "log_kept_anywhere", "log_kept_text", "log_kept_pattern"];
+    measured.extend(places(&berth, kept)?);
+    measured.push(Measured {
+        name: "log_server_memory",
+        value: large_job::peak(&berth)?,
+        unit: "MiB",
+    });
+    Ok(measured)
+}
+
+/// The end, the slowest of places all over the log, and two searches.
+fn places(berth: &Berth, names: [&'static str; 4]) -> Result<[Measured; 4]> {
+    let [end, anywhere, text, pattern] = names;
+    let end = took(end, || berth.get(&format!("{LOG}/lines?count=200")).map(drop))?;
+    let mut slowest: f64 = 0.0;
+    for place in 0..PLACES {
+        // A number without a pattern to it, and the same each time.
+        let line = place * 7_919_333 % (LINES - 300) + 1;
+        let one = took(anywhere, || {
+            let window = berth.get(&format!("{LOG}/lines?count=200&from={line}"))?;
+            let first = window["lines"][0]["text"].as_str().unwrap_or_default();
+            if !first.starts_with(&format!("step {line} ")) {
+                bail!("line {line} says {first:?}");
+            }
+            Ok(())
+        })?;
+        slowest = slowest.max(one.value);
+    }
+    let text = took(text, || found(berth, "text=step%20777777%20of", 1))?;
+    let pattern =
+        took(pattern, || found(berth, "pattern=true&text=step%20%5Cd%2B77%20.*loss", 9_999))?;
+    Ok([end, Measured { name: anywhere, value: slowest, unit: "ms" }, text, pattern])
+}
+
+fn found(berth: &Berth, search: &str, wanted: u64) -> Result<()> {
+    let found = berth.get(&format!("{LOG}/search?{search}"))?;
+    if found["count"].as_u64() != Some(wanted) || found["all"] != json!(true) {
+        bail!("{search}: found in {} lines, not in {wanted}", found["count"]);
+    }
+    Ok(())
+}
+
+fn end_says(window: &Value, text: &str) -> bool {
+    window["lines"][0]["text"].as_str().is_some_and(|line| line.starts_with(text))
+}
+
+fn state(berth: &Berth) -> Result<String> {
+    let job = berth.get("/api/v1/jobs/long")?;
+    let state = job["jobStatus"]["state"].as_str();
+    Ok(state.context("the job has no state")?.to_owned())
+}
+
+fn took(name: &'static str, work: impl FnOnce() -> Result<()>) -> Result<Measured> {
+    let begun = Instant::now();
+    work()?;
+    Ok(Measured { name, value: begun.elapsed().as_secs_f64() * 1000.0, unit: "ms" })
+}
+
+fn wait(done: impl Fn() -> Result<bool>) -> Result<()> {
+    let deadline = Instant::now() + LIMIT;
+    while !done()? {
+        if Instant::now() > deadline {
+            bail!("it did not come to that within {} s", LIMIT.as_secs());
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! What it costs to look: a browser opens pages of a cluster in which something changes ten times a
+//! second, once on the demonstration's nodes and once on ten thousand GPUs.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::berth::{Berth, small_job};
+use crate::node;
+use crate::process::{find_program, output};
+use crate::progress::note;
+use crate::workspace::Workspace;
+
+/// How long each page is watched, in seconds.
+const WATCHED: u32 = 20;
+/// A job that comes and goes changes four times: it waits, is prepared, runs, ends.
+const BETWEEN_JOBS: Duration = Duration::from_millis(400);
+/// Nodes of the large cluster, eight GPUs each.
+const NODES: u32 = 1250;
+/// Its jobs that stay, ten nodes each.
+const JOBS: u32 = 100;
+/// The job whose page is watched.
+const WATCHED_JOB: &str = "watched";
+
+/// What is measured of a page.
+#[derive(Debug, Deserialize)]
+struct Cost {
+    name: String,
+    requests_per_second: f64,
+    kb_per_second: f64,
+    html_kb: f64,
+    elements: f64,
+    code_kb: f64,
+    cold_requests: f64,
+    cold_kb: f64,
+}
+
+/// Measures both clusters and prints `name value unit` lines; what is beyond its limit is said.
+pub(super) fn run(workspace: &Workspace, binary: &Path) -> Result<()> {
+    let demonstration = Berth::start_with(binary, "", &["--demo"])?;
+    measure(workspace, &demonstration, "demo")?;
+    drop(demonstration);
+    let large = Berth::start(binary, &nodes())?;
+    for number in 0..JOBS {
+        large.submit(&wide_job(number))?;
+    }
+    measure(workspace, &large, "large")
+}
+
+fn nodes() -> String {
+    let mut text = String::new();
+    for number in 1..=NODES {
+        let (third, fourth) = (number / 250, number % 250 + 1);
+        // Writing to a text never fails.
+        let _written = write!(
+            text,
+            "[[nodes]]\nname = \"node-{number:04}\"\naddress = \"10.0.{third}.{fourth}\"\n\
+             endpoint = \"sim://node-{number:04}\"\ncpus = 128\nmemory_mb = 1048576\n\
+             disk_gb = 2000\ngpus = [{{ type = \"A100\", count = 8 }}]\n"
+        );
+    }
+    text
+}
+
+fn wide_job(number: u32) -> serde_json::Value {
+    let mut job = small_job(&format!("wide-{number}"), "any:latest", "sleep 7200");
+    let role = &mut job["taskRoles"][0];
+    role["taskNumber"] = json!(10);
+    role["gpuNumber"] = json!(8);
+    job
+}
+
+fn measure(workspace: &Workspace, berth: &Berth, cluster: &str) -> Result<()> {
+    berth.submit(&small_job(WATCHED_JOB, "any:latest", "sleep 7200"))?;
+    let over = AtomicBool::new(false);
+    let costs = thread::scope(|scope| {
+        let changes = scope.spawn(|| change(berth, &over));
+        let costs = look(workspace, berth);
+        over.store(true, Ordering::Relaxed);
+        changes.join().ok().context("the changes ended early")??;
+        costs
+    })?;
+    for cost in costs {
+        cost.print(cluster);
+    }
+    Ok(())
+}
+
+/// Lets short jobs come and go.
+fn change(berth: &Berth, over: &AtomicBool) -> Result<()> {
+    for number in 0.. {
+        if over.load(Ordering::Relaxed) {
+            break;
+        }
+        berth.submit(&small_job(&format!("short-{number}"), "any:latest", "sleep 1"))?;
+        thread::sleep(BETWEEN_JOBS);
+    }
+    Ok(())
+}
+
+/// Lets a browser look at the pages one after the other.
+fn look(workspace: &Workspace, berth: &Berth) -> Result<Vec<Cost>> {
+    let folder = workspace.root.join("end2end");
+    node::ensure_packages(&folder)?;
+    let job = format!("/jobs/admin/{WATCHED_JOB}");
+    let pages =
+        json!({ "home": "/", "jobs": "/jobs", "job": job, "nodes": "/nodes", "submit": "/submit" });
+    let chromium = find_program("chromium")
+        .or_else(|| find_program("chromium-browser"))
+        .context("there is no `chromium` here (Debian: apt-get install chromium)")?;
+    let mut browser = node::node(&folder);
+    browser
+        .arg("cost.mjs")
+        .env("BENCH_URL", berth.url(""))
+        .env("BENCH_SECONDS", WATCHED.to_string())
+        .env("BENCH_PAGES", pages.to_string())
+        .env("BENCH_CREDENTIALS", berth.credentials().to_string())
+        .env("CHROMIUM", chromium);
+    let said = output(&mut browser)?;
+    said.lines().map(|line| serde_json::from_str(line).context("cost.mjs")).collect()
+}
+
+impl Cost {
+    fn print(&self, cluster: &str) {
+        let page = &self.name;
+        for (what, value, unit, limit) in [
+            ("requests", self.requests_per_second, "1/s", 1.0),
+            ("transfer", self.kb_per_second, "kB/s", 20.0),
+            ("html", self.html_kb, "kB", 100.0),
+            ("elements", self.elements, "elements", 3000.0),
+            ("code", self.code_kb, "kB", 450.0),
+            ("cold_requests", self.cold_requests, "requests", 15.0),
+            ("cold_transfer", self.cold_kb, "kB", f64::INFINITY),
+        ] {
+            println!("pages_{cluster}_{page}_{what} {value:.2} {unit}");
+            if value > limit {
+                note(&format!("{page} of {cluster}: {what} is beyond {limit} {unit}"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_large_cluster_has_ten_thousand_gpus() {
+        let text = nodes();
+        assert_eq!(text.matches("[[nodes]]").count() * 8, 10_000);
+        let addresses: std::collections::BTreeSet<_> =
+            text.lines().filter(|line| line.starts_with("address")).collect();
+        assert_eq!(addresses.len(), 1250);
+        assert_eq!(wide_job(3)["taskRoles"][0]["gpuNumber"], 8);
+    }
+}
