@@ -119,7 +119,7 @@ test("tasks and attempts are chosen without a second click", async ({ page, requ
 
 test("without JavaScript links lead to other places of a log", async ({ browser, request, baseURL }) => {
   await berth.put(request, baseURL, "plain-log", "seq -f 'number %.0f' 1 2000; sleep 600");
-  const context = await browser.newContext({ javaScriptEnabled: false, baseURL, storageState: undefined });
+  const context = await browser.newContext({ javaScriptEnabled: false, baseURL, storageState: { cookies: [], origins: [] } });
   const page = await context.newPage();
   await page.goto("/");
   await page.getByLabel("User name").fill("admin");

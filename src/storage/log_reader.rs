@@ -113,6 +113,9 @@ impl LogReader {
             if lines.len() >= count || bytes >= WINDOW_BYTES {
                 break;
             }
+            if block.lines == 0 {
+                continue;
+            }
             let content = self.block(at).await?;
             let skipped = usize::try_from(from.saturating_sub(block.line)).unwrap_or(usize::MAX);
             let wanted = content.lines(block).enumerate().skip(skipped).take(count - lines.len());

@@ -1,5 +1,4 @@
 use api::logs::{LogMatches, SearchAsk};
-use leptos::html::Input;
 use leptos::prelude::*;
 use send_wrapper::SendWrapper;
 use web_sys::AbortController;
@@ -133,7 +132,6 @@ fn place(found: &LogMatches, line: Option<u64>) -> u64 {
 /// The field to look for something in a log, with what was found.
 #[component]
 pub(crate) fn LogSearch(search: Search) -> impl IntoView {
-    let field = NodeRef::<Input>::new();
     let reader = Reader::get();
     let label = move || reader.texts().log.search;
     view! {
@@ -149,7 +147,6 @@ pub(crate) fn LogSearch(search: Search) -> impl IntoView {
             <input
                 class="input log__find"
                 type="search"
-                node_ref=field
                 data-filter=""
                 maxlength="300"
                 aria-label=label

@@ -42,10 +42,14 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
     // the log of an attempt stays there when another one begins.
     let task = Memo::new(move |before: Option<&Option<TaskRef>>| {
         let asked = asked.get();
-        // Whoever may not read it is told so once, and asks for nothing.
-        let known = detail.get().and_then(Result::ok).filter(|detail| detail.may_manage)?;
-        let (role, index) = asked.0.or_else(|| first_task(&known))?;
         let before = before.and_then(Option::as_ref);
+        // What is read stays while the server does not answer.
+        let Some(known) = detail.get().and_then(Result::ok) else { return before.cloned() };
+        // Whoever may not read it is told so once, and asks for nothing.
+        if !known.may_manage {
+            return None;
+        }
+        let (role, index) = asked.0.or_else(|| first_task(&known))?;
         let same = before.filter(|task| task.role == role && task.index == index);
         let current = || known.attempts.last().map(|attempt| attempt.number);
         let attempt = asked.1.or_else(|| same.and_then(|task| task.attempt)).or_else(current);

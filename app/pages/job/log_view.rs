@@ -85,9 +85,9 @@ fn Window(
     let name = format!("{}-{}", task.role, task.index);
     let label = move || (reader.texts().log.label)(&name);
     let seen = Memo::new(move |_| {
-        let alive = state.is_alive();
+        let (alive, top, seen) = (state.is_alive(), state.top.get(), state.port().seen());
         state.lines.with(|lines| match alive {
-            true => lines.shown(whole(state.top.get()), state.port().seen()),
+            true => lines.shown(whole(top), seen),
             false => lines.all(),
         })
     });

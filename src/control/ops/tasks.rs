@@ -1,5 +1,7 @@
 //! Finding the task that somebody means.
 
+use std::cmp::Reverse;
+
 use api::{Error, ErrorCode, Result};
 use database::tasks::Task;
 use protocol::ids::{JobKey, RoleName};
@@ -40,9 +42,8 @@ pub(super) async fn last_runs(
     let attempt = attempt.or(row.attempt);
     let mut tasks = database::tasks::of_job(reader, row.id).await.map_err(database)?;
     tasks.retain(|task| Some(task.key.attempt) == attempt);
-    let place = |task: &Task| (task.key.role, task.key.index);
-    tasks.sort_by_key(|task| (place(task), std::cmp::Reverse(task.key.retry)));
-    tasks.dedup_by_key(|task| place(task));
+    tasks.sort_by_key(|task| (task.key.role, task.key.index, Reverse(task.key.retry)));
+    tasks.dedup_by_key(|task| (task.key.role, task.key.index));
     Ok(tasks)
 }
 

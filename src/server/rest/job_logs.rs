@@ -186,8 +186,8 @@ pub(crate) async fn together(
 }
 
 fn numbers(text: &str) -> Result<Vec<u64>, Failure> {
-    let numbers = text.split(',').filter(|number| !number.is_empty()).map(str::parse);
-    numbers.collect::<Result<_, _>>().map_err(|_| {
+    let numbers = text.split(',').filter(|number| !number.is_empty()).map(str::parse::<u64>);
+    numbers.collect::<Result<Vec<_>, _>>().map_err(|_| {
         let message = format!("{text:?} are no numbers of lines: allowed is 1,20,0");
         Failure::new(ErrorCode::InvalidParametersError, message)
     })

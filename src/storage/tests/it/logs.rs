@@ -75,7 +75,8 @@ async fn lines_of_all_sorts_have_their_numbers() {
     let huge = "x".repeat(100_000);
     let said =
         format!("one\r\n\n10%\r20%\r100%\n\u{1b}[31mred\u{1b}[0m\n船坞 日志\n{huge}end\nlast");
-    let spool = spool(TINY, said.as_bytes(), None);
+    assert_eq!(lines(&spool(TINY, said.as_bytes(), None).reader(), 6, 1).await, ["last"]);
+    let spool = spool(LogLimits { block: 1_000, ..TINY }, said.as_bytes(), None);
     let log = spool.reader();
     let read = lines(&log, 0, 100).await;
     assert_eq!(read[..2], ["one", ""]);
