@@ -17,9 +17,8 @@ pub(crate) fn Failure(
     let heading = tr(move |t| if signed_out { t.common.no_actor } else { t.common.failed });
     let unanswered = failed.unanswered;
     let sentence = failed.to_string();
-    let words = tr(move |t| {
-        if unanswered { t.outage.unanswered.to_owned() } else { (t.said)(&sentence) }
-    });
+    let words =
+        tr(move |t| if unanswered { t.outage.unanswered.to_owned() } else { (t.said)(&sentence) });
     let request = failed.request_id.clone().map(|id| {
         view! { <p class="failure__id">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
     });

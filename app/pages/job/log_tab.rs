@@ -165,7 +165,8 @@ fn tasks(detail: &JobDetail, asked: Asked, all: Memo<bool>) -> impl IntoView + u
     });
     let options = names.into_iter().map(|name| {
         let selected = !all && Some(&name) == chosen.as_ref();
-        view! { <option value=name.clone() selected=selected>{name}</option> }
+        let value = name.clone();
+        view! { <option value=value selected=selected>{name}</option> }
     });
     (together, options.collect_view())
 }

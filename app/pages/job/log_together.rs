@@ -163,9 +163,10 @@ fn TaskRow(line: TaskLine, state: State) -> impl IntoView {
         let base = state.job.with_value(|job| log_address(job, state.attempt, &role, index));
         format!("{base}&line={number}")
     });
+    let of = name.clone();
     let class = format!("log__task log__task--{}", task % 8 + 1);
     view! {
-        <div class="log__line" data-line=number data-task=name.clone()>
+        <div class="log__line" data-line=number data-task=of>
             <a class=class href=address>{name}</a>
             {line.at.map(|at| view! { <LogTime at=at/> })}
             <span class="log__text">{pieces(&folded(&line.text))}"\n"</span>
@@ -320,7 +321,7 @@ mod tests {
         }
         assert_eq!((piece.lines.len(), piece.lines[0].line.number), (MOST, 6_000));
         assert_eq!(piece.first, [5_999]);
-        for from in (5_000..6_000).step_by(200).rev() {
+        for from in [5_800, 5_600, 5_400, 5_200, 5_000] {
             piece.prepend(read(from..from + 200));
         }
         assert_eq!((piece.lines.len(), piece.lines[0].line.number), (MOST, 5_000));
