@@ -131,22 +131,12 @@ impl Reader {
         spec.priority = draft.priority();
         spec.gpu_types = vec![cast::gpu_type(draft.rack.gpu_type)];
         spec.time_limit = draft.limit.and_then(|limit| limit.parse().ok());
-        spec.extras = extras(draft);
         for role in &mut spec.roles {
             role.count = draft.tasks;
             role.resources = draft.resources();
         }
         NewJob { key: draft.key(), spec, text, syntax: Syntax::Json, submitted_at }
     }
-}
-
-/// `extras` as they are kept.
-fn extras(draft: &Draft) -> serde_json::Map<String, serde_json::Value> {
-    let mut berth = serde_json::json!({ "priority": draft.priority });
-    if let Some(limit) = draft.limit {
-        berth["timeLimit"] = limit.into();
-    }
-    [("berth".to_owned(), berth)].into_iter().collect()
 }
 
 #[cfg(test)]
