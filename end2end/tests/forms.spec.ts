@@ -67,11 +67,10 @@ async function openEarly(page: Page, path: string, work: () => Promise<void>) {
     await released;
     await route.continue();
   });
-  const alive = page.waitForRequest((request) => request.url().endsWith("/api/events"));
   await page.goto(path, { waitUntil: "commit" });
   await work();
   release();
-  await alive;
+  await expect(page.locator("body[data-alive]")).toBeAttached();
   await page.unroute("**/app_bg.*.wasm");
 }
 
