@@ -61,19 +61,15 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
             lines=1
             content=move |detail| view! { <Choice key=of_choice.clone() detail=detail asked=asked all=all/> }
         />
-        <Transition fallback=|| ()>
-            {move || {
-                // The page is sent with the log: the job is waited for, but not followed here.
-                let _waited_for = detail.get_untracked();
-                let task = task.get()?;
-                Some(if all.get() {
-                    let attempt = task.attempt.unwrap_or(0);
-                    view! { <TogetherView job=of_all.clone() attempt=attempt/> }.into_any()
-                } else {
-                    view! { <LogView task=task selected=selected/> }.into_any()
-                })
-            }}
-        </Transition>
+        {move || {
+            let task = task.get()?;
+            Some(if all.get() {
+                let attempt = task.attempt.unwrap_or(0);
+                view! { <TogetherView job=of_all.clone() attempt=attempt/> }.into_any()
+            } else {
+                view! { <LogView task=task selected=selected/> }.into_any()
+            })
+        }}
     }
 }
 
