@@ -1,7 +1,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use api::logs::{TaskLine, Together, TogetherAsk, TogetherPlace};
+use api::logs::{TaskLine, TaskRef, Together, TogetherAsk, TogetherPlace};
 use leptos::html::Div;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
@@ -12,7 +12,7 @@ use crate::i18n::{Reader, tr};
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_line::{LogTime, folded, pieces};
 use crate::pages::job::log_scroll::LINE;
-use crate::pages::job::log_tab::{log_address, task_from_word};
+use crate::pages::job::log_tab::{First, Wanted, log_address, task_from_word};
 use crate::pages::job::log_view::Switch;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::logs::read_together;
@@ -26,19 +26,20 @@ const PACE: i32 = 1_000;
 
 /// The logs of all tasks of an attempt, line by line in the order of time.
 #[component]
-pub(crate) fn TogetherView(job: JobKey, attempt: u32) -> impl IntoView {
+pub(crate) fn TogetherView(job: JobKey, wanted: Wanted) -> impl IntoView {
     let asked = job.clone();
     let ask = || TogetherAsk { place: TogetherPlace::End, count: WINDOW, after: None };
-    let first = Resource::new(|| (), move |()| read_together(asked.clone(), attempt, ask()));
-    view! {
-        <Loaded
-            resource=first
-            lines=12
-            content=move |first| {
-                view! { <TogetherLog job=job.clone() attempt=attempt first=first/> }
-            }
-        />
-    }
+    let first = wanted.read(move |task| read_together(asked.clone(), attempt_of(&task), ask()));
+    let log = move |first: First<Together>| {
+        first.map(|(task, first)| {
+            view! { <TogetherLog job=job.clone() attempt=attempt_of(&task) first=first/> }
+        })
+    };
+    view! { <Loaded resource=first lines=12 content=log/> }
+}
+
+fn attempt_of(task: &TaskRef) -> u32 {
+    task.attempt.unwrap_or(0)
 }
 
 /// What is at hand of all logs together: a piece without gaps.
