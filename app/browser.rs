@@ -20,6 +20,9 @@ pub(crate) fn opening() -> Opening {
     }
 }
 
+/// What is shown follows what changes.
+pub(crate) const RENDERS_ONCE: bool = false;
+
 /// Nothing is dropped of what a script writes into a field.
 pub(crate) const BEFORE_TEXT: &str = "";
 

@@ -31,6 +31,9 @@ pub(crate) fn means() -> Option<Means> {
     use_context::<Option<Means>>().flatten()
 }
 
+/// Here pages are rendered once, with what they wait for.
+pub(crate) const RENDERS_ONCE: bool = true;
+
 /// What goes before the text of a `<textarea>`: HTML drops a first line break, so that the text's own
 /// would be lost.
 pub(crate) const BEFORE_TEXT: &str = "\n";

@@ -30,6 +30,14 @@ const MARKUP =
 /** A text that ends the field that shows it and goes on as a page that leads elsewhere and a form under any click. */
 export const ATTACK = { text: MARKUP, address: `/submit?way=editor&text=${encodeURIComponent(MARKUP)}` };
 
+/** Stops a job of the administrator by REST; one that has ended, or never was, stays as it is. */
+export async function stop(request: APIRequestContext, baseURL: string | undefined, name: string) {
+  await request.put(`/api/v2/jobs/admin~${name}/executionType`, {
+    headers: { Origin: baseURL ?? "" },
+    data: { value: "STOP" },
+  });
+}
+
 /** The submit page shows the attack in its field and has nothing of it beside. */
 export async function expectText(page: Page) {
   await expect(page.locator("textarea[name=text]")).toHaveValue(ATTACK.text);

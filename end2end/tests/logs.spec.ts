@@ -5,6 +5,13 @@ import { PASSWORD } from "../server";
 const LINES = 200_000;
 const SAYS = `seq -f 'line %.0f says something' 1 ${LINES}; echo the last word; sleep 600`;
 
+// Nothing of theirs stays on the node that other specs look at.
+test.afterAll(async ({ playwright, baseURL }) => {
+  const request = await playwright.request.newContext({ baseURL, storageState: "test-results/signed-in.json" });
+  for (const name of ["long-log", "ticks", "two-logs", "plain-log"]) await berth.stop(request, baseURL, name);
+  await request.dispose();
+});
+
 test("any place of a long log is read, found and linked to", async ({ page, request, baseURL }) => {
   await berth.put(request, baseURL, "long-log", SAYS);
   await berth.open(page, "/jobs/admin/long-log/logs");

@@ -89,7 +89,7 @@ pub enum DryRun {
         borrowed: bool,
     },
     /// It would wait.
-    Waits(Explanation),
+    Waits(Box<Explanation>),
     /// It could never start and would be refused.
     Never {
         /// Why.

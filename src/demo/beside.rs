@@ -9,7 +9,7 @@ use protocol::ids::TaskKey;
 use protocol::image::{ImageState, SavedImage};
 use protocol::person::Source;
 use protocol::time::Timestamp;
-use storage::{KeptLog, LogLimits, Storage};
+use storage::{LogLimits, LogSpool, Storage};
 
 use crate::Error;
 use crate::cast::{self, GROUPS, PEOPLE};
@@ -126,11 +126,21 @@ pub(crate) async fn logs(storage: &Storage, past: &[Life]) -> Result<(), Error> 
             else {
                 continue;
             };
-            let mut kept = KeptLog::new(LogLimits::default());
-            kept.push(log::whole(command, (from, to), 100 + number * 90, exit).as_bytes());
+            let mut kept = LogSpool::new(LogLimits::default(), None);
+            let text = log::whole(command, (from, to), 100 + number * 90, exit);
+            for (line, at) in text.split_inclusive('\n').zip(moments(&text, from, to)) {
+                kept.push(line.as_bytes(), Some(at))?;
+            }
             let key: TaskKey = task.key;
-            storage.keep_log(&key, kept).await?;
+            storage.keep_log(&key, &kept.reader()).await?;
         }
     }
     Ok(())
+}
+
+/// When each line of a log was written, from the start of its task to its end.
+fn moments(text: &str, from: Timestamp, to: Timestamp) -> impl Iterator<Item = Timestamp> {
+    let lines = i64::try_from(text.lines().count()).unwrap_or(i64::MAX).max(1);
+    let each = to.since(from) / lines;
+    (0..lines).map(move |line| from.plus_millis(each * line))
 }

@@ -65,10 +65,15 @@ impl Draft {
         }
     }
 
+    fn shm_mb(&self) -> u64 {
+        (self.resources().memory_mb / 2).min(16_384)
+    }
+
     /// The job file, as somebody would have written it.
     pub(crate) fn text(&self) -> String {
         let (_, image, command) = KINDS[self.kind];
         let Resources { cpus, memory_mb, gpus, .. } = self.resources();
+        let shm_mb = self.shm_mb();
         let Self { name, cluster, rack, tasks, priority, limit, .. } = self;
         let limit =
             limit.map_or_else(String::new, |limit| format!(",\n      \"timeLimit\": \"{limit}\""));
@@ -85,7 +90,7 @@ impl Draft {
       "taskNumber": {tasks},
       "cpuNumber": {cpus},
       "memoryMB": {memory_mb},
-      "shmMB": 16384,
+      "shmMB": {shm_mb},
       "gpuNumber": {gpus},
       "command": "{command}"
     }}
@@ -131,22 +136,13 @@ impl Reader {
         spec.priority = draft.priority();
         spec.gpu_types = vec![cast::gpu_type(draft.rack.gpu_type)];
         spec.time_limit = draft.limit.and_then(|limit| limit.parse().ok());
-        spec.extras = extras(draft);
         for role in &mut spec.roles {
             role.count = draft.tasks;
             role.resources = draft.resources();
+            role.shm_mb = draft.shm_mb();
         }
         NewJob { key: draft.key(), spec, text, syntax: Syntax::Json, submitted_at }
     }
-}
-
-/// `extras` as they are kept.
-fn extras(draft: &Draft) -> serde_json::Map<String, serde_json::Value> {
-    let mut berth = serde_json::json!({ "priority": draft.priority });
-    if let Some(limit) = draft.limit {
-        berth["timeLimit"] = limit.into();
-    }
-    [("berth".to_owned(), berth)].into_iter().collect()
 }
 
 #[cfg(test)]

@@ -28,6 +28,9 @@ pub enum Error {
     /// A kept log could not be written.
     #[error(transparent)]
     Storage(#[from] storage::StorageError),
+    /// A log could not be written on its way there.
+    #[error(transparent)]
+    Log(#[from] std::io::Error),
     /// A simulated node refused a container.
     #[error(transparent)]
     Engine(#[from] engine::EngineError),

@@ -10,8 +10,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
-use bytes::{Bytes, BytesMut};
-use futures::StreamExt;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 
 use crate::auth::Caller;
 use crate::failure::Failure;
@@ -21,8 +21,6 @@ use crate::router::BODY_LIMIT;
 pub(crate) const PREFIX: &str = "/fn/";
 /// Those that nobody has to sign in for.
 const FOR_ALL: &str = "/fn/preferences/";
-/// Bytes of a body after which nobody listens any more.
-const READ_AT_MOST: usize = 8 * BODY_LIMIT;
 
 /// Lets calls of server functions through that may be answered; other requests as they are.
 pub(crate) async fn guard(request: Request, next: Next) -> Response {
@@ -76,24 +74,12 @@ fn has_boundary(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| multer::parse_boundary(kind).is_ok())
 }
 
-/// What is beyond the limit is read for a while and forgotten: a browser that is still sending does
-/// not see the answer.
 async fn whole(body: Body) -> Result<Bytes, Failure> {
-    let mut pieces = body.into_data_stream();
-    let (mut kept, mut arrived) = (BytesMut::new(), 0);
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|_| invalid("the request's body did not arrive completely"))?;
-        arrived += piece.len();
-        if arrived <= BODY_LIMIT {
-            kept.extend_from_slice(&piece);
-        } else {
-            kept = BytesMut::new();
-        }
-        if arrived > READ_AT_MOST {
-            break;
-        }
-    }
-    if arrived > BODY_LIMIT { Err(too_large()) } else { Ok(kept.freeze()) }
+    let read = Limited::new(body, BODY_LIMIT).collect().await;
+    read.map(Collected::to_bytes).map_err(|error| match error.is::<LengthLimitError>() {
+        true => too_large(),
+        false => invalid("the request's body did not arrive completely"),
+    })
 }
 
 fn too_large() -> Failure {

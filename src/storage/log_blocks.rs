@@ -163,18 +163,28 @@ impl OpenBlock {
         content
     }
 
-    /// Begins the next one, and gives what this one was.
-    pub(crate) fn close(&mut self) -> BlockText {
-        let content = self.content();
+    /// Begins the next one, and gives what this one was; `None`: nothing.
+    pub(crate) fn close(&mut self) -> Option<(LogBlock, BlockText)> {
+        let begun = self.begun_line();
+        let closed = (self.block()?, self.content());
         *self = Self {
             line: self.line + self.lines() as u64,
             offset: self.offset + self.content.text.len() as u64,
             head: 0,
             in_line: self.in_line,
-            content: BlockText::default(),
+            content: begun,
             last: self.last,
         };
-        content
+        Some(closed)
+    }
+
+    /// Takes out a line that began in it and is not over: it belongs to the next block as a whole,
+    /// so that it is found there. One as long as the block stays.
+    fn begun_line(&mut self) -> BlockText {
+        let end = self.content.text.iter().rposition(|byte| *byte == b'\n');
+        let Some(end) = end.filter(|_| self.in_line) else { return BlockText::default() };
+        let text = self.content.text.split_off(end + 1);
+        BlockText { times: self.content.times.pop().into_iter().collect(), text }
     }
 }
 

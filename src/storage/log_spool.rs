@@ -106,8 +106,8 @@ impl LogSpool {
     }
 
     fn close(&mut self) -> io::Result<()> {
-        let Some(block) = self.open.block() else { return Ok(()) };
-        let compressed = self.open.close().compress()?;
+        let Some((block, content)) = self.open.close() else { return Ok(()) };
+        let compressed = content.compress()?;
         let size = u32::try_from(compressed.len()).map_err(io::Error::other)?;
         let place = self.written.append(&compressed)?;
         self.index.push(LogBlock { place, size, ..block });

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use api::jobs::JobDetail;
 use api::logs::TaskRef;
 use leptos::prelude::*;
@@ -5,8 +7,12 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::Form;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use protocol::ids::{JobKey, RoleName};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
+use crate::Failed;
 use crate::address;
+use crate::edge;
 use crate::i18n::{Reader, text, tr};
 use crate::pages::job::Detail;
 use crate::pages::job::log_together::TogetherView;
@@ -62,16 +68,60 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
             content=move |detail| view! { <Choice key=of_choice.clone() detail=detail asked=asked all=all/> }
         />
         {move || {
-            let task = task.get()?;
-            Some(if all.get() {
-                let attempt = task.attempt.unwrap_or(0);
-                view! { <TogetherView job=of_all.clone() attempt=attempt/> }.into_any()
+            let wanted = Wanted { task: task.get(), chosen: task, detail };
+            if all.get() {
+                view! { <TogetherView job=of_all.clone() wanted=wanted/> }.into_any()
             } else {
-                view! { <LogView task=task selected=selected/> }.into_any()
-            })
+                view! { <LogView wanted=wanted selected=selected/> }.into_any()
+            }
         }}
     }
 }
+
+/// Whose log is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// As far as it is known now.
+    task: Option<TaskRef>,
+    chosen: Memo<Option<TaskRef>>,
+    detail: Detail,
+}
+
+impl Wanted {
+    /// Reads what is seen of it first. The server waits for the job, so that the log comes with the
+    /// page; in the browser the choice is made anew as soon as the job is known.
+    pub(crate) fn read<T, F>(
+        self,
+        read: impl Fn(TaskRef) -> F + Send + Sync + 'static,
+    ) -> Resource<Result<First<T>, Failed>>
+    where
+        T: Clone + Serialize + DeserializeOwned + Send + Sync + 'static,
+        F: Future<Output = Result<T, Failed>> + Send + 'static,
+    {
+        let read = Arc::new(read);
+        Resource::new(
+            || (),
+            move |()| {
+                let (wanted, read) = (self.clone(), Arc::clone(&read));
+                async move {
+                    let Some(task) = wanted.settled().await else { return Ok(None) };
+                    let first = read(task.clone()).await?;
+                    Ok(Some((task, first)))
+                }
+            },
+        )
+    }
+
+    async fn settled(self) -> Option<TaskRef> {
+        if edge::RENDERS_ONCE && self.detail.await.is_ok() {
+            return self.chosen.get_untracked();
+        }
+        self.task
+    }
+}
+
+/// A task and what is seen of its log first; there is nothing where there is no task to read.
+pub(crate) type First<T> = Option<(TaskRef, T)>;
 
 /// The task of `role-index`.
 pub(crate) fn task_from_word(word: &str) -> Option<(RoleName, u32)> {
@@ -165,7 +215,8 @@ fn tasks(detail: &JobDetail, asked: Asked, all: Memo<bool>) -> impl IntoView + u
     });
     let options = names.into_iter().map(|name| {
         let selected = !all && Some(&name) == chosen.as_ref();
-        view! { <option value=name.clone() selected=selected>{name}</option> }
+        let value = name.clone();
+        view! { <option value=value selected=selected>{name}</option> }
     });
     (together, options.collect_view())
 }

@@ -1,7 +1,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use api::logs::{TaskLine, Together, TogetherAsk, TogetherPlace};
+use api::logs::{TaskLine, TaskRef, Together, TogetherAsk, TogetherPlace};
 use leptos::html::Div;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
@@ -12,7 +12,7 @@ use crate::i18n::{Reader, tr};
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_line::{LogTime, folded, pieces};
 use crate::pages::job::log_scroll::LINE;
-use crate::pages::job::log_tab::{log_address, task_from_word};
+use crate::pages::job::log_tab::{First, Wanted, log_address, task_from_word};
 use crate::pages::job::log_view::Switch;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::logs::read_together;
@@ -26,19 +26,20 @@ const PACE: i32 = 1_000;
 
 /// The logs of all tasks of an attempt, line by line in the order of time.
 #[component]
-pub(crate) fn TogetherView(job: JobKey, attempt: u32) -> impl IntoView {
+pub(crate) fn TogetherView(job: JobKey, wanted: Wanted) -> impl IntoView {
     let asked = job.clone();
     let ask = || TogetherAsk { place: TogetherPlace::End, count: WINDOW, after: None };
-    let first = Resource::new(|| (), move |()| read_together(asked.clone(), attempt, ask()));
-    view! {
-        <Loaded
-            resource=first
-            lines=12
-            content=move |first| {
-                view! { <TogetherLog job=job.clone() attempt=attempt first=first/> }
-            }
-        />
-    }
+    let first = wanted.read(move |task| read_together(asked.clone(), attempt_of(&task), ask()));
+    let log = move |first: First<Together>| {
+        first.map(|(task, first)| {
+            view! { <TogetherLog job=job.clone() attempt=attempt_of(&task) first=first/> }
+        })
+    };
+    view! { <Loaded resource=first lines=12 content=log/> }
+}
+
+fn attempt_of(task: &TaskRef) -> u32 {
+    task.attempt.unwrap_or(0)
 }
 
 /// What is at hand of all logs together: a piece without gaps.
@@ -163,9 +164,10 @@ fn TaskRow(line: TaskLine, state: State) -> impl IntoView {
         let base = state.job.with_value(|job| log_address(job, state.attempt, &role, index));
         format!("{base}&line={number}")
     });
+    let of = name.clone();
     let class = format!("log__task log__task--{}", task % 8 + 1);
     view! {
-        <div class="log__line" data-line=number data-task=name.clone()>
+        <div class="log__line" data-line=number data-task=of>
             <a class=class href=address>{name}</a>
             {line.at.map(|at| view! { <LogTime at=at/> })}
             <span class="log__text">{pieces(&folded(&line.text))}"\n"</span>
@@ -320,7 +322,7 @@ mod tests {
         }
         assert_eq!((piece.lines.len(), piece.lines[0].line.number), (MOST, 6_000));
         assert_eq!(piece.first, [5_999]);
-        for from in (5_000..6_000).step_by(200).rev() {
+        for from in [5_800, 5_600, 5_400, 5_200, 5_000] {
             piece.prepend(read(from..from + 200));
         }
         assert_eq!((piece.lines.len(), piece.lines[0].line.number), (MOST, 5_000));

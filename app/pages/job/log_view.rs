@@ -10,26 +10,22 @@ use crate::pages::job::log_lines::Lines;
 use crate::pages::job::log_scroll::{LINE, rows, whole};
 use crate::pages::job::log_search::{LogSearch, Search, Way};
 use crate::pages::job::log_state::{LogState, WINDOW};
-use crate::pages::job::log_tab::log_address;
+use crate::pages::job::log_tab::{First, Wanted, log_address};
 use crate::parts::loaded::Loaded;
 use crate::server_fns::logs::read_lines;
 
 /// A task's log: some lines with the page, and any other as it is scrolled to; what comes after as it
 /// is written.
 #[component]
-pub(crate) fn LogView(task: TaskRef, selected: Memo<Option<u64>>) -> impl IntoView {
-    let asked = task.clone();
+pub(crate) fn LogView(wanted: Wanted, selected: Memo<Option<u64>>) -> impl IntoView {
     let line = selected.get_untracked();
     let place = line.map_or(LogPlace::End, LogPlace::Around);
     let ask = WindowAsk { place, count: WINDOW, after: None };
-    let first = Resource::new(|| (), move |()| read_lines(asked.clone(), ask));
-    view! {
-        <Loaded
-            resource=first
-            lines=12
-            content=move |first| view! { <Log task=task.clone() first=first selected=selected/> }
-        />
-    }
+    let first = wanted.read(move |task| read_lines(task, ask));
+    let log = move |first: First<LogWindow>| {
+        first.map(|(task, first)| view! { <Log task=task first=first selected=selected/> })
+    };
+    view! { <Loaded resource=first lines=12 content=log/> }
 }
 
 /// What of a log is shown beside its text.

@@ -195,7 +195,9 @@ impl Editing {
 
     /// Goes to where something is wrong: to its field, or to its line in the editor.
     pub(crate) fn go_to(self, problem: &Problem) {
+        // A text that cannot be read has no fields.
         if self.way.get_untracked() == Way::Form
+            && self.tree.with_untracked(Result::is_ok)
             && let Some(field) = document().get_element_by_id(&field_id(&problem.path))
             && let Ok(field) = field.dyn_into::<web_sys::HtmlElement>()
         {

@@ -55,7 +55,7 @@ fn Answer(answer: DryRun) -> impl IntoView {
             }
             .into_any()
         }
-        DryRun::Waits(explanation) => view! { <Waits explanation=explanation/> }.into_any(),
+        DryRun::Waits(explanation) => view! { <Waits explanation=*explanation/> }.into_any(),
         DryRun::Never { reason } => view! {
             <p class="verdict__line verdict__line--bad">{tr(|t| t.submit.rail.never)}</p>
             <Reason reason=reason/>

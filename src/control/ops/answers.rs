@@ -68,7 +68,7 @@ pub(super) fn dry_run(
             model::Explanation { waiting, scarce: None, holders, ahead, expected: None }
         }
     };
-    DryRun::Waits(explanation(why, asked, (queue, shared), now))
+    DryRun::Waits(Box::new(explanation(why, asked, (queue, shared), now)))
 }
 
 /// All that can be said of why a job waits.

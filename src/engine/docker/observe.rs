@@ -35,16 +35,8 @@ impl DockerEngine {
     /// One call, and one more for each container not seen in its present state before: the list
     /// says neither exit codes nor times.
     pub(super) async fn list_containers(&self, cluster: &str) -> Result<Vec<Container>> {
-        let label = format!("{CLUSTER_LABEL}={cluster}");
-        let options = ListContainersOptions {
-            all: true,
-            filters: Some(HashMap::from([("label".to_owned(), vec![label])])),
-            ..Default::default()
-        };
-        let call = self
-            .connection
-            .call(CALL, |docker| async move { docker.list_containers(Some(options)).await });
-        let rows = call.await.map_err(|error| classify(error, ""))?;
+        let all = ListContainersOptions { all: true, ..Default::default() };
+        let rows = self.rows(cluster, CALL, all).await?;
         let ids: HashSet<String> = rows.iter().filter_map(|row| row.id.clone()).collect();
         self.cache.keep(&ids);
         futures::stream::iter(rows)
@@ -60,22 +52,30 @@ impl DockerEngine {
         &self,
         cluster: &str,
     ) -> Result<HashMap<TaskKey, u64>> {
-        let label = format!("{CLUSTER_LABEL}={cluster}");
-        let options = ListContainersOptions {
-            size: true,
-            filters: Some(HashMap::from([("label".to_owned(), vec![label])])),
-            ..Default::default()
-        };
-        let call = self
-            .connection
-            .call(SIZES, |docker| async move { docker.list_containers(Some(options)).await });
-        let rows = call.await.map_err(|error| classify(error, ""))?;
+        let sizes = ListContainersOptions { size: true, ..Default::default() };
+        let rows = self.rows(cluster, SIZES, sizes).await?;
         let written = rows.iter().filter_map(|row| {
             let name = row.names.iter().flatten().find_map(|name| name.strip_prefix('/'))?;
             let key = TaskKey::from_container_name(cluster, name)?;
             Some((key, u64::try_from(row.size_rw?).ok()?))
         });
         Ok(written.collect())
+    }
+
+    /// The engine's list of this cluster's containers.
+    async fn rows(
+        &self,
+        cluster: &str,
+        wait: Duration,
+        options: ListContainersOptions,
+    ) -> Result<Vec<ContainerSummary>> {
+        let label = format!("{CLUSTER_LABEL}={cluster}");
+        let filters = Some(HashMap::from([("label".to_owned(), vec![label])]));
+        let options = ListContainersOptions { filters, ..options };
+        let call = self
+            .connection
+            .call(wait, |docker| async move { docker.list_containers(Some(options)).await });
+        call.await.map_err(|error| classify(error, ""))
     }
 
     async fn complete(&self, cluster: &str, row: ContainerSummary) -> Result<Option<Container>> {

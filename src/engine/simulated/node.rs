@@ -10,8 +10,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::files::Files;
-use super::images::Saved;
-use super::images::WRITTEN;
+use super::images::{Saved, WRITTEN};
 use super::plan::Plan;
 use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Folder, Result, Volume};
 

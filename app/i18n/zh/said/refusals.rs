@@ -7,6 +7,7 @@ pub(super) const REFUSALS: &[Saying] = &[
         "something went wrong on the server; the request id finds it in the log",
         "服务器出错，可凭请求编号在日志中查找",
     ),
+    ("there are fewer tasks than numbers of lines", "任务数少于所给的行号数"),
     ("only administrators may do this", "只有管理员可以这样做"),
     ("only {} and administrators may {}", "只有 {0} 和管理员可以{1}"),
     ("read this job's file", "查看此作业的文件"),

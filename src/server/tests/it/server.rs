@@ -217,7 +217,12 @@ impl Client {
         }
         let request = request.body(body).unwrap();
         let agent = self.agent.clone();
-        tokio::task::spawn_blocking(move || read(agent.run(request).unwrap())).await.unwrap()
+        let sent = move || match agent.run(request.clone()) {
+            // The server had closed the connection that the client kept.
+            Err(ureq::Error::Io(_)) => read(agent.run(request).unwrap()),
+            answer => read(answer.unwrap()),
+        };
+        tokio::task::spawn_blocking(sent).await.unwrap()
     }
 
     pub(crate) async fn get(&self, path: &str, headers: Headers<'_>) -> Answer {

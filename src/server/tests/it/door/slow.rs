@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
 use bytes::Bytes;
@@ -104,6 +105,23 @@ async fn a_body_that_makes_progress_takes_its_time() {
     }
     let seen = rest(&mut stream).await;
     assert!(seen.starts_with("HTTP/1.1 200") && seen.ends_with("\r\n50"), "{seen}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_sends_all_before_he_listens_hears_why_it_was_refused() {
+    let refuse = post(async || (StatusCode::BAD_REQUEST, "no"));
+    let bare = Bare::open(Router::new().route("/", refuse), limits());
+    let megabytes = 4;
+    let head = format!(
+        "POST / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        megabytes << 20
+    );
+    let mut stream = send(bare.address, &head).await;
+    for _ in 0..megabytes {
+        stream.write_all(&vec![b'x'; 1 << 20]).await.unwrap();
+    }
+    let seen = rest(&mut stream).await;
+    assert!(seen.starts_with("HTTP/1.1 400") && seen.ends_with("\r\nno"), "{seen}");
 }
 
 /// Tells when it is dropped.
