@@ -11,6 +11,7 @@ pub(crate) mod words_audit;
 pub(crate) mod words_connect;
 pub(crate) mod words_files;
 pub(crate) mod words_images;
+pub(crate) mod words_job;
 pub(crate) mod words_lists;
 pub(crate) mod words_outage;
 pub(crate) mod words_queue;

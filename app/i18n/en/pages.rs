@@ -1,6 +1,5 @@
-use crate::i18n::words::{
-    Admin, Cluster, Common, Home, Job, Jobs, Log, Nav, Profile, SignIn, Terminal,
-};
+use crate::i18n::words::{Admin, Cluster, Common, Home, Jobs, Nav, Profile, SignIn};
+use crate::i18n::words_job::{Job, Log, Terminal};
 use crate::number::{amount, count};
 
 /// A counted noun in the singular or the plural.

@@ -1,6 +1,5 @@
-use crate::i18n::words::{
-    Admin, Cluster, Common, Home, Job, Jobs, Log, Nav, Profile, SignIn, Terminal,
-};
+use crate::i18n::words::{Admin, Cluster, Common, Home, Jobs, Nav, Profile, SignIn};
+use crate::i18n::words_job::{Job, Log, Terminal};
 use crate::number::{amount, count};
 
 pub(super) const COMMON: Common = Common {
@@ -171,7 +170,7 @@ pub(super) const JOB: Job = Job {
     shared_memory: "共享内存",
     each_task: "单任务资源",
     attempt: |number| format!("第 {} 次尝试", number + 1),
-    attempt_number: "尝试次数",
+    attempt_number: "第几次尝试",
     attempts: "尝试",
     task: "任务",
     node: "节点",

@@ -2,7 +2,7 @@
 //! words, one term for each thing.
 
 /// All of the catalogue.
-const SOURCES: [&str; 16] = [
+const SOURCES: [&str; 18] = [
     include_str!("../zh.rs"),
     include_str!("accounts.rs"),
     include_str!("audit.rs"),
@@ -10,6 +10,8 @@ const SOURCES: [&str; 16] = [
     include_str!("connect.rs"),
     include_str!("files.rs"),
     include_str!("images.rs"),
+    include_str!("lists.rs"),
+    include_str!("outage.rs"),
     include_str!("pages.rs"),
     include_str!("queue.rs"),
     include_str!("said/causes.rs"),
