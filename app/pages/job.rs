@@ -70,7 +70,7 @@ fn Job(key: JobKey) -> impl IntoView {
     let of_nothing = key.clone();
     view! {
         <Existing found=detail nothing=move || view! { <NoSuchJob key=of_nothing.clone()/> }>
-            <Parts key=key.clone() detail=detail/>
+            <Parts key=key detail=detail/>
         </Existing>
     }
     .into_any()

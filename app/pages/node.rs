@@ -62,7 +62,7 @@ fn Node(name: NodeName) -> impl IntoView {
     view! {
         <Existing found=node nothing=nothing>
             <p class="hint"><a href="/nodes">{tr(|t| t.cluster.all_nodes)}</a></p>
-            <PageHeader title=title.clone()/>
+            <PageHeader title=title/>
             <Loaded resource=node content=|node| view! { <Detail node=node/> }/>
         </Existing>
     }

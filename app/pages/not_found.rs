@@ -2,7 +2,6 @@ use leptos::prelude::*;
 
 use crate::Failed;
 use crate::i18n::{text, tr};
-use crate::parts::loading::Loading;
 use crate::parts::page_header::PageHeader;
 
 /// An address that leads nowhere.
@@ -25,42 +24,41 @@ pub(crate) fn NothingHere(
 ) -> impl IntoView {
     crate::edge::set_not_found();
     view! {
-        <PageHeader title=title/>
-        <div class="empty">
-            <p class="empty__hint">{move || hint.get()}</p>
-            {children()}
+        <div class="nothing">
+            <PageHeader title=title/>
+            <div class="empty">
+                <p class="empty__hint">{move || hint.get()}</p>
+                {children()}
+            </div>
         </div>
     }
     .into_any()
 }
 
-/// A page about something that may not exist: its content once it is known to exist, `nothing`
-/// where it does not. The content stays as it is when what is found changes.
+/// A page about something that may not exist. Where it does not, `nothing` follows the content, and
+/// the style sheet shows that alone: the content is there in any case, so that the browser finds the
+/// elements that the server sent, and what is open in it outlives each reading of `found`.
 #[component]
 pub(crate) fn Existing<T>(
     found: Resource<Result<T, Failed>>,
     /// What is shown instead.
     #[prop(into)]
     nothing: ViewFn,
-    children: ChildrenFn,
+    children: Children,
 ) -> impl IntoView
 where
     T: Clone + Send + Sync + 'static,
 {
-    let is_missing = |answer: &Option<Result<T, Failed>>| match answer {
-        Some(Err(failed)) => failed.is_missing(),
-        Some(Ok(_)) | None => false,
-    };
     view! {
-        <Transition fallback=|| view! { <Loading lines=4/> }>
+        <div class="subject">{children()}</div>
+        <Transition>
             {move || {
-                let (nothing, children) = (nothing.clone(), children.clone());
-                let missing = Memo::new(move |_| found.with(is_missing));
-                let known = untrack(|| found.into_future());
+                let nothing = nothing.clone();
                 Suspend::new(async move {
-                    // Only that it has been answered matters here; the memo reads the answer.
-                    drop(known.await);
-                    move || if missing.get() { nothing.run() } else { children() }
+                    match found.await {
+                        Err(failed) if failed.is_missing() => nothing.run(),
+                        Ok(_) | Err(_) => ().into_any(),
+                    }
                 })
             }}
         </Transition>
