@@ -48,7 +48,7 @@ fn held_class(used: Amount) -> &'static str {
 }
 
 /// Each GPU of a node as a cell: free, held, shared, unhealthy. A held one leads to its job, one
-/// that several share to the node.
+/// that several share to the node. Its title is its name as well: a page has hundreds of them.
 #[component]
 pub(crate) fn GpuCells(
     node: NodeName,
@@ -82,16 +82,15 @@ fn Cell(node: NodeName, gpu: MapGpu, palette: Palette) -> impl IntoView {
         view! { <span class=format!("gpu__part {}", palette.class(&name)) style=width></span> }
     };
     let parts = parts.into_iter().map(part).collect_view();
-    let label = move || label(reader.texts(), &gpu);
-    let title = label.clone();
+    let title = move || label(reader.texts(), &gpu);
     match href {
         Some(href) => {
             let class = format!("gpu {}{unhealthy}", whole.unwrap_or("gpu--shared".to_owned()));
-            view! { <a class=class href=href aria-label=label title=title>{parts}</a> }.into_any()
+            view! { <a class=class href=href title=title>{parts}</a> }.into_any()
         }
         None => {
             let class = format!("gpu gpu--free{unhealthy}");
-            view! { <span class=class role="img" aria-label=label title=title></span> }.into_any()
+            view! { <span class=class role="img" title=title></span> }.into_any()
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
-use protocol::ids::{GpuType, JobKey, NodeName};
+use protocol::ids::{GpuType, InvalidName, JobKey, NodeName};
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{GpuHolder, GpuView, NodeView};
@@ -171,6 +171,7 @@ pub struct MapNode {
 
 /// A GPU on a map.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "WireGpu", into = "WireGpu")]
 pub struct MapGpu {
     /// Its index on the node.
     pub index: u32,
@@ -180,6 +181,27 @@ pub struct MapGpu {
     pub healthy: bool,
     /// Who holds how much of it.
     pub holders: Vec<(JobKey, Amount)>,
+}
+
+/// A GPU on the wire: its index, type, whether it works, and what jobs (`user~name`) hold of it. So
+/// many of them come with a page that its parts have places instead of names.
+type WireGpu = (u32, GpuType, bool, Vec<(String, Amount)>);
+
+impl From<MapGpu> for WireGpu {
+    fn from(gpu: MapGpu) -> Self {
+        let holders = gpu.holders.into_iter().map(|(job, part)| (job.to_string(), part));
+        (gpu.index, gpu.gpu_type, gpu.healthy, holders.collect())
+    }
+}
+
+impl TryFrom<WireGpu> for MapGpu {
+    type Error = InvalidName;
+
+    fn try_from((index, gpu_type, healthy, holders): WireGpu) -> Result<Self, Self::Error> {
+        let holder = |(job, part): (String, Amount)| job.parse::<JobKey>().map(|job| (job, part));
+        let holders = holders.into_iter().map(holder).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { index, gpu_type, healthy, holders })
+    }
 }
 
 impl MapGpu {
@@ -434,5 +456,14 @@ mod tests {
         for group in [Group::Type, Group::Condition, Group::Label("rack".into())] {
             assert_eq!(Group::from(String::from(group.clone())), group);
         }
+    }
+
+    #[test]
+    fn a_gpu_is_short_on_the_wire_and_survives_it() {
+        let gpu = MapGpu::from(&node("a1", "A100", &["ada~x"]).gpus[0]);
+        let text = serde_json::to_string(&gpu).unwrap();
+        assert_eq!(text, r#"[0,"A100",true,[["ada~x",1]]]"#);
+        assert_eq!(serde_json::from_str::<MapGpu>(&text).unwrap(), gpu);
+        assert!(serde_json::from_str::<MapGpu>(r#"[0,"A100",true,[["nobody",1]]]"#).is_err());
     }
 }
