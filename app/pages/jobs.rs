@@ -10,7 +10,7 @@ use leptos_router::hooks::use_query_map;
 use crate::i18n::{text, tr};
 use crate::live::Live;
 use crate::pages::jobs::filter::{Filter, PAGE};
-use crate::pages::jobs::filter_bar::FilterBar;
+use crate::pages::jobs::filter_bar::{FilterBar, States};
 use crate::pages::jobs::stop_many::{Selection, StopMany};
 use crate::pages::jobs::table::JobTable;
 use crate::parts::loaded::Loaded;
@@ -44,25 +44,32 @@ pub(crate) fn JobsPage() -> impl IntoView {
         <PageHeader title=text(|t| t.jobs.title)>
             <a class="button button--primary" href="/submit">{tr(|t| t.nav.submit)}</a>
         </PageHeader>
+        <FilterBar filter=filter/>
         <Loaded
             resource=list
             lines=10
-            content=move |JobList { page, counts }| {
-                let filter = filter.get_untracked();
-                let bar = view! { <FilterBar filter=filter.clone() counts=counts/> };
-                if !filter.is_good() {
-                    return bar.into_any();
-                }
-                let window = Window { page: filter.page, size: PAGE, total: page.total };
-                let here = filter.clone();
-                view! {
-                    {bar}
-                    <JobTable jobs=page.jobs filter=filter selection=selection/>
-                    <Pagination window=window address=move |page| here.on_page(page).address()/>
-                }
-                .into_any()
+            content=move |list| {
+                view! { <Found list=list filter=filter.get_untracked() selection=selection/> }
             }
         />
         <StopMany selection=selection/>
     }
+}
+
+/// The jobs that the filter finds; nothing where it cannot be read.
+#[component]
+fn Found(list: JobList, filter: Filter, selection: Selection) -> impl IntoView {
+    if !filter.is_good() {
+        selection.show(Vec::new());
+        return ().into_any();
+    }
+    let JobList { page, counts } = list;
+    let window = Window { page: filter.page, size: PAGE, total: page.total };
+    let here = filter.clone();
+    view! {
+        <States filter=filter.clone() counts=counts/>
+        <JobTable jobs=page.jobs filter=filter selection=selection/>
+        <Pagination window=window address=move |page| here.on_page(page).address()/>
+    }
+    .into_any()
 }

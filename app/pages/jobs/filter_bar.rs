@@ -12,19 +12,20 @@ use crate::pages::jobs::suggest::Field;
 use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::state_chip::StateChip;
 
-/// Whose jobs, in which states, with which words: all of it plain addresses and one GET form.
+/// Whose jobs, with which words: all of it plain addresses and one GET form. It stands outside of the
+/// list that is read again and again, which leaves alone what is being typed.
 #[component]
-pub(crate) fn FilterBar(filter: Filter, counts: BTreeMap<State, u64>) -> impl IntoView {
+pub(crate) fn FilterBar(filter: Memo<Filter>) -> impl IntoView {
     view! {
         <div class="filter">
             <div class="filter__row">
-                <Scope filter=filter.clone()/>
-                <Words filter=filter.clone()/>
+                {move || view! { <Scope filter=filter.get()/> }}
+                <Words filter=filter/>
             </div>
-            <Tokens filter=filter.clone()/>
-            <States filter=filter counts=counts/>
+            {move || view! { <Tokens filter=filter.get()/> }}
         </div>
     }
+    .into_any()
 }
 
 /// Mine, or everybody's.
@@ -45,21 +46,29 @@ fn Scope(filter: Filter) -> impl IntoView {
 
 /// The field of words and tokens.
 #[component]
-fn Words(filter: Filter) -> impl IntoView {
-    let all = filter.all.then(|| view! { <input type="hidden" name="all" value="1"/> });
-    let clear = (!filter.text.is_empty()).then(|| {
-        let address = Filter { text: String::new(), page: 1, ..filter.clone() }.address();
-        view! { <a class="button button--quiet" href=address>{tr(|t| t.jobs.clear)}</a> }
-    });
+fn Words(filter: Memo<Filter>) -> impl IntoView {
+    let text = Memo::new(move |_| filter.read().text.clone());
+    let all = move || {
+        let all = filter.read().all;
+        all.then(|| view! { <input type="hidden" name="all" value="1"/> })
+    };
+    let clear = move || {
+        let filter = Filter { page: 1, ..filter.get() };
+        (!filter.text.is_empty()).then(|| {
+            let address = Filter { text: String::new(), ..filter }.address();
+            view! { <a class="button button--quiet" href=address>{tr(|t| t.jobs.clear)}</a> }
+        })
+    };
     view! {
         <Form method="GET" action="/jobs" attr:class="filter__form" attr:role="search">
-            <Field text=filter.text.clone()/>
+            <Field text=text/>
             {all}
-            <input type="hidden" name="sort" value=filter.sort_word()/>
+            <input type="hidden" name="sort" value=move || filter.read().sort_word()/>
             <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
             {clear}
         </Form>
     }
+    .into_any()
 }
 
 /// The words of the filter, each with a way to take it back; one that cannot be read is marked and
@@ -113,7 +122,7 @@ fn Refusal(wrong: Vec<Misread>) -> impl IntoView {
 
 /// How many jobs are in each state; a click filters by it, another takes that back.
 #[component]
-fn States(filter: Filter, counts: BTreeMap<State, u64>) -> impl IntoView {
+pub(crate) fn States(filter: Filter, counts: BTreeMap<State, u64>) -> impl IntoView {
     let states = State::ALL.into_iter().filter_map(|state| {
         let number = counts.get(&state).copied().unwrap_or(0);
         let chosen = filter.has_state(state);

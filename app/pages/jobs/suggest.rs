@@ -5,10 +5,15 @@ use protocol::state::State;
 
 use crate::i18n::{Reader, tr};
 
-/// The field of words and tokens, with what may be written next below it while one is in it.
+/// The field of words and tokens, with what may be written next below it while one is in it. What is
+/// typed stays until the list is another one.
 #[component]
-pub(crate) fn Field(text: String) -> impl IntoView {
-    let typed = RwSignal::new(text.clone());
+pub(crate) fn Field(
+    /// What the list is filtered by.
+    text: Memo<String>,
+) -> impl IntoView {
+    let typed = RwSignal::new(text.get_untracked());
+    Effect::watch(move || text.get(), move |text, _, _| typed.set(text.clone()), false);
     let field = NodeRef::<Input>::new();
     view! {
         <div class="filter__field">
@@ -18,23 +23,27 @@ pub(crate) fn Field(text: String) -> impl IntoView {
                 name="q"
                 autocomplete="off"
                 node_ref=field
-                value=text.clone()
-                prop:value=text
+                value=move || text.get()
+                prop:value=move || text.get()
                 placeholder=tr(|t| t.jobs.filter_placeholder)
                 aria-label=tr(|t| t.jobs.filter)
                 title=tr(|t| t.jobs.filter_hint)
                 on:input=move |event| typed.set(event_target_value(&event))
                 data-filter=""
             />
-            <Suggestions typed=typed field=field/>
+            <Suggestions text=text typed=typed field=field/>
         </div>
     }
     .into_any()
 }
 
-/// What may follow; a click writes it into the field.
+/// What may follow; a click writes it into the field. Of a filter that is in force nothing is said.
 #[component]
-fn Suggestions(typed: RwSignal<String>, field: NodeRef<Input>) -> impl IntoView {
+fn Suggestions(
+    text: Memo<String>,
+    typed: RwSignal<String>,
+    field: NodeRef<Input>,
+) -> impl IntoView {
     let reader = Reader::get();
     let choose = move |whole: String| {
         if let Some(field) = field.get_untracked() {
@@ -58,7 +67,12 @@ fn Suggestions(typed: RwSignal<String>, field: NodeRef<Input>) -> impl IntoView 
             </li>
         }
     };
-    let items = move || offers(&typed.read()).into_iter().map(item).collect_view();
+    let items = move || {
+        let typed = typed.get();
+        let in_force = !typed.is_empty() && typed == text.get();
+        let offers = if in_force { Vec::new() } else { offers(&typed) };
+        offers.into_iter().map(item).collect_view()
+    };
     view! { <ul class="suggestions" aria-label=tr(|t| t.finding.suggestions)>{items}</ul> }
 }
 
