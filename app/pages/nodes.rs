@@ -9,7 +9,7 @@ use leptos_router::hooks::use_query_map;
 
 use crate::i18n::{text, tr};
 use crate::live::Live;
-use crate::pages::nodes::controls::Controls;
+use crate::pages::nodes::controls::{Controls, FindBar};
 use crate::pages::nodes::filter::{Face, Filter, PAGE};
 use crate::pages::nodes::map::Map;
 use crate::pages::nodes::table::Table;
@@ -33,6 +33,7 @@ pub(crate) fn NodesPage() -> impl IntoView {
     );
     view! {
         <PageHeader title=text(|t| t.cluster.nodes_title)/>
+        <FindBar filter=filter/>
         <Loaded
             resource=map
             lines=10

@@ -8,16 +8,27 @@ use crate::pages::nodes::filter::{Face, Filter};
 
 type Words = fn(&'static Texts) -> &'static str;
 
-/// What is looked for and how it is shown: all of it plain addresses and one GET form.
+/// What is looked for, and on which face it is shown. It stands outside of what is read again and
+/// again, which leaves alone what is being typed.
+#[component]
+pub(super) fn FindBar(filter: Memo<Filter>) -> impl IntoView {
+    view! {
+        <div class="filter">
+            <div class="filter__row">
+                <Search filter=filter/>
+                {move || view! { <Faces filter=filter.get()/> }}
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+/// Which of what is found is shown and how: all of it plain addresses.
 #[component]
 pub(super) fn Controls(map: NodeMap, filter: Filter) -> impl IntoView {
     let (used, gpus) = (map.used, map.gpus);
     view! {
         <div class="filter">
-            <div class="filter__row">
-                <Search filter=filter.clone()/>
-                <Faces filter=filter.clone()/>
-            </div>
             <div class="filter__row">
                 <Kinds map=map.clone() filter=filter.clone()/>
                 <Groups labels=map.labels.into_iter().collect() filter=filter.clone()/>
@@ -30,23 +41,29 @@ pub(super) fn Controls(map: NodeMap, filter: Filter) -> impl IntoView {
 }
 
 #[component]
-fn Search(filter: Filter) -> impl IntoView {
-    let kept = filter.with(|_| ()).pairs().into_iter().filter(|(name, _)| *name != "q");
-    let kept = kept.map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
-    let kept = kept.collect_view();
-    let words = filter.query.text.clone();
-    let clear = (!words.is_empty()).then(|| {
-        let address = filter.with(|other| other.query.text.clear()).address();
-        view! { <a class="button button--quiet" href=address>{tr(|t| t.jobs.clear)}</a> }
-    });
+fn Search(filter: Memo<Filter>) -> impl IntoView {
+    let words = Memo::new(move |_| filter.read().query.text.clone());
+    // What the form leaves as it is; another search begins at its first page.
+    let kept = move || {
+        let kept = filter.get().with(|_| ()).pairs().into_iter().filter(|(name, _)| *name != "q");
+        let kept = kept.map(|(name, value)| view! { <input type="hidden" name=name value=value/> });
+        kept.collect_view()
+    };
+    let clear = move || {
+        let filter = filter.get();
+        (!filter.query.text.is_empty()).then(|| {
+            let address = filter.with(|other| other.query.text.clear()).address();
+            view! { <a class="button button--quiet" href=address>{tr(|t| t.jobs.clear)}</a> }
+        })
+    };
     view! {
         <Form method="GET" action="/nodes" attr:class="filter__form" attr:role="search">
             <input
                 class="input"
                 type="search"
                 name="q"
-                value=words.clone()
-                prop:value=words
+                value=move || words.get()
+                prop:value=move || words.get()
                 placeholder=tr(|t| t.map.search_hint)
                 aria-label=tr(|t| t.map.search)
                 data-filter=""
