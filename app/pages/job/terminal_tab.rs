@@ -52,12 +52,14 @@ pub(crate) fn TerminalTab(detail: Detail) -> impl IntoView {
     let open = Open { shells: RwSignal::new(Vec::new()), current: RwSignal::new(None) };
     let query = use_query_map();
     let named = Memo::new(move |_| query.read().get("task").as_deref().and_then(task_from_word));
+    let chosen = RwSignal::new(None::<(RoleName, u32)>);
+    let choice = move |detail: JobDetail| {
+        // Who chose keeps the choice while the job is read again.
+        let wanted = chosen.get_untracked().or_else(|| named.get_untracked());
+        view! { <Choice detail=detail wanted=wanted chosen=chosen open=open/> }
+    };
     view! {
-        <Loaded
-            resource=detail
-            lines=1
-            content=move |detail| view! { <Choice detail=detail named=named open=open/> }
-        />
+        <Loaded resource=detail lines=1 content=choice/>
         <Strip open=open/>
         <For each=move || open.shells.get() key=Shell::name let:shell>
             {
@@ -79,7 +81,13 @@ fn entrances(detail: &JobDetail) -> Vec<&TaskView> {
 
 /// Which task to enter.
 #[component]
-fn Choice(detail: JobDetail, named: Memo<Option<(RoleName, u32)>>, open: Open) -> impl IntoView {
+fn Choice(
+    detail: JobDetail,
+    /// What is offered first, if it can be entered.
+    wanted: Option<(RoleName, u32)>,
+    chosen: RwSignal<Option<(RoleName, u32)>>,
+    open: Open,
+) -> impl IntoView {
     if !detail.may_manage {
         return view! { <p class="notice notice--warn">{tr(|t| t.terminal.not_yours)}</p> }
             .into_any();
@@ -90,28 +98,32 @@ fn Choice(detail: JobDetail, named: Memo<Option<(RoleName, u32)>>, open: Open) -
         let (title, hint) = (text(|t| t.terminal.none), text(|t| t.terminal.none_hint));
         return view! { <EmptyState title=title hint=hint/> }.into_any();
     }
-    let named = named.get_untracked();
-    let is_named = |task: &&TaskView| named.as_ref() == Some(&(task.role.clone(), task.index));
-    let first = tasks.iter().find(is_named).unwrap_or(&tasks[0]);
-    let chosen = RwSignal::new(format!("{}-{}", first.role, first.index));
-    let options = tasks.iter().map(|task| {
-        let name = format!("{}-{}", task.role, task.index);
-        let selected = name == chosen.get_untracked();
+    let offered: Vec<_> = tasks.iter().map(|task| (task.role.clone(), task.index)).collect();
+    let wanted = wanted.filter(|task| offered.contains(task));
+    let first = wanted.unwrap_or_else(|| offered[0].clone());
+    let options = offered.iter().map(|task| {
+        let (name, selected) = (format!("{}-{}", task.0, task.1), *task == first);
         view! { <option value=name.clone() selected=selected>{name.clone()}</option> }
     });
     let options = options.collect_view();
+    let choose = move |word: String| chosen.set(task_from_word(&word));
     let add = move |_| {
-        if let Some(task) = task_from_word(&chosen.get_untracked()) {
-            open.add(&job, task);
-        }
+        let task = chosen.get_untracked().filter(|task| offered.contains(task));
+        open.add(&job, task.unwrap_or_else(|| first.clone()));
     };
     view! {
         <div class="log-choice">
             <label class="visually-hidden" for="terminal-task">{tr(|t| t.terminal.choose)}</label>
-            <select class="select" id="terminal-task" on:change:target=move |event| chosen.set(event.target().value())>
+            <select
+                class="select"
+                id="terminal-task"
+                on:change:target=move |event| choose(event.target().value())
+            >
                 {options}
             </select>
-            <button type="button" class="button button--primary" on:click=add>{tr(|t| t.terminal.open)}</button>
+            <button type="button" class="button button--primary" on:click=add>
+                {tr(|t| t.terminal.open)}
+            </button>
         </div>
         <Show when=move || open.shells.with(Vec::is_empty)>
             <p class="hint">{tr(|t| t.terminal.begin_hint)}</p>
