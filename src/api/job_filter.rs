@@ -117,7 +117,8 @@ pub fn allowed(key: Key) -> String {
 }
 
 /// The query that a filter asks for. Words without a colon are the keyword; what is said twice of a
-/// key means either, except for numbers and times, of which all hold. `me` is who asks.
+/// key means either, except for numbers, of which all hold, and times, of which the last does. `me`
+/// is who asks.
 ///
 /// # Errors
 /// All words that cannot be read.
@@ -149,7 +150,7 @@ fn apply(query: &mut JobQuery, key: Key, value: &str, me: Option<&UserName>) -> 
             query.states.extend(each(value, state)?);
         }
         Key::VirtualCluster => {
-            query.virtual_clusters.extend(each(value, |name| name.parse().ok())?)
+            query.virtual_clusters.extend(each(value, |name| name.parse().ok())?);
         }
         Key::Gpu => {
             let (least, most) = bounds(value)?;

@@ -1,5 +1,6 @@
 use api::jobs::{JobOrder, JobQuery};
 use api::{ErrorCode, job_filter};
+use protocol::ids::UserName;
 use protocol::state::State;
 use serde::Deserialize;
 
@@ -27,16 +28,16 @@ pub(crate) struct JobParams {
 }
 
 impl JobParams {
-    /// The query. Values that cannot match anything (a state that does not exist) are refused, and
-    /// so is a filter with a word that cannot be read. Of users, states and virtual clusters the
+    /// The query of `me`. Values that cannot match anything (a state that does not exist) are refused,
+    /// and so is a filter with a word that cannot be read. Of users, states and virtual clusters the
     /// parameters say more than the filter.
-    pub(crate) fn query(&self, default_limit: u64) -> Result<JobQuery, Failure> {
+    pub(crate) fn query(&self, me: &UserName, default_limit: u64) -> Result<JobQuery, Failure> {
         let limit = self.limit.unwrap_or(default_limit);
         if limit > MAX_LIMIT {
             return Err(invalid(format!("Limit exceeds max number {MAX_LIMIT}.")));
         }
         let (order, ascending) = self.order.as_deref().and_then(order).unwrap_or_default();
-        let asked = job_filter::read(self.q.as_deref().unwrap_or_default(), None);
+        let asked = job_filter::read(self.q.as_deref().unwrap_or_default(), Some(me));
         let asked = asked.map_err(|misread| {
             invalid(misread.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
         })?;
@@ -130,6 +131,10 @@ mod tests {
         serde_urlencoded::from_str(text).unwrap()
     }
 
+    fn ada() -> UserName {
+        "ada".parse().unwrap()
+    }
+
     #[test]
     fn filters_paging_and_order_are_read() {
         let params = params(
@@ -137,7 +142,7 @@ mod tests {
              &offset=20&limit=10&withTotalCount=true",
         );
         assert!(params.with_total_count);
-        let query = params.query(5000).unwrap();
+        let query = params.query(&ada(), 5000).unwrap();
         assert_eq!(query.users.len(), 2);
         assert_eq!(query.states, [State::Waiting, State::Preparing, State::Failed]);
         assert_eq!((query.order, query.ascending), (JobOrder::Name, true));
@@ -146,22 +151,23 @@ mod tests {
 
     #[test]
     fn defaults_are_those_of_the_old_servers() {
-        let query = params("order=nonsense,UP").query(5000).unwrap();
+        let query = params("order=nonsense,UP").query(&ada(), 5000).unwrap();
         assert_eq!((query.order, query.ascending), (JobOrder::Submitted, false));
         assert_eq!((query.offset, query.limit), (0, 5000));
     }
 
     #[test]
     fn a_filter_is_read_and_refused_as_on_the_pages() {
-        let query = params("q=gpu:>=4+state:failed+resnet&username=bo").query(10).unwrap();
+        let query = params("q=gpu:>=4+state:failed+resnet&username=bo").query(&ada(), 10).unwrap();
         assert_eq!((query.least_gpus, query.keyword.as_str()), (Some(4000), "resnet"));
         assert_eq!((query.states.as_slice(), query.users.len()), (&[State::Failed][..], 1));
+        assert_eq!(params("q=user:me").query(&ada(), 10).unwrap().users, [ada()]);
     }
 
     #[test]
     fn what_cannot_be_is_refused() {
         for bad in ["limit=50001", "state=DONE", "username=a~b", "q=sate:failed", "q=gpu:many"] {
-            assert!(params(bad).query(5000).is_err(), "{bad}");
+            assert!(params(bad).query(&ada(), 5000).is_err(), "{bad}");
         }
         assert!(serde_urlencoded::from_str::<JobParams>("limit=-1").is_err());
     }

@@ -24,7 +24,7 @@ pub(crate) async fn list(
     Signed(actor): Signed,
     Params(params): Params<JobParams>,
 ) -> Result<Json<Vec<JobItem>>, Failure> {
-    let page = state.backend.jobs.list(&actor, &params.query(DEFAULT_LIMIT)?).await?;
+    let page = state.backend.jobs.list(&actor, &params.query(&actor.user, DEFAULT_LIMIT)?).await?;
     Ok(Json(page.jobs.iter().map(JobItem::from).collect()))
 }
 
@@ -34,7 +34,7 @@ pub(crate) async fn list_of_user(
     Path(user): Path<UserName>,
     Params(params): Params<JobParams>,
 ) -> Result<Json<Vec<JobItem>>, Failure> {
-    let mut query = params.query(DEFAULT_LIMIT)?;
+    let mut query = params.query(&actor.user, DEFAULT_LIMIT)?;
     query.users = vec![user];
     let page = state.backend.jobs.list(&actor, &query).await?;
     Ok(Json(page.jobs.iter().map(JobItem::from).collect()))

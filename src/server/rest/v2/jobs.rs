@@ -41,7 +41,7 @@ pub(crate) async fn list(
     Signed(actor): Signed,
     Params(params): Params<JobParams>,
 ) -> Result<Response, Failure> {
-    let page = state.backend.jobs.list(&actor, &params.query(DEFAULT_LIMIT)?).await?;
+    let page = state.backend.jobs.list(&actor, &params.query(&actor.user, DEFAULT_LIMIT)?).await?;
     let data: Vec<_> = page.jobs.iter().map(JobItem::from).collect();
     Ok(if params.with_total_count {
         Json(Page { total_count: page.total, data }).into_response()
