@@ -64,21 +64,21 @@ fn Counts(counts: BTreeMap<State, u64>) -> impl IntoView {
         State::Failed,
         State::Stopped,
     ];
-    let tiles = shown.into_iter().filter_map(|state| {
+    // What passes by has its counters while there is any of it: four or six of them fill their rows.
+    let passing = [State::Preparing, State::Stopped];
+    let some_pass = passing.iter().any(|state| counts.get(state).is_some_and(|number| *number > 0));
+    let shown = shown.into_iter().filter(|state| some_pass || !passing.contains(state));
+    let tiles = shown.map(|state| {
         let number = counts.get(&state).copied().unwrap_or(0);
-        // Of what passes by there is nothing to say when there is none.
-        if number == 0 && matches!(state, State::Preparing | State::Stopped) {
-            return None;
-        }
         let href = Filter { page: 1, ..Filter::default() }.toggled(state).address();
-        Some(view! {
+        view! {
             <li>
                 <a class="tile" href=href>
                     <span class="tile__number">{count(number)}</span>
                     <StateChip state=state/>
                 </a>
             </li>
-        })
+        }
     });
     let tiles = tiles.collect_view();
     view! {

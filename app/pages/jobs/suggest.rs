@@ -37,7 +37,8 @@ pub(crate) fn Field(
     .into_any()
 }
 
-/// What may follow; a click writes it into the field. Of a filter that is in force nothing is said.
+/// What may follow; a click writes it into the field, which keeps the focus meanwhile. Of a filter that
+/// is in force nothing is said.
 #[component]
 fn Suggestions(
     text: Memo<String>,
@@ -60,7 +61,12 @@ fn Suggestions(
         let chosen = move |_| choose(with_last(&typed.get_untracked(), &token));
         view! {
             <li>
-                <button type="button" class="suggestion" on:click=chosen>
+                <button
+                    type="button"
+                    class="suggestion"
+                    on:mousedown=|event| event.prevent_default()
+                    on:click=chosen
+                >
                     <code>{shown}</code>
                     {hint}
                 </button>
