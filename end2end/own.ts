@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Browser, type BrowserContext, expect } from "@playwright/test";
+import { type APIRequestContext, type Browser, type BrowserContext, expect, test } from "@playwright/test";
 import { PASSWORD, binary, freePort, site, stop, untilReady } from "./server";
 
 /** Nodes enough that an answer that names them all is large. */
@@ -18,9 +18,9 @@ export class Own {
     private readonly folder: string,
   ) {}
 
-  static async open(): Promise<Own> {
+  static async open(count = NODES): Promise<Own> {
     const folder = mkdtempSync(join(tmpdir(), "berth-own-"));
-    const nodes = Array.from({ length: NODES }, (_, number) => node(`pier-${number + 1}`, number + 1));
+    const nodes = Array.from({ length: count }, (_, number) => node(`pier-${number + 1}`, number + 1));
     writeFileSync(join(folder, "berth.toml"), nodes.join(""));
     const own = new Own(`http://127.0.0.1:${await freePort()}`, folder);
     await own.start();
@@ -65,6 +65,28 @@ export class Own {
   }
 }
 
+/** Tests whose pages and requests are those of the administrator of such a Berth. */
+export function testOn(own: () => Own) {
+  return test.extend({
+    baseURL: async ({}, use) => use(own().url),
+    context: async ({ browser }, use) => {
+      const context = await own().signedIn(browser);
+      await use(context);
+      await context.close();
+    },
+    page: async ({ context }, use) => use(await context.newPage()),
+    request: async ({ context }, use) => use(context.request),
+  });
+}
+
+/** Puts a job there that runs on such nodes until it is stopped. */
+export async function put(request: APIRequestContext, url: string | undefined, jobName: string, tasks: number, gpus: number) {
+  const role = { name: "worker", taskNumber: tasks, cpuNumber: 1, memoryMB: 256, gpuNumber: gpus, command: "sleep 3000" };
+  const data = { jobName, image: "berth/base:latest", gpuType: "A100", taskRoles: [role] };
+  const answer = await request.post("/api/v1/jobs", { headers: { Origin: url ?? "" }, data });
+  expect(answer.status(), await answer.text()).toBeLessThan(300);
+}
+
 function node(name: string, number: number): string {
   return `[[nodes]]
 name = "${name}"
@@ -74,5 +96,6 @@ cpus = 64
 memory_mb = 524288
 disk_gb = 2000
 gpus = [{ type = "A100", count = 8 }]
+labels = { rack = "r${number % 3}" }
 `;
 }
