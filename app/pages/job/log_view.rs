@@ -6,7 +6,7 @@ use crate::i18n::{Reader, Texts, tr};
 use crate::keys;
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_line::LogRow;
-use crate::pages::job::log_lines::Lines;
+use crate::pages::job::log_lines::{Lines, Row};
 use crate::pages::job::log_scroll::{LINE, rows, whole};
 use crate::pages::job::log_search::{LogSearch, Search, Way};
 use crate::pages::job::log_state::{LogState, WINDOW};
@@ -156,21 +156,22 @@ fn Bar(task: TaskRef, state: LogState, shown: Shown) -> impl IntoView {
 fn Pages(state: LogState, base: StoredValue<String>) -> impl IntoView {
     let (first, last, total) = state.lines.with_untracked(|lines| {
         let all = lines.all();
-        let number =
-            |row: Option<&crate::pages::job::log_lines::Row>| row.map_or(0, |row| row.number);
-        (number(all.first()), number(all.last()), lines.total)
+        let number = |row: &Row| row.number;
+        (all.first().map(number), all.last().map_or(0, number), lines.total)
     });
     let half = u64::from(WINDOW) / 2;
     let link = move |line: u64, word: fn(&'static Texts) -> &'static str| {
         let address = base.with_value(|base| format!("{base}&line={line}"));
         view! { <a class="button button--small" href=address>{tr(word)}</a> }
     };
-    let earlier = (first > 1).then(|| {
-        (link(1, |t| t.log.start), link(first.saturating_sub(half).max(1), |t| t.log.earlier))
-    });
-    let later = (last < total)
+    // Lines have no numbers while the log before them is still read.
+    let start = first.filter(|first| *first != 1).map(|_| link(1, |t| t.log.start));
+    let earlier = first
+        .filter(|first| *first > 1)
+        .map(|first| link(first.saturating_sub(half).max(1), |t| t.log.earlier));
+    let later = (0 < last && last < total)
         .then(|| (link((last + half).min(total), |t| t.log.later), link(total, |t| t.log.end)));
-    view! { <nav class="log__pages" aria-label=tr(|t| t.log.places)>{earlier} {later}</nav> }
+    view! { <nav class="log__pages" aria-label=tr(|t| t.log.places)>{start} {earlier} {later}</nav> }
 }
 
 /// How the log is, in words. What is not known to be whole is not called so.
