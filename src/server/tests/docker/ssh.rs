@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::fs::Permissions;
+use std::io::Read;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -146,11 +147,17 @@ impl Task {
         other
     }
 
+    /// Waits for the guest's greeting: whoever publishes the port takes connections before it.
     fn listens(&self) {
         let port = self.options[0].trim_start_matches("-oPort=");
         let address = format!("{}:{port}", self.address);
+        let greeting = || -> std::io::Result<()> {
+            let mut stream = TcpStream::connect(&address)?;
+            stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+            stream.read_exact(&mut [0; 4])
+        };
         let deadline = Instant::now() + Duration::from_secs(30);
-        while let Err(error) = TcpStream::connect(&address) {
+        while let Err(error) = greeting() {
             assert!(Instant::now() < deadline, "{address}: {error}");
             std::thread::sleep(Duration::from_millis(50));
         }
