@@ -105,7 +105,8 @@ impl Server {
             .http_status_as_error(false)
             .max_redirects(0)
             .max_idle_connections(0)
-            .timeout_global(Some(Duration::from_secs(30)))
+            // A busy machine takes its time.
+            .timeout_global(Some(Duration::from_secs(180)))
             .build();
         Client { agent: agent.into(), base: format!("http://{address}") }
     }
