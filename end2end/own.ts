@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type APIRequestContext, type Browser, type BrowserContext, expect, test } from "@playwright/test";
+import { type APIRequestContext, type Browser, type BrowserContext, expect, test as base } from "@playwright/test";
 import { PASSWORD, binary, freePort, site, stop, untilReady } from "./server";
 
 /** Nodes enough that an answer that names them all is large. */
@@ -65,19 +65,28 @@ export class Own {
   }
 }
 
-/** Tests whose pages and requests are those of the administrator of such a Berth. */
-export function testOn(own: () => Own) {
-  return test.extend({
-    baseURL: async ({}, use) => use(own().url),
-    context: async ({ browser }, use) => {
-      const context = await own().signedIn(browser);
-      await use(context);
+/** Tests as the administrator of such a Berth, on which the job `laid-out` runs. */
+export const test = base.extend<object, { own: Own }>({
+  own: [
+    async ({ browser }, use) => {
+      const own = await Own.open();
+      const context = await own.signedIn(browser);
+      await put(context.request, own.url, "laid-out", 3, 2);
       await context.close();
+      await use(own);
+      await own.close();
     },
-    page: async ({ context }, use) => use(await context.newPage()),
-    request: async ({ context }, use) => use(context.request),
-  });
-}
+    { scope: "worker", timeout: 120_000 },
+  ],
+  baseURL: async ({ own }, use) => use(own.url),
+  context: async ({ browser, own }, use) => {
+    const context = await own.signedIn(browser);
+    await use(context);
+    await context.close();
+  },
+  page: async ({ context }, use) => use(await context.newPage()),
+  request: async ({ context }, use) => use(context.request),
+});
 
 /** Puts a job there that runs on such nodes until it is stopped. */
 export async function put(request: APIRequestContext, url: string | undefined, jobName: string, tasks: number, gpus: number) {

@@ -1,7 +1,8 @@
-use leptos::html::Details;
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use leptos_router::components::A;
-use leptos_router::hooks::use_location;
+use wasm_bindgen::JsCast;
+use web_sys::Element;
 
 use crate::i18n::{Texts, tr};
 use crate::parts::glyph::{Drawn, Glyph};
@@ -54,23 +55,15 @@ pub(crate) fn BottomBar() -> impl IntoView {
 /// without a script; where there is one, it closes when a page was chosen.
 #[component]
 fn More() -> impl IntoView {
-    let details = NodeRef::<Details>::new();
-    let path = use_location().pathname;
-    Effect::new(move |_| {
-        path.track();
-        if let Some(details) = details.get() {
-            details.set_open(false);
-        }
-    });
     let admin = Session::get().is_admin().then_some(ADMIN);
     let places = [FILES, CLUSTERS].into_iter().chain(admin).chain([PROFILE]);
     view! {
-        <details class="more" node_ref=details>
+        <details class="more">
             <summary class="place">
                 <Drawn glyph=Glyph::More/>
                 <span class="place__word">{tr(|t| t.nav.more)}</span>
             </summary>
-            <div class="more__sheet">
+            <div class="more__sheet" on:click=|event| close_after(&event)>
                 {places.map(|place| view! { <To place=place/> }).collect_view()}
                 <Preferences/>
                 <form method="post" action="/auth/sign-out">
@@ -78,6 +71,16 @@ fn More() -> impl IntoView {
                 </form>
             </div>
         </details>
+    }
+}
+
+/// Closes the sheet when a link in it was chosen.
+fn close_after(event: &MouseEvent) {
+    let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    let link = target.and_then(|target| target.closest("a").ok().flatten());
+    if let Some(sheet) = link.and_then(|link| link.closest("details").ok().flatten()) {
+        // Nothing is lost where it stays open.
+        let _ = sheet.remove_attribute("open");
     }
 }
 

@@ -1,18 +1,7 @@
 // How jobs and nodes are found: the filter of the list, many jobs at once, the map and the table of nodes.
 import { type Locator, type Page, expect } from "@playwright/test";
-import { Own, put, testOn } from "../own";
+import { Own, put, test } from "../own";
 import * as berth from "../pages";
-
-let own: Own;
-const test = testOn(() => own);
-
-test.beforeAll(async ({ browser }) => {
-  own = await Own.open();
-  const context = await own.signedIn(browser);
-  await put(context.request, own.url, "laid-out", 3, 2);
-  await context.close();
-});
-test.afterAll(async () => own.close());
 
 async function running(page: Page) {
   await berth.open(page, "/jobs/admin/laid-out");
@@ -186,8 +175,8 @@ test("the table of nodes says the same as the map, sorted and searched", async (
 test("the map of very many nodes is a small page", async ({ browser }) => {
   test.setTimeout(240_000);
   const large = await Own.open(1_250);
+  const context = await large.signedIn(browser);
   try {
-    const context = await large.signedIn(browser);
     await put(context.request, large.url, "fills-many-of-them", 320, 8);
     const state = async () =>
       (await (await context.request.get("/api/v2/jobs/admin~fills-many-of-them")).json()).jobStatus.state;
@@ -201,6 +190,7 @@ test("the map of very many nodes is a small page", async ({ browser }) => {
       expect(await page.evaluate(() => document.querySelectorAll("*").length), path).toBeLessThan(3_000);
     }
   } finally {
+    await context.close();
     await large.close();
   }
 });

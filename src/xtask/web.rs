@@ -4,6 +4,7 @@
 //! keep for ever; `<target>/site/manifest.json` says which file has which logical name; everything
 //! else is `public/` as it is. Beside each text lies a brotli and a gzip form.
 
+mod at_once;
 mod bundle;
 mod inputs;
 mod pack;

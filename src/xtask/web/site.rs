@@ -13,6 +13,7 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use super::Form;
+use super::at_once::at_once;
 use super::inputs::files;
 
 /// The folder of the files that carry a hash in their name.
@@ -85,24 +86,7 @@ impl Site {
             Form::Quick => (4, Compression::fast()),
             Form::Small => (11, Compression::best()),
         };
-        for file in files(&self.folder)? {
-            let extension = file.extension().and_then(OsStr::to_str).unwrap_or_default();
-            if !COMPRESSIBLE.contains(&extension) || fs::metadata(&file)?.len() < WORTH_COMPRESSING
-            {
-                continue;
-            }
-            let content = fs::read(&file)?;
-            let parameters = BrotliEncoderParams { quality: brotli, ..Default::default() };
-            brotli::BrotliCompress(
-                &mut content.as_slice(),
-                &mut beside(&file, "br")?,
-                &parameters,
-            )?;
-            let mut small = GzEncoder::new(beside(&file, "gz")?, gzip);
-            small.write_all(&content)?;
-            small.finish()?;
-        }
-        Ok(())
+        at_once(files(&self.folder)?.iter(), |file| compress(file, brotli, gzip))
     }
 
     /// Writes the manifest and puts the new site in the place of the old one.
@@ -115,6 +99,20 @@ impl Site {
         fs::rename(&self.folder, place)
             .with_context(|| format!("cannot put the site at {}", place.display()))
     }
+}
+
+fn compress(file: &Path, brotli: i32, gzip: Compression) -> Result<()> {
+    let extension = file.extension().and_then(OsStr::to_str).unwrap_or_default();
+    if !COMPRESSIBLE.contains(&extension) || fs::metadata(file)?.len() < WORTH_COMPRESSING {
+        return Ok(());
+    }
+    let content = fs::read(file)?;
+    let parameters = BrotliEncoderParams { quality: brotli, ..Default::default() };
+    brotli::BrotliCompress(&mut content.as_slice(), &mut beside(file, "br")?, &parameters)?;
+    let mut small = GzEncoder::new(beside(file, "gz")?, gzip);
+    small.write_all(&content)?;
+    small.finish()?;
+    Ok(())
 }
 
 /// `app_bg.wasm` becomes `app_bg.0123456789.wasm`.

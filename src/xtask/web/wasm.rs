@@ -2,15 +2,13 @@
 
 use std::fs;
 use std::iter;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use anyhow::{Context, Result, anyhow};
 use wasm_bindgen_cli_support::Bindgen;
 
 use super::Form;
+use super::at_once::at_once;
 use crate::node;
 use crate::process::{output, run};
 use crate::progress::note;
@@ -129,21 +127,4 @@ fn shrink(workspace: &Workspace, application: &Application) -> Result<()> {
         application.parts.len()
     ));
     Ok(())
-}
-
-/// Works on all items, as many at once as there are processors.
-fn at_once<T: Send>(
-    items: impl Iterator<Item = T> + Send,
-    work: impl Fn(T) -> Result<()> + Sync,
-) -> Result<()> {
-    let items = Mutex::new(items);
-    let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let worker = || iter::from_fn(next).try_for_each(&work);
-    thread::scope(|scope| {
-        let workers = thread::available_parallelism().map_or(1, NonZero::get);
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    })
 }
