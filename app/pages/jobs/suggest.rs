@@ -109,7 +109,7 @@ fn values(key: Key) -> Vec<String> {
 
 /// The text with another last word; after a whole token the next one may begin.
 fn with_last(text: &str, token: &str) -> String {
-    let kept = text.rfind(char::is_whitespace).map_or("", |at| &text[..=at]);
+    let kept = text.trim_end_matches(|letter: char| !letter.is_whitespace());
     let end = if token.ends_with(':') { "" } else { " " };
     format!("{kept}{token}{end}")
 }
