@@ -10,7 +10,7 @@ pub(crate) fn count(value: u64) -> String {
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push('\u{2009}');
+            grouped.push('\u{202f}');
         }
         grouped.push(digit);
     }
@@ -38,19 +38,19 @@ pub(crate) fn held_gpus(indices: &[u32], part: Option<Amount>) -> String {
 /// Memory given in MiB, in GiB from one GiB on, with one decimal where it is not whole.
 pub(crate) fn memory(mebibytes: u64) -> String {
     if mebibytes < 1024 {
-        return format!("{mebibytes}\u{2009}MiB");
+        return format!("{mebibytes}\u{202f}MiB");
     }
     let tenths = (mebibytes * 10 + 512) / 1024;
     if tenths.is_multiple_of(10) || tenths >= 1000 {
-        format!("{}\u{2009}GiB", count((tenths + 5) / 10))
+        format!("{}\u{202f}GiB", count((tenths + 5) / 10))
     } else {
-        format!("{}.{}\u{2009}GiB", tenths / 10, tenths % 10)
+        format!("{}.{}\u{202f}GiB", tenths / 10, tenths % 10)
     }
 }
 
 /// Disk given in GiB.
 pub(crate) fn disk(gibibytes: u64) -> String {
-    format!("{}\u{2009}GiB", count(gibibytes))
+    format!("{}\u{202f}GiB", count(gibibytes))
 }
 
 /// Bytes, in the unit that reads best.
@@ -64,9 +64,9 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
     if unit == 0 || tenths >= 1000 || tenths.is_multiple_of(10) {
         let whole = u64::try_from((tenths + 5) / 10).unwrap_or(u64::MAX);
-        return format!("{}\u{2009}{}", count(whole), UNITS[unit]);
+        return format!("{}\u{202f}{}", count(whole), UNITS[unit]);
     }
-    format!("{}.{}\u{2009}{}", tenths / 10, tenths % 10, UNITS[unit])
+    format!("{}.{}\u{202f}{}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
 /// A part of a whole in percent, 0 to 100; nothing of nothing is 0.
@@ -93,12 +93,12 @@ mod tests {
     fn counts_are_grouped() {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
-        assert_eq!(count(1_234_567), "1\u{2009}234\u{2009}567");
+        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
     }
 
     #[test]
     fn parts_of_gpus_have_decimals() {
-        assert_eq!(amount(Amount::whole(1234)), "1\u{2009}234");
+        assert_eq!(amount(Amount::whole(1234)), "1\u{202f}234");
         assert_eq!(thousandths(1_500), "1.5");
         assert_eq!(thousandths(250), "0.25");
         assert_eq!(held_gpus(&[1, 3], None), "1, 3");
@@ -107,22 +107,22 @@ mod tests {
 
     #[test]
     fn memory_takes_the_unit_that_reads_best() {
-        assert_eq!(memory(512), "512\u{2009}MiB");
-        assert_eq!(memory(2048), "2\u{2009}GiB");
-        assert_eq!(memory(2560), "2.5\u{2009}GiB");
-        assert_eq!(memory(1_048_576), "1\u{2009}024\u{2009}GiB");
-        assert_eq!(memory(183_450), "179\u{2009}GiB");
+        assert_eq!(memory(512), "512\u{202f}MiB");
+        assert_eq!(memory(2048), "2\u{202f}GiB");
+        assert_eq!(memory(2560), "2.5\u{202f}GiB");
+        assert_eq!(memory(1_048_576), "1\u{202f}024\u{202f}GiB");
+        assert_eq!(memory(183_450), "179\u{202f}GiB");
     }
 
     #[test]
     fn bytes_take_the_unit_that_reads_best() {
         for (bytes, text) in [
-            (0, "0\u{2009}B"),
-            (1023, "1\u{2009}023\u{2009}B"),
-            (1024, "1\u{2009}KiB"),
-            (1536, "1.5\u{2009}KiB"),
-            (5 * 1024 * 1024 * 1024, "5\u{2009}GiB"),
-            (u64::MAX, "16\u{2009}777\u{2009}216\u{2009}TiB"),
+            (0, "0\u{202f}B"),
+            (1023, "1\u{202f}023\u{202f}B"),
+            (1024, "1\u{202f}KiB"),
+            (1536, "1.5\u{202f}KiB"),
+            (5 * 1024 * 1024 * 1024, "5\u{202f}GiB"),
+            (u64::MAX, "16\u{202f}777\u{202f}216\u{202f}TiB"),
         ] {
             assert_eq!(super::bytes(bytes), text);
         }

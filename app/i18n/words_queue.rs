@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(past, "in 1m or later, from how long like jobs have run");
         let like = Ground::PastWaits { like: Likeness::VirtualCluster, runs: 1214 };
         let waits = expected(Some(25 * 60_000), like);
-        assert_eq!(english(waits), "in 1m to 25m, from 1\u{2009}214 past runs in nlp");
+        assert_eq!(english(waits), "in 1m to 25m, from 1\u{202f}214 past runs in nlp");
         assert_eq!(
             english(expected(Some(61_000), Ground::Limits)),
             "in 1m to 2m, from time limits"

@@ -105,7 +105,7 @@ fn kinds(gpus: &[MapGpu]) -> String {
     let count = |kind| gpus.iter().filter(|gpu| &gpu.gpu_type == kind).count();
     names
         .into_iter()
-        .map(|kind| format!("{}\u{2009}×\u{2009}{kind}", count(kind)))
+        .map(|kind| format!("{}\u{202f}×\u{202f}{kind}", count(kind)))
         .collect::<Vec<_>>()
         .join(", ")
 }
