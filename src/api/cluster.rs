@@ -12,7 +12,7 @@ use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::node_map::{self, NodeMap, NodeQuery};
+use crate::node_map::{NodeMap, NodeQuery};
 use crate::queue::Effect;
 use crate::{Actor, Result};
 
@@ -22,9 +22,7 @@ pub trait Nodes: Send + Sync {
     /// All nodes by name.
     async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>>;
     /// A part of them, as a map or a table of very many shows them.
-    async fn map(&self, actor: &Actor, query: &NodeQuery) -> Result<NodeMap> {
-        Ok(node_map::select(self.list(actor).await?, query))
-    }
+    async fn map(&self, actor: &Actor, query: &NodeQuery) -> Result<NodeMap>;
     /// One node.
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView>;
     /// Those that do not answer.

@@ -22,6 +22,7 @@ pub(crate) mod virtual_clusters;
 mod alternatives;
 mod answers;
 mod effects;
+mod node_map;
 mod tasks;
 mod views;
 

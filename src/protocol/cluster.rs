@@ -117,7 +117,7 @@ pub enum GpuRuntime {
 }
 
 /// Whether a node takes tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeCondition {
     /// It answers and takes tasks.

@@ -1,4 +1,4 @@
-use api::node_map::{Colour, MapNode, NodeMap};
+use api::node_map::{Colour, GroupName, MapNode, NodeMap};
 use leptos::prelude::*;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
@@ -32,8 +32,7 @@ pub(super) fn Map(map: NodeMap, filter: Filter) -> impl IntoView {
 fn Together(nodes: Vec<MapNode>, palette: Palette) -> impl IntoView {
     let reader = Reader::get();
     let heading = nodes.first().and_then(|node| node.group.clone()).map(|group| {
-        let condition = nodes.first().map(|node| node.condition);
-        let words = move || group_name(reader.texts(), &group, condition);
+        let words = move || group_name(reader.texts(), &group);
         view! { <h2 class="map__group">{words}</h2> }
     });
     let nodes = nodes.into_iter().map(|node| view! { <Tile node=node palette=palette.clone()/> });
@@ -45,18 +44,14 @@ fn Together(nodes: Vec<MapNode>, palette: Palette) -> impl IntoView {
     .into_any()
 }
 
-/// A group's name; conditions have words of their own, and what has none is said to have none.
-pub(super) fn group_name(
-    texts: &'static Texts,
-    group: &str,
-    condition: Option<NodeCondition>,
-) -> String {
-    match (group, condition) {
-        ("", _) => texts.map.no_group.to_owned(),
-        ("ready", Some(NodeCondition::Ready)) => texts.cluster.ready.to_owned(),
-        ("draining", Some(NodeCondition::Draining)) => texts.cluster.draining.to_owned(),
-        ("unreachable", Some(NodeCondition::Unreachable)) => texts.cluster.unreachable.to_owned(),
-        (other, _) => other.to_owned(),
+/// What a group is called; one without a name is said to have none.
+pub(super) fn group_name(texts: &'static Texts, group: &GroupName) -> String {
+    match group {
+        GroupName::Condition(NodeCondition::Ready) => texts.cluster.ready.to_owned(),
+        GroupName::Condition(NodeCondition::Draining) => texts.cluster.draining.to_owned(),
+        GroupName::Condition(NodeCondition::Unreachable) => texts.cluster.unreachable.to_owned(),
+        GroupName::Named(name) => name.clone(),
+        GroupName::Nameless => texts.map.no_group.to_owned(),
     }
 }
 

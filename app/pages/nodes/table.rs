@@ -49,7 +49,7 @@ fn Row(node: MapNode) -> impl IntoView {
         node.simulated.then(|| view! { <span class="badge">{tr(|t| t.common.simulated)}</span> });
     let condition = node.condition;
     let group = node.group.clone().map(|group| {
-        view! { <td>{move || group_name(reader.texts(), &group, Some(condition))}</td> }
+        view! { <td>{move || group_name(reader.texts(), &group)}</td> }
     });
     let free = node.gpus.iter().filter(|gpu| gpu.healthy && gpu.holders.is_empty()).count() as u64;
     let (free, total) = (number::count(free), number::count(node.gpus.len() as u64));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use api::audit::AuditAction;
 use api::cluster::{Drain, NodeView, Nodes, Silent};
+use api::node_map::{NodeMap, NodeQuery};
 use api::queue::{Affected, Effect};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -14,7 +15,7 @@ use protocol::cluster::{NodeCondition, NodeSettings};
 use protocol::ids::NodeName;
 use scheduler::Change;
 
-use super::{administrators_only, effects, views};
+use super::{administrators_only, effects, node_map, views};
 use crate::audit::{Note, difference};
 use crate::cluster::{Cluster, condition, scheduler_node};
 use crate::error::database;
@@ -68,6 +69,10 @@ impl Nodes for Ops {
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
         let view = |node| views::node(actor, node, &queue, &self.0.of_nodes.portal);
         Ok(cluster.nodes.iter().map(view).collect())
+    }
+
+    async fn map(&self, actor: &Actor, query: &NodeQuery) -> Result<NodeMap> {
+        Ok(node_map::select(self.list(actor).await?, query))
     }
 
     async fn silent(&self, _everybody: &Actor) -> Result<Silent> {

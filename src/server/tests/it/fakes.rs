@@ -19,6 +19,7 @@ use api::logs::{
     LogLine, LogMatches, LogPlace, LogText, LogWindow, Logs, SearchAsk, TaskRef, Together,
     TogetherAsk, WindowAsk,
 };
+use api::node_map::{NodeMap, NodeQuery};
 use api::proxy::{Proxy, TaskPort, Upstream};
 use api::queue::{Effect, Explanation, Queue, QueueChange};
 use api::sign_ins::SignIns;
@@ -489,6 +490,9 @@ impl Images for NoImages {
 impl Nodes for World {
     async fn list(&self, _: &Actor) -> Result<Vec<NodeView>> {
         Ok(Vec::new())
+    }
+    async fn map(&self, _: &Actor, _: &NodeQuery) -> Result<NodeMap> {
+        Ok(NodeMap::default())
     }
     async fn get(&self, _: &Actor, _: &NodeName) -> Result<NodeView> {
         Err(Error::new(ErrorCode::NoNodeError, "no such node"))
