@@ -10,6 +10,7 @@ use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use time::{Date, Month};
 
 use crate::jobs::JobQuery;
 
@@ -173,13 +174,7 @@ fn each<T>(value: &str, read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
 }
 
 fn priority(word: &str) -> Option<Priority> {
-    match word {
-        "oppo" => Some(Priority::OPPORTUNISTIC),
-        "test" => Some(Priority::TEST),
-        "prod" => Some(Priority::PRODUCTION),
-        "crit" => Some(Priority::CRITICAL),
-        number => number.parse().ok().map(Priority),
-    }
+    Priority::of_class(word).or_else(|| word.parse().ok().map(Priority))
 }
 
 /// The least and the most, in thousandths, of `4`, `>=4`, `>4`, `<=4` and `<4`.
@@ -239,26 +234,13 @@ impl Moment {
     }
 }
 
-/// The day of `2026-11-21` counted from 1970-01-01 (proleptic Gregorian calendar; the usual
-/// arithmetic on years that begin in March, in eras of 400 years).
+/// The day of `2026-11-21` counted from 1970-01-01, which is the first one.
 fn day(text: &str) -> Option<i64> {
-    let mut parts = text.splitn(3, '-').map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let longest = match month {
-        2 => 28 + i64::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    if !(1970..10_000).contains(&year) || !(1..=longest).contains(&day) {
-        return None;
-    }
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, month) = (year / 400, (month + 9) % 12);
-    let of_era = year % 400;
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+    let mut parts = text.splitn(3, '-');
+    let year = parts.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
+    let month = Month::try_from(parts.next()?.parse::<u8>().ok()?).ok()?;
+    let day = Date::from_calendar_date(year, month, parts.next()?.parse().ok()?).ok()?;
+    Some(day.midnight().assume_utc().unix_timestamp() * 1_000 / DAY)
 }
 
 impl From<Moment> for String {

@@ -178,4 +178,19 @@ impl Priority {
     pub const PRODUCTION: Self = Self(100);
     /// `crit`.
     pub const CRITICAL: Self = Self(120);
+
+    /// The classes by their words, highest first.
+    pub const CLASSES: [(&str, Self); 4] = [
+        ("crit", Self::CRITICAL),
+        ("prod", Self::PRODUCTION),
+        ("test", Self::TEST),
+        ("oppo", Self::OPPORTUNISTIC),
+    ];
+
+    /// The priority of a class.
+    #[must_use]
+    pub fn of_class(word: &str) -> Option<Self> {
+        let class = Self::CLASSES.into_iter().find(|(class, _)| *class == word);
+        class.map(|(_, priority)| priority)
+    }
 }

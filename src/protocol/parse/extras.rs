@@ -165,17 +165,12 @@ fn known_role<'d>(
 
 fn priority<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<Priority> {
     let text = reader.scalar(field)?;
-    match text.as_str() {
-        "crit" => Some(Priority::CRITICAL),
-        "prod" => Some(Priority::PRODUCTION),
-        "test" => Some(Priority::TEST),
-        "oppo" => Some(Priority::OPPORTUNISTIC),
-        _ => {
-            let text = crate::document::shorten(&text);
-            reader.wrong(field, format!("{text:?} is not a priority class"), PRIORITIES);
-            None
-        }
+    let priority = Priority::of_class(&text);
+    if priority.is_none() {
+        let text = crate::document::shorten(&text);
+        reader.wrong(field, format!("{text:?} is not a priority class"), PRIORITIES);
     }
+    priority
 }
 
 /// A class, or a number from −1 to 126.

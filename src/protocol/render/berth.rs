@@ -11,13 +11,6 @@ use crate::spec::{JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryL
 
 pub(super) const HIVED: [&str; 2] = ["hivedscheduler", "hivedScheduler"];
 
-pub(super) const CLASSES: [(&str, Priority); 4] = [
-    ("crit", Priority::CRITICAL),
-    ("prod", Priority::PRODUCTION),
-    ("test", Priority::TEST),
-    ("oppo", Priority::OPPORTUNISTIC),
-];
-
 /// What the kept scheduler's part of `extras` says, were it read again.
 #[derive(Default)]
 pub(super) struct Kept {
@@ -33,8 +26,7 @@ impl Kept {
         for part in spec.extras.iter().filter(|(key, _)| HIVED.contains(&key.as_str())) {
             kept.present = true;
             let class = part.1.get("jobPriorityClass").and_then(Json::as_str);
-            let class = CLASSES.iter().find(|(word, _)| Some(*word) == class);
-            kept.priority = kept.priority.or(class.map(|(_, priority)| *priority));
+            kept.priority = kept.priority.or(class.and_then(Priority::of_class));
             let roles = part.1.get("taskRoles").and_then(Json::as_object);
             for (role, wanted) in roles.into_iter().flatten() {
                 let types = wanted.get("gpuType").or(wanted.get("skuType")).and_then(Json::as_str);
@@ -83,7 +75,7 @@ fn rename_roles(tree: &mut Tree, spec: &JobSpec, keys: &[String]) {
 
 /// The priority as a class where it has one.
 pub(super) fn priority(priority: Priority) -> Tree {
-    let class = CLASSES.iter().find(|(_, value)| *value == priority);
+    let class = Priority::CLASSES.iter().find(|(_, value)| *value == priority);
     class.map_or_else(|| Tree::number(priority.0), |(word, _)| Tree::text(word))
 }
 

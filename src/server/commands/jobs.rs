@@ -48,6 +48,9 @@ pub(super) struct List {
     /// Only jobs of these virtual clusters, with commas
     #[arg(long)]
     vc: Option<String>,
+    /// Only jobs that a filter finds, written as on the pages: "gpu:>=4 since:7d resnet"
+    #[arg(long)]
+    filter: Option<String>,
     /// At most so many
     #[arg(long, default_value_t = 50)]
     limit: u64,
@@ -58,7 +61,12 @@ pub(super) struct List {
 impl List {
     pub(super) fn run(self) -> Outcome {
         let mut query = vec![("limit", self.limit.to_string())];
-        let filters = [("username", &self.user), ("state", &self.state), ("vc", &self.vc)];
+        let filters = [
+            ("username", &self.user),
+            ("state", &self.state),
+            ("vc", &self.vc),
+            ("q", &self.filter),
+        ];
         for (name, value) in filters {
             query.extend(value.clone().map(|value| (name, value)));
         }
