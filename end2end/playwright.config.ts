@@ -10,7 +10,7 @@ export default defineConfig({
   timeout: 90_000,
   expect: { timeout: 15_000 },
   forbidOnly: true,
-  reporter: [["list"]],
+  reporter: [["list"], ["./failures.ts"]],
   use: {
     baseURL: process.env.BERTH_TEST_URL,
     locale: "en-GB",

@@ -3,8 +3,9 @@
 mod browser;
 mod report;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{panic, thread};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -13,7 +14,10 @@ use crate::process::{self, find_program, succeeds};
 use crate::wasm_target::TARGET;
 use crate::workspace::Workspace;
 use crate::{guest, setup, web};
-use report::Report;
+use report::{Check, Report};
+
+/// All tests. Documents have none that run: finding that out anew takes a minute.
+const TESTS: [&str; 3] = ["test", "--workspace", "--tests"];
 
 /// How much to check.
 #[derive(Debug, Args)]
@@ -23,21 +27,29 @@ pub(crate) struct Options {
     fast: bool,
 }
 
-/// Runs every check, also after one has failed, and fails if any did.
+/// Runs every check, also after one has failed, and fails if any did. The front end is made beside the
+/// lints, for its last steps leave processors idle; no test runs beside it.
 pub(crate) fn run_all(workspace: &Workspace, options: &Options) -> Result<Report> {
     let archive = setup::for_testing(workspace)?;
     setup::for_building(workspace)?;
     let mut report = Report::default();
-    report.check("formatting", || format(workspace));
-    report.check("lints, native", || lint_native(workspace));
-    report.check("lints, WASM", || lint_wasm(workspace));
-    if find_program("cargo-deny").is_some() {
-        report.check("licences and bans", || deny(workspace));
-    }
-    report.check("unit and integration tests", || cargo_tests(workspace, &archive));
+    report.add(Check::run("formatting", || format(workspace)));
+    thread::scope(|scope| {
+        let front_end = || Check::run("front end", || web::ensure(workspace, web::Form::Small));
+        let front_end = (!options.fast).then(|| scope.spawn(front_end));
+        report.add(Check::run("lints, native", || lint_native(workspace)));
+        report.add(Check::run("lints, WASM", || lint_wasm(workspace)));
+        if find_program("cargo-deny").is_some() {
+            report.add(Check::run("licences and bans", || deny(workspace)));
+        }
+        report.add(Check::run("tests compile", || compile_tests(workspace).map(drop)));
+        if let Some(front_end) = front_end {
+            report.add(front_end.join().unwrap_or_else(|panic| panic::resume_unwind(panic)));
+        }
+    });
+    report.add(Check::run("unit and integration tests", || cargo_tests(workspace, &archive)));
     if !options.fast {
-        report.check("front end", || web::ensure(workspace, web::Form::Small));
-        report.check("browser tests", || browser::run_all(workspace, &archive));
+        report.add(Check::run("browser tests", || browser::run_all(workspace, &archive)));
     }
     Ok(report)
 }
@@ -90,6 +102,13 @@ fn component(workspace: &Workspace, subcommand: &str, name: &str) -> Result<()> 
     bail!("`cargo {subcommand}` is missing and rustup cannot add it: install {name} for this Rust")
 }
 
+/// The tests of all crates, not run yet. Gives the program that they test, which the browser tests take
+/// as well: built for itself it would have other features, and most of it be compiled once more.
+fn compile_tests(workspace: &Workspace) -> Result<PathBuf> {
+    process::run(workspace.cargo().args(TESTS).arg("--no-run"))?;
+    Ok(workspace.berth("debug"))
+}
+
 /// By `cargo test`, which runs the tests of a suite in one process: those of the database share a
 /// server and those of the engine an engine, which would else be started anew for each. The guest is
 /// tested as it is put into containers.
@@ -97,7 +116,7 @@ fn cargo_tests(workspace: &Workspace, archive: &Path) -> Result<()> {
     let guest = guest::ensure(workspace)?;
     let mut cargo = with_surroundings(workspace, archive);
     cargo.env("BERTH_TEST_GUEST", guest);
-    process::run(cargo.args(["test", "--workspace", "--no-fail-fast"]))
+    process::run(cargo.args(TESTS).arg("--no-fail-fast"))
 }
 
 /// Cargo, with what the tests of the engines and the database look for.
@@ -111,7 +130,7 @@ fn with_surroundings(workspace: &Workspace, archive: &Path) -> Command {
 }
 
 /// The folder of the newest PostgreSQL server's programs, which Debian keeps off the `PATH`.
-fn postgres_programs() -> Option<std::path::PathBuf> {
+fn postgres_programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
     let folders = versions.flatten().map(|version| version.path().join("bin"));
     folders.filter(|folder| folder.join("initdb").is_file()).max()

@@ -7,13 +7,13 @@ use anyhow::{Context, Result};
 use crate::docker::PrivateEngine;
 use crate::process::{find_program, run};
 use crate::workspace::Workspace;
-use crate::{guest, node, release};
+use crate::{guest, node};
 
 /// Starts an engine of our own, builds what is tested and runs all of `end2end`.
 pub(super) fn run_all(workspace: &Workspace, archive: &Path) -> Result<()> {
     let folder = workspace.root.join("end2end");
     node::ensure_packages(&folder)?;
-    let berth = release::build_quick(workspace)?;
+    let berth = super::compile_tests(workspace)?;
     let chromium = find_program("chromium")
         .or_else(|| find_program("chromium-browser"))
         .context("there is no `chromium` here (Debian: apt-get install chromium)")?;

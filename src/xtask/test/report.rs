@@ -4,11 +4,25 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+/// One check that has been made.
 #[derive(Debug)]
-struct Check {
+pub(super) struct Check {
     name: &'static str,
     took: Duration,
     passed: bool,
+}
+
+impl Check {
+    /// Runs one check; its error is shown at once.
+    pub(super) fn run(name: &'static str, work: impl FnOnce() -> Result<()>) -> Self {
+        eprintln!("\n==> {name}");
+        let begun = Instant::now();
+        let done = work();
+        if let Err(error) = &done {
+            eprintln!("    FAILED: {name}: {error:#}");
+        }
+        Self { name, took: begun.elapsed(), passed: done.is_ok() }
+    }
 }
 
 /// The checks of one run.
@@ -18,15 +32,9 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Runs one check; its error is shown at once and counted.
-    pub(super) fn check(&mut self, name: &'static str, work: impl FnOnce() -> Result<()>) {
-        eprintln!("\n==> {name}");
-        let begun = Instant::now();
-        let done = work();
-        if let Err(error) = &done {
-            eprintln!("    FAILED: {error:#}");
-        }
-        self.checks.push(Check { name, took: begun.elapsed(), passed: done.is_ok() });
+    /// Counts one check.
+    pub(super) fn add(&mut self, check: Check) {
+        self.checks.push(check);
     }
 
     /// How many checks failed.
@@ -49,13 +57,13 @@ impl Report {
 mod tests {
     use anyhow::anyhow;
 
-    use super::Report;
+    use super::{Check, Report};
 
     #[test]
     fn a_failed_check_is_counted_and_the_next_one_still_runs() {
         let mut report = Report::default();
-        report.check("first", || Err(anyhow!("broken")));
-        report.check("second", || Ok(()));
+        report.add(Check::run("first", || Err(anyhow!("broken"))));
+        report.add(Check::run("second", || Ok(())));
         assert_eq!((report.checks.len(), report.failed()), (2, 1));
     }
 }
