@@ -317,7 +317,8 @@ fn place_of(exit: &Exit) -> Option<NodeName> {
     if let Cause::ContainerLost { node }
     | Cause::NodeLost { node }
     | Cause::EngineRestarted { node }
-    | Cause::EngineFailed { node, .. } = &exit.cause
+    | Cause::EngineFailed { node, .. }
+    | Cause::ImageUnavailable { node, .. } = &exit.cause
     {
         return Some(node.clone());
     }

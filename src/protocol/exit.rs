@@ -81,6 +81,16 @@ pub enum Cause {
         /// The engine's words.
         message: String,
     },
+    /// The image did not come to the node, again and again: its registry, or who else has it, does
+    /// not answer as it should.
+    ImageUnavailable {
+        /// Where it was to come.
+        node: NodeName,
+        /// The image.
+        image: String,
+        /// The engine's words.
+        message: String,
+    },
     /// The registry refused the credentials.
     RegistryDenied {
         /// The image.
@@ -167,6 +177,7 @@ impl Cause {
             | Cause::NodeLost { .. }
             | Cause::EngineRestarted { .. }
             | Cause::EngineFailed { .. }
+            | Cause::ImageUnavailable { .. }
             | Cause::NodeDrained { .. }
             | Cause::Preempted => Blame::Platform,
             Cause::StopRequested { .. } | Cause::JobEnded { .. } | Cause::TimeLimit => Blame::Stop,

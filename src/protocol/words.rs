@@ -197,6 +197,9 @@ impl Cause {
             Self::ImageNotFound { image, message } => {
                 write!(f, "The image {image} could not be pulled: {message}.")
             }
+            Self::ImageUnavailable { node, image, message } => {
+                write!(f, "The image {image} could not be brought to {node}: {message}.")
+            }
             Self::RegistryDenied { image } => {
                 write!(f, "The registry refused access to {image}.")
             }
@@ -258,7 +261,8 @@ impl Cause {
             Self::ContainerLost { .. }
             | Self::NodeLost { .. }
             | Self::EngineRestarted { .. }
-            | Self::EngineFailed { .. } => "It is tried again; this does not count as a retry.",
+            | Self::EngineFailed { .. }
+            | Self::ImageUnavailable { .. } => "It is tried again; this does not count as a retry.",
             Self::NodeDrained { .. } => "It is queued again; this does not count as a retry.",
             Self::Preempted => "It is queued again; guaranteed shares are not taken back.",
             Self::TimeLimit => "Raise the limit, or save checkpoints and go on from there.",

@@ -32,6 +32,9 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::ImageNotFound { image, message } => {
             return format!("Image {image} cannot be pulled: {message}");
         }
+        Cause::ImageUnavailable { node, image, message } => {
+            return format!("Image {image} could not be brought to node {node}: {message}");
+        }
         Cause::RegistryDenied { image } => {
             return format!("The registry refused access to image {image}");
         }
@@ -101,7 +104,8 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
         | Cause::EngineRestarted { .. }
-        | Cause::EngineFailed { .. } => {
+        | Cause::EngineFailed { .. }
+        | Cause::ImageUnavailable { .. } => {
             "The platform is to blame: it is tried again and does not count as a retry."
         }
         Cause::NodeDrained { .. } | Cause::Preempted => {

@@ -31,6 +31,9 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::ImageNotFound { image, message } => {
             return format!("无法拉取镜像 {image}：{message}");
         }
+        Cause::ImageUnavailable { node, image, message } => {
+            return format!("节点 {node} 暂时无法获取镜像 {image}：{message}");
+        }
         Cause::RegistryDenied { image } => return format!("镜像仓库拒绝访问 {image}"),
         Cause::ContainerRefused { message } => return format!("容器无法启动：{message}"),
         Cause::ContainerLost { node } => return format!("节点 {node} 上的容器已消失"),
@@ -81,7 +84,8 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
         | Cause::EngineRestarted { .. }
-        | Cause::EngineFailed { .. } => "属于平台原因：系统会自动重试，不计入重试次数。",
+        | Cause::EngineFailed { .. }
+        | Cause::ImageUnavailable { .. } => "属于平台原因：系统会自动重试，不计入重试次数。",
         Cause::NodeDrained { .. } | Cause::Preempted => {
             "作业会自动回到队列中原来的位置并重新开始，不计入重试次数。"
         }

@@ -337,6 +337,18 @@ fn an_image_that_cannot_be_had_fails_the_job() {
 }
 
 #[test]
+fn an_image_that_does_not_come_is_tried_elsewhere_and_not_counted() {
+    let spec = spec(vec![role("worker", 1)]);
+    let (node, image) = (NodeName::new("node-1").unwrap(), "r.org/team/torch:1".to_owned());
+    let cause = Cause::ImageUnavailable { node: node.clone(), image, message: "no answer".into() };
+    let exit = Exit { code: None, cause, evidence: vec![] };
+    let seen = Observed::LaunchFailed { at: NOW, exit };
+    let change = decide(&job(&spec, State::Preparing, &[seen]), NOW).job.unwrap();
+    assert_eq!((change.to, change.avoid), (State::Waiting, Some(node)));
+    assert!(change.platform_retry && !change.user_retry);
+}
+
+#[test]
 fn a_task_that_takes_more_than_it_may_is_stopped_and_fails_for_that() {
     let spec = spec(vec![role("worker", 1)]);
     let excess = Exit { code: None, cause: Cause::DiskFull, evidence: vec!["much".into()] };

@@ -68,9 +68,10 @@ fn row(cause: &Cause) -> Row {
         Cause::PortTaken => launch(253, "ContainerPortConflict"),
         Cause::ContainerLost { .. } => job(-101, "PodExternalDeleted", "PAI_UNKNOWN"),
         Cause::NodeLost { .. } => node(-1001, "PodNodeLost", "PAI_K8S"),
-        Cause::EngineRestarted { .. } | Cause::EngineFailed { .. } | Cause::NodeDrained { .. } => {
-            node(-1000, "PodEvicted", "PAI_K8S")
-        }
+        Cause::EngineRestarted { .. }
+        | Cause::EngineFailed { .. }
+        | Cause::ImageUnavailable { .. }
+        | Cause::NodeDrained { .. } => node(-1000, "PodEvicted", "PAI_K8S"),
         Cause::Preempted => node(-1003, "PodPreemptedForCriticalPod", "PAI_K8S"),
         Cause::StopRequested { .. } => job(-210, "StopFrameworkRequested", "USER_STOP"),
         Cause::JobEnded { .. } => job(-220, "FrameworkAttemptCompletion", "USER_STOP"),
@@ -151,6 +152,9 @@ pub(crate) fn reason(cause: &Cause) -> String {
         Cause::ProgramError => "The program has an error.".into(),
         Cause::Signal { signal } => format!("It was killed by signal {signal}."),
         Cause::ImageNotFound { image, .. } => format!("The image {image} was not found."),
+        Cause::ImageUnavailable { node, image, message } => {
+            format!("The image {image} could not be brought to {node}: {message}")
+        }
         Cause::RegistryDenied { image } => {
             format!("The registry refused access to {image}.")
         }

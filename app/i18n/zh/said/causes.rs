@@ -26,6 +26,7 @@ pub(super) const CAUSES: &[Saying] = &[
     ("The program has a syntax or name error.{}", "程序有语法或名称错误"),
     ("It was killed by signal {}.{}", "被信号 {0} 终止"),
     ("The image {} could not be pulled: {}.{}", "无法拉取镜像 {0}：{1}"),
+    ("The image {} could not be brought to {}: {}.{}", "节点 {1} 暂时无法获取镜像 {0}：{2}"),
     ("The registry refused access to {}.{}", "镜像仓库拒绝访问 {0}"),
     ("The engine refused to start the container: {}.{}", "容器无法启动：{0}"),
     ("One of its ports was taken by another program.{}", "端口被其他程序占用"),
