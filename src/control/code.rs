@@ -1,6 +1,7 @@
 //! A job's code on its way to its containers: a folder of the storage, packed while it is read, in
 //! a volume that all tasks of the attempt on a node have read-only.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use api::{Actor, ErrorCode};
@@ -12,8 +13,8 @@ use futures::stream::{self, BoxStream};
 use protocol::guest::CODE;
 use protocol::ids::{JobId, UserName};
 use protocol::spec::{Dialect, JobSpec};
-use storage::StoragePath;
 use storage::stage::{Staging, tar_of_folder};
+use storage::{StorageError, StoragePath};
 use tar::{Builder, EntryType, Header};
 
 use crate::ops::files::access::Access;
@@ -52,10 +53,10 @@ pub(crate) fn own_name(spec: &JobSpec) -> Option<String> {
 /// A job's code.
 pub(crate) struct Code {
     pub(crate) shared: Arc<Shared>,
-    /// Whose job it is: what it reaches is what he reaches, also after it was submitted.
-    pub(crate) owner: UserName,
-    /// The folder.
-    pub(crate) path: String,
+    /// The folder, as the job file has it.
+    pub(crate) told: String,
+    /// The same, which the job's owner may read: see [`readable_whole`].
+    pub(crate) path: StoragePath,
     /// See [`starts_inside`].
     pub(crate) starts_inside: bool,
 }
@@ -64,13 +65,12 @@ pub(crate) struct Code {
 impl Content for Code {
     async fn tar(&self) -> engine::Result<BoxStream<'static, engine::Result<Bytes>>> {
         let storage = &self.shared.storage;
-        let path = readable_whole(&self.shared, &self.owner, &self.path).await.map_err(refused)?;
-        let failed = |error: storage::StorageError| self.failed(error);
+        let failed = |error| about(&self.told, error);
         let staging = Staging { below: String::new(), limit: LARGEST };
-        let tar = tar_of_folder(storage, &path, staging).await.map_err(failed)?;
-        let place = self.path.clone();
+        let tar = tar_of_folder(storage, &self.path, staging).await.map_err(failed)?;
+        let place = self.told.clone();
         let tar = tar.map(move |piece| piece.map_err(|error| about(&place, error)));
-        let own = path.child(CODE);
+        let own = self.path.child(CODE);
         let taken = match &own {
             Some(own) => storage.exists(own).await.map_err(failed)?,
             None => true,
@@ -80,12 +80,6 @@ impl Content for Code {
         }
         let link = link_to_itself().map_err(|error| EngineError::Content(error.to_string()))?;
         Ok(stream::iter([Ok(link)]).chain(tar).boxed())
-    }
-}
-
-impl Code {
-    fn failed(&self, error: storage::StorageError) -> EngineError {
-        about(&self.path, error)
     }
 }
 
@@ -122,27 +116,63 @@ pub(crate) async fn acting(shared: &Shared, owner: &UserName) -> api::Result<Act
     Ok(standing.map_or(nobody, |standing| standing.actor))
 }
 
-/// What a failed look at the storage means for a launch: some of it is final.
-pub(crate) fn refused(error: api::Error) -> EngineError {
-    let later = [ErrorCode::UnavailableError, ErrorCode::UnknownError].contains(&error.code);
-    if later { EngineError::Content(error.message) } else { EngineError::Refused(error.message) }
+/// Why something of the storage cannot be had for a job.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum LookError {
+    /// The database does not answer.
+    #[error("{0}")]
+    Records(String),
+    /// The storage does not answer.
+    #[error("{0}")]
+    Storage(String),
+    /// It is not there, not what it should be, or not the owner's: asking again will not help.
+    #[error("{0}")]
+    Refused(String),
 }
 
-fn about(path: &str, error: storage::StorageError) -> EngineError {
-    let message = format!("codeDir {path}: {error}");
-    match error {
-        storage::StorageError::Failed { .. } | storage::StorageError::Root { .. } => {
-            EngineError::Content(message)
+impl LookError {
+    /// What a failure of the storage means; `of` is what was looked at.
+    pub(crate) fn of(of: impl Display, error: StorageError) -> Self {
+        let message = format!("{of}: {error}");
+        match error {
+            StorageError::Failed { .. } | StorageError::Root { .. } => Self::Storage(message),
+            StorageError::Path { .. }
+            | StorageError::NotFound { .. }
+            | StorageError::Exists { .. }
+            | StorageError::IsFolder { .. }
+            | StorageError::NotFolder { .. }
+            | StorageError::NotEmpty { .. }
+            | StorageError::TooLarge { .. }
+            | StorageError::Content { .. } => Self::Refused(message),
         }
-        storage::StorageError::Path { .. }
-        | storage::StorageError::NotFound { .. }
-        | storage::StorageError::Exists { .. }
-        | storage::StorageError::IsFolder { .. }
-        | storage::StorageError::NotFolder { .. }
-        | storage::StorageError::NotEmpty { .. }
-        | storage::StorageError::TooLarge { .. }
-        | storage::StorageError::Content { .. } => EngineError::Refused(message),
     }
+}
+
+/// What an operation answers when it looks at the storage.
+impl From<api::Error> for LookError {
+    fn from(error: api::Error) -> Self {
+        if error.code == ErrorCode::UnavailableError {
+            Self::Storage(error.message)
+        } else if error.code == ErrorCode::UnknownError {
+            Self::Records(error.message)
+        } else {
+            Self::Refused(error.message)
+        }
+    }
+}
+
+/// For what an engine reads: it is well itself.
+impl From<LookError> for EngineError {
+    fn from(error: LookError) -> Self {
+        match error {
+            LookError::Records(message) | LookError::Storage(message) => Self::Content(message),
+            LookError::Refused(message) => Self::Refused(message),
+        }
+    }
+}
+
+fn about(path: &str, error: StorageError) -> EngineError {
+    LookError::of(format_args!("codeDir {path}"), error).into()
 }
 
 /// `code` in the code itself, so that `python code/train.py` finds it from inside as well.

@@ -14,7 +14,7 @@ use protocol::environment::{self, JobFacts};
 use protocol::spec::Dialect;
 use storage::{EntryKind, StoragePath, rights};
 
-use crate::code::{acting, refused};
+use crate::code::acting;
 use crate::ops::files::access::Access;
 use crate::ops::files::{failure, path_of};
 use crate::shared::Shared;
@@ -32,20 +32,21 @@ pub(crate) struct Shown {
     pub(crate) variables: Vec<(String, String)>,
 }
 
-/// A path of the storage that tasks are to see.
-struct Wanted<'a> {
+/// A path of the storage that a job's tasks are to see, wherever their nodes have the storage.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
     /// What it is to them.
-    name: &'a str,
-    path: &'a StoragePath,
+    name: &'static str,
+    path: StoragePath,
     /// The topmost folder on its way that has one owner.
-    top: &'a StoragePath,
+    top: StoragePath,
     read_only: bool,
 }
 
 impl Shown {
     /// Mounts what is wanted, or the folder above it that nobody can rename, unless it is there
     /// already.
-    fn add(&mut self, mount: &str, wanted: &Wanted<'_>) {
+    fn add(&mut self, mount: &str, wanted: &Wanted) {
         let Wanted { name, path, top, read_only } = wanted;
         let (name, source) = (name.to_lowercase(), format!("{}{top}", mount.trim_end_matches('/')));
         let below = path.below(top).unwrap_or_default();
@@ -65,30 +66,31 @@ impl Shown {
     }
 }
 
-/// What a job's tasks see of the storage on a node: its owner's own folder, its output folder, and
-/// `dataDir`, not to be changed. Whose they are is looked at anew: they may have changed hands since
-/// the job was submitted.
-pub(crate) async fn shown(
-    shared: &Shared,
-    node: &NodeRecord,
-    facts: &JobFacts<'_>,
-) -> engine::Result<Shown> {
+/// Where a node has the storage, if it has it.
+pub(crate) fn mount<'a>(shared: &'a Shared, node: &'a NodeRecord) -> Option<&'a str> {
     let label = node.settings.labels.get(LABEL).filter(|path| !path.is_empty());
-    match label.or(shared.of_nodes.storage_mount.as_ref()) {
-        Some(mount) if mount != "none" => of_mount(shared, mount, facts).await.map_err(refused),
-        Some(_) | None => Ok(Shown::default()),
-    }
+    let mount = label.or(shared.of_nodes.storage_mount.as_ref());
+    mount.map(String::as_str).filter(|mount| *mount != "none")
 }
 
-async fn of_mount(shared: &Shared, mount: &str, facts: &JobFacts<'_>) -> Result<Shown> {
+/// What is wanted, as a container has it on a node that has the storage there.
+pub(crate) fn shown(mount: &str, wanted: &[Wanted]) -> Shown {
     let mut shown = Shown::default();
+    wanted.iter().for_each(|wanted| shown.add(mount, wanted));
+    shown
+}
+
+/// What a job's tasks see of the storage: its owner's own folder, its output folder, and `dataDir`,
+/// not to be changed. Whose they are is looked at anew: they may have changed hands since the job
+/// was submitted.
+pub(crate) async fn wanted(shared: &Shared, facts: &JobFacts<'_>) -> Result<Vec<Wanted>> {
+    let mut wanted = Vec::new();
     let owner = acting(shared, &facts.key.user).await?;
     let access = Access { shared, actor: &owner };
     if let Some(home) = rights::home(&owner.user) {
         shared.storage.create_folder(&home).await.map_err(failure)?;
         must_be(shared, &home, &[EntryKind::Folder]).await?;
-        let wanted = Wanted { name: "HOME", path: &home, top: &home, read_only: false };
-        shown.add(mount, &wanted);
+        wanted.push(Wanted { name: "HOME", path: home.clone(), top: home, read_only: false });
     }
     let none = facts.spec.dialect == Dialect::V2 && facts.spec.output_dir.is_none();
     if !none {
@@ -97,8 +99,7 @@ async fn of_mount(shared: &Shared, mount: &str, facts: &JobFacts<'_>) -> Result<
         shared.storage.create_folder(&path).await.map_err(failure)?;
         let top = access.top(&path).await?;
         must_be(shared, &top, &[EntryKind::Folder]).await?;
-        let wanted = Wanted { name: "OUTPUT", path: &path, top: &top, read_only: false };
-        shown.add(mount, &wanted);
+        wanted.push(Wanted { name: "OUTPUT", path, top, read_only: false });
     }
     if let Some(data) = &facts.spec.data_dir {
         let path = path_of(shared, &FilePath::new(environment::substitute(data, facts)))?;
@@ -107,10 +108,9 @@ async fn of_mount(shared: &Shared, mount: &str, facts: &JobFacts<'_>) -> Result<
         for place in [&top, &path] {
             must_be(shared, place, &[EntryKind::Folder, EntryKind::File]).await?;
         }
-        let wanted = Wanted { name: "DATA", path: &path, top: &top, read_only: true };
-        shown.add(mount, &wanted);
+        wanted.push(Wanted { name: "DATA", path, top, read_only: true });
     }
-    Ok(shown)
+    Ok(wanted)
 }
 
 /// A link that an engine follows leads anywhere on the node.
@@ -123,5 +123,38 @@ async fn must_be(shared: &Shared, path: &StoragePath, kinds: &[EntryKind]) -> Re
             Err(Error::new(ErrorCode::ConflictFileError, message))
         }
         None => Err(Error::new(ErrorCode::NoFileError, format!("{path} does not exist"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use storage::Storage;
+
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_once_is_shown_wherever_nodes_have_the_storage() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::open(folder.path().to_str().unwrap()).unwrap();
+        let at = |path: &str| storage.resolve(path).unwrap();
+        let wanted = [
+            Wanted { name: "HOME", path: at("/alice"), top: at("/alice"), read_only: false },
+            Wanted { name: "OUTPUT", path: at("/alice/out"), top: at("/alice"), read_only: false },
+            Wanted { name: "DATA", path: at("/alice/set"), top: at("/alice"), read_only: true },
+        ];
+        for (mount, source) in [("/mnt/a", "/mnt/a/alice"), ("/mnt/b/", "/mnt/b/alice")] {
+            let shown = shown(mount, &wanted);
+            let folder = |target: &str, read_only| Folder {
+                source: source.to_owned(),
+                target: target.to_owned(),
+                read_only,
+            };
+            assert_eq!(
+                shown.folders,
+                [folder("/berth/home", false), folder("/berth/of-data", true)]
+            );
+            let told: Vec<_> = shown.variables.iter().map(|(_, place)| place.as_str()).collect();
+            assert_eq!(told, ["/berth/home", "/berth/home/out", "/berth/of-data/set"]);
+        }
     }
 }

@@ -15,7 +15,7 @@ mod admit;
 mod copy;
 
 pub(crate) use admit::admit;
-pub(crate) use copy::{answering, copy};
+pub(crate) use copy::{CopyError, answering, copy};
 
 /// A pushed image's name is looked for so often until it is free again.
 const PATIENCE: Duration = Duration::from_millis(500);

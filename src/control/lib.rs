@@ -18,6 +18,7 @@ mod keys;
 mod log_end;
 mod loops;
 mod ops;
+mod own_failures;
 mod passwords;
 mod portal;
 mod promises;
@@ -37,6 +38,7 @@ mod wake;
 
 pub use error::Error;
 pub use loops::passes::PassTimes;
+pub use own_failures::OwnFailureCounts;
 pub use portal::Portal;
 pub use rights::{ProviderRights, SignInOptions};
 pub use rules::{ContainerDisk, Rules, TokenRules};

@@ -1,12 +1,10 @@
 //! The credentials of registries that lie in users' files.
 
 use api::Error;
-use engine::EngineError;
 use protocol::ids::UserName;
 use protocol::spec::RegistryAuth;
-use storage::StorageError;
 
-use crate::code;
+use crate::code::{self, LookError};
 use crate::shared::Shared;
 
 /// Reads an `authFile`, as this user may: three lines, registry, user name, password.
@@ -14,17 +12,13 @@ pub(crate) async fn auth(
     shared: &Shared,
     user: &UserName,
     file: &str,
-) -> engine::Result<RegistryAuth> {
-    let refused = |message: String| EngineError::Refused(format!("authFile {file}: {message}"));
+) -> Result<RegistryAuth, LookError> {
     let path = code::readable(shared, user, file).await.map_err(|error| {
-        code::refused(Error { message: format!("authFile {file}: {}", error.message), ..error })
+        let message = format!("authFile {file}: {}", error.message);
+        LookError::from(Error { message, ..error })
     })?;
-    let text = shared.storage.read(&path).await.map_err(|error| match error {
-        StorageError::Failed { .. } | StorageError::Root { .. } => {
-            EngineError::Content(format!("authFile {file}: {error}"))
-        }
-        other => refused(other.to_string()),
-    })?;
+    let text = shared.storage.read(&path).await;
+    let text = text.map_err(|error| LookError::of(format_args!("authFile {file}"), error))?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let mut lines = text.lines().map(str::trim);
     match (lines.next(), lines.next(), lines.next()) {
@@ -33,6 +27,9 @@ pub(crate) async fn auth(
             user: user.to_owned(),
             password: password.to_owned(),
         }),
-        _ => Err(refused("it has three lines: registry, user name, password".into())),
+        _ => {
+            let message = "it has three lines: registry, user name, password";
+            Err(LookError::Refused(format!("authFile {file}: {message}")))
+        }
     }
 }

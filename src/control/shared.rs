@@ -16,6 +16,7 @@ use crate::audit::Bursts;
 use crate::cluster::{Cluster, Observation};
 use crate::guest::Guest;
 use crate::images::Doings;
+use crate::own_failures::OwnFailures;
 use crate::passwords::Passwords;
 use crate::portal::Portal;
 use crate::queue::Queue;
@@ -50,6 +51,8 @@ pub(crate) struct Shared {
     pub(crate) sign_in: SignInOptions,
     pub(crate) bells: Bells,
     pub(crate) moments: Moments,
+    /// How often what is this server's own has failed.
+    pub(crate) own_failures: OwnFailures,
     /// Counts the changes of users' public keys.
     pub(crate) key_changes: Moments,
     changes: broadcast::Sender<Change>,
@@ -115,6 +118,7 @@ impl Shared {
             sign_in,
             bells: Bells::default(),
             moments: Moments::default(),
+            own_failures: OwnFailures::default(),
             key_changes: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
             cluster: RwLock::new(Arc::new(cluster)),

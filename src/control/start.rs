@@ -18,6 +18,7 @@ use crate::cluster::Cluster;
 use crate::guest::Guest;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
+use crate::own_failures::OwnFailureCounts;
 use crate::portal::Portal;
 use crate::rights::SignInOptions;
 use crate::rules::{ContainerDisk, Rules};
@@ -191,6 +192,12 @@ impl Control {
     #[must_use]
     pub fn schedule_passes(&self) -> PassTimes {
         self.schedule.times()
+    }
+
+    /// How often what is this server's own has kept jobs from going on.
+    #[must_use]
+    pub fn own_failures(&self) -> OwnFailureCounts {
+        self.shared.own_failures.counts()
     }
 
     /// The database, for what is not control's: sessions.

@@ -13,6 +13,17 @@ use crate::shared::Shared;
 /// How far a copy is, is said so often.
 const BETWEEN_LINES: Duration = Duration::from_secs(1);
 
+/// Why a saved image did not come to a node.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CopyError {
+    /// The database does not say where it is.
+    #[error(transparent)]
+    Records(#[from] database::Error),
+    /// The engine that has it, or the one that is to have it, failed or refused.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
 /// Brings a saved image to a node that lacks it, from one that has it: piece by piece through this
 /// server.
 pub(crate) async fn copy(
@@ -20,7 +31,7 @@ pub(crate) async fn copy(
     image: &SavedImage,
     to: (&NodeName, &dyn Engine),
     say: impl Fn(String),
-) -> engine::Result<()> {
+) -> Result<(), CopyError> {
     let name = image.to_string();
     let (node, engine) = to;
     say(format!("copying {name}: waiting for other copies"));
@@ -45,7 +56,7 @@ pub(crate) async fn copy(
         say(format!("copying {name} from {from}: {done} of {whole} MB"));
         tokio::select! {
             biased;
-            imported = &mut importing => return imported,
+            imported = &mut importing => return Ok(imported?),
             () = tokio::time::sleep(BETWEEN_LINES) => {}
         }
     }
@@ -56,13 +67,13 @@ async fn source(
     shared: &Shared,
     name: &str,
     but: &NodeName,
-) -> engine::Result<(NodeName, Arc<dyn Engine>)> {
-    let found = database::images::find(shared.database.read(), name).await;
-    let found = found.map_err(|error| EngineError::Content(error.to_string()))?;
+) -> Result<(NodeName, Arc<dyn Engine>), CopyError> {
+    let found = database::images::find(shared.database.read(), name).await?;
     let Some(found) = found.filter(|found| found.state == ImageState::Saved) else {
-        return Err(EngineError::Refused(format!(
+        let gone = format!(
             "the saved image {name} is there no more: choose another image, or save it again"
-        )));
+        );
+        return Err(EngineError::Refused(gone).into());
     };
     let mut nodes = answering(shared);
     nodes.retain(|(node, _)| node != but);
@@ -74,7 +85,7 @@ async fn source(
     }
     let silent = matches!(shared.observations().get(&found.node), Some(Observation::Silent));
     let why = if silent { "is out of contact" } else { "has it no more" };
-    Err(EngineError::Failed(format!("{} {why}, where {name} was made", found.node)))
+    Err(EngineError::Failed(format!("{} {why}, where {name} was made", found.node)).into())
 }
 
 /// The nodes whose engines answer.

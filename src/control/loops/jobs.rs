@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::active::{self, Active};
 use crate::loops::passes::Passes;
+use crate::own_failures::Ours;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
 
@@ -21,6 +22,7 @@ mod gate;
 mod launch;
 mod observe;
 mod pauses;
+mod put_off;
 mod record;
 mod tidy;
 
@@ -28,15 +30,24 @@ use act::Acts;
 
 /// Jobs are looked at so often even when nothing rings.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The longest pause after a pass that failed, whatever rings meanwhile.
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 /// Runs until shutdown; actions under way are given up, the next server goes on with them.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let acts = Acts::new(Arc::clone(&shared), shutdown.child_token());
+    let mut failures = 0;
     loop {
         let began = Instant::now();
         match pass(&shared, &acts).await {
-            Ok(()) => passes.ended(began),
-            Err(error) => tracing::error!(%error, "a pass over the jobs failed; it is repeated"),
+            Ok(()) => {
+                failures = 0;
+                passes.ended(began);
+            }
+            Err(error) => {
+                failures += 1;
+                failed(&shared, &error, failures, &shutdown).await;
+            }
         }
         rest(began).await;
         if !shared.bells.jobs.wait(PATIENCE, &shutdown).await {
@@ -44,6 +55,23 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
         }
     }
     acts.end().await;
+}
+
+/// The records failed: that is noted, and they are left alone for a while.
+async fn failed(
+    shared: &Shared,
+    error: &database::Error,
+    failures: u32,
+    shutdown: &CancellationToken,
+) {
+    shared.own_failures.note(Ours::Records);
+    let pause = put_off::backoff(failures).min(LONGEST_PAUSE);
+    tracing::error!(%error, failures, ?pause, "a pass over the jobs failed; it is repeated");
+    tokio::select! {
+        biased;
+        () = shutdown.cancelled() => {}
+        () = tokio::time::sleep(pause) => {}
+    }
 }
 
 /// A job with its current attempt and tasks.

@@ -32,7 +32,18 @@ pub(super) const EVENTS: &[Saying] = &[
     ("{} was saved as {}", "{0} 已保存为 {1}"),
     ("it failed; it is run again in {} s", "运行失败，{0} 秒后重新运行"),
     ("failed with exit code {}: kept to be looked into", "以退出码 {0} 失败，已保留以供查看"),
-    ("waiting, since this server's own records failed: {}", "等待中：服务器自身的记录出错：{0}"),
+    (
+        "waiting, since this server's database does not answer; it is tried again by itself",
+        "等待中：服务器的数据库暂时无响应，稍后会自动重试",
+    ),
+    (
+        "waiting, since the storage does not answer; it is tried again by itself",
+        "等待中：存储暂时无响应，稍后会自动重试",
+    ),
+    (
+        "waiting, since this server's key does not open the job's secrets: tell an administrator",
+        "等待中：服务器的密钥无法解开作业的机密信息，请联系管理员",
+    ),
     ("copying {}: waiting for other copies", "正在复制 {0}：等待其他复制完成"),
     ("waiting for {}, which is out of contact", "等待失联的节点 {0}"),
     ("removing: waiting for {}, which is out of contact", "正在移除：等待失联的节点 {0}"),

@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use super::gate::Gate;
 use super::launch::{self, Attempts, Launch};
+use super::put_off::{PutOffs, backoff};
 use crate::active::Active;
 use crate::cluster::Observation;
 use crate::log_end::LogEnd;
@@ -45,7 +46,7 @@ const KILLED: i32 = 137;
 const KILLED_LOOKS: u32 = 3;
 /// And so long after each time.
 const KILLED_PAUSE: Duration = Duration::from_millis(200);
-/// After so many failures of the engine in a row a launch is given up there.
+/// After so many failures of its engine or registry in a row a launch is given up there.
 const LAUNCH_TRIES: u32 = 6;
 
 /// Actions under way, and what came of those that ended.
@@ -56,6 +57,7 @@ pub(super) struct Acts {
     running: TaskTracker,
     known: Arc<Mutex<HashMap<TaskKey, Known>>>,
     attempts: Attempts,
+    put_offs: Arc<PutOffs>,
     gate: Arc<Gate>,
     of_nodes: Mutex<HashMap<NodeName, Arc<Gate>>>,
     explaining: Arc<Semaphore>,
@@ -71,7 +73,7 @@ struct Known {
     acted: u64,
     /// Actions failed so often in a row.
     failures: u32,
-    /// The engine failed to launch it so often.
+    /// Its engine or registry failed to launch it so often.
     refusals: u32,
     /// An action failed: nothing is tried before.
     not_before: Option<Instant>,
@@ -85,8 +87,7 @@ impl Known {
     /// Nothing is tried for a while, longer after each failure in a row.
     fn failed(&mut self, key: TaskKey, message: &str) {
         self.failures += 1;
-        let pause = Duration::from_millis(500 << self.failures.min(6));
-        self.not_before = Some(Instant::now() + pause);
+        self.not_before = Some(Instant::now() + backoff(self.failures));
         tracing::warn!(?key, %message, failures = self.failures, "an action failed");
     }
 }
@@ -99,8 +100,11 @@ pub(super) enum Outcome {
     GivenUp(Exit),
     /// The engine or what is ours failed: try again later.
     Failed(String),
-    /// The engine failed to launch: try again later, but not for ever on this node.
-    NotLaunched { node: NodeName, message: String },
+    /// The engine or the image's registry failed to launch: try again later, but not for ever on this
+    /// node; this is why then.
+    NotLaunched(Cause),
+    /// Something of ours failed to launch: nothing is counted, and the whole job is put off.
+    PutOff,
     /// An exit was explained.
     Explained(Exit),
 }
@@ -113,6 +117,7 @@ impl Acts {
             running: TaskTracker::new(),
             known: Arc::default(),
             attempts: Attempts::default(),
+            put_offs: Arc::default(),
             gate: Arc::new(Gate::new(ROOM, SHARE)),
             of_nodes: Mutex::default(),
             explaining: Arc::new(Semaphore::new(EXPLAINED_AT_ONCE)),
@@ -147,11 +152,18 @@ impl Acts {
     /// Forgets tasks that are not active any more and have no action under way.
     pub(super) fn forget_all_but(&self, active: &HashSet<TaskKey>) {
         lock(&self.known).retain(|key, known| active.contains(key) || known.under_way.is_some());
+        self.put_offs.forget_all_but(active);
         self.shared.progress().retain(|key, _| active.contains(key));
         self.shared.forget_written_by_all_but(active);
     }
 
+    /// Launches a task, unless its job is put off.
     pub(super) fn launch(&self, job: &Active, tasks: &[Task], task: &Task) {
+        let attempt = (job.row.id, task.key.attempt);
+        if let Some(ours) = self.put_offs.waits(attempt, Instant::now()) {
+            self.shared.progress().insert(task.key, ours.said().to_owned());
+            return;
+        }
         let Some((engine, _)) = self.engine(&task.placement.node) else { return };
         self.act(task, |cancel| {
             let launch = Launch {
@@ -160,6 +172,7 @@ impl Acts {
                 task: task.key,
                 gate: Arc::clone(&self.gate),
                 of_node: self.of_node(&task.placement.node),
+                put_offs: Arc::clone(&self.put_offs),
             };
             launch::launch(launch, engine, cancel)
         });
@@ -323,11 +336,12 @@ fn note(known: &mut Known, moment: u64, key: TaskKey, outcome: Outcome) {
         Outcome::GivenUp(exit) => known.launch_failed = Some((now(), exit)),
         Outcome::Explained(exit) => known.explained = Some(exit),
         Outcome::Failed(message) => known.failed(key, &message),
-        Outcome::NotLaunched { node, message } => {
-            known.failed(key, &message);
+        // The job's pause is all of its tasks'.
+        Outcome::PutOff => {}
+        Outcome::NotLaunched(cause) => {
+            known.failed(key, &cause.to_string());
             known.refusals += 1;
             if known.refusals >= LAUNCH_TRIES {
-                let cause = Cause::EngineFailed { node, message };
                 let exit = Exit { code: None, cause, evidence: Vec::new() };
                 known.launch_failed = Some((now(), exit));
             }
@@ -373,27 +387,32 @@ mod tests {
 
     const KEY: TaskKey = TaskKey { job: JobId(1), attempt: 0, role: 0, index: 0, retry: 0 };
 
+    fn failed_by_engine() -> Outcome {
+        let node = "node-1".parse().unwrap();
+        Outcome::NotLaunched(Cause::EngineFailed { node, message: "busy".into() })
+    }
+
     #[test]
-    fn records_that_fail_while_launching_are_nobodys_fault() {
+    fn what_is_ours_is_nobodys_try() {
         let mut known = Known::default();
         for moment in 1..100 {
-            note(&mut known, moment, KEY, Outcome::Failed("database is locked".into()));
-            assert!(known.launch_failed.is_none() && known.not_before.is_some());
+            note(&mut known, moment, KEY, Outcome::PutOff);
+            assert!(known.launch_failed.is_none() && known.not_before.is_none());
         }
+        assert_eq!((known.failures, known.refusals), (0, 0));
     }
 
     #[test]
     fn an_engine_that_fails_again_and_again_is_the_platforms_failure() {
         let mut known = Known::default();
-        let failed =
-            || Outcome::NotLaunched { node: "node-1".parse().unwrap(), message: "busy".into() };
         for moment in 1..u64::from(LAUNCH_TRIES) {
-            note(&mut known, moment, KEY, failed());
+            note(&mut known, moment, KEY, failed_by_engine());
+            assert!(known.launch_failed.is_none() && known.not_before.is_some());
             // What is ours does not count against the engine either.
-            note(&mut known, moment, KEY, Outcome::Failed("database is locked".into()));
+            note(&mut known, moment, KEY, Outcome::PutOff);
             assert!(known.launch_failed.is_none());
         }
-        note(&mut known, 100, KEY, failed());
+        note(&mut known, 100, KEY, failed_by_engine());
         let (_, exit) = known.launch_failed.unwrap();
         assert!(
             matches!(&exit.cause, Cause::EngineFailed { node, .. } if node.as_str() == "node-1")

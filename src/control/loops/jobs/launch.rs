@@ -2,31 +2,37 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use engine::{ContainerSpec, Engine, EngineError};
 use futures::StreamExt;
-use protocol::environment;
-use protocol::exit::{Cause, Exit};
+use protocol::exit::Exit;
 use protocol::ids::TaskKey;
 use protocol::image::SavedImage;
 use protocol::placement::TaskPlacement;
 use protocol::spec::{RegistryAuth, TaskRole};
+use protocol::state::State;
 use tokio::sync::OwnedRwLockReadGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::act::Outcome;
 use super::gate::{Gate, Permit};
+use super::put_off::PutOffs;
 use crate::code::{self, Code};
 use crate::images;
+use crate::own_failures::Ours;
 use crate::public_keys;
 use crate::shared::Shared;
 
 mod attempt;
 mod container;
+mod error;
+mod once;
 mod rights;
 
 pub(super) use attempt::Attempts;
 use attempt::{Admitted, Attempt};
+use error::{Consequence, LaunchError};
 
 /// Everything a launch needs. While it waits for its turn, this is all it takes.
 pub(super) struct Launch {
@@ -37,59 +43,45 @@ pub(super) struct Launch {
     pub(super) gate: Arc<Gate>,
     /// The door of the task's node.
     pub(super) of_node: Arc<Gate>,
-}
-
-/// Why a launch did not come about.
-#[derive(Debug)]
-enum Failure {
-    /// What is ours failed, our database above all: that is nobody's fault.
-    Records(String),
-    /// The node's engine or the image's registry failed or refused.
-    Engine(EngineError),
-    /// Nobody can launch this.
-    Job(String),
-    /// Its node's network is not what all tasks of the job were told that it is.
-    Moved,
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        Self::Engine(error)
-    }
-}
-
-impl From<database::Error> for Failure {
-    fn from(error: database::Error) -> Self {
-        Self::Records(error.to_string())
-    }
+    /// The jobs whose launch is put off.
+    pub(super) put_offs: Arc<PutOffs>,
 }
 
 impl Launch {
     fn say(&self, progress: impl Into<String>) {
         self.shared.progress().insert(self.task, progress.into());
         let (id, key) = (self.attempt.job, &self.attempt.key);
-        self.shared.tell_job(id, key, protocol::state::State::Preparing);
+        self.shared.tell_job(id, key, State::Preparing);
     }
 
-    fn role(&self) -> Result<&TaskRole, Failure> {
+    fn role(&self) -> Result<&TaskRole, LaunchError> {
         let role = self.attempt.role(self.task.role);
-        role.ok_or_else(|| Failure::Job("the job has no such role".to_owned()))
+        role.ok_or_else(|| LaunchError::Records("the job has no such role".to_owned()))
     }
 
-    fn place(&self) -> Result<&TaskPlacement, Failure> {
+    fn place(&self) -> Result<&TaskPlacement, LaunchError> {
         let place = self.attempt.place(self.task.role, self.task.index);
-        place.ok_or_else(|| Failure::Job("the task has no place".to_owned()))
+        place.ok_or_else(|| LaunchError::Records("the task has no place".to_owned()))
     }
 
     /// Waits until its image is what it is to everybody, and until there is room for another launch,
-    /// on its node and in this server.
-    async fn turn(&self) -> Result<Turn, Failure> {
+    /// on its node and in this server. Nothing is read before: thousands of tasks wait here.
+    async fn turn(&self) -> Result<Turn, LaunchError> {
         let (image, node) = (&self.role()?.image, &self.place()?.node);
         let kept_free = self.shared.images.on(node).unless_pushed(image).await;
         let job = self.attempt.job;
         let of_node = self.of_node.enter(job, 1).await;
         let of_server = self.gate.enter(job, self.attempt.units()).await;
-        Ok(Turn { _kept_free: kept_free, _of_node: of_node, _of_server: of_server })
+        // Another task of the job may have found meanwhile that something of ours fails.
+        match self.put_offs.waits(self.attempt.id(), Instant::now()) {
+            Some(ours) => Err(LaunchError::PutOff(ours)),
+            None => Ok(Turn { _kept_free: kept_free, _of_node: of_node, _of_server: of_server }),
+        }
+    }
+
+    /// Waits for a little room in this server, for what is stored outside of a turn.
+    async fn room(&self) -> Permit {
+        self.gate.enter(self.attempt.job, 1).await
     }
 }
 
@@ -112,11 +104,11 @@ pub(super) async fn launch(
         () = cancel.cancelled() => return Outcome::Done,
         turn = launch.turn() => match turn {
             Ok(turn) => Box::pin(begin(&launch, engine.as_ref(), turn, &cancel)).await,
-            Err(failure) => Err(failure),
+            Err(error) => Err(error),
         },
     };
     let done = match done {
-        Err(Failure::Engine(EngineError::NoImage { .. })) => tokio::select! {
+        Err(LaunchError::Engine(EngineError::NoImage { .. })) => tokio::select! {
             biased;
             () = cancel.cancelled() => Ok(()),
             done = Box::pin(pull_and_begin(&launch, engine.as_ref(), &cancel)) => done,
@@ -125,8 +117,11 @@ pub(super) async fn launch(
     };
     launch.shared.progress().remove(&launch.task);
     match done {
-        Ok(()) => Outcome::Done,
-        Err(failure) => failed(&launch, failure),
+        Ok(()) => {
+            launch.put_offs.succeeded(launch.attempt.id(), Instant::now());
+            Outcome::Done
+        }
+        Err(error) => failed(&launch, error),
     }
 }
 
@@ -136,7 +131,7 @@ async fn begin(
     engine: &dyn Engine,
     _turn: Turn,
     cancel: &CancellationToken,
-) -> Result<(), Failure> {
+) -> Result<(), LaunchError> {
     let admitted = launch.attempt.admitted(&launch.shared).await?;
     let spec = container::spec(launch, &admitted).await?;
     create(launch, engine, &spec).await?;
@@ -146,7 +141,7 @@ async fn begin(
         return Ok(());
     }
     let allowed = rights::check(launch, engine, &launch.role()?.image).await;
-    if let Err(Failure::Engine(EngineError::Denied(_))) = &allowed {
+    if let Err(LaunchError::Engine(EngineError::Denied(_))) = &allowed {
         engine.remove(&name).await?;
     }
     allowed?;
@@ -160,7 +155,7 @@ async fn pull_and_begin(
     launch: &Launch,
     engine: &dyn Engine,
     cancel: &CancellationToken,
-) -> Result<(), Failure> {
+) -> Result<(), LaunchError> {
     pull(launch, engine).await?;
     let turn = launch.turn().await?;
     begin(launch, engine, turn, cancel).await
@@ -174,56 +169,56 @@ async fn tell_if_changed(launch: &Launch, admitted: &Admitted) {
     }
 }
 
-async fn create(launch: &Launch, engine: &dyn Engine, spec: &ContainerSpec) -> Result<(), Failure> {
+async fn create(
+    launch: &Launch,
+    engine: &dyn Engine,
+    spec: &ContainerSpec,
+) -> Result<(), LaunchError> {
     if let Some(guest) = &launch.shared.guest {
         engine.provide(&guest.volume, &spec.image, &guest.archive).await?;
     }
-    if let Some(code) = code(launch) {
+    if let Some(code) = code(launch).await? {
         let (job, attempt) = (launch.attempt.job, launch.task.attempt);
         let volume = code::volume(&launch.shared.installation, job, attempt);
-        launch.say(format!("putting {} into place", code.path));
+        launch.say(format!("putting {} into place", code.told));
         engine.provide(&volume, &spec.image, &code).await?;
     }
     engine.create(spec).await?;
     Ok(())
 }
 
-fn code(launch: &Launch) -> Option<Code> {
-    let spec = &launch.attempt.spec;
-    let path = spec.code_dir.as_deref()?;
-    Some(Code {
-        shared: Arc::clone(&launch.shared),
-        owner: launch.attempt.key.user.clone(),
-        path: environment::substitute(path, &launch.attempt.facts(&launch.shared)),
-        starts_inside: code::starts_inside(spec),
-    })
+async fn code(launch: &Launch) -> Result<Option<Code>, LaunchError> {
+    let (shared, spec) = (Arc::clone(&launch.shared), &launch.attempt.spec);
+    let Some((told, path)) = launch.attempt.code(&shared).await? else { return Ok(None) };
+    Ok(Some(Code { shared, told, path, starts_inside: code::starts_inside(spec) }))
 }
 
-async fn pull(launch: &Launch, engine: &dyn Engine) -> Result<(), Failure> {
-    let role = launch.role()?;
+async fn pull(launch: &Launch, engine: &dyn Engine) -> Result<(), LaunchError> {
+    let (role, node) = (launch.role()?, &launch.place()?.node);
     // Whoever had that folder in a registry would have his images run by everybody.
     if let Some(saved) = SavedImage::read(&role.image) {
-        let saved = saved.map_err(|error| EngineError::Refused(error.to_string()))?;
-        let to = (&launch.place()?.node, engine);
-        return Ok(images::copy(&launch.shared, &saved, to, |line| launch.say(line)).await?);
+        let refused = |words: String| LaunchError::Image(EngineError::Refused(words));
+        let saved = saved.map_err(|error| refused(error.to_string()))?;
+        let say = |line: String| launch.say(line);
+        return Ok(images::copy(&launch.shared, &saved, (node, engine), say).await?);
     }
     launch.say(format!("pulling {}", role.image));
     let auth = launch.attempt.registry_auth(&launch.shared, role).await?;
-    let on_node = launch.shared.images.on(&launch.place()?.node);
+    let on_node = launch.shared.images.on(node);
     let _alone = on_node.pull_alone(&role.image).await;
     // Somebody else's pull may have brought it meanwhile.
     if engine.has_image(&role.image).await? {
         return Ok(());
     }
     if auth.is_none() {
-        return Ok(fetch(launch, engine, role, None).await?);
+        return fetch(launch, engine, role, None).await.map_err(LaunchError::Image);
     }
     rights::begin(launch, &role.image).await?;
     match fetch(launch, engine, role, auth.as_ref()).await {
         Ok(()) => rights::end(launch, engine, &role.image).await,
         Err(error) => {
             rights::give_up(launch, &role.image).await?;
-            Err(error.into())
+            Err(LaunchError::Image(error))
         }
     }
 }
@@ -242,34 +237,31 @@ async fn fetch(
 }
 
 /// What follows from a failure: some are final, after the others the next pass repeats.
-fn failed(launch: &Launch, failure: Failure) -> Outcome {
-    let image = || launch.role().map(|role| role.image.clone()).unwrap_or_default();
-    let cause = match failure {
-        Failure::Engine(EngineError::NoImage { message, .. }) => {
-            Cause::ImageNotFound { image: image(), message }
-        }
-        Failure::Engine(EngineError::Denied(_)) => Cause::RegistryDenied { image: image() },
-        Failure::Engine(EngineError::PortTaken(_)) => Cause::PortTaken,
-        Failure::Moved => match launch.place() {
-            Ok(place) => Cause::NodeLost { node: place.node.clone() },
-            Err(_) => return Outcome::Failed("the task has no place".to_owned()),
-        },
-        Failure::Engine(EngineError::Refused(message)) | Failure::Job(message) => {
-            Cause::ContainerRefused { message }
-        }
-        Failure::Records(message) | Failure::Engine(EngineError::Content(message)) => {
-            launch.say(format!("waiting, since this server's own records failed: {message}"));
-            return Outcome::Failed(message);
-        }
-        Failure::Engine(
-            error @ (EngineError::Unreachable(_)
-            | EngineError::NoContainer(_)
-            | EngineError::Failed(_)
-            | EngineError::Endpoint { .. }),
-        ) => {
-            let Ok(place) = launch.place() else { return Outcome::Failed(error.to_string()) };
-            return Outcome::NotLaunched { node: place.node.clone(), message: error.to_string() };
-        }
+fn failed(launch: &Launch, error: LaunchError) -> Outcome {
+    let words = error.to_string();
+    let consequence = match (launch.place(), launch.role()) {
+        (Ok(place), Ok(role)) => error.consequence(&place.node, &role.image),
+        // What is recorded of the job does not fit together.
+        (Err(_), _) | (_, Err(_)) => Consequence::PutOff(Ours::Records),
     };
-    Outcome::GivenUp(Exit { code: None, cause, evidence: Vec::new() })
+    match consequence {
+        Consequence::PutOff(ours) => {
+            put_off(launch, ours, &words);
+            Outcome::PutOff
+        }
+        Consequence::TriedAgain(cause) => Outcome::NotLaunched(cause),
+        Consequence::Final(cause) => {
+            Outcome::GivenUp(Exit { code: None, cause, evidence: Vec::new() })
+        }
+    }
+}
+
+/// Puts the whole job off; of thousands of tasks that meet the same failure, one says so.
+fn put_off(launch: &Launch, ours: Ours, words: &str) {
+    let Launch { shared, attempt, .. } = launch;
+    shared.progress().insert(launch.task, ours.said().to_owned());
+    let Some(pause) = launch.put_offs.failed(attempt.id(), ours, Instant::now()) else { return };
+    shared.own_failures.note(ours);
+    tracing::error!(job = %attempt.key, error = words, ?pause, "a job's launch is put off");
+    shared.tell_job(attempt.job, &attempt.key, State::Preparing);
 }

@@ -14,6 +14,7 @@ mod limits;
 mod logs;
 mod mounts;
 mod nodes;
+mod own_failures;
 mod parts;
 mod preemption;
 mod private_images;

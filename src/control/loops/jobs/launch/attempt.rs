@@ -1,8 +1,9 @@
 //! What the tasks of one attempt of a job have in common when they are launched: read and made once,
 //! however many they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use database::tasks::Task;
 use protocol::environment::{self, JobFacts};
@@ -11,16 +12,22 @@ use protocol::ids::{JobId, JobKey};
 use protocol::placement::TaskPlacement;
 use protocol::secrets::Secrets;
 use protocol::spec::{JobSpec, RegistryAuth, TaskRole};
-use tokio::sync::OnceCell;
+use storage::StoragePath;
 
-use super::Failure;
+use super::error::LaunchError;
+use super::once::Once;
 use crate::active::Active;
+use crate::code::{self, LookError};
+use crate::folders::{self, Wanted};
 use crate::shared::{Shared, lock};
 use crate::{guest, public_keys, registry};
 
 /// Tasks of a job for which a launch takes one more unit of room: what its environment takes on the
 /// way to an engine grows with them.
 const TASKS_A_UNIT: usize = 500;
+/// What the job's owner may reach is looked at anew after so long: a launch may wait for an image
+/// for hours, and his rights may be other ones then.
+const RECENT: Duration = Duration::from_secs(30);
 
 /// The attempts of which something is being launched.
 #[derive(Debug, Default)]
@@ -35,11 +42,16 @@ pub(in super::super) struct Attempt {
     number: u32,
     /// Of all its tasks, by role and index.
     places: Vec<TaskPlacement>,
-    read: OnceCell<Read>,
-    admitted: tokio::sync::Mutex<Option<Admitted>>,
+    read: Once<Arc<Read>>,
+    admitted: Once<Admitted>,
+    folders: Once<Arc<Vec<Wanted>>>,
+    code: Once<StoragePath>,
+    auth_file: Once<RegistryAuth>,
+    /// Ids of private images that the job's owner may have.
+    proved: Mutex<HashSet<String>>,
 }
 
-/// What is read and made once.
+/// What never changes, read and made once.
 #[derive(Debug)]
 pub(super) struct Read {
     secrets: Secrets,
@@ -92,9 +104,18 @@ impl Attempt {
             spec: Arc::clone(spec),
             number,
             places,
-            read: OnceCell::new(),
-            admitted: tokio::sync::Mutex::default(),
+            read: Once::default(),
+            admitted: Once::default(),
+            folders: Once::default(),
+            code: Once::default(),
+            auth_file: Once::default(),
+            proved: Mutex::default(),
         }
+    }
+
+    /// Which it is.
+    pub(super) fn id(&self) -> (JobId, u32) {
+        (self.job, self.number)
     }
 
     /// How much room the launch of one of its tasks takes.
@@ -122,21 +143,21 @@ impl Attempt {
         }
     }
 
-    /// What is read once.
-    pub(super) async fn read(&self, shared: &Shared) -> Result<&Read, Failure> {
-        self.read
-            .get_or_try_init(|| async {
-                let secrets = self.secrets(shared).await?;
-                let command = |role: &TaskRole| protocol::secrets::fill(&role.command, &secrets);
-                let commands = self.spec.roles.iter().map(|role| command(role).into()).collect();
-                let env = environment::of_job(&self.facts(shared), &self.places).into();
-                let peers = guest::peers(&self.spec, &self.places);
-                Ok(Read { secrets, env, commands, peers })
-            })
-            .await
+    /// What never changes.
+    pub(super) async fn read(&self, shared: &Shared) -> Result<Arc<Read>, LaunchError> {
+        self.read.get(|_, _| true, self.read_now(shared)).await
     }
 
-    async fn secrets(&self, shared: &Shared) -> Result<Secrets, Failure> {
+    async fn read_now(&self, shared: &Shared) -> Result<Arc<Read>, LaunchError> {
+        let secrets = self.secrets(shared).await?;
+        let command = |role: &TaskRole| protocol::secrets::fill(&role.command, &secrets);
+        let commands = self.spec.roles.iter().map(|role| command(role).into()).collect();
+        let env = environment::of_job(&self.facts(shared), &self.places).into();
+        let peers = guest::peers(&self.spec, &self.places);
+        Ok(Arc::new(Read { secrets, env, commands, peers }))
+    }
+
+    async fn secrets(&self, shared: &Shared) -> Result<Secrets, LaunchError> {
         if self.spec.secrets.is_empty() {
             return Ok(Secrets::default());
         }
@@ -144,22 +165,48 @@ impl Attempt {
         let opened = sealed.into_iter().map(|(name, bytes)| {
             let context = crate::ops::jobs::context(&self.key, &name);
             let text = shared.seal.unseal(&context, &bytes).map(|text| (name, text));
-            let lost = "a secret cannot be opened: the server's key has changed";
-            text.ok_or_else(|| Failure::Records(lost.to_owned()))
+            text.ok_or(LaunchError::Sealed)
         });
         opened.collect()
     }
 
     /// The owner's public keys, read anew when any have changed.
-    pub(super) async fn admitted(&self, shared: &Shared) -> Result<Admitted, Failure> {
-        let mut admitted = self.admitted.lock().await;
+    pub(super) async fn admitted(&self, shared: &Shared) -> Result<Admitted, LaunchError> {
+        let last = shared.key_changes.last();
+        self.admitted.get(|known, _| known.moment >= last, self.admitted_now(shared)).await
+    }
+
+    async fn admitted_now(&self, shared: &Shared) -> Result<Admitted, LaunchError> {
         // Noted before they are read: what changes meanwhile then shows as a change.
         let moment = shared.key_changes.last();
-        if let Some(known) = admitted.as_ref().filter(|known| known.moment == moment) {
-            return Ok(known.clone());
-        }
         let lines = Arc::new(public_keys::lines(shared, &self.key.user).await?);
-        Ok(admitted.insert(Admitted { moment, lines }).clone())
+        Ok(Admitted { moment, lines })
+    }
+
+    /// What its tasks see of the storage, on nodes that have it.
+    pub(super) async fn folders(&self, shared: &Shared) -> Result<Arc<Vec<Wanted>>, LaunchError> {
+        self.folders.get(is_recent, self.folders_now(shared)).await
+    }
+
+    async fn folders_now(&self, shared: &Shared) -> Result<Arc<Vec<Wanted>>, LaunchError> {
+        let wanted = folders::wanted(shared, &self.facts(shared)).await;
+        Ok(Arc::new(wanted.map_err(LookError::from)?))
+    }
+
+    /// The folder of its code, as the job file has it and as its owner may read it.
+    pub(super) async fn code(
+        &self,
+        shared: &Shared,
+    ) -> Result<Option<(String, StoragePath)>, LaunchError> {
+        let Some(told) = &self.spec.code_dir else { return Ok(None) };
+        let told = environment::substitute(told, &self.facts(shared));
+        let path = self.code.get(is_recent, self.code_now(shared, &told)).await?;
+        Ok(Some((told, path)))
+    }
+
+    async fn code_now(&self, shared: &Shared, told: &str) -> Result<StoragePath, LaunchError> {
+        let path = code::readable_whole(shared, &self.key.user, told).await;
+        Ok(path.map_err(LookError::from)?)
     }
 
     /// Credentials of a role's registry: its own, else those of `authFile`.
@@ -167,16 +214,37 @@ impl Attempt {
         &self,
         shared: &Shared,
         role: &TaskRole,
-    ) -> Result<Option<RegistryAuth>, Failure> {
+    ) -> Result<Option<RegistryAuth>, LaunchError> {
         if let Some(auth) = role.registry.clone() {
-            let secrets = &self.read(shared).await?.secrets;
-            let password = protocol::secrets::fill(&auth.password, secrets);
+            let read = self.read(shared).await?;
+            let password = protocol::secrets::fill(&auth.password, &read.secrets);
             return Ok(Some(RegistryAuth { password, ..auth }));
         }
         let Some(file) = &self.spec.auth_file else { return Ok(None) };
-        let file = environment::substitute(file, &self.facts(shared));
-        Ok(Some(registry::auth(shared, &self.key.user, &file).await?))
+        self.auth_file.get(is_recent, self.auth_file_now(shared, file)).await.map(Some)
     }
+
+    async fn auth_file_now(
+        &self,
+        shared: &Shared,
+        file: &str,
+    ) -> Result<RegistryAuth, LaunchError> {
+        let file = environment::substitute(file, &self.facts(shared));
+        Ok(registry::auth(shared, &self.key.user, &file).await?)
+    }
+
+    /// Whether its owner has been found to have the right to the private image of this id.
+    pub(super) fn has_proved(&self, image: &str) -> bool {
+        lock(&self.proved).contains(image)
+    }
+
+    pub(super) fn note_proved(&self, image: &str) {
+        lock(&self.proved).insert(image.to_owned());
+    }
+}
+
+fn is_recent<T>(_: &T, age: Duration) -> bool {
+    age < RECENT
 }
 
 #[cfg(test)]

@@ -11,28 +11,36 @@ use protocol::placement::TaskPlacement;
 use protocol::resources::Gpu;
 use protocol::spec::TaskRole;
 
+use super::Launch;
 use super::attempt::{Admitted, Read};
-use super::{Failure, Launch};
+use super::error::LaunchError;
 use crate::cluster::capacity;
 use crate::{code, folders, guest, loops, public_keys};
 
 /// Makes the spec of a task's container. It grows with the number of tasks: it is made when there is
 /// room for it, and not kept.
-pub(super) async fn spec(launch: &Launch, admitted: &Admitted) -> Result<ContainerSpec, Failure> {
+pub(super) async fn spec(
+    launch: &Launch,
+    admitted: &Admitted,
+) -> Result<ContainerSpec, LaunchError> {
     let read = launch.attempt.read(&launch.shared).await?;
     let (role, place) = (launch.role()?, launch.place()?);
     let cluster = launch.shared.cluster();
     let node = cluster.node(&place.node);
-    let node = node.ok_or_else(|| Failure::Records(format!("there is no node {}", place.node)))?;
+    let none = || LaunchError::Records(format!("there is no node {}", place.node));
+    let node = node.ok_or_else(none)?;
     let network = network(launch, node, place)?;
     let mut spec = ContainerSpec {
         gpus: devices(place, &capacity(node).gpus),
         gpu_runtime: node.settings.gpu_runtime,
-        ..plain(launch, read, (role, place, network), admitted)
+        ..plain(launch, &read, (role, place, network), admitted)
     };
-    let shown = folders::shown(&launch.shared, node, &launch.attempt.facts(&launch.shared)).await?;
-    spec.folders = shown.folders;
-    spec.env.extend(shown.variables);
+    if let Some(mount) = folders::mount(&launch.shared, node) {
+        let wanted = launch.attempt.folders(&launch.shared).await?;
+        let shown = folders::shown(mount, &wanted);
+        spec.folders = shown.folders;
+        spec.env.extend(shown.variables);
+    }
     spec.env.sort();
     Ok(spec)
 }
@@ -75,7 +83,11 @@ fn plain(
 
 /// The network of a task. Its ports are published only where all tasks of the job were told that
 /// they are: a node whose network has changed since then is as good as another one.
-fn network(launch: &Launch, node: &NodeRecord, place: &TaskPlacement) -> Result<Network, Failure> {
+fn network(
+    launch: &Launch,
+    node: &NodeRecord,
+    place: &TaskPlacement,
+) -> Result<Network, LaunchError> {
     let shared = &launch.shared;
     match shared.of_nodes.portal.network(&node.settings) {
         NodeNetwork::Host => Ok(Network::Host),
@@ -84,7 +96,7 @@ fn network(launch: &Launch, node: &NodeRecord, place: &TaskPlacement) -> Result<
             let there = there.filter(|address| address.to_string() == place.address);
             Ok(Network::Bridge {
                 name: loops::nodes::network(&shared.installation),
-                address: there.ok_or(Failure::Moved)?,
+                address: there.ok_or(LaunchError::Moved)?,
                 ports: place.ports.values().flatten().copied().collect(),
             })
         }

@@ -8,7 +8,8 @@ use database::private_images::{self, PrivateImage};
 use engine::{Engine, EngineError};
 use protocol::image::{canonical, repository};
 
-use super::{Failure, Launch};
+use super::Launch;
+use super::error::LaunchError;
 use crate::shared::lock;
 use crate::wake::now;
 
@@ -16,25 +17,36 @@ use crate::wake::now;
 const TRUSTED: i64 = 24 * 60 * 60 * 1_000;
 
 /// Notes that an image is about to be pulled with credentials.
-pub(super) async fn begin(launch: &Launch, name: &str) -> Result<(), Failure> {
+pub(super) async fn begin(launch: &Launch, name: &str) -> Result<(), LaunchError> {
+    let _room = launch.room().await;
     add(launch, PrivateImage { image: None, ..of(launch, name)? }).await
 }
 
 /// Notes what was pulled, and that the job's owner may have it.
-pub(super) async fn end(launch: &Launch, engine: &dyn Engine, name: &str) -> Result<(), Failure> {
+pub(super) async fn end(
+    launch: &Launch,
+    engine: &dyn Engine,
+    name: &str,
+) -> Result<(), LaunchError> {
     let image = engine.image_id(name).await?;
+    let _room = launch.room().await;
     add(launch, PrivateImage { image: Some(image.clone()), ..of(launch, name)? }).await?;
     remove(launch, &of(launch, name)?).await?;
     prove(launch, &image).await
 }
 
 /// Forgets what could not be pulled.
-pub(super) async fn give_up(launch: &Launch, name: &str) -> Result<(), Failure> {
+pub(super) async fn give_up(launch: &Launch, name: &str) -> Result<(), LaunchError> {
+    let _room = launch.room().await;
     remove(launch, &of(launch, name)?).await
 }
 
 /// Refuses the image of a container that its job's owner may not have.
-pub(super) async fn check(launch: &Launch, engine: &dyn Engine, name: &str) -> Result<(), Failure> {
+pub(super) async fn check(
+    launch: &Launch,
+    engine: &dyn Engine,
+    name: &str,
+) -> Result<(), LaunchError> {
     let node = &launch.place()?.node;
     let on_node: Vec<_> = {
         let known = lock(&launch.shared.images.private);
@@ -63,7 +75,7 @@ pub(super) async fn check(launch: &Launch, engine: &dyn Engine, name: &str) -> R
         Err(EngineError::NoImage { .. } | EngineError::Denied(_) | EngineError::Refused(_)) => {
             Err(EngineError::Denied(name.to_owned()).into())
         }
-        Err(error) => Err(error.into()),
+        Err(error) => Err(LaunchError::Image(error)),
     }
 }
 
@@ -77,27 +89,36 @@ fn is_same(private: &PrivateImage, name: &str, id: &str) -> bool {
     }
 }
 
-async fn is_proved(launch: &Launch, image: &str) -> Result<bool, Failure> {
+async fn is_proved(launch: &Launch, image: &str) -> Result<bool, LaunchError> {
+    if launch.attempt.has_proved(image) {
+        return Ok(true);
+    }
     let database = launch.shared.database.read();
     let at = private_images::proved(database, &launch.attempt.key.user, image).await?;
-    Ok(at.is_some_and(|at| now().since(at) < TRUSTED))
+    let proved = at.is_some_and(|at| now().since(at) < TRUSTED);
+    if proved {
+        launch.attempt.note_proved(image);
+    }
+    Ok(proved)
 }
 
-async fn prove(launch: &Launch, image: &str) -> Result<(), Failure> {
+async fn prove(launch: &Launch, image: &str) -> Result<(), LaunchError> {
     let user = &launch.attempt.key.user;
     let moments = (now(), now().plus_millis(-TRUSTED));
     let stored = launch
         .shared
         .write(async |transaction| private_images::prove(transaction, user, image, moments).await);
-    Ok(stored.await?)
+    stored.await?;
+    launch.attempt.note_proved(image);
+    Ok(())
 }
 
-fn of(launch: &Launch, name: &str) -> Result<PrivateImage, Failure> {
+fn of(launch: &Launch, name: &str) -> Result<PrivateImage, LaunchError> {
     let node = launch.place()?.node.clone();
     Ok(PrivateImage { node, name: canonical(name), image: None })
 }
 
-async fn add(launch: &Launch, image: PrivateImage) -> Result<(), Failure> {
+async fn add(launch: &Launch, image: PrivateImage) -> Result<(), LaunchError> {
     let at = now();
     let stored =
         launch.shared.write(async |transaction| private_images::add(transaction, &image, at).await);
@@ -109,7 +130,7 @@ async fn add(launch: &Launch, image: PrivateImage) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn remove(launch: &Launch, image: &PrivateImage) -> Result<(), Failure> {
+async fn remove(launch: &Launch, image: &PrivateImage) -> Result<(), LaunchError> {
     let removed =
         launch.shared.write(async |transaction| private_images::remove(transaction, image).await);
     removed.await?;
