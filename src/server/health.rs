@@ -49,6 +49,8 @@ pub struct Measurement {
 pub enum Value {
     /// As it is now.
     Gauge(f64),
+    /// How often something happened.
+    Counter(u64),
     /// How often something happened, and all of it together.
     Summary {
         /// How often.

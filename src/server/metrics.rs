@@ -153,6 +153,10 @@ fn measurement(text: &mut String, measurement: &Measurement) {
             gauge(text, name, help);
             line(text, name, "", value);
         }
+        Value::Counter(count) => {
+            header(text, name, help, "counter");
+            line(text, &format!("{name}_total"), "", count as f64);
+        }
         Value::Summary { count, sum } => {
             header(text, name, help, "summary");
             line(text, &format!("{name}_count"), "", count as f64);

@@ -356,6 +356,7 @@ impl Probe for ControlProbe {
 
     async fn measurements(&self) -> Vec<Measurement> {
         let control::PassTimes { count, total, last } = self.0.schedule_passes();
+        let control::OwnFailureCounts { records, storage, key } = self.0.own_failures();
         vec![
             Measurement {
                 name: "schedule_pass_seconds",
@@ -366,6 +367,21 @@ impl Probe for ControlProbe {
                 name: "schedule_last_pass_seconds",
                 help: "Time that the last pass of the scheduler took",
                 value: Value::Gauge(last.as_secs_f64()),
+            },
+            Measurement {
+                name: "database_failures",
+                help: "Times that jobs did not go on since the database failed",
+                value: Value::Counter(records),
+            },
+            Measurement {
+                name: "storage_failures",
+                help: "Times that jobs were not launched since the storage failed",
+                value: Value::Counter(storage),
+            },
+            Measurement {
+                name: "key_failures",
+                help: "Times that jobs were not launched since the key does not open their secrets",
+                value: Value::Counter(key),
             },
         ]
     }

@@ -177,6 +177,8 @@ async fn health_and_measurements_are_told() {
         "berth_schedule_pass_seconds_count 3",
         "berth_schedule_pass_seconds_sum 0.75",
         "berth_schedule_last_pass_seconds 0.5",
+        "# TYPE berth_database_failures counter",
+        "berth_database_failures_total 2",
         "berth_jobs{state=\"waiting\"} 0",
         "berth_http_requests_total{method=\"GET\",route=\"/api/v2/jobs/{key}\",status=\"200\"} 1",
     ] {

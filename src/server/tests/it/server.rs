@@ -140,6 +140,7 @@ impl Probe for AllWell {
                 help: "Last",
                 value: Value::Gauge(0.5),
             },
+            Measurement { name: "database_failures", help: "Failures", value: Value::Counter(2) },
         ]
     }
 }
