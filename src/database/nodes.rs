@@ -8,7 +8,7 @@ use protocol::ids::NodeName;
 use protocol::resources::Capacity;
 use protocol::time::Timestamp;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Set};
+use sea_orm::{ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Set};
 
 use crate::convert::{ROWS_A_STATEMENT, millis, to_json};
 use crate::{ConnectionTrait, Result};
@@ -166,13 +166,16 @@ pub async fn close(conn: &impl ConnectionTrait, name: &NodeName) -> Result<bool>
     Ok(found.is_some())
 }
 
-/// All nodes by name.
+/// All nodes by name, in the order in which people count.
 ///
 /// # Errors
 /// See [`crate::Error`].
 pub async fn list(conn: &impl ConnectionTrait) -> Result<Vec<NodeRecord>> {
-    let rows = row::Entity::find().order_by_asc(row::Column::Name).all(conn).await?;
-    rows.into_iter().map(row::Model::into_record).collect()
+    let rows = row::Entity::find().all(conn).await?;
+    let nodes = rows.into_iter().map(row::Model::into_record);
+    let mut nodes = nodes.collect::<Result<Vec<_>>>()?;
+    nodes.sort_by(|one, other| one.settings.name.cmp(&other.settings.name));
+    Ok(nodes)
 }
 
 /// One node.

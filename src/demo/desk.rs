@@ -1,6 +1,6 @@
 //! Where the lives of jobs are put together and written, thousands by few statements.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use database::attempts::Attempt;
 use database::events::NewEvent;
@@ -8,7 +8,7 @@ use database::jobs::{Hold, JobUpdate, NewJob};
 use database::tasks::{Intent, Task};
 use database::{Transaction, attempts, events, jobs, tasks};
 use protocol::exit::{Blame, Exit};
-use protocol::ids::{JobId, TaskKey};
+use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::placement::TaskPlacement;
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -129,9 +129,8 @@ impl Life {
     /// What is said of an attempt.
     fn note(&mut self, run: &Run, number: u32) {
         let from = self.events.len();
-        let mut nodes: Vec<_> = run.places.iter().map(|place| place.node.as_str()).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
+        let nodes: BTreeSet<_> = run.places.iter().map(|place| &place.node).collect();
+        let nodes: Vec<_> = nodes.into_iter().map(NodeName::as_str).collect();
         self.tell(run.times.placed, "placed", format!("placed on {}", nodes.join(", ")));
         for place in &run.places {
             let message = format!("worker-{} started", place.index);

@@ -1,10 +1,13 @@
 //! Names and keys, checked where they enter: whoever holds one of these types holds a valid name.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::order::natural;
 
 /// Why a text is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +24,7 @@ pub struct InvalidName {
 macro_rules! name_type {
     ($(#[$doc:meta])* $name:ident, $what:literal, max $max:literal, $allowed:literal, $ok:expr) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 
@@ -83,21 +86,25 @@ macro_rules! name_type {
 
 name_type!(
     /// Name of a job, unique among its owner's jobs. Pattern of the documents: `^[A-Za-z0-9\-._~]+$`.
+    #[derive(PartialOrd, Ord)]
     JobName, "job name", max 255, "1 to 255 of A-Z a-z 0-9 - . _ ~",
     |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~')
 );
 name_type!(
     /// Name of a user. It has no `~`, so that `user~job` can be taken apart.
+    #[derive(PartialOrd, Ord)]
     UserName, "user name", max 64, "1 to 64 of A-Z a-z 0-9 _ . -",
     |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
 );
 name_type!(
     /// Name of a group of users, as an administrator or a sign-in provider writes it.
+    #[derive(PartialOrd, Ord)]
     GroupName, "group name", max 256, "1 to 256 characters without commas and control characters",
     |c| c != ',' && !c.is_control()
 );
 name_type!(
     /// Name of a sign-in provider: it is part of addresses.
+    #[derive(PartialOrd, Ord)]
     ProviderName, "provider name", max 32, "1 to 32 of a-z 0-9 -",
     |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
 );
@@ -108,25 +115,42 @@ name_type!(
 );
 name_type!(
     /// Name of a virtual cluster.
+    #[derive(PartialOrd, Ord)]
     VirtualClusterName, "virtual cluster name", max 64, "1 to 64 of A-Z a-z 0-9 _ -",
     |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 );
 name_type!(
     /// Name of a task role; it becomes part of environment variables and of `role-index` aliases.
     /// Pattern of the documents: `^[A-Za-z0-9._~]+$`.
+    #[derive(PartialOrd, Ord)]
     RoleName, "task role name", max 64, "1 to 64 of A-Z a-z 0-9 . _ ~",
     |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '~')
 );
 name_type!(
     /// Label of a group of ports. Pattern of the documents: `^[A-Za-z0-9._~]+$`.
+    #[derive(PartialOrd, Ord)]
     PortLabel, "port label", max 64, "1 to 64 of A-Z a-z 0-9 . _ ~",
     |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '~')
 );
 name_type!(
     /// A GPU model as the administrator names it (`TITANX`, `A100`, …).
+    #[derive(PartialOrd, Ord)]
     GpuType, "GPU type", max 128, "1 to 128 characters without white space and commas",
     |c| !c.is_whitespace() && !c.is_control() && c != ','
 );
+
+/// Nodes are numbered: wherever they are listed, the ninth comes before the tenth.
+impl Ord for NodeName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        natural(&self.0, &other.0)
+    }
+}
+
+impl PartialOrd for NodeName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Default for VirtualClusterName {
     /// `default`: the virtual cluster of jobs that name none.
@@ -229,6 +253,13 @@ mod tests {
         assert!(RoleName::new("ps_server").is_ok());
         assert!(RoleName::new("ps-server").is_err(), "a hyphen would break role-index aliases");
         assert!(serde_json::from_str::<UserName>("\"a~b\"").is_err());
+    }
+
+    #[test]
+    fn nodes_are_counted_in_their_order() {
+        let mut names = ["a-10", "a-9", "b-1", "a-010"].map(|name| NodeName::new(name).unwrap());
+        names.sort();
+        assert_eq!(names.each_ref().map(NodeName::as_str), ["a-9", "a-010", "a-10", "b-1"]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod guest;
 pub mod ids;
 pub mod image;
 mod limit;
+pub mod order;
 pub mod parse;
 pub mod person;
 pub mod placement;

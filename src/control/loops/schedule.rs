@@ -2,6 +2,7 @@
 
 mod leave;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use database::events::NewEvent;
 use database::jobs::JobUpdate;
 use database::tasks::Task;
 use protocol::exit::{Cause, Exit};
-use protocol::ids::{JobId, TaskKey};
+use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use scheduler::model::{Placement, Standing};
@@ -190,9 +191,8 @@ async fn insert_placed(
     let events: Vec<NewEvent> = placed
         .iter()
         .map(|(job, number, placement)| {
-            let nodes: std::collections::BTreeSet<&str> =
-                placement.tasks.iter().map(|task| task.node.as_str()).collect();
-            let nodes = nodes.into_iter().collect::<Vec<_>>().join(", ");
+            let nodes: BTreeSet<_> = placement.tasks.iter().map(|task| &task.node).collect();
+            let nodes = nodes.into_iter().map(NodeName::as_str).collect::<Vec<_>>().join(", ");
             let event = happened::to_job(job.row.id, at, "placed", format!("placed on {nodes}"));
             NewEvent { attempt: Some(*number), ..event }
         })

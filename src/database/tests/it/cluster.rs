@@ -30,18 +30,18 @@ fn seen() -> NodeObserved {
 
 on_both! {
     async fn nodes_are_saved_listed_and_removed(stage) {
-        write!(stage, |tx| nodes::save(&tx, &settings("n2", "10.0.0.2"), false));
-        write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
+        write!(stage, |tx| nodes::save(&tx, &settings("n10", "10.0.0.2"), false));
+        write!(stage, |tx| nodes::save(&tx, &settings("n9", "10.0.0.1"), true));
         let list = nodes::list(stage.db.read()).await?;
         let names: Vec<_> = list.iter().map(|node| node.settings.name.as_str()).collect();
-        assert_eq!(names, ["n1", "n2"]);
-        assert_eq!(list[0].settings, settings("n1", "10.0.0.1"));
+        assert_eq!(names, ["n9", "n10"], "as people count");
+        assert_eq!(list[0].settings, settings("n9", "10.0.0.1"));
         assert_eq!((list[0].from_file, list[1].from_file), (true, false));
         assert_eq!((list[0].draining, &list[0].observed), (false, &None));
-        assert_eq!(nodes::get(stage.db.read(), &node("n2")).await?.as_ref(), list.get(1));
-        assert!(write!(stage, |tx| nodes::remove(&tx, &node("n1"))));
-        assert!(!write!(stage, |tx| nodes::remove(&tx, &node("n1"))));
-        assert_eq!(nodes::get(stage.db.read(), &node("n1")).await?, None);
+        assert_eq!(nodes::get(stage.db.read(), &node("n10")).await?.as_ref(), list.get(1));
+        assert!(write!(stage, |tx| nodes::remove(&tx, &node("n9"))));
+        assert!(!write!(stage, |tx| nodes::remove(&tx, &node("n9"))));
+        assert_eq!(nodes::get(stage.db.read(), &node("n9")).await?, None);
         assert_eq!(nodes::list(stage.db.read()).await?.len(), 1);
     }
 
