@@ -3,14 +3,14 @@ mod filter;
 mod map;
 mod table;
 
-use api::node_map::NodeMap;
+use api::node_map::{NodeMap, Shown};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use crate::i18n::{text, tr};
 use crate::live::Live;
 use crate::pages::nodes::controls::{Controls, FindBar};
-use crate::pages::nodes::filter::{Face, Filter, PAGE};
+use crate::pages::nodes::filter::{Filter, PAGE};
 use crate::pages::nodes::map::Map;
 use crate::pages::nodes::table::Table;
 use crate::parts::empty_state::EmptyState;
@@ -66,9 +66,12 @@ fn Nodes(map: NodeMap, filter: Filter) -> impl IntoView {
     }
     let window = Window { page: filter.page, size: PAGE, total: map.total };
     let here = filter.clone();
-    let face = match filter.face {
-        Face::Map => view! { <Map map=map filter=filter/> }.into_any(),
-        Face::Table => view! { <Table nodes=map.nodes filter=filter/> }.into_any(),
+    let colour = filter.query.colour;
+    let face = match map.shown {
+        Shown::Map(nodes) => {
+            view! { <Map nodes=nodes colour=colour holders=map.holders/> }.into_any()
+        }
+        Shown::Table(nodes) => view! { <Table nodes=nodes filter=filter/> }.into_any(),
     };
     view! {
         {controls}

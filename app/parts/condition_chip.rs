@@ -3,28 +3,18 @@ use protocol::cluster::NodeCondition;
 
 use crate::i18n::tr;
 
-/// Whether a node takes tasks, as colour, silhouette and word.
+/// Whether a node takes tasks, as colour, silhouette and word. The silhouettes are drawn by
+/// [`ConditionShapes`].
 #[component]
 pub(crate) fn ConditionChip(condition: NodeCondition) -> impl IntoView {
-    let (modifier, ring, sign) = match condition {
-        NodeCondition::Ready => (
-            "succeeded",
-            "M8 1.8a6.2 6.2 0 1 1 0 12.4A6.2 6.2 0 0 1 8 1.8z",
-            "m5 8.3 2.2 2.2L11.2 6",
-        ),
-        NodeCondition::Draining => ("waiting", "M8 2l6 11H2z", "M8 6.5v3M8 11.2v.1"),
-        NodeCondition::Unreachable => (
-            "failed",
-            "M5.4 1.8h5.2l3.6 3.6v5.2l-3.6 3.6H5.4l-3.6-3.6V5.4z",
-            "m5.6 5.6 4.8 4.8m0-4.8-4.8 4.8",
-        ),
+    let (modifier, shape) = match condition {
+        NodeCondition::Ready => ("succeeded", "#node-ready"),
+        NodeCondition::Draining => ("waiting", "#node-draining"),
+        NodeCondition::Unreachable => ("failed", "#node-unreachable"),
     };
     view! {
         <span class=format!("chip chip--{modifier}")>
-            <svg class="chip__glyph" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-                <path class="chip__ring" d=ring></path>
-                <path class="chip__sign" d=sign></path>
-            </svg>
+            <svg class="chip__glyph" aria-hidden="true"><use_ href=shape></use_></svg>
             <span class="chip__word">
                 {tr(move |t| match condition {
                     NodeCondition::Ready => t.cluster.ready,
@@ -33,5 +23,26 @@ pub(crate) fn ConditionChip(condition: NodeCondition) -> impl IntoView {
                 })}
             </span>
         </span>
+    }
+}
+
+/// The silhouettes of all conditions, once a page: a list of nodes shows one in each row.
+#[component]
+pub(crate) fn ConditionShapes() -> impl IntoView {
+    view! {
+        <svg width="0" height="0" aria-hidden="true" hidden="">
+            <g id="node-ready">
+                <path class="chip__full" d="M8 1.8a6.2 6.2 0 1 1 0 12.4A6.2 6.2 0 0 1 8 1.8z"></path>
+                <path class="chip__cut" d="m5 8.3 2.2 2.2L11.2 6"></path>
+            </g>
+            <g id="node-draining">
+                <path d="M8 2l6 11H2z"></path>
+                <path d="M8 6.5v3M8 11.2v.1"></path>
+            </g>
+            <g id="node-unreachable">
+                <path class="chip__full" d="M5.4 1.8h5.2l3.6 3.6v5.2l-3.6 3.6H5.4l-3.6-3.6V5.4z"></path>
+                <path class="chip__cut" d="m5.6 5.6 4.8 4.8m0-4.8-4.8 4.8"></path>
+            </g>
+        </svg>
     }
 }

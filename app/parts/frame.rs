@@ -2,6 +2,7 @@ use leptos::prelude::*;
 
 use crate::i18n::tr;
 use crate::parts::ask::{AskDialog, Asker};
+use crate::parts::condition_chip::ConditionShapes;
 use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::nav::{BottomBar, Sidebar};
 use crate::parts::outage::Outage;
@@ -23,6 +24,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
             <main class="frame__main" id="content" tabindex="-1"><Outage/> {children()}</main>
             {signed_in.then(|| view! { <BottomBar/> })}
         </div>
+        <ConditionShapes/>
         <AskDialog asker=asker/>
         {signed_in.then(|| view! { <SignInDialog again=again/> })}
     }

@@ -24,11 +24,12 @@ pub(crate) fn Meter(
             format!("{}: {amounts}", label.get())
         }
     };
-    let width = format!("width:{}%", number::percent(used, total));
+    let part = format!("--part:{}%", number::percent(used, total));
+    let total_text = format!("/{total_text}");
     view! {
         <span class="meter" role="img" aria-label=words>
-            <span class="meter__bar"><span class="meter__fill" style=width></span></span>
-            <span class="meter__text">{used_text} <i>"/" {total_text}</i></span>
+            <span class="meter__bar" style=part></span>
+            <span class="meter__text">{used_text} <i>{total_text}</i></span>
         </span>
     }
 }

@@ -155,6 +155,11 @@ test("nodes stand in groups, which the address keeps", async ({ page }) => {
 
 test("the table of nodes says the same as the map, sorted and searched", async ({ page }) => {
   await running(page);
+  await berth.open(page, "/nodes?q=pier&view=table");
+  const names = page.locator("tbody th a");
+  await expect(names.first()).toHaveText("pier-1");
+  await expect(names.nth(1)).toHaveText("pier-2");
+  await expect(names.nth(9)).toHaveText("pier-10");
   await berth.open(page, "/nodes?q=pier&view=table&sort=free");
   const rows = page.locator("tbody tr");
   await expect(rows).toHaveCount(40);
@@ -172,7 +177,7 @@ test("the table of nodes says the same as the map, sorted and searched", async (
   await expect(page.getByText("No node matches")).toBeVisible();
 });
 
-test("the map of very many nodes is a small page", async ({ browser }) => {
+test("the map and the table of very many nodes are small pages", async ({ browser }) => {
   test.setTimeout(240_000);
   const large = await Own.open(1_250);
   const context = await large.signedIn(browser);
@@ -182,7 +187,7 @@ test("the map of very many nodes is a small page", async ({ browser }) => {
       (await (await context.request.get("/api/v2/jobs/admin~fills-many-of-them")).json()).jobStatus.state;
     await expect.poll(state, { timeout: 120_000 }).toBe("RUNNING");
     const page = await context.newPage();
-    for (const path of ["/nodes", "/nodes?sort=-tasks", "/nodes?sort=-tasks&by=job"]) {
+    for (const path of ["/nodes", "/nodes?sort=-tasks", "/nodes?sort=-tasks&by=job", "/nodes?view=table&sort=-tasks"]) {
       const html = await (await context.request.get(path)).text();
       expect(html.length, path).toBeLessThan(100_000);
       await berth.open(page, path);

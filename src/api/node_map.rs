@@ -23,6 +23,8 @@ pub struct NodeQuery {
     pub only: Option<Only>,
     /// What stands together.
     pub group: Option<Group>,
+    /// As what they are shown.
+    pub face: Face,
     /// Whose colours are wanted.
     pub colour: Colour,
     /// Order, inside a group.
@@ -33,6 +35,17 @@ pub struct NodeQuery {
     pub offset: u64,
     /// How many nodes at most.
     pub limit: u64,
+}
+
+/// As what nodes are shown, which says what is needed of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Face {
+    /// A cell a GPU.
+    #[default]
+    Map,
+    /// A row a node.
+    Table,
 }
 
 /// A kind of nodes that one looks for.
@@ -134,7 +147,7 @@ pub enum NodeOrder {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct NodeMap {
     /// The part that was asked for.
-    pub nodes: Vec<MapNode>,
+    pub shown: Shown,
     /// How many match.
     pub total: u64,
     /// How many there are.
@@ -151,19 +164,56 @@ pub struct NodeMap {
     pub labels: BTreeSet<String>,
 }
 
-/// What a map or a table shows of a node.
+/// Nodes with what their face needs of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// On a map.
+    Map(Vec<MapNode>),
+    /// In a table.
+    Table(Vec<NodeRow>),
+}
+
+impl Default for Shown {
+    fn default() -> Self {
+        Self::Map(Vec::new())
+    }
+}
+
+/// What a map shows of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapNode {
     /// Name.
     pub name: NodeName,
     /// Its group, where there are groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupName>,
+    /// Whether it takes tasks.
+    pub condition: NodeCondition,
+    /// Its GPUs.
+    pub gpus: Vec<MapGpu>,
+}
+
+/// What a table shows of a node: however many GPUs it has and however many share them, it is short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeRow {
+    /// Name.
+    pub name: NodeName,
+    /// Its group, where there are groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupName>,
     /// Whether it takes tasks.
     pub condition: NodeCondition,
     /// Whether it is simulated.
     pub simulated: bool,
-    /// Its GPUs.
-    pub gpus: Vec<MapGpu>,
+    /// How many GPUs it has of each type.
+    pub gpus: BTreeMap<GpuType, u64>,
+    /// How many of them work and are free.
+    pub free: u64,
+    /// The jobs that hold most of them, [`NodeRow::NAMED`] at most, and how much each.
+    pub holders: Holders,
+    /// How many further jobs hold some.
+    pub further: u64,
     /// CPU cores given away, and all.
     pub cpus: (u64, u64),
     /// Memory in MiB given away, and all.
@@ -172,9 +222,35 @@ pub struct MapNode {
     pub tasks: u64,
 }
 
+impl NodeRow {
+    /// The most jobs that are named.
+    pub const NAMED: usize = 3;
+}
+
+/// Jobs, and how much of something each holds. On the wire a job is its name (`user~name`): very many
+/// of them come with a page.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<(String, Amount)>", into = "Vec<(String, Amount)>")]
+pub struct Holders(pub Vec<(JobKey, Amount)>);
+
+impl From<Holders> for Vec<(String, Amount)> {
+    fn from(Holders(holders): Holders) -> Self {
+        holders.into_iter().map(|(job, part)| (job.to_string(), part)).collect()
+    }
+}
+
+impl TryFrom<Vec<(String, Amount)>> for Holders {
+    type Error = InvalidName;
+
+    fn try_from(holders: Vec<(String, Amount)>) -> Result<Self, InvalidName> {
+        let holder = |(job, part): (String, Amount)| job.parse::<JobKey>().map(|job| (job, part));
+        holders.into_iter().map(holder).collect::<Result<_, _>>().map(Self)
+    }
+}
+
 /// A GPU on a map.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "WireGpu", into = "WireGpu")]
+#[serde(from = "WireGpu", into = "WireGpu")]
 pub struct MapGpu {
     /// Its index on the node.
     pub index: u32,
@@ -186,24 +262,19 @@ pub struct MapGpu {
     pub holders: Vec<(JobKey, Amount)>,
 }
 
-/// A GPU on the wire: its index, type, whether it works, and what jobs (`user~name`) hold of it. So
-/// many of them come with a page that its parts have places instead of names.
-type WireGpu = (u32, GpuType, bool, Vec<(String, Amount)>);
+/// A GPU on the wire: its index, type, whether it works, and what jobs hold of it. So many of them
+/// come with a page that its parts have places instead of names.
+type WireGpu = (u32, GpuType, bool, Holders);
 
 impl From<MapGpu> for WireGpu {
     fn from(gpu: MapGpu) -> Self {
-        let holders = gpu.holders.into_iter().map(|(job, part)| (job.to_string(), part));
-        (gpu.index, gpu.gpu_type, gpu.healthy, holders.collect())
+        (gpu.index, gpu.gpu_type, gpu.healthy, Holders(gpu.holders))
     }
 }
 
-impl TryFrom<WireGpu> for MapGpu {
-    type Error = InvalidName;
-
-    fn try_from((index, gpu_type, healthy, holders): WireGpu) -> Result<Self, Self::Error> {
-        let holder = |(job, part): (String, Amount)| job.parse::<JobKey>().map(|job| (job, part));
-        let holders = holders.into_iter().map(holder).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { index, gpu_type, healthy, holders })
+impl From<WireGpu> for MapGpu {
+    fn from((index, gpu_type, healthy, Holders(holders)): WireGpu) -> Self {
+        Self { index, gpu_type, healthy, holders }
     }
 }
 

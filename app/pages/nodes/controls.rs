@@ -1,10 +1,10 @@
-use api::node_map::{Colour, Group, NodeMap, Only};
+use api::node_map::{Colour, Face, Group, NodeMap, Only};
 use leptos::prelude::*;
 use leptos_router::components::Form;
 
 use crate::i18n::{Reader, Texts, tr};
 use crate::number::count;
-use crate::pages::nodes::filter::{Face, Filter};
+use crate::pages::nodes::filter::Filter;
 
 type Words = fn(&'static Texts) -> &'static str;
 
@@ -107,8 +107,8 @@ fn words(pick: Words) -> Signal<String> {
 #[component]
 fn Faces(filter: Filter) -> impl IntoView {
     let item = |pick: Words, face: Face| {
-        let address = filter.with(|other| other.face = face).address();
-        (words(pick), address, filter.face == face)
+        let address = filter.with(|other| other.query.face = face).address();
+        (words(pick), address, filter.query.face == face)
     };
     let items = vec![item(|t| t.map.map, Face::Map), item(|t| t.map.table, Face::Table)];
     view! { <Segments label=|t| t.map.face items=items/> }.into_any()
@@ -164,7 +164,7 @@ fn Groups(labels: Vec<String>, filter: Filter) -> impl IntoView {
 
 #[component]
 fn Colours(filter: Filter) -> impl IntoView {
-    if filter.face == Face::Table {
+    if filter.query.face == Face::Table {
         return ().into_any();
     }
     let item = |pick: Words, colour: Colour| {

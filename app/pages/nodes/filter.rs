@@ -1,29 +1,21 @@
 //! What of the nodes is shown, as its address writes it:
 //! `?q=a100&only=free&by=user&group=type&view=table&sort=-free&page=2`.
 
-use api::node_map::{Colour, Group, NodeOrder, NodeQuery, Only};
+use api::node_map::{Colour, Face, Group, NodeOrder, NodeQuery, Only};
 
 use crate::address::encode;
 
-/// Nodes a page. With eight GPUs each, all of them held, the server sends some 70 kB for them.
+/// Nodes a page. With eight GPUs each, all of them held, the server sends some 70 kB for their map,
+/// and no more for a table of them.
 pub(super) const PAGE: u64 = 40;
 
 /// No list is longer; an address may name any number.
 const LAST_PAGE: u64 = 1_000_000;
 
-/// The two faces of the same data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Face {
-    #[default]
-    Map,
-    Table,
-}
-
 /// What is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Filter {
     pub(super) query: NodeQuery,
-    pub(super) face: Face,
     /// The page, from 1.
     pub(super) page: u64,
 }
@@ -66,13 +58,13 @@ impl Filter {
                 text: word("q").trim().to_owned(),
                 only: known(&ONLY, &word("only")),
                 group,
+                face: if word("view") == "table" { Face::Table } else { Face::Map },
                 colour: known(&COLOURS, &word("by")).unwrap_or_default(),
                 order: known(&ORDERS, sort.trim_start_matches('-')).unwrap_or_default(),
                 descending: sort.starts_with('-'),
                 offset: (page - 1) * PAGE,
                 limit: PAGE,
             },
-            face: if word("view") == "table" { Face::Table } else { Face::Map },
             page,
         }
     }
@@ -87,7 +79,7 @@ impl Filter {
             ("only", query.only.map(|only| word(&ONLY, only).to_owned()).unwrap_or_default()),
             ("by", word(&COLOURS, query.colour).to_owned()),
             ("group", query.group.clone().map(String::from).unwrap_or_default()),
-            ("view", if self.face == Face::Table { "table".to_owned() } else { String::new() }),
+            ("view", if query.face == Face::Table { "table".to_owned() } else { String::new() }),
             ("sort", sort),
             ("page", self.page.to_string()),
         ];
@@ -157,7 +149,7 @@ mod tests {
             filter.address(),
             "/nodes?q=a100+ada&only=free&by=user&group=label:rack&view=table&sort=-free&page=3"
         );
-        assert_eq!((filter.query.offset, filter.face), (2 * PAGE, Face::Table));
+        assert_eq!((filter.query.offset, filter.query.face), (2 * PAGE, Face::Table));
         let again: Vec<_> = filter.pairs();
         let again: Vec<_> = again.iter().map(|(name, value)| (*name, value.as_str())).collect();
         assert_eq!(again, pairs);

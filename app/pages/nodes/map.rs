@@ -1,4 +1,4 @@
-use api::node_map::{Colour, GroupName, MapNode, NodeMap};
+use api::node_map::{Colour, GroupName, MapNode};
 use leptos::prelude::*;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
@@ -6,22 +6,24 @@ use protocol::cluster::NodeCondition;
 use crate::address;
 use crate::i18n::{Reader, Texts, tr};
 use crate::number;
-use crate::pages::nodes::filter::Filter;
 use crate::parts::condition_chip::ConditionChip;
 use crate::parts::gpu_cells::{GpuCells, Palette};
 
 /// Every GPU of the page as a cell, node beside node, with what the colours tell.
 #[component]
-pub(super) fn Map(map: NodeMap, filter: Filter) -> impl IntoView {
-    let colour = filter.query.colour;
-    let palette = Palette::new(colour, &map.holders);
-    let groups = map.nodes.chunk_by(|one, other| one.group == other.group).map(|nodes| {
+pub(super) fn Map(
+    nodes: Vec<MapNode>,
+    colour: Colour,
+    holders: Vec<(String, Amount)>,
+) -> impl IntoView {
+    let palette = Palette::new(colour, &holders);
+    let groups = nodes.chunk_by(|one, other| one.group == other.group).map(|nodes| {
         let nodes = nodes.to_vec();
         view! { <Together nodes=nodes palette=palette.clone()/> }
     });
     let groups = groups.collect_view();
     view! {
-        <Legend colour=colour holders=map.holders/>
+        <Legend colour=colour holders=holders/>
         {groups}
     }
     .into_any()

@@ -1,14 +1,17 @@
 //! The part of very many nodes that a map or a table shows: filtered, ordered, grouped and cut.
 
-use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BTreeSet};
 
 use api::cluster::{GpuView, NodeView};
 use api::node_map::{
-    Group, GroupName, MapGpu, MapNode, NodeMap, NodeOrder, NodeQuery, Only, holders,
+    Colour, Face, Group, GroupName, Holders, MapGpu, MapNode, NodeMap, NodeOrder, NodeQuery,
+    NodeRow, Only, Shown, holders,
 };
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
+use protocol::ids::{GpuType, JobKey};
+use protocol::order::natural;
 
 /// The part of the nodes that is asked for.
 pub(super) fn select(nodes: Vec<NodeView>, query: &NodeQuery) -> NodeMap {
@@ -21,17 +24,30 @@ pub(super) fn select(nodes: Vec<NodeView>, query: &NodeQuery) -> NodeMap {
     let counts = Only::ALL.into_iter().map(count).collect();
     found.retain(|node| query.only.is_none_or(|only| is(node, only)));
     sort(&mut found, query);
-    let used = found.iter().flat_map(|node| &node.gpus).map(|gpu| gpu.used).sum();
-    let shown: Vec<MapNode> = found.iter().map(|node| on_map(node, query)).collect();
     NodeMap {
-        total: shown.len() as u64,
+        total: found.len() as u64,
         all,
         counts,
-        gpus: shown.iter().map(|node| node.gpus.len() as u64).sum(),
-        used,
-        holders: holders(shown.iter().flat_map(|node| &node.gpus), query.colour),
+        gpus: gpus(&found).count() as u64,
+        used: gpus(&found).map(|gpu| gpu.used).sum(),
+        holders: coloured(&found, query),
         labels,
-        nodes: cut(shown, query),
+        shown: cut(&found, query),
+    }
+}
+
+fn gpus(nodes: &[NodeView]) -> impl Iterator<Item = &GpuView> {
+    nodes.iter().flat_map(|node| &node.gpus)
+}
+
+/// Who has a colour of his own, where there are such.
+fn coloured(nodes: &[NodeView], query: &NodeQuery) -> Vec<(String, Amount)> {
+    match (query.face, query.colour) {
+        (Face::Table, _) | (_, Colour::Held) => Vec::new(),
+        (Face::Map, colour @ (Colour::Job | Colour::User)) => {
+            let gpus: Vec<MapGpu> = gpus(nodes).map(MapGpu::from).collect();
+            holders(gpus.iter(), colour)
+        }
     }
 }
 
@@ -44,9 +60,13 @@ fn is(node: &NodeView, only: Only) -> bool {
     }
 }
 
-fn cut(nodes: Vec<MapNode>, query: &NodeQuery) -> Vec<MapNode> {
+fn cut(nodes: &[NodeView], query: &NodeQuery) -> Shown {
     let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    nodes.into_iter().skip(number(query.offset)).take(number(query.limit)).collect()
+    let cut = nodes.iter().skip(number(query.offset)).take(number(query.limit));
+    match query.face {
+        Face::Map => Shown::Map(cut.map(|node| on_map(node, query)).collect()),
+        Face::Table => Shown::Table(cut.map(|node| in_table(node, query)).collect()),
+    }
 }
 
 /// Whether a word, in lower case, is in what one may look for of a node.
@@ -72,7 +92,10 @@ fn sort(nodes: &mut [NodeView], query: &NodeQuery) {
         };
         let by = by.then_with(|| a.name.cmp(&b.name));
         let by = if query.descending { by.reverse() } else { by };
-        let of_group = |group: &Group| group_of(a, group).cmp(&group_of(b, group));
+        let of_group = |group: &Group| match (group_of(a, group), group_of(b, group)) {
+            (GroupName::Named(one), GroupName::Named(other)) => natural(&one, &other),
+            (one, other) => one.cmp(&other),
+        };
         query.group.as_ref().map_or(Ordering::Equal, of_group).then(by)
     });
 }
@@ -100,8 +123,32 @@ fn on_map(node: &NodeView, query: &NodeQuery) -> MapNode {
         name: node.name.clone(),
         group: query.group.as_ref().map(|group| group_of(node, group)),
         condition: node.condition,
-        simulated: node.simulated,
         gpus: node.gpus.iter().map(MapGpu::from).collect(),
+    }
+}
+
+fn in_table(node: &NodeView, query: &NodeQuery) -> NodeRow {
+    let mut gpus: BTreeMap<GpuType, u64> = BTreeMap::new();
+    for gpu in &node.gpus {
+        *gpus.entry(gpu.gpu.gpu_type.clone()).or_default() += 1;
+    }
+    let mut held: BTreeMap<&JobKey, Amount> = BTreeMap::new();
+    for holder in node.gpus.iter().flat_map(|gpu| &gpu.holders) {
+        *held.entry(&holder.job).or_default() += holder.part;
+    }
+    let mut held: Vec<_> = held.into_iter().collect();
+    held.sort_by_key(|(_, amount)| Reverse(*amount));
+    let further = held.len().saturating_sub(NodeRow::NAMED) as u64;
+    let named = held.into_iter().take(NodeRow::NAMED);
+    NodeRow {
+        name: node.name.clone(),
+        group: query.group.as_ref().map(|group| group_of(node, group)),
+        condition: node.condition,
+        simulated: node.simulated,
+        gpus,
+        free: free_gpus(node),
+        holders: Holders(named.map(|(job, amount)| (job.clone(), amount)).collect()),
+        further,
         cpus: (node.used.cpus, u64::from(node.capacity.cpus)),
         memory_mb: (node.used.memory_mb, node.capacity.memory_mb),
         tasks: node.tasks.len() as u64,
@@ -110,12 +157,7 @@ fn on_map(node: &NodeView, query: &NodeQuery) -> MapNode {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use api::cluster::{GpuHolder, NodeTask, Usage};
-    use api::node_map::Colour;
-    use protocol::amount::Amount;
-    use protocol::ids::JobKey;
     use protocol::resources::{Capacity, Gpu, PortRange};
 
     use super::*;
@@ -174,7 +216,14 @@ mod tests {
 
     fn shown(query: NodeQuery) -> Vec<String> {
         let query = NodeQuery { limit: 100, ..query };
-        select(nodes(), &query).nodes.into_iter().map(|node| node.name.to_string()).collect()
+        names(select(nodes(), &query).shown)
+    }
+
+    fn names(shown: Shown) -> Vec<String> {
+        match shown {
+            Shown::Map(nodes) => nodes.into_iter().map(|node| node.name.into()).collect(),
+            Shown::Table(nodes) => nodes.into_iter().map(|node| node.name.into()).collect(),
+        }
     }
 
     #[test]
@@ -202,11 +251,64 @@ mod tests {
     fn a_window_knows_of_all_that_matches() {
         let query = NodeQuery { limit: 1, offset: 1, colour: Colour::User, ..NodeQuery::default() };
         let map = select(nodes(), &query);
-        assert_eq!((map.nodes.len(), map.total, map.all, map.gpus), (1, 4, 4, 16));
+        assert_eq!((names(map.shown).len(), map.total, map.all, map.gpus), (1, 4, 4, 16));
         assert_eq!(map.used, Amount::whole(8));
         let expected = [("bo".to_owned(), Amount::whole(5)), ("ada".to_owned(), Amount::whole(3))];
         assert_eq!(map.holders, expected);
         assert_eq!(map.counts[&Only::Free], 2);
         assert_eq!(map.labels, BTreeSet::from(["rack".to_owned()]));
+    }
+
+    #[test]
+    fn nodes_and_groups_come_as_people_count() {
+        let numbered = |number: u32| {
+            let mut node = node(&format!("a-{number}"), "A100", &[]);
+            node.labels.insert("rack".to_owned(), format!("r{}", number + 6));
+            node
+        };
+        let order = |group| {
+            let nodes = [10, 3, 2, 4].map(numbered).to_vec();
+            let query = NodeQuery { limit: 100, group, ..NodeQuery::default() };
+            names(select(nodes, &query).shown)
+        };
+        assert_eq!(order(None), ["a-2", "a-3", "a-4", "a-10"]);
+        assert_eq!(order(Some(Group::Label("rack".into()))), ["a-2", "a-3", "a-4", "a-10"]);
+    }
+
+    #[test]
+    fn a_row_says_what_its_gpus_come_to() {
+        let query = NodeQuery { face: Face::Table, limit: 1, ..NodeQuery::default() };
+        let Shown::Table(rows) = select(nodes(), &query).shown else { panic!("it is a table") };
+        let [row] = rows.as_slice() else { panic!("one was asked for") };
+        assert_eq!(row.gpus, BTreeMap::from([("A100".parse().unwrap(), 4)]));
+        let named = [("ada~x", 2), ("bo~y", 1), ("bo~z", 1)];
+        let named = named.map(|(job, gpus)| (job.parse::<JobKey>().unwrap(), Amount::whole(gpus)));
+        assert_eq!((row.free, &row.holders, row.further), (0, &Holders(named.to_vec()), 0));
+    }
+
+    #[test]
+    fn a_row_is_short_however_many_share_its_gpus() {
+        let crowded = |number: u32| {
+            let mut node = node(&format!("sim-titanx-{number}"), "TITANX", &["ada~x"; 4]);
+            let gpu = node.gpus[0].clone();
+            let holder = |task: u32| GpuHolder {
+                job: format!("demo-ada~wav2vec-{number}-{task}").parse().unwrap(),
+                task: "main-0".into(),
+                part: Amount::from_milli(125),
+            };
+            let shared = |at: u32| {
+                let holders = (at * 8..at * 8 + 8).map(holder).collect();
+                GpuView { holders, ..gpu.clone() }
+            };
+            node.gpus = (0..8).map(shared).collect();
+            node
+        };
+        let nodes: Vec<_> = (0..40).map(crowded).collect();
+        let query = NodeQuery { face: Face::Table, limit: 40, ..NodeQuery::default() };
+        let map = select(nodes, &query);
+        let Shown::Table(rows) = &map.shown else { panic!("it is a table") };
+        assert!(rows.iter().all(|row| row.further == 61 && row.holders.0.len() == 3));
+        let said = serde_json::to_string(&map).unwrap().len();
+        assert!(said < 12_000, "{said} bytes for 40 rows");
     }
 }

@@ -109,8 +109,14 @@ fn look(workspace: &Workspace, berth: &Berth) -> Result<Vec<Cost>> {
     let folder = workspace.root.join("end2end");
     node::ensure_packages(&folder)?;
     let job = format!("/jobs/admin/{WATCHED_JOB}");
-    let pages =
-        json!({ "home": "/", "jobs": "/jobs", "job": job, "nodes": "/nodes", "submit": "/submit" });
+    let pages = json!({
+        "home": "/",
+        "jobs": "/jobs",
+        "job": job,
+        "nodes": "/nodes",
+        "node_table": "/nodes?view=table",
+        "submit": "/submit",
+    });
     let chromium = find_program("chromium")
         .or_else(|| find_program("chromium-browser"))
         .context("there is no `chromium` here (Debian: apt-get install chromium)")?;
