@@ -166,7 +166,9 @@ fn Tasks(node: NodeView) -> impl IntoView {
         let gpus = number::held_gpus(&task.gpus, task.gpu_part);
         view! {
             <tr>
-                <th scope="row"><a href=address::job(&task.job)>{task.job.to_string()}</a></th>
+                <th scope="row">
+                    <a class="table__name" href=address::job(&task.job)>{task.job.to_string()}</a>
+                </th>
                 <td>{task.task}</td>
                 <td>{gpus}</td>
             </tr>

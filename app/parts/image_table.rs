@@ -57,7 +57,7 @@ fn Row(image: SavedImageView, remove: ServerAction<RemoveImage>) -> impl IntoVie
             <td class="num">{size}</td>
             <td>{image.registry.unwrap_or_else(|| image.node.to_string())}</td>
             <td>
-                <a href=address::job(&image.job)>{image.job.to_string()}</a>
+                <a class="table__name" href=address::job(&image.job)>{image.job.to_string()}</a>
                 <span class="table__sub">{image.task}</span>
             </td>
             <td><RelativeTime at=image.created_at/></td>

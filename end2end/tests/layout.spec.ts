@@ -91,6 +91,15 @@ test("addresses of tasks are one line, whatever the width", async ({ page }) => 
   }
 });
 
+test("a node's name is one line where there is room for it", async ({ page }) => {
+  await berth.open(page, "/admin/nodes");
+  const name = page.getByRole("link", { name: "pier-177", exact: true });
+  for (const width of [320, 600, 768, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await lines(name), `at ${width}`).toBe(1);
+  }
+});
+
 test("on a phone each row of a table is a card, everything of it in sight", async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 800 });
   await berth.open(page, "/jobs/admin/laid-out/tasks");

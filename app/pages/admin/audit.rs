@@ -95,9 +95,9 @@ fn Row(entry: AuditEntry) -> impl IntoView {
     view! {
         <tr>
             <td><RelativeTime at=entry.at/></td>
-            <td>{entry.actor.to_string()}</td>
+            <td><span class="table__name">{entry.actor.to_string()}</span></td>
             <td>{tr(word(entry.action))} <span class="table__sub">{said(entry.detail)}</span></td>
-            <td>{entry.object}</td>
+            <td><span class="table__name">{entry.object}</span></td>
             <td>{entry.address}</td>
         </tr>
     }

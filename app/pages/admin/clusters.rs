@@ -145,7 +145,7 @@ fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) ->
         .then(|| view! { <Remove name=name.clone() remove=remove/> });
     view! {
         <tr>
-            <th scope="row">{name}</th>
+            <th scope="row"><span class="table__name">{name}</span></th>
             <td>{share}</td>
             <td>{parent}</td>
             <td>{users}</td>

@@ -72,7 +72,10 @@ fn Row(node: NodeView, remove: ServerAction<RemoveNode>, search: RowSearch) -> i
     let hidden = search.hides(format!("{name} {}", node.endpoint));
     view! {
         <tr hidden=hidden>
-            <th scope="row"><a href=address::node(&node.name)>{name}</a> {exposed}</th>
+            <th scope="row">
+                <a class="table__name" href=address::node(&node.name)>{name}</a>
+                {exposed}
+            </th>
             <td><ConditionChip condition=node.condition/></td>
             <td class="wide"><code>{node.endpoint.clone()}</code></td>
             <td>

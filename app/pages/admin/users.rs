@@ -159,7 +159,7 @@ fn Row(user: UserView, actions: Actions, search: RowSearch) -> impl IntoView {
     let hidden = search.hides(format!("{name} {groups} {}", clusters.join(" ")));
     view! {
         <tr hidden=hidden>
-            <th scope="row">{name.clone()}</th>
+            <th scope="row"><span class="table__name">{name.clone()}</span></th>
             <td>{tr(move |t| if admin { t.common.yes } else { t.common.no })}</td>
             <td class="wide"><From source=source/></td>
             <td class="wide">{groups}</td>

@@ -112,7 +112,7 @@ fn TaskRow(key: JobKey, attempt: u32, task: TaskView, may_manage: bool) -> impl 
                 {task.progress.map(|words| view! { <span class="table__sub">{said(words)}</span> })}
             </td>
             <td>
-                <a href=address::node(&task.node)>{task.node.to_string()}</a>
+                <a class="table__name" href=address::node(&task.node)>{task.node.to_string()}</a>
                 <span class="table__sub"><Copy text=task.address/></span>
             </td>
             <td>{gpus}</td>
