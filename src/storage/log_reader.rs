@@ -189,10 +189,10 @@ impl LogReader {
         self.blocking(read).await
     }
 
-    /// All blocks, some of them at a time, each worked on beside other threads.
+    /// All blocks in their order, some of them at a time, worked on where that is in nobody's way.
     pub fn each<T: Send + 'static>(
         &self,
-        work: impl Fn(&LogBlock, &BlockText) -> T + Clone + Send + Sync + 'static,
+        work: impl FnMut(&LogBlock, &BlockText) -> T + Send + 'static,
     ) -> BoxStream<'static, Result<Vec<T>>> {
         let state = (self.clone(), 0_usize, work);
         stream::try_unfold(state, |(reader, from, work)| async move {
@@ -200,36 +200,36 @@ impl LogReader {
                 return Ok(None);
             }
             let to = reader.together(from);
-            let done = reader.work(from, to, work.clone()).await?;
+            let (done, work) = reader.work(from, to, work).await?;
             Ok(Some((done, (reader, to, work))))
         })
         .boxed()
     }
 
-    async fn work<T: Send + 'static>(
-        &self,
-        from: usize,
-        to: usize,
-        work: impl Fn(&LogBlock, &BlockText) -> T + Send + 'static,
-    ) -> Result<Vec<T>> {
+    async fn work<T, W>(&self, from: usize, to: usize, mut work: W) -> Result<(Vec<T>, W)>
+    where
+        T: Send + 'static,
+        W: FnMut(&LogBlock, &BlockText) -> T + Send + 'static,
+    {
         if let Some(open) = self.open.as_ref().filter(|_| to == self.index.len()) {
             let (open, block) = (Arc::clone(open), self.index[from]);
-            return self.blocking(move || Ok(vec![work(&block, &open)])).await;
+            return self.blocking(move || Ok((vec![work(&block, &open)], work))).await;
         }
         let blocks = self.index[from..to].to_vec();
         let (first, last) = (blocks[0], blocks[blocks.len() - 1]);
         let size = last.place + u64::from(last.size) - first.place;
         let compressed = self.compressed(first.place, size).await?;
-        let work = move || {
+        let work_on_all = move || {
             let each = blocks.iter().map(|block| {
                 let at =
                     usize::try_from(block.place - first.place).map_err(std::io::Error::other)?;
                 let piece = compressed.get(at..at + block.size as usize).unwrap_or_default();
                 Ok(work(block, &BlockText::read(block, piece)?))
             });
-            each.collect()
+            let done = each.collect::<std::io::Result<Vec<T>>>()?;
+            Ok((done, work))
         };
-        self.blocking(work).await
+        self.blocking(work_on_all).await
     }
 
     /// The end of the blocks that are read together with one; the block being written comes alone.

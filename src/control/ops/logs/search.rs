@@ -1,5 +1,7 @@
 //! Looking through a whole log for a text or a pattern.
 
+mod matching;
+
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,9 +10,10 @@ use api::logs::{LogMatches, SearchAsk};
 use api::{Error, ErrorCode, Result};
 use futures::TryStreamExt;
 use regex::bytes::{Regex, RegexBuilder};
-use storage::{BlockText, LogBlock, LogReader};
+use storage::LogReader;
 
 use crate::error::internal;
+use matching::Matching;
 
 /// What is looked for has so many bytes at most.
 const LONGEST: usize = 1_000;
@@ -20,8 +23,6 @@ const LARGEST: usize = 1024 * 1024;
 const NAMED: usize = 500;
 /// It is looked for so long.
 const TIME: Duration = Duration::from_secs(10);
-
-const ESCAPE: u8 = 0x1b;
 
 /// What is looked for, ready to be found.
 pub(super) fn pattern(ask: &SearchAsk) -> Result<Regex> {
@@ -46,8 +47,9 @@ pub(super) fn pattern(ask: &SearchAsk) -> Result<Regex> {
 pub(super) async fn search(log: &LogReader, pattern: Regex, near: u64) -> Result<LogMatches> {
     let deadline = tokio::time::Instant::now() + TIME;
     let mut found = Found::new(near);
+    let mut matching = Matching::new(pattern, log.bytes());
     let mut blocks =
-        log.each(move |block, content| (block.end_line(), matching(&pattern, block, content)));
+        log.each(move |block, content| (block.end_line(), matching.lines(block, content)));
     let mut searched = 0;
     loop {
         let together = tokio::time::timeout_at(deadline, blocks.try_next()).await;
@@ -80,7 +82,7 @@ impl Found {
     }
 
     fn add(&mut self, line: u64) {
-        // A long line goes on in other blocks, which may have it as well.
+        // What is left out of a log may be left out of a line, which then has two parts.
         if line == self.last {
             return;
         }
@@ -101,46 +103,6 @@ impl Found {
         let lines = Vec::from(self.before).into_iter().chain(self.from).collect();
         LogMatches { count: self.count, before: self.unnamed, lines, searched, all }
     }
-}
-
-/// Numbers, from 1, of the lines of a block that have it.
-fn matching(pattern: &Regex, block: &LogBlock, content: &BlockText) -> Vec<u64> {
-    let mut lines = Vec::new();
-    let head = (block.head as usize).min(content.text.len());
-    if head > 0 && pattern.is_match(&visible(&content.text[..head])) {
-        lines.push(block.line);
-    }
-    let numbered = (block.line + 1..).zip(content.lines(block));
-    lines.extend(
-        numbered.filter(|(_, line)| pattern.is_match(&visible(line))).map(|(number, _)| number),
-    );
-    lines
-}
-
-/// What is seen of a line: without its end, without what a carriage return has overwritten, without
-/// colours.
-fn visible(line: &[u8]) -> Cow<'_, [u8]> {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let line = match line.iter().rposition(|byte| *byte == b'\r') {
-        Some(at) => &line[at + 1..],
-        None => line,
-    };
-    if line.contains(&ESCAPE) { Cow::from(without_escapes(line)) } else { Cow::from(line) }
-}
-
-fn without_escapes(line: &[u8]) -> Vec<u8> {
-    let mut seen = Vec::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(at) = rest.iter().position(|byte| *byte == ESCAPE) {
-        seen.extend_from_slice(&rest[..at]);
-        rest = &rest[at + 1..];
-        let Some(after) = rest.strip_prefix(b"[") else { continue };
-        let end = after.iter().position(|byte| (0x40..=0x7e).contains(byte));
-        rest = end.map_or(&[], |end| &after[end + 1..]);
-    }
-    seen.extend_from_slice(rest);
-    seen
 }
 
 #[cfg(test)]
@@ -212,5 +174,28 @@ mod tests {
         let log = log([format!("first\n{}needle{}needle\nlast", "x".repeat(300), "y".repeat(300))]);
         assert_eq!(lines(&log, &ask("needle")).await, [2]);
         assert_eq!(lines(&log, &ask("last")).await, [3]);
+    }
+
+    #[tokio::test]
+    async fn what_lies_over_the_end_of_a_block_is_found() {
+        let pattern = |text| SearchAsk { pattern: true, ..ask(text) };
+        for before in 0..70 {
+            let (x, y) = ("x".repeat(before), "y".repeat(200));
+            let log = log([format!("first\n{x}\u{1b}[31mneedle\u{1b}[0m{y}\nlast\n")]);
+            assert_eq!(lines(&log, &ask("needle")).await, [2], "after {before}");
+            assert_eq!(lines(&log, &pattern("^x*needley{200}$")).await, [2], "after {before}");
+            assert_eq!(lines(&log, &pattern("^y|x$|31m")).await, [0_u64; 0], "after {before}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_another_block_overwrites_is_not_seen() {
+        for before in 0..70 {
+            let (x, y) = ("x".repeat(before), "y".repeat(200));
+            let log = log([format!("{x}old\rnew{y}\r\nlast")]);
+            assert_eq!(lines(&log, &ask("old")).await, [0_u64; 0], "after {before}");
+            assert_eq!(lines(&log, &ask("newy")).await, [1], "after {before}");
+            assert_eq!(lines(&log, &ask("last")).await, [2], "after {before}");
+        }
     }
 }
