@@ -2,7 +2,7 @@
 //! when what the page shows is not there again yet.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use leptos::ev;
@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 use crate::edge;
 
-/// How many addresses are remembered.
+/// How many addresses are remembered: those that were scrolled last.
 const REMEMBERED: usize = 200;
 
 /// So long it is waited for what the page shows, in milliseconds.
@@ -22,7 +22,8 @@ const LEAVING: i64 = 1_000;
 /// Where pages were left, and where the present one is to be.
 #[derive(Debug, Default)]
 struct Places {
-    left: RefCell<BTreeMap<String, f64>>,
+    /// The one that was scrolled last is the last one.
+    left: RefCell<VecDeque<(String, f64)>>,
     wanted: Cell<Option<Wanted>>,
     clicked_at: Cell<i64>,
 }
@@ -37,14 +38,17 @@ struct Wanted {
 impl Places {
     fn remember(&self, address: String, top: f64) {
         let mut left = self.left.borrow_mut();
-        if left.len() >= REMEMBERED && !left.contains_key(&address) {
-            left.pop_first();
+        left.retain(|(known, _)| *known != address);
+        left.push_back((address, top));
+        if left.len() > REMEMBERED {
+            left.pop_front();
         }
-        left.insert(address, top);
     }
 
     fn find(&self, address: &str) -> Option<f64> {
-        self.left.borrow().get(address).copied().filter(|top| *top > 0.0)
+        let left = self.left.borrow();
+        let found = left.iter().find(|(known, _)| known == address);
+        found.map(|(_, top)| *top).filter(|top| *top > 0.0)
     }
 }
 
@@ -108,14 +112,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_so_many_pages_are_remembered() {
+    fn the_pages_that_were_scrolled_last_are_remembered() {
         let places = Places::default();
-        for page in 0..REMEMBERED + 10 {
-            places.remember(format!("/{page:04}"), 7.0);
+        let page = |number: usize| format!("/{:04}", 9_999 - number);
+        for number in 0..REMEMBERED {
+            places.remember(page(number), 7.0);
+        }
+        places.remember(page(0), 8.0);
+        assert_eq!(places.left.borrow().len(), REMEMBERED);
+        for number in REMEMBERED..REMEMBERED + 9 {
+            places.remember(page(number), 7.0);
         }
         assert_eq!(places.left.borrow().len(), REMEMBERED);
-        assert_eq!(places.find("/0209"), Some(7.0));
-        places.remember("/0209".to_owned(), 0.0);
-        assert_eq!(places.find("/0209"), None);
+        assert_eq!(places.find(&page(0)), Some(8.0), "it was scrolled again");
+        assert_eq!((places.find(&page(9)), places.find(&page(10))), (None, Some(7.0)));
+        assert_eq!(places.find(&page(REMEMBERED + 8)), Some(7.0));
+        places.remember(page(REMEMBERED + 8), 0.0);
+        assert_eq!(places.find(&page(REMEMBERED + 8)), None);
     }
 }
