@@ -1,6 +1,7 @@
 mod audit;
 mod clusters;
 mod node_form;
+mod node_search;
 mod nodes;
 mod users;
 

@@ -72,7 +72,9 @@ fn Node(name: NodeName) -> impl IntoView {
 #[component]
 fn Detail(node: NodeView) -> impl IntoView {
     let drain = Session::get().is_admin().then(|| {
-        view! { <Drain node=node.clone()/> }
+        view! {
+            <Drain name=node.name.clone() condition=node.condition emptied=node.emptied/>
+        }
     });
     let problem = node.problem.clone().map(|words| {
         view! { <p class="notice" role="alert">{said(words)}</p> }

@@ -72,6 +72,8 @@ fn Nodes(map: NodeMap, filter: Filter) -> impl IntoView {
             view! { <Map nodes=nodes colour=colour holders=map.holders/> }.into_any()
         }
         Shown::Table(nodes) => view! { <Table nodes=nodes filter=filter/> }.into_any(),
+        // It is asked for by another page.
+        Shown::Administration(_) => ().into_any(),
     };
     view! {
         {controls}

@@ -1,27 +1,23 @@
 use leptos::prelude::*;
 use protocol::cluster::NodeCondition;
 
-use crate::i18n::tr;
+use crate::i18n::{Texts, tr};
+
+type Words = fn(&'static Texts) -> &'static str;
 
 /// Whether a node takes tasks, as colour, silhouette and word. The silhouettes are drawn by
 /// [`ConditionShapes`].
 #[component]
 pub(crate) fn ConditionChip(condition: NodeCondition) -> impl IntoView {
-    let (modifier, shape) = match condition {
-        NodeCondition::Ready => ("succeeded", "#node-ready"),
-        NodeCondition::Draining => ("waiting", "#node-draining"),
-        NodeCondition::Unreachable => ("failed", "#node-unreachable"),
+    let (modifier, shape, word): (_, _, Words) = match condition {
+        NodeCondition::Ready => ("succeeded", "#node-ready", |t| t.cluster.ready),
+        NodeCondition::Draining => ("waiting", "#node-draining", |t| t.cluster.draining),
+        NodeCondition::Unreachable => ("failed", "#node-unreachable", |t| t.cluster.unreachable),
     };
     view! {
         <span class=format!("chip chip--{modifier}")>
             <svg class="chip__glyph" aria-hidden="true"><use_ href=shape></use_></svg>
-            <span class="chip__word">
-                {tr(move |t| match condition {
-                    NodeCondition::Ready => t.cluster.ready,
-                    NodeCondition::Draining => t.cluster.draining,
-                    NodeCondition::Unreachable => t.cluster.unreachable,
-                })}
-            </span>
+            <span class="chip__word">{tr(word)}</span>
         </span>
     }
 }

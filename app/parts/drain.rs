@@ -1,4 +1,4 @@
-use api::cluster::{Drain as What, NodeView};
+use api::cluster::Drain as What;
 use leptos::prelude::*;
 use protocol::cluster::NodeCondition;
 use protocol::ids::NodeName;
@@ -11,14 +11,18 @@ use crate::server_fns::queue::effect_of_drain;
 
 /// Empties a node, now or as its tasks end, or lets it take tasks again.
 #[component]
-pub(crate) fn Drain(node: NodeView) -> impl IntoView {
+pub(crate) fn Drain(
+    name: NodeName,
+    condition: NodeCondition,
+    /// Whether what runs there is already to go at once.
+    emptied: bool,
+) -> impl IntoView {
     let drain = ServerAction::<DrainNode>::new();
-    let silent = node.condition == NodeCondition::Unreachable;
-    let drained = node.condition == NodeCondition::Draining || node.emptied;
+    let silent = condition == NodeCondition::Unreachable;
+    let drained = condition == NodeCondition::Draining || emptied;
     let quietly = if drained { What::Off } else { What::Quietly };
-    let name = node.name.clone();
-    let now = (!node.emptied).then(|| {
-        view! { <Button name=node.name.clone() what=What::Now silent=silent drain=drain/> }
+    let now = (!emptied).then(|| {
+        view! { <Button name=name.clone() what=What::Now silent=silent drain=drain/> }
     });
     view! {
         <Button name=name what=quietly silent=silent drain=drain/>

@@ -9,14 +9,6 @@ use server_fn::codec::GetUrl;
 use crate::Failed;
 use crate::server_fns::reads::Reads;
 
-/// All nodes.
-#[server(prefix = "/fn", endpoint = "nodes/list", input = GetUrl, client = Reads)]
-pub(crate) async fn list_nodes() -> Result<Vec<NodeView>, Failed> {
-    use crate::edge::{call, failed};
-    let (backend, actor) = call()?;
-    backend.nodes.list(&actor).await.map_err(failed)
-}
-
 /// A part of the nodes, as a map or a table shows them.
 #[server(prefix = "/fn", endpoint = "nodes/map", input = GetUrl, client = Reads)]
 pub(crate) async fn map_nodes(query: NodeQuery) -> Result<NodeMap, Failed> {

@@ -92,7 +92,7 @@ test("addresses of tasks are one line, whatever the width", async ({ page }) => 
 });
 
 test("a node's name is one line where there is room for it", async ({ page }) => {
-  await berth.open(page, "/admin/nodes");
+  await berth.open(page, "/admin/nodes?q=pier-177");
   const name = page.getByRole("link", { name: "pier-177", exact: true });
   for (const width of [320, 600, 768, 1440]) {
     await page.setViewportSize({ width, height: 800 });
@@ -263,8 +263,13 @@ test("with forced colours what only a colour says keeps it", async ({ page }) =>
 
 test("tables of the administration are searched, and the way to add is above them", async ({ page }) => {
   await berth.open(page, "/admin/nodes");
-  const rows = page.locator("tbody tr").filter({ visible: true });
-  await page.getByRole("searchbox", { name: "Search this table" }).fill("pier-177");
+  const rows = page.locator("tbody tr");
+  await expect(rows).toHaveCount(25);
+  await expect(rows.nth(9)).toContainText("pier-10");
+  const search = page.getByRole("searchbox", { name: "Search nodes" });
+  await search.fill("sim://pier-177");
+  await search.press("Enter");
+  await expect(page).toHaveURL(/\?q=sim(%3A|:)(%2F|\/){2}pier-177$/);
   await expect(rows).toHaveCount(1);
   await expect(rows.first()).toContainText("pier-177");
   const add = page.getByRole("link", { name: "Add node" });

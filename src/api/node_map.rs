@@ -46,6 +46,8 @@ pub enum Face {
     Map,
     /// A row a node.
     Table,
+    /// A row a node with what is needed to change it. Words are looked for in endpoints as well.
+    Administration,
 }
 
 /// A kind of nodes that one looks for.
@@ -172,6 +174,8 @@ pub enum Shown {
     Map(Vec<MapNode>),
     /// In a table.
     Table(Vec<NodeRow>),
+    /// For administrators.
+    Administration(Vec<AdminRow>),
 }
 
 impl Default for Shown {
@@ -225,6 +229,21 @@ pub struct NodeRow {
 impl NodeRow {
     /// The most jobs that are named.
     pub const NAMED: usize = 3;
+}
+
+/// What an administrator needs of a node to change it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdminRow {
+    /// Name.
+    pub name: NodeName,
+    /// Whether it takes tasks.
+    pub condition: NodeCondition,
+    /// What runs there is to go at once.
+    pub emptied: bool,
+    /// Its tasks are at the portal's host, with cookies that ports do not keep apart.
+    pub at_portal: bool,
+    /// Endpoint, as far as the asker is told.
+    pub endpoint: String,
 }
 
 /// Jobs, and how much of something each holds. On the wire a job is its name (`user~name`): very many

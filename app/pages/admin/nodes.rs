@@ -1,36 +1,45 @@
-use api::cluster::NodeView;
+use api::node_map::{AdminRow, NodeMap, Shown};
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
 use protocol::ids::NodeName;
 
 use super::node_form::EditNode;
-use crate::address::{self, encode};
+use super::node_search::{Asked, PAGE, SearchBar};
+use crate::address;
 use crate::i18n::{text, tr};
 use crate::live::Live;
 use crate::parts::ask::Asker;
 use crate::parts::condition_chip::ConditionChip;
 use crate::parts::drain::Drain;
+use crate::parts::empty_state::EmptyState;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
-use crate::parts::row_search::{RowSearch, TableBar};
+use crate::parts::pagination::{Pagination, Window};
 use crate::parts::table::DataTable;
-use crate::server_fns::nodes::{RemoveNode, list_nodes, remove_node};
+use crate::server_fns::nodes::{RemoveNode, map_nodes, remove_node};
 use crate::server_fns::queue::effect_of_removal;
 
-/// All nodes, and a form that adds one or changes the one that the address names.
+/// Nodes by pages, and a form that adds one or changes the one that the address names.
 #[component]
 pub(crate) fn Nodes() -> impl IntoView {
     let remove = ServerAction::<RemoveNode>::new();
     let changes = Live::get().nodes();
-    let nodes = Resource::new(move || (remove.version().get(), changes.get()), |_| list_nodes());
-    let search = RowSearch::new();
+    let query = use_query_map();
+    let asked = Memo::new(move |_| Asked::read(|key| query.read().get(key)));
+    let nodes = Resource::new(
+        move || (asked.get(), remove.version().get(), changes.get()),
+        |(asked, _, _)| map_nodes(asked.query()),
+    );
     view! {
         <div class="stack">
-            <TableBar search=search add=|t| t.admin.add_node href="#add-node"/>
+            <SearchBar asked=asked/>
             <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
             <Loaded
                 resource=nodes
-                content=move |nodes| view! { <Table nodes=nodes remove=remove search=search/> }
+                content=move |nodes| {
+                    view! { <Table nodes=nodes asked=asked.get_untracked() remove=remove/> }
+                }
             />
             <EditNode/>
         </div>
@@ -39,12 +48,20 @@ pub(crate) fn Nodes() -> impl IntoView {
 }
 
 #[component]
-fn Table(
-    nodes: Vec<NodeView>,
-    remove: ServerAction<RemoveNode>,
-    search: RowSearch,
-) -> impl IntoView {
-    let rows = nodes.into_iter().map(|node| view! { <Row node=node remove=remove search=search/> });
+fn Table(nodes: NodeMap, asked: Asked, remove: ServerAction<RemoveNode>) -> impl IntoView {
+    if nodes.total == 0 && nodes.all > 0 {
+        return view! { <EmptyState title=text(|t| t.map.none_match) hint=text(|_| "")/> }
+            .into_any();
+    }
+    let window = Window { page: asked.page, size: PAGE, total: nodes.total };
+    let rows = match nodes.shown {
+        Shown::Administration(rows) => rows,
+        Shown::Map(_) | Shown::Table(_) => Vec::new(),
+    };
+    let rows = rows.into_iter().map(|node| {
+        let edit = asked.editing(&node.name);
+        view! { <Row node=node edit=edit remove=remove/> }
+    });
     let rows = rows.collect_view();
     view! {
         <DataTable
@@ -58,30 +75,32 @@ fn Table(
         >
             {rows}
         </DataTable>
+        <Pagination window=window address=move |page| asked.on_page(page)/>
     }
     .into_any()
 }
 
 #[component]
-fn Row(node: NodeView, remove: ServerAction<RemoveNode>, search: RowSearch) -> impl IntoView {
-    let name = node.name.to_string();
-    let edit = format!("/admin/nodes?edit={}", encode(&name));
+fn Row(node: AdminRow, edit: String, remove: ServerAction<RemoveNode>) -> impl IntoView {
     let exposed = node.at_portal.then(|| {
         view! { <p class="notice" role="alert">{tr(|t| t.admin.at_portal)}</p> }
     });
-    let hidden = search.hides(format!("{name} {}", node.endpoint));
     view! {
-        <tr hidden=hidden>
+        <tr>
             <th scope="row">
-                <a class="table__name" href=address::node(&node.name)>{name}</a>
+                <a class="table__name" href=address::node(&node.name)>{node.name.to_string()}</a>
                 {exposed}
             </th>
             <td><ConditionChip condition=node.condition/></td>
-            <td class="wide"><code>{node.endpoint.clone()}</code></td>
+            <td class="wide"><code>{node.endpoint}</code></td>
             <td>
                 <div class="buttons">
                     <a class="button button--small" href=edit>{tr(|t| t.common.edit)}</a>
-                    <Drain node=node.clone()/>
+                    <Drain
+                        name=node.name.clone()
+                        condition=node.condition
+                        emptied=node.emptied
+                    />
                     <Remove name=node.name remove=remove/>
                 </div>
             </td>

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use api::cluster::{GpuView, NodeView};
 use api::node_map::{
-    Colour, Face, Group, GroupName, Holders, MapGpu, MapNode, NodeMap, NodeOrder, NodeQuery,
-    NodeRow, Only, Shown, holders,
+    AdminRow, Colour, Face, Group, GroupName, Holders, MapGpu, MapNode, NodeMap, NodeOrder,
+    NodeQuery, NodeRow, Only, Shown, holders,
 };
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
@@ -18,7 +18,11 @@ pub(super) fn select(nodes: Vec<NodeView>, query: &NodeQuery) -> NodeMap {
     let all = nodes.len() as u64;
     let labels = nodes.iter().flat_map(|node| node.labels.keys().cloned()).collect();
     let words: Vec<String> = query.text.split_whitespace().map(str::to_lowercase).collect();
-    let matches = |node: &NodeView| words.iter().all(|word| says(node, word));
+    let endpoints = query.face == Face::Administration;
+    let matches = |node: &NodeView| {
+        let at = |word: &str| endpoints && node.endpoint.to_lowercase().contains(word);
+        words.iter().all(|word| says(node, word) || at(word))
+    };
     let mut found: Vec<NodeView> = nodes.into_iter().filter(matches).collect();
     let count = |only: Only| (only, found.iter().filter(|node| is(node, only)).count() as u64);
     let counts = Only::ALL.into_iter().map(count).collect();
@@ -43,7 +47,7 @@ fn gpus(nodes: &[NodeView]) -> impl Iterator<Item = &GpuView> {
 /// Who has a colour of his own, where there are such.
 fn coloured(nodes: &[NodeView], query: &NodeQuery) -> Vec<(String, Amount)> {
     match (query.face, query.colour) {
-        (Face::Table, _) | (_, Colour::Held) => Vec::new(),
+        (Face::Table | Face::Administration, _) | (_, Colour::Held) => Vec::new(),
         (Face::Map, colour @ (Colour::Job | Colour::User)) => {
             let gpus: Vec<MapGpu> = gpus(nodes).map(MapGpu::from).collect();
             holders(gpus.iter(), colour)
@@ -66,6 +70,7 @@ fn cut(nodes: &[NodeView], query: &NodeQuery) -> Shown {
     match query.face {
         Face::Map => Shown::Map(cut.map(|node| on_map(node, query)).collect()),
         Face::Table => Shown::Table(cut.map(|node| in_table(node, query)).collect()),
+        Face::Administration => Shown::Administration(cut.map(managed).collect()),
     }
 }
 
@@ -124,6 +129,16 @@ fn on_map(node: &NodeView, query: &NodeQuery) -> MapNode {
         group: query.group.as_ref().map(|group| group_of(node, group)),
         condition: node.condition,
         gpus: node.gpus.iter().map(MapGpu::from).collect(),
+    }
+}
+
+fn managed(node: &NodeView) -> AdminRow {
+    AdminRow {
+        name: node.name.clone(),
+        condition: node.condition,
+        emptied: node.emptied,
+        at_portal: node.at_portal,
+        endpoint: node.endpoint.clone(),
     }
 }
 
@@ -223,6 +238,9 @@ mod tests {
         match shown {
             Shown::Map(nodes) => nodes.into_iter().map(|node| node.name.into()).collect(),
             Shown::Table(nodes) => nodes.into_iter().map(|node| node.name.into()).collect(),
+            Shown::Administration(nodes) => {
+                nodes.into_iter().map(|node| node.name.into()).collect()
+            }
         }
     }
 
@@ -234,6 +252,19 @@ mod tests {
         assert_eq!(by("bo~y"), ["a1", "v1"]);
         assert_eq!(by("ada"), ["a1", "a22"]);
         assert_eq!(by("nothing"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_administrator_looks_for_endpoints_as_well() {
+        let by = |face, text: &str| {
+            let mut nodes = nodes();
+            nodes[2].endpoint = "tcp://10.0.0.7".into();
+            let query = NodeQuery { text: text.into(), face, limit: 9, ..NodeQuery::default() };
+            names(select(nodes, &query).shown)
+        };
+        assert_eq!(by(Face::Administration, "TCP v1"), ["v1"]);
+        assert_eq!(by(Face::Administration, "a22"), ["a22"]);
+        assert_eq!(by(Face::Table, "tcp"), [""; 0]);
     }
 
     #[test]

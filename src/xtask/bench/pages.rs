@@ -116,6 +116,7 @@ fn look(workspace: &Workspace, berth: &Berth) -> Result<Vec<Cost>> {
         "nodes": "/nodes",
         "node_table": "/nodes?view=table",
         "submit": "/submit",
+        "admin_nodes": "/admin/nodes",
     });
     let chromium = find_program("chromium")
         .or_else(|| find_program("chromium-browser"))

@@ -46,7 +46,7 @@ async fn exceed(client: &Client, path: &str, headers: &[(&str, &str)]) -> Answer
 async fn a_user_asks_only_so_often() {
     let (_folder, server) = limited(few()).await;
     let client = server.client();
-    for path in ["/api/v2/jobs", "/fn/nodes/list", "/api/v1/nothing", "/jobs"] {
+    for path in ["/api/v2/jobs", "/fn/nodes/map", "/api/v1/nothing", "/jobs"] {
         let refused = exceed(&client, path, &[ALICE]).await;
         let seconds: u64 = refused.header("retry-after").parse().unwrap();
         assert!((1..=10).contains(&seconds), "{path}");
