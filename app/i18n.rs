@@ -20,6 +20,8 @@ mod zh;
 
 pub(crate) use words::Texts;
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -108,25 +110,51 @@ fn thousandths(weight: &str) -> u32 {
     digits.parse().unwrap_or(0)
 }
 
+/// Picks a text from the catalogue.
+type Pick = fn(&'static Texts) -> &'static str;
+
+/// A sentence that follows a change of the language.
+pub(crate) type Told = Arc<dyn Fn() -> String + Send + Sync>;
+
+// What shows a text is compiled once for each type of what makes it. There are hundreds of texts and
+// the browser loads that code, so all texts have one type, and so have all sentences.
+
 /// A text in the reader's language, which follows a change of it. The argument picks it from the
 /// catalogue: `{tr(|t| t.nav.jobs)}`.
-pub(crate) fn tr<R>(pick: impl Fn(&'static Texts) -> R) -> impl Fn() -> R {
+pub(crate) fn tr(pick: Pick) -> impl Copy + Send + Sync + Fn() -> &'static str {
     let language = Session::get().language;
     move || pick(language.get().texts())
 }
 
-/// A text in the reader's language for a component that takes a signal: `title=text(|t| t.nav.jobs)`.
-pub(crate) fn text<R: Into<String>>(
-    pick: impl Fn(&'static Texts) -> R + Send + Sync + 'static,
-) -> Signal<String> {
+/// The same of a sentence with something in it: `{told(move |t| (t.home.failed_jobs)(failed))}`.
+pub(crate) fn told<R: Into<String>>(
+    make: impl Fn(&'static Texts) -> R + Send + Sync + 'static,
+) -> Told {
     let language = Session::get().language;
-    Signal::derive(move || pick(language.get().texts()).into())
+    Arc::new(move || make(language.get().texts()).into())
+}
+
+/// A text for a component that takes a signal: `title=text(|t| t.nav.jobs)`.
+pub(crate) fn text(pick: Pick) -> Signal<String> {
+    let text = tr(pick);
+    Signal::derive(move || text().to_owned())
+}
+
+/// A sentence for a component that takes a signal.
+pub(crate) fn text_of<R: Into<String>>(
+    make: impl Fn(&'static Texts) -> R + Send + Sync + 'static,
+) -> Signal<String> {
+    derived(told(make))
+}
+
+fn derived(told: Told) -> Signal<String> {
+    Signal::derive(move || told())
 }
 
 /// A sentence of the server in the reader's language.
-pub(crate) fn said(sentence: impl Into<String>) -> impl Fn() -> String {
+pub(crate) fn said(sentence: impl Into<String>) -> Told {
     let sentence = sentence.into();
-    tr(move |t| (t.said)(&sentence))
+    told(move |t| (t.said)(&sentence))
 }
 
 /// The catalogue of the moment, for texts made outside of views.

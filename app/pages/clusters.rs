@@ -6,7 +6,7 @@ use protocol::amount::Amount;
 use protocol::ids::GpuType;
 
 use crate::address::encode;
-use crate::i18n::{Reader, text, tr};
+use crate::i18n::{Reader, text, told, tr};
 use crate::live::Live;
 use crate::number::{self, shapes_text};
 use crate::parts::empty_state::EmptyState;
@@ -94,7 +94,7 @@ fn Cluster(cluster: VirtualClusterView, parts: Vec<VirtualClusterView>) -> impl 
 fn Usable(usable: bool) -> impl IntoView {
     view! {
         <span class="badge">
-            {tr(move |t| if usable { t.cluster.usable } else { t.cluster.not_usable })}
+            {told(move |t| if usable { t.cluster.usable } else { t.cluster.not_usable })}
         </span>
     }
 }
@@ -117,7 +117,7 @@ fn Facts(cluster: VirtualClusterView) -> impl IntoView {
     };
     let shapes = shapes_text(&cluster.settings.shapes);
     let shapes = (!shapes.is_empty()).then(|| {
-        view! { <p class="hint card__head">{tr(move |t| (t.cluster.shapes)(&shapes))}</p> }
+        view! { <p class="hint card__head">{told(move |t| (t.cluster.shapes)(&shapes))}</p> }
     });
     let jobs =
         |state: &str| format!("/jobs?q={}&all=1", encode(&format!("vc:{name} state:{state}")));
@@ -127,8 +127,8 @@ fn Facts(cluster: VirtualClusterView) -> impl IntoView {
         {shapes}
         <Amounts cluster=cluster.clone()/>
         <p class="buttons cluster__jobs">
-            <a href=jobs("running")>{tr(move |t| (t.cluster.running)(running))}</a>
-            <a href=jobs("waiting")>{tr(move |t| (t.cluster.waiting)(waiting))}</a>
+            <a href=jobs("running")>{told(move |t| (t.cluster.running)(running))}</a>
+            <a href=jobs("waiting")>{told(move |t| (t.cluster.waiting)(waiting))}</a>
         </p>
     }
     .into_any()

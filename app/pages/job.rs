@@ -28,7 +28,7 @@ use leptos_router::hooks::use_params_map;
 use protocol::ids::JobKey;
 
 use crate::Failed;
-use crate::i18n::{text, tr};
+use crate::i18n::{text, text_of, tr};
 use crate::live::Live;
 use crate::pages::job::config_tab::ConfigTab;
 use crate::pages::job::connect_tab::ConnectTab;
@@ -79,7 +79,7 @@ fn Job(key: JobKey) -> impl IntoView {
 #[component]
 fn NoSuchJob(key: JobKey) -> impl IntoView {
     let JobKey { user, name } = key;
-    let title = text(move |t| (t.job.missing)(user.as_str(), name.as_str()));
+    let title = text_of(move |t| (t.job.missing)(user.as_str(), name.as_str()));
     view! {
         <NothingHere title=title hint=text(|t| t.job.missing_hint)>
             <a class="button button--primary" href="/jobs">{tr(|t| t.jobs.title)}</a>

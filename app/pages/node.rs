@@ -5,7 +5,7 @@ use leptos_router::hooks::use_params_map;
 use protocol::ids::NodeName;
 
 use crate::address;
-use crate::i18n::{said, text, tr};
+use crate::i18n::{said, text, text_of, tr};
 use crate::live::Live;
 use crate::number;
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
@@ -52,7 +52,7 @@ fn Node(name: NodeName) -> impl IntoView {
         let name = of_missing.clone();
         view! {
             <NothingHere
-                title=text(move |t| (t.cluster.node_missing)(&name))
+                title=text_of(move |t| (t.cluster.node_missing)(&name))
                 hint=text(|t| t.common.not_found_hint)
             >
                 <a class="button button--primary" href="/nodes">{tr(|t| t.cluster.all_nodes)}</a>

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use crate::address::encode;
-use crate::i18n::{Texts, text, tr};
+use crate::i18n::{Texts, text, told, tr};
 use crate::parts::field::Field;
 use crate::parts::page_header::PageHeader;
 use crate::session::Session;
@@ -19,7 +19,7 @@ pub(crate) fn SignInPage() -> impl IntoView {
         query.read().get("error").map(|code| {
             let of_provider =
                 move |t| if by_provider { provider_words(t, &code) } else { words(t, &code) };
-            view! { <p class="notice" role="alert">{tr(of_provider)}</p> }
+            view! { <p class="notice" role="alert">{told(of_provider)}</p> }
         })
     };
     // Whoever has just sent the form finds it again.
@@ -81,7 +81,7 @@ fn Providers(
         view! {
             // The router of the pages must leave it to the server.
             <a class="button button--primary" href=address rel="external">
-                {tr(move |t| (t.accounts.sign_in_by)(&way.title))}
+                {told(move |t| (t.accounts.sign_in_by)(&way.title))}
             </a>
         }
     };
@@ -110,8 +110,8 @@ fn SignedOut() -> impl IntoView {
         let address = format!("/sign-in/oidc/{name}/sign-out");
         view! {
             <p class="notice notice--good">
-                {tr(move |t| (t.accounts.signed_out)(&title))} " "
-                <a href=address rel="external">{tr(move |t| (t.accounts.sign_out_of)(&of_link))}</a>
+                {told(move |t| (t.accounts.signed_out)(&title))} " "
+                <a href=address rel="external">{told(move |t| (t.accounts.sign_out_of)(&of_link))}</a>
             </p>
         }
     })
@@ -121,7 +121,7 @@ fn SignedOut() -> impl IntoView {
 fn Already() -> impl IntoView {
     let name = Session::get().actor().map(|actor| actor.user.to_string());
     name.map(|name| {
-        view! { <p class="notice notice--good">{tr(move |t| (t.sign_in.already)(&name))}</p> }
+        view! { <p class="notice notice--good">{told(move |t| (t.sign_in.already)(&name))}</p> }
     })
 }
 

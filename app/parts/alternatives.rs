@@ -1,7 +1,7 @@
 use api::queue::{Alternative, Instead};
 use leptos::prelude::*;
 
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 
 /// With which changes a job would start at once. `link` makes what leads to a change out of its words.
 #[component]
@@ -14,7 +14,7 @@ pub(crate) fn Alternatives(
     }
     let items = alternatives.into_iter().map(|alternative| {
         let of_link = alternative.instead.clone();
-        let words = view! { {tr(move |t| (t.queue.instead)(&alternative))} }.into_any();
+        let words = view! { {told(move |t| (t.queue.instead)(&alternative))} }.into_any();
         view! { <li>{link(of_link, words)}</li> }
     });
     let items = items.collect_view();

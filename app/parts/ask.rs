@@ -10,7 +10,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{FormData, HtmlButtonElement};
 
 use crate::Failed;
-use crate::i18n::{Reader, Texts, text};
+use crate::i18n::{Reader, Texts, text_of};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::sign_in_again::SignInAgain;
 
@@ -143,7 +143,7 @@ pub(crate) fn sent<T: FromFormData>(event: &MouseEvent) -> Option<T> {
 /// The question, when one is asked.
 #[component]
 pub(crate) fn AskDialog(asker: Asker) -> impl IntoView {
-    let words = text(move |texts| asker.lines(texts).join("\n"));
+    let words = text_of(move |texts| asker.lines(texts).join("\n"));
     view! {
         <Confirm opener=asker.opener title=asker.title text=words>
             <button

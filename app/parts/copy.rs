@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::i18n::tr;
+use crate::i18n::told;
 use crate::parts::glyph::{Drawn, Glyph};
 
 /// A text to be copied by a click: an id, an address, a token.
@@ -16,11 +16,11 @@ pub(crate) fn Copy(#[prop(into)] text: String) -> impl IntoView {
         copied.set(true);
         set_timeout(move || copied.set(false), Duration::from_millis(1500));
     };
-    let word = move || tr(move |t| if copied.get() { t.common.copied } else { t.common.copy })();
+    let word = told(move |t| if copied.get() { t.common.copied } else { t.common.copy });
     view! {
         <span class="copy">
             <code class="copy__text">{text}</code>
-            <button type="button" class="copy__button" on:click=copy title=word aria-label=word>
+            <button type="button" class="copy__button" on:click=copy title=word.clone() aria-label=word>
                 {move || {
                     let glyph = if copied.get() { Glyph::Check } else { Glyph::Copy };
                     view! { <Drawn glyph=glyph/> }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::i18n::tr;
+use crate::i18n::told;
 
 /// Copies a longer text.
 #[component]
@@ -16,7 +16,7 @@ pub(crate) fn CopyButton(#[prop(into)] text: String) -> impl IntoView {
     };
     view! {
         <button type="button" class="button" on:click=copy>
-            {tr(move |t| if copied.get() { t.common.copied } else { t.common.copy })}
+            {told(move |t| if copied.get() { t.common.copied } else { t.common.copy })}
         </button>
     }
 }

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use protocol::exit::Exit;
 
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 
 /// Why something ended, in one sentence with the exit code.
 #[component]
@@ -12,5 +12,5 @@ pub(crate) fn ExitLine(exit: Exit) -> impl IntoView {
         }
     });
     let cause = exit.cause;
-    view! { <span class="exit-line"><span>{tr(move |t| (t.cause)(&cause))}</span> {code}</span> }
+    view! { <span class="exit-line"><span>{told(move |t| (t.cause)(&cause))}</span> {code}</span> }
 }

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
 use crate::Failed;
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::parts::sign_in_again::SignInAgain;
 use crate::session::Session;
 
@@ -14,11 +14,12 @@ pub(crate) fn Failure(
     retry: Callback<()>,
 ) -> impl IntoView {
     let signed_out = failed.is_signed_out();
-    let heading = tr(move |t| if signed_out { t.common.no_actor } else { t.common.failed });
+    let heading = told(move |t| if signed_out { t.common.no_actor } else { t.common.failed });
     let unanswered = failed.unanswered;
     let sentence = failed.to_string();
-    let words =
-        tr(move |t| if unanswered { t.outage.unanswered.to_owned() } else { (t.said)(&sentence) });
+    let words = told(
+        move |t| if unanswered { t.outage.unanswered.to_owned() } else { (t.said)(&sentence) },
+    );
     let request = failed.request_id.clone().map(|id| {
         view! { <p class="failure__id">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
     });

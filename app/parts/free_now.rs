@@ -1,7 +1,7 @@
 use api::cluster::FreeGpus;
 use leptos::prelude::*;
 
-use crate::i18n::tr;
+use crate::i18n::told;
 
 /// What a job could start on now of a GPU type: how much, the most on one node, how much of it is
 /// borrowed. All pages say it in these words.
@@ -9,11 +9,11 @@ use crate::i18n::tr;
 pub(crate) fn FreeNow(free: FreeGpus) -> impl IntoView {
     let modifier = if free.gpus == 0 { " free-now--none" } else { "" };
     let more = (free.gpus > 0).then(|| {
-        view! { <span class="free-now__more">" · " {tr(move |t| (t.cluster.free_more)(&free))}</span> }
+        view! { <span class="free-now__more">" · " {told(move |t| (t.cluster.free_more)(&free))}</span> }
     });
     view! {
         <span class=format!("free-now{modifier}")>
-            <b>{tr(move |t| (t.cluster.free_now)(free.gpus))}</b>
+            <b>{told(move |t| (t.cluster.free_now)(free.gpus))}</b>
             {more}
         </span>
     }

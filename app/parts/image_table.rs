@@ -4,7 +4,7 @@ use protocol::image::ImageState;
 use protocol::state::State;
 
 use crate::address;
-use crate::i18n::{said, text, tr};
+use crate::i18n::{said, text, text_of, told, tr};
 use crate::number;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::copy::Copy;
@@ -79,7 +79,7 @@ fn ImageChip(state: ImageState) -> impl IntoView {
     view! {
         <span class=format!("chip chip--{}", modifier(like)) data-state=state.as_str()>
             {glyph(like)}
-            <span class="chip__word">{tr(move |t| (t.images.state)(state))}</span>
+            <span class="chip__word">{told(move |t| (t.images.state)(state))}</span>
         </span>
     }
 }
@@ -93,7 +93,7 @@ fn Remove(id: i64, image: String, remove: ServerAction<RemoveImage>) -> impl Int
         </button>
         <Confirm
             opener=opener
-            title=text(move |t| (t.images.remove_title)(&image))
+            title=text_of(move |t| (t.images.remove_title)(&image))
             text=text(|t| t.images.remove_text)
         >
             <ActionForm action=remove on:submit=move |_| opener.close()>

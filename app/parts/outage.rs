@@ -5,7 +5,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Element, HtmlAnchorElement, MouseEvent};
 
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::live::Live;
 use crate::parts::duration::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) fn Outage() -> impl IntoView {
     });
     let later = move || {
         let page = wanted.get()?;
-        Some(view! { <p>{tr(move |t| (t.outage.opens_later)(&page.name))}</p> })
+        Some(view! { <p>{told(move |t| (t.outage.opens_later)(&page.name))}</p> })
     };
     view! {
         <div class="outage" role="status">

@@ -10,7 +10,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{HtmlInputElement, RequestInit, Response};
 
-use crate::i18n::{text, tr};
+use crate::i18n::{text, told, tr};
 use crate::pages::sign_in;
 use crate::parts::confirm::Opener;
 use crate::parts::field::Field;
@@ -196,7 +196,7 @@ fn Provider(way: Way) -> impl IntoView {
     let address = format!("/sign-in/oidc/{}", way.name);
     view! {
         <a class="button button--primary" href=address rel="external" target="_blank">
-            {tr(move |t| (t.accounts.sign_in_by)(&way.title))}
+            {told(move |t| (t.accounts.sign_in_by)(&way.title))}
         </a>
     }
 }
@@ -207,7 +207,7 @@ fn PasswordForm(again: SignInAgain) -> impl IntoView {
     let of_field = user.clone();
     let refused = move || {
         again.refused.get().map(|code| {
-            view! { <p class="notice" role="alert">{tr(move |t| sign_in::words(t, &code))}</p> }
+            view! { <p class="notice" role="alert">{told(move |t| sign_in::words(t, &code))}</p> }
         })
     };
     view! {

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use protocol::ids::VirtualClusterName;
 use protocol::state::State;
 
-use crate::i18n::tr;
+use crate::i18n::told;
 
 /// A place in a queue, and in whose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,13 +29,13 @@ pub(crate) fn StateChip(
     place: Option<Place>,
 ) -> impl IntoView {
     let place = place.map(|Place { number, cluster }| {
-        let words = tr(move |t| (t.jobs.position)(number, cluster.as_str()));
+        let words = told(move |t| (t.jobs.position)(number, cluster.as_str()));
         view! { <span class="chip__place">{words}</span> }
     });
     view! {
         <span class=format!("chip chip--{}", modifier(state)) data-state=state.as_str()>
             {glyph(state)}
-            <span class="chip__word">{tr(move |t| (t.state)(state))}</span>
+            <span class="chip__word">{told(move |t| (t.state)(state))}</span>
             {place}
         </span>
     }

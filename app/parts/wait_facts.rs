@@ -5,7 +5,7 @@ use protocol::ids::{JobKey, VirtualClusterName};
 use protocol::wait::{ResourceKind, Scarce};
 
 use crate::address;
-use crate::i18n::{Reader, tr};
+use crate::i18n::{Reader, told, tr};
 use crate::number;
 use crate::parts::clock::Clock;
 use crate::time::Span;
@@ -48,8 +48,8 @@ fn Needs(needs: Vec<Need>, scarce: Option<Scarce>) -> impl IntoView {
         view! {
             <tr data-gpu-type=gpu_type.to_string()>
                 <th scope="row">{gpu_type.to_string()}</th>
-                <td class="num">{tr(move |t| (t.queue.needs_of)(tasks, &each))}</td>
-                <td class="num">{tr(move |t| (t.queue.free_of)(gpus, borrowed))}</td>
+                <td class="num">{told(move |t| (t.queue.needs_of)(tasks, &each))}</td>
+                <td class="num">{told(move |t| (t.queue.free_of)(gpus, borrowed))}</td>
                 <td class="num">{on_one_node}</td>
             </tr>
         }
@@ -64,8 +64,8 @@ fn Needs(needs: Vec<Need>, scarce: Option<Scarce>) -> impl IntoView {
         });
         view! {
             <tr>
-                <th scope="row">{tr(move |t| (t.queue.resource)(resource))}</th>
-                <td class="num">{tr(move |t| (t.queue.each_task)(&needs))}</td>
+                <th scope="row">{told(move |t| (t.queue.resource)(resource))}</th>
+                <td class="num">{told(move |t| (t.queue.each_task)(&needs))}</td>
                 <td class="num">{free}</td>
                 <td class="num">{best_node}</td>
             </tr>
@@ -110,7 +110,7 @@ fn Start(explanation: Explanation) -> impl IntoView {
 #[component]
 fn Ahead(jobs: Vec<JobKey>, count: u64) -> impl IntoView {
     let more = count.saturating_sub(jobs.len() as u64);
-    let more = (more > 0).then(|| view! { <span>{tr(move |t| (t.queue.more)(more))}</span> });
+    let more = (more > 0).then(|| view! { <span>{told(move |t| (t.queue.more)(more))}</span> });
     let links = jobs.into_iter().map(|key| view! { <JobLink key=key/> });
     view! { <span class="wait-facts__list">{links.collect_view()} {more}</span> }
 }
@@ -121,7 +121,8 @@ fn Holders(explanation: Explanation) -> impl IntoView {
     let Explanation { virtual_cluster, holders, held_by, .. } = explanation;
     let Some(first) = holders.into_iter().next() else { return ().into_any() };
     let others = held_by.iter().skip(OWNERS).map(|held| u64::from(held.jobs)).sum::<u64>();
-    let others = (others > 0).then(|| view! { <span>{tr(move |t| (t.queue.more)(others))}</span> });
+    let others =
+        (others > 0).then(|| view! { <span>{told(move |t| (t.queue.more)(others))}</span> });
     let owners = held_by
         .into_iter()
         .take(OWNERS)
@@ -144,7 +145,7 @@ fn Held(held: HeldBy, cluster: VirtualClusterName) -> impl IntoView {
     view! {
         <span>
             <a href=href>{user.to_string()}</a> " "
-            <span class="hint">{tr(move |t| (t.queue.held)(jobs, gpus))}</span>
+            <span class="hint">{told(move |t| (t.queue.held)(jobs, gpus))}</span>
         </span>
     }
 }

@@ -13,7 +13,7 @@ use web_sys::{FormData, HtmlFormElement};
 
 use crate::Failed;
 use crate::address::encode;
-use crate::i18n::{Reader, text, tr};
+use crate::i18n::{Reader, text, text_of, told, tr};
 use crate::live::Live;
 use crate::number::{gpus_text, shapes_text};
 use crate::parts::ask::{Asker, sent};
@@ -170,13 +170,13 @@ fn Remove(name: String, remove: ServerAction<RemoveCluster>) -> impl IntoView {
         </button>
         <Confirm
             opener=opener
-            title=text(move |t| (t.admin.remove_cluster)(&of_title))
+            title=text_of(move |t| (t.admin.remove_cluster)(&of_title))
             text=text(|t| t.admin.remove_cluster_text)
         >
             <ActionForm action=remove on:submit=move |_| opener.close()>
                 <input type="hidden" name="name" value=name/>
                 <button class="button button--danger" type="submit">
-                    {tr(move |t| (t.admin.remove_cluster)(&of_button))}
+                    {told(move |t| (t.admin.remove_cluster)(&of_button))}
                 </button>
             </ActionForm>
         </Confirm>
@@ -195,7 +195,7 @@ fn SaveForm(
     let promises = RwSignal::new(promises);
     let name = edited.as_ref().map(|settings| settings.name.to_string());
     let of_title = name.clone();
-    let title = tr(move |t| match &of_title {
+    let title = told(move |t| match &of_title {
         Some(name) => (t.admin.edit_cluster)(name),
         None => t.admin.add_cluster.to_owned(),
     });
@@ -318,7 +318,7 @@ fn Promises(promises: RwSignal<Vec<Promise>>) -> impl IntoView {
         let beyond = too_much.then(|| view! { ", " <b>{tr(|t| t.admin.beyond)}</b> });
         view! {
             <li class:promises__beyond=too_much>
-                {tr(move |t| (t.queue.effect.promise)(&promise))} {beyond}
+                {told(move |t| (t.queue.effect.promise)(&promise))} {beyond}
             </li>
         }
     };

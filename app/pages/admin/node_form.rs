@@ -4,7 +4,7 @@ use leptos_router::hooks::use_query_map;
 use protocol::cluster::{GpuRuntime, NodeNetwork, NodeSettings};
 use protocol::ids::NodeName;
 
-use crate::i18n::{text, tr};
+use crate::i18n::{text, told, tr};
 use crate::number::gpus_text;
 use crate::parts::ask::{Asker, sent};
 use crate::parts::field::Field;
@@ -32,7 +32,7 @@ pub(crate) fn EditNode() -> impl IntoView {
 #[component]
 fn Fields(save: ServerAction<SaveNode>, known: Option<NodeSettings>) -> impl IntoView {
     let name = known.as_ref().map(|known| known.name.to_string());
-    let title = tr(move |t| match &name {
+    let title = told(move |t| match &name {
         Some(name) => (t.admin.edit_node)(name),
         None => t.admin.add_node.to_owned(),
     });

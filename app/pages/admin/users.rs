@@ -5,7 +5,7 @@ use api::users::UserView;
 use leptos::prelude::*;
 use protocol::person::Source;
 
-use crate::i18n::{text, tr};
+use crate::i18n::{text, text_of, told, tr};
 use crate::pages::profile::account::From;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
@@ -160,7 +160,7 @@ fn Row(user: UserView, actions: Actions, search: RowSearch) -> impl IntoView {
     view! {
         <tr hidden=hidden>
             <th scope="row"><span class="table__name">{name.clone()}</span></th>
-            <td>{tr(move |t| if admin { t.common.yes } else { t.common.no })}</td>
+            <td>{told(move |t| if admin { t.common.yes } else { t.common.no })}</td>
             <td class="wide"><From source=source/></td>
             <td class="wide">{groups}</td>
             <td class="wide">{clusters.join(", ")}</td>
@@ -187,7 +187,7 @@ fn Password(name: String, actions: Actions) -> impl IntoView {
         </button>
         <Confirm
             opener=opener
-            title=text(move |t| (t.admin.set_password_for)(&of_title))
+            title=text_of(move |t| (t.admin.set_password_for)(&of_title))
             text=text(|t| t.admin.password_hint)
         >
             <ActionForm action=actions.password attr:class="form" on:submit=move |_| opener.close()>
@@ -221,7 +221,7 @@ fn Groups(name: String, groups: String, actions: Actions) -> impl IntoView {
         </button>
         <Confirm
             opener=opener
-            title=text(move |t| (t.accounts.groups_of)(&of_title))
+            title=text_of(move |t| (t.accounts.groups_of)(&of_title))
             text=text(|t| t.accounts.groups_of_hint)
         >
             <ActionForm action=actions.groups attr:class="form" on:submit=move |_| opener.close()>
@@ -241,7 +241,7 @@ fn Rank(name: String, admin: bool, actions: Actions) -> impl IntoView {
             <input type="hidden" name="name" value=name/>
             <input type="hidden" name="admin" value=if admin { "false" } else { "true" }/>
             <button class="button button--small" type="submit">
-                {tr(move |t| if admin { t.admin.demote } else { t.admin.promote })}
+                {told(move |t| if admin { t.admin.demote } else { t.admin.promote })}
             </button>
         </ActionForm>
     }
@@ -258,7 +258,7 @@ fn EndsAccess(name: String, actions: Actions) -> impl IntoView {
         </button>
         <Confirm
             opener=opener
-            title=text(move |t| (t.admin.end_access_of)(&of_title))
+            title=text_of(move |t| (t.admin.end_access_of)(&of_title))
             text=text(|t| t.admin.end_access_text)
         >
             <ActionForm action=actions.end on:submit=move |_| opener.close()>
@@ -282,13 +282,13 @@ fn Remove(name: String, actions: Actions) -> impl IntoView {
         </button>
         <Confirm
             opener=opener
-            title=text(move |t| (t.admin.remove_user)(&of_title))
+            title=text_of(move |t| (t.admin.remove_user)(&of_title))
             text=text(|t| t.admin.remove_user_text)
         >
             <ActionForm action=actions.remove on:submit=move |_| opener.close()>
                 <input type="hidden" name="name" value=name/>
                 <button class="button button--danger" type="submit">
-                    {tr(move |t| (t.admin.remove_user)(&of_button))}
+                    {told(move |t| (t.admin.remove_user)(&of_button))}
                 </button>
             </ActionForm>
         </Confirm>

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use send_wrapper::SendWrapper;
 
-use crate::i18n::{Reader, tr};
+use crate::i18n::{Reader, told, tr};
 use crate::number;
 use crate::pages::files::collect::{self, Chosen};
 use crate::pages::files::dialogs::Changes;
@@ -184,7 +184,7 @@ pub(crate) fn Upload(folder: FilePath) -> impl IntoView {
 /// A field for files, or for a folder.
 #[component]
 fn Choose(folder: bool, begin: Callback<SendWrapper<Vec<Chosen>>>) -> impl IntoView {
-    let label = tr(move |t| if folder { t.files.choose_folder } else { t.files.choose_files });
+    let label = told(move |t| if folder { t.files.choose_folder } else { t.files.choose_files });
     view! {
         <label class="button files__choose">
             {label}

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use protocol::state::State;
 
 use crate::address;
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::pages::home::Home;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::home::HomeView;
@@ -34,7 +34,7 @@ fn Points(failed: u64, silent: Silent) -> impl IntoView {
     let failed = (failed > 0).then(|| {
         view! {
             <li class="point point--failed">
-                <a href="/jobs?q=state:failed">{tr(move |t| (t.home.failed_jobs)(failed))}</a>
+                <a href="/jobs?q=state:failed">{told(move |t| (t.home.failed_jobs)(failed))}</a>
             </li>
         }
     });
@@ -45,7 +45,7 @@ fn Points(failed: u64, silent: Silent) -> impl IntoView {
     let unreachable = (count > 0).then(|| {
         view! {
             <li class="point point--failed">
-                {tr(move |t| (t.home.unreachable_nodes)(count))} ": " {names}
+                {told(move |t| (t.home.unreachable_nodes)(count))} ": " {names}
             </li>
         }
     });

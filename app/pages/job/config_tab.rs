@@ -4,7 +4,7 @@ use leptos_router::hooks::use_query_map;
 use protocol::ids::{JobKey, JobName};
 
 use crate::address;
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::parts::copy_button::CopyButton;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::jobs::get_config;
@@ -45,7 +45,7 @@ fn form_from_word(word: Option<&str>) -> ConfigForm {
 fn Forms(key: JobKey, form: Memo<ConfigForm>) -> impl IntoView {
     let base = address::job_tab(&key, "config");
     let links = FORMS.map(|each| {
-        let word = tr(move |t| match each {
+        let word = told(move |t| match each {
             ConfigForm::Written => t.job.as_written,
             ConfigForm::Json => "JSON",
             ConfigForm::Yaml => "YAML",

@@ -5,7 +5,7 @@ use protocol::ids::JobKey;
 use protocol::state::State;
 
 use crate::address;
-use crate::i18n::{Reader, text, tr};
+use crate::i18n::{Reader, text, text_of, tr};
 use crate::live::Live;
 use crate::pages::job::timeline::Timeline;
 use crate::parts::clock::Clock;
@@ -94,7 +94,7 @@ fn Stop(key: JobKey) -> impl IntoView {
         <FormAnswer answer=stop.value() done=text(|t| t.job.stop_requested)/>
         <Confirm
             opener=opener
-            title=text(move |t| (t.job.stop_title)(&name))
+            title=text_of(move |t| (t.job.stop_title)(&name))
             text=text(|t| t.job.stop_text)
         >
             <ActionForm action=stop>

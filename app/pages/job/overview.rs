@@ -4,7 +4,7 @@ use protocol::exit::Cause;
 use protocol::spec::{Dialect, NodeWish, RetryLimit, TimeLimit};
 use protocol::time::Timestamp;
 
-use crate::i18n::{Reader, Texts, tr};
+use crate::i18n::{Reader, Texts, told, tr};
 use crate::number;
 use crate::pages::job::priority::priority_word;
 use crate::pages::job::why::{AttemptEnded, WhyEnded, WhyWaiting};
@@ -75,12 +75,12 @@ fn Facts(detail: JobDetail) -> impl IntoView {
                 <dd>{number::amount(job.gpus)}</dd>
                 <dt>{tr(|t| t.job.retries)}</dt>
                 <dd>
-                    {tr(move |t| (t.job.retries_of)(retries.user, retries.platform, &limit_word(t, limit)))}
+                    {told(move |t| (t.job.retries_of)(retries.user, retries.platform, &limit_word(t, limit)))}
                 </dd>
                 {limited}
                 <Nodes wish=detail.nodes/>
                 <dt>{tr(|t| t.job.dialect)}</dt>
-                <dd>{tr(move |t| t.job.dialects[dialect_index(dialect)])}</dd>
+                <dd>{told(move |t| t.job.dialects[dialect_index(dialect)])}</dd>
             </dl>
         </section>
     }

@@ -2,7 +2,7 @@ use api::images::{SavedImageView, TaskOfJob};
 use leptos::prelude::*;
 use protocol::ids::JobKey;
 
-use crate::i18n::{Reader, text, tr};
+use crate::i18n::{Reader, text, text_of, tr};
 use crate::live::Live;
 use crate::number;
 use crate::parts::confirm::Opener;
@@ -99,7 +99,7 @@ fn Dialog(saving: Saving, save: ServerAction<SaveImage>) -> impl IntoView {
         task.with(|task| task.as_ref().map(|task| format!("{}-{}", task.role, task.index)))
             .unwrap_or_default()
     });
-    let title = text(move |t| (t.images.dialog_title)(&name.read()));
+    let title = text_of(move |t| (t.images.dialog_title)(&name.read()));
     let part = move |part: fn(&TaskOfJob) -> String| {
         move || task.with(|task| task.as_ref().map(part).unwrap_or_default())
     };

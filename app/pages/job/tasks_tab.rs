@@ -7,7 +7,7 @@ use protocol::ids::{JobKey, PortLabel};
 use protocol::state::State;
 
 use crate::address;
-use crate::i18n::{said, text, tr};
+use crate::i18n::{said, text, told, tr};
 use crate::number;
 use crate::pages::job::log_tab::log_address;
 use crate::pages::job::save_image::SaveButton;
@@ -35,7 +35,7 @@ pub(crate) fn TasksTab(detail: JobDetail) -> impl IntoView {
     let number = current.number;
     view! {
         <div class="stack">
-            <h2>{tr(move |t| (t.job.attempt)(number))}</h2>
+            <h2>{told(move |t| (t.job.attempt)(number))}</h2>
             <TaskTable key=of_current attempt=current may_manage=may_manage/>
             {earlier}
         </div>
@@ -50,7 +50,7 @@ fn Earlier(key: JobKey, attempt: AttemptView) -> impl IntoView {
     view! {
         <details class="fold">
             <summary>
-                {tr(move |t| (t.job.attempt)(number))} " " <StateChip state=attempt.state/> " " {exit}
+                {told(move |t| (t.job.attempt)(number))} " " <StateChip state=attempt.state/> " " {exit}
             </summary>
             <TaskTable key=key attempt=attempt may_manage=false/>
         </details>
@@ -102,7 +102,7 @@ fn TaskRow(key: JobKey, attempt: u32, task: TaskView, may_manage: bool) -> impl 
     let ran = task.started_at.map(|from| view! { <Duration from=from to=ended/> });
     let restarts = (task.retry > 0).then(|| {
         let count = u64::from(task.retry);
-        view! { <span class="table__sub">{tr(move |t| (t.job.restarted)(count))}</span> }
+        view! { <span class="table__sub">{told(move |t| (t.job.restarted)(count))}</span> }
     });
     view! {
         <tr>

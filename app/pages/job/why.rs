@@ -6,7 +6,7 @@ use protocol::ids::JobKey;
 use protocol::wait::Waiting;
 
 use crate::address;
-use crate::i18n::{Reader, tr};
+use crate::i18n::{Reader, told, tr};
 use crate::pages::job::turn::Turn;
 use crate::parts::alternatives::Alternatives;
 use crate::parts::relative_time::RelativeTime;
@@ -22,7 +22,7 @@ pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
     let reason = explanation.waiting.reason.clone();
     let place = explanation.waiting.place().map(|place| {
         let cluster = job.virtual_cluster.to_string();
-        view! { <p>{tr(move |t| (t.job.place)(place, &cluster))}</p> }
+        view! { <p>{told(move |t| (t.job.place)(place, &cluster))}</p> }
     });
     let reader = Reader::get();
     let of_remedy = reason.clone();
@@ -42,7 +42,7 @@ pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
     view! {
         <section class="card why why--waiting" aria-labelledby="why-waiting">
             <h2 id="why-waiting">{tr(|t| t.job.why_waiting)}</h2>
-            <p class="why__reason">{tr(move |t| (t.wait)(&reason))}</p>
+            <p class="why__reason">{told(move |t| (t.wait)(&reason))}</p>
             {place}
             <WaitFacts explanation=explanation/>
             <Alternatives alternatives=alternatives link=link/>
@@ -79,7 +79,7 @@ pub(crate) fn AttemptEnded(key: JobKey, attempt: AttemptView) -> impl IntoView {
     let exit = exit.map(|exit| view! { <Ending key=key exit=exit/> });
     view! {
         <section class="card why" aria-labelledby="attempt-ended">
-            <h2 id="attempt-ended">{tr(move |t| (t.job.attempt_ended)(number))} {when}</h2>
+            <h2 id="attempt-ended">{told(move |t| (t.job.attempt_ended)(number))} {when}</h2>
             {exit}
         </section>
     }
@@ -100,7 +100,7 @@ fn Ending(key: JobKey, exit: Exit) -> impl IntoView {
     };
     let lines = (!evidence.is_empty()).then(|| view! { <Evidence lines=evidence/> });
     view! {
-        <p class="why__reason">{tr(move |t| (t.cause)(&cause))}</p>
+        <p class="why__reason">{told(move |t| (t.cause)(&cause))}</p>
         {remedy}
         {lines}
         <a href=address::job_tab(&key, "logs")>{tr(|t| t.job.open_log)}</a>

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos_router::components::Form;
 use protocol::state::State;
 
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::number::count;
 use crate::pages::jobs::filter::Filter;
 use crate::pages::jobs::suggest::Field;
@@ -84,7 +84,7 @@ fn Tokens(filter: Filter) -> impl IntoView {
         let class = if wrong.is_some() { "token token--wrong" } else { "token" };
         let mark = wrong.is_some().then(|| view! { <Drawn glyph=Glyph::Warning/> });
         let removed = word.clone();
-        let label = tr(move |t| (t.finding.remove_word)(&removed));
+        let label = told(move |t| (t.finding.remove_word)(&removed));
         view! {
             <li class=class>
                 {mark}
@@ -105,7 +105,7 @@ fn Tokens(filter: Filter) -> impl IntoView {
 #[component]
 fn Refusal(wrong: Vec<Misread>) -> impl IntoView {
     let lines = wrong.into_iter().map(|Misread { word, key }| {
-        let words = tr(move |t| match key {
+        let words = told(move |t| match key {
             None => (t.finding.bad_key)(&word),
             Some(key) => (t.finding.bad_value)(&word, &(t.finding.allowed)(key)),
         });

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use leptos::prelude::*;
 
-use crate::i18n::{Reader, Texts, tr};
+use crate::i18n::{Reader, Texts, told, tr};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::form_errors::FormAnswer;
 use crate::server_fns::jobs::StopJobs;
@@ -88,7 +88,7 @@ const FORM: &str = "stop-jobs";
 pub(crate) fn Pick(selection: Selection, key: String) -> impl IntoView {
     let label = {
         let key = key.clone();
-        move || tr(|t| (t.jobs.select)(&key))()
+        told(move |t| (t.jobs.select)(&key))
     };
     let checked = {
         let key = key.clone();

@@ -2,7 +2,7 @@ use api::node_map::{Colour, Face, Group, NodeMap, Only};
 use leptos::prelude::*;
 use leptos_router::components::Form;
 
-use crate::i18n::{Reader, Texts, tr};
+use crate::i18n::{Reader, Texts, told, tr};
 use crate::number::count;
 use crate::pages::nodes::filter::Filter;
 
@@ -34,7 +34,7 @@ pub(super) fn Controls(map: NodeMap, filter: Filter) -> impl IntoView {
                 <Groups labels=map.labels.into_iter().collect() filter=filter.clone()/>
                 <Colours filter=filter/>
             </div>
-            <p class="hint">{tr(move |t| (t.cluster.gpus_summary)(used, gpus))}</p>
+            <p class="hint">{told(move |t| (t.cluster.gpus_summary)(used, gpus))}</p>
         </div>
     }
     .into_any()

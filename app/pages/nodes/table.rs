@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use protocol::ids::GpuType;
 
 use crate::address;
-use crate::i18n::{Reader, Texts, text, tr};
+use crate::i18n::{Reader, Texts, text, told, tr};
 use crate::number;
 use crate::pages::nodes::filter::Filter;
 use crate::pages::nodes::map::group_name;
@@ -60,7 +60,7 @@ fn Row(node: NodeRow) -> impl IntoView {
                 <span class="table__sub">{kinds(&node.gpus)} " " {simulated}</span>
             </th>
             <td><ConditionChip condition=condition/></td>
-            <td class="num">{tr(move |t| (t.map.free_of)(&free, &total))}</td>
+            <td class="num">{told(move |t| (t.map.free_of)(&free, &total))}</td>
             <td><Meter used=cpus.0 total=cpus.1 label="CPU"/></td>
             <td>
                 <Meter
@@ -87,7 +87,7 @@ fn HeldBy(holders: Holders, further: u64) -> impl IntoView {
     });
     let names = names.collect_view();
     let further = (further > 0)
-        .then(|| view! { <span class="hint">{tr(move |t| (t.finding.and_more)(further))}</span> });
+        .then(|| view! { <span class="hint">{told(move |t| (t.finding.and_more)(further))}</span> });
     view! { <span>{names} {further}</span> }.into_any()
 }
 

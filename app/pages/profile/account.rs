@@ -3,7 +3,7 @@ use api::users::UserView;
 use leptos::prelude::*;
 use protocol::person::Source;
 
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::pages::profile::password::Password;
 use crate::parts::loaded::Loaded;
 use crate::parts::table::DataTable;
@@ -28,7 +28,7 @@ pub(crate) fn Account() -> impl IntoView {
 fn Own(user: UserView) -> impl IntoView {
     let password = user.provider.is_none().then(|| view! { <Password/> });
     let provider = user.provider.map(|name| Session::get().title_of(name.as_str()));
-    let from = tr(move |t| match &provider {
+    let from = told(move |t| match &provider {
         Some(title) => (t.accounts.of_provider)(title),
         None => t.accounts.of_here.to_owned(),
     });

@@ -1,7 +1,7 @@
 use api::ssh::PublicKeyView;
 use leptos::prelude::*;
 
-use crate::i18n::{text, tr};
+use crate::i18n::{text, text_of, tr};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
@@ -99,7 +99,7 @@ fn Row(key: PublicKeyView, remove: ServerAction<RemovePublicKey>) -> impl IntoVi
                 </button>
                 <Confirm
                     opener=opener
-                    title=text(move |t| (t.public_keys.remove_title)(&label))
+                    title=text_of(move |t| (t.public_keys.remove_title)(&label))
                     text=text(|t| t.public_keys.remove_text)
                 >
                     <ActionForm action=remove on:submit=move |_| opener.close()>

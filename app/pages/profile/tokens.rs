@@ -1,7 +1,7 @@
 use api::users::TokenView;
 use leptos::prelude::*;
 
-use crate::i18n::{text, tr};
+use crate::i18n::{text, text_of, told, tr};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::copy::Copy;
 use crate::parts::field::Field;
@@ -37,7 +37,7 @@ fn Create(create: ServerAction<CreateToken>) -> impl IntoView {
     const DAYS: [u32; 4] = [1, 30, 90, 0];
     let options = [0, 1, 2, 3].map(|at: usize| {
         view! {
-            <option value=DAYS[at] selected={at == 1}>{tr(move |t| t.profile.lifetimes[at])}</option>
+            <option value=DAYS[at] selected={at == 1}>{told(move |t| t.profile.lifetimes[at])}</option>
         }
     });
     let made = move || {
@@ -115,7 +115,7 @@ fn Row(token: TokenView, revoke: ServerAction<RevokeToken>) -> impl IntoView {
                 </button>
                 <Confirm
                     opener=opener
-                    title=text(move |t| (t.profile.revoke_title)(&label))
+                    title=text_of(move |t| (t.profile.revoke_title)(&label))
                     text=text(|t| t.profile.revoke_text)
                 >
                     <ActionForm action=revoke on:submit=move |_| opener.close()>

@@ -1,7 +1,7 @@
 use api::cluster::VirtualClusterView;
 use leptos::prelude::*;
 
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::pages::submit::document::JobField;
 use crate::pages::submit::state::Editing;
 use crate::parts::free_list::FreeList;
@@ -49,8 +49,8 @@ fn ClusterCard(cluster: VirtualClusterView, is_chosen: bool) -> impl IntoView {
                 <h3>{settings.name.to_string()}</h3>
                 {forbidden}
                 <span class="hint">
-                    {tr(move |t| (t.submit.rail.running)(running_jobs))} ", "
-                    {tr(move |t| (t.submit.rail.waiting)(waiting_jobs))}
+                    {told(move |t| (t.submit.rail.running)(running_jobs))} ", "
+                    {told(move |t| (t.submit.rail.waiting)(waiting_jobs))}
                 </span>
             </div>
             {amounts}

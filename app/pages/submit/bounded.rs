@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::pages::submit::state::{Editing, Way};
 
 /// More of a kind than this are not made fields of: nobody reads so many, and a browser is slow
@@ -25,7 +25,7 @@ where
         <For each=shown key=String::clone children=field/>
         <Show when=move || { more.get() > 0 }>
             <div class="notice notice--warn submit__notice">
-                <p>{tr(move |t| (t.submit.more_in_editor)(more.get()))}</p>
+                <p>{told(move |t| (t.submit.more_in_editor)(more.get()))}</p>
                 <button
                     type="button"
                     class="button button--small"

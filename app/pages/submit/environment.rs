@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use protocol::document::join;
 
-use crate::i18n::{text, tr};
+use crate::i18n::{text_of, tr};
 use crate::pages::submit::bounded::Bounded;
 use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::field::TextField;
@@ -70,7 +70,7 @@ fn Variable(name: String) -> impl IntoView {
             <button
                 type="button"
                 class="button button--quiet row__remove"
-                aria-label=text(move |t| name.with_value(|name| (t.submit.fields.remove_env)(name)))
+                aria-label=text_of(move |t| name.with_value(|name| (t.submit.fields.remove_env)(name)))
                 on:click=move |_| editing.edit(&[Edit::Remove(path.get_untracked())])
             >
                 "×"

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::i18n::tr;
+use crate::i18n::told;
 use crate::i18n::words_submit::Fields;
 use crate::pages::submit::document::Edit;
 use crate::pages::submit::state::{Editing, field_id};
@@ -80,10 +80,10 @@ pub(crate) fn TextField(
     };
     view! {
         <div class="field">
-            <label class="field__label" for=move || id.get()>{tr(move |t| label(&t.submit.fields))}</label>
+            <label class="field__label" for=move || id.get()>{told(move |t| label(&t.submit.fields))}</label>
             {input}
             <div id=move || described.get()>
-                {hint.map(|hint| view! { <p class="field__hint">{tr(move |t| hint(&t.submit.fields))}</p> })}
+                {hint.map(|hint| view! { <p class="field__hint">{told(move |t| hint(&t.submit.fields))}</p> })}
                 <FieldProblems path=path/>
             </div>
         </div>
@@ -128,7 +128,7 @@ pub(crate) fn FieldProblems(#[prop(into)] path: Signal<String>) -> impl IntoView
             .map(|problem| {
                 let allowed = problem.allowed;
                 let about = (!allowed.is_empty()).then(|| {
-                    view! { " " {tr(move |t| (t.submit.rail.allowed)(&allowed))} }
+                    view! { " " {told(move |t| (t.submit.rail.allowed)(&allowed))} }
                 });
                 view! { <p class="field__problem">{problem.message} "." {about}</p> }
             })

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::pages::submit::basics::{Basics, More, Storage};
 use crate::pages::submit::environment::Environment;
 use crate::pages::submit::images::ImageChoices;
@@ -36,7 +36,7 @@ fn Unreadable() -> impl IntoView {
         let said = problem.clone();
         Some(view! {
             <div class="notice submit__notice" role="alert">
-                <p>{tr(move |t| (t.submit.unreadable)(&said))}</p>
+                <p>{told(move |t| (t.submit.unreadable)(&said))}</p>
                 <button
                     type="button"
                     class="button button--small"

@@ -1,7 +1,7 @@
 use api::ErrorCode;
 use leptos::prelude::*;
 
-use crate::i18n::{Texts, tr};
+use crate::i18n::{Texts, told, tr};
 use crate::pages::submit::document::{JobField, Tree};
 use crate::pages::submit::draft;
 use crate::pages::submit::state::{Editing, Notice};
@@ -16,7 +16,7 @@ pub(crate) fn Notices() -> impl IntoView {
             let said = notice.clone();
             view! {
                 <div class="notice notice--good submit__notice">
-                    <p>{tr(move |t| words(t, &said))}</p>
+                    <p>{told(move |t| words(t, &said))}</p>
                     <WayBack notice=notice/>
                 </div>
             }
@@ -24,7 +24,7 @@ pub(crate) fn Notices() -> impl IntoView {
     };
     let clone = move || {
         editing.cloned_from.get_value().map(|key| {
-            view! { <p class="hint">{tr(move |t| (t.submit.cloned_from)(&key.to_string()))}</p> }
+            view! { <p class="hint">{told(move |t| (t.submit.cloned_from)(&key.to_string()))}</p> }
         })
     };
     view! {
@@ -45,7 +45,7 @@ fn Elsewhere() -> impl IntoView {
         Some(view! {
             <div class="notice notice--warn submit__notice">
                 <p>
-                    {tr(move |t| (t.submit.draft_elsewhere)(&name))} " "
+                    {told(move |t| (t.submit.draft_elsewhere)(&name))} " "
                     <RelativeTime at=draft.at/>
                 </p>
                 <div class="buttons">

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::i18n::{text, tr};
+use crate::i18n::{text_of, tr};
 use crate::pages::submit::bounded::Bounded;
 use crate::pages::submit::document::{Edit, Port, Role};
 use crate::pages::submit::field::{FieldProblems, Kind, TextField};
@@ -80,7 +80,7 @@ fn PortRow(path: String, ports: Memo<Vec<Port>>) -> impl IntoView {
             <button
                 type="button"
                 class="button button--quiet row__remove"
-                aria-label=text(move |t| (t.submit.fields.remove_port)(&label.read()))
+                aria-label=text_of(move |t| (t.submit.fields.remove_port)(&label.read()))
                 on:click=move |_| editing.edit(std::slice::from_ref(&remove))
             >
                 "×"

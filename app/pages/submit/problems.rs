@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use protocol::problem::Problem;
 
-use crate::i18n::{said, tr};
+use crate::i18n::{said, told, tr};
 use crate::pages::submit::state::Editing;
 use crate::parts::sign_in_again::SignInAgain;
 
@@ -18,7 +18,7 @@ pub(crate) fn Problems() -> impl IntoView {
         <Refusal/>
         <Show when=move || { count.get() > 0 }>
             <div class="problems" aria-live="polite">
-                <h3>{tr(move |t| (t.submit.rail.problems)(count.get()))}</h3>
+                <h3>{told(move |t| (t.submit.rail.problems)(count.get()))}</h3>
                 <ul class="problems__list">{lines}</ul>
             </div>
         </Show>
@@ -31,13 +31,13 @@ fn Line(problem: Problem) -> impl IntoView {
     let editing = Editing::get();
     let Problem { path, line, column, message, allowed } = problem.clone();
     let allowed = (!allowed.is_empty()).then(|| {
-        view! { <span class="hint">{tr(move |t| (t.submit.rail.allowed)(&allowed))}</span> }
+        view! { <span class="hint">{told(move |t| (t.submit.rail.allowed)(&allowed))}</span> }
     });
     view! {
         <li>
             <button type="button" class="problem" on:click=move |_| editing.go_to(&problem)>
                 <span class="problem__place">
-                    {tr(move |t| (t.submit.rail.place)(line, column))}
+                    {told(move |t| (t.submit.rail.place)(line, column))}
                     " " <code>{path}</code>
                 </span>
                 <span>{message}</span>

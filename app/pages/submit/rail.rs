@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::pages::submit::availability::Availability;
 use crate::pages::submit::problems::Problems;
 use crate::pages::submit::state::Editing;
@@ -11,7 +11,7 @@ use crate::pages::submit::verdict::Verdict;
 pub(crate) fn Rail() -> impl IntoView {
     let editing = Editing::get();
     let busy = editing.submit.pending();
-    let words = tr(move |t| if busy.get() { t.submit.submitting } else { t.submit.submit });
+    let words = told(move |t| if busy.get() { t.submit.submitting } else { t.submit.submit });
     view! {
         <aside class="submit__rail stack">
             <section class="card stack submit__verdict">

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
-use crate::i18n::tr;
 use crate::i18n::words_submit::RoleSummary;
+use crate::i18n::{told, tr};
 use crate::pages::submit::bounded::Bounded;
 use crate::pages::submit::document::{Edit, Notation, Role, RoleField};
 use crate::pages::submit::field::{Kind, TextField, Word};
@@ -35,7 +35,7 @@ pub(crate) fn RoleForm(path: String, roles: Memo<Vec<Role>>) -> impl IntoView {
         <details class="role fold" open>
             <summary>
                 <span class="role__name">{move || role.get().name}</span>
-                <span class="hint">{tr(move |t| (t.submit.fields.role_summary)(&summary()))}</span>
+                <span class="hint">{told(move |t| (t.submit.fields.role_summary)(&summary()))}</span>
             </summary>
             <div class="stack">
                 <Numbers role=role/>
@@ -57,7 +57,7 @@ fn RemoveRole(edit: Edit, role: Memo<Role>) -> impl IntoView {
     let editing = Editing::get();
     view! {
         <button type="button" class="button button--small" on:click=move |_| editing.edit(std::slice::from_ref(&edit))>
-            {tr(move |t| (t.submit.fields.remove_role)(&role.read().name))}
+            {told(move |t| (t.submit.fields.remove_role)(&role.read().name))}
         </button>
     }
 }

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use serde_json::Value as Json;
 
-use crate::i18n::tr;
+use crate::i18n::told;
 use crate::pages::submit::document::Edit;
 use crate::pages::submit::field::{FieldProblems, Word, is_wrong};
 use crate::pages::submit::state::{Editing, field_id};
@@ -52,7 +52,7 @@ pub(crate) fn SelectField(
     };
     view! {
         <div class="field">
-            <label class="field__label" for=move || id.get()>{tr(move |t| label(&t.submit.fields))}</label>
+            <label class="field__label" for=move || id.get()>{told(move |t| label(&t.submit.fields))}</label>
             <select
                 class="select"
                 id=move || id.get()
@@ -60,7 +60,7 @@ pub(crate) fn SelectField(
                 on:change:target=move |event| choose(event.target().value())
             >
                 <option value="" selected=move || value.read().is_empty() prop:selected=move || value.read().is_empty()>
-                    {tr(move |t| none(&t.submit.fields))}
+                    {told(move |t| none(&t.submit.fields))}
                 </option>
                 {options}
             </select>

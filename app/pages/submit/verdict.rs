@@ -3,7 +3,7 @@ use api::queue::{Explanation, Instead};
 use leptos::prelude::*;
 use protocol::wait::WaitReason;
 
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::pages::submit::instead::edits;
 use crate::pages::submit::state::Editing;
 use crate::parts::alternatives::Alternatives;
@@ -49,7 +49,7 @@ fn Answer(answer: DryRun) -> impl IntoView {
                 borrowed.then(|| view! { <p class="hint">{tr(|t| t.submit.rail.fits_lent)}</p> });
             view! {
                 <p class="verdict__line verdict__line--good">
-                    {tr(move |t| (t.submit.rail.fits_now)(&nodes))}
+                    {told(move |t| (t.submit.rail.fits_now)(&nodes))}
                 </p>
                 {lent}
             }
@@ -68,8 +68,8 @@ fn Answer(answer: DryRun) -> impl IntoView {
 fn Reason(reason: WaitReason) -> impl IntoView {
     let also = reason.clone();
     view! {
-        <p>{tr(move |t| (t.wait)(&reason))}</p>
-        <p class="hint">{tr(move |t| (t.wait_remedy)(&also))}</p>
+        <p>{told(move |t| (t.wait)(&reason))}</p>
+        <p class="hint">{told(move |t| (t.wait_remedy)(&also))}</p>
     }
 }
 
@@ -88,7 +88,7 @@ fn Waits(explanation: Explanation) -> impl IntoView {
     };
     let place = explanation.waiting.place().filter(|place| *place > 1);
     let place = place.map(|place| {
-        view! { <p class="hint">{tr(move |t| (t.submit.rail.position)(place, &cluster))}</p> }
+        view! { <p class="hint">{told(move |t| (t.submit.rail.position)(place, &cluster))}</p> }
     });
     view! {
         <p class="verdict__line verdict__line--wait">{tr(|t| t.submit.rail.waits)}</p>

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::i18n::{Texts, tr};
+use crate::i18n::{Texts, told, tr};
 use crate::pages::submit::state::{Editing, Way};
 
 /// Form, editor or file.
@@ -15,7 +15,7 @@ pub(crate) fn Ways() -> impl IntoView {
                 aria-pressed=move || if way.get() == this { "true" } else { "false" }
                 on:click=move |_| choose.run(this)
             >
-                {tr(move |t| name(t, this))}
+                {told(move |t| name(t, this))}
             </button>
         }
     };

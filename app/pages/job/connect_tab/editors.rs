@@ -2,7 +2,7 @@ use api::ssh::SshTask;
 use leptos::prelude::*;
 
 use crate::connect::Ways;
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::parts::copy_button::CopyButton;
 
 /// Editors that go by the scheme of their links.
@@ -17,7 +17,7 @@ pub(crate) fn Editors(ways: Ways, task: SshTask) -> impl IntoView {
     let links = links.into_iter().chain([("JetBrains Gateway", ways.gateway(&task))]);
     let links = links.map(|(name, href)| {
         view! {
-            <a class="button" href=href rel="external">{tr(move |t| (t.connect.open_in)(name))}</a>
+            <a class="button" href=href rel="external">{told(move |t| (t.connect.open_in)(name))}</a>
         }
     });
     view! {

@@ -2,7 +2,7 @@ use leptos::prelude::*;
 
 use crate::address;
 use crate::connect::Ways;
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::parts::copy::Copy;
 
 /// The job's key: to be downloaded and put where `ssh` looks for it.
@@ -21,7 +21,7 @@ pub(crate) fn KeyFile(ways: Ways) -> impl IntoView {
             </div>
             <div class="buttons">
                 <a class="button button--primary" href=key.clone() rel="external" download=name>
-                    {tr(move |t| (t.connect.download)(&shown))}
+                    {told(move |t| (t.connect.download)(&shown))}
                 </a>
                 <a class="button" href=format!("{key}?form=putty") rel="external" download=putty>
                     {tr(|t| t.connect.for_putty)}

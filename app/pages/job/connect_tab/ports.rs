@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use protocol::ids::JobKey;
 
 use crate::address;
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 
 /// The pages that a task serves, each port by one click.
 #[component]
@@ -12,7 +12,7 @@ pub(crate) fn Ports(job: JobKey, task: TaskView) -> impl IntoView {
         let (href, label) = (address::proxy(&job, &task, label), label.to_string());
         view! {
             <a class="button" href=href rel="external" target="_blank">
-                {tr(move |t| (t.connect.open_port)(&label))}
+                {told(move |t| (t.connect.open_port)(&label))}
             </a>
         }
     });

@@ -2,7 +2,7 @@ use api::ssh::SshTask;
 use leptos::prelude::*;
 
 use crate::connect::Ways;
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::parts::copy::Copy;
 
 /// The commands for a terminal.
@@ -10,7 +10,7 @@ use crate::parts::copy::Copy;
 pub(crate) fn Shell(ways: Ways, task: SshTask) -> impl IntoView {
     let other = ways.tasks.iter().find(|other| other.alias() != task.alias()).map(|other| {
         let alias = other.alias();
-        view! { <p class="hint">{tr(move |t| (t.connect.between)(&alias))}</p> }
+        view! { <p class="hint">{told(move |t| (t.connect.between)(&alias))}</p> }
     });
     view! {
         <section class="card stack" aria-labelledby="connect-shell">
