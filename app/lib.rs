@@ -25,6 +25,7 @@ mod markup;
 mod number;
 mod pages;
 mod parts;
+mod reading;
 mod routes;
 mod scroll;
 mod server_fns;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::edge;
 use crate::i18n::Language;
+use crate::reading::Json;
 
 /// Light, dark, or as the system says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -62,7 +63,7 @@ pub(crate) struct Session {
 impl Session {
     /// Provides the session to everything below and returns what the page was opened with.
     pub(crate) fn provide() -> (Self, Opening) {
-        let opening = SharedValue::new(edge::opening).into_inner();
+        let opening = SharedValue::<Opening, Json>::new_with_encoding(edge::opening).into_inner();
         let session = Session {
             actor: StoredValue::new(opening.actor.clone()),
             ways: StoredValue::new(opening.ways.clone()),

@@ -16,6 +16,7 @@ use web_sys::{EventSource, Headers, MessageEvent, RequestInit, Response};
 
 use super::tabs::Channel;
 use super::{Live, edge};
+use crate::reading::from_json;
 
 /// Where the server tells what changes.
 const EVENTS: &str = "/api/events";
@@ -153,7 +154,7 @@ async fn fetch(mark: Option<Mark>) -> Result<Response, JsValue> {
 
 async fn read(response: &Response) -> Option<News> {
     let text = JsFuture::from(response.text().ok()?).await.ok()?.as_string()?;
-    serde_json::from_str(&text).ok()
+    from_json(&text).ok()
 }
 
 fn address(mark: Option<Mark>) -> String {
@@ -191,7 +192,7 @@ impl Source {
         let alive = handler(&sender, |_| Some(Word::Alive));
         let change = handler(&sender, |event| {
             let mark = event.last_event_id().parse().ok()?;
-            let change = serde_json::from_str(&event.data().as_string()?).ok()?;
+            let change = from_json(&event.data().as_string()?).ok()?;
             Some(Word::Change(mark, change))
         });
         let broken = handler(&sender, |_| Some(Word::Broken));

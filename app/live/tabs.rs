@@ -18,6 +18,7 @@ use web_sys::{AbortController, BroadcastChannel, MessageEvent};
 
 use super::Live;
 use super::stream::lead;
+use crate::reading::from_json;
 
 /// The name of the lock and of the channel between the tabs.
 const NAME: &str = "berth-live";
@@ -120,7 +121,7 @@ fn hear_others(live: Live, channel: &Channel) {
     let Some(others) = &channel.to_others else { return };
     let here = channel.clone();
     let told = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-        let said = event.data().as_string().and_then(|text| serde_json::from_str(&text).ok());
+        let said = event.data().as_string().and_then(|text| from_json(&text).ok());
         if let Some(said) = said {
             here.told(live, said);
         }

@@ -16,13 +16,14 @@ use crate::parts::loaded::Loaded;
 use crate::parts::meter::Meter;
 use crate::parts::page_header::PageHeader;
 use crate::parts::table::DataTable;
+use crate::reading::reading;
 use crate::server_fns::virtual_clusters::list_clusters;
 
 /// The virtual clusters: their shares, what is used, who runs and who waits.
 #[component]
 pub(crate) fn ClustersPage() -> impl IntoView {
     let changes = Live::get().cluster();
-    let clusters = Resource::new(move || changes.get(), |_| list_clusters());
+    let clusters = reading(move || changes.get(), |_| list_clusters());
     view! {
         <PageHeader title=text(|t| t.cluster.clusters_title)/>
         <Loaded

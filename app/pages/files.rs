@@ -19,6 +19,7 @@ use crate::pages::files::folder::Folder;
 use crate::pages::files::upload::Progress;
 use crate::parts::loaded::Loaded;
 use crate::parts::page_header::PageHeader;
+use crate::reading::reading;
 use crate::server_fns::files::{OpenedPath, Shown, open_path};
 
 /// The storage: the reader's own folder, or the folder or file that the address names.
@@ -28,7 +29,7 @@ pub(crate) fn FilesPage() -> impl IntoView {
     let part = move |name: &str| query.read().get(name).unwrap_or_default();
     let changes = Changes::provide();
     Progress::provide();
-    let opened = Resource::new(
+    let opened = reading(
         move || (part("path"), part("after"), changes.count()),
         |(path, after, _)| open_path(path, after),
     );

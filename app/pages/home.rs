@@ -4,17 +4,17 @@ mod mine;
 
 use leptos::prelude::*;
 
-use crate::Failed;
 use crate::i18n::{text, tr};
 use crate::live::Live;
 use crate::pages::home::attention::Attention;
 use crate::pages::home::free::WhereFree;
 use crate::pages::home::mine::MyJobs;
 use crate::parts::page_header::PageHeader;
+use crate::reading::{Reading, reading};
 use crate::server_fns::home::{HomeView, read_home};
 
 /// What the parts of the page read.
-type Home = Resource<Result<HomeView, Failed>>;
+type Home = Reading<HomeView>;
 
 /// What happens to my jobs, where I can run now, what needs my attention.
 #[component]
@@ -22,10 +22,8 @@ pub(crate) fn HomePage() -> impl IntoView {
     let live = Live::get();
     let (jobs, queue) = (live.own_jobs(), live.queue());
     let (nodes, cluster) = (live.nodes(), live.cluster());
-    let home: Home = Resource::new(
-        move || (jobs.get(), queue.get(), nodes.get(), cluster.get()),
-        |_| read_home(),
-    );
+    let home: Home =
+        reading(move || (jobs.get(), queue.get(), nodes.get(), cluster.get()), |_| read_home());
     view! {
         <PageHeader title=text(|t| t.nav.home)>
             <a class="button button--primary" href="/submit">{tr(|t| t.nav.submit)}</a>

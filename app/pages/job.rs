@@ -27,7 +27,6 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use protocol::ids::JobKey;
 
-use crate::Failed;
 use crate::i18n::{text, text_of, tr};
 use crate::live::Live;
 use crate::pages::job::config_tab::ConfigTab;
@@ -42,10 +41,11 @@ use crate::pages::job::tasks_tab::TasksTab;
 use crate::pages::job::terminal_tab::TerminalTab;
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::parts::loaded::Loaded;
+use crate::reading::{Reading, reading_first};
 use crate::server_fns::jobs::get_job;
 
 /// What the parts of the page read.
-type Detail = Resource<Result<JobDetail, Failed>>;
+type Detail = Reading<JobDetail>;
 
 /// One job: why it is as it is, its tasks, logs, events and file.
 #[component]
@@ -65,8 +65,7 @@ pub(crate) fn JobPage() -> impl IntoView {
 fn Job(key: JobKey) -> impl IntoView {
     let topic = Live::get().job(&key);
     let asked = key.clone();
-    let detail: Detail =
-        Resource::new_blocking(move || topic.get(), move |_| get_job(asked.clone()));
+    let detail: Detail = reading_first(move || topic.get(), move |_| get_job(asked.clone()));
     let of_nothing = key.clone();
     view! {
         <Existing found=detail nothing=move || view! { <NoSuchJob key=of_nothing.clone()/> }>

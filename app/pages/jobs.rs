@@ -16,6 +16,7 @@ use crate::pages::jobs::table::JobTable;
 use crate::parts::loaded::Loaded;
 use crate::parts::page_header::PageHeader;
 use crate::parts::pagination::{Pagination, Window};
+use crate::reading::reading;
 use crate::server_fns::jobs::{JobList, list_jobs};
 use crate::session::Session;
 
@@ -26,7 +27,7 @@ pub(crate) fn JobsPage() -> impl IntoView {
     let filter = Memo::new(move |_| Filter::read(|key| query.read().get(key)));
     let session = Session::get();
     let (changes, queue) = (Live::get().jobs(), Live::get().queue());
-    let list = Resource::new(
+    let list = reading(
         move || (filter.get(), changes.get(), queue.get()),
         move |(filter, _, _)| {
             let me = session.actor().map(|actor| actor.user);

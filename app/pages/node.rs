@@ -19,6 +19,7 @@ use crate::parts::meter::Meter;
 use crate::parts::page_header::PageHeader;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
+use crate::reading::reading_first;
 use crate::server_fns::nodes::get_node;
 use crate::session::Session;
 
@@ -44,7 +45,7 @@ fn Node(name: NodeName) -> impl IntoView {
     // That a node is still there is told to nobody: whoever looks at one asks for it.
     let clock = Clock::get();
     let again = Memo::new(move |_| clock.now().0 / LOOK_AGAIN);
-    let node = Resource::new_blocking(
+    let node = reading_first(
         move || (nodes.get(), cluster.get(), again.get()),
         move |_| get_node(name.clone()),
     );

@@ -17,6 +17,7 @@ use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::parts::page_header::PageHeader;
 use crate::parts::pagination::{Pagination, Window};
+use crate::reading::reading;
 use crate::server_fns::nodes::map_nodes;
 
 /// The nodes as a map of all GPUs or as a table. What is looked for, the colours, groups, order and
@@ -27,7 +28,7 @@ pub(crate) fn NodesPage() -> impl IntoView {
     let filter = Memo::new(move |_| Filter::read(|key| query.read().get(key)));
     let live = Live::get();
     let (nodes, cluster) = (live.nodes(), live.cluster());
-    let map = Resource::new(
+    let map = reading(
         move || (filter.get(), nodes.get(), cluster.get()),
         |(filter, _, _)| map_nodes(filter.query),
     );

@@ -1,8 +1,8 @@
 use leptos::prelude::*;
 
-use crate::Failed;
 use crate::i18n::{text, tr};
 use crate::parts::page_header::PageHeader;
+use crate::reading::Reading;
 
 /// An address that leads nowhere.
 #[component]
@@ -40,7 +40,7 @@ pub(crate) fn NothingHere(
 /// elements that the server sent, and what is open in it outlives each reading of `found`.
 #[component]
 pub(crate) fn Existing<T>(
-    found: Resource<Result<T, Failed>>,
+    found: Reading<T>,
     /// What is shown instead.
     #[prop(into)]
     nothing: ViewFn,

@@ -39,6 +39,7 @@ use crate::pages::submit::ways::Ways;
 use crate::parts::editor::Editor;
 use crate::parts::loaded::Loaded;
 use crate::parts::page_header::PageHeader;
+use crate::reading::reading;
 use crate::server_fns::submit::{Opened, SubmitForm, open_submit};
 
 /// Submits a job: one text, written in any of three ways, checked while it is written.
@@ -46,7 +47,7 @@ use crate::server_fns::submit::{Opened, SubmitForm, open_submit};
 pub(crate) fn SubmitPage() -> impl IntoView {
     let query = use_query_map();
     let part = move |name: &str| query.read().get(name).unwrap_or_default();
-    let opened = Resource::new(
+    let opened = reading(
         move || (part("text"), part("clone"), part("template"), part("instead")),
         |(text, clone, template, instead)| open_submit(text, clone, template, instead),
     );

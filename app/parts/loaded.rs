@@ -5,12 +5,12 @@ use protocol::time::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::Failed;
 use crate::edge;
 use crate::i18n::tr;
 use crate::parts::failure::Failure;
 use crate::parts::loading::Loading;
 use crate::parts::relative_time::RelativeTime;
+use crate::reading::Reading;
 
 /// Shows what a resource brings: a skeleton first, then the content, which stays while it is read
 /// again. When that fails because something is out of order, the content stays as well, dimmed and
@@ -18,7 +18,7 @@ use crate::parts::relative_time::RelativeTime;
 #[component]
 pub(crate) fn Loaded<T, F, V>(
     /// What is read.
-    resource: Resource<Result<T, Failed>>,
+    resource: Reading<T>,
     /// Makes the content.
     content: F,
     /// Lines of the skeleton.

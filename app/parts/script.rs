@@ -3,6 +3,8 @@
 use serde::Serialize;
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
+use crate::reading::from_json;
+
 #[wasm_bindgen(inline_js = "export function load(address) { return import(address); }")]
 extern "C" {
     #[wasm_bindgen(catch, js_name = load)]
@@ -17,7 +19,7 @@ pub(crate) async fn load(name: &str) -> Option<JsValue> {
 /// The address of a file by its logical name, from the list that the server puts into the page.
 pub(crate) fn asset(name: &str) -> Option<String> {
     let list = leptos::prelude::document().get_element_by_id("assets")?.text_content()?;
-    let list: std::collections::BTreeMap<String, String> = serde_json::from_str(&list).ok()?;
+    let list: std::collections::BTreeMap<String, String> = from_json(&list).ok()?;
     list.get(name).cloned()
 }
 

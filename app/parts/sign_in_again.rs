@@ -14,6 +14,7 @@ use crate::i18n::{text, told, tr};
 use crate::pages::sign_in;
 use crate::parts::confirm::Opener;
 use crate::parts::field::Field;
+use crate::reading::from_json;
 use crate::session::Session;
 
 /// The field of the password.
@@ -110,7 +111,7 @@ async fn sign_in(user: &str, password: &str) -> Result<(), String> {
     }
     let text = answer.text().map(JsFuture::from).map_err(|_| String::new())?;
     let text = text.await.ok().and_then(|text| text.as_string()).unwrap_or_default();
-    let error = serde_json::from_str::<api::Error>(&text).ok();
+    let error = from_json::<api::Error>(&text).ok();
     Err(error.map(|error| error.code.to_string()).unwrap_or_default())
 }
 

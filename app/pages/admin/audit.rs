@@ -7,6 +7,7 @@ use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
+use crate::reading::reading;
 use crate::server_fns::audit::list_audit;
 
 /// Who entered what, newest first; older entries by a link.
@@ -14,7 +15,7 @@ use crate::server_fns::audit::list_audit;
 pub(crate) fn AuditLog() -> impl IntoView {
     let query = use_query_map();
     let before = Memo::new(move |_| query.read().get("before")?.parse::<i64>().ok());
-    let entries = Resource::new(move || before.get(), list_audit);
+    let entries = reading(move || before.get(), list_audit);
     view! {
         <Loaded resource=entries lines=8 content=move |entries| view! { <Table entries=entries/> }/>
     }

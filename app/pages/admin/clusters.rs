@@ -22,6 +22,7 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::table::DataTable;
+use crate::reading::reading;
 use crate::server_fns::queue::effect_of_cluster;
 use crate::server_fns::virtual_clusters::{
     ClusterForm, RemoveCluster, SaveCluster, list_clusters, promises, save_cluster,
@@ -38,7 +39,7 @@ pub(crate) fn Clusters() -> impl IntoView {
     // Saved after a question, which is no action.
     let saved = RwSignal::new(0_u32);
     let changes = Live::get().cluster();
-    let clusters = Resource::new(
+    let clusters = reading(
         move || (save.version().get(), remove.version().get(), saved.get(), changes.get()),
         |_| list_clusters(),
     );
@@ -72,7 +73,7 @@ struct Opened {
 fn Edit(save: ServerAction<SaveCluster>, saved: RwSignal<u32>) -> impl IntoView {
     let query = use_query_map();
     let edited = Memo::new(move |_| query.read().get("edit"));
-    let known = Resource::new(
+    let known = reading(
         move || (edited.get(), saved.get()),
         async |(edited, _): (Option<String>, u32)| {
             let promises = promises(ClusterForm::default()).await?;

@@ -10,6 +10,7 @@ use crate::parts::ask::{Asker, sent};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
+use crate::reading::reading;
 use crate::server_fns::nodes::{SaveNode, save_node, settings_of_node};
 use crate::server_fns::queue::effect_of_node;
 
@@ -19,7 +20,7 @@ pub(crate) fn EditNode() -> impl IntoView {
     let save = ServerAction::<SaveNode>::new();
     let query = use_query_map();
     let edited = Memo::new(move |_| query.read().get("edit").and_then(|name| name.parse().ok()));
-    let known = Resource::new(
+    let known = reading(
         move || edited.get(),
         async |edited: Option<NodeName>| match edited {
             Some(name) => settings_of_node(name).await.map(Some),

@@ -17,6 +17,7 @@ use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::pagination::{Pagination, Window};
 use crate::parts::table::DataTable;
+use crate::reading::reading;
 use crate::server_fns::nodes::{RemoveNode, map_nodes, remove_node};
 use crate::server_fns::queue::effect_of_removal;
 
@@ -27,7 +28,7 @@ pub(crate) fn Nodes() -> impl IntoView {
     let changes = Live::get().nodes();
     let query = use_query_map();
     let asked = Memo::new(move |_| Asked::read(|key| query.read().get(key)));
-    let nodes = Resource::new(
+    let nodes = reading(
         move || (asked.get(), remove.version().get(), changes.get()),
         |(asked, _, _)| map_nodes(asked.query()),
     );

@@ -14,6 +14,7 @@ use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::table::DataTable;
+use crate::reading::reading;
 use crate::server_fns::groups::SetGroups;
 use crate::server_fns::users::{AddUser, EndAccess, RemoveUser, SetAdmin, SetPassword, list_users};
 use crate::session::Session;
@@ -39,7 +40,7 @@ pub(crate) fn Users() -> impl IntoView {
         admin: ServerAction::new(),
         end: ServerAction::new(),
     };
-    let users = Resource::new(
+    let users = reading(
         move || {
             (
                 add.version().get(),

@@ -7,6 +7,7 @@ use crate::address;
 use crate::i18n::{told, tr};
 use crate::parts::copy_button::CopyButton;
 use crate::parts::loaded::Loaded;
+use crate::reading::reading;
 use crate::server_fns::jobs::get_config;
 
 /// The job's file: as written, as JSON, as YAML. Which one is in the address.
@@ -15,7 +16,7 @@ pub(crate) fn ConfigTab(key: JobKey) -> impl IntoView {
     let query = use_query_map();
     let form = Memo::new(move |_| form_from_word(query.read().get("form").as_deref()));
     let asked = key.clone();
-    let config = Resource::new(move || form.get(), move |form| get_config(asked.clone(), form));
+    let config = reading(move || form.get(), move |form| get_config(asked.clone(), form));
     let name = key.name.clone();
     view! {
         <Forms key=key form=form/>

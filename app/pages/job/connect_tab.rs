@@ -21,6 +21,7 @@ use crate::pages::job::connect_tab::pycharm::PyCharm;
 use crate::pages::job::connect_tab::shell::Shell;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
+use crate::reading::reading;
 use crate::server_fns::ssh::get_ways;
 
 /// The ways into the job's tasks, with everything ready to be copied. Which task is in the address.
@@ -46,7 +47,7 @@ pub(crate) fn ConnectTab(key: JobKey, detail: Detail) -> impl IntoView {
 fn Placed(key: JobKey, tasks: Vec<TaskView>) -> impl IntoView {
     let query = use_query_map();
     let chosen = Memo::new(move |_| query.read().get("task"));
-    let ways = Resource::new(move || (), move |()| get_ways(key.clone()));
+    let ways = reading(move || (), move |()| get_ways(key.clone()));
     view! {
         <Loaded
             resource=ways

@@ -10,13 +10,14 @@ use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
+use crate::reading::reading;
 use crate::server_fns::jobs::list_events;
 
 /// What happened to the job, newest first.
 #[component]
 pub(crate) fn EventsTab(key: JobKey) -> impl IntoView {
     let topic = Live::get().job(&key);
-    let events = Resource::new(move || topic.get(), move |_| list_events(key.clone()));
+    let events = reading(move || topic.get(), move |_| list_events(key.clone()));
     view! { <Loaded resource=events content=move |events| view! { <Events events=events/> }/> }
 }
 

@@ -12,6 +12,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, RequestInit, Response};
 
 use crate::address::encode;
+use crate::reading::from_json;
 
 /// The address of something about a task's log.
 fn address(task: &TaskRef, what: &str, rest: &str) -> String {
@@ -80,9 +81,9 @@ pub(crate) async fn together(
 async fn get<T: DeserializeOwned>(address: &str, signal: &AbortSignal) -> Result<T, String> {
     let (ok, text) = text(address, signal).await.map_err(|_| String::new())?;
     if ok {
-        return serde_json::from_str(&text).map_err(|error| error.to_string());
+        return from_json(&text).map_err(|error| error.to_string());
     }
-    let told = serde_json::from_str::<serde_json::Value>(&text).ok();
+    let told = from_json::<serde_json::Value>(&text).ok();
     let message = told.and_then(|told| told.get("message")?.as_str().map(str::to_owned));
     Err(message.unwrap_or_default())
 }

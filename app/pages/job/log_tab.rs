@@ -19,6 +19,7 @@ use crate::pages::job::log_together::TogetherView;
 use crate::pages::job::log_view::LogView;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
+use crate::reading::{Reading, reading};
 
 /// The address of a task's log.
 pub(crate) fn log_address(key: &JobKey, attempt: u32, role: &RoleName, index: u32) -> String {
@@ -93,13 +94,13 @@ impl Wanted {
     pub(crate) fn read<T, F>(
         self,
         read: impl Fn(TaskRef) -> F + Send + Sync + 'static,
-    ) -> Resource<Result<First<T>, Failed>>
+    ) -> Reading<First<T>>
     where
         T: Clone + Serialize + DeserializeOwned + Send + Sync + 'static,
         F: Future<Output = Result<T, Failed>> + Send + 'static,
     {
         let read = Arc::new(read);
-        Resource::new(
+        reading(
             || (),
             move |()| {
                 let (wanted, read) = (self.clone(), Arc::clone(&read));

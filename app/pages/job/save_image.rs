@@ -10,6 +10,7 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::image_table::ImageTable;
 use crate::parts::loaded::Loaded;
+use crate::reading::reading;
 use crate::server_fns::images::{RemoveImage, SaveImage, list_images, measure_image};
 
 /// The task whose container is to be saved, and the dialog that asks how. It stands beside the table
@@ -56,7 +57,7 @@ pub(crate) fn SavedImages(key: JobKey, saving: Saving) -> impl IntoView {
     let save = ServerAction::<SaveImage>::new();
     let remove = ServerAction::<RemoveImage>::new();
     let topic = Live::get().images();
-    let images = Resource::new(
+    let images = reading(
         move || (topic.get(), save.version().get(), remove.version().get()),
         |_| list_images(),
     );
@@ -160,7 +161,7 @@ fn Fields() -> impl IntoView {
 #[component]
 fn Size(task: RwSignal<Option<TaskOfJob>>) -> impl IntoView {
     let reader = Reader::get();
-    let size = Resource::new(move || task.get(), measure_image);
+    let size = reading(move || task.get(), measure_image);
     let line = move || {
         let texts = reader.texts();
         match size.get() {

@@ -7,13 +7,14 @@ use crate::i18n::{told, tr};
 use crate::pages::profile::password::Password;
 use crate::parts::loaded::Loaded;
 use crate::parts::table::DataTable;
+use crate::reading::reading;
 use crate::server_fns::users::list_users;
 use crate::session::Session;
 
 /// Where one's account comes from and the groups it is in; the password, where it is one of here.
 #[component]
 pub(crate) fn Account() -> impl IntoView {
-    let users = Resource::new(|| (), |()| list_users());
+    let users = reading(|| (), |()| list_users());
     let own = |users: Vec<UserView>| {
         let name = Session::get().user_name();
         users.into_iter().find(|user| user.name.as_str() == name)

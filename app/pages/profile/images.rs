@@ -5,6 +5,7 @@ use crate::live::Live;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::image_table::ImageTable;
 use crate::parts::loaded::Loaded;
+use crate::reading::reading;
 use crate::server_fns::images::{RemoveImage, list_images};
 
 /// One's own saved images; everybody's, for administrators.
@@ -12,7 +13,7 @@ use crate::server_fns::images::{RemoveImage, list_images};
 pub(crate) fn Images() -> impl IntoView {
     let remove = ServerAction::<RemoveImage>::new();
     let topic = Live::get().images();
-    let images = Resource::new(move || (topic.get(), remove.version().get()), |_| list_images());
+    let images = reading(move || (topic.get(), remove.version().get()), |_| list_images());
     view! {
         <section class="card stack" aria-labelledby="images">
             <div>

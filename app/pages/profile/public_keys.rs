@@ -8,6 +8,7 @@ use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
+use crate::reading::reading;
 use crate::server_fns::ssh::{AddPublicKey, RemovePublicKey, list_public_keys};
 
 /// One's own public keys.
@@ -15,10 +16,8 @@ use crate::server_fns::ssh::{AddPublicKey, RemovePublicKey, list_public_keys};
 pub(crate) fn PublicKeys() -> impl IntoView {
     let add = ServerAction::<AddPublicKey>::new();
     let remove = ServerAction::<RemovePublicKey>::new();
-    let keys = Resource::new(
-        move || (add.version().get(), remove.version().get()),
-        |_| list_public_keys(),
-    );
+    let keys =
+        reading(move || (add.version().get(), remove.version().get()), |_| list_public_keys());
     view! {
         <section class="card stack" aria-labelledby="public-keys">
             <div>

@@ -9,6 +9,7 @@ use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
+use crate::reading::reading;
 use crate::server_fns::users::{CreateToken, RevokeToken, list_tokens};
 
 /// One's own tokens; a new one is shown once.
@@ -17,7 +18,7 @@ pub(crate) fn Tokens() -> impl IntoView {
     let create = ServerAction::<CreateToken>::new();
     let revoke = ServerAction::<RevokeToken>::new();
     let tokens =
-        Resource::new(move || (create.version().get(), revoke.version().get()), |_| list_tokens());
+        reading(move || (create.version().get(), revoke.version().get()), |_| list_tokens());
     view! {
         <section class="card stack" aria-labelledby="tokens">
             <div>

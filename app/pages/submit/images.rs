@@ -1,6 +1,7 @@
 use leptos::prelude::*;
 use protocol::image::ImageState;
 
+use crate::reading::reading;
 use crate::server_fns::images::list_images;
 
 /// The list that fields of images offer.
@@ -9,7 +10,7 @@ pub(crate) const LIST: &str = "saved-images";
 /// The reader's saved images, to choose from where a field asks for one.
 #[component]
 pub(crate) fn ImageChoices() -> impl IntoView {
-    let images = Resource::new(|| (), |()| list_images());
+    let images = reading(|| (), |()| list_images());
     let options = move || {
         let listed = images.get().and_then(Result::ok).unwrap_or_default();
         let saved = listed.into_iter().filter_map(|image| match image.state {

@@ -8,6 +8,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, ProgressEvent, XmlHttpRequest};
 
 use super::Watcher;
+use crate::reading::from_json;
 
 /// What the server said.
 pub(super) struct Answer {
@@ -23,7 +24,7 @@ impl Answer {
 
     /// How many bytes have arrived.
     pub(super) fn arrived(&self) -> Option<f64> {
-        serde_json::from_str::<serde_json::Value>(&self.text).ok()?.get("arrived")?.as_f64()
+        from_json::<serde_json::Value>(&self.text).ok()?.get("arrived")?.as_f64()
     }
 
     /// The file does not go on where the part began.
@@ -37,7 +38,7 @@ impl Answer {
     }
 
     fn error(&self) -> Option<api::Error> {
-        serde_json::from_str(&self.text).ok()
+        from_json(&self.text).ok()
     }
 }
 

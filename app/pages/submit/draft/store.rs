@@ -5,6 +5,7 @@ use leptos::prelude::window;
 use web_sys::Storage;
 
 use super::{Draft, Offer};
+use crate::reading::from_json;
 
 /// All drafts are found under names that begin so, whosever they are.
 const ALL: &str = "berth:draft:";
@@ -103,7 +104,7 @@ impl Store {
 }
 
 fn read(storage: &Storage, name: &str) -> Option<Draft> {
-    serde_json::from_str(&storage.get_item(name).ok().flatten()?).ok()
+    from_json(&storage.get_item(name).ok().flatten()?).ok()
 }
 
 /// The names of all drafts in a storage.
