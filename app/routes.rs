@@ -49,6 +49,8 @@ macro_rules! lazy {
 }
 
 lazy! {
+    HomeRoute => HomePage,
+    SignInRoute => SignInPage,
     JobsRoute => JobsPage,
     JobRoute => JobPage,
     SubmitRoute => SubmitPage,
@@ -96,8 +98,8 @@ fn Pages() -> impl IntoView {
     view! {
         <Frame>
             <Routes fallback=NotFoundPage>
-                <Route path=path!("/") view=HomePage ssr=READY/>
-                <Route path=path!("/sign-in") view=SignInPage ssr=READY/>
+                <Route path=path!("/") view={Lazy::<HomeRoute>::new()} ssr=READY/>
+                <Route path=path!("/sign-in") view={Lazy::<SignInRoute>::new()} ssr=READY/>
                 <Route path=path!("/jobs") view={Lazy::<JobsRoute>::new()} ssr=READY/>
                 <Route path=path!("/jobs/:user/:name/:tab?") view={Lazy::<JobRoute>::new()} ssr=READY/>
                 <Route path=path!("/submit") view={Lazy::<SubmitRoute>::new()} ssr=READY/>
