@@ -11,7 +11,7 @@ use crate::pages::admin::AdminPage;
 use crate::pages::clusters::ClustersPage;
 use crate::pages::files::FilesPage;
 use crate::pages::home::HomePage;
-use crate::pages::job::JobPage;
+use crate::pages::job::part::JobRoute;
 use crate::pages::jobs::JobsPage;
 use crate::pages::node::NodePage;
 use crate::pages::nodes::NodesPage;
@@ -52,7 +52,6 @@ lazy! {
     HomeRoute => HomePage,
     SignInRoute => SignInPage,
     JobsRoute => JobsPage,
-    JobRoute => JobPage,
     SubmitRoute => SubmitPage,
     FilesRoute => FilesPage,
     ClustersRoute => ClustersPage,

@@ -13,6 +13,7 @@ mod log_tab;
 mod log_together;
 mod log_view;
 mod overview;
+pub(crate) mod part;
 mod priority;
 mod save_image;
 mod tab;
@@ -29,16 +30,8 @@ use protocol::ids::JobKey;
 
 use crate::i18n::{text, text_of, tr};
 use crate::live::Live;
-use crate::pages::job::config_tab::ConfigTab;
-use crate::pages::job::connect_tab::ConnectTab;
-use crate::pages::job::events_tab::EventsTab;
 use crate::pages::job::head::JobHead;
-use crate::pages::job::log_tab::LogTab;
-use crate::pages::job::overview::Overview;
-use crate::pages::job::save_image::{SavedImages, Saving};
 use crate::pages::job::tab::{Tab, Tabs};
-use crate::pages::job::tasks_tab::TasksTab;
-use crate::pages::job::terminal_tab::TerminalTab;
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::parts::loaded::Loaded;
 use crate::reading::{Reading, reading_first};
@@ -91,36 +84,10 @@ fn Parts(key: JobKey, detail: Detail) -> impl IntoView {
     let params = use_params_map();
     let tab = Memo::new(move |_| Tab::read(params.read().get("tab").as_deref()));
     let of_tabs = key.clone();
+    let part = part::opened(tab);
     view! {
         <Loaded resource=detail lines=3 content=move |detail| view! { <JobHead detail=detail/> }/>
         <Tabs key=of_tabs tab=tab/>
-        {move || {
-            let key = key.clone();
-            match tab.get() {
-                Tab::Overview => view! { <OverviewTab detail=detail/> }.into_any(),
-                Tab::Tasks => view! { <Tasks key=key detail=detail/> }.into_any(),
-                Tab::Logs => view! { <LogTab key=key detail=detail/> }.into_any(),
-                Tab::Connect => view! { <ConnectTab key=key detail=detail/> }.into_any(),
-                Tab::Terminal => view! { <TerminalTab detail=detail/> }.into_any(),
-                Tab::Events => view! { <EventsTab key=key/> }.into_any(),
-                Tab::Config => view! { <ConfigTab key=key/> }.into_any(),
-            }
-        }}
-    }
-}
-
-#[component]
-fn OverviewTab(detail: Detail) -> impl IntoView {
-    view! { <Loaded resource=detail content=move |detail| view! { <Overview detail=detail/> }/> }
-}
-
-#[component]
-fn Tasks(key: JobKey, detail: Detail) -> impl IntoView {
-    let saving = Saving::provide();
-    view! {
-        <div class="stack">
-            <Loaded resource=detail content=move |detail| view! { <TasksTab detail=detail/> }/>
-            <SavedImages key=key saving=saving/>
-        </div>
+        {move || part.get().map(|part| part(key.clone(), detail))}
     }
 }

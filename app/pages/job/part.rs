@@ -1,0 +1,139 @@
+//! The parts of the page as pieces of code, each of which the browser fetches when it is opened for the
+//! first time.
+
+use futures::FutureExt;
+use futures::future::join;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::LazyRoute;
+use leptos_router::hooks::use_params_map;
+use protocol::ids::JobKey;
+
+use crate::pages::job::config_tab::ConfigTab;
+use crate::pages::job::connect_tab::ConnectTab;
+use crate::pages::job::events_tab::EventsTab;
+use crate::pages::job::log_tab::LogTab;
+use crate::pages::job::overview::Overview;
+use crate::pages::job::save_image::{SavedImages, Saving};
+use crate::pages::job::tab::Tab;
+use crate::pages::job::tasks_tab::TasksTab;
+use crate::pages::job::terminal_tab::TerminalTab;
+use crate::pages::job::{Detail, JobPage};
+use crate::parts::loaded::Loaded;
+
+/// Makes the view of a part.
+pub(crate) type Part = fn(JobKey, Detail) -> AnyView;
+
+/// The page of a job, fetched together with the part that the address names: the browser takes over what
+/// the server sent only when all code for it is there.
+#[derive(Debug)]
+pub(crate) struct JobRoute;
+
+impl LazyRoute for JobRoute {
+    fn data() -> Self {
+        Self
+    }
+
+    async fn view(_route: Self) -> AnyView {
+        (job().await)()
+    }
+
+    async fn preload() {
+        let tab = Tab::read(use_params_map().read_untracked().get("tab").as_deref());
+        join(job(), part(tab)).await;
+    }
+}
+
+/// The part that is to be shown. When another one is chosen, the one before stays until the code of the
+/// other is there.
+pub(crate) fn opened(tab: Memo<Tab>) -> Signal<Option<Part>> {
+    let first = tab.get_untracked();
+    let opened = RwSignal::new(part(first).now_or_never().map(|part| (first, part)));
+    let is_open =
+        move |tab: Tab| opened.with_untracked(|open| open.is_some_and(|(of, _)| of == tab));
+    Effect::new(move |_| {
+        let wanted = tab.get();
+        if is_open(wanted) {
+            return;
+        }
+        spawn_local(async move {
+            let part = part(wanted).await;
+            // By now another one may be wanted, or the page be gone.
+            if tab.try_get_untracked() == Some(wanted) && !is_open(wanted) {
+                opened.set(Some((wanted, part)));
+            }
+        });
+    });
+    Signal::derive(move || opened.get().map(|(_, part)| part))
+}
+
+/// The code of a part; it is there at once where it was fetched before, and on the server.
+async fn part(tab: Tab) -> Part {
+    match tab {
+        Tab::Overview => job_overview().await,
+        Tab::Tasks => job_tasks().await,
+        Tab::Logs => job_logs().await,
+        Tab::Connect => job_connect().await,
+        Tab::Terminal => job_terminal().await,
+        Tab::Events => job_events().await,
+        Tab::Config => job_config().await,
+    }
+}
+
+// A function of these is fetched with all that what it gives will call.
+
+#[lazy]
+fn job() -> fn() -> AnyView {
+    || view! { <JobPage/> }.into_any()
+}
+
+#[lazy]
+fn job_overview() -> Part {
+    |_, detail| view! { <OverviewTab detail=detail/> }.into_any()
+}
+
+#[lazy]
+fn job_tasks() -> Part {
+    |key, detail| view! { <Tasks key=key detail=detail/> }.into_any()
+}
+
+#[lazy]
+fn job_logs() -> Part {
+    |key, detail| view! { <LogTab key=key detail=detail/> }.into_any()
+}
+
+#[lazy]
+fn job_connect() -> Part {
+    |key, detail| view! { <ConnectTab key=key detail=detail/> }.into_any()
+}
+
+#[lazy]
+fn job_terminal() -> Part {
+    |_, detail| view! { <TerminalTab detail=detail/> }.into_any()
+}
+
+#[lazy]
+fn job_events() -> Part {
+    |key, _| view! { <EventsTab key=key/> }.into_any()
+}
+
+#[lazy]
+fn job_config() -> Part {
+    |key, _| view! { <ConfigTab key=key/> }.into_any()
+}
+
+#[component]
+fn OverviewTab(detail: Detail) -> impl IntoView {
+    view! { <Loaded resource=detail content=move |detail| view! { <Overview detail=detail/> }/> }
+}
+
+#[component]
+fn Tasks(key: JobKey, detail: Detail) -> impl IntoView {
+    let saving = Saving::provide();
+    view! {
+        <div class="stack">
+            <Loaded resource=detail content=move |detail| view! { <TasksTab detail=detail/> }/>
+            <SavedImages key=key saving=saving/>
+        </div>
+    }
+}
