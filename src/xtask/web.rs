@@ -67,12 +67,11 @@ pub(crate) fn ensure(workspace: &Workspace, form: Form) -> Result<()> {
 
 fn build(workspace: &Workspace, form: Form) -> Result<()> {
     let scratch = workspace.target.join("site-build");
-    let mut wasm =
-        step("app for the browser", || wasm::build(workspace, form, &scratch.join("wasm")))?;
-    pack::small_parts(&mut wasm)?;
+    let wasm = step("app for the browser", || wasm::build(workspace, form, &scratch.join("wasm")))?;
+    let parts = pack::parts(&wasm)?;
     let mut site = Site::begin(&workspace.target.join("site-new"))?;
     step("scripts and styles", || {
-        bundle::application(workspace, form, &wasm, &mut site)?;
+        bundle::application(workspace, form, &wasm, &parts, &mut site)?;
         bundle::javascript(workspace, form, &scratch.join("js"), &mut site)?;
         bundle::styles(workspace, form, &scratch.join("style"), &mut site)?;
         site.copy_tree(&workspace.root.join("public"), Path::new(""))

@@ -80,7 +80,8 @@ async fn part(tab: Tab) -> Part {
     }
 }
 
-// A function of these is fetched with all that what it gives will call.
+// A function of these is fetched with all that what it gives will call. By the names the build knows that
+// the parts come after the page, and packs nothing into them that the page has.
 
 #[lazy]
 fn job() -> fn() -> AnyView {

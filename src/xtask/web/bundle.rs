@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 use super::Form;
 use super::inputs::files;
@@ -16,36 +16,27 @@ use crate::node;
 use crate::process::output;
 use crate::workspace::Workspace;
 
-/// Fetches a part.
-const FETCH_PART: &str = include_str!("fetch_part.js");
-
 /// The glue in one piece, with whatever it imports, and the code that it loads.
 pub(super) fn application(
     workspace: &Workspace,
     form: Form,
     application: &Application,
+    parts: &[PathBuf],
     site: &mut Site,
 ) -> Result<()> {
     let mut loader = fs::read_to_string(&application.loader)?;
-    for part in &application.parts {
+    for part in parts {
         let name = part.file_name().and_then(OsStr::to_str).context("a part has a name")?;
         let hashed = site.add_part(name, part)?;
         loader = loader.replace(&format!("\"./{name}\""), &format!("\"./{hashed}\""));
     }
-    fs::write(&application.loader, patient(&loader)?)?;
+    fs::write(&application.loader, loader)?;
     let bundled = application.glue.with_file_name("bundled.js");
     let mut esbuild = esbuild(workspace, form);
     esbuild.arg(&application.glue).args(["--bundle", "--format=esm"]);
     output(esbuild.arg(format!("--outfile={}", bundled.display())))?;
     site.add("app.js", &bundled)?;
     site.add("app_bg.wasm", &application.wasm)
-}
-
-/// The loader of parts with a way of fetching them that outlives a network which changes.
-fn patient(loader: &str) -> Result<String> {
-    let patient = loader.replace("fetch(new URL(", "fetchPart(new URL(");
-    ensure!(patient != loader, "the loader of parts does not fetch them as it did");
-    Ok(format!("{FETCH_PART}{patient}"))
 }
 
 /// What `app/js` builds: an editor, a terminal. They name their files and say so in a manifest.

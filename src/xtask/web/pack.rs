@@ -1,65 +1,81 @@
-//! The code that pages share is cut into many small parts, dozens of which one page needs. Those go
-//! together in one file, from which each is taken.
+//! The code that parts of the application share is cut into hundreds of pieces, one for each set of parts
+//! that need it. A part goes with all its pieces into one file: opening a page takes one request.
 
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
 use super::wasm::Application;
 
-/// A part below so many bytes goes with the others.
-const SMALL: usize = 9_000;
+/// Parts by their names, each with the names of its pieces.
+pub(super) type Parts = BTreeMap<String, Vec<String>>;
 
-/// The file of the small parts. Its name ends as those of the parts: it is compressed as they are.
-const PACK: &str = "small.wasm";
+/// Fetches parts and links them.
+const LOAD_PART: &str = include_str!("load_part.js");
 
-/// Takes parts out of the pack, which is fetched once; when that fails, again for whoever asks next.
-const TAKE: &str = r#"
-let pack;
-function fromPack(from, to) {
-    pack ??= fetch(new URL("./small.wasm", import.meta.url)).then((answer) => {
-        if (!answer.ok) throw new Error(`the parts: ${answer.status}`);
-        return answer.arrayBuffer();
-    });
-    pack.catch(() => { pack = undefined; });
-    const headers = { "content-type": "application/wasm" };
-    return pack.then((bytes) => new Response(bytes.slice(from, to), { headers }));
+/// What the splitter's own loader says after what is needed of it here.
+const ITS_LOADING: &str = "function makeLoad(";
+
+/// Packs the parts, and lets the loader take them from their files, which it gives.
+pub(super) fn parts(application: &Application) -> Result<Vec<PathBuf>> {
+    let loader = fs::read_to_string(&application.loader)?;
+    let (linking, _) =
+        loader.split_once(ITS_LOADING).context("the loader of parts is not what it was")?;
+    let mut loader = format!("{linking}{LOAD_PART}");
+    let mut files = Vec::new();
+    for part in application.parts.keys() {
+        let file = application.loader.with_file_name(format!("part_{part}.wasm"));
+        fs::write(&file, packed(&application.loader, &application.parts, part)?)?;
+        files.push(file);
+        let before = before(&application.parts, part);
+        let before = before.map(|before| format!("() => part_{before}()")).unwrap_or_default();
+        // Writing to a text never fails.
+        let _written = write!(
+            loader,
+            "const part_{part} = load(\"./part_{part}.wasm\", [{before}]);\n\
+             export const __wasm_split_load_{part} = wrapAsyncCb(part_{part});\n"
+        );
+    }
+    fs::write(&application.loader, loader)?;
+    Ok(files)
 }
-"#;
 
-/// Puts the small parts into one file and lets the loader take them from there.
-pub(super) fn small_parts(application: &mut Application) -> Result<()> {
-    let mut loader = fs::read_to_string(&application.loader)?;
-    let mut bytes = Vec::new();
-    let mut alone = Vec::new();
-    for part in std::mem::take(&mut application.parts) {
-        let content = fs::read(&part)?;
-        let name = part.file_name().and_then(OsStr::to_str).context("a part has a name")?;
-        let from = bytes.len();
-        match packed(&loader, name, from, from + content.len()) {
-            Some(packed) if content.len() < SMALL => {
-                loader = packed;
-                bytes.extend(content);
-            }
-            Some(_) | None => alone.push(part),
+/// A part's pieces but those of the part before it, as `load_part.js` reads them.
+fn packed(beside: &Path, parts: &Parts, part: &str) -> Result<Vec<u8>> {
+    let numbers: BTreeSet<&String> = parts.values().flatten().collect();
+    let numbers: BTreeMap<_, _> = numbers.into_iter().zip(0_u32..).collect();
+    let known = before(parts, part).map(|before| &parts[before]);
+    let mut head = Vec::new();
+    let mut code = Vec::new();
+    for piece in &parts[part] {
+        if known.is_some_and(|known| known.contains(piece)) {
+            continue;
         }
+        let content = fs::read(beside.with_file_name(format!("{piece}.wasm")))
+            .with_context(|| format!("cannot read {piece}"))?;
+        head.extend(numbers[piece].to_le_bytes());
+        head.extend(u32::try_from(content.len())?.to_le_bytes());
+        code.extend(content);
     }
-    if !bytes.is_empty() {
-        let pack: PathBuf = application.loader.with_file_name(PACK);
-        fs::write(&pack, bytes)?;
-        fs::write(&application.loader, loader + TAKE)?;
-        alone.push(pack);
-    }
-    application.parts = alone;
-    Ok(())
+    let count = u32::try_from(head.len() / 8)?;
+    Ok([count.to_le_bytes().as_slice(), &head, &code].concat())
 }
 
-/// The loader with a part taken from the pack; `None`: it does not fetch the part by itself.
-fn packed(loader: &str, name: &str, from: usize, to: usize) -> Option<String> {
-    let fetched = format!("fetch(new URL(\"./{name}\", import.meta.url))");
-    loader.contains(&fetched).then(|| loader.replace(&fetched, &format!("fromPack({from}, {to})")))
+/// The part that another one's name goes on: whoever opens `job_logs` has opened `job`, or does.
+fn before<'a>(parts: &'a Parts, part: &str) -> Option<&'a str> {
+    let goes_on = |other: &&str| {
+        let rest = plain(part).strip_prefix(plain(other));
+        rest.is_some_and(|rest| rest.starts_with('_'))
+    };
+    parts.keys().map(String::as_str).find(goes_on)
+}
+
+/// A part's name without the number that makes it the only one of the name.
+fn plain(part: &str) -> &str {
+    part.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches('_')
 }
 
 #[cfg(test)]
@@ -67,27 +83,48 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_parts_are_taken_from_one_file_and_large_ones_fetched() {
+    fn a_part_comes_in_one_file_with_what_it_shares() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        let line = |name: &str| format!("fetch(new URL(\"./{name}\", import.meta.url));\n");
-        let names = ["a.wasm", "large.wasm", "b.wasm"];
-        fs::write(path("parts.js"), names.map(line).concat()).unwrap();
-        fs::write(path("a.wasm"), [1; 10]).unwrap();
-        fs::write(path("large.wasm"), [2; SMALL]).unwrap();
-        fs::write(path("b.wasm"), [3; 5]).unwrap();
-        let mut application = Application {
+        fs::write(path("parts.js"), "let shared;\nfunction makeLoad(fetcher, deps) {}\n").unwrap();
+        fs::write(path("chunk_1.wasm"), [1; 3]).unwrap();
+        fs::write(path("chunk_2.wasm"), [2; 2]).unwrap();
+        for (own, byte) in [("split_job_77", 3_u8), ("split_job_logs_88", 4), ("split_jobs_99", 5)]
+        {
+            fs::write(path(&format!("{own}.wasm")), [byte]).unwrap();
+        }
+        let pieces = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let application = Application {
             glue: path("app.js"),
             wasm: path("app.wasm"),
             loader: path("parts.js"),
-            parts: names.map(path).to_vec(),
+            pieces: Vec::new(),
+            parts: BTreeMap::from([
+                ("job_77".to_owned(), pieces(&["chunk_1", "split_job_77"])),
+                ("job_logs_88".to_owned(), pieces(&["chunk_1", "chunk_2", "split_job_logs_88"])),
+                ("jobs_99".to_owned(), pieces(&["chunk_1", "split_jobs_99"])),
+            ]),
         };
-        small_parts(&mut application).unwrap();
-        assert_eq!(application.parts, ["large.wasm", PACK].map(path));
+        let files = parts(&application).unwrap();
+        let names = ["part_job_77.wasm", "part_job_logs_88.wasm", "part_jobs_99.wasm"];
+        assert_eq!(files, names.map(path));
+        let numbers = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let file = |head: &[u32], code: &[u8]| {
+            let head: Vec<u8> = numbers(head);
+            [head.as_slice(), code].concat()
+        };
+        let content = |at: usize| fs::read(&files[at]).unwrap();
+        assert_eq!(content(0), file(&[2, 0, 3, 2, 1], &[1, 1, 1, 3]));
+        assert_eq!(content(1), file(&[2, 1, 2, 3, 1], &[2, 2, 4]), "job has the first piece");
+        assert_eq!(content(2), file(&[2, 0, 3, 4, 1], &[1, 1, 1, 5]));
         let loader = fs::read_to_string(path("parts.js")).unwrap();
-        let large = line("large.wasm");
-        assert!(loader.starts_with(&format!("fromPack(0, 10);\n{large}fromPack(10, 15);\n")));
-        assert!(loader.contains(&format!("./{PACK}")));
-        assert_eq!(fs::read(path(PACK)).unwrap(), [[1; 10].as_slice(), &[3; 5]].concat());
+        assert!(loader.starts_with("let shared;\n") && !loader.contains("makeLoad"), "{loader}");
+        for line in [
+            "const part_job_77 = load(\"./part_job_77.wasm\", []);\n",
+            "const part_job_logs_88 = load(\"./part_job_logs_88.wasm\", [() => part_job_77()]);\n",
+            "export const __wasm_split_load_jobs_99 = wrapAsyncCb(part_jobs_99);\n",
+        ] {
+            assert!(loader.contains(line), "{line}");
+        }
     }
 }

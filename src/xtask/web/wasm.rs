@@ -8,24 +8,12 @@ use anyhow::{Context, Result, anyhow};
 use wasm_bindgen_cli_support::Bindgen;
 
 use super::Form;
-use super::at_once::at_once;
+use super::pack::Parts;
 use crate::node;
 use crate::process::{output, run};
 use crate::progress::note;
 use crate::wasm_target::TARGET;
 use crate::workspace::Workspace;
-
-/// What rustc's WASM target uses and every current browser understands; the module itself does not
-/// say so once it is stripped. All features would be too many: browsers lack some of them.
-const FEATURES: [&str; 7] = [
-    "--enable-bulk-memory",
-    "--enable-bulk-memory-opt",
-    "--enable-multivalue",
-    "--enable-mutable-globals",
-    "--enable-nontrapping-float-to-int",
-    "--enable-reference-types",
-    "--enable-sign-ext",
-];
 
 /// The name of the module that fetches parts.
 const LOADER: &str = "parts.js";
@@ -39,8 +27,10 @@ pub(super) struct Application {
     pub(super) wasm: PathBuf,
     /// An ES module that the glue imports: it fetches the parts, by their names.
     pub(super) loader: PathBuf,
-    /// The code of single pages, and what some of them share.
-    pub(super) parts: Vec<PathBuf>,
+    /// The code of parts, and what some of them share.
+    pub(super) pieces: Vec<PathBuf>,
+    /// Which of it each part needs.
+    pub(super) parts: Parts,
 }
 
 /// Compiles `app`, takes it apart, makes the glue and, in the small form, shrinks the code.
@@ -51,7 +41,7 @@ pub(super) fn build(workspace: &Workspace, form: Form, folder: &Path) -> Result<
     }
     fs::create_dir_all(folder)?;
     let main = folder.join("main.wasm");
-    let parts = split(&compiled, &main, folder)?;
+    let (pieces, parts) = split(&compiled, &main, folder)?;
     Bindgen::new()
         .input_path(&main)
         .out_name("app")
@@ -65,6 +55,7 @@ pub(super) fn build(workspace: &Workspace, form: Form, folder: &Path) -> Result<
         glue: folder.join("app.js"),
         wasm: folder.join("app_bg.wasm"),
         loader: folder.join(LOADER),
+        pieces,
         parts,
     };
     match form {
@@ -74,8 +65,8 @@ pub(super) fn build(workspace: &Workspace, form: Form, folder: &Path) -> Result<
     Ok(application)
 }
 
-/// Takes the code of lazy routes out of the main module; gives the files of the parts.
-fn split(compiled: &Path, main: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+/// Takes what is loaded later out of the main module; gives its pieces, and which part needs which.
+fn split(compiled: &Path, main: &Path, folder: &Path) -> Result<(Vec<PathBuf>, Parts)> {
     let code = fs::read(compiled).with_context(|| format!("cannot read {}", compiled.display()))?;
     let link_name = format!("./{LOADER}");
     let mut options = wasm_split_cli_support::Options::new(&code);
@@ -85,7 +76,7 @@ fn split(compiled: &Path, main: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
     options.main_module = "./app.js";
     let split = wasm_split_cli_support::transform(options)
         .map_err(|error| anyhow!("cannot split {}: {error:#}", compiled.display()))?;
-    Ok(split.split_modules)
+    Ok((split.split_modules, split.prefetch_map.into_iter().collect()))
 }
 
 /// Native and WASM builds never share a folder: features are unified for each invocation, and each
@@ -108,22 +99,18 @@ fn compile(workspace: &Workspace, form: Form) -> Result<PathBuf> {
 }
 
 fn shrink(workspace: &Workspace, application: &Application) -> Result<()> {
-    let optimizer = workspace.javascript().join("node_modules/binaryen/bin/wasm-opt");
-    let files = || iter::once(&application.wasm).chain(&application.parts);
+    let files = || iter::once(&application.wasm).chain(&application.pieces);
     let size = || files().map(|file| Ok(fs::metadata(file)?.len())).sum::<Result<u64>>();
     let before = size()?;
-    let optimize = |file: &PathBuf| {
-        let mut node = node::node(&workspace.javascript());
-        node.arg("--no-warnings").arg(&optimizer).arg("-Oz").args(FEATURES);
-        output(node.arg(file).arg("-o").arg(file)).context("wasm-opt of the npm package binaryen")
-    };
-    at_once(files(), |file| optimize(file).map(drop))?;
+    let mut node = node::node(&workspace.javascript());
+    output(node.arg("shrink.mjs").args(files())).context("the npm package binaryen")?;
     let main = fs::metadata(&application.wasm)?.len();
     note(&format!(
-        "wasm-opt: {} kB, was {} kB; {} kB of it in {} parts",
+        "wasm: {} kB, was {} kB; {} kB of it in {} pieces for {} parts",
         size()? / 1000,
         before / 1000,
         (size()? - main) / 1000,
+        application.pieces.len(),
         application.parts.len()
     ));
     Ok(())

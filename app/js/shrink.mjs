@@ -1,0 +1,46 @@
+// Makes WebAssembly small, each of the files that are named: `node shrink.mjs FILE...`. All processors work
+// at it; a process for each file would take most of its time for the start.
+import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { Worker, isMainThread, parentPort } from "node:worker_threads";
+
+if (isMainThread) {
+  const files = process.argv.slice(2);
+  const give = (worker) => {
+    const file = files.shift();
+    if (file === undefined) void worker.terminate();
+    else worker.postMessage(file);
+  };
+  for (let workers = Math.min(availableParallelism(), files.length); workers > 0; workers--) {
+    const worker = new Worker(new URL(import.meta.url));
+    worker.on("message", () => give(worker));
+    worker.on("error", (error) => {
+      throw error;
+    });
+    give(worker);
+  }
+} else {
+  const { default: binaryen } = await import("binaryen");
+  const { Features } = binaryen;
+  // What rustc's WASM target uses and every current browser understands; the code itself does not say
+  // so once it is stripped. All features would be too many: browsers lack some of them.
+  const features =
+    Features.BulkMemory |
+    Features.BulkMemoryOpt |
+    Features.Multivalue |
+    Features.MutableGlobals |
+    Features.NontrappingFPToInt |
+    Features.ReferenceTypes |
+    Features.SignExt;
+  // As `wasm-opt -Oz`.
+  binaryen.setOptimizeLevel(2);
+  binaryen.setShrinkLevel(2);
+  parentPort.on("message", (file) => {
+    const code = binaryen.readBinary(readFileSync(file));
+    code.setFeatures(features);
+    code.optimize();
+    writeFileSync(file, code.emitBinary());
+    code.dispose();
+    parentPort.postMessage("done");
+  });
+}
