@@ -106,7 +106,7 @@ impl fmt::Display for Misread {
 pub fn allowed(key: Key) -> String {
     match key {
         Key::User => "a user name, or me".to_owned(),
-        Key::State => State::ALL.map(|state| state.as_str().to_lowercase()).join(", "),
+        Key::State => State::ALL.map(|state| state.as_str().to_ascii_lowercase()).join(", "),
         Key::VirtualCluster => "the name of a virtual cluster".to_owned(),
         Key::Gpu => "4, >=4, >4, <=4 or <4".to_owned(),
         Key::Type => "a GPU type such as A100".to_owned(),
@@ -147,7 +147,7 @@ fn apply(query: &mut JobQuery, key: Key, value: &str, me: Option<&UserName>) -> 
             (user, _) => user.parse().ok(),
         })?),
         Key::State => {
-            let state = |word: &str| State::from_word(&word.to_uppercase());
+            let state = |word: &str| State::from_word(&word.to_ascii_uppercase());
             query.states.extend(each(value, state)?);
         }
         Key::VirtualCluster => {

@@ -16,7 +16,7 @@ pub(super) const FINDING: Finding = Finding {
     bad_value: |word, allowed| format!("无法识别“{word}”。可以填写：{allowed}。"),
     allowed: |key| match key {
         Key::User => "用户名，或 me（本人）".to_owned(),
-        Key::State => State::ALL.map(|state| state.as_str().to_lowercase()).join("、"),
+        Key::State => State::ALL.map(|state| state.as_str().to_ascii_lowercase()).join("、"),
         Key::VirtualCluster => "虚拟集群的名称".to_owned(),
         Key::Gpu => "4、>=4、>4、<=4 或 <4".to_owned(),
         Key::Type => "GPU 型号，例如 A100".to_owned(),

@@ -85,7 +85,7 @@ impl Filter {
     pub(crate) fn toggled(&self, state: State) -> Self {
         let is_state = |word: &&str| token_state(word) == Some(state);
         let mut words: Vec<&str> = self.text.split_whitespace().filter(|w| !is_state(w)).collect();
-        let token = format!("state:{}", state.as_str().to_lowercase());
+        let token = format!("state:{}", state.as_str().to_ascii_lowercase());
         if words.len() == self.text.split_whitespace().count() {
             words.push(&token);
         }
@@ -133,7 +133,7 @@ impl Filter {
 /// The state of a token that names one and nothing else.
 fn token_state(word: &str) -> Option<State> {
     let (key, value) = word.split_once(':')?;
-    let value = (Key::from_word(key)? == Key::State).then(|| value.to_uppercase())?;
+    let value = (Key::from_word(key)? == Key::State).then(|| value.to_ascii_uppercase())?;
     State::from_word(&value)
 }
 

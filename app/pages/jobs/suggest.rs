@@ -97,7 +97,7 @@ fn offers(text: &str) -> Vec<(String, Option<Key>)> {
 /// The values of a key that are the same everywhere.
 fn values(key: Key) -> Vec<String> {
     let words: &[&str] = match key {
-        Key::State => return State::ALL.map(|state| state.as_str().to_lowercase()).to_vec(),
+        Key::State => return State::ALL.map(|state| state.as_str().to_ascii_lowercase()).to_vec(),
         Key::User => &["me"],
         Key::Gpu => &["0", ">=1", ">=8"],
         Key::Priority => &["oppo", "test", "prod", "crit"],

@@ -346,10 +346,10 @@ pub(crate) fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> O
     if word.len() > 64 {
         return None;
     }
-    let word: Vec<char> = word.to_lowercase().chars().collect();
+    let word: Vec<char> = word.to_ascii_lowercase().chars().collect();
     let limit = (word.len() / 3).max(2);
     let distances = known.map(|candidate| {
-        let letters: Vec<char> = candidate.to_lowercase().chars().collect();
+        let letters: Vec<char> = candidate.to_ascii_lowercase().chars().collect();
         let contained = word.len() >= 3 && letters.starts_with(&word);
         let distance = distance(&word, &letters);
         (if contained { distance.min(limit) } else { distance }, candidate)

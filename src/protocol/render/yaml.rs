@@ -110,7 +110,7 @@ fn is_bare(text: &str) -> bool {
         && !text.contains(": ")
         && !text.contains(" #")
         && !text.chars().any(|c| needs_escape(c) || c == '\t')
-        && !flags.contains(&text.to_lowercase().as_str())
+        && !flags.contains(&text.to_ascii_lowercase().as_str())
         && is_plain_text(text)
 }
 
