@@ -7,7 +7,7 @@ use std::str::FromStr;
 use async_trait::async_trait;
 use protocol::amount::Amount;
 use protocol::ids::{GpuType, JobKey, UserName, VirtualClusterName};
-use protocol::spec::Priority;
+use protocol::spec::{Priority, TimeLimit};
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Scarce, Waiting};
 use serde::{Deserialize, Serialize};
@@ -205,9 +205,13 @@ pub struct Alternative {
     pub instead: Instead,
     /// On what is lent: it gives way when others want it back.
     pub borrowed: bool,
+    /// On what is kept for this job: it ends before that one is expected to start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<JobKey>,
 }
 
-/// What may be different. As text, which addresses have: `split:2x4`, `type:V100`, `vc:nlp`.
+/// What may be different. As text, which addresses have: `split:2x4`, `type:V100`, `vc:nlp`,
+/// `limit:2h`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "instead", rename_all = "snake_case")]
 pub enum Instead {
@@ -228,6 +232,11 @@ pub enum Instead {
         /// Which.
         virtual_cluster: VirtualClusterName,
     },
+    /// It runs no longer than this.
+    TimeLimit {
+        /// How long.
+        time_limit: TimeLimit,
+    },
 }
 
 impl fmt::Display for Instead {
@@ -236,6 +245,7 @@ impl fmt::Display for Instead {
             Self::Split { tasks, gpus } => write!(f, "split:{tasks}x{gpus}"),
             Self::GpuType { gpu_type } => write!(f, "type:{gpu_type}"),
             Self::VirtualCluster { virtual_cluster } => write!(f, "vc:{virtual_cluster}"),
+            Self::TimeLimit { time_limit } => write!(f, "limit:{time_limit}"),
         }
     }
 }
@@ -251,6 +261,7 @@ impl FromStr for Instead {
             }
             ("type", name) => Some(Self::GpuType { gpu_type: name.parse().ok()? }),
             ("vc", name) => Some(Self::VirtualCluster { virtual_cluster: name.parse().ok()? }),
+            ("limit", limit) => Some(Self::TimeLimit { time_limit: limit.parse().ok()? }),
             _ => None,
         };
         read().ok_or(NoInstead)
@@ -259,7 +270,7 @@ impl FromStr for Instead {
 
 /// A text that is no [`Instead`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("allowed are split:TASKSxGPUS, type:GPUTYPE and vc:NAME")]
+#[error("allowed are split:TASKSxGPUS, type:GPUTYPE, vc:NAME and limit:TIME")]
 pub struct NoInstead;
 
 #[cfg(test)]
@@ -268,10 +279,10 @@ mod tests {
 
     #[test]
     fn what_is_different_is_written_and_read() {
-        for text in ["split:2x4", "type:V100", "vc:nlp"] {
+        for text in ["split:2x4", "type:V100", "vc:nlp", "limit:2h", "limit:1d 12h"] {
             assert_eq!(text.parse::<Instead>().unwrap().to_string(), text);
         }
-        for text in ["", "split:2", "split:x", "type:", "vc:a b", "node:a"] {
+        for text in ["", "split:2", "split:x", "type:", "vc:a b", "node:a", "limit:soon"] {
             assert_eq!(text.parse::<Instead>(), Err(NoInstead), "{text}");
         }
     }

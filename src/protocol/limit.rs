@@ -17,6 +17,12 @@ impl TimeLimit {
     /// What may be written, for people.
     pub const ALLOWED: &str = "seconds, or a text such as 2h 30m, of at most 365d";
 
+    /// So many hours, one at least and [`Self::LONGEST`] at most.
+    #[must_use]
+    pub fn of_hours(hours: u32) -> Self {
+        Self(hours.saturating_mul(3_600)).clamp(Self(3_600), Self::LONGEST)
+    }
+
     /// In milliseconds.
     #[must_use]
     pub fn millis(self) -> i64 {
@@ -90,6 +96,8 @@ mod tests {
             assert_eq!((limit.millis(), limit.to_string().as_str()), (seconds * 1000, written));
             assert_eq!(written.parse(), Ok(limit));
         }
+        let hours = [0, 1, 24, u32::MAX].map(|hours| TimeLimit::of_hours(hours).to_string());
+        assert_eq!(hours, ["1h", "1h", "1d", "365d"]);
         for text in ["", "0", "-1", "2.5h", "1h 2", "m", "30m 2h", "1h 1h", "366d", "99999999999"] {
             assert!(text.parse::<TimeLimit>().is_err(), "{text}");
         }

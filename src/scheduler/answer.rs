@@ -1,4 +1,4 @@
-//! What waiting jobs are told, and what would become of one that is not submitted.
+//! What waiting jobs are told.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,15 +7,10 @@ use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
 
 use crate::admit::never;
-use crate::claimant::Claimant;
-use crate::cluster::Claim;
-use crate::evict::evict;
 use crate::explain;
-use crate::fit::{Look, guaranteed_looks, place, placement, undo};
+use crate::fit::{Look, place, undo};
 use crate::life::Life;
-use crate::model::{
-    Answer, Expected, Explanation, Ground, Plan, Request, Snapshot, Standing, Turn,
-};
+use crate::model::{Expected, Explanation, Ground, Plan, Snapshot};
 use crate::queue::{Key, Waiter};
 use crate::reserve::{Hold, keep, release, reserve};
 use crate::state::State;
@@ -27,98 +22,12 @@ pub fn plan(snapshot: &Snapshot, now: Timestamp) -> Plan {
     State::of(snapshot).plan(now)
 }
 
-/// What would become of a request if it were submitted now: it takes its place in the queue by its
-/// own `priority` and `submitted_at`.
-#[must_use]
-pub fn dry_run(snapshot: &Snapshot, request: &Request, now: Timestamp) -> Answer {
-    let mut state = State::of(snapshot);
-    state.pass(now);
-    state.dry_run(request, now)
-}
-
 /// Holders that are put in order.
 const HOLDERS: usize = 8;
 /// Jobs ahead that are named.
 const AHEAD: usize = 4;
 
-/// How a job could start at once.
-#[derive(Debug)]
-pub(crate) enum Start {
-    /// On these places, which are free, by this right.
-    Free(Vec<Claim>, Standing),
-    /// On the places of these, which run on borrowed resources.
-    Cleared(Vec<JobId>),
-}
-
 impl State {
-    /// What would become of a request if it were submitted now. What a pass would start anyhow is
-    /// thought of as started: ask after a pass.
-    pub fn dry_run(&mut self, request: &Request, now: Timestamp) -> Answer {
-        let class = self.cluster.class(request);
-        if let Some(reason) = never(&self.cluster, &class) {
-            return Answer::Never(reason);
-        }
-        let wanted = (request.job, &class);
-        match self.start_of(wanted, request.turn(), now) {
-            Some(Start::Free(claims, standing)) => {
-                Answer::Fits(placement(&self.cluster, wanted, &claims, standing).tasks, standing)
-            }
-            Some(Start::Cleared(victims)) => Answer::Preempts(victims),
-            None => Answer::Waits(self.explanation(wanted, Key::of(request), now)),
-        }
-    }
-
-    /// How a request would start if it were submitted now, its turn being this; `None`: it would
-    /// wait. Nothing is taken.
-    pub(crate) fn start_of(
-        &mut self,
-        wanted: (JobId, &Class),
-        turn: Turn,
-        now: Timestamp,
-    ) -> Option<Start> {
-        let class = wanted.1;
-        if !class.opportunistic {
-            for account in self.cluster.accounts(class.cluster).to_vec() {
-                if !self.cluster.shares.lacks(account, class, false).is_empty() {
-                    continue;
-                }
-                let claimant = self.cluster.claimant(account, turn);
-                for look in guaranteed_looks(&self.cluster, class, account) {
-                    if let Some(start) = self.guaranteed_start(wanted, look, &claimant, now) {
-                        return Some(start);
-                    }
-                }
-            }
-        }
-        if !self.cluster.may_borrow(class) {
-            return None;
-        }
-        let claims = place(&mut self.cluster, wanted, Look::Lend).ok()?;
-        undo(&mut self.cluster, &claims);
-        Some(Start::Free(claims, Look::Lend.standing()))
-    }
-
-    fn guaranteed_start(
-        &mut self,
-        wanted: (JobId, &Class),
-        look: Look,
-        claimant: &Claimant,
-        now: Timestamp,
-    ) -> Option<Start> {
-        if let Ok(claims) = place(&mut self.cluster, wanted, look) {
-            undo(&mut self.cluster, &claims);
-            return Some(Start::Free(claims, look.standing()));
-        }
-        let eviction = evict(&mut self.cluster, wanted, look, now, &|t| claimant.moves(t))?;
-        undo(&mut self.cluster, &eviction.claims);
-        let victims = eviction.victims.iter().map(|(job, _)| *job).collect();
-        for (job, tenant) in eviction.victims {
-            tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
-            self.cluster.settle(job, tenant);
-        }
-        Some(Start::Cleared(victims))
-    }
-
     /// Place in the queue of the virtual cluster, from 1, and how many are ahead there.
     fn position(&self, key: Key, cluster: &VirtualClusterName) -> (u32, u32) {
         let lines = self.queue.active.iter().map(|line| &self.queue.lines[line]);
@@ -258,7 +167,12 @@ impl State {
     }
 
     /// What can be said of a job that finds no room.
-    fn explanation(&mut self, wanted: (JobId, &Class), key: Key, now: Timestamp) -> Explanation {
+    pub(crate) fn explanation(
+        &mut self,
+        wanted: (JobId, &Class),
+        key: Key,
+        now: Timestamp,
+    ) -> Explanation {
         let (job, class) = wanted;
         let (position, ahead) = self.position(key, &class.of.virtual_cluster);
         let reason = self.reason(wanted, ahead);

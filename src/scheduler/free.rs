@@ -4,7 +4,6 @@ use protocol::ids::GpuType;
 use protocol::time::Timestamp;
 
 use crate::admit::never;
-use crate::answer::Start;
 use crate::fit::{Look, place, undo};
 use crate::gpus::Bits;
 use crate::model::{FreeGpus, Request, Standing};
@@ -23,17 +22,19 @@ impl State {
         gpu_type: &GpuType,
         now: Timestamp,
     ) -> Option<FreeGpus> {
+        self.behind_the_only_one(like, now, |state| state.free_of(like, gpu_type, now))
+    }
+
+    fn free_of(&mut self, like: &Request, gpu_type: &GpuType, now: Timestamp) -> Option<FreeGpus> {
         let one = sized(like, gpu_type, 1, 1);
         let class = self.cluster.class(&one);
         if never(&self.cluster, &class).is_some() {
             return None;
         }
         let Idle { all, on_one_node } = self.idle(gpu_type);
-        let single =
-            |state: &mut Self, gpus| state.starts_now(&sized(like, gpu_type, 1, gpus), now);
+        let single = |state: &mut Self, gpus| state.right(&sized(like, gpu_type, 1, gpus), now);
         let largest = (1..=on_one_node).rev().find(|gpus| single(self, *gpus).is_some());
-        let gang =
-            |state: &mut Self, tasks| state.starts_now(&sized(like, gpu_type, tasks, 1), now);
+        let gang = |state: &mut Self, tasks| state.right(&sized(like, gpu_type, tasks, 1), now);
         let guess = self.reach(&sized(like, gpu_type, all, 1));
         let gpus = most(all, guess, |tasks| gang(self, tasks).is_some());
         let guaranteed = |right: Right| right == Some(Standing::Guaranteed);
@@ -59,20 +60,8 @@ impl State {
         idle
     }
 
-    /// By what right a request would start at once, were it submitted now; `None`: it would not. Ask
-    /// after a pass, as for a dry run.
-    pub fn starts_now(&mut self, request: &Request, now: Timestamp) -> Right {
-        if request.roles.iter().all(|role| role.count == 0) {
-            return None;
-        }
-        let class = self.cluster.class(request);
-        if never(&self.cluster, &class).is_some() {
-            return None;
-        }
-        match self.start_of((request.job, &class), request.turn(), now)? {
-            Start::Free(_, standing) => Some(standing),
-            Start::Cleared(_) => None,
-        }
+    fn right(&mut self, request: &Request, now: Timestamp) -> Right {
+        Some(self.at_once(request, now)?.standing)
     }
 
     /// How many tasks of a request find room on what is idle: a good guess of how many would start.

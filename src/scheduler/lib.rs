@@ -16,6 +16,7 @@ pub mod model;
 
 mod admit;
 mod answer;
+mod asked;
 mod cells;
 mod claimant;
 mod cluster;
@@ -65,7 +66,8 @@ mod story;
 mod wishes;
 
 pub use admit::admit;
-pub use answer::{dry_run, plan};
+pub use answer::plan;
+pub use asked::dry_run;
 pub use effect::{Change, Effect};
 pub use order::{Place, moves};
 pub use pass::Pass;

@@ -237,6 +237,11 @@ impl Request {
         let expected = self.expected_ms.or(self.limit_ms);
         Turn::new(self.priority, self.submitted_at, self.moved_ms, expected)
     }
+
+    /// The longest that it is expected to run.
+    pub(crate) fn runs_ms(&self) -> Option<i64> {
+        self.expected_ms.into_iter().chain(self.limit_ms).min()
+    }
 }
 
 impl Running {
@@ -308,6 +313,15 @@ pub enum Answer {
     Waits(Explanation),
     /// It could never start.
     Never(WaitReason),
+}
+
+/// How a job would start at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtOnce {
+    /// By what right.
+    pub standing: Standing,
+    /// On what is kept for this job, before whose start it ends.
+    pub before: Option<JobId>,
 }
 
 /// The free GPUs of a type, as a job that is submitted now would find them.

@@ -149,7 +149,7 @@ impl State {
     }
 
     /// Whether nobody else waits whom a reservation would be needed against.
-    fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.queue.jobs.len() == 1
     }
 

@@ -170,6 +170,13 @@ impl Queue {
         Some(waiter)
     }
 
+    /// How many of a request's class go before it, counted up to a number.
+    pub(crate) fn ahead_of_its_like(&self, request: &Request, most: usize) -> usize {
+        let number = self.numbers.get(&ClassKey::of(request));
+        let line = number.and_then(|number| self.lines.get(number));
+        line.map_or(0, |line| line.queue.range(..Key::of(request)).take(most).count())
+    }
+
     /// The class of a line.
     pub(crate) fn class(&self, line: usize) -> std::sync::Arc<Class> {
         std::sync::Arc::clone(&self.lines[&line].class)

@@ -322,6 +322,12 @@ impl Job {
         self
     }
 
+    /// It may run so long.
+    pub(crate) fn limited(mut self, millis: i64) -> Self {
+        self.request.limit_ms = Some(millis);
+        self
+    }
+
     pub(crate) fn only(mut self, node: &str) -> Self {
         self.request.nodes.names.push(node_name(node));
         self

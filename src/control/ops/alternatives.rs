@@ -2,9 +2,9 @@
 
 use api::queue::{Alternative, Instead};
 use protocol::ids::VirtualClusterName;
-use protocol::spec::JobSpec;
+use protocol::spec::{JobSpec, TimeLimit};
 use protocol::time::Timestamp;
-use scheduler::model::{Request, Standing};
+use scheduler::model::{AtOnce, Request, Standing};
 
 use crate::queue::Queue;
 
@@ -13,6 +13,8 @@ const TRIED: usize = 12;
 const TOLD: usize = 4;
 /// A job's tasks are halved so often.
 const HALVINGS: u32 = 3;
+/// Time limits that are tried, in hours, the longest first: of those that would do it is told.
+const LIMITS: [u32; 5] = [24, 8, 4, 2, 1];
 
 /// What would start now instead, what is not borrowed first.
 pub(super) fn find(
@@ -31,14 +33,26 @@ pub(super) fn find(
             wanted.then_some(Instead::GpuType { gpu_type })
         }))
         .chain(others.map(|name| Instead::VirtualCluster { virtual_cluster: name.clone() }));
-    let starts = |instead: Instead| {
-        let standing = queue.state().starts_now(&changed(request, &instead), now)?;
-        Some(Alternative { instead, borrowed: standing == Standing::Borrowed })
+    let mut starts = |instead: Instead| {
+        let AtOnce { standing, before } =
+            queue.state().starts_now(&changed(request, &instead), now)?;
+        let before = before.and_then(|job| queue.key(job)).cloned();
+        Some(Alternative { instead, borrowed: standing == Standing::Borrowed, before })
     };
-    let mut found: Vec<_> = candidates.take(TRIED).filter_map(starts).collect();
+    let limited = limits(request).find_map(&mut starts);
+    let others = candidates.take(TRIED).filter_map(starts);
+    let mut found: Vec<_> = limited.into_iter().chain(others).collect();
     found.sort_by_key(|alternative| alternative.borrowed);
     found.truncate(TOLD);
     found
+}
+
+/// Limits below the one that it has.
+fn limits(request: &Request) -> impl Iterator<Item = Instead> + use<> {
+    let present = request.limit_ms.unwrap_or(i64::MAX);
+    let limits = LIMITS.into_iter().map(TimeLimit::of_hours);
+    let shorter = limits.filter(move |limit| limit.millis() < present);
+    shorter.map(|time_limit| Instead::TimeLimit { time_limit })
 }
 
 /// As many GPUs in tasks of half as many each, and so on, where one role alone asks for GPUs.
@@ -67,6 +81,17 @@ fn types_of(request: &Request) -> &[protocol::ids::GpuType] {
 /// The job with the change.
 fn changed(request: &Request, instead: &Instead) -> Request {
     let mut request = request.clone();
+    match instead {
+        Instead::VirtualCluster { virtual_cluster } => {
+            request.virtual_cluster = virtual_cluster.clone();
+        }
+        Instead::TimeLimit { time_limit } => {
+            let limit = time_limit.millis();
+            request.limit_ms = Some(limit);
+            request.expected_ms = request.expected_ms.map(|expected| expected.min(limit));
+        }
+        Instead::Split { .. } | Instead::GpuType { .. } => {}
+    }
     for role in request.roles.iter_mut().filter(|role| role.demand.gpus > 0) {
         match instead {
             Instead::Split { tasks, gpus } => {
@@ -74,11 +99,8 @@ fn changed(request: &Request, instead: &Instead) -> Request {
                 role.demand.gpus = *gpus;
             }
             Instead::GpuType { gpu_type } => role.gpu_types = vec![gpu_type.clone()],
-            Instead::VirtualCluster { .. } => {}
+            Instead::VirtualCluster { .. } | Instead::TimeLimit { .. } => {}
         }
-    }
-    if let Instead::VirtualCluster { virtual_cluster } = instead {
-        request.virtual_cluster = virtual_cluster.clone();
     }
     request
 }
@@ -86,6 +108,25 @@ fn changed(request: &Request, instead: &Instead) -> Request {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shorter_limits_are_tried_the_longest_first() {
+        let text = |limit: &str| {
+            format!(
+                r#"{{"jobName": "job", "image": "berth/base", {limit} "taskRoles": [{{"name":
+                "worker", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": 1,
+                "command": "true"}}]}}"#
+            )
+        };
+        let limits_of = |limit: &str| {
+            let spec = protocol::parse::parse(&text(limit)).unwrap().spec;
+            let request = crate::queue::request(&spec, &"ada".parse().unwrap());
+            limits(&request).map(|limit| limit.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(limits_of(""), "limit:1d limit:8h limit:4h limit:2h limit:1h");
+        let limit = r#""extras": {"berth": {"timeLimit": "4h"}},"#;
+        assert_eq!(limits_of(limit), "limit:2h limit:1h");
+    }
 
     #[test]
     fn tasks_are_halved_as_long_as_that_comes_out_even() {

@@ -215,9 +215,41 @@ async fn a_waiting_job_is_told_what_there_is_who_holds_it_and_what_would_start_i
     assert_eq!((&need.gpu_type, need.tasks, need.each), (&titan, 1, 4.into()));
     let [held] = why.held_by.as_slice() else { panic!("{:?}", why.held_by) };
     assert_eq!((held.user.as_str(), held.jobs, held.gpus), ("admin", 2, 10.into()));
-    let split =
-        |tasks, gpus| Alternative { instead: Instead::Split { tasks, gpus }, borrowed: false };
+    let split = |tasks, gpus| {
+        let instead = Instead::Split { tasks, gpus };
+        Alternative { instead, borrowed: false, before: None }
+    };
     assert_eq!(why.alternatives, [split(2, 2), split(4, 1)]);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_time_limit_that_ends_before_who_is_ahead_starts_is_offered_and_does_start() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let limited = |name: &str, gpus, limit: &str| {
+        let limit = format!(r#""extras": {{"berth": {{"timeLimit": "{limit}"}}}},"#);
+        job(name, 1, gpus, "sleep 1000", &limit)
+    };
+    submit(backend, limited("runs", 6, "3h")).await;
+    until_state(backend, "runs", State::Running).await;
+    submit(backend, limited("ahead", 8, "30m")).await;
+    until_of(backend, &key("ahead"), |why| !why.needs.is_empty()).await;
+
+    let text = job("asks", 1, 2, "sleep 1000", "");
+    let answer = backend.jobs.check(&admin(), &text).await.unwrap().dry_run.unwrap();
+    let DryRun::Waits(why) = answer else { panic!("it does not wait") };
+    assert_eq!(why.waiting.reason, WaitReason::Behind { ahead: 1 });
+    let instead = Instead::TimeLimit { time_limit: "2h".parse().unwrap() };
+    let offered = Alternative { instead, borrowed: true, before: Some(key("ahead")) };
+    assert_eq!(why.alternatives, [offered]);
+
+    let text = limited("asks", 2, "2h");
+    let answer = backend.jobs.check(&admin(), &text).await.unwrap().dry_run.unwrap();
+    assert!(matches!(answer, DryRun::FitsNow { borrowed: true, .. }), "{answer:?}");
+    submit(backend, text).await;
+    until_state(backend, "asks", State::Running).await;
     control.shutdown().await;
 }
 
