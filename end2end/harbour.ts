@@ -65,17 +65,18 @@ export interface Wish {
   tasks?: number;
   gpus: number;
   priority?: string;
+  limit?: string;
   command?: string;
 }
 
 /** The text of a job that takes GPUs. */
-export function job(name: string, { cluster, type, tasks, gpus, priority, command }: Wish): object {
+export function job(name: string, { cluster, type, tasks, gpus, priority, limit, command }: Wish): object {
   return {
     jobName: name,
     image: "berth/base:latest",
     virtualCluster: cluster,
     gpuType: type,
-    extras: { berth: { priority: priority ?? "test" } },
+    extras: { berth: { priority: priority ?? "test", timeLimit: limit } },
     taskRoles: [
       {
         name: "main",

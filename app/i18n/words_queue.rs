@@ -152,7 +152,8 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use api::queue::{Affected, Effect};
+    use api::queue::{Affected, Effect, Instead};
+    use protocol::spec::TimeLimit;
     use protocol::wait::Likeness;
 
     use super::*;
@@ -181,6 +182,18 @@ mod tests {
         assert_eq!(lines(Language::Chinese)[0], "vision 的 3 个作业将等待（ada~a, ada~b 等 3 个）");
         let nothing = Language::English.texts().queue.effects(&Effect::default());
         assert_eq!(nothing.len(), 1);
+    }
+
+    #[test]
+    fn a_limit_says_before_whom_it_fits() {
+        let instead = Instead::TimeLimit { time_limit: TimeLimit::of_hours(2) };
+        let before = Some("ada~train-1".parse().unwrap());
+        let alternative = Alternative { instead, borrowed: true, before };
+        let say = |language: Language| (language.texts().queue.instead)(&alternative);
+        let english = "with a limit of 2h, before ada~train-1 starts, borrowed";
+        assert_eq!(say(Language::English), english);
+        let chinese = "将运行时长上限设为 2 小时，赶在 ada~train-1 启动之前（借用）";
+        assert_eq!(say(Language::Chinese), chinese);
     }
 
     #[test]

@@ -159,7 +159,30 @@ signedIn("what would start at once instead is offered, and a click makes it so",
   await page.getByRole("link", { name: /as 2 × 4 GPUs/ }).click();
   await expect(page).toHaveURL(/instead=split/);
   await expect(page.locator("textarea[name=text]")).toHaveValue(/"gpuNumber": ?4/);
+  // Until it is stopped, the job itself is ahead of its clone.
+  await expect(page.locator(".verdict")).toContainText("admin~whole");
+  await harbour.end(request, "whole");
   await expect(verdict).toContainText("Fits now");
   await berth.picture(page, "instead");
-  for (const name of ["whole", "left", "right"]) await harbour.end(request, name);
+  for (const name of ["left", "right"]) await harbour.end(request, name);
+});
+
+signedIn("a time limit that ends before who is ahead starts is offered, and a click sets it", async ({ page, request }) => {
+  await harbour.put(request, "three-hours", { cluster: "lab", type: "V100", gpus: 3, limit: "3h" });
+  await harbour.until(request, "three-hours", "RUNNING");
+  await harbour.put(request, "all-four", { cluster: "lab", type: "V100", gpus: 4, limit: "30m" });
+  await berth.open(page, address("one-more", { cluster: "lab", type: "V100", gpus: 1 }));
+  const verdict = page.locator(".verdict__line");
+  await expect(verdict).toContainText("Would wait");
+  const offer = page.locator(".verdict").getByRole("button", { name: /before admin~all-four starts/ });
+  await expect(offer).toContainText("with a limit of 2h");
+  await berth.picture(page, "limit-offered");
+  const wide = page.viewportSize()!;
+  await page.setViewportSize({ width: 320, height: 740 });
+  expect((await offer.boundingBox())!.width).toBeLessThanOrEqual(320);
+  await page.setViewportSize(wide);
+  await offer.click();
+  await expect(verdict).toContainText("Fits now");
+  await expect(page.locator("textarea[name=text]")).toHaveValue(/"timeLimit": ?"2h"/);
+  for (const name of ["all-four", "three-hours"]) await harbour.end(request, name);
 });

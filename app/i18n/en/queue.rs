@@ -6,6 +6,7 @@ use crate::i18n::en::pages::plural;
 use crate::i18n::en::spans::rough;
 use crate::i18n::words_queue::{Effects, Queue};
 use crate::number::{amount, count};
+use crate::time::Span;
 
 pub(super) const QUEUE: Queue = Queue {
     table: "What it needs and what there is",
@@ -33,13 +34,20 @@ pub(super) const QUEUE: Queue = Queue {
     more: |n| format!("and {n} more"),
     starts: "Expected to start",
     starts_now: "It would start now",
-    instead: |Alternative { instead, borrowed }| {
+    instead: |Alternative { instead, borrowed, before }| {
         let change = match instead {
             Instead::Split { tasks, gpus } => {
                 format!("as {tasks} × {}", plural((*gpus).into(), "GPU", "GPUs"))
             }
             Instead::GpuType { gpu_type } => format!("on {gpu_type}"),
             Instead::VirtualCluster { virtual_cluster } => format!("in {virtual_cluster}"),
+            Instead::TimeLimit { time_limit } => {
+                format!("with a limit of {}", rough(Span::of_millis(time_limit.millis())))
+            }
+        };
+        let change = match before {
+            Some(job) => format!("{change}, before {job} starts"),
+            None => change,
         };
         if *borrowed { format!("{change}, borrowed") } else { change }
     },

@@ -5,6 +5,7 @@ use protocol::wait::{Ground, Likeness, ResourceKind};
 use crate::i18n::words_queue::{Effects, Queue};
 use crate::i18n::zh::spans::rough;
 use crate::number::{amount, count};
+use crate::time::Span;
 
 pub(super) const QUEUE: Queue = Queue {
     table: "所需与现有",
@@ -28,13 +29,20 @@ pub(super) const QUEUE: Queue = Queue {
     more: |n| format!("等另外 {n} 个"),
     starts: "预计启动",
     starts_now: "作如下更改即可立即启动",
-    instead: |Alternative { instead, borrowed }| {
+    instead: |Alternative { instead, borrowed, before }| {
         let change = match instead {
             Instead::Split { tasks, gpus } => format!("改为 {tasks} × {gpus} 张 GPU"),
             Instead::GpuType { gpu_type } => format!("改用 {gpu_type}"),
             Instead::VirtualCluster { virtual_cluster } => {
                 format!("改用虚拟集群 {virtual_cluster}")
             }
+            Instead::TimeLimit { time_limit } => {
+                format!("将运行时长上限设为 {}", rough(Span::of_millis(time_limit.millis())))
+            }
+        };
+        let change = match before {
+            Some(job) => format!("{change}，赶在 {job} 启动之前"),
+            None => change,
         };
         if *borrowed { format!("{change}（借用）") } else { change }
     },

@@ -1,5 +1,5 @@
 //! Asks the server what it thinks of the text: when somebody has stopped typing for a moment, and
-//! when the cluster has changed.
+//! when the cluster or who waits in it has changed.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// The cluster is looked at no more often than this.
 const GLANCE: Duration = Duration::from_secs(2);
 
-/// Checks the text whenever it, or the cluster, has changed.
+/// Checks the text whenever it, the cluster or the queue has changed.
 pub(crate) fn while_typing(editing: Editing) {
     let number = StoredValue::new(0_u32);
     let mut paused = debounce(PAUSE, move |text: String| {
@@ -29,10 +29,11 @@ pub(crate) fn while_typing(editing: Editing) {
         // A draft may have taken the place of the text that the server checked.
         false,
     );
-    let cluster = Live::get().cluster();
+    let live = Live::get();
+    let (cluster, queue) = (live.cluster(), live.queue());
     let waiting = StoredValue::new(false);
     Effect::watch(
-        move || cluster.get(),
+        move || (cluster.get(), queue.get()),
         move |_, _, _| {
             if !waiting.get_value() {
                 waiting.set_value(true);

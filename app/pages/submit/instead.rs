@@ -12,6 +12,7 @@ pub(crate) fn edits(tree: &Tree, instead: &Instead) -> Vec<Edit> {
         Instead::VirtualCluster { virtual_cluster } => {
             job(JobField::VirtualCluster, virtual_cluster.to_string())
         }
+        Instead::TimeLimit { time_limit } => job(JobField::TimeLimit, time_limit.to_string()),
         Instead::Split { tasks, gpus } => {
             let roles = tree.roles();
             let Some(role) = roles.iter().find(|role| has_gpus(tree, role)) else {
@@ -68,5 +69,9 @@ mod tests {
         assert_eq!(split, V2.replace("instances: 1", "instances: 4").replace("gpu: 8", "gpu: 2"));
         let elsewhere = Tree::read(&change(V2, "vc:nlp")).unwrap();
         assert_eq!(elsewhere.text("defaults.virtualCluster"), "nlp");
+        for text in [V1, V2] {
+            let limited = Tree::read(&change(text, "limit:2h")).unwrap();
+            assert_eq!(limited.text("extras.berth.timeLimit"), "2h");
+        }
     }
 }
