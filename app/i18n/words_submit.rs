@@ -30,6 +30,13 @@ pub(crate) struct Submit {
     pub(crate) template_loaded: Word,
     pub(crate) undo: Word,
     pub(crate) cloned_from: Named,
+    /// How many lines differ from a job's; `None`: more than are compared.
+    pub(crate) differs: fn(Option<usize>, &str) -> String,
+    pub(crate) line: fn(usize) -> String,
+    /// Before a line that is there no more, for those who hear it.
+    pub(crate) line_removed: Word,
+    pub(crate) line_added: Word,
+    pub(crate) lines_more: fn(usize) -> String,
     pub(crate) draft_restored: Word,
     pub(crate) discard: Word,
     pub(crate) draft_elsewhere: Named,

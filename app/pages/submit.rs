@@ -2,6 +2,8 @@ mod availability;
 mod basics;
 mod bounded;
 mod check;
+mod cloned;
+mod difference;
 pub(crate) mod document;
 mod draft;
 mod environment;
@@ -69,7 +71,8 @@ fn Submission(opened: Opened, way: Memo<Way>, refused: Signal<String>) -> impl I
     let editing = Editing::provide(&opened, way, chooser());
     editing.drafts.keep(editing);
     check::while_typing(editing);
-    let cloned_from = opened.cloned_from.map(|key| key.to_string()).unwrap_or_default();
+    let source = opened.cloned_from.as_ref();
+    let cloned_from = source.map(|source| source.key.to_string()).unwrap_or_default();
     let submit = Callback::new(move |()| editing.submit());
     let hidden = move |other: Way| move || way.get() != other;
     view! {

@@ -14,13 +14,21 @@ pub(crate) struct Opened {
     /// The text.
     pub(crate) text: String,
     /// The job it was cloned from: its secrets are used where the text has `******`.
-    pub(crate) cloned_from: Option<JobKey>,
+    pub(crate) cloned_from: Option<Source>,
     /// What the check says of the text.
     pub(crate) report: Result<CheckReport, Failed>,
     /// Where it could run.
     pub(crate) clusters: Vec<VirtualClusterView>,
     /// The examples, by their file names without ending.
     pub(crate) templates: Vec<Template>,
+}
+
+/// The job that a text was cloned from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Source {
+    pub(crate) key: JobKey,
+    /// Its own text, where the reader may see it.
+    pub(crate) text: Option<String>,
 }
 
 /// What may be written in a job file, as JSON Schemas.
@@ -57,18 +65,28 @@ pub(crate) async fn open_submit(
     #[server(default)] template: String,
     #[server(default)] instead: String,
 ) -> Result<Opened, Failed> {
+    use api::jobs::ConfigForm;
+
     use crate::edge::{call, failed};
     use crate::templates;
     let (backend, actor) = call()?;
-    let cloned_from = clone.parse::<JobKey>().ok();
-    let text = match &cloned_from {
-        _ if !text.is_empty() => text,
-        Some(key) => {
-            let written = api::jobs::ConfigForm::Written;
-            let config = backend.jobs.config(&actor, key, written).await.map_err(failed)?;
-            templates::renamed(&config.text, crate::edge::now())
+    let cloned_from = match clone.parse::<JobKey>() {
+        Ok(key) => {
+            let config = backend.jobs.config(&actor, &key, ConfigForm::Written).await;
+            match config {
+                Ok(config) => Some(Source { key, text: Some(config.text) }),
+                // What was written meanwhile is not lost with it.
+                Err(_) if !text.is_empty() => Some(Source { key, text: None }),
+                Err(error) => return Err(failed(error)),
+            }
         }
-        None => templates::fresh(&template, crate::edge::now()),
+        Err(_) => None,
+    };
+    let now = crate::edge::now();
+    let text = match cloned_from.as_ref().and_then(|source| source.text.as_ref()) {
+        _ if !text.is_empty() => text,
+        Some(source) => templates::renamed(source, now),
+        None => templates::fresh(&template, now),
     };
     let text = match instead.parse() {
         Ok(instead) => templates::changed(&text, &instead),

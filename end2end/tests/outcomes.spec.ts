@@ -37,4 +37,11 @@ test("a job is cloned into the editor of a new one", async ({ page, request, bas
   await page.getByRole("link", { name: "Clone" }).click();
   await expect(page).toHaveURL(/\/submit\?clone=/);
   await expect(page.getByText("Clone of admin~original")).toBeVisible();
+  const difference = page.locator(".difference");
+  await expect(difference.locator("summary")).toHaveText("1 line differs from admin~original");
+  await expect(difference.locator("ins")).toBeHidden();
+  await difference.locator("summary").click();
+  await expect(difference.locator("ins")).toContainText(/original_[0-9a-z]{6}/);
+  await expect(difference.locator("del")).toContainText(/"original"/);
+  await berth.picture(page, "clone");
 });

@@ -1,4 +1,5 @@
 use crate::i18n::words_submit::{Fields, Rail, Submit};
+use crate::number::count;
 
 pub(super) const SUBMIT: Submit = Submit {
     title: "Submit a job",
@@ -21,6 +22,19 @@ pub(super) const SUBMIT: Submit = Submit {
     template_loaded: "The template took the place of your text.",
     undo: "Undo",
     cloned_from: |key| format!("Clone of {key}"),
+    differs: |lines, key| match lines {
+        None => format!("Much differs from {key}: too many lines to compare"),
+        Some(0) => format!("No line differs from {key}"),
+        Some(1) => format!("1 line differs from {key}"),
+        Some(lines) => format!("{} lines differ from {key}", count(lines as u64)),
+    },
+    line: |line| format!("Line {}", count(line as u64)),
+    line_removed: "Removed:",
+    line_added: "Added:",
+    lines_more: |lines| match lines {
+        1 => "and 1 more line".to_owned(),
+        lines => format!("and {} more lines", count(lines as u64)),
+    },
     draft_restored: "Your unsubmitted text of last time is here again.",
     discard: "Discard draft",
     draft_elsewhere: |name| match name {

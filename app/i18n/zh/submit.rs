@@ -1,4 +1,5 @@
 use crate::i18n::words_submit::{Fields, Rail, Submit};
+use crate::number::count;
 
 pub(super) const SUBMIT: Submit = Submit {
     title: "提交作业",
@@ -21,6 +22,15 @@ pub(super) const SUBMIT: Submit = Submit {
     template_loaded: "模板已替换您的文本。",
     undo: "撤销",
     cloned_from: |key| format!("克隆自 {key}"),
+    differs: |lines, key| match lines {
+        None => format!("与 {key} 差异较大，行数过多，无法逐行比较"),
+        Some(0) => format!("与 {key} 没有不同"),
+        Some(lines) => format!("与 {key} 有 {} 行不同", count(lines as u64)),
+    },
+    line: |line| format!("第 {} 行", count(line as u64)),
+    line_removed: "已删除：",
+    line_added: "已添加：",
+    lines_more: |lines| format!("另有 {} 行", count(lines as u64)),
     draft_restored: "已恢复您上次未提交的文本。",
     discard: "放弃草稿",
     draft_elsewhere: |name| match name {

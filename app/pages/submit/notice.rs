@@ -2,6 +2,7 @@ use api::ErrorCode;
 use leptos::prelude::*;
 
 use crate::i18n::{Texts, told, tr};
+use crate::pages::submit::cloned::ClonedFrom;
 use crate::pages::submit::document::{JobField, Tree};
 use crate::pages::submit::draft;
 use crate::pages::submit::state::{Editing, Notice};
@@ -22,13 +23,8 @@ pub(crate) fn Notices() -> impl IntoView {
             }
         })
     };
-    let clone = move || {
-        editing.cloned_from.get_value().map(|key| {
-            view! { <p class="hint">{told(move |t| (t.submit.cloned_from)(&key.to_string()))}</p> }
-        })
-    };
     view! {
-        {clone}
+        <ClonedFrom/>
         <div aria-live="polite" class="submit__notices">{notice} <Elsewhere/></div>
     }
 }

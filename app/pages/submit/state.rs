@@ -1,7 +1,6 @@
 use api::cluster::VirtualClusterView;
 use api::jobs::{CheckReport, Syntax};
 use leptos::prelude::*;
-use protocol::ids::JobKey;
 use protocol::problem::Problem;
 use wasm_bindgen::JsCast;
 
@@ -12,7 +11,7 @@ use crate::pages::submit::draft::Drafts;
 use crate::parts::editor::Jump;
 use crate::parts::sign_in_again::SignInAgain;
 use crate::server_fns::jobs::SubmitJob;
-use crate::server_fns::submit::Opened;
+use crate::server_fns::submit::{Opened, Source};
 
 /// The three ways to write the one text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,7 +82,8 @@ pub(crate) struct Editing {
     pub(crate) choose: Callback<Way>,
     pub(crate) jump: RwSignal<Jump>,
     pub(crate) notice: RwSignal<Option<Notice>>,
-    pub(crate) cloned_from: StoredValue<Option<JobKey>>,
+    /// What it was cloned from; a template that takes its place is nobody's clone.
+    pub(crate) cloned_from: RwSignal<Option<Source>>,
     pub(crate) submit: ServerAction<SubmitJob>,
     reader: Reader,
 }
@@ -110,7 +110,7 @@ impl Editing {
             choose,
             jump: RwSignal::new(Jump::default()),
             notice: RwSignal::new(None),
-            cloned_from: StoredValue::new(opened.cloned_from.clone()),
+            cloned_from: RwSignal::new(opened.cloned_from.clone()),
             submit: ServerAction::new(),
             reader: Reader::get(),
         };
@@ -186,10 +186,10 @@ impl Editing {
         if self.submit.pending().get_untracked() {
             return;
         }
-        let cloned_from = self.cloned_from.get_value();
+        let source = self.cloned_from.get_untracked();
         self.submit.dispatch(SubmitJob {
             text: self.text.get_untracked(),
-            cloned_from: cloned_from.map(|key| key.to_string()).unwrap_or_default(),
+            cloned_from: source.map(|source| source.key.to_string()).unwrap_or_default(),
         });
     }
 

@@ -71,7 +71,7 @@ async fn load(editing: Editing, name: String) {
     {
         let untouched = editing.opened.with_value(|opened| *opened == before);
         editing.opened.set_value(text.clone());
-        editing.cloned_from.set_value(None);
+        editing.cloned_from.set(None);
         editing.text.set(text);
         editing.notice.set((!untouched).then_some(Notice::TemplateLoaded { before }));
     }
