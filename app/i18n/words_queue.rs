@@ -192,7 +192,7 @@ mod tests {
         let say = |language: Language| (language.texts().queue.instead)(&alternative);
         let english = "with a limit of 2h, before ada~train-1 starts, borrowed";
         assert_eq!(say(Language::English), english);
-        let chinese = "将运行时长上限设为 2 小时，赶在 ada~train-1 启动之前（借用）";
+        let chinese = "将运行时长上限设为 2\u{202f}小时，赶在 ada~train-1 启动之前（借用）";
         assert_eq!(say(Language::Chinese), chinese);
     }
 

@@ -8,6 +8,7 @@ use protocol::amount::Amount;
 use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::time::Timestamp;
+use protocol::wait::{Expected, Waiting};
 use serde::Serialize;
 
 use crate::rest::exit::{self, ExitSpec};
@@ -81,11 +82,24 @@ pub(crate) struct JobItem {
     total_task_number: u32,
     total_task_role_number: u32,
     job_priority: Option<&'static str>,
+    /// Berth's own: why it waits, its place and when it may start, while it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<WaitingItem>,
+}
+
+/// What a row says of a job that waits, by the words of [`Explanation`].
+#[derive(Debug, Serialize)]
+struct WaitingItem {
+    #[serde(flatten)]
+    waiting: Waiting,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected: Option<Expected>,
 }
 
 impl From<&JobSummary> for JobItem {
     fn from(job: &JobSummary) -> Self {
         let retry_details = RetryDetails::from(job.retries);
+        let waiting = |waiting: Waiting| WaitingItem { waiting, expected: job.expected };
         Self {
             debug_id: job.id.to_string(),
             name: job.key.name.to_string(),
@@ -107,6 +121,7 @@ impl From<&JobSummary> for JobItem {
             total_task_number: job.tasks,
             total_task_role_number: job.roles,
             job_priority: priority(job.priority),
+            waiting: job.waiting.clone().map(waiting),
         }
     }
 }
@@ -397,7 +412,51 @@ fn framework_state(state: State) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use protocol::wait::{Ground, WaitReason};
+
     use super::*;
+
+    fn job(waiting: Option<Waiting>, expected: Option<Expected>) -> JobSummary {
+        JobSummary {
+            id: protocol::ids::JobId(1),
+            key: "ada~waits".parse().unwrap(),
+            state: State::Waiting,
+            stop_requested: false,
+            virtual_cluster: protocol::ids::VirtualClusterName::default(),
+            priority: Priority::TEST,
+            tasks: 1,
+            roles: 1,
+            gpus: Amount::whole(1),
+            gpu_types: Vec::new(),
+            retries: Retries::default(),
+            submitted_at: Timestamp(1),
+            started_at: None,
+            completed_at: None,
+            waiting,
+            expected,
+            held: None,
+            exit: None,
+        }
+    }
+
+    #[test]
+    fn a_row_says_the_place_of_a_waiting_job_and_when_it_may_start() {
+        let reason = WaitReason::Behind { ahead: 2 };
+        let waiting = Waiting { reason, position: 3, expected_start: None };
+        let (earliest, latest) = (Timestamp(10), Some(Timestamp(20)));
+        let expected = Expected { earliest, latest, ground: Ground::Limits };
+        let row = |job: JobSummary| serde_json::to_value(JobItem::from(&job)).unwrap();
+        let said = row(job(Some(waiting.clone()), Some(expected)));
+        let wanted = serde_json::json!({
+            "reason": { "code": "behind", "ahead": 2 },
+            "position": 3,
+            "expected_start": null,
+            "expected": { "earliest": 10, "latest": 20, "ground": "limits" },
+        });
+        assert_eq!(said["waiting"], wanted);
+        assert!(row(job(Some(waiting), None))["waiting"].get("expected").is_none());
+        assert!(row(job(None, None)).get("waiting").is_none());
+    }
 
     #[test]
     fn a_task_that_shares_its_gpu_says_its_part() {
