@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use api::changes::Mark;
+use api::job_filter::Moment;
+use api::jobs::{JobOrder, JobQuery};
 use api::sign_ins::SignInWays;
 use api::users::Means;
 use api::{Actor, Backend, Error, ErrorCode};
@@ -11,10 +13,13 @@ use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderValue, SET_COOKIE};
 use http::request::Parts;
 use leptos::prelude::*;
 use leptos_axum::ResponseOptions;
+use protocol::ids::UserName;
+use protocol::state::State;
 use protocol::time::Timestamp;
 
 use crate::Failed;
 use crate::i18n::Language;
+use crate::server_fns::home::FailedLately;
 use crate::session::{Opening, Theme};
 
 /// The contract and who asks.
@@ -91,6 +96,39 @@ pub(crate) fn opening() -> Opening {
 pub(crate) const LANGUAGE_COOKIE: &str = "berth_language";
 /// Where the theme is remembered.
 pub(crate) const THEME_COOKIE: &str = "berth_theme";
+
+/// Where it is remembered up to which of his failed jobs somebody has seen.
+const SEEN_COOKIE: &str = "berth_seen";
+
+/// When the last of the failed jobs ended that a user has dismissed in this browser.
+fn dismissed(user: &UserName) -> Option<Timestamp> {
+    let seen = cookie(&use_context::<Parts>()?, SEEN_COOKIE)?;
+    let (name, at) = seen.split_once('~')?;
+    if name == user.as_str() { at.parse().ok().map(Timestamp) } else { None }
+}
+
+/// Remembers it.
+pub(crate) fn dismiss(user: &UserName, last: Timestamp) {
+    remember(SEEN_COOKIE, &format!("{user}~{last}"));
+}
+
+/// The jobs of the actor that failed in the last seven days and that he has not dismissed.
+pub(crate) async fn failed_lately(backend: &Backend, actor: &Actor) -> Result<FailedLately, Error> {
+    const DAYS: i64 = 7 * 86_400_000;
+    let week = now().plus_millis(-DAYS);
+    let since = dismissed(&actor.user).map(|last| last.plus_millis(1)).filter(|at| *at > week);
+    let query = JobQuery {
+        users: vec![actor.user.clone()],
+        states: vec![State::Failed],
+        ended_since: Some(Moment::At(since.unwrap_or(week))),
+        order: JobOrder::Completed,
+        limit: 1,
+        ..JobQuery::default()
+    };
+    let page = backend.jobs.list(actor, &query).await?;
+    let last = page.jobs.first().and_then(|job| job.completed_at);
+    Ok(FailedLately { count: page.total, since, last })
+}
 
 /// Reads a theme's word; the system's where it is none.
 pub(crate) fn theme(word: &str) -> Theme {

@@ -14,6 +14,12 @@ pub(crate) fn iso(at: Timestamp) -> String {
     format!("{date}T{time}Z")
 }
 
+/// A moment as `2026-03-01T14:05:09.250Z`, to the millisecond: filters of jobs read it.
+pub(crate) fn exact(at: Timestamp) -> String {
+    let (date, time) = date_and_time(at);
+    format!("{date}T{time}.{:03}Z", at.0.rem_euclid(1000))
+}
+
 fn date_and_time(at: Timestamp) -> (String, String) {
     let seconds = at.0.div_euclid(1000);
     let (year, month, day) = civil(seconds.div_euclid(86_400));
@@ -93,6 +99,11 @@ mod tests {
             assert_eq!(utc(Timestamp(millis)), text);
         }
         assert_eq!(iso(Timestamp(0)), "1970-01-01T00:00:00Z");
+        let exact = exact(Timestamp(1_772_373_909_025));
+        assert_eq!(exact, "2026-03-01T14:05:09.025Z");
+        let query = api::job_filter::read(&format!("ended:{exact}"), None).unwrap();
+        let ended = query.ended_since.map(|since| since.at(Timestamp(0)));
+        assert_eq!(ended, Some(Timestamp(1_772_373_909_025)));
     }
 
     #[test]

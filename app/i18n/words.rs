@@ -143,7 +143,9 @@ pub(crate) struct Home {
     pub(crate) where_free_hint: Word,
     pub(crate) attention: Word,
     pub(crate) all_well: Word,
-    pub(crate) failed_jobs: Counted,
+    /// So many failed in a week; or so many more since somebody dismissed those before.
+    pub(crate) failed_jobs: fn(u64, bool) -> String,
+    pub(crate) dismiss: Word,
     pub(crate) unreachable_nodes: Counted,
     pub(crate) no_jobs: Word,
     pub(crate) no_jobs_hint: Word,

@@ -11,7 +11,7 @@ use crate::pages::home::free::WhereFree;
 use crate::pages::home::mine::MyJobs;
 use crate::parts::page_header::PageHeader;
 use crate::reading::{Reading, reading};
-use crate::server_fns::home::{HomeView, read_home};
+use crate::server_fns::home::{DismissFailed, HomeView, read_home};
 
 /// What the parts of the page read.
 type Home = Reading<HomeView>;
@@ -22,15 +22,18 @@ pub(crate) fn HomePage() -> impl IntoView {
     let live = Live::get();
     let (jobs, queue) = (live.own_jobs(), live.queue());
     let (nodes, cluster) = (live.nodes(), live.cluster());
-    let home: Home =
-        reading(move || (jobs.get(), queue.get(), nodes.get(), cluster.get()), |_| read_home());
+    let dismiss = ServerAction::<DismissFailed>::new();
+    let home: Home = reading(
+        move || (jobs.get(), queue.get(), nodes.get(), cluster.get(), dismiss.version().get()),
+        |_| read_home(),
+    );
     view! {
         <PageHeader title=text(|t| t.nav.home)>
             <a class="button button--primary" href="/submit">{tr(|t| t.nav.submit)}</a>
         </PageHeader>
         <div class="home">
             <div class="stack home__main"><MyJobs home=home/></div>
-            <div class="stack"><Attention home=home/> <WhereFree home=home/></div>
+            <div class="stack"><Attention home=home dismiss=dismiss/> <WhereFree home=home/></div>
         </div>
     }
 }

@@ -1,5 +1,6 @@
 use api::cluster::{Silent, VirtualClusterView};
 use leptos::prelude::*;
+use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
@@ -13,10 +14,23 @@ use crate::server_fns::reads::Reads;
 pub(crate) struct HomeView {
     /// The newest of the reader's jobs, and how many are in each state.
     pub(crate) mine: JobList,
+    /// Those of them that have failed and that he has not dismissed.
+    pub(crate) failed: FailedLately,
     /// Nodes that do not answer.
     pub(crate) silent: Silent,
     /// The virtual clusters that the reader may use.
     pub(crate) clusters: Vec<VirtualClusterView>,
+}
+
+/// Jobs that failed in the last seven days, or since the reader dismissed the ones before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FailedLately {
+    /// How many.
+    pub(crate) count: u64,
+    /// From when on, if some were dismissed within these days.
+    pub(crate) since: Option<Timestamp>,
+    /// When the last of them ended.
+    pub(crate) last: Option<Timestamp>,
 }
 
 /// Reads it.
@@ -29,11 +43,21 @@ pub(crate) async fn read_home() -> Result<HomeView, Failed> {
     /// How many recent jobs are shown.
     const RECENT: u64 = 8;
     let (backend, actor) = call()?;
+    let lately = crate::edge::failed_lately(&backend, &actor).await.map_err(failed)?;
     let query = JobQuery { users: vec![actor.user.clone()], limit: RECENT, ..JobQuery::default() };
     let page = backend.jobs.list(&actor, &query).await.map_err(failed)?;
     let counts = backend.jobs.counts(&actor, &query).await.map_err(failed)?;
     let silent = backend.nodes.silent(&actor).await.map_err(failed)?;
     let mut clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
     clusters.retain(|cluster| cluster.usable);
-    Ok(HomeView { mine: JobList { page, counts }, silent, clusters })
+    Ok(HomeView { mine: JobList { page, counts }, failed: lately, silent, clusters })
+}
+
+/// Dismisses the reader's failed jobs, up to the one that ended then.
+#[server(prefix = "/fn", endpoint = "home/dismiss")]
+pub(crate) async fn dismiss_failed(last: i64) -> Result<(), Failed> {
+    use crate::edge::{call, dismiss};
+    let (_, actor) = call()?;
+    dismiss(&actor.user, Timestamp(last));
+    Ok(())
 }

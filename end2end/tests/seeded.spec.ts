@@ -28,3 +28,27 @@ test("on a phone a waiting job is named on one line and says its place below", a
   expect(place.y).toBeGreaterThan(name.y + name.height);
   expect(place.x + place.width).toBeLessThanOrEqual(320);
 });
+
+test("home counts the jobs of mine that failed in a week, until I dismiss them", async ({ browser, cluster }) => {
+  const storageState = await cluster.signedInAs("demo-ada");
+  const context = await browser.newContext({ baseURL: cluster.url, storageState });
+  const page = await context.newPage();
+  const filter = "q=state:failed+ended:7d";
+  const lately = await cluster.get(`/api/v2/jobs?${filter}&username=demo-ada&limit=1&withTotalCount=true`);
+  const ever = await cluster.get("/api/v2/jobs?state=FAILED&username=demo-ada&limit=1&withTotalCount=true");
+  expect(lately.totalCount).toBeGreaterThan(1);
+  expect(lately.totalCount).toBeLessThan(ever.totalCount);
+
+  await berth.open(page, "/");
+  const attention = page.getByRole("region", { name: "Needs attention" });
+  const link = attention.getByRole("link", { name: /failed in the last 7 days/ });
+  await expect(link).toHaveText(`${lately.totalCount} of your jobs have failed in the last 7 days`);
+  await expect(link).toHaveAttribute("href", `/jobs?${filter}&sort=-completed`);
+  await berth.picture(page, "attention");
+  await attention.getByRole("button", { name: "Dismiss" }).click();
+  await expect(link).toHaveCount(0);
+  await berth.open(page, "/");
+  await expect(attention).toBeVisible();
+  await expect(link).toHaveCount(0);
+  await context.close();
+});

@@ -10,7 +10,7 @@ use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use time::{Date, Month};
+use time::{Date, Month, Time};
 
 use crate::jobs::JobQuery;
 
@@ -35,13 +35,15 @@ pub enum Key {
     Since,
     /// Submitted until then; a day counts whole.
     Until,
+    /// Ended since then.
+    Ended,
     /// Part of the job's name alone.
     Name,
 }
 
 impl Key {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Key; 10] = [
+    pub const ALL: [Key; 11] = [
         Key::State,
         Key::User,
         Key::VirtualCluster,
@@ -51,6 +53,7 @@ impl Key {
         Key::Priority,
         Key::Since,
         Key::Until,
+        Key::Ended,
         Key::Name,
     ];
 
@@ -67,6 +70,7 @@ impl Key {
             Key::Priority => "priority",
             Key::Since => "since",
             Key::Until => "until",
+            Key::Ended => "ended",
             Key::Name => "name",
         }
     }
@@ -112,7 +116,7 @@ pub fn allowed(key: Key) -> String {
         Key::Type => "a GPU type such as A100".to_owned(),
         Key::Node => "the name of a node".to_owned(),
         Key::Priority => "oppo, test, prod, crit or a number".to_owned(),
-        Key::Since | Key::Until => "30m, 24h, 7d, 2w or 2026-11-21".to_owned(),
+        Key::Since | Key::Until | Key::Ended => "30m, 24h, 7d, 2w or 2026-11-21".to_owned(),
         Key::Name => "part of a name".to_owned(),
     }
 }
@@ -163,6 +167,7 @@ fn apply(query: &mut JobQuery, key: Key, value: &str, me: Option<&UserName>) -> 
         Key::Priority => query.priorities.extend(each(value, priority)?),
         Key::Since => query.since = Some(Moment::read(value, false)?),
         Key::Until => query.until = Some(Moment::read(value, true)?),
+        Key::Ended => query.ended_since = Some(Moment::read(value, false)?),
         Key::Name => query.names.extend(each(value, |part| Some(part.to_owned()))?),
     }
     Some(())
@@ -215,8 +220,12 @@ impl Moment {
         }
     }
 
-    /// Reads `7d` and `2026-11-21`; a day means its first millisecond, or its last one.
+    /// Reads `7d`, `2026-11-21` and `2026-11-21T14:05:09.250Z`; a day means its first millisecond, or
+    /// its last one.
     fn read(text: &str, last: bool) -> Option<Self> {
+        if let Some(millis) = instant(text) {
+            return Some(Moment::At(Timestamp(millis)));
+        }
         if let Some(day) = day(text) {
             let start = day.checked_mul(DAY)?;
             return Some(Moment::At(Timestamp(if last { start + DAY - 1 } else { start })));
@@ -241,6 +250,18 @@ fn day(text: &str) -> Option<i64> {
     let month = Month::try_from(parts.next()?.parse::<u8>().ok()?).ok()?;
     let day = Date::from_calendar_date(year, month, parts.next()?.parse().ok()?).ok()?;
     Some(day.midnight().assume_utc().unix_timestamp() * 1_000 / DAY)
+}
+
+/// The millisecond of `2026-11-21T14:05:09Z` or `2026-11-21T14:05:09.250Z`, counted from 1970-01-01.
+fn instant(text: &str) -> Option<i64> {
+    let (date, clock) = text.strip_suffix('Z')?.split_once('T')?;
+    let (clock, millis) = clock.split_once('.').unwrap_or((clock, "000"));
+    let millis: u16 = millis.parse().ok().filter(|_| millis.len() == 3)?;
+    let mut parts = clock.splitn(3, ':').map(|part| part.parse::<u8>().ok());
+    let time = Time::from_hms_milli(parts.next()??, parts.next()??, parts.next()??, millis).ok()?;
+    let (hour, minute, second, millis) = time.as_hms_milli();
+    let seconds = (i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second);
+    day(date)?.checked_mul(DAY)?.checked_add(seconds * 1_000 + i64::from(millis))
 }
 
 impl From<Moment> for String {
@@ -305,6 +326,8 @@ mod tests {
             ("since:yesterday", "since:yesterday"),
             ("since:2026-02-30", "since:2026-02-30"),
             ("until:7", "until:7"),
+            ("ended:2026-03-01T25:00:00Z", "ended:2026-03-01T25:00:00Z"),
+            ("ended:2026-03-01T14:05:09.25Z", "ended:2026-03-01T14:05:09.25Z"),
             ("since:天", "since:天"),
             ("user:", "user:"),
             ("priority:high", "priority:high"),
@@ -327,6 +350,10 @@ mod tests {
         assert_eq!(at("since:2000-02-29"), 951_782_400_000);
         let until = good("until:2026-03-01").until.unwrap().at(now).0;
         assert_eq!(until, 1_772_323_200_000 + DAY - 1);
+        let ended = |text: &str| good(text).ended_since.unwrap().at(now).0;
+        assert_eq!(ended("ended:7d"), 993 * DAY);
+        assert_eq!(ended("ended:2026-03-01T14:05:09Z"), 1_772_373_909_000);
+        assert_eq!(ended("ended:2026-03-01T14:05:09.250Z"), 1_772_373_909_250);
     }
 
     #[test]

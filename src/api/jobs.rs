@@ -125,6 +125,8 @@ pub struct JobQuery {
     pub since: Option<Moment>,
     /// Submitted then or earlier.
     pub until: Option<Moment>,
+    /// Ended then or later.
+    pub ended_since: Option<Moment>,
     /// Order.
     pub order: JobOrder,
     /// Ascending instead of descending.

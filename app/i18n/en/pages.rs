@@ -82,7 +82,16 @@ pub(super) const HOME: Home = Home {
     where_free_hint: "GPUs that a job of yours would start on at once, by virtual cluster.",
     attention: "Needs attention",
     all_well: "Nothing needs your attention.",
-    failed_jobs: |n| format!("{} failed", plural(n, "of your jobs has", "of your jobs have")),
+    failed_jobs: |n, more| match more {
+        false => {
+            let jobs = plural(n, "of your jobs has", "of your jobs have");
+            format!("{jobs} failed in the last 7 days")
+        }
+        true => {
+            format!("{} failed", plural(n, "more of your jobs has", "more of your jobs have"))
+        }
+    },
+    dismiss: "Dismiss",
     unreachable_nodes: |n| format!("{} not answer", plural(n, "node does", "nodes do")),
     no_jobs: "You have no jobs yet",
     no_jobs_hint: "Describe one in a form, or bring a job file you have already.",

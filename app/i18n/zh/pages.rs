@@ -77,7 +77,11 @@ pub(super) const HOME: Home = Home {
     where_free_hint: "您的作业在各虚拟集群中可立即使用的 GPU。",
     attention: "需要关注",
     all_well: "没有需要您关注的事项。",
-    failed_jobs: |n| format!("您有 {} 个作业失败", count(n)),
+    failed_jobs: |n, more| match more {
+        false => format!("最近 7 天您有 {} 个作业失败", count(n)),
+        true => format!("您又有 {} 个作业失败", count(n)),
+    },
+    dismiss: "知道了",
     unreachable_nodes: |n| format!("{} 个节点失联", count(n)),
     no_jobs: "您还没有作业",
     no_jobs_hint: "用表单描述一个作业，或使用已有的作业文件。",

@@ -1,25 +1,23 @@
 use api::cluster::Silent;
 use leptos::prelude::*;
-use protocol::state::State;
 
-use crate::address;
 use crate::i18n::{told, tr};
 use crate::pages::home::Home;
 use crate::parts::loaded::Loaded;
-use crate::server_fns::home::HomeView;
+use crate::server_fns::home::{DismissFailed, FailedLately, HomeView};
+use crate::{address, time};
 
-/// Failed jobs of the reader, and nodes that do not answer.
+/// Jobs of the reader that failed lately, and nodes that do not answer.
 #[component]
-pub(crate) fn Attention(home: Home) -> impl IntoView {
+pub(crate) fn Attention(home: Home, dismiss: ServerAction<DismissFailed>) -> impl IntoView {
     view! {
         <section class="card" aria-labelledby="attention">
             <h2 id="attention" class="card__head">{tr(|t| t.home.attention)}</h2>
             <Loaded
                 resource=home
                 lines=2
-                content=move |HomeView { mine, silent, .. }| {
-                    let failed = mine.counts.get(&State::Failed).copied().unwrap_or(0);
-                    view! { <Points failed=failed silent=silent/> }
+                content=move |HomeView { failed, silent, .. }| {
+                    view! { <Points failed=failed silent=silent dismiss=dismiss/> }
                 }
             />
         </section>
@@ -27,17 +25,15 @@ pub(crate) fn Attention(home: Home) -> impl IntoView {
 }
 
 #[component]
-fn Points(failed: u64, silent: Silent) -> impl IntoView {
+fn Points(
+    failed: FailedLately,
+    silent: Silent,
+    dismiss: ServerAction<DismissFailed>,
+) -> impl IntoView {
     let Silent { count, names } = silent;
-    let all_well =
-        (failed + count == 0).then(|| view! { <p class="hint">{tr(|t| t.home.all_well)}</p> });
-    let failed = (failed > 0).then(|| {
-        view! {
-            <li class="point point--failed">
-                <a href="/jobs?q=state:failed">{told(move |t| (t.home.failed_jobs)(failed))}</a>
-            </li>
-        }
-    });
+    let all_well = (failed.count + count == 0)
+        .then(|| view! { <p class="hint">{tr(|t| t.home.all_well)}</p> });
+    let failed = (failed.count > 0).then(|| view! { <FailedJobs failed=failed dismiss=dismiss/> });
     let names = names.into_iter().map(|name| {
         view! { <a href=address::node(&name)>{name.to_string()}</a> " " }
     });
@@ -50,4 +46,28 @@ fn Points(failed: u64, silent: Silent) -> impl IntoView {
         }
     });
     view! { {all_well} <ul class="points">{failed} {unreachable}</ul> }
+}
+
+/// How many have failed, the way to them, and to hear no more of these.
+#[component]
+fn FailedJobs(failed: FailedLately, dismiss: ServerAction<DismissFailed>) -> impl IntoView {
+    let FailedLately { count, since, last } = failed;
+    let ended = since.map_or_else(|| "7d".to_owned(), time::exact);
+    let filter = address::encode(&format!("state:failed ended:{ended}"));
+    let last = last.map(|last| {
+        view! {
+            <ActionForm action=dismiss>
+                <input type="hidden" name="last" value=last.to_string()/>
+                <button class="button button--small">{tr(|t| t.home.dismiss)}</button>
+            </ActionForm>
+        }
+    });
+    view! {
+        <li class="point point--failed point--with-button">
+            <a href=format!("/jobs?q={filter}&sort=-completed")>
+                {told(move |t| (t.home.failed_jobs)(count, since.is_some()))}
+            </a>
+            {last}
+        </li>
+    }
 }

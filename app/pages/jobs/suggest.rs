@@ -101,7 +101,7 @@ fn values(key: Key) -> Vec<String> {
         Key::User => &["me"],
         Key::Gpu => &["0", ">=1", ">=8"],
         Key::Priority => &["oppo", "test", "prod", "crit"],
-        Key::Since | Key::Until => &["24h", "7d", "30d"],
+        Key::Since | Key::Until | Key::Ended => &["24h", "7d", "30d"],
         Key::VirtualCluster | Key::Type | Key::Node | Key::Name => &[],
     };
     words.iter().map(|word| (*word).to_owned()).collect()

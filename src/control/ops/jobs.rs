@@ -336,6 +336,7 @@ fn filter(query: &JobQuery) -> Result<JobFilter> {
         priorities: query.priorities.clone(),
         since: query.since.map(|since| since.at(now())),
         until: query.until.map(|until| until.at(now())),
+        ended_since: query.ended_since.map(|since| since.at(now())),
         order: order(query.order),
         ascending: query.ascending,
         offset: query.offset,

@@ -39,6 +39,8 @@ pub struct JobFilter {
     pub since: Option<Timestamp>,
     /// Submitted then or earlier.
     pub until: Option<Timestamp>,
+    /// Ended then or later.
+    pub ended_since: Option<Timestamp>,
     /// Order.
     pub order: JobOrder,
     /// Ascending instead of descending.
@@ -148,7 +150,7 @@ fn matching(filter: &JobFilter, by_state: bool) -> Select<row::Entity> {
             &[row::Column::Name, row::Column::UserName, row::Column::VirtualCluster],
         ));
     }
-    row::Entity::find().filter(all.add(asked_for(filter)).add(submitted(filter)))
+    row::Entity::find().filter(all.add(asked_for(filter)).add(came_and_went(filter)))
 }
 
 /// The conditions on what a job asks for and on where it is or was.
@@ -179,10 +181,11 @@ fn asked_for(filter: &JobFilter) -> Condition {
     all
 }
 
-fn submitted(filter: &JobFilter) -> Condition {
+fn came_and_went(filter: &JobFilter) -> Condition {
     Condition::all()
         .add_option(filter.since.map(|since| row::Column::SubmittedAt.gte(since.0)))
         .add_option(filter.until.map(|until| row::Column::SubmittedAt.lte(until.0)))
+        .add_option(filter.ended_since.map(|since| row::Column::CompletedAt.gte(since.0)))
 }
 
 /// Any of the columns has the text in it, in any case.

@@ -143,6 +143,11 @@ on_both! {
         assert!(!expected.is_empty() && expected.len() < rows.len());
         assert_eq!(found(&between).await?.0, expected);
 
+        let ended = JobFilter { ended_since: Some(at(2010)), ..all.clone() };
+        let expected = only(&rows, |row| row.completed_at.is_some_and(|then| then >= at(2010)));
+        assert!(!expected.is_empty() && expected.len() < rows.len());
+        assert_eq!(found(&ended).await?.0, expected);
+
         let named = JobFilter { names: vec!["JOB-7".into(), ".3".into()], ..all.clone() };
         let expected = only(&rows, |row| {
             let name = row.key.name.as_str();
