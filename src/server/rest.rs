@@ -1,5 +1,6 @@
 //! The REST doors, in the shapes of OpenPAI's versions 1 and 2. Handlers take what was sent apart,
-//! call one operation and put the answer into words; the words are in `wire` files.
+//! call one operation and put the answer into words; the words are in `wire` files, which the command
+//! line reads as well.
 
 mod accept;
 mod audit;
@@ -9,17 +10,17 @@ mod exit;
 pub(crate) mod job_key;
 mod job_logs;
 mod job_query;
-mod ssh;
+pub(crate) mod ssh;
 mod task_files;
-mod token;
-mod v1;
-mod v2;
+pub(crate) mod token;
+pub(crate) mod v1;
+pub(crate) mod v2;
 
 use axum::Json;
 use axum::Router;
 use axum::http::Uri;
 use axum::routing::any;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, no_api};
 use crate::state::AppState;
@@ -38,8 +39,8 @@ async fn unknown(uri: Uri) -> Failure {
 }
 
 /// The answer to a request that was taken and changes something.
-#[derive(Debug, Serialize)]
-struct Message {
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Message {
     message: String,
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
-use super::{CommandError, Common, login_file};
+use super::{CommandError, Common, Outcome, login_file, text};
 
 const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
 /// How long a server may take to begin its answer.
@@ -99,6 +99,20 @@ impl Client {
         response.body_mut().read_json().with_context(|| self.not_understood())
     }
 
+    /// Prints a document: for programs as it is, for people as `said` says it.
+    pub(super) fn show<T: DeserializeOwned>(
+        &self,
+        common: &Common,
+        path: &str,
+        said: impl FnOnce(T),
+    ) -> Outcome {
+        if common.json {
+            return text::json(&self.get::<Value>(path)?);
+        }
+        said(self.get(path)?);
+        Ok(())
+    }
+
     /// An answer whose body is still to come.
     pub(super) fn open(&self, path: &str) -> anyhow::Result<Response<Body>> {
         let mut request = self.agent.get(format!("{}{path}", self.server));
@@ -109,7 +123,11 @@ impl Client {
     }
 
     /// Sends a job file.
-    pub(super) fn post_text(&self, path: &str, text: &str) -> anyhow::Result<Value> {
+    pub(super) fn post_text<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        text: &str,
+    ) -> anyhow::Result<T> {
         let mut request = self.agent.post(format!("{}{path}", self.server));
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
@@ -118,7 +136,11 @@ impl Client {
         self.answer(request.send(text))
     }
 
-    pub(super) fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+    pub(super) fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
         let mut request = self.agent.post(format!("{}{path}", self.server));
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
@@ -126,7 +148,11 @@ impl Client {
         self.answer(request.send_json(body))
     }
 
-    pub(super) fn put(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
+    pub(super) fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
         let mut request = self.agent.put(format!("{}{path}", self.server));
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
@@ -134,7 +160,10 @@ impl Client {
         self.answer(request.send_json(body))
     }
 
-    fn answer(&self, outcome: Result<Response<Body>, ureq::Error>) -> anyhow::Result<Value> {
+    fn answer<T: DeserializeOwned>(
+        &self,
+        outcome: Result<Response<Body>, ureq::Error>,
+    ) -> anyhow::Result<T> {
         let mut response = self.checked(outcome)?;
         response.body_mut().read_json().with_context(|| self.not_understood())
     }
@@ -183,5 +212,33 @@ impl Refusal {
             (count, _) => format!("the job file has {count} mistakes"),
         };
         CommandError { message, problems: self.problems.iter().map(ToString::to_string).collect() }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::rest::{v1, v2};
+
+    /// What the tests of REST's shapes have seen it answer.
+    pub(in crate::commands) fn seen(shape: &str) -> Value {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/snapshots");
+        let text = fs::read_to_string(format!("{folder}/it__shapes__{shape}.snap")).unwrap();
+        let (_, answer) = text.rsplit_once("---\n").unwrap();
+        serde_json::from_str(answer).unwrap()
+    }
+
+    fn is_read_whole<T: DeserializeOwned + Serialize>(answer: &Value) {
+        let read: T = serde_json::from_value(answer.clone()).unwrap();
+        assert_eq!(serde_json::to_value(read).unwrap(), *answer);
+    }
+
+    #[test]
+    fn answers_are_read_whole() {
+        is_read_whole::<v1::wire::JobWire>(&seen("v1_job"));
+        is_read_whole::<v2::wire::JobWire>(&seen("v2_job"));
+        is_read_whole::<Vec<v2::wire::JobItem>>(&seen("v2_jobs")["data"]);
+        is_read_whole::<v2::cluster::VirtualClusterWire>(&seen("v2_virtual_cluster"));
+        is_read_whole::<Vec<v2::users::UserWire>>(&seen("v2_users"));
     }
 }

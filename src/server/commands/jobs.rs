@@ -5,11 +5,15 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use serde_json::{Value, json};
+use protocol::ids::{JobKey, NodeName, RoleName};
+use protocol::time::Timestamp;
 
 use super::client::Client;
-use super::table::print_json;
 use super::{CommandError, Common, Outcome, text};
+use crate::rest::v1;
+use crate::rest::v2::Execution;
+use crate::rest::v2::jobs::Accepted;
+use crate::rest::v2::wire::{JobItem, JobWire, TaskWire};
 
 #[derive(Debug, Args)]
 pub(super) struct Submit {
@@ -28,11 +32,12 @@ impl Submit {
         } else {
             std::fs::read_to_string(&self.file).with_context(|| self.file.display().to_string())?
         };
-        let answer = Client::signed_in(&self.common)?.post_text("/api/v2/jobs", &text)?;
+        let client = Client::signed_in(&self.common)?;
+        let answer: Accepted = client.post_text("/api/v2/jobs", &text)?;
         if self.common.json {
-            return print_json(&answer);
+            return text::json(&answer);
         }
-        text::say(answer["message"].as_str().unwrap_or("submitted"));
+        text::say(answer.message);
         Ok(())
     }
 }
@@ -71,29 +76,27 @@ impl List {
             query.extend(value.clone().map(|value| (name, value)));
         }
         let query = serde_urlencoded::to_string(query)?;
-        let jobs: Vec<Value> =
-            Client::signed_in(&self.common)?.get(&format!("/api/v2/jobs?{query}"))?;
-        if self.common.json {
-            return print_json(&jobs);
-        }
-        let rows: Vec<_> = jobs.iter().map(row).collect();
-        text::table(&["NAME", "USER", "STATE", "VC", "TASKS", "GPUS", "SUBMITTED", "EXIT"], &rows);
-        Ok(())
+        let client = Client::signed_in(&self.common)?;
+        client.show(&self.common, &format!("/api/v2/jobs?{query}"), |jobs: Vec<JobItem>| {
+            let now = text::now();
+            let rows: Vec<_> = jobs.iter().map(|job| row(job, now)).collect();
+            text::table(&HEADING, &rows);
+        })
     }
 }
 
-fn row(job: &Value) -> Vec<String> {
-    let word = |key: &str| job[key].as_str().unwrap_or_default().to_owned();
-    let number = |key: &str| job[key].as_i64().map(|n| n.to_string()).unwrap_or_default();
+const HEADING: [&str; 8] = ["NAME", "USER", "STATE", "VC", "TASKS", "GPUS", "SUBMITTED", "EXIT"];
+
+fn row(job: &JobItem, now: Timestamp) -> Vec<String> {
     vec![
-        word("name"),
-        word("username"),
-        word("state"),
-        word("virtualCluster"),
-        number("totalTaskNumber"),
-        number("totalGpuNumber"),
-        job["submissionTime"].as_i64().map(|at| text::ago(at) + " ago").unwrap_or_default(),
-        number("appExitCode"),
+        job.name.to_string(),
+        job.username.to_string(),
+        job.state.as_str().to_owned(),
+        job.virtual_cluster.to_string(),
+        job.total_task_number.to_string(),
+        job.total_gpu_number.to_string(),
+        text::ago(job.submission_time, now),
+        job.app_exit_code.map(|code| code.to_string()).unwrap_or_default(),
     ]
 }
 
@@ -109,45 +112,56 @@ impl Show {
     pub(super) fn run(self) -> Outcome {
         let client = Client::signed_in(&self.common)?;
         let path = format!("/api/v2/jobs/{}", full_name(&client, &self.name)?);
-        let job: Value = client.get(&path)?;
-        if self.common.json {
-            return print_json(&job);
-        }
-        let status = &job["jobStatus"];
-        let word = |key: &str| status[key].as_str().unwrap_or("-");
-        text::say(format_args!("{}~{}: {}", word("username"), self.name, word("state")));
-        text::say(format_args!("virtual cluster  {}", word("virtualCluster")));
-        if let Some(why) = status.get("waiting") {
-            text::say(format_args!("waits            {}", why["reason"]));
-        }
-        if status["appExitDiagnostics"].is_string() {
-            text::say(format_args!("ended            {}", word("appExitDiagnostics")));
-        }
-        text::say("");
-        text::table(&["TASK", "STATE", "NODE", "ADDRESS", "PORTS", "EXIT"], &task_rows(&job));
-        Ok(())
+        client.show(&self.common, &path, |job: JobWire| {
+            for line in about(&job) {
+                text::say(line);
+            }
+            text::say("");
+            text::table(&["TASK", "STATE", "NODE", "ADDRESS", "PORTS", "EXIT"], &task_rows(&job));
+        })
     }
 }
 
-fn task_rows(job: &Value) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    for (role, value) in job["taskRoles"].as_object().into_iter().flatten() {
-        for task in value["taskStatuses"].as_array().into_iter().flatten() {
-            let word = |key: &str| task[key].as_str().unwrap_or("-").to_owned();
-            let ports = task["containerPorts"].as_object().into_iter().flatten();
-            let ports =
-                ports.map(|(label, list)| format!("{label}={}", list.as_str().unwrap_or("")));
-            rows.push(vec![
-                format!("{role}-{}", task["taskIndex"]),
-                word("taskState"),
-                word("containerNodeName"),
-                word("containerIp"),
-                ports.collect::<Vec<_>>().join(" "),
-                task["containerExitCode"].as_i64().map(|n| n.to_string()).unwrap_or_default(),
-            ]);
+/// What is said of a job before its tasks, one line each.
+fn about(job: &JobWire) -> Vec<String> {
+    let status = &job.job_status;
+    let mut lines = vec![format!("{}~{}: {}", status.username, job.name, status.state.as_str())];
+    let mut tell = |what: &str, said: &str| {
+        let said = said.lines().enumerate();
+        let what = |first: bool| if first { what } else { "" };
+        lines.extend(said.map(|(at, line)| format!("{:<15}  {line}", what(at == 0))));
+    };
+    tell("virtual cluster", status.virtual_cluster.as_str());
+    if let Some(why) = &status.waiting {
+        tell("waits", &why.waiting.reason.to_string());
+        if let Some(place) = why.waiting.place() {
+            tell("place in queue", &place.to_string());
         }
     }
-    rows
+    if let Some(how) = &status.app_exit_diagnostics {
+        tell(if status.state.is_final() { "ended" } else { "last attempt" }, how);
+    }
+    lines
+}
+
+fn task_rows(job: &JobWire) -> Vec<Vec<String>> {
+    let roles = job.task_roles.iter();
+    roles
+        .flat_map(|(role, wire)| wire.task_statuses.iter().map(move |task| task_row(role, task)))
+        .collect()
+}
+
+fn task_row(role: &RoleName, task: &TaskWire) -> Vec<String> {
+    let or_dash = |text: Option<&str>| text.unwrap_or("-").to_owned();
+    let ports = task.container_ports.iter().map(|(label, list)| format!("{label}={list}"));
+    vec![
+        format!("{role}-{}", task.task_index),
+        task.task_state.as_str().to_owned(),
+        or_dash(task.container_node_name.as_ref().map(NodeName::as_str)),
+        or_dash(task.container_ip.as_deref()),
+        ports.collect::<Vec<_>>().join(" "),
+        task.container_exit_code.map(|code| code.to_string()).unwrap_or_default(),
+    ]
 }
 
 #[derive(Debug, Args)]
@@ -167,10 +181,10 @@ impl Stop {
         for name in &self.names {
             let stopped = full_name(&client, name).and_then(|name| {
                 let path = format!("/api/v2/jobs/{name}/executionType");
-                client.put(&path, &json!({ "value": "STOP" }))
+                client.put::<Accepted>(&path, &Execution::stop())
             });
             match stopped {
-                Ok(answer) if self.common.json => print_json(&answer)?,
+                Ok(answer) if self.common.json => text::json(&answer)?,
                 Ok(_) => text::say(format_args!("{name}: stopping")),
                 Err(error) => failed.push(format!("{name}: {error:#}")),
             }
@@ -187,13 +201,59 @@ impl Stop {
     }
 }
 
-/// `user~name` of a job that may be named without its owner.
-pub(super) fn full_name(client: &Client, name: &str) -> anyhow::Result<String> {
+/// The job that is meant by a name, which may be said without its owner.
+pub(super) fn full_name(client: &Client, name: &str) -> anyhow::Result<JobKey> {
     if name.contains('~') {
-        return Ok(name.to_owned());
+        return Ok(name.parse()?);
     }
-    let job: Value = client.get(&format!("/api/v1/jobs/{name}"))?;
-    let user = job["jobStatus"]["username"].as_str();
-    let user = user.with_context(|| format!("the server does not say whose job {name} is"))?;
-    Ok(format!("{user}~{name}"))
+    let job: v1::wire::JobWire = client.get(&format!("/api/v1/jobs/{name}"))?;
+    Ok(JobKey { user: job.job_status.username, name: job.name })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::commands::client::tests::seen;
+
+    #[test]
+    fn a_row_says_what_part_of_a_gpu_a_job_has() {
+        let mut answer = seen("v2_jobs")["data"][0].take();
+        answer["totalGpuNumber"] = json!(0.25);
+        let row = row(&serde_json::from_value(answer).unwrap(), Timestamp(61_000));
+        assert_eq!(row, ["train", "alice", "RUNNING", "default", "1", "0.25", "1m ago", ""]);
+        assert_eq!(row.len(), HEADING.len());
+    }
+
+    #[test]
+    fn a_waiting_job_says_why_in_a_sentence() {
+        let mut answer = seen("v2_job");
+        let status = &mut answer["jobStatus"];
+        status["state"] = json!("WAITING");
+        status["waiting"] = json!({
+            "reason": { "code": "short", "resource": "cpu", "needs": 8, "best_node": 7 },
+            "position": 3,
+            "expected_start": null,
+        });
+        let expected = [
+            "bob~sweep: WAITING",
+            "virtual cluster  default",
+            "waits            A task needs 8 CPU cores, but the best node has 7 CPU cores free.",
+            "place in queue   3",
+            "last attempt     The command ended with an error.",
+            "                 boom",
+        ];
+        assert_eq!(about(&serde_json::from_value(answer).unwrap()), expected);
+    }
+
+    #[test]
+    fn the_owner_is_named_once_and_each_task_with_its_place() {
+        let job: JobWire = serde_json::from_value(seen("v2_job")).unwrap();
+        let lines = about(&job);
+        assert_eq!(lines[0], "bob~sweep: FAILED");
+        assert_eq!(lines[2], "ended            The command ended with an error.");
+        let ports = "grpc=20001,20002 http=20000";
+        assert_eq!(task_rows(&job), [["worker-0", "FAILED", "n1", "10.0.0.1", ports, "3"]]);
+    }
 }

@@ -1,26 +1,25 @@
 //! `berth nodes` and `berth vc`.
 
+use std::collections::BTreeMap;
+
 use api::cluster::NodeView;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
-use serde_json::Value;
 
 use super::client::Client;
 use super::{Common, Outcome, text};
+use crate::rest::v2::cluster::VirtualClusterWire;
 
 pub(super) fn nodes(common: &Common) -> Outcome {
-    let nodes: Vec<NodeView> = Client::signed_in(common)?.get("/api/v2/nodes")?;
-    if common.json {
-        return print_json(&nodes);
-    }
-    let rows: Vec<_> = nodes.iter().map(node_row).collect();
-    text::table(&["NODE", "ADDRESS", "CONDITION", "CPUS", "MEMORY", "GPUS", "TASKS"], &rows);
-    for node in &nodes {
-        if let Some(problem) = &node.problem {
-            text::say(format_args!("{}: {problem}", node.name));
+    Client::signed_in(common)?.show(common, "/api/v2/nodes", |nodes: Vec<NodeView>| {
+        let rows: Vec<_> = nodes.iter().map(node_row).collect();
+        text::table(&["NODE", "ADDRESS", "CONDITION", "CPUS", "MEMORY", "GPUS", "TASKS"], &rows);
+        for node in &nodes {
+            if let Some(problem) = &node.problem {
+                text::say(format_args!("{}: {problem}", node.name));
+            }
         }
-    }
-    Ok(())
+    })
 }
 
 fn node_row(node: &NodeView) -> Vec<String> {
@@ -43,41 +42,37 @@ fn node_row(node: &NodeView) -> Vec<String> {
 }
 
 pub(super) fn virtual_clusters(common: &Common) -> Outcome {
-    let clusters: serde_json::Map<String, Value> =
-        Client::signed_in(common)?.get("/api/v2/virtual-clusters")?;
-    if common.json {
-        return print_json(&clusters);
-    }
-    let amount = |cluster: &Value, part: &str, what: &str| {
-        let value = cluster.pointer(&format!("/{part}/{what}")).cloned().unwrap_or_default();
-        serde_json::from_value::<Amount>(value).unwrap_or_default()
+    let client = Client::signed_in(common)?;
+    let said = |clusters: BTreeMap<String, VirtualClusterWire>| {
+        let rows: Vec<_> = clusters.iter().map(|(name, wire)| cluster_row(name, wire)).collect();
+        text::table(&["NAME", "GPUS", "CPUS", "MEMORY", "RUNNING", "WAITING", "MAY USE"], &rows);
     };
-    let rows: Vec<_> = clusters
-        .iter()
-        .map(|(name, cluster)| {
-            let pair = |what| {
-                let used = amount(cluster, "resourcesUsed", what);
-                format!("{used}/{}", amount(cluster, "resourcesTotal", what))
-            };
-            let count = |what: &str| cluster[what].as_u64().unwrap_or(0).to_string();
-            let usable = if cluster["usable"].as_bool() == Some(true) { "yes" } else { "no" };
-            vec![
-                name.clone(),
-                pair("gpu"),
-                pair("cpu"),
-                format!("{} MiB", pair("memory")),
-                count("runningJobs"),
-                count("waitingJobs"),
-                usable.to_owned(),
-            ]
-        })
-        .collect();
-    text::table(&["NAME", "GPUS", "CPUS", "MEMORY", "RUNNING", "WAITING", "MAY USE"], &rows);
-    Ok(())
+    client.show(common, "/api/v2/virtual-clusters", said)
 }
 
-/// Prints a value for programs.
-pub(super) fn print_json(value: &impl serde::Serialize) -> Outcome {
-    text::say(serde_json::to_string_pretty(value)?);
-    Ok(())
+fn cluster_row(name: &str, cluster: &VirtualClusterWire) -> Vec<String> {
+    let (used, total) = (&cluster.resources_used, &cluster.resources_total);
+    vec![
+        name.to_owned(),
+        format!("{}/{}", used.gpu, total.gpu),
+        format!("{}/{}", used.cpu, total.cpu),
+        format!("{}/{} MiB", used.memory, total.memory),
+        cluster.running_jobs.to_string(),
+        cluster.waiting_jobs.to_string(),
+        if cluster.usable { "yes" } else { "no" }.to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::client::tests::seen;
+
+    #[test]
+    fn a_virtual_cluster_says_what_is_used_of_what() {
+        let mut answer = seen("v2_virtual_cluster");
+        answer["resourcesUsed"]["gpu"] = serde_json::json!(0.25);
+        let row = cluster_row("vision", &serde_json::from_value(answer).unwrap());
+        assert_eq!(row, ["vision", "0.25/4", "2/8", "200/800 MiB", "1", "2", "yes"]);
+    }
 }

@@ -1,8 +1,13 @@
-//! Tables and times for people.
+//! What is printed: tables and times for people, JSON for programs.
 
 use std::fmt;
 use std::io::{self, Write as _};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use protocol::time::Timestamp;
+use serde::Serialize;
+
+use super::Outcome;
 
 /// Prints rows under a heading, every column as wide as its widest cell.
 pub(super) fn table(heading: &[&str], rows: &[Vec<String>]) {
@@ -12,6 +17,12 @@ pub(super) fn table(heading: &[&str], rows: &[Vec<String>]) {
 /// Prints a line.
 pub(super) fn say(line: impl fmt::Display) {
     write(format_args!("{line}\n"));
+}
+
+/// Prints a value for programs.
+pub(super) fn json(value: &impl Serialize) -> Outcome {
+    say(serde_json::to_string_pretty(value)?);
+    Ok(())
 }
 
 /// Writes to standard output. Whoever reads it may stop early, as `head` does: nothing is left to
@@ -41,15 +52,20 @@ fn aligned(heading: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// How long ago, as `3m` or `2d`.
-pub(super) fn ago(millis: i64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    span(i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(millis))
+/// What this machine's clock says.
+pub(super) fn now() -> Timestamp {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp(i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// How long ago something was, as `3m ago` or `2d ago`.
+pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {
+    format!("{} ago", span(now.since(at)))
 }
 
 /// A span, as `3m` or `2d`.
-pub(super) fn span(millis: i64) -> String {
-    let seconds = millis.max(0) / 1000;
+fn span(millis: i64) -> String {
+    let seconds = millis / 1000;
     match seconds {
         0..60 => format!("{seconds}s"),
         60..3_600 => format!("{}m", seconds / 60),
@@ -71,9 +87,11 @@ mod tests {
     #[test]
     fn spans_are_short() {
         let cases =
-            [(-5, "0s"), (59_999, "59s"), (61_000, "1m"), (7_200_000, "2h"), (864_000_000, "10d")];
+            [(5, "0s"), (59_999, "59s"), (61_000, "1m"), (7_200_000, "2h"), (864_000_000, "10d")];
         for (millis, text) in cases {
             assert_eq!(span(millis), text);
         }
+        assert_eq!(ago(Timestamp(0), Timestamp(61_000)), "1m ago");
+        assert_eq!(ago(Timestamp(5_000), Timestamp(0)), "0s ago", "clocks differ");
     }
 }

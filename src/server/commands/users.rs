@@ -4,11 +4,13 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use protocol::ids::VirtualClusterName;
+use serde_json::json;
 
 use super::client::{self, Client};
-use super::table::print_json;
-use super::{CommandError, Common, Outcome, text};
+use super::{Common, Outcome, text};
+use crate::rest::v2::users::{Creation, UserWire};
+use crate::rest::{Message, token};
 
 #[derive(Debug, Args)]
 pub(super) struct Login {
@@ -47,7 +49,7 @@ impl Token {
     pub(super) fn run(self) -> Outcome {
         let token = token(&Client::guest(&self.common), &self.user, self.expiration)?;
         if self.common.json {
-            return print_json(&json!({ "token": token }));
+            return text::json(&json!({ "token": token }));
         }
         text::say(token);
         Ok(())
@@ -55,12 +57,13 @@ impl Token {
 }
 
 fn token(client: &Client, user: &str, expiration: u64) -> anyhow::Result<String> {
-    let password = password(&format!("Password of {user}: "))?;
-    let body = json!({ "username": user, "password": password, "expiration": expiration });
-    let answer = client.post("/api/v1/token", &body)?;
-    let token = answer["token"].as_str();
-    let token = token.ok_or_else(|| CommandError::new("the server gave no token"))?;
-    Ok(token.to_owned())
+    let request = token::Request {
+        username: user.to_owned(),
+        password: password(&format!("Password of {user}: "))?,
+        expiration: Some(token::Seconds::Number(expiration)),
+    };
+    let answer: token::Answer = client.post("/api/v1/token", &request)?;
+    Ok(answer.token)
 }
 
 #[derive(Debug, Args)]
@@ -89,41 +92,31 @@ impl Users {
     pub(super) fn run(self) -> Outcome {
         let client = Client::signed_in(&self.common)?;
         match self.what.unwrap_or(What::List) {
-            What::List => list(&client, self.common.json),
+            What::List => client.show(&self.common, "/api/v2/users", |users: Vec<UserWire>| {
+                let rows: Vec<_> = users.iter().map(row).collect();
+                text::table(&["USER", "ADMINISTRATOR", "VIRTUAL CLUSTERS"], &rows);
+            }),
             What::Add { name, admin } => {
                 let password = password(&format!("Password for {name}: "))?;
-                let body = json!({ "username": name, "password": password, "admin": admin });
-                let answer = client.post("/api/v2/users", &body)?;
+                let user = Creation { username: name, password, admin };
+                let answer: Message = client.post("/api/v2/users", &user)?;
                 if self.common.json {
-                    return print_json(&answer);
+                    return text::json(&answer);
                 }
-                text::say(format_args!("added {name}"));
+                text::say(format_args!("added {}", user.username));
                 Ok(())
             }
         }
     }
 }
 
-fn list(client: &Client, json: bool) -> Outcome {
-    let users: Vec<Value> = client.get("/api/v2/users")?;
-    if json {
-        return print_json(&users);
-    }
-    let rows: Vec<_> = users
-        .iter()
-        .map(|user| {
-            let clusters = user["virtualCluster"].as_array().into_iter().flatten();
-            let clusters: Vec<_> = clusters.filter_map(Value::as_str).collect();
-            let admin = if user["admin"].as_bool() == Some(true) { "yes" } else { "no" };
-            vec![
-                user["username"].as_str().unwrap_or_default().to_owned(),
-                admin.to_owned(),
-                clusters.join(", "),
-            ]
-        })
-        .collect();
-    text::table(&["USER", "ADMINISTRATOR", "VIRTUAL CLUSTERS"], &rows);
-    Ok(())
+fn row(user: &UserWire) -> Vec<String> {
+    let clusters: Vec<_> = user.virtual_cluster.iter().map(VirtualClusterName::as_str).collect();
+    vec![
+        user.username.to_string(),
+        if user.admin { "yes" } else { "no" }.to_owned(),
+        clusters.join(", "),
+    ]
 }
 
 /// Asks for a password; a terminal does not show it.
@@ -149,4 +142,16 @@ fn password(prompt: &str) -> anyhow::Result<String> {
 fn echo(on: bool) {
     let word = if on { "echo" } else { "-echo" };
     let _status = Command::new("stty").arg(word).stdin(Stdio::inherit()).status();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::client::tests::seen;
+
+    #[test]
+    fn a_user_has_a_row() {
+        let users: Vec<UserWire> = serde_json::from_value(seen("v2_users")).unwrap();
+        assert_eq!(row(&users[0]), ["alice", "no", "default"]);
+    }
 }

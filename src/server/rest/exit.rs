@@ -1,23 +1,32 @@
 //! How something ended, in the words of OpenPAI's exit table.
 
+use std::borrow::Cow;
+
 use protocol::exit::{Blame, Cause, Exit};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A row of the exit table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ExitSpec {
     code: i32,
-    phrase: &'static str,
-    issuer: &'static str,
-    causer: &'static str,
+    phrase: Cow<'static, str>,
+    issuer: Cow<'static, str>,
+    causer: Cow<'static, str>,
     #[serde(rename = "type")]
-    kind: &'static str,
-    stage: &'static str,
-    behavior: &'static str,
-    reaction: &'static str,
+    kind: Cow<'static, str>,
+    stage: Cow<'static, str>,
+    behavior: Cow<'static, str>,
+    reaction: Cow<'static, str>,
     reason: String,
     repro: Vec<String>,
     solution: Vec<String>,
+}
+
+/// How something that is over went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ExitType {
+    Succeeded,
+    Failed,
 }
 
 /// The part of a row that the cause alone decides: its code where the table has one of its own,
@@ -115,13 +124,13 @@ pub(crate) fn spec(exit: &Exit) -> ExitSpec {
     };
     ExitSpec {
         code: code(exit),
-        phrase,
-        issuer,
-        causer,
-        kind,
-        stage,
-        behavior,
-        reaction,
+        phrase: phrase.into(),
+        issuer: issuer.into(),
+        causer: causer.into(),
+        kind: kind.into(),
+        stage: stage.into(),
+        behavior: behavior.into(),
+        reaction: reaction.into(),
         reason: reason(&exit.cause),
         repro: Vec::new(),
         solution: Vec::new(),
@@ -179,11 +188,11 @@ pub(crate) fn reason(cause: &Cause) -> String {
     }
 }
 
-/// `Succeeded`, `Failed`, or nothing while it is not over.
-pub(crate) fn kind(exit: &Exit) -> &'static str {
+/// What the ending amounts to.
+pub(crate) fn kind(exit: &Exit) -> ExitType {
     match exit.cause.blame() {
-        Blame::None => "Succeeded",
-        Blame::User | Blame::Platform | Blame::Stop => "Failed",
+        Blame::None => ExitType::Succeeded,
+        Blame::User | Blame::Platform | Blame::Stop => ExitType::Failed,
     }
 }
 
@@ -226,7 +235,7 @@ mod tests {
     #[test]
     fn the_row_names_who_is_to_blame() {
         let spec = spec(&exit(Some(137), Cause::OutOfMemory { limit_mb: 100 }));
-        assert_eq!((spec.kind, spec.phrase), ("USER_FAILURE", "UserContainerDockerOOMKilled"));
+        assert_eq!([&*spec.kind, &*spec.phrase], ["USER_FAILURE", "UserContainerDockerOOMKilled"]);
         assert!(diagnostics(&exit(None, Cause::Preempted)).ends_with("\nlast line"));
     }
 }

@@ -16,27 +16,27 @@ use crate::failure::Failure;
 use crate::state::AppState;
 
 /// As OpenPAI had it, and what enters by it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SshWire {
-    containers: Vec<ContainerWire>,
+    pub(crate) containers: Vec<ContainerWire>,
     key_pair: KeyPairWire,
-    user: String,
-    host_key: String,
+    pub(crate) user: String,
+    pub(crate) host_key: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ContainerWire {
+pub(crate) struct ContainerWire {
     id: String,
-    ssh_ip: String,
+    pub(crate) ssh_ip: String,
     /// Text, as it always was.
-    ssh_port: String,
+    pub(crate) ssh_port: String,
     /// `<role>-<index>`.
-    name: String,
+    pub(crate) name: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct KeyPairWire {
     folder_path: String,

@@ -16,18 +16,18 @@ const DEFAULT_LIFETIME: u64 = 86_400;
 /// What may be asked for, in seconds.
 const LIFETIMES: std::ops::RangeInclusive<u64> = 60..=604_800;
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Request {
-    username: String,
-    password: String,
+    pub(crate) username: String,
+    pub(crate) password: String,
     #[serde(default)]
-    expiration: Option<Seconds>,
+    pub(crate) expiration: Option<Seconds>,
 }
 
 /// Seconds as a number or, as forms send them, as text.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Seconds {
+pub(crate) enum Seconds {
     Number(u64),
     Text(String),
 }
@@ -41,11 +41,11 @@ impl Seconds {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answer {
     user: String,
-    token: String,
+    pub(crate) token: String,
     admin: bool,
     #[serde(rename = "hasGitHubPAT")]
     has_git_hub_pat: bool,

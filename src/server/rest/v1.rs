@@ -2,7 +2,7 @@
 
 mod jobs;
 mod virtual_clusters;
-mod wire;
+pub(crate) mod wire;
 
 use axum::Router;
 use axum::routing::{any, get, post, put};

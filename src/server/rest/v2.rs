@@ -5,12 +5,12 @@ mod events;
 mod files;
 mod groups;
 mod images;
-mod jobs;
+pub(crate) mod jobs;
 mod nodes;
 mod public_keys;
 mod queue;
 mod uploads;
-mod users;
+pub(crate) mod users;
 pub(crate) mod wire;
 
 use api::ErrorCode;
@@ -95,16 +95,24 @@ pub(crate) async fn info() -> Json<Info> {
     })
 }
 
+/// The one word that jobs take.
+const STOP: &str = "STOP";
+
 /// `{"value": "STOP"}`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Execution {
     value: String,
 }
 
 impl Execution {
+    /// Asks to stop.
+    pub(crate) fn stop() -> Self {
+        Self { value: STOP.to_owned() }
+    }
+
     /// Stopping is all that can be asked for: a job that has stopped is submitted again.
     pub(crate) fn require_stop(&self) -> Result<(), Failure> {
-        if self.value == "STOP" {
+        if self.value == STOP {
             return Ok(());
         }
         let message = format!(

@@ -4,12 +4,12 @@ use std::str::FromStr;
 
 use anyhow::Context;
 use clap::Args;
-use serde_json::Value;
 
 use super::replace;
 use super::task::{TaskName, Way};
 use crate::commands::client::Client;
 use crate::commands::{CommandError, Common, Outcome, text};
+use crate::rest::v2::wire::{JobWire, TaskWire};
 
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Forward {
@@ -71,17 +71,21 @@ impl Forward {
 
 /// The task's ports by their labels.
 fn ports(client: &Client, way: &Way) -> anyhow::Result<BTreeMap<String, u16>> {
-    let job: Value = client.get(&format!("/api/v2/jobs/{}", way.job))?;
+    let job: JobWire = client.get(&format!("/api/v2/jobs/{}", way.job))?;
     let (role, index) = way.task.rsplit_once('-').context("the server names no task")?;
-    let tasks = job["taskRoles"][role]["taskStatuses"].as_array().into_iter().flatten();
-    let index: u64 = index.parse().context("the server names no task")?;
-    let task = tasks.into_iter().find(|task| task["taskIndex"].as_u64() == Some(index));
-    let ports = task.and_then(|task| task["containerPorts"].as_object());
-    let ports = ports.into_iter().flatten().filter_map(|(label, list)| {
-        let first = list.as_str()?.split(',').next()?.trim();
-        Some((label.clone(), first.parse().ok()?))
+    let index: u32 = index.parse().context("the server names no task")?;
+    let role = job.task_roles.iter().find(|(name, _)| name.as_str() == role);
+    let mut tasks = role.into_iter().flat_map(|(_, role)| &role.task_statuses);
+    Ok(tasks.find(|task| task.task_index == index).map(first_ports).unwrap_or_default())
+}
+
+/// The first port of each label.
+fn first_ports(task: &TaskWire) -> BTreeMap<String, u16> {
+    let ports = task.container_ports.iter().filter_map(|(label, list)| {
+        let first = list.split(',').next()?.trim();
+        Some((label.to_string(), first.parse().ok()?))
     });
-    Ok(ports.collect())
+    ports.collect()
 }
 
 fn number(asked: &str, labels: &BTreeMap<String, u16>) -> Result<u16, CommandError> {
@@ -95,6 +99,16 @@ fn number(asked: &str, labels: &BTreeMap<String, u16>) -> Result<u16, CommandErr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::client::tests::seen;
+
+    #[test]
+    fn the_first_port_of_a_label_is_the_labels() {
+        let job: JobWire = serde_json::from_value(seen("v2_job")).unwrap();
+        let task = &job.task_roles.values().next().unwrap().task_statuses[0];
+        let expected = [("grpc", 20_001), ("http", 20_000)];
+        let expected = expected.map(|(label, port)| (label.to_owned(), port));
+        assert_eq!(first_ports(task), BTreeMap::from(expected));
+    }
 
     #[test]
     fn ports_are_named_by_label_or_number() {

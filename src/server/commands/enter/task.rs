@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::Context;
-use serde::Deserialize;
+use protocol::ids::JobKey;
 
 use crate::commands::client::Client;
 use crate::commands::jobs::full_name;
 use crate::commands::{CommandError, login_file};
+use crate::rest::ssh::{ContainerWire, SshWire};
 
 /// A job, or one task of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,28 +36,10 @@ impl FromStr for TaskName {
     }
 }
 
-/// The answer of `GET /api/v2/jobs/:job/ssh`, as far as it is needed.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Access {
-    containers: Vec<Container>,
-    user: String,
-    host_key: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Container {
-    name: String,
-    ssh_ip: String,
-    ssh_port: String,
-}
-
 /// How a task is reached.
 #[derive(Debug)]
 pub(super) struct Way {
-    /// `user~name`.
-    pub(super) job: String,
+    pub(super) job: JobKey,
     /// `worker-0`.
     pub(super) task: String,
     pub(super) port: u16,
@@ -70,9 +53,10 @@ impl Way {
     /// Asks the server and puts the keys where the clients find them. Of a job, the first task.
     pub(super) fn find(client: &Client, name: &TaskName) -> anyhow::Result<Self> {
         let job = full_name(client, &name.job)?;
-        let access: Access = client.get(&format!("/api/v2/jobs/{job}/ssh"))?;
+        let access: SshWire = client.get(&format!("/api/v2/jobs/{job}/ssh"))?;
         let known: Vec<_> = access.containers.iter().map(|task| task.name.clone()).collect();
-        let wanted = |task: &Container| name.task.as_ref().is_none_or(|name| *name == task.name);
+        let wanted =
+            |task: &ContainerWire| name.task.as_ref().is_none_or(|name| *name == task.name);
         let Some(task) = access.containers.into_iter().find(wanted) else {
             let task = name.task.as_deref().unwrap_or_default();
             let message = format!("{job} has no task {task:?}; it has {}", known.join(", "));
@@ -80,7 +64,7 @@ impl Way {
         };
         let port = task.ssh_port.parse().context("the server names no port of this task")?;
         let folder = key_folder()?;
-        let key = folder.join(&job);
+        let key = folder.join(job.to_string());
         let mut answer = client.open(&format!("/api/v2/jobs/{job}/ssh/key"))?;
         let text = answer.body_mut().with_config().limit(64 * 1024).read_to_string()?;
         keep(&key, &text).with_context(|| key.display().to_string())?;

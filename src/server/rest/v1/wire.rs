@@ -5,28 +5,39 @@ use std::collections::BTreeMap;
 use api::jobs::{AttemptView, JobDetail, JobSummary, RoleView, TaskView};
 use protocol::amount::Amount;
 use protocol::environment::application_id;
+use protocol::ids::{JobName, PortLabel, RoleName, UserName, VirtualClusterName};
 use protocol::state::State;
 use protocol::time::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::rest::exit::{self, ExitSpec};
+use crate::rest::exit::{self, ExitSpec, ExitType};
 use crate::rest::v2::wire::{ExecutionType, RetryDetails, gpu_mask, ports};
+
+/// The launcher's word for a state.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum FrameworkState {
+    FrameworkWaiting,
+    ApplicationLaunched,
+    ApplicationRunning,
+    FrameworkCompleted,
+}
 
 /// A row of `GET /jobs`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobItem {
-    name: String,
-    username: String,
-    state: &'static str,
-    sub_state: &'static str,
+    name: JobName,
+    username: UserName,
+    state: State,
+    sub_state: FrameworkState,
     execution_type: ExecutionType,
     retries: u32,
     retry_details: RetryDetails,
     created_time: Timestamp,
     completed_time: Option<Timestamp>,
     app_exit_code: Option<i32>,
-    virtual_cluster: String,
+    virtual_cluster: VirtualClusterName,
     total_gpu_number: Amount,
     total_task_number: u32,
     total_task_role_number: u32,
@@ -36,8 +47,8 @@ impl From<&JobSummary> for JobItem {
     fn from(job: &JobSummary) -> Self {
         let retry_details = RetryDetails::from(job.retries);
         Self {
-            name: job.key.name.to_string(),
-            username: job.key.user.to_string(),
+            name: job.key.name.clone(),
+            username: job.key.user.clone(),
             state: job_state(job.state),
             sub_state: framework_state(job.state),
             execution_type: ExecutionType::of(job),
@@ -46,7 +57,7 @@ impl From<&JobSummary> for JobItem {
             created_time: job.submitted_at,
             completed_time: job.completed_at,
             app_exit_code: job.ended().map(exit::code),
-            virtual_cluster: job.virtual_cluster.to_string(),
+            virtual_cluster: job.virtual_cluster.clone(),
             total_gpu_number: job.gpus,
             total_task_number: job.tasks,
             total_task_role_number: job.roles,
@@ -54,21 +65,21 @@ impl From<&JobSummary> for JobItem {
     }
 }
 
-/// `GET /jobs/:name`.
-#[derive(Debug, Serialize)]
+/// `GET /jobs/:name`, which the command line asks whose job is meant by a name.
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobWire {
-    name: String,
-    job_status: JobStatus,
-    task_roles: BTreeMap<String, RoleWire>,
+    pub(crate) name: JobName,
+    pub(crate) job_status: JobStatus,
+    task_roles: BTreeMap<RoleName, RoleWire>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct JobStatus {
-    username: String,
-    state: &'static str,
-    sub_state: &'static str,
+pub(crate) struct JobStatus {
+    pub(crate) username: UserName,
+    state: State,
+    sub_state: FrameworkState,
     execution_type: ExecutionType,
     retries: u32,
     retry_details: RetryDetails,
@@ -76,7 +87,7 @@ struct JobStatus {
     completed_time: Option<Timestamp>,
     app_id: String,
     app_progress: u8,
-    app_tracking_url: &'static str,
+    app_tracking_url: String,
     app_launched_time: Option<Timestamp>,
     app_completed_time: Option<Timestamp>,
     app_exit_code: Option<i32>,
@@ -86,37 +97,37 @@ struct JobStatus {
     app_exit_trigger_message: Option<String>,
     app_exit_trigger_task_role_name: Option<String>,
     app_exit_trigger_task_index: Option<u32>,
-    app_exit_type: Option<&'static str>,
-    virtual_cluster: String,
+    app_exit_type: Option<ExitType>,
+    virtual_cluster: VirtualClusterName,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct ExitMessages {
     container: Option<String>,
     runtime: Option<String>,
     launcher: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RoleWire {
     task_role_status: RoleStatus,
     task_statuses: Vec<TaskWire>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct RoleStatus {
-    name: String,
+    name: RoleName,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TaskWire {
     task_index: u32,
-    task_state: &'static str,
+    task_state: State,
     container_id: Option<String>,
     container_ip: Option<String>,
-    container_ports: BTreeMap<String, String>,
+    container_ports: BTreeMap<PortLabel, String>,
     container_gpus: u64,
     container_log: Option<String>,
     container_exit_code: Option<i32>,
@@ -125,12 +136,10 @@ struct TaskWire {
 impl From<&JobDetail> for JobWire {
     fn from(detail: &JobDetail) -> Self {
         let attempt = detail.attempts.last();
-        let roles = detail
-            .roles
-            .iter()
-            .map(|role| (role.name.to_string(), role_wire(detail, role, attempt)));
+        let roles =
+            detail.roles.iter().map(|role| (role.name.clone(), role_wire(detail, role, attempt)));
         Self {
-            name: detail.summary.key.name.to_string(),
+            name: detail.summary.key.name.clone(),
             job_status: job_status(&detail.summary, attempt),
             task_roles: roles.collect(),
         }
@@ -142,7 +151,7 @@ fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
     let exit = job.ended();
     let trigger = exit.and_then(exit::trigger);
     JobStatus {
-        username: job.key.user.to_string(),
+        username: job.key.user.clone(),
         state: job_state(job.state),
         sub_state: framework_state(job.state),
         execution_type: ExecutionType::of(job),
@@ -152,7 +161,7 @@ fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
         completed_time: job.completed_at,
         app_id: application_id(job.id, attempt.map_or(0, |attempt| attempt.number)),
         app_progress: u8::from(job.state.is_final()),
-        app_tracking_url: "",
+        app_tracking_url: String::new(),
         app_launched_time: attempt.and_then(|attempt| attempt.started_at),
         app_completed_time: attempt.and_then(|attempt| attempt.completed_at),
         app_exit_code: exit.map(exit::code),
@@ -167,7 +176,7 @@ fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
         app_exit_trigger_task_role_name: trigger.as_ref().map(|(role, _)| role.clone()),
         app_exit_trigger_task_index: trigger.map(|(_, index)| index),
         app_exit_type: exit.map(exit::kind),
-        virtual_cluster: job.virtual_cluster.to_string(),
+        virtual_cluster: job.virtual_cluster.clone(),
     }
 }
 
@@ -178,7 +187,7 @@ fn role_wire(detail: &JobDetail, role: &RoleView, attempt: Option<&AttemptView>)
     if task_statuses.is_empty() {
         task_statuses = (0..role.count).map(unplaced).collect();
     }
-    RoleWire { task_role_status: RoleStatus { name: role.name.to_string() }, task_statuses }
+    RoleWire { task_role_status: RoleStatus { name: role.name.clone() }, task_statuses }
 }
 
 fn task_wire(detail: &JobDetail, task: &TaskView) -> TaskWire {
@@ -216,24 +225,20 @@ fn unplaced(index: u32) -> TaskWire {
     }
 }
 
-/// The six words of version 1, which knew neither preparing nor stopping.
-fn job_state(state: State) -> &'static str {
+/// The state as version 1 says it, which knew neither preparing nor stopping.
+fn job_state(state: State) -> State {
     match state {
-        State::Waiting | State::Preparing => "WAITING",
-        State::Running | State::Stopping => "RUNNING",
-        State::Succeeded => "SUCCEEDED",
-        State::Failed => "FAILED",
-        State::Stopped => "STOPPED",
-        State::Unknown => "UNKNOWN",
+        State::Waiting | State::Preparing => State::Waiting,
+        State::Running | State::Stopping => State::Running,
+        State::Succeeded | State::Failed | State::Stopped | State::Unknown => state,
     }
 }
 
-/// The launcher's word for it.
-fn framework_state(state: State) -> &'static str {
+fn framework_state(state: State) -> FrameworkState {
     match state {
-        State::Waiting => "FRAMEWORK_WAITING",
-        State::Preparing => "APPLICATION_LAUNCHED",
-        State::Running | State::Stopping | State::Unknown => "APPLICATION_RUNNING",
-        State::Succeeded | State::Failed | State::Stopped => "FRAMEWORK_COMPLETED",
+        State::Waiting => FrameworkState::FrameworkWaiting,
+        State::Preparing => FrameworkState::ApplicationLaunched,
+        State::Running | State::Stopping | State::Unknown => FrameworkState::ApplicationRunning,
+        State::Succeeded | State::Failed | State::Stopped => FrameworkState::FrameworkCompleted,
     }
 }

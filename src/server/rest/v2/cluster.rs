@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use protocol::amount::Amount;
 use protocol::cluster::{NodeCondition, Shape, Share};
 use protocol::ids::{GpuType, VirtualClusterName};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::not_a_virtual_cluster;
 use crate::auth::Signed;
@@ -17,20 +17,20 @@ use crate::failure::Failure;
 use crate::state::AppState;
 
 /// A virtual cluster as version 2 shows it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct VirtualClusterWire {
     capacity: f64,
     used_capacity: f64,
     max_capacity: f64,
     dedicated: bool,
-    resources_used: ResourcesWire,
+    pub(crate) resources_used: ResourcesWire,
     resources_guaranteed: ResourcesWire,
-    resources_total: ResourcesWire,
+    pub(crate) resources_total: ResourcesWire,
     /// Berth's own: jobs that run and that wait, and whether the caller may use it.
-    running_jobs: u64,
-    waiting_jobs: u64,
-    usable: bool,
+    pub(crate) running_jobs: u64,
+    pub(crate) waiting_jobs: u64,
+    pub(crate) usable: bool,
     /// Berth's own: what it is set to, and what it uses of what is lent.
     share: Share,
     parent: Option<VirtualClusterName>,
@@ -41,11 +41,12 @@ pub(crate) struct VirtualClusterWire {
     free: BTreeMap<GpuType, FreeGpus>,
 }
 
-#[derive(Debug, Serialize)]
-struct ResourcesWire {
-    cpu: u64,
-    memory: u64,
-    gpu: Amount,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ResourcesWire {
+    pub(crate) cpu: u64,
+    /// In MiB.
+    pub(crate) memory: u64,
+    pub(crate) gpu: Amount,
     #[serde(rename = "vCores")]
     v_cores: u64,
     #[serde(rename = "GPUs")]

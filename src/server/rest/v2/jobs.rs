@@ -2,7 +2,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Execution;
 use super::wire::{JobItem, JobWire};
@@ -17,10 +17,10 @@ use crate::state::AppState;
 const DEFAULT_LIMIT: u64 = 5_000;
 
 /// The answer to a change, with its status said twice as version 2 does.
-#[derive(Debug, Serialize)]
-struct Accepted {
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Accepted {
     status: u16,
-    message: String,
+    pub(crate) message: String,
 }
 
 /// What was asked for is done, or will be.

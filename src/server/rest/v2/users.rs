@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use protocol::ids::{InvalidName, UserName};
+use protocol::ids::{InvalidName, UserName, VirtualClusterName};
 use protocol::person::Source;
 use serde::{Deserialize, Serialize};
 
@@ -18,15 +18,15 @@ use crate::rest::message;
 use crate::state::AppState;
 
 /// A user as version 2 shows it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UserWire {
-    username: String,
+    pub(crate) username: UserName,
     grouplist: Vec<String>,
     email: String,
     extension: serde_json::Map<String, serde_json::Value>,
-    admin: bool,
-    virtual_cluster: Vec<String>,
+    pub(crate) admin: bool,
+    pub(crate) virtual_cluster: Vec<VirtualClusterName>,
     storage_config: Vec<String>,
     /// Who vouches for the user: `local`, or a sign-in provider.
     source: Source,
@@ -35,12 +35,12 @@ pub(crate) struct UserWire {
 impl From<UserView> for UserWire {
     fn from(user: UserView) -> Self {
         Self {
-            username: user.name.into(),
+            username: user.name,
             grouplist: grouplist(user.groups),
             email: user.mail.unwrap_or_default(),
             extension: serde_json::Map::new(),
             admin: user.admin,
-            virtual_cluster: user.virtual_clusters.into_iter().map(Into::into).collect(),
+            virtual_cluster: user.virtual_clusters,
             storage_config: Vec::new(),
             source: user.provider.map_or(Source::Local, Source::Provider),
         }
@@ -72,12 +72,12 @@ pub(crate) async fn get(
     user.map(|user| Json(user.into())).ok_or_else(|| not_found(&name))
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Creation {
-    username: String,
-    password: String,
+    pub(crate) username: String,
+    pub(crate) password: String,
     #[serde(default)]
-    admin: bool,
+    pub(crate) admin: bool,
 }
 
 pub(crate) async fn create(

@@ -1,20 +1,22 @@
-//! Shapes of version 2, as OpenPAI 1.8 gave them, and their one conversion from the contract's.
+//! Shapes of version 2, as OpenPAI 1.8 gave them, and their one conversion from the contract's. The
+//! command line reads what it is answered into the same types.
 
 use std::collections::BTreeMap;
 
 use api::jobs::{AttemptView, JobDetail, JobSummary, Retries, RoleView, TaskView};
 use api::queue::{Explanation, Hold};
 use protocol::amount::Amount;
+use protocol::ids::{JobName, NodeName, PortLabel, RoleName, UserName, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Waiting};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::rest::exit::{self, ExitSpec};
+use crate::rest::exit::{self, ExitSpec, ExitType};
 
 /// Whether somebody asked to stop it.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum ExecutionType {
     Start,
@@ -28,7 +30,7 @@ impl ExecutionType {
 }
 
 /// Further attempts by what made them necessary.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct RetryDetails {
     user: u32,
     platform: u32,
@@ -53,46 +55,66 @@ pub(crate) fn gpu_mask(gpus: &[u32]) -> u64 {
 }
 
 /// Ports by label, each list as a text with commas.
-pub(crate) fn ports(task: &TaskView) -> BTreeMap<String, String> {
+pub(crate) fn ports(task: &TaskView) -> BTreeMap<PortLabel, String> {
     let text = |ports: &Vec<u16>| ports.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
-    task.ports.iter().map(|(label, ports)| (label.to_string(), text(ports))).collect()
+    task.ports.iter().map(|(label, ports)| (label.clone(), text(ports))).collect()
+}
+
+/// The framework controller's word for a state.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+enum FrameworkState {
+    AttemptCreationPending,
+    AttemptPreparing,
+    AttemptRunning,
+    AttemptDeletionRequested,
+    Completed,
+}
+
+/// A class of priorities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PriorityClass {
+    Oppo,
+    Test,
+    Prod,
+    Crit,
 }
 
 /// A row of `GET /jobs`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobItem {
     debug_id: String,
-    name: String,
-    username: String,
-    state: &'static str,
-    sub_state: &'static str,
+    pub(crate) name: JobName,
+    pub(crate) username: UserName,
+    pub(crate) state: State,
+    sub_state: FrameworkState,
     execution_type: ExecutionType,
     tags: Vec<String>,
     retries: u32,
     retry_details: RetryDetails,
     retry_delay_time: Option<u64>,
-    submission_time: Timestamp,
+    pub(crate) submission_time: Timestamp,
     created_time: Timestamp,
     launched_time: Option<Timestamp>,
     completed_time: Option<Timestamp>,
-    app_exit_code: Option<i32>,
-    virtual_cluster: String,
-    total_gpu_number: Amount,
-    total_task_number: u32,
+    pub(crate) app_exit_code: Option<i32>,
+    pub(crate) virtual_cluster: VirtualClusterName,
+    pub(crate) total_gpu_number: Amount,
+    pub(crate) total_task_number: u32,
     total_task_role_number: u32,
-    job_priority: Option<&'static str>,
+    job_priority: Option<PriorityClass>,
     /// Berth's own: why it waits, its place and when it may start, while it waits.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     waiting: Option<WaitingItem>,
 }
 
 /// What a row says of a job that waits, by the words of [`Explanation`].
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct WaitingItem {
     #[serde(flatten)]
     waiting: Waiting,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     expected: Option<Expected>,
 }
 
@@ -102,8 +124,8 @@ impl From<&JobSummary> for JobItem {
         let waiting = |waiting: Waiting| WaitingItem { waiting, expected: job.expected };
         Self {
             debug_id: job.id.to_string(),
-            name: job.key.name.to_string(),
-            username: job.key.user.to_string(),
+            name: job.key.name.clone(),
+            username: job.key.user.clone(),
             state: job_state(job.state),
             sub_state: framework_state(job.state),
             execution_type: ExecutionType::of(job),
@@ -116,7 +138,7 @@ impl From<&JobSummary> for JobItem {
             launched_time: job.started_at,
             completed_time: job.completed_at,
             app_exit_code: job.ended().map(exit::code),
-            virtual_cluster: job.virtual_cluster.to_string(),
+            virtual_cluster: job.virtual_cluster.clone(),
             total_gpu_number: job.gpus,
             total_task_number: job.tasks,
             total_task_role_number: job.roles,
@@ -127,35 +149,35 @@ impl From<&JobSummary> for JobItem {
 }
 
 /// The class of a priority; the default class is nothing, as the old servers had it.
-fn priority(priority: Priority) -> Option<&'static str> {
+fn priority(priority: Priority) -> Option<PriorityClass> {
     match priority {
         Priority::TEST => None,
-        Priority(number) if number < 0 => Some("oppo"),
-        Priority(number) if number < Priority::PRODUCTION.0 => Some("test"),
-        Priority(number) if number < Priority::CRITICAL.0 => Some("prod"),
-        Priority(_) => Some("crit"),
+        Priority(number) if number < 0 => Some(PriorityClass::Oppo),
+        Priority(number) if number < Priority::PRODUCTION.0 => Some(PriorityClass::Test),
+        Priority(number) if number < Priority::CRITICAL.0 => Some(PriorityClass::Prod),
+        Priority(_) => Some(PriorityClass::Crit),
     }
 }
 
 /// `GET /jobs/:user~:name`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobWire {
     debug_id: String,
-    name: String,
+    pub(crate) name: JobName,
     tags: Vec<String>,
-    job_priority: Option<&'static str>,
-    job_status: JobStatus,
-    task_roles: BTreeMap<String, RoleWire>,
+    job_priority: Option<PriorityClass>,
+    pub(crate) job_status: JobStatus,
+    pub(crate) task_roles: BTreeMap<RoleName, RoleWire>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct JobStatus {
-    username: String,
-    virtual_cluster: String,
-    state: &'static str,
-    sub_state: &'static str,
+pub(crate) struct JobStatus {
+    pub(crate) username: UserName,
+    pub(crate) virtual_cluster: VirtualClusterName,
+    pub(crate) state: State,
+    sub_state: FrameworkState,
     execution_type: ExecutionType,
     retries: u32,
     retry_details: RetryDetails,
@@ -165,64 +187,65 @@ struct JobStatus {
     launched_time: Option<Timestamp>,
     completed_time: Option<Timestamp>,
     attempt_id: u32,
-    attempt_state: &'static str,
+    attempt_state: State,
     app_id: Option<String>,
     app_progress: u8,
-    app_tracking_url: &'static str,
+    app_tracking_url: String,
     app_created_time: Option<Timestamp>,
     app_launched_time: Option<Timestamp>,
     app_completed_time: Option<Timestamp>,
     app_exit_code: Option<i32>,
     app_exit_spec: Option<ExitSpec>,
-    app_exit_diagnostics: Option<String>,
+    pub(crate) app_exit_diagnostics: Option<String>,
     app_exit_messages: Option<ExitMessages>,
     app_exit_trigger_message: Option<String>,
     app_exit_trigger_task_role_name: Option<String>,
     app_exit_trigger_task_index: Option<u32>,
-    app_exit_type: Option<&'static str>,
+    app_exit_type: Option<ExitType>,
     /// Berth's own: why it waits, while it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    waiting: Option<Explanation>,
+    pub(crate) waiting: Option<Explanation>,
     /// Berth's own: who holds it, if anybody does.
     #[serde(skip_serializing_if = "Option::is_none")]
     held: Option<Hold>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct ExitMessages {
     container: Option<String>,
     runtime: Option<String>,
     launcher: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RoleWire {
+pub(crate) struct RoleWire {
     task_role_status: RoleStatus,
-    task_statuses: Vec<TaskWire>,
+    pub(crate) task_statuses: Vec<TaskWire>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct RoleStatus {
-    name: String,
+    name: RoleName,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct TaskWire {
-    task_index: u32,
+pub(crate) struct TaskWire {
+    pub(crate) task_index: u32,
     task_uid: Option<String>,
-    task_state: &'static str,
+    pub(crate) task_state: State,
     container_id: Option<String>,
-    container_ip: Option<String>,
-    container_node_name: Option<String>,
-    container_ports: BTreeMap<String, String>,
+    pub(crate) container_ip: Option<String>,
+    pub(crate) container_node_name: Option<NodeName>,
+    /// Each list as a text with commas.
+    pub(crate) container_ports: BTreeMap<PortLabel, String>,
     container_gpus: Option<u64>,
     /// Berth's own: the part of its one GPU that it has, where it is not its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     gpu_part: Option<Amount>,
     container_log: Option<String>,
-    container_exit_code: Option<i32>,
+    pub(crate) container_exit_code: Option<i32>,
     container_exit_spec: Option<ExitSpec>,
     container_exit_diagnostics: Option<String>,
     /// What it is doing, for people to read, beyond its state.
@@ -234,7 +257,7 @@ struct TaskWire {
     launched_time: Option<Timestamp>,
     completed_time: Option<Timestamp>,
     attempt_id: u32,
-    attempt_state: &'static str,
+    attempt_state: State,
     current_attempt_created_time: Option<Timestamp>,
     current_attempt_launched_time: Option<Timestamp>,
     current_attempt_completed_time: Option<Timestamp>,
@@ -247,12 +270,12 @@ impl From<&JobDetail> for JobWire {
         let roles = detail.roles.iter();
         Self {
             debug_id: job.id.to_string(),
-            name: job.key.name.to_string(),
+            name: job.key.name.clone(),
             tags: Vec::new(),
             job_priority: priority(job.priority),
             job_status: job_status(detail, attempt),
             task_roles: roles
-                .map(|role| (role.name.to_string(), role_wire(detail, role, attempt)))
+                .map(|role| (role.name.clone(), role_wire(detail, role, attempt)))
                 .collect(),
         }
     }
@@ -264,8 +287,8 @@ fn job_status(detail: &JobDetail, attempt: Option<&AttemptView>) -> JobStatus {
     let exit = attempt.and_then(|attempt| attempt.exit.as_ref()).or(job.ended());
     let trigger = exit.and_then(exit::trigger);
     JobStatus {
-        username: job.key.user.to_string(),
-        virtual_cluster: job.virtual_cluster.to_string(),
+        username: job.key.user.clone(),
+        virtual_cluster: job.virtual_cluster.clone(),
         state: job_state(job.state),
         sub_state: framework_state(job.state),
         execution_type: ExecutionType::of(job),
@@ -280,7 +303,7 @@ fn job_status(detail: &JobDetail, attempt: Option<&AttemptView>) -> JobStatus {
         attempt_state: job_state(attempt.map_or(job.state, |attempt| attempt.state)),
         app_id: attempt.map(|attempt| format!("{}_{}", attempt.number, job.id)),
         app_progress: u8::from(job.state.is_final()),
-        app_tracking_url: "",
+        app_tracking_url: String::new(),
         app_created_time: attempt.map(|attempt| attempt.placed_at),
         app_launched_time: attempt.and_then(|attempt| attempt.started_at),
         app_completed_time: attempt.and_then(|attempt| attempt.completed_at),
@@ -319,7 +342,7 @@ fn role_wire(detail: &JobDetail, role: &RoleView, attempt: Option<&AttemptView>)
         let state = job_state(detail.summary.state);
         task_statuses = (0..role.count).map(|index| unplaced(index, state)).collect();
     }
-    RoleWire { task_role_status: RoleStatus { name: role.name.to_string() }, task_statuses }
+    RoleWire { task_role_status: RoleStatus { name: role.name.clone() }, task_statuses }
 }
 
 fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskView) -> TaskWire {
@@ -331,7 +354,7 @@ fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskView) -> Task
         )),
         container_id: task.container.clone(),
         container_ip: Some(task.address.clone()),
-        container_node_name: Some(task.node.to_string()),
+        container_node_name: Some(task.node.clone()),
         container_ports: ports(task),
         container_gpus: (!task.gpus.is_empty()).then(|| gpu_mask(&task.gpus)),
         gpu_part: task.gpu_part,
@@ -357,7 +380,7 @@ fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskView) -> Task
 }
 
 /// A task that has no place yet.
-fn unplaced(task_index: u32, state: &'static str) -> TaskWire {
+fn unplaced(task_index: u32, state: State) -> TaskWire {
     TaskWire {
         task_index,
         task_uid: None,
@@ -386,27 +409,26 @@ fn unplaced(task_index: u32, state: &'static str) -> TaskWire {
     }
 }
 
-/// The seven words of version 2, which did not know preparing.
-fn job_state(state: State) -> &'static str {
+/// The state as version 2 says it, which did not know preparing.
+fn job_state(state: State) -> State {
     match state {
-        State::Waiting | State::Preparing => "WAITING",
-        State::Running => "RUNNING",
-        State::Stopping => "STOPPING",
-        State::Succeeded => "SUCCEEDED",
-        State::Failed => "FAILED",
-        State::Stopped => "STOPPED",
-        State::Unknown => "UNKNOWN",
+        State::Waiting | State::Preparing => State::Waiting,
+        State::Running
+        | State::Stopping
+        | State::Succeeded
+        | State::Failed
+        | State::Stopped
+        | State::Unknown => state,
     }
 }
 
-/// The framework controller's word for it.
-fn framework_state(state: State) -> &'static str {
+fn framework_state(state: State) -> FrameworkState {
     match state {
-        State::Waiting => "AttemptCreationPending",
-        State::Preparing => "AttemptPreparing",
-        State::Running | State::Unknown => "AttemptRunning",
-        State::Stopping => "AttemptDeletionRequested",
-        State::Succeeded | State::Failed | State::Stopped => "Completed",
+        State::Waiting => FrameworkState::AttemptCreationPending,
+        State::Preparing => FrameworkState::AttemptPreparing,
+        State::Running | State::Unknown => FrameworkState::AttemptRunning,
+        State::Stopping => FrameworkState::AttemptDeletionRequested,
+        State::Succeeded | State::Failed | State::Stopped => FrameworkState::Completed,
     }
 }
 
@@ -460,7 +482,7 @@ mod tests {
 
     #[test]
     fn a_task_that_shares_its_gpu_says_its_part() {
-        let unplaced = unplaced(0, "RUNNING");
+        let unplaced = unplaced(0, State::Running);
         assert!(serde_json::to_value(&unplaced).unwrap().get("gpuPart").is_none());
         let task = TaskWire { gpu_part: Some(Amount::from_milli(250)), ..unplaced };
         assert_eq!(serde_json::to_value(task).unwrap()["gpuPart"], 0.25);
@@ -476,11 +498,11 @@ mod tests {
     #[test]
     fn priorities_have_their_class() {
         let cases = [
-            (-1, Some("oppo")),
+            (-1, Some(PriorityClass::Oppo)),
             (10, None),
-            (50, Some("test")),
-            (100, Some("prod")),
-            (126, Some("crit")),
+            (50, Some(PriorityClass::Test)),
+            (100, Some(PriorityClass::Prod)),
+            (126, Some(PriorityClass::Crit)),
         ];
         for (number, class) in cases {
             assert_eq!(priority(Priority(number)), class, "{number}");
