@@ -6,6 +6,7 @@ use server_fn::codec::JsonEncoding;
 use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 
 use crate::edge;
+use crate::i18n::worded;
 
 /// Why a call of the pages failed: the contract's own error, and what finds it in the server's log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,17 @@ impl Failed {
     pub fn is_outage(&self) -> bool {
         let status = self.error.code.status();
         self.unanswered || status >= 500 || status == 429
+    }
+
+    /// What is to be said of it, a sentence each, in the language in which `said` says sentences.
+    pub(crate) fn sentences(&self, said: fn(&str) -> String) -> Vec<String> {
+        match self.error.problems.as_slice() {
+            [] => vec![said(&self.error.message)],
+            problems => {
+                let worded = problems.iter().map(|problem| worded(problem, said));
+                worded.map(|problem| said(&problem.to_string())).collect()
+            }
+        }
     }
 
     /// Whether the thing asked for does not exist.

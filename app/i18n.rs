@@ -23,6 +23,7 @@ pub(crate) use words::Texts;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use protocol::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::session::Session;
@@ -155,6 +156,12 @@ fn derived(told: Told) -> Signal<String> {
 pub(crate) fn said(sentence: impl Into<String>) -> Told {
     let sentence = sentence.into();
     told(move |t| (t.said)(&sentence))
+}
+
+/// A mistake in the language in which `said` says sentences.
+pub(crate) fn worded(problem: &Problem, said: fn(&str) -> String) -> Problem {
+    let (message, allowed) = (said(&problem.message), said(&problem.allowed));
+    Problem { message, allowed, ..problem.clone() }
 }
 
 /// The catalogue of the moment, for texts made outside of views.

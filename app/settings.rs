@@ -1,4 +1,5 @@
-//! From the texts of the administration's forms to the settings of the contract.
+//! From the texts of the administration's forms to the settings of the contract. What can be read may
+//! still be wrong: that is for the settings themselves to say.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,7 +8,7 @@ use api::{Error, ErrorCode};
 use protocol::cluster::{
     GpuCount, NodeNetwork, NodeSettings, Shape, Share, VirtualClusterSettings,
 };
-use protocol::ids::{GpuType, GroupName};
+use protocol::ids::{GpuType, GroupName, InvalidName};
 use protocol::resources::PortRange;
 
 use crate::server_fns::nodes::NodeForm;
@@ -81,7 +82,7 @@ fn invalid(message: String) -> Error {
     Error::new(ErrorCode::InvalidParametersError, message)
 }
 
-fn name<T: FromStr<Err = protocol::ids::InvalidName>>(text: &str) -> Result<T, Error> {
+fn name<T: FromStr<Err = InvalidName>>(text: &str) -> Result<T, Error> {
     text.trim().parse().map_err(|error: T::Err| invalid(error.to_string()))
 }
 
@@ -168,17 +169,10 @@ fn network(text: &str) -> Result<Option<NodeNetwork>, Error> {
 }
 
 fn ports(text: &str) -> Result<PortRange, Error> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Ok(PortRange::default());
+    match text.trim() {
+        "" => Ok(PortRange::default()),
+        text => text.parse().map_err(|error: InvalidName| invalid(format!("ports: {error}"))),
     }
-    let range = text
-        .split_once(['-', '–'])
-        .and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)))
-        .filter(|(first, last)| first <= last);
-    let (first, last) =
-        range.ok_or_else(|| invalid(format!("ports: {text:?} must be written 10000-31999")))?;
-    Ok(PortRange { first, last })
 }
 
 #[cfg(test)]
@@ -214,11 +208,19 @@ mod tests {
     }
 
     #[test]
+    fn what_the_form_shows_is_read_as_it_was() {
+        let bare = NodeSettings::new("node-1".parse().unwrap(), "10.0.0.1", "tcp://10.0.0.1:2376");
+        for settings in [bare, node(&form()).unwrap()] {
+            assert_eq!(node(&NodeForm::from(&settings)).unwrap(), settings);
+        }
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (change, expected) in [
             (NodeForm { cpus: "many".into(), ..form() }, "CPU cores: \"many\""),
             (NodeForm { gpus: "A100".into(), ..form() }, "GPUs: \"A100\""),
-            (NodeForm { ports: "9-1".into(), ..form() }, "ports: \"9-1\""),
+            (NodeForm { ports: "all".into(), ..form() }, "ports: \"all\" is not a valid range"),
             (NodeForm { network: "none".into(), ..form() }, "network: \"none\": allowed are"),
             (NodeForm { links: "0-".into(), ..form() }, "links: \"0-\" must be written 4"),
             (NodeForm { name: "no spaces".into(), ..form() }, "\"no spaces\" is not a valid"),

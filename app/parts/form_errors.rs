@@ -4,7 +4,7 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlFormElement;
 
 use crate::Failed;
-use crate::i18n::{said, tr};
+use crate::i18n::tr;
 use crate::parts::sign_in_again::SignInAgain;
 
 /// What a form's action answered: its mistakes as one list, or that it is done.
@@ -49,15 +49,12 @@ fn send_again(place: NodeRef<Div>) {
 
 #[component]
 fn Mistakes(failed: Failed) -> impl IntoView {
-    let lines: Vec<String> = if failed.error.problems.is_empty() {
-        vec![failed.error.message.clone()]
-    } else {
-        failed.error.problems.iter().map(ToString::to_string).collect()
-    };
-    let lines = lines.into_iter().map(|line| view! { <li>{said(line)}</li> }).collect_view();
-    let request = failed.request_id.map(|id| {
+    let request = failed.request_id.clone().map(|id| {
         view! { <p class="failure__id">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
     });
+    let sentences = tr(move |t| failed.sentences(t.said));
+    let lines =
+        move || sentences().into_iter().map(|line| view! { <li>{line}</li> }).collect_view();
     view! {
         <div class="notice notice--bad" role="alert">
             <p class="notice__title">{tr(|t| t.common.problems)}</p>

@@ -11,7 +11,7 @@ pub struct Error {
     pub code: ErrorCode,
     /// One sentence for people.
     pub message: String,
-    /// What is wrong in the text that was sent, all of it.
+    /// What is wrong in the text or the settings that were sent, all of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -31,6 +31,13 @@ impl Error {
             [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
         };
         Self { code: ErrorCode::InvalidJob, message, problems }
+    }
+
+    /// Settings with mistakes; the message names them all, a line each.
+    #[must_use]
+    pub fn invalid_settings(problems: Vec<Problem>) -> Self {
+        let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        Self { code: ErrorCode::InvalidParametersError, message: lines.join("\n"), problems }
     }
 
     /// Something of ours failed; the details are in the log.

@@ -267,11 +267,11 @@ fn keep_apart<'a>(
 fn warn(portal: &Portal, cluster: &Cluster) {
     let nodes = || cluster.nodes.iter().map(|node| &node.settings);
     for node in nodes().filter(|node| !node.is_simulated() && node.ports.last >= EPHEMERAL) {
-        let (first, last) = (node.ports.first, node.ports.last);
         tracing::warn!(
             node = %node.name,
-            "ports {first}-{last}: Linux gives those from {EPHEMERAL} on to whoever connects, so that \
-             tasks may find them taken"
+            "ports {}: Linux gives those from {EPHEMERAL} on to whoever connects, so that \
+             tasks may find them taken",
+            node.ports
         );
     }
     for node in nodes().filter(|node| portal.is_exposed_to(node)) {
@@ -355,7 +355,7 @@ async fn save_configured(
     let all = database::virtual_clusters::list(&transaction).await?;
     let mistakes = protocol::shares::mistakes(&all);
     if !mistakes.is_empty() {
-        return Err(Error::VirtualClusters(mistakes));
+        return Err(Error::VirtualClusters(mistakes.iter().map(ToString::to_string).collect()));
     }
     transaction.commit().await?;
     Ok(())

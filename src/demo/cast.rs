@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn the_virtual_clusters_go_together() {
         let clusters = virtual_clusters();
-        assert_eq!(protocol::shares::mistakes(&clusters), Vec::<String>::new());
+        assert_eq!(protocol::shares::mistakes(&clusters), []);
+        assert!(nodes().iter().all(|node| node.mistakes().is_empty()));
         assert!(clusters.iter().any(|cluster| cluster.share == Share::default()));
         assert!(clusters.iter().any(|cluster| cluster.parent.is_some()));
         assert!(clusters.iter().any(|cluster| !cluster.borrows));

@@ -1,11 +1,13 @@
 //! How nodes and virtual clusters are described: what an administrator writes and everyone reads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{GpuType, GroupName, NodeName, UserName, VirtualClusterName};
 use crate::resources::PortRange;
+
+mod mistakes;
 
 /// How a node is reached and what is said of it; what is left out is asked of its engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,35 +64,30 @@ pub enum NodeNetwork {
 }
 
 impl NodeSettings {
+    /// One of which nothing else is said: its engine is asked.
+    #[must_use]
+    pub fn new(name: NodeName, address: impl Into<String>, endpoint: impl Into<String>) -> Self {
+        Self {
+            name,
+            address: address.into(),
+            endpoint: endpoint.into(),
+            cpus: None,
+            memory_mb: None,
+            disk_gb: None,
+            gpus: None,
+            gpu_runtime: GpuRuntime::default(),
+            ports: PortRange::default(),
+            labels: BTreeMap::new(),
+            links: Vec::new(),
+            shares_gpus: false,
+            network: None,
+        }
+    }
+
     /// Whether it is a simulated one.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.endpoint.starts_with("sim://")
-    }
-
-    /// What is wrong with its links: one line a mistake, each with what is allowed.
-    #[must_use]
-    pub fn link_mistakes(&self) -> Vec<String> {
-        let declared = self.gpus.as_ref();
-        let gpus: Option<u64> =
-            declared.map(|gpus| gpus.iter().map(|gpus| u64::from(gpus.count)).sum());
-        let mut seen = BTreeSet::new();
-        let mut lines = Vec::new();
-        for (at, link) in self.links.iter().enumerate() {
-            for index in link {
-                if let Some(gpus) = gpus.filter(|gpus| u64::from(*index) >= *gpus) {
-                    let allowed = match gpus.checked_sub(1) {
-                        Some(last) => format!("allowed is 0 to {last}"),
-                        None => "the node has no GPU; allowed are no links".to_owned(),
-                    };
-                    lines.push(format!("links[{at}]: {index}: {allowed}"));
-                }
-                if !seen.insert(*index) {
-                    lines.push(format!("links[{at}]: {index} is there twice: allowed is once"));
-                }
-            }
-        }
-        lines
     }
 }
 
@@ -230,22 +227,5 @@ mod tests {
         settings.users = vec![ada];
         assert!(!settings.admits(&bob, []));
         assert!(settings.admits(&bob, [&group]));
-    }
-
-    #[test]
-    fn links_name_gpus_that_are_there_each_once() {
-        let node = |gpus: &str, links: &str| -> Vec<String> {
-            let text = format!(
-                r#"{{"name": "a", "address": "a", "endpoint": "sim://a", {gpus} "links": {links}}}"#
-            );
-            serde_json::from_str::<NodeSettings>(&text).unwrap().link_mistakes()
-        };
-        let four = r#""gpus": [{"type": "A100", "count": 3}, {"type": "V100", "count": 1}],"#;
-        assert_eq!(node(four, "[[0, 2], [1, 3]]"), Vec::<String>::new());
-        assert_eq!(node("", "[[0, 9]]"), Vec::<String>::new(), "its engine will say");
-        assert_eq!(node(four, "[[0], [4]]"), ["links[1]: 4: allowed is 0 to 3"]);
-        assert_eq!(node(four, "[[0, 0]]"), ["links[0]: 0 is there twice: allowed is once"]);
-        let none = node(r#""gpus": [],"#, "[[0]]");
-        assert_eq!(none, ["links[0]: 0: the node has no GPU; allowed are no links"]);
     }
 }

@@ -1,12 +1,14 @@
 //! What tasks ask for and nodes have.
 
+use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::amount::Amount;
-use crate::ids::GpuType;
+use crate::ids::{GpuType, InvalidName};
 
 /// The least memory that a task may ask for, in MiB.
 pub const MIN_MEMORY_MB: u64 = 100;
@@ -67,8 +69,9 @@ pub struct Capacity {
     pub gpus: Vec<Gpu>,
 }
 
-/// The ports a node gives to tasks, both ends included.
+/// The ports a node gives to tasks, both ends included. It is written `10000-31999`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "String")]
 pub struct PortRange {
     /// First port.
     pub first: u16,
@@ -84,9 +87,97 @@ impl Default for PortRange {
 }
 
 impl PortRange {
+    /// What a node may give, in words. The ports below belong to the system.
+    pub const ALLOWED: &'static str = "FIRST-LAST with 1024 ≤ FIRST ≤ LAST ≤ 65535, as 10000-31999";
+
+    /// Whether a node may give them to tasks.
+    #[must_use]
+    pub fn is_usable(self) -> bool {
+        self.first >= 1024 && self.first <= self.last
+    }
+
     /// The ports as a range.
     #[must_use]
     pub fn ports(self) -> RangeInclusive<u16> {
         self.first..=self.last
+    }
+}
+
+impl fmt::Display for PortRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.first, self.last)
+    }
+}
+
+impl FromStr for PortRange {
+    type Err = InvalidName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
+        let ends = || {
+            let (first, last) = text.split_once(['-', '–'])?;
+            Some(Self { first: first.trim().parse().ok()?, last: last.trim().parse().ok()? })
+        };
+        ends().ok_or_else(|| InvalidName {
+            what: "range of ports",
+            value: text.to_owned(),
+            allowed: Self::ALLOWED,
+        })
+    }
+}
+
+impl From<PortRange> for String {
+    fn from(range: PortRange) -> String {
+        range.to_string()
+    }
+}
+
+/// A range as it is written, and as it once was.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a range of ports is a text such as 10000-31999")]
+enum Written {
+    Text(String),
+    Ends { first: u16, last: u16 },
+}
+
+impl TryFrom<Written> for PortRange {
+    type Error = InvalidName;
+
+    fn try_from(written: Written) -> Result<Self, InvalidName> {
+        match written {
+            Written::Text(text) => text.parse(),
+            Written::Ends { first, last } => Ok(Self { first, last }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_ports_are_texts() {
+        let range = PortRange { first: 20_000, last: 39_999 };
+        assert_eq!(serde_json::to_string(&range).unwrap(), "\"20000-39999\"");
+        for text in ["\"20000-39999\"", "\" 20000 – 39999\"", r#"{"first": 20000, "last": 39999}"#]
+        {
+            assert_eq!(serde_json::from_str::<PortRange>(text).unwrap(), range, "{text}");
+        }
+        for (wrong, told) in [
+            ("\"many\"", "\"many\" is not a valid range of ports: allowed are FIRST-LAST"),
+            ("\"1-70000\"", "\"1-70000\" is not a valid range"),
+            ("9", "a range of ports is a text such as 10000-31999"),
+        ] {
+            let error = serde_json::from_str::<PortRange>(wrong).unwrap_err().to_string();
+            assert!(error.starts_with(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn tasks_are_given_ports_that_are_not_the_systems() {
+        for (first, last, usable) in
+            [(1024, 1024, true), (10_000, 65_535, true), (1023, 2000, false), (9000, 8999, false)]
+        {
+            assert_eq!(PortRange { first, last }.is_usable(), usable, "{first}-{last}");
+        }
     }
 }

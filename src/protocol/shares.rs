@@ -4,23 +4,18 @@ use std::collections::BTreeMap;
 
 use crate::cluster::{Shape, Share, VirtualClusterSettings};
 use crate::ids::GpuType;
+use crate::problem::Problem;
 
-/// The most GPUs that a group may have.
-const LARGEST_GROUP: u32 = 64;
-/// The most groups of one size.
-const MOST_GROUPS: u32 = 10_000;
-
-/// What is wrong with virtual clusters beside each other: one line a mistake, each with the
-/// setting, its value and what is allowed.
+/// What is wrong with virtual clusters, each by itself and beside the others.
 #[must_use]
-pub fn mistakes(clusters: &[VirtualClusterSettings]) -> Vec<String> {
-    let mut lines = Vec::new();
+pub fn mistakes(clusters: &[VirtualClusterSettings]) -> Vec<Problem> {
+    let mut mistakes = Vec::new();
     for cluster in clusters {
-        lines.extend(of_shapes(cluster));
-        lines.extend(of_parent(cluster, clusters));
-        lines.extend(of_parts(cluster, clusters));
+        mistakes.extend(cluster.mistakes());
+        mistakes.extend(of_parent(cluster, clusters));
+        mistakes.extend(of_parts(cluster, clusters));
     }
-    lines
+    mistakes
 }
 
 /// What all virtual clusters are guaranteed together. A part has its share out of its whole's.
@@ -76,46 +71,25 @@ pub fn beyond_shapes<'a>(
     beyond
 }
 
-fn of_shapes(cluster: &VirtualClusterSettings) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (at, Shape { gpu_type, gpus, count }) in cluster.shapes.iter().enumerate() {
-        let place = format!("virtual_clusters.{}.shapes[{at}]", cluster.name);
-        if *gpus == 0 || *gpus > LARGEST_GROUP {
-            lines.push(format!("{place}.gpus = {gpus}: allowed is 1 to {LARGEST_GROUP}"));
-        }
-        if *count == 0 || *count > MOST_GROUPS {
-            lines.push(format!("{place}.count = {count}: allowed is 1 to {MOST_GROUPS}"));
-        }
-        let before = &cluster.shapes[..at];
-        if before.iter().any(|other| other.gpu_type == *gpu_type && other.gpus == *gpus) {
-            lines.push(format!(
-                "{place}: groups of {gpus} {gpu_type} are there already: allowed is one entry \
-                 with the sum"
-            ));
-        }
-    }
-    lines
-}
-
 fn of_parent(
     cluster: &VirtualClusterSettings,
     clusters: &[VirtualClusterSettings],
-) -> Option<String> {
+) -> Option<Problem> {
     let parent = cluster.parent.as_ref()?;
-    let wrong = match clusters.iter().find(|other| other.name == *parent) {
-        None => "there is no such virtual cluster".to_owned(),
-        Some(_) if *parent == cluster.name => "it cannot be its own parent".to_owned(),
-        Some(found) => format!("{parent} is part of {} itself", found.parent.as_ref()?),
+    let message = match clusters.iter().find(|other| other.name == *parent) {
+        None => format!("there is no virtual cluster {parent}"),
+        Some(_) if *parent == cluster.name => format!("{parent} cannot be a part of itself"),
+        Some(found) => format!("{parent} is a part itself, of {}", found.parent.as_ref()?),
     };
     let others = clusters.iter().filter(|other| other.parent.is_none());
     let allowed: Vec<_> = others.map(|other| other.name.as_str()).collect();
-    let allowed = if allowed.is_empty() { "none".to_owned() } else { allowed.join(", ") };
-    let (name, parent) = (&cluster.name, parent.as_str());
-    Some(format!("virtual_clusters.{name}.parent = {parent:?}: {wrong}; allowed: {allowed}"))
+    let allowed = if allowed.is_empty() { "no parent".to_owned() } else { allowed.join(", ") };
+    let path = format!("virtual_clusters.{}.parent", cluster.name);
+    Some(Problem::of_setting(path, message, allowed))
 }
 
 /// Whether what the parts are guaranteed is there in the whole's share.
-fn of_parts(whole: &VirtualClusterSettings, clusters: &[VirtualClusterSettings]) -> Vec<String> {
+fn of_parts(whole: &VirtualClusterSettings, clusters: &[VirtualClusterSettings]) -> Vec<Problem> {
     let of_whole = || parts(whole, clusters);
     let names: Vec<_> = of_whole().map(|part| part.name.as_str()).collect();
     let mut gpus = beyond_shapes(&whole.shapes, of_whole().flat_map(|part| &part.shapes));
@@ -133,14 +107,14 @@ fn of_parts(whole: &VirtualClusterSettings, clusters: &[VirtualClusterSettings])
     let cpus = whole.share.cpus.map(|has| ("cpus".to_owned(), has, cpus));
     let memory = whole.share.memory_mb.map(|has| ("memory_mb".to_owned(), has, memory));
     let too_much = gpus.chain(cpus).chain(memory).filter(|(_, has, together)| together > has);
-    let line = |(key, has, together)| {
-        let (name, names) = (&whole.name, names.join(", "));
-        format!(
-            "virtual_clusters.{name}.share.{key} = {has}: its parts ({names}) have {together} of \
-             it together; allowed is {has} for all of them, or {together} and more here"
-        )
+    let mistake = |(key, has, together): (String, u64, u64)| {
+        let path = format!("virtual_clusters.{}.share.{key}", whole.name);
+        let names = names.join(", ");
+        let message = format!("it is {has}, and its parts ({names}) have {together} together");
+        let allowed = format!("{together} or more here, or at most {has} for all of them");
+        Problem::of_setting(path, message, allowed)
     };
-    too_much.map(line).collect()
+    too_much.map(mistake).collect()
 }
 
 #[cfg(test)]
@@ -152,7 +126,8 @@ mod tests {
     }
 
     fn told(clusters: &[&str]) -> Vec<String> {
-        mistakes(&clusters.iter().map(|text| cluster(text)).collect::<Vec<_>>())
+        let clusters: Vec<_> = clusters.iter().map(|text| cluster(text)).collect();
+        mistakes(&clusters).iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -196,36 +171,48 @@ mod tests {
         };
         let twice = shape(8, 1).replace("}]", r#"}, {"type": "A100", "gpus": 8, "count": 1}]"#);
         for (clusters, expected) in [
-            (vec![shape(0, 1)], "virtual_clusters.a.shapes[0].gpus = 0: allowed is 1 to 64"),
-            (vec![shape(8, 0)], "virtual_clusters.a.shapes[0].count = 0: allowed is 1 to 10000"),
-            (vec![twice], "a.shapes[1]: groups of 8 A100 are there already: allowed is one entry"),
+            (
+                vec![shape(0, 1)],
+                "virtual_clusters.a.shapes[0].gpus: gpus is 0, less than 1 (allowed: a whole number \
+                 from 1 to 64)",
+            ),
+            (vec![shape(65, 1)], "shapes[0].gpus: gpus is 65, more than 64"),
+            (vec![shape(8, 0)], "a.shapes[0].count: count is 0, less than 1 (allowed: a whole"),
+            (vec![twice], "a.shapes[1]: groups of 8 A100 are there already (allowed: one entry"),
             (
                 vec![r#"{"name": "a", "parent": "b"}"#.into(), lab.into()],
-                "a.parent = \"b\": there is no such virtual cluster; allowed: lab",
+                "a.parent: there is no virtual cluster b (allowed: lab)",
             ),
-            (vec![r#"{"name": "a", "parent": "a"}"#.into()], "its own parent; allowed: none"),
+            (
+                vec![r#"{"name": "a", "parent": "a"}"#.into()],
+                "a cannot be a part of itself (allowed: no parent)",
+            ),
             (
                 vec![
                     lab.into(),
                     r#"{"name": "a", "parent": "lab"}"#.into(),
                     r#"{"name": "b", "parent": "a"}"#.into(),
                 ],
-                "b.parent = \"a\": a is part of lab itself; allowed: lab",
+                "b.parent: a is a part itself, of lab (allowed: lab)",
             ),
             (
                 vec![lab.into(), of_lab(r#""share": {"gpus": {"A100": 9}}"#)],
-                "lab.share.gpus.A100 = 8: its parts (a) have 9 of it together; allowed is 8 for",
+                "lab.share.gpus.A100: it is 8, and its parts (a) have 9 together (allowed: 9 or more \
+                 here, or at most 8 for all of them)",
             ),
             (
                 vec![
                     lab.into(),
                     of_lab(&format!(r#"{whole}, "share": {{"gpus": {{"A100": 1}}}}"#)),
                 ],
-                "lab.share.gpus.A100 = 8: its parts (a) have 9",
+                "lab.share.gpus.A100: it is 8, and its parts (a) have 9",
             ),
-            (vec![lab.into(), of_lab(r#""share": {"gpus": {"V100": 1}}"#)], "gpus.V100 = 0"),
-            (vec![lab.into(), of_lab(r#""share": {"cpus": 5}"#)], "lab.share.cpus = 4"),
-            (vec![lab.into(), of_lab(r#""share": {"memory_mb": 10}"#)], "lab.share.memory_mb = 9"),
+            (vec![lab.into(), of_lab(r#""share": {"gpus": {"V100": 1}}"#)], "gpus.V100: it is 0"),
+            (vec![lab.into(), of_lab(r#""share": {"cpus": 5}"#)], "lab.share.cpus: it is 4"),
+            (
+                vec![lab.into(), of_lab(r#""share": {"memory_mb": 10}"#)],
+                "lab.share.memory_mb: it is 9",
+            ),
         ] {
             let texts: Vec<_> = clusters.iter().map(String::as_str).collect();
             let lines = told(&texts);

@@ -3,7 +3,6 @@
 
 mod demonstration;
 mod door;
-mod nodes;
 mod sign_in;
 mod variables;
 
@@ -15,13 +14,13 @@ use control::Portal;
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
+use protocol::ids::NodeName;
 use serde::{Deserialize, Serialize};
 use storage::StorageOptions;
 
 use crate::limits::Limits;
 pub use demonstration::Demonstration;
 pub use door::{AcmeConfig, ConnectionsConfig, TlsConfig};
-pub use nodes::NodeEntry;
 pub use sign_in::{Providers, SignInConfig};
 use variables::Variables;
 
@@ -77,7 +76,7 @@ pub struct Config {
     /// What is written to standard error.
     pub log: LogConfig,
     /// Worker nodes. None: those that the pages added, and at first the Docker engine of this machine.
-    pub nodes: Vec<NodeEntry>,
+    pub nodes: Vec<NodeSettings>,
     /// Virtual clusters beside `default`.
     pub virtual_clusters: Vec<VirtualClusterSettings>,
 }
@@ -349,11 +348,14 @@ impl Config {
         }
         lines.extend(self.sign_in.mistakes(self.public_url.as_deref()));
         for (index, node) in self.nodes.iter().enumerate() {
-            lines.extend(node.mistakes().map(|line| format!("nodes[{index}].{line}")));
+            let mistakes = node.mistakes().into_iter();
+            lines.extend(mistakes.map(|mistake| format!("nodes[{index}].{mistake}")));
         }
         repeated("nodes", self.nodes.iter().map(|node| node.name.as_str()), &mut lines);
         let clusters = self.virtual_clusters.iter().map(|cluster| cluster.name.as_str());
         repeated("virtual_clusters", clusters, &mut lines);
+        let mistakes = self.virtual_clusters.iter().flat_map(VirtualClusterSettings::mistakes);
+        lines.extend(mistakes.map(|mistake| mistake.to_string()));
         if lines.is_empty() { Ok(self) } else { Err(ConfigError(lines)) }
     }
 
@@ -364,16 +366,13 @@ impl Config {
         in_front || self.tls.is_on()
     }
 
-    /// The nodes.
-    #[must_use]
-    pub fn node_settings(&self) -> Vec<NodeSettings> {
-        self.nodes.iter().cloned().map(NodeSettings::from).collect()
-    }
-
     /// Where the file names no node, a new installation has the Docker engine of this machine.
     #[must_use]
     pub fn first_node(&self) -> Option<NodeSettings> {
-        self.nodes.is_empty().then(|| NodeEntry::local_docker().into())
+        self.nodes.is_empty().then(|| {
+            let name = NodeName::new("local").expect("the word is a valid node name");
+            NodeSettings::new(name, "127.0.0.1", "unix:///var/run/docker.sock")
+        })
     }
 
     /// Where the portal is, of which tasks are kept apart.

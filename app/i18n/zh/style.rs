@@ -145,3 +145,37 @@ fn what_operations_refuse_is_known() {
     }
     assert!(count > 60, "{count} sentences");
 }
+
+#[test]
+fn what_settings_may_not_be_is_known() {
+    use protocol::cluster::{NodeSettings, VirtualClusterSettings};
+
+    let node: NodeSettings = serde_json::from_str(
+        r#"{"name": "n", "address": "a b", "endpoint": "x", "cpus": 0, "memory_mb": 0,
+            "gpus": [{"type": "A100", "count": 2000}], "links": [[2000], [1, 1]], "ports": "9-1"}"#,
+    )
+    .unwrap();
+    let none = r#"{"name": "n", "address": "", "endpoint": "sim://", "gpus": [], "links": [[0]]}"#;
+    let none: NodeSettings = serde_json::from_str(none).unwrap();
+    let eights = r#"{"type": "A100", "gpus": 8, "count": 0}"#;
+    let clusters = [
+        r#"{"name": "lab", "share": {"cpus": 1}}"#.to_owned(),
+        r#"{"name": "one", "parent": "lab", "share": {"cpus": 2}}"#.to_owned(),
+        r#"{"name": "two", "parent": "one"}"#.to_owned(),
+        r#"{"name": "own", "parent": "own"}"#.to_owned(),
+        r#"{"name": "far", "parent": "nowhere"}"#.to_owned(),
+        format!(r#"{{"name": "odd", "shapes": [{eights}, {eights}]}}"#),
+    ];
+    let clusters: Vec<VirtualClusterSettings> =
+        clusters.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+    let of_clusters = protocol::shares::mistakes(&clusters);
+    let alone = protocol::shares::mistakes(&clusters[3..4]);
+    let mistakes = [node.mistakes(), none.mistakes(), of_clusters, alone].concat();
+    assert_eq!(mistakes.len(), 18, "{mistakes:?}");
+    let failed = crate::Failed::from(api::Error::invalid_settings(mistakes));
+    for told in failed.sentences(super::said::said) {
+        let english = ["is", "there", "less", "more", "not", "once", "part", "(allowed:", "or"];
+        let left = english.iter().find(|word| told.split(' ').any(|one| one == **word));
+        assert!(told.contains('（') && told.chars().any(is_han) && left.is_none(), "{told}");
+    }
+}

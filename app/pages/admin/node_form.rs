@@ -1,17 +1,16 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
-use protocol::cluster::{GpuRuntime, NodeNetwork, NodeSettings};
+use protocol::cluster::{GpuRuntime, NodeSettings};
 use protocol::ids::NodeName;
 
 use crate::i18n::{text, told, tr};
-use crate::number::gpus_text;
 use crate::parts::ask::{Asker, sent};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::reading::reading;
-use crate::server_fns::nodes::{SaveNode, save_node, settings_of_node};
+use crate::server_fns::nodes::{NodeForm, SaveNode, save_node, settings_of_node};
 use crate::server_fns::queue::effect_of_node;
 
 /// Adds a node, or changes the one that the address names.
@@ -33,6 +32,7 @@ pub(crate) fn EditNode() -> impl IntoView {
 #[component]
 fn Fields(save: ServerAction<SaveNode>, known: Option<NodeSettings>) -> impl IntoView {
     let name = known.as_ref().map(|known| known.name.to_string());
+    let form = known.as_ref().map(NodeForm::from).unwrap_or_default();
     let title = told(move |t| match &name {
         Some(name) => (t.admin.edit_node)(name),
         None => t.admin.add_node.to_owned(),
@@ -52,8 +52,8 @@ fn Fields(save: ServerAction<SaveNode>, known: Option<NodeSettings>) -> impl Int
         <section class="card" aria-labelledby="add-node">
             <h2 id="add-node" class="card__head">{title}</h2>
             <ActionForm action=save attr:class="form">
-                <Where known=known.clone()/>
-                <Has known=known/>
+                <Where form=form.clone()/>
+                <Has form=form/>
                 <FormAnswer answer=save.value() done=text(|t| t.admin.node_saved)/>
                 <div class="buttons">
                     <button class="button button--primary" type="submit" on:click=ask>
@@ -68,12 +68,9 @@ fn Fields(save: ServerAction<SaveNode>, known: Option<NodeSettings>) -> impl Int
 
 /// Name and addresses.
 #[component]
-fn Where(known: Option<NodeSettings>) -> impl IntoView {
-    let is_known = known.is_some();
-    let network = known.as_ref().and_then(|known| known.network);
-    let (name, address, endpoint) = known.map_or_else(Default::default, |known| {
-        (known.name.to_string(), known.address, known.endpoint)
-    });
+fn Where(form: NodeForm) -> impl IntoView {
+    let NodeForm { name, address, endpoint, network, .. } = form;
+    let is_known = !name.is_empty();
     view! {
         <div class="form__row">
             <Field name="node[name]" label=text(|t| t.admin.name) value=name required=true fixed=is_known/>
@@ -99,17 +96,17 @@ fn Where(known: Option<NodeSettings>) -> impl IntoView {
 
 /// Which network its tasks have.
 #[component]
-fn NetworkField(network: Option<NodeNetwork>) -> impl IntoView {
-    let is = move |one| network == Some(one);
+fn NetworkField(network: String) -> impl IntoView {
+    let (on_host, on_bridge) = (network == "host", network == "bridge");
     view! {
         <div class="field">
             <label class="field__label" for="network">{tr(|t| t.admin.network)}</label>
             <select class="select" id="network" name="node[network]" aria-describedby="network-hint">
                 <option value="">{tr(|t| t.admin.network_usual)}</option>
-                <option value="host" selected=is(NodeNetwork::Host)>
+                <option value="host" selected=on_host>
                     {tr(|t| t.admin.network_host)}
                 </option>
-                <option value="bridge" selected=is(NodeNetwork::Bridge)>
+                <option value="bridge" selected=on_bridge>
                     {tr(|t| t.admin.network_bridge)}
                 </option>
             </select>
@@ -121,10 +118,9 @@ fn NetworkField(network: Option<NodeNetwork>) -> impl IntoView {
 
 /// What it has; what is left empty is asked of its engine.
 #[component]
-fn Has(known: Option<NodeSettings>) -> impl IntoView {
-    let texts = known.map(|known| Texts::of(&known)).unwrap_or_default();
-    let Texts { cpus, memory_mb, disk_gb, gpus, no_devices, ports, labels, links, shares_gpus } =
-        texts;
+fn Has(form: NodeForm) -> impl IntoView {
+    let NodeForm { cpus, memory_mb, disk_gb, gpus, ports, labels, links, .. } = form;
+    let (no_devices, shares_gpus) = (form.gpu_runtime == Some(GpuRuntime::None), form.shares_gpus);
     view! {
         <p class="hint">{tr(|t| t.admin.asked_hint)}</p>
         <div class="form__row">
@@ -173,39 +169,4 @@ fn Has(known: Option<NodeSettings>) -> impl IntoView {
         </label>
     }
     .into_any()
-}
-
-/// Settings as the fields show them.
-#[derive(Debug, Default)]
-struct Texts {
-    cpus: String,
-    memory_mb: String,
-    disk_gb: String,
-    gpus: String,
-    no_devices: bool,
-    ports: String,
-    labels: String,
-    links: String,
-    shares_gpus: bool,
-}
-
-impl Texts {
-    fn of(known: &NodeSettings) -> Self {
-        let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
-        let gpus = known.gpus.iter().flatten();
-        let labels = known.labels.iter().map(|(name, value)| format!("{name}={value}"));
-        let indices =
-            |link: &Vec<u32>| link.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        Self {
-            cpus: number(known.cpus.map(u64::from)),
-            memory_mb: number(known.memory_mb),
-            disk_gb: number(known.disk_gb),
-            gpus: gpus_text(gpus.map(|gpus| (&gpus.gpu_type, u64::from(gpus.count)))),
-            no_devices: known.gpu_runtime == GpuRuntime::None,
-            ports: format!("{}-{}", known.ports.first, known.ports.last),
-            labels: labels.collect::<Vec<_>>().join(", "),
-            links: known.links.iter().map(indices).collect::<Vec<_>>().join("; "),
-            shares_gpus: known.shares_gpus,
-        }
-    }
 }

@@ -5,7 +5,7 @@ use protocol::problem::Problem;
 use wasm_bindgen::JsCast;
 
 use crate::Failed;
-use crate::i18n::Reader;
+use crate::i18n::{Reader, worded};
 use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::draft::Drafts;
 use crate::parts::editor::Jump;
@@ -169,16 +169,9 @@ impl Editing {
     /// Everything that is wrong, as last checked, in the reader's language.
     pub(crate) fn problems(self) -> Vec<Problem> {
         let said = self.reader.texts().said;
-        let worded = |problem: &Problem| Problem {
-            message: said(&problem.message),
-            allowed: said(&problem.allowed),
-            ..problem.clone()
-        };
         let report = self.report.read();
-        report
-            .as_ref()
-            .map(|report| report.problems.iter().map(worded).collect())
-            .unwrap_or_default()
+        let problems = report.iter().flat_map(|report| &report.problems);
+        problems.map(|problem| worded(problem, said)).collect()
     }
 
     /// Submits the text as it is.

@@ -29,9 +29,9 @@ impl Ops {
     /// The engine of a node that may be saved: not what makes no node, nor what only the
     /// configuration file may change.
     fn check(&self, node: &NodeSettings) -> Result<Arc<dyn Engine>> {
-        let mistakes = node.link_mistakes();
+        let mistakes = node.mistakes();
         if !mistakes.is_empty() {
-            return Err(Error::new(ErrorCode::InvalidParametersError, mistakes.join("\n")));
+            return Err(Error::invalid_settings(mistakes));
         }
         if let Some(refusal) = self.0.of_nodes.portal.refusal(node) {
             return Err(Error::new(ErrorCode::InvalidParametersError, refusal));

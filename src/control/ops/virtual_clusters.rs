@@ -151,7 +151,7 @@ fn check(
     clusters.push(settings.clone());
     match protocol::shares::mistakes(&clusters) {
         mistakes if mistakes.is_empty() => Ok(()),
-        mistakes => Err(Error::new(ErrorCode::InvalidParametersError, mistakes.join("\n"))),
+        mistakes => Err(Error::invalid_settings(mistakes)),
     }
 }
 

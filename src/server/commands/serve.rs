@@ -236,7 +236,7 @@ async fn start_control(
         database,
         storage,
         data: data.clone(),
-        nodes: config.node_settings(),
+        nodes: config.nodes.clone(),
         first_node: config.first_node(),
         virtual_clusters: config.virtual_clusters.clone(),
         certificates: config.certificates.clone(),

@@ -50,7 +50,7 @@ fn nodes_and_virtual_clusters_are_read() {
         borrows = false
     "#;
     let config = load(file, &[], &Flags::default()).unwrap();
-    let node = &config.node_settings()[0];
+    let node = &config.nodes[0];
     assert_eq!((node.ports.first, node.ports.last), (30_000, 30_999));
     assert_eq!(node.gpus.as_ref().unwrap()[0].count, 2);
     assert!(node.shares_gpus);
@@ -93,19 +93,26 @@ fn mistakes_name_key_value_and_what_is_allowed() {
     let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://'\n";
     /// A file, variables, and the words of the mistake.
     type Case<'a> = (String, &'a [(&'a str, &'a str)], &'a [&'a str]);
-    let cases: [Case<'_>; 12] = [
+    let cases: [Case<'_>; 14] = [
         ("[metrics]\ntoken = 'short'".into(), &[], &["metrics.token", "16 characters"]),
         ("[limits]\nrequests = 1".into(), &[], &["requests", "requests_per_second"]),
         ("listne = 1".into(), &[], &["listne", "listen"]),
         ("listen = 'nowhere'".into(), &[], &["listen", "socket address"]),
         ("demo = 'perhaps'".into(), &[], &["demo", "perhaps", "boolean", "still"]),
-        (format!("[[nodes]]\n{node}ports = '5-1'"), &[], &["nodes", "ports", "5-1", "10000-31999"]),
+        (format!("[[nodes]]\n{node}ports = '5-1'"), &[], &["nodes[0].ports", "5-1", "10000-31999"]),
         (
             format!("[[nodes]]\n{node}gpus = [{{type = 'A100', count = 2}}]\nlinks = [[0, 2]]"),
             &[],
-            &["nodes[0].links[0]: 2", "allowed is 0 to 1"],
+            &["nodes[0].links[0]: there is no GPU 2", "from 0 to 1"],
         ),
         (format!("[[nodes]]\n{node}cpu = 1"), &[], &["cpu", "cpus"]),
+        (format!("[[nodes]]\n{node}ports = 'all'"), &[], &["ports", "\"all\"", "FIRST-LAST"]),
+        (
+            "[[virtual_clusters]]\nname = 'v'\nshapes = [{type = 'A100', gpus = 0, count = 1}]"
+                .into(),
+            &[],
+            &["virtual_clusters.v.shapes[0].gpus", "gpus is 0", "from 1 to 64"],
+        ),
         (
             "[[nodes]]\nname='a'\naddress='1.1.1.1'\nendpoint='http://x'".into(),
             &[],

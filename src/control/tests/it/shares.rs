@@ -103,7 +103,7 @@ async fn a_server_does_not_start_with_parts_that_do_not_fit() {
     let mut options = house.options(house.database().await);
     options.virtual_clusters = vec![cluster("lab", 4), part("one", 5)];
     let refused = control::start(options).await.unwrap_err().to_string();
-    assert!(refused.contains("virtual_clusters.lab.share.gpus.TITANX = 4"), "{refused}");
+    assert!(refused.contains("virtual_clusters.lab.share.gpus.TITANX: it is 4"), "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -120,6 +120,7 @@ async fn a_task_gets_gpus_that_are_linked() {
     assert!(gpus.iter().all(|gpu| gpu % 2 == gpus[0] % 2), "{gpus:?}");
     let wrong = protocol::cluster::NodeSettings { links: vec![vec![0, 8]], ..node };
     let refused = backend.nodes.save(&admin(), wrong).await.unwrap_err();
-    assert_eq!(refused.message, "links[0]: 8: allowed is 0 to 7");
+    let told = "links[0]: there is no GPU 8 (allowed: a whole number from 0 to 7)";
+    assert_eq!((refused.message.as_str(), refused.problems.len()), (told, 1));
     control.shutdown().await;
 }

@@ -114,7 +114,8 @@ async fn a_part_of_a_share_is_set_and_shown() {
     let too_much = json!({ "parent": "lab", "share": { "gpus": { "A100": 9 } } });
     let stranger = json!({ "parent": "none" });
     for dry_run in ["?dryRun", ""] {
-        for (body, expected) in [(&too_much, "have 9 of it"), (&stranger, "allowed: default, lab")]
+        for (body, expected) in
+            [(&too_much, "have 9 together"), (&stranger, "allowed: default, lab")]
         {
             let refused = put(format!("{one}{dry_run}"), body.clone()).await;
             let message = refused.json()["message"].to_string();
@@ -160,5 +161,28 @@ async fn a_node_is_added_shown_changed_and_removed() {
     assert_eq!(effect.status, 200);
     assert_eq!(send(&hall, "admin", "DELETE", path, Value::Null).await.status, 202);
     assert_eq!(send(&hall, "alice", "GET", path, Value::Null).await.status, 404);
+    hall.control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_nodes_settings_are_those_of_the_configuration_file() {
+    let hall = Hall::open().await;
+    let path = "/api/v2/nodes/sim-ports";
+    let put = async |settings: Value| send(&hall, "admin", "PUT", path, settings).await;
+    let endpoint = "sim://sim-ports";
+    let wrong = json!({ "address": "", "endpoint": endpoint, "cpus": 0,
+        "ports": { "first": 9, "last": 1 } });
+    let refused = put(wrong).await;
+    let told = refused.json();
+    let mistakes = told["problems"].as_array().unwrap().iter();
+    let paths: Vec<_> = mistakes.map(|mistake| mistake["path"].as_str().unwrap()).collect();
+    assert_eq!((refused.status, paths), (400, vec!["address", "cpus", "ports"]), "{told}");
+    assert_eq!(send(&hall, "admin", "GET", path, Value::Null).await.status, 404);
+    for ports in [json!("20000-39999"), json!({ "first": 20000, "last": 39999 })] {
+        let settings = json!({ "address": "10.0.0.7", "endpoint": endpoint, "ports": ports });
+        assert_eq!(put(settings).await.status, 202);
+        let written = send(&hall, "admin", "GET", &format!("{path}/settings"), Value::Null).await;
+        assert_eq!(written.json()["ports"], "20000-39999");
+    }
     hall.control.shutdown().await;
 }

@@ -1,0 +1,178 @@
+//! What is wrong with settings, all of it at once, wherever they were written: in the configuration
+//! file, by REST or on a page.
+
+use std::collections::BTreeSet;
+
+use super::{NodeSettings, Shape, VirtualClusterSettings};
+use crate::problem::Problem;
+use crate::resources::PortRange;
+
+/// The most GPUs of a node.
+const MOST_GPUS: u64 = 1024;
+/// The most GPUs that a group may have.
+const LARGEST_GROUP: u32 = 64;
+/// The most groups of one size.
+const MOST_GROUPS: u32 = 10_000;
+/// How addresses of engines begin.
+const ENGINES: [&str; 4] = ["unix://", "tcp://", "ssh://", "sim://"];
+const ANY_ENGINE: &str = "unix://…, tcp://…, ssh://… or sim://…";
+const ANY_HOST: &str = "a host name or an IP address";
+
+impl NodeSettings {
+    /// What is wrong with it; the paths are its keys.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<Problem> {
+        let Self { address, endpoint, cpus, memory_mb, ports, .. } = self;
+        let mut mistakes = Vec::new();
+        let mut wrong = |path: &str, message: String, allowed: &str| {
+            mistakes.push(Problem::of_setting(path, message, allowed));
+        };
+        if address.is_empty() {
+            wrong("address", "address is empty".to_owned(), ANY_HOST);
+        } else if !address.chars().all(|c| c.is_ascii_alphanumeric() || ".:-_".contains(c)) {
+            wrong("address", format!("address is {address:?}, not {ANY_HOST}"), ANY_HOST);
+        }
+        if !ENGINES.iter().any(|kind| endpoint.starts_with(kind)) {
+            let message = format!("endpoint is {endpoint:?}, not the address of an engine");
+            wrong("endpoint", message, ANY_ENGINE);
+        }
+        if *cpus == Some(0) {
+            wrong("cpus", "cpus is 0, less than 1".to_owned(), "at least 1");
+        }
+        if *memory_mb == Some(0) {
+            wrong("memory_mb", "memory_mb is 0, less than 1".to_owned(), "at least 1");
+        }
+        let gpus = self.gpu_count();
+        if let Some(gpus) = gpus.filter(|gpus| *gpus > MOST_GPUS) {
+            let message = format!("gpus is {gpus}, more than {MOST_GPUS}");
+            wrong("gpus", message, &format!("at most {MOST_GPUS}"));
+        }
+        if !ports.is_usable() {
+            let message = format!("ports is {ports}, not a range that tasks can be given");
+            wrong("ports", message, PortRange::ALLOWED);
+        }
+        mistakes.extend(self.link_mistakes(gpus));
+        mistakes
+    }
+
+    /// How many GPUs it is said to have, where that is said.
+    fn gpu_count(&self) -> Option<u64> {
+        let counts = self.gpus.as_ref()?.iter().map(|gpus| u64::from(gpus.count));
+        Some(counts.sum())
+    }
+
+    fn link_mistakes(&self, gpus: Option<u64>) -> Vec<Problem> {
+        let mut seen = BTreeSet::new();
+        let mut mistakes = Vec::new();
+        let indices = self.links.iter().enumerate();
+        for (at, index) in indices.flat_map(|(at, link)| link.iter().map(move |index| (at, *index)))
+        {
+            let path = format!("links[{at}]");
+            if let Some(gpus) = gpus.filter(|gpus| u64::from(index) >= *gpus) {
+                let allowed = match gpus.checked_sub(1) {
+                    Some(last) => format!("a whole number from 0 to {last}"),
+                    None => "no links".to_owned(),
+                };
+                let message = format!("there is no GPU {index}");
+                mistakes.push(Problem::of_setting(&*path, message, allowed));
+            }
+            if !seen.insert(index) {
+                let message = format!("GPU {index} is named twice");
+                mistakes.push(Problem::of_setting(path, message, "each GPU once"));
+            }
+        }
+        mistakes
+    }
+}
+
+impl VirtualClusterSettings {
+    /// What is wrong with it by itself; beside others, see [`crate::shares::mistakes`].
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<Problem> {
+        let mut mistakes = Vec::new();
+        for (at, Shape { gpu_type, gpus, count }) in self.shapes.iter().enumerate() {
+            let place = format!("virtual_clusters.{}.shapes[{at}]", self.name);
+            mistakes.extend(outside(&place, "gpus", *gpus, LARGEST_GROUP));
+            mistakes.extend(outside(&place, "count", *count, MOST_GROUPS));
+            let before = &self.shapes[..at];
+            if before.iter().any(|other| other.gpu_type == *gpu_type && other.gpus == *gpus) {
+                let message = format!("groups of {gpus} {gpu_type} are there already");
+                mistakes.push(Problem::of_setting(place, message, "one entry with the sum"));
+            }
+        }
+        mistakes
+    }
+}
+
+/// What is wrong with a number that is to lie between 1 and `most`.
+fn outside(place: &str, key: &str, value: u32, most: u32) -> Option<Problem> {
+    let how = match value {
+        0 => "less than 1".to_owned(),
+        value if value > most => format!("more than {most}"),
+        _allowed => return None,
+    };
+    let allowed = format!("a whole number from 1 to {most}");
+    Some(Problem::of_setting(format!("{place}.{key}"), format!("{key} is {value}, {how}"), allowed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(settings: &str) -> Vec<String> {
+        let settings: NodeSettings = serde_json::from_str(settings).unwrap();
+        settings.mistakes().iter().map(ToString::to_string).collect()
+    }
+
+    fn links(gpus: &str, links: &str) -> Vec<String> {
+        let sound = r#""name": "a", "address": "a", "endpoint": "sim://a""#;
+        told(&format!(r#"{{{sound}, {gpus} "links": {links}}}"#))
+    }
+
+    #[test]
+    fn a_node_as_people_write_it_is_sound() {
+        for (address, endpoint) in [
+            ("10.0.0.11", "tcp://10.0.0.11:2376"),
+            ("gpu-1.example.org", "ssh://root@gpu-1"),
+            ("::1", "unix:///var/run/docker.sock"),
+        ] {
+            let node = NodeSettings::new("gpu-1".parse().unwrap(), address, endpoint);
+            assert_eq!(node.mistakes(), [], "{address} {endpoint}");
+        }
+    }
+
+    #[test]
+    fn all_mistakes_of_a_node_are_told_at_once() {
+        let lines = told(
+            r#"{"name": "n", "address": "", "endpoint": "http://x", "cpus": 0, "memory_mb": 0,
+                "gpus": [{"type": "A100", "count": 4000000000}], "ports": {"first": 9, "last": 1}}"#,
+        );
+        let expected = [
+            "address: address is empty (allowed: a host name or an IP address)",
+            "endpoint: endpoint is \"http://x\", not the address of an engine (allowed: unix://…, \
+             tcp://…, ssh://… or sim://…)",
+            "cpus: cpus is 0, less than 1 (allowed: at least 1)",
+            "memory_mb: memory_mb is 0, less than 1 (allowed: at least 1)",
+            "gpus: gpus is 4000000000, more than 1024 (allowed: at most 1024)",
+            "ports: ports is 9-1, not a range that tasks can be given (allowed: FIRST-LAST with 1024 \
+             ≤ FIRST ≤ LAST ≤ 65535, as 10000-31999)",
+        ];
+        assert_eq!(lines, expected);
+        let address = told(r#"{"name": "n", "address": "a b", "endpoint": "sim://a"}"#);
+        assert!(address[0].starts_with("address: address is \"a b\", not a host"), "{address:?}");
+    }
+
+    #[test]
+    fn links_name_gpus_that_are_there_each_once() {
+        let none: [&str; 0] = [];
+        let four = r#""gpus": [{"type": "A100", "count": 3}, {"type": "V100", "count": 1}],"#;
+        assert_eq!(links(four, "[[0, 2], [1, 3]]"), none);
+        assert_eq!(links("", "[[0, 9]]"), none, "its engine will say");
+        let beyond = "links[1]: there is no GPU 4 (allowed: a whole number from 0 to 3)";
+        assert_eq!(links(four, "[[0], [4]]"), [beyond]);
+        let twice = "links[0]: GPU 0 is named twice (allowed: each GPU once)";
+        assert_eq!(links(four, "[[0, 0]]"), [twice]);
+        let nowhere = "links[0]: there is no GPU 0 (allowed: no links)";
+        assert_eq!(links(r#""gpus": [],"#, "[[0]]"), [nowhere]);
+    }
+}
