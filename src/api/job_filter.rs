@@ -3,13 +3,11 @@
 //! left out of account: a list that shows everything where somebody asked for little misleads.
 
 use std::fmt;
-use std::str::FromStr;
 
 use protocol::ids::UserName;
 use protocol::spec::Priority;
 use protocol::state::State;
-use protocol::time::Timestamp;
-use serde::{Deserialize, Serialize};
+use protocol::time::{Moment, Timestamp};
 use time::{Date, Month, Time};
 
 use crate::jobs::JobQuery;
@@ -165,9 +163,9 @@ fn apply(query: &mut JobQuery, key: Key, value: &str, me: Option<&UserName>) -> 
         Key::Type => query.gpu_types.extend(each(value, |name| name.parse().ok())?),
         Key::Node => query.nodes.extend(each(value, |name| name.parse().ok())?),
         Key::Priority => query.priorities.extend(each(value, priority)?),
-        Key::Since => query.since = Some(Moment::read(value, false)?),
-        Key::Until => query.until = Some(Moment::read(value, true)?),
-        Key::Ended => query.ended_since = Some(Moment::read(value, false)?),
+        Key::Since => query.since = Some(moment(value, false)?),
+        Key::Until => query.until = Some(moment(value, true)?),
+        Key::Ended => query.ended_since = Some(moment(value, false)?),
         Key::Name => query.names.extend(each(value, |part| Some(part.to_owned()))?),
     }
     Some(())
@@ -200,47 +198,26 @@ fn bounds(value: &str) -> Option<(Option<u64>, Option<u64>)> {
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60 * MINUTE;
 
-/// A moment that somebody names: so long ago, or on a day. On the wire it is a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum Moment {
-    /// So many milliseconds ago.
-    Ago(i64),
-    /// This one.
-    At(Timestamp),
-}
-
-impl Moment {
-    /// When that is.
-    #[must_use]
-    pub fn at(self, now: Timestamp) -> Timestamp {
-        match self {
-            Moment::Ago(millis) => now.plus_millis(-millis),
-            Moment::At(at) => at,
-        }
+/// Reads `7d`, `2026-11-21` and `2026-11-21T14:05:09.250Z`; a day means its first millisecond, or
+/// its last one.
+fn moment(text: &str, last: bool) -> Option<Moment> {
+    if let Some(millis) = instant(text) {
+        return Some(Moment::At(Timestamp(millis)));
     }
-
-    /// Reads `7d`, `2026-11-21` and `2026-11-21T14:05:09.250Z`; a day means its first millisecond, or
-    /// its last one.
-    fn read(text: &str, last: bool) -> Option<Self> {
-        if let Some(millis) = instant(text) {
-            return Some(Moment::At(Timestamp(millis)));
-        }
-        if let Some(day) = day(text) {
-            let start = day.checked_mul(DAY)?;
-            return Some(Moment::At(Timestamp(if last { start + DAY - 1 } else { start })));
-        }
-        let unit = text.chars().last()?;
-        let millis = match unit {
-            'm' => MINUTE,
-            'h' => 60 * MINUTE,
-            'd' => DAY,
-            'w' => 7 * DAY,
-            _ => return None,
-        };
-        let number: i64 = text[..text.len() - unit.len_utf8()].parse().ok()?;
-        (0..=100_000).contains(&number).then(|| Moment::Ago(number * millis))
+    if let Some(day) = day(text) {
+        let start = day.checked_mul(DAY)?;
+        return Some(Moment::At(Timestamp(if last { start + DAY - 1 } else { start })));
     }
+    let unit = text.chars().last()?;
+    let millis = match unit {
+        'm' => MINUTE,
+        'h' => 60 * MINUTE,
+        'd' => DAY,
+        'w' => 7 * DAY,
+        _ => return None,
+    };
+    let number: i64 = text[..text.len() - unit.len_utf8()].parse().ok()?;
+    (0..=100_000).contains(&number).then(|| Moment::Ago(number * millis))
 }
 
 /// The day of `2026-11-21` counted from 1970-01-01, which is the first one.
@@ -262,26 +239,6 @@ fn instant(text: &str) -> Option<i64> {
     let (hour, minute, second, millis) = time.as_hms_milli();
     let seconds = (i64::from(hour) * 60 + i64::from(minute)) * 60 + i64::from(second);
     day(date)?.checked_mul(DAY)?.checked_add(seconds * 1_000 + i64::from(millis))
-}
-
-impl From<Moment> for String {
-    fn from(moment: Moment) -> String {
-        match moment {
-            Moment::Ago(millis) => format!("-{millis}"),
-            Moment::At(Timestamp(millis)) => millis.to_string(),
-        }
-    }
-}
-
-impl TryFrom<String> for Moment {
-    type Error = <i64 as FromStr>::Err;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        match text.strip_prefix('-') {
-            Some(millis) => millis.parse().map(Moment::Ago),
-            None => text.parse().map(|millis| Moment::At(Timestamp(millis))),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -354,13 +311,5 @@ mod tests {
         assert_eq!(ended("ended:7d"), 993 * DAY);
         assert_eq!(ended("ended:2026-03-01T14:05:09Z"), 1_772_373_909_000);
         assert_eq!(ended("ended:2026-03-01T14:05:09.250Z"), 1_772_373_909_250);
-    }
-
-    #[test]
-    fn moments_survive_the_wire() {
-        for moment in [Moment::Ago(5), Moment::At(Timestamp(7))] {
-            let text = serde_json::to_string(&moment).unwrap();
-            assert_eq!(serde_json::from_str::<Moment>(&text).unwrap(), moment, "{text}");
-        }
     }
 }

@@ -7,8 +7,9 @@ use protocol::amount::Amount;
 pub use protocol::document::Syntax;
 use protocol::exit::Exit;
 use protocol::ids::{
-    GpuType, JobId, JobKey, JobName, NodeName, PortLabel, RoleName, UserName, VirtualClusterName,
+    GpuType, JobId, JobKey, JobName, NodeName, PortLabel, RoleName, VirtualClusterName,
 };
+pub use protocol::jobs::{JobOrder, JobQuery, Retries};
 use protocol::problem::Problem;
 use protocol::resources::Resources;
 use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit, TimeLimit};
@@ -17,7 +18,6 @@ use protocol::time::Timestamp;
 use protocol::wait::{Expected, WaitReason, Waiting};
 use serde::{Deserialize, Serialize};
 
-use crate::job_filter::Moment;
 use crate::queue::{Explanation, Hold};
 use crate::{Actor, Result};
 
@@ -97,71 +97,6 @@ pub enum DryRun {
     },
 }
 
-/// Which jobs, in which order, which page. All of it is in the page's URL.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct JobQuery {
-    /// Owners; empty: all.
-    pub users: Vec<UserName>,
-    /// States; empty: all.
-    pub states: Vec<State>,
-    /// Virtual clusters; empty: all.
-    pub virtual_clusters: Vec<VirtualClusterName>,
-    /// Part of the name, the owner or the virtual cluster.
-    pub keyword: String,
-    /// Parts of the name, any of which will do; empty: all.
-    pub names: Vec<String>,
-    /// So many thousandths of a GPU in all, or more.
-    pub least_gpus: Option<u64>,
-    /// So many thousandths of a GPU in all, or fewer.
-    pub most_gpus: Option<u64>,
-    /// GPU types asked for, any of which will do; empty: all.
-    pub gpu_types: Vec<GpuType>,
-    /// Nodes that a task is or was on; empty: all.
-    pub nodes: Vec<NodeName>,
-    /// Priorities; empty: all.
-    pub priorities: Vec<Priority>,
-    /// Submitted then or later.
-    pub since: Option<Moment>,
-    /// Submitted then or earlier.
-    pub until: Option<Moment>,
-    /// Ended then or later.
-    pub ended_since: Option<Moment>,
-    /// Order.
-    pub order: JobOrder,
-    /// Ascending instead of descending.
-    pub ascending: bool,
-    /// How many jobs to leave out.
-    pub offset: u64,
-    /// How many jobs at most; 0: the default of 50. At most 50 000.
-    pub limit: u64,
-}
-
-/// Columns a list can be ordered by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JobOrder {
-    /// When it was submitted.
-    #[default]
-    Submitted,
-    /// When it ended; jobs that have not come last ascending, first descending.
-    Completed,
-    /// Name.
-    Name,
-    /// Owner.
-    User,
-    /// Virtual cluster.
-    VirtualCluster,
-    /// State.
-    State,
-    /// GPUs.
-    Gpus,
-    /// Tasks.
-    Tasks,
-    /// Retries.
-    Retries,
-}
-
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct JobPage {
@@ -219,15 +154,6 @@ impl JobSummary {
     pub fn ended(&self) -> Option<&Exit> {
         self.exit.as_ref().filter(|_| self.state.is_final())
     }
-}
-
-/// Further attempts by what made them necessary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Retries {
-    /// After failures that are the user's: they count against `retryCount`.
-    pub user: u32,
-    /// After failures of the platform: never counted.
-    pub platform: u32,
 }
 
 /// Everything the job page shows.

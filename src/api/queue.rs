@@ -7,8 +7,8 @@ use std::str::FromStr;
 use async_trait::async_trait;
 use protocol::amount::Amount;
 use protocol::ids::{GpuType, JobKey, UserName, VirtualClusterName};
+pub use protocol::jobs::Hold;
 use protocol::spec::{Priority, TimeLimit};
-use protocol::time::Timestamp;
 use protocol::wait::{Expected, Scarce, Waiting};
 use serde::{Deserialize, Serialize};
 
@@ -62,17 +62,6 @@ pub enum QueuePlace {
     Later,
     /// Behind all others.
     Last,
-}
-
-/// Somebody holds a job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hold {
-    /// Who.
-    pub by: UserName,
-    /// Since when.
-    pub at: Timestamp,
-    /// Whether as an administrator: then its owner cannot release it.
-    pub administrator: bool,
 }
 
 /// What a change would do at once.

@@ -7,6 +7,7 @@ use api::cluster::FreeGpus;
 use database::attempts::Attempt;
 use protocol::cluster::Share;
 use protocol::ids::{GpuType, JobId, JobKey, VirtualClusterName};
+use protocol::jobs::Hold;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, WaitReason, Waiting};
@@ -412,6 +413,6 @@ pub(crate) fn waits_since(row: &database::jobs::JobRow) -> Timestamp {
 }
 
 /// Why a held job waits.
-pub(crate) fn held(hold: &database::jobs::Hold) -> WaitReason {
+pub(crate) fn held(hold: &Hold) -> WaitReason {
     WaitReason::Hold { by: Some(hold.by.clone()), administrator: hold.administrator }
 }

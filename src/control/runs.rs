@@ -3,28 +3,30 @@
 use std::collections::HashMap;
 
 use database::attempts::Attempt;
-use database::jobs::{JobFilter, JobOrder, JobRow};
+use database::jobs::JobRow;
 use protocol::exit::{Blame, Exit};
 use protocol::ids::JobId;
+use protocol::jobs::{JobOrder, JobQuery};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Ground, WaitReason, Waiting};
 use scheduler::Like;
 
 use crate::shared::{Shared, lock};
+use crate::wake::now;
 
 /// Ended jobs that are remembered from before the server started.
 const REMEMBERED: u64 = 2_000;
 
 /// Remembers the jobs that ended last, the latest of them last.
 pub(crate) async fn remember(shared: &Shared) -> Result<(), database::Error> {
-    let filter = JobFilter {
+    let ended = JobQuery {
         states: vec![State::Succeeded, State::Failed],
         order: JobOrder::Completed,
         limit: REMEMBERED,
-        ..JobFilter::default()
+        ..JobQuery::default()
     };
-    let (jobs, _) = database::jobs::list(shared.database.read(), &filter).await?;
+    let (jobs, _) = database::jobs::list(shared.database.read(), &ended, now()).await?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let attempts = database::attempts::of_jobs(shared.database.read(), &ids).await?;
     let first = |attempt: &&Attempt| attempt.number == 0;

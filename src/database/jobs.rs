@@ -4,6 +4,7 @@ use protocol::amount::Amount;
 use protocol::document::Syntax;
 use protocol::exit::Exit;
 use protocol::ids::{GpuType, JobId, JobKey, NodeName, UserName, VirtualClusterName};
+use protocol::jobs::{Hold, Retries};
 use protocol::spec::{JobSpec, Priority};
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -15,7 +16,7 @@ mod read;
 mod row;
 mod write;
 
-pub use list::{JobFilter, JobOrder, counts, list};
+pub use list::{counts, list};
 pub use order::{hold, move_many, release, set_priority};
 pub(crate) use read::ids_of;
 pub use read::{active, active_of, by_id, by_ids, by_key, placed, rows, text};
@@ -84,17 +85,6 @@ pub struct JobRow {
     pub most_priority: Option<Priority>,
 }
 
-/// Somebody wants the job not to start for now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hold {
-    /// Who.
-    pub by: UserName,
-    /// When.
-    pub at: Timestamp,
-    /// Whether as an administrator: then its owner cannot release it.
-    pub administrator: bool,
-}
-
 /// A job and what was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
@@ -111,15 +101,6 @@ pub struct StopRequest {
     pub by: UserName,
     /// When.
     pub at: Timestamp,
-}
-
-/// Further attempts by what made them necessary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Retries {
-    /// After failures that are the user's.
-    pub user: u32,
-    /// After failures of the platform.
-    pub platform: u32,
 }
 
 /// A job's new facts; what is `None` stays as it is.

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use database::attempts::Attempt;
 use database::events::NewEvent;
-use database::jobs::{Hold, JobUpdate, NewJob};
+use database::jobs::{JobUpdate, NewJob};
 use database::tasks::{Intent, Task};
 use database::{Transaction, attempts, events, jobs, tasks};
 use protocol::exit::{Blame, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
+use protocol::jobs::Hold;
 use protocol::placement::TaskPlacement;
 use protocol::state::State;
 use protocol::time::Timestamp;

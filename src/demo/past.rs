@@ -1,6 +1,7 @@
 //! Months of jobs that have ended, in all the ways that there are.
 
 use protocol::exit::{Cause, Exit};
+use protocol::jobs::Retries;
 use protocol::placement::TaskPlacement;
 use protocol::time::Timestamp;
 use rand::Rng;
@@ -62,7 +63,7 @@ fn one(now: Timestamp, ago: i64, number: usize, random: &mut StdRng, reader: &mu
         let platform = life.attempts.iter().rev().skip(1);
         let platform = platform.filter(|attempt| !gave_way(attempt.exit.as_ref())).count();
         let platform = u32::try_from(platform).unwrap_or(u32::MAX);
-        update.retries = Some(database::jobs::Retries { user: 0, platform });
+        update.retries = Some(Retries { user: 0, platform });
     }
     life
 }

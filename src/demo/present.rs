@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use database::jobs::Hold;
+use protocol::jobs::Hold;
 use protocol::placement::TaskPlacement;
 use protocol::time::Timestamp;
 

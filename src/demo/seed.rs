@@ -1,5 +1,5 @@
 use database::Database;
-use database::jobs::JobFilter;
+use protocol::jobs::JobQuery;
 use protocol::time::Timestamp;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
@@ -32,8 +32,8 @@ pub async fn ground(database: &Database) -> Result<Ground, Error> {
     if database::settings::get(database.read(), SEEDED).await?.is_some() {
         return Ok(Ground::Seeded);
     }
-    let any = JobFilter { limit: 1, ..JobFilter::default() };
-    let (_, jobs) = database::jobs::list(database.read(), &any).await?;
+    let any = JobQuery { limit: 1, ..JobQuery::default() };
+    let (_, jobs) = database::jobs::list(database.read(), &any, Timestamp::default()).await?;
     let nodes = database::nodes::list(database.read()).await?;
     Ok(if jobs == 0 && nodes.is_empty() { Ground::Empty } else { Ground::Taken })
 }
@@ -91,8 +91,8 @@ mod tests {
     async fn a_seeded_cluster_has_everything_there_is_to_see() {
         let folder = tempfile::tempdir().unwrap();
         let database = seeded(&folder).await;
-        let all = JobFilter { limit: 20_000, ..JobFilter::default() };
-        let (jobs, total) = database::jobs::list(database.read(), &all).await.unwrap();
+        let all = JobQuery { limit: 20_000, ..JobQuery::default() };
+        let (jobs, total) = database::jobs::list(database.read(), &all, NOW).await.unwrap();
         let count = |state| jobs.iter().filter(|job| job.state == state).count();
         assert_eq!(count(State::Running), 44);
         assert_eq!(count(State::Waiting), 60);

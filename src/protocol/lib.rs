@@ -12,6 +12,7 @@ pub mod exit;
 pub mod guest;
 pub mod ids;
 pub mod image;
+pub mod jobs;
 mod limit;
 pub mod order;
 pub mod parse;

@@ -1,6 +1,7 @@
 //! Moments and spans. Nothing here reads a clock: `now` is always an argument.
 
 use std::fmt;
+use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,5 +41,59 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
+    }
+}
+
+/// A moment that somebody names: so long ago, or this one. On the wire it is a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Moment {
+    /// So many milliseconds ago.
+    Ago(i64),
+    /// This one.
+    At(Timestamp),
+}
+
+impl Moment {
+    /// When that is.
+    #[must_use]
+    pub fn at(self, now: Timestamp) -> Timestamp {
+        match self {
+            Moment::Ago(millis) => now.plus_millis(-millis),
+            Moment::At(at) => at,
+        }
+    }
+}
+
+impl From<Moment> for String {
+    fn from(moment: Moment) -> String {
+        match moment {
+            Moment::Ago(millis) => format!("-{millis}"),
+            Moment::At(Timestamp(millis)) => millis.to_string(),
+        }
+    }
+}
+
+impl TryFrom<String> for Moment {
+    type Error = <i64 as FromStr>::Err;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.strip_prefix('-') {
+            Some(millis) => millis.parse().map(Moment::Ago),
+            None => text.parse().map(|millis| Moment::At(Timestamp(millis))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_survive_the_wire() {
+        for moment in [Moment::Ago(5), Moment::At(Timestamp(7))] {
+            let text = serde_json::to_string(&moment).unwrap();
+            assert_eq!(serde_json::from_str::<Moment>(&text).unwrap(), moment, "{text}");
+        }
     }
 }

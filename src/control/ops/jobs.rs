@@ -10,7 +10,7 @@ use api::jobs::{
 };
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
-use database::jobs::{Job, JobFilter, NewJob};
+use database::jobs::{Job, NewJob};
 use protocol::ids::{JobId, JobKey, UserName};
 use protocol::parse::{Parsed, parse};
 use protocol::secrets::{MASK, Secrets};
@@ -88,7 +88,8 @@ impl Jobs for Ops {
     }
 
     async fn list(&self, _everybody: &Actor, query: &JobQuery) -> Result<JobPage> {
-        let listed = database::jobs::list(self.shared.database.read(), &filter(query)?).await;
+        let query = bounded(query)?;
+        let listed = database::jobs::list(self.shared.database.read(), &query, now()).await;
         let (rows, total) = listed.map_err(database)?;
         let waits = rows.iter().filter(|row| row.state == State::Waiting).map(|row| row.id);
         let mut waiting = self.waiting(waits.collect()).await?;
@@ -196,8 +197,9 @@ impl Jobs for Ops {
     }
 
     async fn counts(&self, _everybody: &Actor, query: &JobQuery) -> Result<BTreeMap<State, u64>> {
-        let filter = JobFilter { states: Vec::new(), ..filter(query)? };
-        database::jobs::counts(self.shared.database.read(), &filter).await.map_err(database)
+        let query = JobQuery { states: Vec::new(), ..bounded(query)? };
+        let counted = database::jobs::counts(self.shared.database.read(), &query, now()).await;
+        counted.map_err(database)
     }
 }
 
@@ -318,44 +320,12 @@ pub(crate) fn missing(key: &JobKey) -> Error {
     Error::new(ErrorCode::NoJobError, message)
 }
 
-fn filter(query: &JobQuery) -> Result<JobFilter> {
+/// The query with as many rows as there may be.
+fn bounded(query: &JobQuery) -> Result<JobQuery> {
     if query.limit > LONGEST_PAGE {
         let message = format!("Limit exceeds max number {LONGEST_PAGE}.");
         return Err(Error::new(ErrorCode::InvalidParametersError, message));
     }
-    Ok(JobFilter {
-        users: query.users.clone(),
-        states: query.states.clone(),
-        virtual_clusters: query.virtual_clusters.clone(),
-        keyword: query.keyword.clone(),
-        names: query.names.clone(),
-        least_gpus: query.least_gpus,
-        most_gpus: query.most_gpus,
-        gpu_types: query.gpu_types.clone(),
-        nodes: query.nodes.clone(),
-        priorities: query.priorities.clone(),
-        since: query.since.map(|since| since.at(now())),
-        until: query.until.map(|until| until.at(now())),
-        ended_since: query.ended_since.map(|since| since.at(now())),
-        order: order(query.order),
-        ascending: query.ascending,
-        offset: query.offset,
-        limit: if query.limit == 0 { PAGE } else { query.limit },
-    })
-}
-
-fn order(order: api::jobs::JobOrder) -> database::jobs::JobOrder {
-    use api::jobs::JobOrder as Asked;
-    use database::jobs::JobOrder as Stored;
-    match order {
-        Asked::Submitted => Stored::Submitted,
-        Asked::Completed => Stored::Completed,
-        Asked::Name => Stored::Name,
-        Asked::User => Stored::User,
-        Asked::VirtualCluster => Stored::VirtualCluster,
-        Asked::State => Stored::State,
-        Asked::Gpus => Stored::Gpus,
-        Asked::Tasks => Stored::Tasks,
-        Asked::Retries => Stored::Retries,
-    }
+    let limit = if query.limit == 0 { PAGE } else { query.limit };
+    Ok(JobQuery { limit, ..query.clone() })
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use api::Actor;
 use api::cluster::{GpuHolder, GpuView, NodeTask, NodeView, Usage, VirtualClusterView};
-use api::jobs::{AttemptView, EventView, JobSummary, Retries, RoleView, TaskView};
+use api::jobs::{AttemptView, EventView, JobSummary, RoleView, TaskView};
 use database::attempts::Attempt;
 use database::events::Event;
-use database::jobs::{Hold, JobRow};
+use database::jobs::JobRow;
 use database::nodes::NodeRecord;
 use database::tasks::Task;
 use protocol::amount::Amount;
@@ -41,17 +41,13 @@ pub(super) fn summary(
         roles: row.roles,
         gpus: row.gpus,
         gpu_types: row.gpu_types,
-        retries: Retries { user: row.retries.user, platform: row.retries.platform },
+        retries: row.retries,
         submitted_at: row.submitted_at,
         started_at: row.started_at,
         completed_at: row.completed_at,
         waiting,
         expected,
-        held: row.held.map(|Hold { by, at, administrator }| api::queue::Hold {
-            by,
-            at,
-            administrator,
-        }),
+        held: row.held,
         exit: row.exit,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use database::attempts::Attempt;
-use database::jobs::{Hold, JobRow, Retries, StopRequest};
+use database::jobs::{JobRow, StopRequest};
 use database::nodes::{NodeObserved, NodeRecord};
 use database::tasks::Task;
 use proptest::prelude::*;
@@ -11,6 +11,7 @@ use protocol::amount::Amount;
 use protocol::cluster::{GpuCount, GpuRuntime, NodeSettings, VirtualClusterSettings};
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, TaskKey};
+use protocol::jobs::{Hold, Retries};
 use protocol::resources::PortRange;
 use protocol::spec::{JobSpec, Priority};
 use protocol::state::State;

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use protocol::ids::{GpuType, NodeName, UserName, VirtualClusterName};
-use protocol::spec::Priority;
+use protocol::jobs::{JobOrder, JobQuery};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use sea_orm::entity::prelude::*;
@@ -12,81 +12,22 @@ use super::{JobRow, row};
 use crate::convert::{ROWS_A_STATEMENT, Row};
 use crate::{ConnectionTrait, Result, tasks};
 
-/// Which jobs, in which order, which page.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct JobFilter {
-    /// Owners; empty: all.
-    pub users: Vec<UserName>,
-    /// States; empty: all.
-    pub states: Vec<State>,
-    /// Virtual clusters; empty: all.
-    pub virtual_clusters: Vec<VirtualClusterName>,
-    /// Part of the name, the owner or the virtual cluster, in any case; empty: all.
-    pub keyword: String,
-    /// Parts of the name, in any case, any of which will do; empty: all.
-    pub names: Vec<String>,
-    /// So many thousandths of a GPU in all, or more.
-    pub least_gpus: Option<u64>,
-    /// So many thousandths of a GPU in all, or fewer.
-    pub most_gpus: Option<u64>,
-    /// GPU types asked for, any of which will do; empty: all.
-    pub gpu_types: Vec<GpuType>,
-    /// Nodes that a task is or was on; empty: all.
-    pub nodes: Vec<NodeName>,
-    /// Priorities; empty: all.
-    pub priorities: Vec<Priority>,
-    /// Submitted then or later.
-    pub since: Option<Timestamp>,
-    /// Submitted then or earlier.
-    pub until: Option<Timestamp>,
-    /// Ended then or later.
-    pub ended_since: Option<Timestamp>,
-    /// Order.
-    pub order: JobOrder,
-    /// Ascending instead of descending.
-    pub ascending: bool,
-    /// How many jobs to leave out.
-    pub offset: u64,
-    /// How many jobs at most.
-    pub limit: u64,
-}
-
-/// Columns a list can be ordered by. Jobs that are equal in it follow the time of submission (of
-/// users, virtual clusters and states) and then their ids, in the same direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum JobOrder {
-    /// When it was submitted.
-    #[default]
-    Submitted,
-    /// When it ended; jobs that have not come last ascending, first descending.
-    Completed,
-    /// Name.
-    Name,
-    /// Owner.
-    User,
-    /// Virtual cluster.
-    VirtualCluster,
-    /// State, by its word.
-    State,
-    /// GPUs.
-    Gpus,
-    /// Tasks.
-    Tasks,
-    /// Further attempts of both kinds.
-    Retries,
-}
-
-/// One page of jobs, and how many there are on all pages. Files are not looked at.
+/// One page of jobs, and how many there are on all pages. Files are not looked at. The query's
+/// times are counted from `now`.
 ///
 /// # Errors
 /// See [`crate::Error`].
-pub async fn list(conn: &impl ConnectionTrait, filter: &JobFilter) -> Result<(Vec<JobRow>, u64)> {
-    let total = matching(filter, true).count(conn).await?;
+pub async fn list(
+    conn: &impl ConnectionTrait,
+    filter: &JobQuery,
+    now: Timestamp,
+) -> Result<(Vec<JobRow>, u64)> {
+    let total = matching(filter, true, now).count(conn).await?;
     if filter.limit == 0 || filter.offset >= total {
         return Ok((Vec::new(), total));
     }
     let direction = if filter.ascending { Order::Asc } else { Order::Desc };
-    let mut page = matching(filter, true).select_only().column(row::Column::Id);
+    let mut page = matching(filter, true, now).select_only().column(row::Column::Id);
     for part in sorting(filter.order) {
         page = page.order_by(part, direction.clone());
     }
@@ -113,9 +54,10 @@ async fn rows(conn: &impl ConnectionTrait, ids: &[i64]) -> Result<Vec<JobRow>> {
 /// See [`crate::Error`].
 pub async fn counts(
     conn: &impl ConnectionTrait,
-    filter: &JobFilter,
+    filter: &JobQuery,
+    now: Timestamp,
 ) -> Result<BTreeMap<State, u64>> {
-    let query = matching(filter, false)
+    let query = matching(filter, false, now)
         .select_only()
         .column(row::Column::State)
         .column_as(row::Column::Id.count(), "jobs")
@@ -130,7 +72,7 @@ pub async fn counts(
         .collect()
 }
 
-fn matching(filter: &JobFilter, by_state: bool) -> Select<row::Entity> {
+fn matching(filter: &JobQuery, by_state: bool, now: Timestamp) -> Select<row::Entity> {
     let mut all = Condition::all();
     if !filter.users.is_empty() {
         let users = filter.users.iter().map(UserName::as_str);
@@ -150,11 +92,11 @@ fn matching(filter: &JobFilter, by_state: bool) -> Select<row::Entity> {
             &[row::Column::Name, row::Column::UserName, row::Column::VirtualCluster],
         ));
     }
-    row::Entity::find().filter(all.add(asked_for(filter)).add(came_and_went(filter)))
+    row::Entity::find().filter(all.add(asked_for(filter)).add(came_and_went(filter, now)))
 }
 
 /// The conditions on what a job asks for and on where it is or was.
-fn asked_for(filter: &JobFilter) -> Condition {
+fn asked_for(filter: &JobQuery) -> Condition {
     let mut all = Condition::all();
     if !filter.names.is_empty() {
         let names = filter.names.iter().map(|name| containing(name, &[row::Column::Name]));
@@ -181,11 +123,11 @@ fn asked_for(filter: &JobFilter) -> Condition {
     all
 }
 
-fn came_and_went(filter: &JobFilter) -> Condition {
+fn came_and_went(filter: &JobQuery, now: Timestamp) -> Condition {
     Condition::all()
-        .add_option(filter.since.map(|since| row::Column::SubmittedAt.gte(since.0)))
-        .add_option(filter.until.map(|until| row::Column::SubmittedAt.lte(until.0)))
-        .add_option(filter.ended_since.map(|since| row::Column::CompletedAt.gte(since.0)))
+        .add_option(filter.since.map(|since| row::Column::SubmittedAt.gte(since.at(now).0)))
+        .add_option(filter.until.map(|until| row::Column::SubmittedAt.lte(until.at(now).0)))
+        .add_option(filter.ended_since.map(|since| row::Column::CompletedAt.gte(since.at(now).0)))
 }
 
 /// Any of the columns has the text in it, in any case.

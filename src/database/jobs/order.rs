@@ -1,12 +1,13 @@
 //! What changes a waiting job's turn.
 
 use protocol::ids::JobId;
+use protocol::jobs::Hold;
 use protocol::spec::Priority;
 use protocol::state::State;
 use sea_orm::sea_query::Expr;
 use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Statement, UpdateMany, Value};
 
-use super::{Hold, row};
+use super::row;
 use crate::convert::{ROWS_A_STATEMENT, parameters};
 use crate::{ConnectionTrait, Result};
 

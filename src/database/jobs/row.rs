@@ -2,11 +2,12 @@
 
 use protocol::amount::Amount;
 use protocol::ids::{JobId, JobKey};
+use protocol::jobs::{Hold, Retries};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 use sea_orm::entity::prelude::*;
 
-use super::{Hold, JobRow, Retries, StopRequest};
+use super::{JobRow, StopRequest};
 use crate::Result;
 use crate::convert::{Row, moment};
 

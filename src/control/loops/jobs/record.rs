@@ -2,10 +2,11 @@
 
 use database::attempts::AttemptUpdate;
 use database::events::NewEvent;
-use database::jobs::{JobUpdate, Retries};
+use database::jobs::JobUpdate;
 use database::tasks::{Change, Intent, Task, TaskUpdate};
 use lifecycle::model::{Action, AttemptChange, Decision, JobChange, TaskChange};
 use protocol::ids::{JobId, TaskKey};
+use protocol::jobs::Retries;
 use protocol::state::State;
 use protocol::time::Timestamp;
 

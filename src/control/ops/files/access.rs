@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 
 use api::{Actor, Error, ErrorCode, Result};
-use database::jobs::JobFilter;
 use futures::{StreamExt, TryStreamExt};
 use protocol::ids::UserName;
+use protocol::jobs::JobQuery;
 use protocol::state::State;
 use storage::rights::{self, Whose};
 use storage::{Entry, StoragePath};
@@ -15,6 +15,7 @@ use super::failure;
 use super::view::is_folder;
 use crate::error::database;
 use crate::shared::Shared;
+use crate::wake::now;
 
 /// Owners that are looked up at the same time.
 const AT_ONCE: usize = 16;
@@ -214,12 +215,12 @@ impl Access<'_> {
         }
         let storage = &self.shared.storage;
         let Some(owner) = storage.owner(path).await.map_err(failure)? else { return Ok(()) };
-        let of_owner = JobFilter {
+        let of_owner = JobQuery {
             users: vec![owner],
             states: State::ALL.into_iter().filter(|state| !state.is_final()).collect(),
-            ..JobFilter::default()
+            ..JobQuery::default()
         };
-        let active = database::jobs::list(self.shared.database.read(), &of_owner).await;
+        let active = database::jobs::list(self.shared.database.read(), &of_owner, now()).await;
         if active.map_err(database)?.1 > 0 {
             return Ok(());
         }

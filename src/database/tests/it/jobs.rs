@@ -1,7 +1,8 @@
 use database::Error;
-use database::jobs::{self, Hold, JobUpdate, Retries};
+use database::jobs::{self, JobUpdate};
 use protocol::document::Syntax;
 use protocol::ids::JobId;
+use protocol::jobs::{Hold, Retries};
 use protocol::spec::Priority;
 use protocol::state::State;
 

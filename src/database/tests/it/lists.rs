@@ -1,11 +1,16 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use database::jobs::{self, JobFilter, JobOrder, JobRow, JobUpdate, NewJob, Retries};
+use database::jobs::{self, JobRow, JobUpdate, NewJob};
 use protocol::amount::Amount;
+use protocol::jobs::{JobOrder, JobQuery, Retries};
 use protocol::state::State;
+use protocol::time::{Moment, Timestamp};
 
 use crate::stage::{Stage, a_job, at, exit, job_name, on_both, user, vc};
+
+/// When the lists are asked for.
+const NOW: Timestamp = Timestamp(1010);
 
 const ORDERS: [JobOrder; 9] = [
     JobOrder::Submitted,
@@ -45,8 +50,8 @@ async fn fill(stage: &Stage, count: i64) -> anyhow::Result<Vec<JobRow>> {
         assert!(jobs::update(&tx, id?, State::Waiting, update).await?);
     }
     tx.commit().await?;
-    let all = JobFilter { limit: 50_000, ..JobFilter::default() };
-    let (rows, total) = jobs::list(stage.db.read(), &all).await?;
+    let all = JobQuery { limit: 50_000, ..JobQuery::default() };
+    let (rows, total) = jobs::list(stage.db.read(), &all, NOW).await?;
     assert_eq!((rows.len() as i64, total as i64), (count, count));
     Ok(rows)
 }
@@ -92,10 +97,10 @@ on_both! {
                 if !ascending {
                     expected.reverse();
                 }
-                let mut filter = JobFilter { order, ascending, limit: 70, ..JobFilter::default() };
+                let mut filter = JobQuery { order, ascending, limit: 70, ..JobQuery::default() };
                 let mut paged = Vec::new();
                 while (paged.len() as u64) < 400 {
-                    let (page, total) = jobs::list(stage.db.read(), &filter).await?;
+                    let (page, total) = jobs::list(stage.db.read(), &filter, NOW).await?;
                     assert_eq!(total, 400);
                     assert!(!page.is_empty(), "{order:?} ended after {}", paged.len());
                     filter.offset += page.len() as u64;
@@ -109,46 +114,50 @@ on_both! {
     async fn filters_leave_out_what_they_should(stage) {
         let rows = fill(&stage, 200).await?;
         let conn = stage.db.read();
-        let all = JobFilter { limit: 1000, ..JobFilter::default() };
+        let all = JobQuery { limit: 1000, ..JobQuery::default() };
 
-        let filter = JobFilter { users: vec![user("zoe"), user("Adam")], ..all.clone() };
-        let (found, total) = jobs::list(conn, &filter).await?;
+        let filter = JobQuery { users: vec![user("zoe"), user("Adam")], ..all.clone() };
+        let (found, total) = jobs::list(conn, &filter, NOW).await?;
         let expected = only(&rows, |row| filter.users.contains(&row.key.user));
         assert_eq!((found, total), (expected.clone(), expected.len() as u64));
 
         let states = vec![State::Failed, State::Unknown];
-        let filter = JobFilter { states: states.clone(), ..all.clone() };
+        let filter = JobQuery { states: states.clone(), ..all.clone() };
         let expected = only(&rows, |row| states.contains(&row.state));
-        assert_eq!(jobs::list(conn, &filter).await?.0, expected);
+        assert_eq!(jobs::list(conn, &filter, NOW).await?.0, expected);
 
-        let filter = JobFilter { virtual_clusters: vec![vc("Night")], users: vec![user("zoe")], ..all };
+        let filter = JobQuery { virtual_clusters: vec![vc("Night")], users: vec![user("zoe")], ..all };
         let expected =
             only(&rows, |row| row.virtual_cluster == vc("Night") && row.key.user == user("zoe"));
-        let (found, total) = jobs::list(conn, &JobFilter { limit: 3, ..filter }).await?;
+        let (found, total) = jobs::list(conn, &JobQuery { limit: 3, ..filter }, NOW).await?;
         assert_eq!((&found[..], total), (&expected[..3], expected.len() as u64));
     }
 
     async fn what_jobs_ask_for_and_when_they_came_is_found(stage) {
         let rows = fill(&stage, 120).await?;
-        let all = JobFilter { limit: 1000, ..JobFilter::default() };
-        let found = async |filter: &JobFilter| jobs::list(stage.db.read(), filter).await;
-        let least = JobFilter { least_gpus: Some(1500), most_gpus: Some(3000), ..all.clone() };
+        let all = JobQuery { limit: 1000, ..JobQuery::default() };
+        let found = async |filter: &JobQuery| jobs::list(stage.db.read(), filter, NOW).await;
+        let least = JobQuery { least_gpus: Some(1500), most_gpus: Some(3000), ..all.clone() };
         let expected = only(&rows, |row| (1500..=3000).contains(&row.gpus.milli()));
         assert!(!expected.is_empty() && expected.len() < rows.len());
         assert_eq!(found(&least).await?, (expected.clone(), expected.len() as u64));
 
-        let between = JobFilter { since: Some(at(1003)), until: Some(at(1009)), ..all.clone() };
+        let between = JobQuery {
+            since: Some(Moment::Ago(7)),
+            until: Some(Moment::At(at(1009))),
+            ..all.clone()
+        };
         let expected =
             only(&rows, |row| (at(1003)..=at(1009)).contains(&row.submitted_at));
         assert!(!expected.is_empty() && expected.len() < rows.len());
         assert_eq!(found(&between).await?.0, expected);
 
-        let ended = JobFilter { ended_since: Some(at(2010)), ..all.clone() };
+        let ended = JobQuery { ended_since: Some(Moment::At(at(2010))), ..all.clone() };
         let expected = only(&rows, |row| row.completed_at.is_some_and(|then| then >= at(2010)));
         assert!(!expected.is_empty() && expected.len() < rows.len());
         assert_eq!(found(&ended).await?.0, expected);
 
-        let named = JobFilter { names: vec!["JOB-7".into(), ".3".into()], ..all.clone() };
+        let named = JobQuery { names: vec!["JOB-7".into(), ".3".into()], ..all.clone() };
         let expected = only(&rows, |row| {
             let name = row.key.name.as_str();
             name.contains("job-7") || name.contains(".3")
@@ -156,11 +165,11 @@ on_both! {
         assert_eq!(found(&named).await?.0, expected);
 
         let priority = rows[0].priority;
-        let ranked = JobFilter { priorities: vec![priority], ..all.clone() };
+        let ranked = JobQuery { priorities: vec![priority], ..all.clone() };
         assert_eq!(found(&ranked).await?.0, only(&rows, |row| row.priority == priority));
-        let nowhere = JobFilter { nodes: vec!["nowhere".parse()?], ..all.clone() };
+        let nowhere = JobQuery { nodes: vec!["nowhere".parse()?], ..all.clone() };
         assert_eq!(found(&nowhere).await?, (Vec::new(), 0));
-        let kind = JobFilter { gpu_types: vec!["A1".parse()?], ..all };
+        let kind = JobQuery { gpu_types: vec!["A1".parse()?], ..all };
         let expected = only(&rows, |row| row.gpu_types.iter().any(|kind| kind.as_str() == "A1"));
         assert_eq!(found(&kind).await?.0, expected);
     }
@@ -179,8 +188,8 @@ on_both! {
             ("作业'\"\\", Vec::new()),
         ] {
             let keyword = keyword.to_owned();
-            let filter = JobFilter { keyword, limit: 1000, ..JobFilter::default() };
-            let (found, total) = jobs::list(stage.db.read(), &filter).await?;
+            let filter = JobQuery { keyword, limit: 1000, ..JobQuery::default() };
+            let (found, total) = jobs::list(stage.db.read(), &filter, NOW).await?;
             assert_eq!(total, expected.len() as u64, "{:?}", filter.keyword);
             assert!(found == expected, "{:?}", filter.keyword);
         }
@@ -188,27 +197,27 @@ on_both! {
 
     async fn counts_leave_the_states_out_of_account(stage) {
         let rows = fill(&stage, 160).await?;
-        let filter = JobFilter {
+        let filter = JobQuery {
             users: vec![user("zoe")],
             states: vec![State::Failed],
-            ..JobFilter::default()
+            ..JobQuery::default()
         };
         let mut expected = BTreeMap::new();
         for row in rows.iter().filter(|row| row.key.user == user("zoe")) {
             *expected.entry(row.state).or_insert(0) += 1;
         }
-        assert_eq!(jobs::counts(stage.db.read(), &filter).await?, expected);
-        let all = jobs::counts(stage.db.read(), &JobFilter::default()).await?;
+        assert_eq!(jobs::counts(stage.db.read(), &filter, NOW).await?, expected);
+        let all = jobs::counts(stage.db.read(), &JobQuery::default(), NOW).await?;
         assert_eq!(all.values().sum::<u64>(), 160);
-        let none = JobFilter { keyword: "nothing".to_owned(), ..filter };
-        assert_eq!(jobs::counts(stage.db.read(), &none).await?, BTreeMap::new());
+        let none = JobQuery { keyword: "nothing".to_owned(), ..filter };
+        assert_eq!(jobs::counts(stage.db.read(), &none, NOW).await?, BTreeMap::new());
     }
 
     async fn a_page_beyond_the_end_is_empty_and_says_the_total(stage) {
         fill(&stage, 20).await?;
-        let filter = JobFilter { offset: 20, limit: 10, ..JobFilter::default() };
-        assert_eq!(jobs::list(stage.db.read(), &filter).await?, (Vec::new(), 20));
-        let filter = JobFilter { offset: 0, limit: 0, ..JobFilter::default() };
-        assert_eq!(jobs::list(stage.db.read(), &filter).await?, (Vec::new(), 20));
+        let filter = JobQuery { offset: 20, limit: 10, ..JobQuery::default() };
+        assert_eq!(jobs::list(stage.db.read(), &filter, NOW).await?, (Vec::new(), 20));
+        let filter = JobQuery { offset: 0, limit: 0, ..JobQuery::default() };
+        assert_eq!(jobs::list(stage.db.read(), &filter, NOW).await?, (Vec::new(), 20));
     }
 }
