@@ -83,7 +83,7 @@ fn invalid(message: String) -> Error {
 }
 
 fn name<T: FromStr<Err = InvalidName>>(text: &str) -> Result<T, Error> {
-    text.trim().parse().map_err(|error: T::Err| invalid(error.to_string()))
+    Ok(text.trim().parse()?)
 }
 
 fn number<T: FromStr>(what: &str, text: &str) -> Result<Option<T>, Error> {

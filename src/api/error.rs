@@ -1,5 +1,6 @@
 use std::fmt;
 
+use protocol::ids::InvalidName;
 use protocol::problem::Problem;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,13 @@ impl Error {
             ErrorCode::UnknownError,
             "something went wrong on the server; the request id finds it in the log",
         )
+    }
+}
+
+/// A name that nothing can have; where one is looked up, it is missing instead.
+impl From<InvalidName> for Error {
+    fn from(error: InvalidName) -> Self {
+        Self::new(ErrorCode::InvalidParametersError, error.to_string())
     }
 }
 

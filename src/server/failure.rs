@@ -5,6 +5,7 @@ use api::{Error, ErrorCode};
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use protocol::ids::InvalidName;
 use protocol::problem::Problem;
 use serde::Serialize;
 
@@ -46,6 +47,12 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let retry_after = (error.code == ErrorCode::TooManyRequestsError).then_some(MOMENT);
         Self { error, retry_after }
+    }
+}
+
+impl From<InvalidName> for Failure {
+    fn from(error: InvalidName) -> Self {
+        Error::from(error).into()
     }
 }
 

@@ -153,12 +153,9 @@ async fn open(
     let Asker { actor, address, still, upgrade } = asker;
     let upgrade = upgrade?;
     let TerminalParams { role, index, columns, rows, session: back, received } = params;
-    let role = role.parse().map_err(|error: protocol::ids::InvalidName| {
-        Failure::new(ErrorCode::InvalidParametersError, error.to_string())
-    })?;
     let request = TerminalRequest {
         job,
-        role,
+        role: role.parse()?,
         index,
         size: TerminalSize { columns, rows },
         back_to: back.map(|id| (TerminalId(id), received)),

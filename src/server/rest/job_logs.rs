@@ -72,9 +72,7 @@ async fn role(
     named: Option<&str>,
 ) -> Result<RoleName, Failure> {
     if let Some(name) = named {
-        return name.parse().map_err(|error: protocol::ids::InvalidName| {
-            Failure::new(ErrorCode::InvalidParametersError, error.to_string())
-        });
+        return Ok(name.parse()?);
     }
     let detail = backend.jobs.get(actor, job).await?;
     let first = detail.roles.into_iter().next().map(|role| role.name);

@@ -1,6 +1,6 @@
 use api::jobs::{JobOrder, JobQuery};
 use api::{ErrorCode, job_filter};
-use protocol::ids::UserName;
+use protocol::ids::{InvalidName, UserName};
 use protocol::state::State;
 use serde::Deserialize;
 
@@ -72,12 +72,9 @@ fn words(text: Option<&str>) -> impl Iterator<Item = &str> {
 
 fn list<T>(text: Option<&str>) -> Result<Vec<T>, Failure>
 where
-    T: std::str::FromStr,
-    T::Err: std::fmt::Display,
+    T: std::str::FromStr<Err = InvalidName>,
 {
-    words(text)
-        .map(|word| word.parse().map_err(|error: T::Err| invalid(error.to_string())))
-        .collect()
+    words(text).map(|word| word.parse::<T>().map_err(Failure::from)).collect()
 }
 
 /// The old words and ours; the old WAITING covers what is being prepared.

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, TryStreamExt};
-use protocol::ids::InvalidName;
+use protocol::ids::RoleName;
 use serde::{Deserialize, Serialize};
 
 use super::body::Params;
@@ -75,10 +75,10 @@ pub(crate) async fn write(
 
 fn file(user: &str, name: &str, params: FileParams, address: String) -> Result<TaskFile, Failure> {
     let FileParams { role, index, path } = params;
-    let invalid = |message: String| Failure::new(ErrorCode::InvalidParametersError, message);
-    let role = role.parse().map_err(|error: InvalidName| invalid(error.to_string()))?;
+    let role: RoleName = role.parse()?;
     if path.is_empty() || path.contains('\0') {
-        return Err(invalid("path: allowed is the path of a file in the container".to_owned()));
+        let message = "path: allowed is the path of a file in the container";
+        return Err(Failure::new(ErrorCode::InvalidParametersError, message));
     }
     Ok(TaskFile { job: job_key::of_user(user, name)?, role, index, path, address })
 }

@@ -1,11 +1,9 @@
 //! Saved images: Berth's own addition to version 2.
 
 use api::images::{ImageSize, SaveImage, SavedImageView, TaskOfJob};
-use api::{Error, ErrorCode};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use protocol::ids::InvalidName;
 use serde::Deserialize;
 
 use crate::auth::{ClientAddress, Signed};
@@ -76,8 +74,5 @@ pub(super) async fn remove(
 }
 
 fn task((job, role, index): Place) -> Result<TaskOfJob, Failure> {
-    let invalid = |error: InvalidName| {
-        Failure::from(Error::new(ErrorCode::InvalidParametersError, error.to_string()))
-    };
-    Ok(TaskOfJob { job: job_key::parse(&job)?, role: role.parse().map_err(invalid)?, index })
+    Ok(TaskOfJob { job: job_key::parse(&job)?, role: role.parse()?, index })
 }

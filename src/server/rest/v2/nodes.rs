@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use protocol::cluster::NodeSettings;
-use protocol::ids::{InvalidName, NodeName};
+use protocol::ids::NodeName;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -52,11 +52,10 @@ pub(crate) async fn save(
     Params(doing): Params<Doing>,
     Fields(mut settings): Fields<Map<String, Value>>,
 ) -> Result<Response, Failure> {
-    let refused = |what: String| Failure::new(ErrorCode::InvalidParametersError, what);
-    let name: NodeName = name.parse().map_err(|error: InvalidName| refused(error.to_string()))?;
+    let name: NodeName = name.parse()?;
     settings.insert("name".to_owned(), name.as_str().into());
     let settings: NodeSettings = serde_json::from_value(Value::Object(settings))
-        .map_err(|error| refused(error.to_string()))?;
+        .map_err(|error| Failure::new(ErrorCode::InvalidParametersError, error.to_string()))?;
     let nodes = &state.backend.nodes;
     if doing.dry_run {
         return Ok(Json(nodes.save_effect(&actor, settings).await?).into_response());

@@ -1,7 +1,6 @@
 //! Changes of the queue and of what it waits for: Berth's own addition to version 2. With `?dryRun`
 //! each of them answers what it would do, and does nothing.
 
-use api::ErrorCode;
 use api::queue::{Explanation, QueueChange};
 use axum::Json;
 use axum::extract::{Path, State};
@@ -85,9 +84,7 @@ pub(crate) async fn save_virtual_cluster(
     Params(doing): Params<Doing>,
     Fields(settings): Fields<Settings>,
 ) -> Result<Response, Failure> {
-    let name: VirtualClusterName = name.parse().map_err(|error: protocol::ids::InvalidName| {
-        Failure::new(ErrorCode::InvalidParametersError, error.to_string())
-    })?;
+    let name: VirtualClusterName = name.parse()?;
     let clusters = &state.backend.virtual_clusters;
     let settings = settings.of(name.clone());
     if doing.dry_run {
