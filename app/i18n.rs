@@ -4,6 +4,7 @@
 mod causes;
 mod en;
 mod said;
+mod spacing;
 mod waits;
 mod words;
 pub(crate) mod words_accounts;

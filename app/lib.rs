@@ -46,6 +46,9 @@ mod posted;
 #[cfg(feature = "ssr")]
 mod preview;
 #[cfg(feature = "ssr")]
+#[path = "i18n/zh/schema.rs"]
+mod schema;
+#[cfg(feature = "ssr")]
 mod templates;
 
 pub use failed::Failed;

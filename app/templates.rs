@@ -3,8 +3,10 @@
 use api::queue::Instead;
 use protocol::time::Timestamp;
 
+use crate::i18n::Language;
 use crate::pages::submit::document::{Edit, JobField, Tree};
 use crate::pages::submit::instead::edits;
+use crate::schema::in_language;
 use crate::server_fns::submit::{Schemas, Template};
 
 const INDEX: &str = include_str!("../public/templates/index.json");
@@ -78,9 +80,10 @@ fn without_ending(name: &str) -> &str {
     }
 }
 
-/// The schemas of both notations.
-pub(crate) fn schemas() -> Schemas {
-    Schemas { json: protocol::schema::v1().to_string(), yaml: protocol::schema::v2().to_string() }
+/// The schemas of both notations, explained in a language.
+pub(crate) fn schemas(language: Language) -> Schemas {
+    let text = |schema| in_language(schema, language).to_string();
+    Schemas { json: text(protocol::schema::v1()), yaml: text(protocol::schema::v2()) }
 }
 
 #[cfg(test)]

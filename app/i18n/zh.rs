@@ -16,6 +16,8 @@ mod submit;
 mod waits;
 
 #[cfg(test)]
+mod known;
+#[cfg(test)]
 mod style;
 
 use protocol::state::State;
@@ -55,23 +57,6 @@ pub(super) static TEXTS: Texts = Texts {
     remedy: causes::remedy,
     said: said::said,
 };
-
-/// With a space between Chinese and Latin words, where one was filled in beside the other.
-fn apart(text: &str) -> String {
-    let is_han = |letter: char| ('\u{4e00}'..='\u{9fff}').contains(&letter);
-    let mut apart = String::with_capacity(text.len() + 8);
-    let mut last = ' ';
-    for letter in text.chars() {
-        let meet = is_han(last) && letter.is_ascii_alphanumeric()
-            || last.is_ascii_alphanumeric() && is_han(letter);
-        if meet {
-            apart.push(' ');
-        }
-        apart.push(letter);
-        last = letter;
-    }
-    apart
-}
 
 fn state(state: State) -> &'static str {
     match state {

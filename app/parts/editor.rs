@@ -139,13 +139,14 @@ async fn open(
     session: Session,
     on_submit: Callback<()>,
 ) -> Option<Monaco> {
-    let schemas = get_schemas().await.ok()?;
+    let language = session.language.get_untracked();
+    let schemas = get_schemas(language).await.ok()?;
     let options = Options {
         text: text.get_untracked(),
         language: word(syntax.get_untracked()),
         theme: theme_word(session.theme.get_untracked()),
-        locale: session.language.get_untracked().as_str(),
-        label: session.language.get_untracked().texts().submit.editor_label,
+        locale: language.as_str(),
+        label: language.texts().submit.editor_label,
         json_schema: schemas.json,
         yaml_schema: schemas.yaml,
         editor_worker: script::asset("js/editor.worker.js")?,

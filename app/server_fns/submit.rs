@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::{GetUrl, MultipartData, MultipartFormData};
 
 use crate::Failed;
+use crate::i18n::Language;
 use crate::server_fns::reads::Reads;
 
 /// What the submit page begins with.
@@ -97,11 +98,11 @@ pub(crate) async fn open_submit(
     Ok(Opened { text, cloned_from, report, clusters, templates: templates::all() })
 }
 
-/// The schemas that the editor helps with.
+/// The schemas that the editor helps with, explained in a language.
 #[server(prefix = "/fn", endpoint = "submit/schemas", input = GetUrl, client = Reads)]
-pub(crate) async fn get_schemas() -> Result<Schemas, Failed> {
+pub(crate) async fn get_schemas(language: Language) -> Result<Schemas, Failed> {
     crate::edge::call()?;
-    Ok(crate::templates::schemas())
+    Ok(crate::templates::schemas(language))
 }
 
 /// A template's text, with a name that is free.

@@ -19,7 +19,7 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::FileMissing => "缺少文件",
         Cause::ProgramError => "程序出错",
         Cause::PortTaken => "端口被其他程序占用",
-        Cause::Preempted => "资源被保障作业收回",
+        Cause::Preempted => "被抢占：其资源为保障作业所需",
         Cause::TimeLimit => "已到运行时长上限",
         Cause::OutOfMemory { limit_mb } => {
             return format!("内存超出申请的 {}，被系统终止", number::memory(*limit_mb));

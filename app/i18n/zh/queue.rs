@@ -81,7 +81,7 @@ pub(super) const QUEUE: Queue = Queue {
     set_priority: "设置优先级",
     priority_text: "优先级高的作业先启动。",
     done: "排队次序已更改。",
-    thinking: "正在推算影响……",
+    thinking: "正在推算影响…",
     effect: Effects {
         nothing: "不会立即使任何作业启动、等待或让出资源。",
         jobs_of: |n, cluster| format!("{cluster} 的 {n} 个作业"),

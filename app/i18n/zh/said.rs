@@ -1,15 +1,27 @@
 //! What the server says, by the English words of it.
 
 mod causes;
+mod doors;
+mod engines;
 mod events;
 mod problems;
 mod refusals;
+mod syntax;
+mod waits;
 
 use crate::i18n::said::{Saying, told};
 
 /// All of them.
-pub(super) const SAYINGS: [&[Saying]; 4] =
-    [problems::PROBLEMS, events::EVENTS, causes::CAUSES, refusals::REFUSALS];
+pub(super) const SAYINGS: [&[Saying]; 8] = [
+    problems::PROBLEMS,
+    syntax::SYNTAX,
+    events::EVENTS,
+    causes::CAUSES,
+    waits::WAITS,
+    refusals::REFUSALS,
+    doors::DOORS,
+    engines::ENGINES,
+];
 
 pub(super) fn said(sentence: &str) -> String {
     told(&SAYINGS, sentence)

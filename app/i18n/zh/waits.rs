@@ -2,10 +2,11 @@ use protocol::ids::GpuType;
 use protocol::spec::NodeWish;
 use protocol::wait::{ResourceKind, WaitReason};
 
+use crate::i18n::spacing::apart;
 use crate::i18n::waits::{amount, list};
 
 pub(super) fn wait(reason: &WaitReason) -> String {
-    super::apart(&worded(reason))
+    apart(&worded(reason))
 }
 
 fn worded(reason: &WaitReason) -> String {

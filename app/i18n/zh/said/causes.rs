@@ -35,7 +35,7 @@ pub(super) const CAUSES: &[Saying] = &[
     ("The container engine of {} restarted.{}", "节点 {0} 的容器引擎已重启"),
     ("The container engine of {} could not start it: {}.{}", "节点 {0} 的容器引擎无法启动它：{1}"),
     ("Its node {} was emptied.{}", "节点 {0} 被清空"),
-    ("Its place was needed for guaranteed work.{}", "资源被保障作业收回"),
+    ("Its place was needed for guaranteed work.{}", "被抢占：其资源为保障作业所需"),
     ("It was stopped by {}.{}", "由 {0} 停止"),
     ("It was ended with the job: task {} decided.{}", "作业随任务 {0} 结束"),
     ("It was ended with the job.{}", "随作业结束"),

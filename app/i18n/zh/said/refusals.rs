@@ -15,7 +15,7 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("read what happened to this job", "查看此作业的事件"),
     ("read the logs of this job", "查看此作业的日志"),
     ("read the key of this job", "查看此作业的密钥"),
-    ("use this job's secrets", "使用此作业的密钥"),
+    ("use this job's secrets", "使用此作业的机密数据"),
     ("use the ports of this job", "使用此作业的端口"),
     ("enter this job", "进入此作业"),
     ("save its containers", "保存其容器"),
@@ -43,7 +43,7 @@ pub(super) const REFUSALS: &[Saying] = &[
     ),
     (
         "the administrator {} holds it: only an administrator releases it",
-        "它由管理员 {0} 暂缓：只有管理员可以放行",
+        "它由管理员 {0} 暂停：只有管理员可以恢复",
     ),
     ("{} is the highest priority that you may give it", "您可设置的最高优先级为 {0}"),
     (
@@ -53,9 +53,9 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("the address names {}, the job file {}", "地址中的名称为 {0}，作业文件中为 {1}"),
     (
         "a secret is masked (******): give its value, or clone a job of yours",
-        "有密钥被隐去（******）：请填写其值，或克隆您自己的作业",
+        "有机密数据被隐去（******）：请填写其值，或克隆您自己的作业",
     ),
-    ("{} has no secret {}: give its value", "{0} 没有密钥 {1}：请填写其值"),
+    ("{} has no secret {}: give its value", "{0} 没有机密数据 {1}：请填写其值"),
     (
         "{} reads as the address of a job of the user {}: choose a name without {}~",
         "{0} 与用户 {1} 的作业地址相同：请使用不含 {2}~ 的名称",
@@ -95,10 +95,10 @@ pub(super) const REFUSALS: &[Saying] = &[
         "a folder cannot be moved into itself, or in place of one that holds it",
         "文件夹不能移动到自身之内，也不能替换包含它的文件夹",
     ),
-    ("the root is not removed", "根目录不能移除"),
+    ("the root is not removed", "根文件夹不能删除"),
     (
         "the files of {} may take {} bytes and take {}: remove some, or ask an administrator",
-        "{0} 的文件最多占用 {1} 字节，已占用 {2}：请移除一些，或联系管理员",
+        "{0} 的文件最多占用 {1} 字节，已占用 {2}：请删除一些，或联系管理员",
     ),
     ("the storage failed", "存储出错"),
     ("the storage does not answer as it should; try again", "存储未正常响应，请重试"),
@@ -129,16 +129,16 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("User name or password is incorrect.", "用户名或密码错误"),
     ("Password is incorrect.", "密码错误"),
     ("administrators cannot change this of themselves", "管理员不能更改自己的这一项"),
-    ("administrators cannot remove themselves", "管理员不能移除自己"),
-    ("{} signs in by a provider: it has the password", "{0} 通过身份提供方登录，密码由其管理"),
+    ("administrators cannot remove themselves", "管理员不能删除自己"),
+    ("{} signs in by a provider: it has the password", "{0} 通过登录提供方登录，密码由其管理"),
     (
         "passwords of this server are for its administrators: sign in by a provider",
-        "本服务器的密码仅供管理员使用：请通过身份提供方登录",
+        "本服务器的密码仅供管理员使用：请通过登录提供方登录",
     ),
-    ("the directory of accounts does not answer: try again later", "账号目录没有响应，请稍后重试"),
+    ("the directory of accounts does not answer: try again later", "账户目录没有响应，请稍后重试"),
     ("nobody signs in by {}", "{0} 不能用于登录"),
-    ("the account {} was removed by an administrator", "账号 {0} 已被管理员移除"),
-    ("{} has no account here: ask an administrator", "{0} 在此没有账号：请联系管理员"),
+    ("the account {} was removed by an administrator", "账户 {0} 已被管理员删除"),
+    ("{} has no account here: ask an administrator", "{0} 在此没有账户：请联系管理员"),
     ("a user is in {} groups at most", "一个用户最多属于 {0} 个用户组"),
     ("a token lives at most {} days here", "令牌的有效期最长为 {0} 天"),
     (
@@ -151,7 +151,7 @@ pub(super) const REFUSALS: &[Saying] = &[
     ),
     ("you have no such token", "您没有这个令牌"),
     ("what you asked with is not good any more", "登录凭据已失效"),
-    ("{} keys are enough: remove one first", "最多 {0} 个公钥：请先移除一个"),
+    ("{} keys are enough: remove one first", "最多 {0} 个公钥：请先删除一个"),
     ("you have this key already", "您已有这个公钥"),
     ("you have no such key", "您没有这个公钥"),
     (
@@ -183,7 +183,7 @@ pub(super) const REFUSALS: &[Saying] = &[
         "{0} 上仍有任务：请先排空并等待它们结束",
     ),
     ("jobs that name no virtual cluster need `default`", "未指定虚拟集群的作业需要 `default`"),
-    ("{} are parts of {}: remove or change them first", "{0} 是 {1} 的一部分：请先移除或修改它们"),
+    ("{} are parts of {}: remove or change them first", "{0} 是 {1} 的一部分：请先删除或修改它们"),
     ("{} active jobs use {}: stop them first", "有 {0} 个未结束的作业在使用 {1}：请先停止它们"),
     (
         "other changes are being thought through; ask again in a moment",
@@ -191,14 +191,14 @@ pub(super) const REFUSALS: &[Saying] = &[
     ),
     ("there is no such saved image, or it is not yours", "没有这个已保存的镜像，或它不属于您"),
     ("{} has just got further: look again", "{0} 的状态刚刚改变：请重新查看"),
-    ("{} has {} saved images: remove one first", "{0} 已有 {1} 个保存的镜像：请先移除一个"),
+    ("{} has {} saved images: remove one first", "{0} 已有 {1} 个保存的镜像：请先删除一个"),
     (
         "{} is needed by {}, which is {}: stop it first, or wait until it has ended",
         "{1} 需要 {0}，状态为 {2}：请先停止它，或等待其结束",
     ),
     (
         "{} is taken: choose another name or tag, or remove it first",
-        "{0} 已被占用：请换一个名称或标签，或先将其移除",
+        "{0} 已被占用：请换一个名称或标签，或先将其删除",
     ),
     (
         "image: there is no saved image {}: your profile lists those that you have",
@@ -250,7 +250,7 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("{} bytes", "{0} 字节"),
     (
         "it would take {}, and the saved images of {} take {} of {} already: remove some first",
-        "它将占用 {0}，而 {1} 保存的镜像已占用 {3} 中的 {2}：请先移除一些",
+        "它将占用 {0}，而 {1} 保存的镜像已占用 {3} 中的 {2}：请先删除一些",
     ),
     (
         "the saved image {} is there no more: choose another image, or save it again",
@@ -258,7 +258,7 @@ pub(super) const REFUSALS: &[Saying] = &[
     ),
     (
         "there is another account {} here, which {} does not know: ask an administrator for a way out",
-        "此处另有账号 {0}，{1} 并不知道它：请联系管理员",
+        "此处另有账户 {0}，{1} 并不知道它：请联系管理员",
     ),
     ("the user name or the password is wrong", "用户名或密码错误"),
     ("Limit exceeds max number {}.", "数量超过上限 {0}"),
@@ -266,4 +266,13 @@ pub(super) const REFUSALS: &[Saying] = &[
         "{} is not what it was: tasks are not given links",
         "{0} 已不是原来的文件：不会将链接交给任务",
     ),
+    (
+        "{} was a user's who was removed: what he left is still kept under his name, so nobody else gets it; choose another name",
+        "{0} 曾是一位已删除的用户：其留下的内容仍保存在该名称下，不会再分配给他人，请换一个名称",
+    ),
+    (
+        "there is a user {} already, whose name differs only in its capital letters",
+        "已有用户 {0}，与此名称仅大小写不同",
+    ),
+    ("{} is gone", "{0} 已不存在"),
 ];

@@ -1,0 +1,157 @@
+//! That what the server says is known in Chinese: all that it refuses, all that is wrong in job files,
+//! all that becomes of jobs.
+
+use std::path::{Path, PathBuf};
+
+use protocol::exit::Cause;
+
+#[path = "../../../src/protocol/parse/tests/mistakes.rs"]
+mod mistakes;
+
+use crate::i18n::spacing::is_han;
+use crate::i18n::zh::said::said;
+
+/// Where sentences for people begin, by file or folder, seen from the pages.
+const PLACES: [(&str, &[&str]); 13] = [
+    ("../src/control", &["ErrorCode::", "message = "]),
+    ("../src/server", &["ErrorCode::", "message = "]),
+    ("../src/server/functions.rs", &["invalid("]),
+    ("../src/server/streams.rs", &["too_many("]),
+    ("../src/api", &["#[error("]),
+    ("../src/storage/path.rs", &["refuse("]),
+    ("../src/storage/error.rs", &["#[error("]),
+    ("../src/engine/model.rs", &["#[error("]),
+    ("../src/engine/docker.rs", &["EngineError::"]),
+    ("../src/engine/docker", &["EngineError::"]),
+    ("server_fns", &["ErrorCode::", "message = "]),
+    ("posted.rs", &["ErrorCode::"]),
+    ("ssr.rs", &["ErrorCode::"]),
+];
+
+/// What is for programs and for the command line, whose own words are English.
+const ELSEWHERE: [&str; 4] = ["server/webhdfs", "server/commands", "/tests/", "/tests.rs"];
+
+/// Two plain words one after the other: what nobody writes in Chinese.
+fn has_english(text: &str) -> bool {
+    let is_plain = |word: &&str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase());
+    let words: Vec<&str> = text.split(' ').collect();
+    words.windows(2).any(|pair| pair.iter().all(is_plain))
+}
+
+/// Asserts that a sentence is told in Chinese, all of it.
+fn assert_told(sentence: &str, place: &str) {
+    let told = said(sentence);
+    let chinese = told.chars().any(is_han) && !has_english(&told);
+    assert!(chinese, "{place}: {sentence} is told as {told}");
+}
+
+/// Rust files at a place or below it.
+fn rust_files(place: &Path) -> Vec<PathBuf> {
+    if place.is_file() {
+        return vec![place.to_owned()];
+    }
+    let entries = std::fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.flat_map(|path| rust_files(&path));
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
+}
+
+/// The text that begins a source, when there is nothing but names and brackets before it, `x` where
+/// something is filled in.
+fn sentence(source: &str) -> Option<String> {
+    let before = |letter: char| letter.is_alphanumeric() || ", \n(!:|_".contains(letter);
+    let (text, _) = source.trim_start_matches(before).strip_prefix('"')?.split_once('"')?;
+    let lines: Vec<&str> = text.split("\\\n").map(str::trim_start).collect();
+    let text = lines.concat();
+    let mut pieces = text.split('{');
+    let first = pieces.next()?.to_owned();
+    let rest = pieces.map(|piece| piece.split_once('}').map_or("", |(_, after)| after));
+    let is_word = |word: &str| word.len() > 3 && word.chars().all(char::is_alphabetic);
+    let sentence = rest.fold(first, |sentence, piece| sentence + "x" + piece);
+    sentence.split(' ').any(is_word).then_some(sentence)
+}
+
+#[test]
+fn what_is_refused_is_known() {
+    let mut count = 0;
+    for (place, beginnings) in PLACES {
+        for file in rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(place)) {
+            let name = file.display().to_string();
+            if ELSEWHERE.iter().any(|other| name.contains(other)) {
+                continue;
+            }
+            let source = std::fs::read_to_string(&file).unwrap();
+            let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+            for beginning in beginnings {
+                let found = code.match_indices(beginning);
+                let found = found.filter_map(|(at, _)| sentence(&code[at + beginning.len()..]));
+                for english in found {
+                    assert_told(&english, &name);
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert!(count > 140, "{count} sentences");
+}
+
+#[test]
+fn what_is_wrong_in_job_files_is_known() {
+    for (dialect, example, mistakes) in mistakes::dialects() {
+        for mistake in mistakes {
+            let (_, line, column) = mistake.put_into(example);
+            assert_told(mistake.message, dialect);
+            let told = said(mistake.allowed);
+            assert!(!has_english(&told), "{}: {told}", mistake.allowed);
+            let whole = protocol::problem::Problem {
+                path: mistake.path.to_owned(),
+                line,
+                column,
+                message: mistake.message.to_owned(),
+                allowed: mistake.allowed.to_owned(),
+            };
+            assert_told(&format!("{whole} (and 3 more)"), dialect);
+        }
+    }
+}
+
+#[test]
+fn what_becomes_of_tasks_is_known() {
+    let node = || "a100-10".parse().unwrap();
+    let causes = [
+        Cause::Succeeded,
+        Cause::CommandFailed,
+        Cause::CommandNotFound,
+        Cause::CommandNotExecutable,
+        Cause::OutOfMemory { limit_mb: 512 },
+        Cause::SharedMemory { shm_mb: 64 },
+        Cause::GpuOutOfMemory,
+        Cause::CudaVersion,
+        Cause::CudaError,
+        Cause::GpuHardware,
+        Cause::NcclError,
+        Cause::DiskFull,
+        Cause::ModuleMissing,
+        Cause::FileMissing,
+        Cause::ProgramError,
+        Cause::Signal { signal: 9 },
+        Cause::ImageNotFound { image: "a/b".to_owned(), message: "404".to_owned() },
+        Cause::RegistryDenied { image: "a/b".to_owned() },
+        Cause::ContainerRefused { message: "no".to_owned() },
+        Cause::PortTaken,
+        Cause::ContainerLost { node: node() },
+        Cause::NodeLost { node: node() },
+        Cause::EngineRestarted { node: node() },
+        Cause::EngineFailed { node: node(), message: "no".to_owned() },
+        Cause::NodeDrained { node: node() },
+        Cause::Preempted,
+        Cause::StopRequested { by: "ada".to_owned() },
+        Cause::JobEnded { role: Some("ps".parse().unwrap()), index: Some(0) },
+        Cause::JobEnded { role: None, index: None },
+        Cause::TimeLimit,
+    ];
+    for cause in causes {
+        for event in ["worker-3: ", "another attempt follows: ", "Failed: "] {
+            assert_told(&format!("{event}{cause}"), event);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What engines and storages say of nodes, containers, images and files, and what is wrong in the
+//! settings of nodes and virtual clusters.
+
+use crate::i18n::said::Saying;
+
+pub(super) const ENGINES: &[Saying] = &[
+    ("the engine failed: {}", "容器引擎出错：{0}"),
+    ("the registry refused access to {}", "镜像仓库拒绝访问 {0}"),
+    ("a port is taken: {}", "端口已被占用：{0}"),
+    ("image {} not found: {}", "没有镜像 {0}：{1}"),
+    ("no container {}", "没有容器 {0}"),
+    ("container {} is not running", "容器 {0} 未在运行"),
+    ("the name {} is taken by what cannot be seen", "名称 {0} 已被看不到的容器占用"),
+    ("the engine tells no id of {}", "容器引擎没有给出 {0} 的编号"),
+    ("the engine ran the command without us", "容器引擎运行了命令，但没有接通"),
+    ("no statistics", "没有统计数据"),
+    ("the storage failed at {}", "存储在 {0} 处出错"),
+    ("storage {}: {}", "存储 {0}：{1}"),
+    ("nvidia-smi said: {}", "nvidia-smi 的输出：{0}"),
+    ("this is no simulated image", "这不是模拟的镜像"),
+    ("endpoint {}: {}", "引擎地址 {0}：{1}"),
+    ("no answer within {} s", "{0} 秒内没有响应"),
+    ("no answer within the time limit", "规定时间内没有响应"),
+    ("its events ended", "它的事件流已结束"),
+    ("the pull of {} made no progress for {} s", "拉取 {0} 时 {1} 秒没有进展"),
+    ("{} of {} layers, {} of {} MB", "第 {0} 层，共 {1} 层；已下载 {2} MB，共 {3} MB"),
+    ("copying {} from {}: {} of {} MB", "正在从 {1} 复制 {0}：已复制 {2} MB，共 {3} MB"),
+    ("simulated: {} of {} layers of {}", "模拟：{2} 的第 {0} 层，共 {1} 层"),
+    (
+        "somebody else's container has the name {} on this node: remove or rename it",
+        "该节点上已有名为 {0} 的其他容器：请删除或重命名它",
+    ),
+    (
+        "somebody else's network has the name {} on this node: remove or rename it",
+        "该节点上已有名为 {0} 的其他网络：请删除或重命名它",
+    ),
+    ("the network {} of this node's tasks cannot be made: {}", "无法建立该节点任务的网络 {0}：{1}"),
+    ("the network {} gives this node no address", "网络 {0} 没有为该节点分配地址"),
+    ("the network {} is gone again", "网络 {0} 已不存在"),
+    (
+        "this node has another image {}, which it would lose: choose another name",
+        "该节点上已有其他镜像 {0}，会被覆盖：请换一个名称",
+    ),
+    (
+        "the container is from before an upgrade, its keys would be in the image: submit the job again",
+        "该容器创建于升级之前，其密钥会写入镜像：请重新提交作业",
+    ),
+    (
+        "the job's command would be in the image: tasks must run by Berth's own program",
+        "作业的命令会写入镜像：任务须由 Berth 自己的程序启动",
+    ),
+    (
+        "the image has no shell: /bin/sh is needed to run the command",
+        "镜像中没有 shell：运行命令需要 /bin/sh",
+    ),
+    ("ssh cannot be run: {}", "无法运行 ssh：{0}"),
+    ("ssh has no output", "ssh 没有输出"),
+    (
+        "the container of {} is gone from {}: one can be saved while it is there, that is, while its task runs",
+        "{0} 的容器已不在 {1} 上：只有在任务运行期间才能保存",
+    ),
+    (
+        "the registry refused access to {}: give an authFile with a user who may push there",
+        "镜像仓库拒绝访问 {0}：请提供有推送权限的 authFile",
+    ),
+    (
+        "{} of {} has no container on {} (it is {}): one can be saved while its task runs, or is kept because it failed",
+        "{1} 的 {0} 在 {2} 上没有容器（{3}）：只有任务运行期间，或因失败而保留时才能保存",
+    ),
+    ("{} has it no more, where {} was made", "制作 {1} 的节点 {0} 上已没有它"),
+    ("{} is out of contact, where {} was made", "制作 {1} 的节点 {0} 失联"),
+    ("pushing to {}: {}", "正在推送到 {0}：{1}"),
+    ("removing: {}: {}", "正在删除：{0}：{1}"),
+    (
+        "authFile: it is for a push, and no registry is named",
+        "authFile 仅用于推送，但没有指定镜像仓库",
+    ),
+    ("authFile: there is no {}", "authFile：没有 {0}"),
+    ("authFile {}: {}", "authFile {0}：{1}"),
+    ("image: {}", "镜像：{0}"),
+    ("the log of {} cannot be kept: {}", "无法保存 {0} 的日志：{1}"),
+    ("the task has no place", "任务没有分配到节点"),
+    ("the job has no such role", "作业没有该任务角色"),
+    (
+        "a secret cannot be opened: the server's key has changed",
+        "无法解开机密数据：服务器的密钥已更换",
+    ),
+    (
+        "allowed are unix:///path, tcp://host:port, ssh://[user@]host[:port] and sim://name",
+        "应为 unix:///path、tcp://host:port、ssh://[user@]host[:port] 或 sim://name",
+    ),
+    ("unix:// is followed by an absolute path, as in {}", "unix:// 之后应为绝对路径，如 {0}"),
+    ("tcp:// is followed by host:port, as in {}", "tcp:// 之后应为 host:port，如 {0}"),
+    ("{} is not a port", "{0} 不是端口号"),
+    (
+        "without certificates whoever reaches {} is root there: give a folder with ca.pem, cert.pem and key.pem (plain tcp is accepted to loopback addresses only)",
+        "没有证书时，能连到 {0} 的人都拥有 root 权限：请提供含 ca.pem、cert.pem 和 key.pem 的文件夹（仅本机地址可用不加密的 tcp）",
+    ),
+    (
+        "ssh:// is followed by [user@]host[:port] and nothing more",
+        "ssh:// 之后只能是 [user@]host[:port]",
+    ),
+    ("{} is not understood; {}", "无法识别 {0}；{1}"),
+    ("{}; a simulated node is written {}", "{0}；模拟节点写作 {1}"),
+    ("a simulated node is written {}", "模拟节点写作 {0}"),
+    (
+        "{}: network = \"host\" would put its tasks at the portal's own host, {}, where {}",
+        "{0}：network = \"host\" 会使其任务与门户同在主机 {1} 上，任务提供的页面会收到打开者的会话。请使用独立的网络（bridge），或以 https 提供门户并设置 public_url，或将门户移到其他机器；信任所有用户时可设置 allow_tasks_at_portal = true",
+    ),
+    ("allowed is {} to {}", "应为 {0} 到 {1}"),
+    ("the node has no GPU; allowed are no links", "节点没有 GPU，不能有互联"),
+    ("{} is there twice: allowed is once", "{0} 出现了两次，只能出现一次"),
+    ("{}.gpus = {}: allowed is {} to {}", "{0}.gpus = {1}：应为 {2} 到 {3}"),
+    ("{}.count = {}: allowed is {} to {}", "{0}.count = {1}：应为 {2} 到 {3}"),
+    (
+        "{}: groups of {} {} are there already: allowed is one entry with the sum",
+        "{0}：已有每组 {1} 张 {2} 的条目，请合并为一条",
+    ),
+    ("{} = {}: {}; allowed: {}", "{0} = {1}：{2}；可用的有 {3}"),
+    ("{} = {}: {}; allowed: none", "{0} = {1}：{2}；目前没有可用的"),
+    ("there is no such virtual cluster", "没有这个虚拟集群"),
+    ("it cannot be its own parent", "不能隶属于自身"),
+    ("{} is part of {} itself", "{0} 本身隶属于 {1}"),
+    (
+        "{} = {}: its parts ({}) have {} of it together; allowed is {} for all of them, or {} and more here",
+        "{0} = {1}：其下的 {2} 合计为 {3}；请使合计不超过 {4}，或将此处提高到至少 {5}",
+    ),
+];
