@@ -6,7 +6,7 @@ use server_fn::codec::JsonEncoding;
 use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 
 use crate::edge;
-use crate::i18n::worded;
+use crate::i18n::{Texts, worded};
 
 /// Why a call of the pages failed: the contract's own error, and what finds it in the server's log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,13 +34,21 @@ impl Failed {
         self.unanswered || status >= 500 || status == 429
     }
 
-    /// What is to be said of it, a sentence each, in the language in which `said` says sentences.
-    pub(crate) fn sentences(&self, said: fn(&str) -> String) -> Vec<String> {
+    /// Why it failed, in a reader's language.
+    pub(crate) fn words(&self, texts: &'static Texts) -> String {
+        match self.unanswered {
+            true => texts.outage.unanswered.to_owned(),
+            false => (texts.said)(&self.error.message),
+        }
+    }
+
+    /// The same, a sentence for each mistake where it was one.
+    pub(crate) fn sentences(&self, texts: &'static Texts) -> Vec<String> {
         match self.error.problems.as_slice() {
-            [] => vec![said(&self.error.message)],
+            [] => vec![self.words(texts)],
             problems => {
-                let worded = problems.iter().map(|problem| worded(problem, said));
-                worded.map(|problem| said(&problem.to_string())).collect()
+                let worded = problems.iter().map(|problem| worded(problem, texts.said));
+                worded.map(|problem| (texts.said)(&problem.to_string())).collect()
             }
         }
     }

@@ -94,6 +94,12 @@ impl Language {
         best.0
     }
 
+    /// A sentence of the server, which is English, in this language.
+    #[must_use]
+    pub fn told(self, sentence: &str) -> String {
+        (self.texts().said)(sentence)
+    }
+
     /// The catalogue.
     pub(crate) fn texts(self) -> &'static Texts {
         match self {

@@ -51,6 +51,8 @@ mod schema;
 #[cfg(feature = "ssr")]
 mod templates;
 
+#[cfg(feature = "ssr")]
+pub use edge::language_of;
 pub use failed::Failed;
 pub use routes::App;
 pub use shell::{Assets, shell};

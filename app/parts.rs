@@ -32,6 +32,7 @@ pub(crate) mod page_header;
 pub(crate) mod pagination;
 pub(crate) mod preferences;
 pub(crate) mod relative_time;
+pub(crate) mod request_id;
 pub(crate) mod row_search;
 pub(crate) mod script;
 pub(crate) mod sign_in_again;

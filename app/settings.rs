@@ -227,6 +227,8 @@ mod tests {
         ] {
             let message = node(&change).unwrap_err().message;
             assert!(message.starts_with(expected), "{message}");
+            let told = crate::i18n::Language::Chinese.told(&message);
+            assert!(told.contains('：') && !told.contains(": "), "{told}");
         }
     }
 

@@ -9,6 +9,7 @@ use api::jobs::{JobOrder, JobQuery};
 use api::sign_ins::SignInWays;
 use api::users::Means;
 use api::{Actor, Backend, Error, ErrorCode};
+use http::HeaderMap;
 use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderValue, SET_COOKIE};
 use http::request::Parts;
 use leptos::prelude::*;
@@ -74,14 +75,12 @@ fn wants_html(parts: Option<&Parts>) -> bool {
 /// What the page is opened with.
 pub(crate) fn opening() -> Opening {
     let parts = use_context::<Parts>();
-    let cookie = |name| parts.as_ref().and_then(|parts| cookie(parts, name));
-    let accepted = parts.as_ref().and_then(|parts| header(parts, ACCEPT_LANGUAGE.as_str()));
+    let headers = parts.as_ref().map(|parts| &parts.headers);
+    let chosen = headers.and_then(|headers| cookie(headers, THEME_COOKIE));
     Opening {
         actor: use_context::<Option<Actor>>().flatten(),
-        language: cookie(LANGUAGE_COOKIE)
-            .and_then(|word| Language::from_word(&word))
-            .unwrap_or_else(|| Language::from_accept(&accepted.unwrap_or_default())),
-        theme: cookie(THEME_COOKIE).map(|word| theme(&word)).unwrap_or_default(),
+        language: headers.map(language_of).unwrap_or_default(),
+        theme: chosen.map(|word| theme(&word)).unwrap_or_default(),
         now: now(),
         address: parts
             .as_ref()
@@ -90,6 +89,16 @@ pub(crate) fn opening() -> Opening {
         ways: use_context::<Arc<SignInWays>>().map(|ways| (*ways).clone()).unwrap_or_default(),
         mark: use_context::<Mark>(),
     }
+}
+
+/// The language of whoever asks: the one that was chosen on the pages, else the best of those that the
+/// request accepts.
+#[must_use]
+pub fn language_of(headers: &HeaderMap) -> Language {
+    let accepted = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    cookie(headers, LANGUAGE_COOKIE)
+        .and_then(|word| Language::from_word(&word))
+        .unwrap_or_else(|| Language::from_accept(accepted.unwrap_or_default()))
 }
 
 /// Where the language is remembered.
@@ -193,8 +202,8 @@ fn header(parts: &Parts, name: &str) -> Option<String> {
     parts.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-fn cookie(parts: &Parts, name: &str) -> Option<String> {
-    let cookies = parts.headers.get_all(COOKIE);
+fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+    let cookies = headers.get_all(COOKIE);
     cookies
         .iter()
         .filter_map(|value| value.to_str().ok())

@@ -42,6 +42,7 @@ pub(super) static TEXTS: Texts = Texts {
     map: lists::MAP,
     outage: outage::OUTAGE,
     state,
+    limit: |limit| limit.to_string(),
     span: spans::span,
     ago: spans::ago,
     ahead: spans::ahead,

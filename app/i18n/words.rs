@@ -3,6 +3,7 @@
 use api::cluster::FreeGpus;
 use protocol::amount::Amount;
 use protocol::exit::Cause;
+use protocol::spec::TimeLimit;
 use protocol::state::State;
 use protocol::wait::WaitReason;
 
@@ -42,6 +43,8 @@ pub(crate) struct Texts {
     pub(crate) outage: super::words_outage::Outage,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
+    /// How long an attempt may run (`2h 30m`).
+    pub(crate) limit: fn(TimeLimit) -> String,
     /// A duration (`2h 13m`).
     pub(crate) span: fn(Span) -> String,
     /// How long ago.
@@ -94,6 +97,12 @@ pub(crate) struct Common {
     pub(crate) disk: Word,
     pub(crate) used_of: fn(&str, &str) -> String,
     pub(crate) no_actor: Word,
+    /// Between a label and what it labels.
+    pub(crate) colon: Word,
+    /// Between names one after the other.
+    pub(crate) comma: Word,
+    /// At the end of a sentence.
+    pub(crate) stop: Word,
 }
 
 /// The frame of every page.

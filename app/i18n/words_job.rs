@@ -1,5 +1,7 @@
 //! What is said of one job: the page, its logs and its terminals.
 
+use protocol::spec::Priority;
+
 /// A word or a sentence.
 type Word = &'static str;
 /// A sentence with a number in it.
@@ -42,6 +44,8 @@ pub(crate) struct Job {
     pub(crate) facts: Word,
     pub(crate) owner: Word,
     pub(crate) priority: Word,
+    /// A class by what it is for and by its word in job files, else the number.
+    pub(crate) priority_of: fn(Priority) -> String,
     pub(crate) dialect: Word,
     pub(crate) dialects: [Word; 4],
     pub(crate) description: Word,

@@ -97,7 +97,7 @@ pub(crate) struct Effects {
     pub(crate) promise: fn(&api::cluster::Promise) -> String,
     pub(crate) overpromised: fn(&str) -> String,
     /// A sentence and the names of the jobs it is about; how many more there are.
-    pub(crate) named: fn(&str, &str, u64) -> String,
+    pub(crate) named: fn(&str, &[String], u64) -> String,
 }
 
 impl Queue {
@@ -143,7 +143,7 @@ impl Queue {
         .map(|(jobs, sentence)| {
             let counts = jobs.counts.iter().map(|(name, n)| (words.jobs_of)(*n, name.as_str()));
             let sentence = sentence(&counts.collect::<Vec<_>>().join(words.and));
-            let names = jobs.jobs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let names: Vec<_> = jobs.jobs.iter().map(ToString::to_string).collect();
             (words.named)(&sentence, &names, jobs.count() - jobs.jobs.len() as u64)
         });
         overpromised.into_iter().chain(affected).collect()
@@ -179,7 +179,7 @@ mod tests {
                  (bob~c, bob~d, bob~e)",
             ]
         );
-        assert_eq!(lines(Language::Chinese)[0], "vision 的 3 个作业将等待（ada~a, ada~b 等 3 个）");
+        assert_eq!(lines(Language::Chinese)[0], "vision 的 3 个作业将等待（ada~a、ada~b 等 3 个）");
         let nothing = Language::English.texts().queue.effects(&Effect::default());
         assert_eq!(nothing.len(), 1);
     }

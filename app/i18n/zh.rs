@@ -48,6 +48,7 @@ pub(super) static TEXTS: Texts = Texts {
     map: lists::MAP,
     outage: outage::OUTAGE,
     state,
+    limit: spans::limit,
     span: spans::span,
     ago: spans::ago,
     ahead: spans::ahead,

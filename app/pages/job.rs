@@ -14,7 +14,6 @@ mod log_together;
 mod log_view;
 mod overview;
 pub(crate) mod part;
-mod priority;
 mod save_image;
 mod tab;
 mod tasks_tab;

@@ -123,10 +123,9 @@ impl Asker {
         match self.effect.get() {
             None => lines.push(texts.queue.thinking.to_owned()),
             Some(Ok(effect)) => lines.extend(texts.queue.effects(&effect)),
-            Some(Err(failed)) => lines.extend(failed.sentences(texts.said)),
+            Some(Err(failed)) => lines.extend(failed.sentences(texts)),
         }
-        let failed = self.failed.get();
-        lines.extend(failed.iter().flat_map(|failed| failed.sentences(texts.said)));
+        lines.extend(self.failed.get().iter().flat_map(|failed| failed.sentences(texts)));
         lines
     }
 }

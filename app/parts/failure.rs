@@ -2,6 +2,7 @@ use leptos::prelude::*;
 
 use crate::Failed;
 use crate::i18n::{told, tr};
+use crate::parts::request_id::RequestId;
 use crate::parts::sign_in_again::SignInAgain;
 use crate::session::Session;
 
@@ -15,14 +16,8 @@ pub(crate) fn Failure(
 ) -> impl IntoView {
     let signed_out = failed.is_signed_out();
     let heading = told(move |t| if signed_out { t.common.no_actor } else { t.common.failed });
-    let unanswered = failed.unanswered;
-    let sentence = failed.to_string();
-    let words = told(
-        move |t| if unanswered { t.outage.unanswered.to_owned() } else { (t.said)(&sentence) },
-    );
-    let request = failed.request_id.clone().map(|id| {
-        view! { <p class="failure__id">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
-    });
+    let request = failed.request_id.clone();
+    let words = told(move |t| failed.words(t));
     let way_out = if signed_out {
         view! { <SignIn retry=retry/> }.into_any()
     } else {
@@ -37,7 +32,7 @@ pub(crate) fn Failure(
         <div class="failure" role="alert">
             <h2 class="failure__title">{heading}</h2>
             <p>{words}</p>
-            {request}
+            <RequestId id=request/>
             {way_out}
         </div>
     }

@@ -4,7 +4,8 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlFormElement;
 
 use crate::Failed;
-use crate::i18n::tr;
+use crate::i18n::{Reader, tr};
+use crate::parts::request_id::RequestId;
 use crate::parts::sign_in_again::SignInAgain;
 
 /// What a form's action answered: its mistakes as one list, or that it is done.
@@ -49,17 +50,16 @@ fn send_again(place: NodeRef<Div>) {
 
 #[component]
 fn Mistakes(failed: Failed) -> impl IntoView {
-    let request = failed.request_id.clone().map(|id| {
-        view! { <p class="failure__id">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
-    });
-    let sentences = tr(move |t| failed.sentences(t.said));
-    let lines =
-        move || sentences().into_iter().map(|line| view! { <li>{line}</li> }).collect_view();
+    let (reader, request) = (Reader::get(), failed.request_id.clone());
+    let lines = move || {
+        let sentences = failed.sentences(reader.texts()).into_iter();
+        sentences.map(|line| view! { <li>{line}</li> }).collect_view()
+    };
     view! {
         <div class="notice notice--bad" role="alert">
             <p class="notice__title">{tr(|t| t.common.problems)}</p>
             <ul>{lines}</ul>
-            {request}
+            <RequestId id=request/>
         </div>
     }
 }

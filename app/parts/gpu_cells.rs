@@ -97,12 +97,13 @@ fn Cell(node: NodeName, gpu: MapGpu, palette: Palette) -> impl IntoView {
 
 /// The GPU and who holds it, in words.
 fn label(texts: &Texts, gpu: &MapGpu) -> String {
+    let comma = texts.common.comma;
     let texts = &texts.cluster;
     let holder = |(job, part): &(JobKey, Amount)| match part.is_part() {
         true => (texts.gpu_part)(&job.to_string(), *part),
         false => job.to_string(),
     };
-    let held = gpu.holders.iter().map(holder).collect::<Vec<_>>().join(", ");
+    let held = gpu.holders.iter().map(holder).collect::<Vec<_>>().join(comma);
     let state = match (held.is_empty(), gpu.healthy) {
         (true, false) => texts.gpu_unhealthy.to_owned(),
         (false, false) => format!("{} · {held}", texts.gpu_unhealthy),

@@ -20,8 +20,9 @@ pub(crate) fn Meter(
     let words = {
         let (used_text, total_text) = (used_text.clone(), total_text.clone());
         move || {
-            let amounts = (reader.texts().common.used_of)(&used_text, &total_text);
-            format!("{}: {amounts}", label.get())
+            let common = &reader.texts().common;
+            let amounts = (common.used_of)(&used_text, &total_text);
+            format!("{}{}{amounts}", label.get(), common.colon)
         }
     };
     let part = format!("--part:{}%", number::percent(used, total));

@@ -43,7 +43,7 @@ pub(crate) fn Outage() -> impl IntoView {
                         <div class="outage__said">
                             <p>
                                 <strong>
-                                    {tr(|t| t.outage.since)} " " <span aria-live="off"><Duration from=since to=None/></span> "."
+                                    {tr(|t| t.outage.since)} " " <span aria-live="off"><Duration from=since to=None/></span> {tr(|t| t.common.stop)}
                                 </strong>
                                 " " {tr(|t| t.outage.stays)}
                             </p>

@@ -68,7 +68,10 @@ pub(crate) fn TableOf(
     let names = move || names(reader.texts(), &words);
     let label = move || match of.as_str() {
         "" => label(reader.texts()).to_owned(),
-        of => format!("{of}: {}", label(reader.texts())),
+        of => {
+            let texts = reader.texts();
+            format!("{of}{}{}", texts.common.colon, label(texts))
+        }
     };
     let heads = columns.into_iter().map(|column| view! { <ColumnHead column=column/> });
     let heads = heads.collect_view();

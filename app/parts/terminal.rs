@@ -95,7 +95,7 @@ impl Condition {
             Self::Opening => t.opening,
             Self::Open => t.is_open,
             Self::Broken => t.broken,
-            Self::Refused(words) => return words.clone(),
+            Self::Refused(words) => return (texts.said)(words),
             Self::Missing => t.missing,
             Self::Ended(reason, code) => match (reason.as_str(), code) {
                 ("exited", Some(code)) => return (t.exited_with)(code),

@@ -39,10 +39,10 @@ test("a waiting job says why, is moved, held and released", async ({ page, reque
     await berth.confirm(page);
     await expect(page.getByText("Held by admin").first()).toBeVisible();
     await berth.picture(page, "held");
-    await page.getByRole("combobox", { name: "Priority" }).selectOption("prod");
+    await page.getByRole("combobox", { name: "Priority" }).selectOption("Production (prod)");
     await page.getByRole("button", { name: "Set priority" }).click();
     await berth.confirm(page);
-    await expect(page.locator(".facts").getByText("prod")).toBeVisible();
+    await expect(page.locator(".facts").getByText("Production (prod)")).toBeVisible();
   });
   await expect(page.getByText("Held by admin").first()).toBeVisible();
   await page.getByRole("button", { name: "Release" }).click();

@@ -1,3 +1,5 @@
+use protocol::spec::Priority;
+
 use crate::i18n::words::{Admin, Cluster, Common, Home, Jobs, Nav, Profile, SignIn};
 use crate::i18n::words_job::{Job, Log, Terminal};
 use crate::number::{amount, count};
@@ -39,6 +41,9 @@ pub(super) const COMMON: Common = Common {
     disk: "Disk",
     used_of: |used, total| format!("{used} of {total} used"),
     no_actor: "You are signed out",
+    colon: ": ",
+    comma: ", ",
+    stop: ".",
 };
 
 pub(super) const NAV: Nav = Nav {
@@ -164,6 +169,13 @@ pub(super) const JOB: Job = Job {
     facts: "Facts",
     owner: "Owner",
     priority: "Priority",
+    priority_of: |priority| match priority {
+        Priority::CRITICAL => "Critical (crit)".to_owned(),
+        Priority::PRODUCTION => "Production (prod)".to_owned(),
+        Priority::TEST => "Test (test)".to_owned(),
+        Priority::OPPORTUNISTIC => "Opportunistic (oppo)".to_owned(),
+        Priority(number) => number.to_string(),
+    },
     dialect: "Written for",
     dialects: ["the earliest PAI", "OpenPAI or QIZHI", "SCM", "job protocol 2"],
     description: "Description",

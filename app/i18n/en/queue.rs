@@ -108,9 +108,9 @@ pub(super) const QUEUE: Queue = Queue {
             }
         },
         overpromised: |promises| format!("More is guaranteed than there is: {promises}"),
-        named: |sentence, names, more| match more {
-            0 => format!("{sentence} ({names})"),
-            more => format!("{sentence} ({names} and {more} more)"),
+        named: |sentence, names, more| match (names.join(", "), more) {
+            (names, 0) => format!("{sentence} ({names})"),
+            (names, more) => format!("{sentence} ({names} and {more} more)"),
         },
     },
     save_named: |name| format!("Save {name}"),

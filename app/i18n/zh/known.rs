@@ -46,7 +46,7 @@ fn assert_told(sentence: &str, place: &str) {
 }
 
 /// Rust files at a place or below it.
-fn rust_files(place: &Path) -> Vec<PathBuf> {
+pub(super) fn rust_files(place: &Path) -> Vec<PathBuf> {
     if place.is_file() {
         return vec![place.to_owned()];
     }

@@ -1,3 +1,5 @@
+use protocol::spec::Priority;
+
 use crate::i18n::words::{Admin, Cluster, Common, Home, Jobs, Nav, Profile, SignIn};
 use crate::i18n::words_job::{Job, Log, Terminal};
 use crate::number::{amount, count};
@@ -34,6 +36,9 @@ pub(super) const COMMON: Common = Common {
     disk: "硬盘",
     used_of: |used, total| format!("已用 {used}，共 {total}"),
     no_actor: "您尚未登录",
+    colon: "：",
+    comma: "、",
+    stop: "。",
 };
 
 pub(super) const NAV: Nav = Nav {
@@ -154,6 +159,13 @@ pub(super) const JOB: Job = Job {
     facts: "基本信息",
     owner: "用户",
     priority: "优先级",
+    priority_of: |priority| match priority {
+        Priority::CRITICAL => "关键（crit）".to_owned(),
+        Priority::PRODUCTION => "生产（prod）".to_owned(),
+        Priority::TEST => "测试（test）".to_owned(),
+        Priority::OPPORTUNISTIC => "闲时（oppo）".to_owned(),
+        Priority(number) => number.to_string(),
+    },
     dialect: "文件格式",
     dialects: ["最早的 PAI", "OpenPAI 或启智", "SCM", "作业协议第 2 版"],
     description: "说明",

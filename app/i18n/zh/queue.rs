@@ -103,11 +103,11 @@ pub(super) const QUEUE: Queue = Queue {
             }
         },
         overpromised: |promises| format!("承诺的资源超出现有资源：{promises}"),
-        named: |sentence, names, more| match more {
-            0 => format!("{sentence}（{names}）"),
-            more => {
-                let all = names.split(", ").count() as u64 + more;
-                format!("{sentence}（{names} 等 {all} 个）")
+        named: |sentence, names, more| {
+            let (shown, all) = (names.join("、"), names.len() as u64 + more);
+            match more {
+                0 => format!("{sentence}（{shown}）"),
+                _more => format!("{sentence}（{shown} 等 {all} 个）"),
             }
         },
     },

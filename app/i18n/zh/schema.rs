@@ -267,7 +267,7 @@ mod tests {
             assert!(found.len() > 30, "{found:?}");
             for text in found {
                 assert!(
-                    text.contains(|letter| ('\u{4e00}'..='\u{9fff}').contains(&letter)),
+                    text.contains(|letter: char| ('\u{4e00}'..='\u{9fff}').contains(&letter)),
                     "{text}"
                 );
             }

@@ -1,4 +1,16 @@
+use protocol::spec::TimeLimit;
+
 use crate::time::Span;
+
+/// How long an attempt may run, to the second.
+pub(super) fn limit(limit: TimeLimit) -> String {
+    let seconds = limit.millis() / 1000;
+    let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
+    let parts = [(days, "天"), (hours, "小时"), (seconds / 60 % 60, "分钟"), (seconds % 60, "秒")];
+    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
+    let parts = parts.map(|(number, unit)| format!("{number}\u{202f}{unit}"));
+    parts.collect::<Vec<_>>().join("\u{202f}")
+}
 
 pub(super) fn span(span: Span) -> String {
     match span {
@@ -40,6 +52,22 @@ pub(super) fn ahead(span: Span) -> String {
         Span::Seconds(_) => "一分钟内".to_owned(),
         Span::Minutes(..) | Span::Hours(..) | Span::Days(..) => {
             format!("约\u{202f}{}后", self::span(span))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_told_to_the_second() {
+        for (written, told) in [
+            ("2h 30m", "2\u{202f}小时\u{202f}30\u{202f}分钟"),
+            ("1d 1s", "1\u{202f}天\u{202f}1\u{202f}秒"),
+            ("90", "1\u{202f}分钟\u{202f}30\u{202f}秒"),
+        ] {
+            assert_eq!(limit(written.parse().unwrap()), told);
         }
     }
 }

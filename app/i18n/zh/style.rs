@@ -207,9 +207,22 @@ fn what_settings_may_not_be_is_known() {
     let mistakes = [node.mistakes(), none.mistakes(), of_clusters, alone].concat();
     assert_eq!(mistakes.len(), 18, "{mistakes:?}");
     let failed = crate::Failed::from(api::Error::invalid_settings(mistakes));
-    for told in failed.sentences(super::said::said) {
+    for told in failed.sentences(&super::TEXTS) {
         let english = ["is", "there", "less", "more", "not", "once", "part", "(allowed:", "or"];
         let left = english.iter().find(|word| told.split(' ').any(|one| one == **word));
         assert!(told.contains('（') && told.chars().any(is_han) && left.is_none(), "{told}");
+    }
+}
+
+#[test]
+fn components_paste_no_colons() {
+    for folder in ["pages", "parts"] {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        for file in super::known::rust_files(&folder) {
+            let source = std::fs::read_to_string(&file).unwrap();
+            let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+            let pasted = ["\": \"", "}: {"].into_iter().find(|pasted| code.contains(pasted));
+            assert_eq!(pasted, None, "{}: there is `common.colon`", file.display());
+        }
     }
 }

@@ -2,7 +2,7 @@ use api::audit::{AuditAction, AuditEntry};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use crate::i18n::{Texts, said, text, tr};
+use crate::i18n::{Texts, text, told, tr};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
@@ -91,13 +91,30 @@ fn Table(entries: Vec<AuditEntry>) -> impl IntoView {
     .into_any()
 }
 
+/// What more is known of it: of a terminal its id, and how it was opened or ended; of tokens and groups
+/// what people call them.
+fn detail(texts: &'static Texts, entry: &AuditEntry) -> String {
+    let AuditEntry { action, detail, .. } = entry;
+    let of_terminal = matches!(action, AuditAction::TerminalOpened | AuditAction::TerminalEnded);
+    let of_people = matches!(action, AuditAction::TokenMade | AuditAction::UserGroups);
+    match detail.split_once(' ') {
+        Some((id, how)) if of_terminal => format!("{id} {}", (texts.said)(how)),
+        Some(_) | None if of_people => detail.clone(),
+        Some(_) | None => (texts.said)(detail),
+    }
+}
+
 #[component]
 fn Row(entry: AuditEntry) -> impl IntoView {
+    let described = entry.clone();
     view! {
         <tr>
             <td><RelativeTime at=entry.at/></td>
             <td><span class="table__name">{entry.actor.to_string()}</span></td>
-            <td>{tr(word(entry.action))} <span class="table__sub">{said(entry.detail)}</span></td>
+            <td>
+                {tr(word(entry.action))}
+                <span class="table__sub">{told(move |t| detail(t, &described))}</span>
+            </td>
             <td><span class="table__name">{entry.object}</span></td>
             <td>{entry.address}</td>
         </tr>

@@ -316,7 +316,9 @@ fn Parent(parent: String, parents: Vec<String>) -> impl IntoView {
 fn Promises(promises: RwSignal<Vec<Promise>>) -> impl IntoView {
     let line = |promise: Promise| {
         let too_much = promise.is_too_much();
-        let beyond = too_much.then(|| view! { ", " <b>{tr(|t| t.admin.beyond)}</b> });
+        let beyond = too_much.then(|| {
+            view! { {tr(|t| t.queue.effect.comma)} <b>{tr(|t| t.admin.beyond)}</b> }
+        });
         view! {
             <li class:promises__beyond=too_much>
                 {told(move |t| (t.queue.effect.promise)(&promise))} {beyond}

@@ -245,7 +245,8 @@ fn Shown(progress: Progress) -> impl IntoView {
 fn Failures(progress: Progress) -> impl IntoView {
     let reader = Reader::get();
     let list = move || {
-        let texts = &reader.texts().files;
+        let all = reader.texts();
+        let texts = &all.files;
         let failed = progress.failed.get();
         (!failed.is_empty()).then(|| {
             let title = (texts.not_sent)(failed.len() as u64);
@@ -253,7 +254,7 @@ fn Failures(progress: Progress) -> impl IntoView {
                 let reason = match reason {
                     NotSent::Exists => texts.exists.to_owned(),
                     NotSent::Broken => texts.broken.to_owned(),
-                    NotSent::Refused(words) => words,
+                    NotSent::Refused(words) => (all.said)(&words),
                 };
                 view! { <li><b>{path}</b> " " {reason}</li> }
             });

@@ -41,7 +41,7 @@ fn Points(
     let unreachable = (count > 0).then(|| {
         view! {
             <li class="point point--failed">
-                {told(move |t| (t.home.unreachable_nodes)(count))} ": " {names}
+                {told(move |t| (t.home.unreachable_nodes)(count))} {tr(|t| t.common.colon)} {names}
             </li>
         }
     });

@@ -53,7 +53,7 @@ fn Row(event: EventView) -> impl IntoView {
     view! {
         <tr>
             <td><RelativeTime at=event.at/></td>
-            <td><span title=event.kind>{mark} {said(event.message)}</span></td>
+            <td>{mark} {said(event.message)}</td>
             <td class="num">{attempt}</td>
         </tr>
     }

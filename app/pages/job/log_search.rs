@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use send_wrapper::SendWrapper;
 use web_sys::AbortController;
 
-use crate::i18n::{Reader, Texts, tr};
+use crate::i18n::{Reader, Texts, told, tr};
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_state::LogState;
 
@@ -170,6 +170,7 @@ pub(crate) fn LogSearch(search: Search) -> impl IntoView {
 fn told(search: Search) -> impl Fn() -> String {
     let reader = Reader::get();
     move || {
+        let said = reader.texts().said;
         let texts = &reader.texts().log;
         if search.busy.get() {
             return texts.searching.to_owned();
@@ -177,7 +178,7 @@ fn told(search: Search) -> impl Fn() -> String {
         match search.found.get() {
             None => String::new(),
             Some(Err(message)) if message.is_empty() => texts.lost.to_owned(),
-            Some(Err(message)) => message,
+            Some(Err(message)) => said(&message),
             Some(Ok(found)) if found.count == 0 && found.all => texts.nothing.to_owned(),
             Some(Ok(found)) => {
                 let at = place(&found, search.state.hit.get());

@@ -6,7 +6,6 @@ use protocol::time::Timestamp;
 
 use crate::i18n::{Reader, Texts, told, tr};
 use crate::number;
-use crate::pages::job::priority::priority_word;
 use crate::pages::job::why::{AttemptEnded, WhyEnded, WhyWaiting};
 use crate::parts::clock::Clock;
 use crate::time::Span;
@@ -70,7 +69,7 @@ fn Facts(detail: JobDetail) -> impl IntoView {
                 <dt>{tr(|t| t.jobs.cluster)}</dt>
                 <dd>{job.virtual_cluster.to_string()}</dd>
                 <dt>{tr(|t| t.job.priority)}</dt>
-                <dd>{priority_word(job.priority)}</dd>
+                <dd>{told(move |t| (t.job.priority_of)(job.priority))}</dd>
                 <dt>{tr(|t| t.jobs.gpus)}</dt>
                 <dd>{number::amount(job.gpus)}</dd>
                 <dt>{tr(|t| t.job.retries)}</dt>
@@ -111,10 +110,11 @@ fn Limit(limit: TimeLimit, since: Option<Timestamp>) -> impl IntoView {
     let words = move || match since {
         Some(since) => {
             let left = since.plus_millis(limit.millis()).since(clock.now());
-            let left = (reader.texts().span)(Span::of_millis(left));
-            (reader.texts().job.time_left)(&limit.to_string(), &left)
+            let texts = reader.texts();
+            let left = (texts.span)(Span::of_millis(left));
+            (texts.job.time_left)(&(texts.limit)(limit), &left)
         }
-        None => limit.to_string(),
+        None => (reader.texts().limit)(limit),
     };
     view! {
         <dt>{tr(|t| t.job.time_limit)}</dt>

@@ -141,7 +141,8 @@ fn BySsh(key: JobKey, tasks: Vec<TaskView>) -> impl IntoView {
     let commands = tasks.into_iter().filter_map(|task| {
         let (_, ports) = task.ports.iter().find(|(label, _)| label.as_str() == "ssh")?;
         let command = format!("ssh -i {key} -p {} root@{}", ports.first()?, task.address);
-        Some(view! { <li>{format!("{}-{}: ", task.role, task.index)} <Copy text=command/></li> })
+        let name = format!("{}-{}", task.role, task.index);
+        Some(view! { <li>{name} {tr(|t| t.common.colon)} <Copy text=command/></li> })
     });
     view! {
         <p class="notice">{tr(|t| t.terminal.without_script)}</p>

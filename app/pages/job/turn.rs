@@ -6,8 +6,7 @@ use leptos::prelude::*;
 use protocol::ids::JobKey;
 use protocol::spec::Priority;
 
-use crate::i18n::{Texts, text, tr};
-use crate::pages::job::priority::{KNOWN, priority_word};
+use crate::i18n::{Texts, text, told, tr};
 use crate::parts::ask::Asker;
 use crate::parts::form_errors::FormAnswer;
 use crate::server_fns::jobs::JobKeyText;
@@ -87,7 +86,7 @@ fn ask(asker: Asker, admin: bool, key: &JobKey, turn: QueueChange, words: Words)
     let (of_effect, of_act) = (key.clone(), JobKeyText(key.clone()));
     let name = key.name.to_string();
     asker.ask(
-        move |t| format!("{}: {name}", words(t)),
+        move |t| format!("{}{}{name}", words(t), t.common.colon),
         lead,
         move || effect_of_turn(of_effect.clone(), Word(turn)),
         move || change_turn(of_act.clone(), Word(turn)),
@@ -112,7 +111,7 @@ fn SetPriority(
             ask(asker, admin, &asked, turn, |t| t.queue.set_priority);
         }
     };
-    let mut choices: Vec<Priority> = KNOWN.iter().map(|(priority, _)| *priority).collect();
+    let mut choices: Vec<Priority> = Priority::CLASSES.map(|(_, priority)| priority).to_vec();
     choices.extend([now].into_iter().chain(most));
     choices.sort_unstable();
     choices.dedup();
@@ -120,7 +119,7 @@ fn SetPriority(
     let options = choices.into_iter().map(|priority| {
         view! {
             <option value=priority.0.to_string() selected=priority == now>
-                {priority_word(priority)}
+                {told(move |t| (t.job.priority_of)(priority))}
             </option>
         }
     });

@@ -1,9 +1,10 @@
 use api::job_filter::Key;
 use leptos::html::Input;
 use leptos::prelude::*;
+use protocol::spec::Priority;
 use protocol::state::State;
 
-use crate::i18n::{Reader, tr};
+use crate::i18n::{Reader, Texts, tr};
 
 /// The field of words and tokens, with what may be written next below it while one is in it. What is
 /// typed stays until the list is another one.
@@ -54,9 +55,11 @@ fn Suggestions(
             typed.set(whole);
         }
     };
-    let item = move |(token, key): (String, Option<Key>)| {
-        let hint = key.map(|key| move || (reader.texts().finding.allowed)(key));
-        let hint = hint.map(|words| view! { <span class="hint">{words}</span> });
+    let item = move |(token, hint): (String, Option<Hint>)| {
+        let hint = hint.map(|hint| {
+            let words = move || hint.words(reader.texts());
+            view! { <span class="hint">{words}</span> }
+        });
         let shown = token.clone();
         let chosen = move |_| choose(with_last(&typed.get_untracked(), &token));
         view! {
@@ -82,29 +85,56 @@ fn Suggestions(
     view! { <ul class="suggestions" aria-label=tr(|t| t.finding.suggestions)>{items}</ul> }
 }
 
+/// What stands beside something that is offered.
+#[derive(Debug, Clone, Copy)]
+enum Hint {
+    /// What may follow the key.
+    After(Key),
+    State(State),
+    Priority(Priority),
+}
+
+impl Hint {
+    fn words(self, texts: &'static Texts) -> String {
+        match self {
+            Hint::After(key) => (texts.finding.allowed)(key),
+            Hint::State(state) => (texts.state)(state).to_owned(),
+            Hint::Priority(priority) => (texts.job.priority_of)(priority),
+        }
+    }
+}
+
 /// What may stand in place of the last word: keys, with what may follow each, or values of its key.
-fn offers(text: &str) -> Vec<(String, Option<Key>)> {
+fn offers(text: &str) -> Vec<(String, Option<Hint>)> {
     let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     let Some((key, value)) = word.split_once(':') else {
         let begun = Key::ALL.into_iter().filter(|key| key.as_str().starts_with(word));
-        return begun.map(|key| (format!("{}:", key.as_str()), Some(key))).collect();
+        return begun.map(|key| (format!("{}:", key.as_str()), Some(Hint::After(key)))).collect();
     };
     let Some(known) = Key::from_word(key) else { return Vec::new() };
-    let values = values(known).into_iter().filter(|known| known.starts_with(value));
-    values.filter(|known| known != value).map(|known| (format!("{key}:{known}"), None)).collect()
+    let fits = |(known, _): &(String, Option<Hint>)| known.starts_with(value) && known != value;
+    let values = values(known).into_iter().filter(fits);
+    values.map(|(known, hint)| (format!("{key}:{known}"), hint)).collect()
 }
 
 /// The values of a key that are the same everywhere.
-fn values(key: Key) -> Vec<String> {
+fn values(key: Key) -> Vec<(String, Option<Hint>)> {
     let words: &[&str] = match key {
-        Key::State => return State::ALL.map(|state| state.as_str().to_ascii_lowercase()).to_vec(),
+        Key::State => {
+            let state = |state: State| (state.as_str().to_ascii_lowercase(), Some(Hint::State(state)));
+            return State::ALL.map(state).to_vec();
+        }
+        Key::Priority => {
+            let class =
+                |(word, class): (&str, Priority)| (word.to_owned(), Some(Hint::Priority(class)));
+            return Priority::CLASSES.map(class).to_vec();
+        }
         Key::User => &["me"],
         Key::Gpu => &["0", ">=1", ">=8"],
-        Key::Priority => &["oppo", "test", "prod", "crit"],
         Key::Since | Key::Until | Key::Ended => &["24h", "7d", "30d"],
         Key::VirtualCluster | Key::Type | Key::Node | Key::Name => &[],
     };
-    words.iter().map(|word| (*word).to_owned()).collect()
+    words.iter().map(|word| ((*word).to_owned(), None)).collect()
 }
 
 /// The text with another last word; after a whole token the next one may begin.

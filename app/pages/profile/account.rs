@@ -33,7 +33,9 @@ fn Own(user: UserView) -> impl IntoView {
         Some(title) => (t.accounts.of_provider)(title),
         None => t.accounts.of_here.to_owned(),
     });
-    let mail = user.mail.map(|mail| view! { <p>{tr(|t| t.accounts.mail)} ": " {mail}</p> });
+    let mail = user.mail.map(|mail| {
+        view! { <p>{tr(|t| t.accounts.mail)} {tr(|t| t.common.colon)} {mail}</p> }
+    });
     view! {
         <section class="card stack" aria-labelledby="account">
             <h2 id="account" class="card__head">{tr(|t| t.accounts.account)}</h2>

@@ -49,7 +49,7 @@ fn ClusterCard(cluster: VirtualClusterView, is_chosen: bool) -> impl IntoView {
                 <h3>{settings.name.to_string()}</h3>
                 {forbidden}
                 <span class="hint">
-                    {told(move |t| (t.submit.rail.running)(running_jobs))} ", "
+                    {told(move |t| (t.submit.rail.running)(running_jobs))} {tr(|t| t.queue.effect.comma)}
                     {told(move |t| (t.submit.rail.waiting)(waiting_jobs))}
                 </span>
             </div>

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
-use crate::i18n::told;
 use crate::i18n::words_submit::Fields;
+use crate::i18n::{Texts, told};
 use crate::pages::submit::document::Edit;
 use crate::pages::submit::state::{Editing, field_id};
 use crate::parts::text_area::TextArea;
@@ -113,6 +113,12 @@ fn Lines(
     }
 }
 
+/// What is wrong, with its full stop; a question has its own mark.
+fn ended(texts: &'static Texts, message: &str) -> String {
+    let stop = if message.ends_with(['?', '？']) { "" } else { texts.common.stop };
+    format!("{message}{stop}")
+}
+
 pub(crate) fn is_wrong(editing: Editing, path: Signal<String>) -> Option<&'static str> {
     (!editing.problems_at(&path.read()).is_empty()).then_some("true")
 }
@@ -130,7 +136,8 @@ pub(crate) fn FieldProblems(#[prop(into)] path: Signal<String>) -> impl IntoView
                 let about = (!allowed.is_empty()).then(|| {
                     view! { " " {told(move |t| (t.submit.rail.allowed)(&allowed))} }
                 });
-                view! { <p class="field__problem">{problem.message} "." {about}</p> }
+                let message = problem.message;
+                view! { <p class="field__problem">{told(move |t| ended(t, &message))} {about}</p> }
             })
             .collect_view()
     }

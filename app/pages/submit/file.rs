@@ -2,7 +2,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen_futures::JsFuture;
 
-use crate::i18n::tr;
+use crate::i18n::{Reader, tr};
 use crate::pages::submit::state::{Editing, Notice, Way};
 
 /// A job file has no more bytes than this.
@@ -19,6 +19,9 @@ pub(crate) fn FileWay() -> impl IntoView {
         let files = event.data_transfer().and_then(|transfer| transfer.files());
         take(editing, files.and_then(|files| files.get(0)));
     };
+    let word = Reader::get().texts_untracked().submit.submit;
+    let submit =
+        format!("<button type=\"submit\" class=\"button button--primary\">{word}</button>");
     view! {
         <label
             class="drop"
@@ -46,7 +49,7 @@ pub(crate) fn FileWay() -> impl IntoView {
             />
         </label>
         // What is submitted without JavaScript is sent from here.
-        <noscript inner_html="<button type=\"submit\" class=\"button button--primary\">Submit · 提交</button>"></noscript>
+        <noscript inner_html=submit></noscript>
     }
 }
 

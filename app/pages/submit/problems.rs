@@ -3,6 +3,7 @@ use protocol::problem::Problem;
 
 use crate::i18n::{said, told, tr};
 use crate::pages::submit::state::Editing;
+use crate::parts::request_id::RequestId;
 use crate::parts::sign_in_again::SignInAgain;
 
 /// Everything that is wrong, each a way to its place; then what is only worth knowing.
@@ -59,15 +60,13 @@ fn Refusal() -> impl IntoView {
             return Some(view! { <SignedOut/> }.into_any());
         }
         let message = failed.error.message.clone();
-        let request = failed.request_id.clone().map(|id| {
-            view! { <p class="hint">{tr(|t| t.common.request_id)} ": " <code>{id}</code></p> }
-        });
+        let request = failed.request_id.clone();
         Some(
             view! {
                 <div class="notice" role="alert">
                     <p class="notice__title">{tr(|t| t.submit.rail.refused)}</p>
                     <p>{said(message)}</p>
-                    {request}
+                    <RequestId id=request/>
                 </div>
             }
             .into_any(),

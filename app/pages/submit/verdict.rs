@@ -3,6 +3,7 @@ use api::queue::{Explanation, Instead};
 use leptos::prelude::*;
 use protocol::wait::WaitReason;
 
+use crate::Failed;
 use crate::i18n::{told, tr};
 use crate::pages::submit::instead::edits;
 use crate::pages::submit::state::Editing;
@@ -16,7 +17,7 @@ pub(crate) fn Verdict() -> impl IntoView {
     let answer = move || {
         let report = editing.report.read();
         match report.as_ref() {
-            Err(failed) => Some(view! { <Unchecked message=failed.to_string()/> }.into_any()),
+            Err(failed) => Some(view! { <Unchecked failed=failed.clone()/> }.into_any()),
             Ok(report) => {
                 report.dry_run.clone().map(|answer| view! { <Answer answer=answer/> }.into_any())
             }
@@ -34,10 +35,10 @@ pub(crate) fn Verdict() -> impl IntoView {
 }
 
 #[component]
-fn Unchecked(message: String) -> impl IntoView {
+fn Unchecked(failed: Failed) -> impl IntoView {
     view! {
         <p class="verdict__line verdict__line--bad">{tr(|t| t.submit.rail.check_failed)}</p>
-        <p class="hint">{message}</p>
+        <p class="hint">{told(move |t| failed.words(t))}</p>
     }
 }
 

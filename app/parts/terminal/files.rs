@@ -70,13 +70,14 @@ pub(super) fn Files(shell: Shell) -> impl IntoView {
 fn words(sending: RwSignal<Sending>) -> impl Fn() -> String {
     let reader = Reader::get();
     move || {
-        let t = &reader.texts().terminal;
+        let texts = reader.texts();
+        let t = &texts.terminal;
         match &*sending.read() {
             Sending::Nothing => String::new(),
             Sending::Percent(share) => (t.sending)(&share.to_string()),
             Sending::Sent(path) => (t.sent)(path),
             Sending::Failed(reason) if reason == "?" => t.not_sent.to_owned(),
-            Sending::Failed(reason) => reason.clone(),
+            Sending::Failed(reason) => (texts.said)(reason),
         }
     }
 }

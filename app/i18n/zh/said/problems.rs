@@ -4,6 +4,8 @@ use crate::i18n::said::Saying;
 
 pub(super) const PROBLEMS: &[Saying] = &[
     ("the job file is not valid", "作业文件无效"),
+    ("the job file has a mistake", "作业文件有一处错误"),
+    ("the job file has {} mistakes", "作业文件有 {0} 处错误"),
     (
         "line {}, column {}, {}: {} (allowed: {}) (and {} more)",
         "第 {0} 行第 {1} 列，{2}：{3}（允许：{4}）（另有 {5} 处）",
