@@ -1,7 +1,8 @@
 //! Errors on their way out. A handler answers with a [`Failure`]; the outermost layer writes its
-//! body, because only there the request's id is known.
+//! body, because only there the request's id and its reader's language are known.
 
 use api::{Error, ErrorCode};
+use app::i18n::Language;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -84,8 +85,14 @@ struct Body<'a> {
 }
 
 /// Writes the body of a failed answer. Failures that axum made itself (an unknown method, a body
-/// that is too large) get the same shape.
-pub(crate) fn write_body(response: Response, path: &str, request_id: &str) -> Response {
+/// that is too large) get the same shape. REST speaks the reader's language; the pages put words to
+/// their errors themselves, and Hadoop's programs know theirs by the English.
+pub(crate) fn write_body(
+    response: Response,
+    path: &str,
+    request_id: &str,
+    language: Language,
+) -> Response {
     let (mut parts, body) = response.into_parts();
     let error = match parts.extensions.remove::<Unwritten>() {
         Some(Unwritten(error)) => error,
@@ -95,24 +102,43 @@ pub(crate) fn write_body(response: Response, path: &str, request_id: &str) -> Re
     if parts.status.is_server_error() {
         tracing::warn!(code = %error.code, message = error.message, "request failed");
     }
-    let mut written = if exception::is_for(path) {
-        exception::response(&error)
+    let (mut written, varies) = if exception::is_for(path) {
+        (exception::response(&error), None)
     } else if path.starts_with(functions::PREFIX) {
         let failed = app::Failed { request_id: Some(request_id.to_owned()), ..error.into() };
-        (parts.status, Json(failed)).into_response()
+        ((parts.status, Json(failed)).into_response(), None)
     } else {
-        let text = Body {
-            code: error.code,
-            message: &error.message,
-            problems: &error.problems,
-            request_id,
-        };
-        (parts.status, Json(text)).into_response()
+        let response = of_rest(parts.status, worded(error, language), language, request_id);
+        (response, Some(HeaderValue::from_static(BY_LANGUAGE)))
     };
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);
     written.headers_mut().extend(parts.headers);
+    if let Some(varies) = varies {
+        written.headers_mut().append(header::VARY, varies);
+    }
     written
+}
+
+/// The language is told by these headers.
+const BY_LANGUAGE: &str = "accept-language, cookie";
+
+fn of_rest(status: StatusCode, error: Error, language: Language, request_id: &str) -> Response {
+    let Error { code, message, problems } = &error;
+    let text = Body { code: *code, message, problems, request_id };
+    (status, [(header::CONTENT_LANGUAGE, language.tag())], Json(text)).into_response()
+}
+
+/// The error in a language, by the catalogue of the pages; codes and places stay as they are.
+fn worded(error: Error, language: Language) -> Error {
+    let Error { code, message, problems } = error;
+    let problem = |problem: Problem| Problem {
+        message: language.told(&problem.message),
+        allowed: language.told(&problem.allowed),
+        ..problem
+    };
+    let problems = problems.into_iter().map(problem).collect();
+    Error { code, message: language.told(&message), problems }
 }
 
 /// Whether the answer is an error of axum's own on a path for programs.

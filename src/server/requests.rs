@@ -23,6 +23,7 @@ pub(crate) async fn observe(
 ) -> Response {
     let began = Instant::now();
     let id = request_id(request.headers());
+    let language = app::language_of(request.headers());
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let route = request
@@ -32,7 +33,7 @@ pub(crate) async fn observe(
     let span = tracing::info_span!("request", id, %method, path);
 
     let response = async {
-        let response = failure::write_body(next.run(request).await, &path, &id);
+        let response = failure::write_body(next.run(request).await, &path, &id, language);
         let elapsed = began.elapsed();
         let status = response.status().as_u16();
         state.metrics.request(&method, &route, status, elapsed);

@@ -4,12 +4,13 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::time::Duration;
 
 use anyhow::Context;
+use app::i18n::Language;
 use protocol::problem::Problem;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ureq::http::Response;
-use ureq::{Agent, Body};
+use ureq::{Agent, Body, RequestBuilder};
 
 use super::{CommandError, Common, Outcome, login_file, text};
 
@@ -115,11 +116,8 @@ impl Client {
 
     /// An answer whose body is still to come.
     pub(super) fn open(&self, path: &str) -> anyhow::Result<Response<Body>> {
-        let mut request = self.agent.get(format!("{}{path}", self.server));
-        if let Some(token) = &self.token {
-            request = request.header("authorization", format!("Bearer {token}"));
-        }
-        self.checked(request.call())
+        let request = self.agent.get(format!("{}{path}", self.server));
+        self.checked(self.asked(request).call())
     }
 
     /// Sends a job file.
@@ -128,11 +126,8 @@ impl Client {
         path: &str,
         text: &str,
     ) -> anyhow::Result<T> {
-        let mut request = self.agent.post(format!("{}{path}", self.server));
-        if let Some(token) = &self.token {
-            request = request.header("authorization", format!("Bearer {token}"));
-        }
-        let request = request.header("content-type", "text/plain; charset=utf-8");
+        let request = self.agent.post(format!("{}{path}", self.server));
+        let request = self.asked(request).header("content-type", "text/plain; charset=utf-8");
         self.answer(request.send(text))
     }
 
@@ -141,11 +136,8 @@ impl Client {
         path: &str,
         body: &impl Serialize,
     ) -> anyhow::Result<T> {
-        let mut request = self.agent.post(format!("{}{path}", self.server));
-        if let Some(token) = &self.token {
-            request = request.header("authorization", format!("Bearer {token}"));
-        }
-        self.answer(request.send_json(body))
+        let request = self.agent.post(format!("{}{path}", self.server));
+        self.answer(self.asked(request).send_json(body))
     }
 
     pub(super) fn put<T: DeserializeOwned>(
@@ -153,11 +145,17 @@ impl Client {
         path: &str,
         body: &impl Serialize,
     ) -> anyhow::Result<T> {
-        let mut request = self.agent.put(format!("{}{path}", self.server));
-        if let Some(token) = &self.token {
-            request = request.header("authorization", format!("Bearer {token}"));
+        let request = self.agent.put(format!("{}{path}", self.server));
+        self.answer(self.asked(request).send_json(body))
+    }
+
+    /// A request that says who asks, and in which language refusals are read.
+    fn asked<Any>(&self, request: RequestBuilder<Any>) -> RequestBuilder<Any> {
+        let request = request.header("accept-language", language().tag());
+        match &self.token {
+            Some(token) => request.header("authorization", format!("Bearer {token}")),
+            None => request,
         }
-        self.answer(request.send_json(body))
     }
 
     fn answer<T: DeserializeOwned>(
@@ -205,14 +203,29 @@ struct Refusal {
 
 impl Refusal {
     fn into_error(self) -> CommandError {
+        let language = language();
         let message = match (self.problems.len(), self.code.as_str()) {
             (0, "UnknownError") => format!("{} (request {})", self.message, self.request_id),
             (0, _) => self.message,
-            (1, _) => "the job file has a mistake".to_owned(),
-            (count, _) => format!("the job file has {count} mistakes"),
+            (1, _) => language.told("the job file has a mistake"),
+            (count, _) => language.told(&format!("the job file has {count} mistakes")),
         };
-        CommandError { message, problems: self.problems.iter().map(ToString::to_string).collect() }
+        let problems = self.problems.iter().map(|problem| language.told(&problem.to_string()));
+        CommandError { message, problems: problems.collect() }
     }
+}
+
+/// The language of the terminal, as its locale says.
+fn language() -> Language {
+    let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].map(|name| std::env::var(name).ok());
+    of_locale(variables.into_iter().flatten().find(|locale| !locale.is_empty()))
+}
+
+/// The language of a locale such as `zh_CN.UTF-8`; English where it is another one.
+fn of_locale(locale: Option<String>) -> Language {
+    let locale = locale.unwrap_or_default();
+    let word = locale.split(['_', '.', '@']).next().unwrap_or_default();
+    Language::from_word(word).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -240,5 +253,15 @@ pub(super) mod tests {
         is_read_whole::<Vec<v2::wire::JobItem>>(&seen("v2_jobs")["data"]);
         is_read_whole::<v2::cluster::VirtualClusterWire>(&seen("v2_virtual_cluster"));
         is_read_whole::<Vec<v2::users::UserWire>>(&seen("v2_users"));
+    }
+
+    #[test]
+    fn a_locale_says_the_language() {
+        let of = |locale: &str| of_locale(Some(locale.to_owned()));
+        assert_eq!((of("zh_CN.UTF-8"), of("zh")), (Language::Chinese, Language::Chinese));
+        for other in ["", "C.UTF-8", "en_GB.UTF-8", "de_DE@euro"] {
+            assert_eq!(of(other), Language::English, "{other}");
+        }
+        assert_eq!(of_locale(None), Language::English);
     }
 }

@@ -1,6 +1,7 @@
 //! What is said when a request is not passed on or has no answer: why, and what to do.
 
 use api::{Error, ErrorCode};
+use app::i18n::Language;
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -244,18 +245,11 @@ struct Body {
 
 /// A page for people, JSON for programs.
 pub(super) fn refusal(reason: &Reason, headers: &HeaderMap) -> Response {
+    let language = app::language_of(headers);
     let mut response = if wants_html(headers) {
-        Html(html(reason, language(headers))).into_response()
+        Html(html(reason, language)).into_response()
     } else {
-        let Words { title, .. } = reason.words();
-        let message = reason.detail().map_or_else(
-            || title[0].to_owned(),
-            |detail| match reason {
-                Reason::Refused(_) => detail,
-                _ => format!("{}: {detail}", title[0]),
-            },
-        );
-        Json(Body { code: reason.code(), message }).into_response()
+        Json(Body { code: reason.code(), message: message(reason, language) }).into_response()
     };
     *response.status_mut() = reason.status();
     let headers = response.headers_mut();
@@ -263,6 +257,8 @@ pub(super) fn refusal(reason: &Reason, headers: &HeaderMap) -> Response {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(AGAIN));
     }
     let fixed = [
+        (header::CONTENT_LANGUAGE, language.tag()),
+        (header::VARY, "accept, accept-language, cookie"),
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (
@@ -276,21 +272,34 @@ pub(super) fn refusal(reason: &Reason, headers: &HeaderMap) -> Response {
     response
 }
 
-/// English, or Chinese for whoever prefers it.
-fn language(headers: &HeaderMap) -> usize {
-    let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-    usize::from(accepted.is_some_and(|accepted| accepted.trim_start().starts_with("zh")))
+/// Where the words of a language stand.
+fn place(language: Language) -> usize {
+    match language {
+        Language::English => 0,
+        Language::Chinese => 1,
+    }
 }
 
-fn html(reason: &Reason, language: usize) -> String {
+/// The one sentence for programs.
+fn message(reason: &Reason, language: Language) -> String {
+    let title = reason.words().title[place(language)];
+    match (reason, reason.detail()) {
+        (Reason::Refused(_), Some(detail)) => language.told(&detail),
+        (_, Some(detail)) => format!("{title}{}{detail}", [": ", "："][place(language)]),
+        (_, None) => title.to_owned(),
+    }
+}
+
+fn html(reason: &Reason, language: Language) -> String {
     let Words { title, advice } = reason.words();
-    let (title, advice) = (title[language], advice[language]);
-    let tag = ["en", "zh-CN"][language];
+    let (title, advice) = (title[place(language)], advice[place(language)]);
+    let tag = language.tag();
     let again = match reason.may_pass() {
         true => format!("<meta http-equiv=\"refresh\" content=\"{AGAIN}\">"),
         false => String::new(),
     };
-    let detail = reason.detail().map(|detail| format!("<p><code>{}</code></p>", escaped(&detail)));
+    let detail = reason.detail().map(|detail| escaped(&language.told(&detail)));
+    let detail = detail.map(|detail| format!("<p><code>{detail}</code></p>"));
     let (detail, advice) = (detail.unwrap_or_default(), escaped(advice));
     format!(
         "<!doctype html><html lang=\"{tag}\"><head><meta charset=\"utf-8\">{again}\

@@ -11,6 +11,7 @@ mod fakes;
 mod files_door;
 mod functions;
 mod hall;
+mod languages;
 mod lifecycle;
 mod limits;
 mod metrics;
