@@ -146,7 +146,7 @@ fn Facts(node: NodeView) -> impl IntoView {
                 {endpoint}
                 {of_tasks}
                 <dt>{tr(|t| t.cluster.engine)}</dt>
-                <dd>{node.engine}</dd>
+                <dd>{node.engine.map(said)}</dd>
                 <dt>{tr(|t| t.cluster.ports)}</dt>
                 <dd>{format!("{}–{}", node.ports.first, node.ports.last)}</dd>
                 <dt>{tr(|t| t.cluster.last_seen)}</dt>

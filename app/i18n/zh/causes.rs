@@ -1,6 +1,7 @@
 use protocol::exit::Cause;
 
 use crate::i18n::causes::signal;
+use crate::i18n::zh::said::said;
 use crate::number;
 
 pub(super) fn cause(cause: &Cause) -> String {
@@ -29,19 +30,19 @@ pub(super) fn cause(cause: &Cause) -> String {
         }
         Cause::Signal { signal: number } => return format!("被信号 {} 终止", signal(*number)),
         Cause::ImageNotFound { image, message } => {
-            return format!("无法拉取镜像 {image}：{message}");
+            return format!("无法拉取镜像 {image}：{}", said(message));
         }
         Cause::ImageUnavailable { node, image, message } => {
             return format!("节点 {node} 暂时无法获取镜像 {image}：{message}");
         }
         Cause::RegistryDenied { image } => return format!("镜像仓库拒绝访问 {image}"),
-        Cause::ContainerRefused { message } => return format!("容器无法启动：{message}"),
+        Cause::ContainerRefused { message } => return format!("容器无法启动：{}", said(message)),
         Cause::ContainerLost { node } => return format!("节点 {node} 上的容器已消失"),
         Cause::NodeDrained { node } => return format!("节点 {node} 被清空"),
         Cause::NodeLost { node } => return format!("节点 {node} 已失联"),
         Cause::EngineRestarted { node } => return format!("节点 {node} 的容器引擎已重启"),
         Cause::EngineFailed { node, message } => {
-            return format!("节点 {node} 的容器引擎无法启动它：{message}");
+            return format!("节点 {node} 的容器引擎无法启动它：{}", said(message));
         }
         Cause::StopRequested { by } => return format!("由 {by} 停止"),
         Cause::JobEnded { role: Some(role), index: Some(index) } => {

@@ -137,10 +137,11 @@ fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) ->
     };
     let users = settings.users.iter().map(ToString::to_string);
     let groups = settings.groups.iter().map(ToString::to_string);
-    let users = users.chain(groups).collect::<Vec<_>>().join(", ");
-    let users = move || {
-        if users.is_empty() { reader.texts().admin.everybody.to_owned() } else { users.clone() }
-    };
+    let users = users.chain(groups).collect::<Vec<_>>();
+    let users = tr(move |t| match users.as_slice() {
+        [] => t.admin.everybody.to_owned(),
+        users => users.join(t.common.comma),
+    });
     let edit = format!("/admin/clusters?edit={}", encode(&name));
     let removable = (settings.name != protocol::ids::VirtualClusterName::default())
         .then(|| view! { <Remove name=name.clone() remove=remove/> });

@@ -150,21 +150,21 @@ fn Row(user: UserView, actions: Actions, search: RowSearch) -> impl IntoView {
     let local = |group: &&Membership| group.source == Source::Local;
     let names = |groups: Vec<&Membership>| {
         let names: BTreeSet<_> = groups.into_iter().map(|group| group.group.to_string()).collect();
-        names.into_iter().collect::<Vec<_>>().join(", ")
+        names.into_iter().collect::<Vec<_>>()
     };
-    let written = names(user.groups.iter().filter(local).collect());
+    let written = names(user.groups.iter().filter(local).collect()).join(", ");
     let groups = names(user.groups.iter().filter(|group| group.counts).collect());
     let password = user.provider.is_none();
     let password = password.then(|| view! { <Password name=name.clone() actions=actions/> });
     let source = user.provider.map_or(Source::Local, Source::Provider);
-    let hidden = search.hides(format!("{name} {groups} {}", clusters.join(" ")));
+    let hidden = search.hides(format!("{name} {} {}", groups.join(" "), clusters.join(" ")));
     view! {
         <tr hidden=hidden>
             <th scope="row"><span class="table__name">{name.clone()}</span></th>
             <td>{told(move |t| if admin { t.common.yes } else { t.common.no })}</td>
             <td class="wide"><From source=source/></td>
-            <td class="wide">{groups}</td>
-            <td class="wide">{clusters.join(", ")}</td>
+            <td class="wide">{tr(move |t| groups.join(t.common.comma))}</td>
+            <td class="wide">{tr(move |t| clusters.join(t.common.comma))}</td>
             <td class="wide"><RelativeTime at=user.created_at/></td>
             <td>
                 <div class="buttons">

@@ -1,0 +1,85 @@
+// Every page that there is, on the seeded cluster, with jobs in each kind of state.
+import type { Browser, BrowserContext } from "@playwright/test";
+import type { Cluster } from "./seeded";
+
+/** Pages that are looked at at the same time. */
+const AT_ONCE = 3;
+const TABS = ["", "/tasks", "/logs", "/terminal", "/connect", "/events", "/config"];
+/** A job file with mistakes of several kinds. */
+const MISTAKEN = '{"jobName": "a b", "image": "x", "taskRoles": [{"name": "w", "memoryMB": 5}]}';
+
+/** The pages of the newest jobs in a state. */
+export async function jobs(cluster: Cluster, state: string, count: number): Promise<string[]> {
+  const found = await cluster.get(`/api/v2/jobs?state=${state}&limit=${count}`);
+  return found.map(({ username, name }: { username: string; name: string }) => `/jobs/${username}/${name}`);
+}
+
+/** The addresses of all pages, once each. */
+export async function everywhere(cluster: Cluster): Promise<string[]> {
+  const newest = async (state: string) => (await jobs(cluster, state, 1))[0];
+  const [running, waiting, failed] = await Promise.all(["RUNNING", "WAITING", "FAILED"].map(newest));
+  return [
+    "/",
+    "/jobs",
+    "/jobs?all=1",
+    "/jobs?q=sate:failed+gpu:many",
+    ...TABS.map((tab) => running + tab),
+    waiting,
+    failed,
+    `${failed}/logs`,
+    "/submit",
+    "/submit?way=editor",
+    `/submit?text=${encodeURIComponent(MISTAKEN)}`,
+    "/files",
+    "/clusters",
+    "/nodes",
+    "/nodes?view=table",
+    "/nodes/sim-v100-01",
+    "/nodes/sim-v100-14",
+    "/admin",
+    "/admin/nodes",
+    "/admin/clusters",
+    "/admin/audit",
+    "/profile",
+    "/no/such/page",
+    "/jobs/demo-ada/none",
+  ];
+}
+
+/** How a page is looked at. */
+export interface Look {
+  width: number;
+  language: "en" | "zh";
+  theme: "light" | "dark";
+}
+
+/** A browser of the administrator of the seeded cluster who looks like that. */
+export async function looking(browser: Browser, cluster: Cluster, look: Look): Promise<BrowserContext> {
+  const context = await browser.newContext({
+    baseURL: cluster.url,
+    storageState: cluster.signedIn,
+    viewport: { width: look.width, height: 900 },
+    reducedMotion: "reduce",
+  });
+  await context.addCookies([
+    { name: "berth_language", value: look.language, url: cluster.url },
+    { name: "berth_theme", value: look.theme, url: cluster.url },
+  ]);
+  return context;
+}
+
+/** Does something at each address, at some at the same time, and gives what was found. */
+export async function atEach<Found>(
+  addresses: string[],
+  visit: (address: string, number: number) => Promise<Found[]>,
+): Promise<Found[]> {
+  const left = addresses.map((address, number) => ({ address, number }));
+  const found: Found[] = [];
+  const worker = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      found.push(...(await visit(next.address, next.number)));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return found;
+}
