@@ -65,7 +65,8 @@ fn may_be_name(english: &str) -> bool {
 
 /// Whether it is one word beside something that is filled in, which then has to be short as well.
 fn is_short(english: &str) -> bool {
-    english.split(' ').count() == 2 && !english.contains(':')
+    let parts = english.split_once(' ');
+    matches!(parts, Some(("{}", word) | (word, "{}")) if !word.contains([' ', ':']))
 }
 
 /// What is filled in where the sentence has these words.
