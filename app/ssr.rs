@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use api::changes::Mark;
-use api::job_filter::Moment;
 use api::jobs::{JobOrder, JobQuery};
 use api::sign_ins::SignInWays;
 use api::users::Means;
@@ -16,7 +15,7 @@ use leptos::prelude::*;
 use leptos_axum::ResponseOptions;
 use protocol::ids::UserName;
 use protocol::state::State;
-use protocol::time::Timestamp;
+use protocol::time::{Moment, Timestamp};
 
 use crate::Failed;
 use crate::i18n::Language;
@@ -111,7 +110,7 @@ const SEEN_COOKIE: &str = "berth_seen";
 
 /// When the last of the failed jobs ended that a user has dismissed in this browser.
 fn dismissed(user: &UserName) -> Option<Timestamp> {
-    let seen = cookie(&use_context::<Parts>()?, SEEN_COOKIE)?;
+    let seen = cookie(&use_context::<Parts>()?.headers, SEEN_COOKIE)?;
     let (name, at) = seen.split_once('~')?;
     if name == user.as_str() { at.parse().ok().map(Timestamp) } else { None }
 }

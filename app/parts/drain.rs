@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use protocol::cluster::NodeCondition;
 use protocol::ids::NodeName;
 
-use crate::i18n::{Texts, text, told, tr};
+use crate::i18n::{Texts, text, told};
 use crate::parts::ask::Asker;
 use crate::parts::form_errors::FormAnswer;
 use crate::server_fns::nodes::{DrainNode, drain_node};
@@ -73,7 +73,7 @@ fn Button(
         <ActionForm action=drain>
             <input type="hidden" name="name" value=name.to_string()/>
             <input type="hidden" name="drain" value=value/>
-            <button class="button button--small" type="submit" title=tr(words) on:click=ask>
+            <button class="button button--small" type="submit" title=told(words) on:click=ask>
                 {told(move |t| match what {
                     What::Off => t.cluster.undrain,
                     What::Quietly => t.cluster.drain,

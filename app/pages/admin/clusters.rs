@@ -138,7 +138,7 @@ fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) ->
     let users = settings.users.iter().map(ToString::to_string);
     let groups = settings.groups.iter().map(ToString::to_string);
     let users = users.chain(groups).collect::<Vec<_>>();
-    let users = tr(move |t| match users.as_slice() {
+    let users = told(move |t| match users.as_slice() {
         [] => t.admin.everybody.to_owned(),
         users => users.join(t.common.comma),
     });

@@ -163,8 +163,8 @@ fn Row(user: UserView, actions: Actions, search: RowSearch) -> impl IntoView {
             <th scope="row"><span class="table__name">{name.clone()}</span></th>
             <td>{told(move |t| if admin { t.common.yes } else { t.common.no })}</td>
             <td class="wide"><From source=source/></td>
-            <td class="wide">{tr(move |t| groups.join(t.common.comma))}</td>
-            <td class="wide">{tr(move |t| clusters.join(t.common.comma))}</td>
+            <td class="wide">{told(move |t| groups.join(t.common.comma))}</td>
+            <td class="wide">{told(move |t| clusters.join(t.common.comma))}</td>
             <td class="wide"><RelativeTime at=user.created_at/></td>
             <td>
                 <div class="buttons">

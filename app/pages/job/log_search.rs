@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use send_wrapper::SendWrapper;
 use web_sys::AbortController;
 
-use crate::i18n::{Reader, Texts, told, tr};
+use crate::i18n::{Reader, Texts, tr};
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_state::LogState;
 

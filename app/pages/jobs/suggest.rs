@@ -121,7 +121,8 @@ fn offers(text: &str) -> Vec<(String, Option<Hint>)> {
 fn values(key: Key) -> Vec<(String, Option<Hint>)> {
     let words: &[&str] = match key {
         Key::State => {
-            let state = |state: State| (state.as_str().to_ascii_lowercase(), Some(Hint::State(state)));
+            let state =
+                |state: State| (state.as_str().to_ascii_lowercase(), Some(Hint::State(state)));
             return State::ALL.map(state).to_vec();
         }
         Key::Priority => {

@@ -86,8 +86,9 @@ fn HeldBy(holders: Holders, further: u64) -> impl IntoView {
         view! { <a href=address::job(&job)>{job.to_string()}</a> {amount} }
     });
     let names = names.collect_view();
-    let further = (further > 0)
-        .then(|| view! { <span class="hint">{told(move |t| (t.finding.and_more)(further))}</span> });
+    let further = (further > 0).then(
+        || view! { <span class="hint">{told(move |t| (t.finding.and_more)(further))}</span> },
+    );
     view! { <span>{names} {further}</span> }.into_any()
 }
 

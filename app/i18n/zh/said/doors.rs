@@ -67,6 +67,7 @@ pub(super) const DOORS: &[Saying] = &[
         "groups: {} must be written type, GPUs of a group, x, how many: A100 8x2",
         "GPU 组：{0} 应写作型号、每组张数、x、组数，如 A100 8x2",
     ),
+    ("ports: {}", "端口：{0}"),
     ("links: {} must be written 4 or 4-7", "GPU 互联：{0} 应写作 4 或 4-7"),
     (
         "network: {}: allowed are host, bridge and nothing",

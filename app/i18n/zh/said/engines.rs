@@ -85,7 +85,7 @@ pub(super) const ENGINES: &[Saying] = &[
         "authFile 仅用于推送，但没有指定镜像仓库",
     ),
     ("authFile: there is no {}", "authFile：没有 {0}"),
-    ("authFile {}: {}", "authFile {0}：{1}"),
+    ("authFile {}: {}", "authFile 文件 {0}：{1}"),
     ("image: {}", "镜像：{0}"),
     ("the log of {} cannot be kept: {}", "无法保存 {0} 的日志：{1}"),
     ("the task has no place", "任务没有分配到节点"),

@@ -198,7 +198,7 @@ impl Access<'_> {
         let users: HashSet<UserName> = users.into_iter().map(|user| user.name).collect();
         let users = &users;
         let looked_at = futures::stream::iter(entries).map(async |entry| {
-            let Some(path) = folder.child(&entry.name) else { return Ok(None) };
+            let Some(path) = folder.child(&entry.name) else { return Ok::<_, Error>(None) };
             let standing = self.settle(rights::whose(&path, |name| users.contains(name))).await?;
             let hidden = standing.owner().is_some_and(|owner| !self.is(owner));
             Ok(if hidden { None } else { Some((entry, standing)) })
