@@ -93,7 +93,8 @@ export async function untilReady(berth: ChildProcess, url: string) {
 
 /** Signs in and leaves the cookies in a file that contexts take as their `storageState`. */
 export async function signIn(url: string, username: string, file: string) {
-  const client = await request.newContext({ baseURL: url });
+  // Without what somebody else's browser knows, which a test would give it.
+  const client = await request.newContext({ baseURL: url, storageState: { cookies: [], origins: [] } });
   const answer = await client.post("/auth/sign-in", {
     data: { username, password: PASSWORD },
     headers: { Origin: url },

@@ -1,10 +1,10 @@
 use api::node_map::{Face, NodeQuery};
 use leptos::prelude::*;
-use leptos_router::components::Form;
 use protocol::ids::NodeName;
 
 use crate::address::encode;
 use crate::i18n::tr;
+use crate::parts::search_form::SearchForm;
 
 /// Nodes a page: each comes with all that can be done with it.
 pub(super) const PAGE: u64 = 25;
@@ -76,12 +76,7 @@ pub(super) fn SearchBar(asked: Memo<Asked>) -> impl IntoView {
     };
     view! {
         <div class="table-bar">
-            <Form
-                method="GET"
-                action="/admin/nodes"
-                attr:class="filter__form"
-                attr:role="search"
-            >
+            <SearchForm action="/admin/nodes">
                 <input
                     class="input"
                     type="search"
@@ -94,7 +89,7 @@ pub(super) fn SearchBar(asked: Memo<Asked>) -> impl IntoView {
                 />
                 <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
                 {clear}
-            </Form>
+            </SearchForm>
             <a class="button button--primary" href="#add-node">{tr(|t| t.admin.add_node)}</a>
         </div>
     }

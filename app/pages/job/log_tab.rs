@@ -4,7 +4,6 @@ use api::jobs::JobDetail;
 use api::logs::TaskRef;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
-use leptos_router::components::Form;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use protocol::ids::{JobKey, RoleName};
 use serde::Serialize;
@@ -165,7 +164,7 @@ fn Choice(key: JobKey, detail: JobDetail, asked: Asked, all: Memo<bool>) -> impl
     };
     let go_to_attempt = go.clone();
     view! {
-        <Form method="GET" action="" attr:class="log-choice">
+        <form method="get" class="log-choice">
             <label class="visually-hidden" for="log-task">{tr(|t| t.log.choose)}</label>
             <select
                 class="select"
@@ -185,7 +184,7 @@ fn Choice(key: JobKey, detail: JobDetail, asked: Asked, all: Memo<bool>) -> impl
                 {attempts(&detail, attempt)}
             </select>
             <Submit/>
-        </Form>
+        </form>
     }
     .into_any()
 }

@@ -2,7 +2,6 @@ use std::collections::BTreeMap;
 
 use api::job_filter::Misread;
 use leptos::prelude::*;
-use leptos_router::components::Form;
 use protocol::state::State;
 
 use crate::i18n::{told, tr};
@@ -10,6 +9,7 @@ use crate::number::count;
 use crate::pages::jobs::filter::Filter;
 use crate::pages::jobs::suggest::Field;
 use crate::parts::glyph::{Drawn, Glyph};
+use crate::parts::search_form::SearchForm;
 use crate::parts::state_chip::StateChip;
 
 /// Whose jobs, with which words: all of it plain addresses and one GET form. It stands outside of the
@@ -60,13 +60,13 @@ fn Words(filter: Memo<Filter>) -> impl IntoView {
         })
     };
     view! {
-        <Form method="GET" action="/jobs" attr:class="filter__form" attr:role="search">
+        <SearchForm action="/jobs">
             <Field text=text/>
             {all}
             <input type="hidden" name="sort" value=move || filter.read().sort_word()/>
             <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
             {clear}
-        </Form>
+        </SearchForm>
     }
     .into_any()
 }

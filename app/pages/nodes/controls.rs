@@ -1,10 +1,10 @@
 use api::node_map::{Colour, Face, Group, NodeMap, Only};
 use leptos::prelude::*;
-use leptos_router::components::Form;
 
 use crate::i18n::{Reader, Texts, told, tr};
 use crate::number::count;
 use crate::pages::nodes::filter::Filter;
+use crate::parts::search_form::SearchForm;
 
 type Words = fn(&'static Texts) -> &'static str;
 
@@ -57,7 +57,7 @@ fn Search(filter: Memo<Filter>) -> impl IntoView {
         })
     };
     view! {
-        <Form method="GET" action="/nodes" attr:class="filter__form" attr:role="search">
+        <SearchForm action="/nodes">
             <input
                 class="input"
                 type="search"
@@ -71,7 +71,7 @@ fn Search(filter: Memo<Filter>) -> impl IntoView {
             {kept}
             <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
             {clear}
-        </Form>
+        </SearchForm>
     }
     .into_any()
 }
