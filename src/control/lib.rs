@@ -2,44 +2,28 @@
 //! compare it with what they observe and act.
 //!
 //! `ops/<noun>.rs` implement the traits of `api`; `loops/<name>.rs` are the only writers of
-//! observed state and of transitions.
+//! observed state and of transitions. Neither knows the other: what both need lies in the rooms
+//! beneath them. Which room may use which is a table in `xtask/tests/house.rs`.
 
-mod active;
-mod audit;
-mod cluster;
-mod code;
-mod entry;
+mod accounts;
+mod container;
 mod error;
-mod folders;
-mod guest;
-mod happened;
-mod images;
-mod keys;
-mod log_end;
+mod files;
+mod known;
+mod logs;
 mod loops;
 mod ops;
-mod own_failures;
-mod passwords;
-mod portal;
-mod promises;
-mod public_keys;
-mod queue;
-mod registry;
-mod rights;
-mod rules;
-mod runs;
-mod sealing;
+mod records;
+mod secrets;
 mod shared;
-mod spools;
 mod start;
 mod terminals;
-mod tunnels;
 mod wake;
 
+pub use accounts::rights::{ProviderRights, SignInOptions};
 pub use error::Error;
+pub use known::own_failures::OwnFailureCounts;
+pub use known::portal::Portal;
+pub use known::rules::{ContainerDisk, Rules, TokenRules};
 pub use loops::passes::PassTimes;
-pub use own_failures::OwnFailureCounts;
-pub use portal::Portal;
-pub use rights::{ProviderRights, SignInOptions};
-pub use rules::{ContainerDisk, Rules, TokenRules};
 pub use start::{Control, Founded, Options, Readiness, found, start};

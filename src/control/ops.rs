@@ -25,22 +25,3 @@ mod effects;
 mod node_map;
 mod tasks;
 mod views;
-
-use api::{Actor, Error, ErrorCode, Result};
-
-/// Refuses everybody but administrators.
-pub(crate) fn administrators_only(actor: &Actor) -> Result<()> {
-    if actor.admin {
-        return Ok(());
-    }
-    Err(Error::new(ErrorCode::ForbiddenUserError, "only administrators may do this"))
-}
-
-/// Refuses everybody but the owner and administrators.
-pub(crate) fn owner_only(actor: &Actor, owner: &protocol::ids::UserName, what: &str) -> Result<()> {
-    if actor.admin || actor.user == *owner {
-        return Ok(());
-    }
-    let message = format!("only {owner} and administrators may {what}");
-    Err(Error::new(ErrorCode::ForbiddenUserError, message))
-}

@@ -12,19 +12,19 @@ use protocol::state::State;
 use storage::Storage;
 use tokio::sync::broadcast;
 
-use crate::audit::Bursts;
-use crate::cluster::{Cluster, Observation};
-use crate::guest::Guest;
-use crate::images::Doings;
-use crate::own_failures::OwnFailures;
-use crate::passwords::Passwords;
-use crate::portal::Portal;
-use crate::queue::Queue;
-use crate::rights::SignInOptions;
-use crate::rules::{ContainerDisk, Rules};
-use crate::sealing::Seal;
-use crate::spools::Spools;
-use crate::tunnels::Tunnels;
+use crate::accounts::passwords::Passwords;
+use crate::accounts::rights::SignInOptions;
+use crate::container::guest::Guest;
+use crate::container::images::Doings;
+use crate::container::tunnels::Tunnels;
+use crate::known::cluster::{Cluster, Observation};
+use crate::known::own_failures::OwnFailures;
+use crate::known::portal::Portal;
+use crate::known::queue::Queue;
+use crate::known::rules::{ContainerDisk, Rules};
+use crate::logs::spools::Spools;
+use crate::records::audit::Bursts;
+use crate::secrets::sealing::Seal;
 use crate::wake::{Bells, Moments};
 
 /// How many changes a slow listener may lag behind before it is told that it missed some.

@@ -14,21 +14,24 @@ use storage::Storage;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::cluster::Cluster;
-use crate::guest::Guest;
+use crate::accounts::passwords;
+use crate::accounts::rights::SignInOptions;
+use crate::container::guest::Guest;
+use crate::container::tunnels;
+use crate::known::cluster::Cluster;
+use crate::known::own_failures::OwnFailureCounts;
+use crate::known::portal::Portal;
+use crate::known::promises;
+use crate::known::rules::{ContainerDisk, Rules};
+use crate::known::runs;
+use crate::logs::spools::Spools;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::ops::submit::Submissions;
-use crate::own_failures::OwnFailureCounts;
-use crate::portal::Portal;
-use crate::rights::SignInOptions;
-use crate::rules::{ContainerDisk, Rules};
-use crate::runs;
-use crate::sealing::{Seal, random};
+use crate::secrets::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
-use crate::spools::Spools;
 use crate::terminals::Terminals;
 use crate::wake::now;
-use crate::{Error, loops, ops, passwords, promises, tunnels};
+use crate::{Error, loops, ops};
 
 /// The name of the first administrator.
 const ADMIN: &str = "admin";

@@ -16,9 +16,9 @@ use protocol::ids::UserName;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::audit::{self, Note};
 use crate::error::database;
-use crate::sealing::random;
+use crate::records::audit::{self, Note};
+use crate::secrets::sealing::random;
 use crate::shared::{Shared, lock};
 use session::Grip;
 

@@ -8,7 +8,7 @@ use database::provider_accounts::{self, ProviderAccount};
 use directory::Directory;
 use tokio_util::sync::CancellationToken;
 
-use crate::ops::sign_ins;
+use crate::accounts::sign_ins;
 use crate::shared::Shared;
 use crate::wake::now;
 

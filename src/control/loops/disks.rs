@@ -9,7 +9,7 @@ use futures::StreamExt;
 use protocol::ids::{NodeName, TaskKey};
 use tokio_util::sync::CancellationToken;
 
-use crate::cluster::Observation;
+use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
 /// So many nodes are asked at the same time.

@@ -12,7 +12,7 @@ use protocol::image::ImageState;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::happened;
+use crate::records::happened;
 use crate::shared::{Shared, lock};
 use crate::wake::now;
 

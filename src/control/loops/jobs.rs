@@ -11,18 +11,16 @@ use protocol::ids::{JobId, TaskKey};
 use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::active::{self, Active};
+use crate::container::launch::put_off;
+use crate::known::active::{self, Active};
+use crate::known::own_failures::Ours;
 use crate::loops::passes::Passes;
-use crate::own_failures::Ours;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
 
 mod act;
-mod gate;
-mod launch;
 mod observe;
 mod pauses;
-mod put_off;
 mod record;
 mod tidy;
 
@@ -163,7 +161,7 @@ fn decide(
     shared: &Shared,
     acts: &Acts,
     case: &Case,
-    observations: &HashMap<protocol::ids::NodeName, crate::cluster::Observation>,
+    observations: &HashMap<protocol::ids::NodeName, crate::known::cluster::Observation>,
     at: Timestamp,
 ) -> Decision {
     let Case { job, attempt, tasks, in_a_row, again } = case;

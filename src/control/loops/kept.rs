@@ -10,8 +10,8 @@ use protocol::guest::{EXIT, FOLDER, GuestExit};
 use protocol::state::State;
 use tokio_util::sync::CancellationToken;
 
-use crate::active;
-use crate::cluster::Observation;
+use crate::known::active;
+use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
 /// They are looked at so often.

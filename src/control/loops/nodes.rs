@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{EndpointOptions, OwnNetwork};
-use protocol::cluster::{NodeNetwork, NodeSettings};
+use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::cluster::Cluster;
+use crate::container::endpoint::endpoint;
+use crate::known::cluster::Cluster;
 use crate::shared::Shared;
 
 mod watcher;
@@ -88,29 +88,4 @@ async fn reconcile(
 /// Whether the two name the same engine, so that its watcher can stay.
 fn same_engine(a: &NodeSettings, b: &NodeSettings) -> bool {
     a.endpoint == b.endpoint && a.gpu_runtime == b.gpu_runtime
-}
-
-/// What the network of this installation's tasks is called on nodes where they have one.
-pub(crate) fn network(installation: &str) -> String {
-    format!("berth-{installation}")
-}
-
-/// How a node's engine is reached.
-pub(crate) fn endpoint(shared: &Shared, settings: &NodeSettings) -> EndpointOptions {
-    EndpointOptions {
-        endpoint: settings.endpoint.clone(),
-        gpu_runtime: settings.gpu_runtime,
-        tls: shared.of_nodes.certificates.as_ref().map(|folder| {
-            let own = folder.join(settings.name.as_str());
-            if own.is_dir() { own } else { folder.clone() }
-        }),
-        declared: None,
-        network: match shared.of_nodes.portal.network(settings) {
-            NodeNetwork::Host => None,
-            NodeNetwork::Bridge => Some(OwnNetwork {
-                name: network(&shared.installation),
-                cluster: shared.installation.clone(),
-            }),
-        },
-    }
 }

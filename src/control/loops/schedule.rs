@@ -18,11 +18,11 @@ use protocol::time::Timestamp;
 use scheduler::model::{Placement, Standing};
 use tokio_util::sync::CancellationToken;
 
-use crate::active::Active;
-use crate::happened;
+use crate::known::active::Active;
+use crate::known::queue::{Decided, News};
+use crate::known::runs;
 use crate::loops::passes::Passes;
-use crate::queue::{Decided, News};
-use crate::runs;
+use crate::records::happened;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
 

@@ -6,7 +6,7 @@ use protocol::spec::{JobSpec, TimeLimit};
 use protocol::time::Timestamp;
 use scheduler::model::{AtOnce, Request, Standing};
 
-use crate::queue::Queue;
+use crate::known::queue::Queue;
 
 /// Changes that are tried, and those that are told.
 const TRIED: usize = 12;
@@ -120,7 +120,7 @@ mod tests {
         };
         let limits_of = |limit: &str| {
             let spec = protocol::parse::parse(&text(limit)).unwrap().spec;
-            let request = crate::queue::request(&spec, &"ada".parse().unwrap());
+            let request = crate::known::queue::request(&spec, &"ada".parse().unwrap());
             limits(&request).map(|limit| limit.to_string()).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(limits_of(""), "limit:1d limit:8h limit:4h limit:2h limit:1h");
@@ -139,7 +139,7 @@ mod tests {
         };
         let splits_of = |tasks, gpus| {
             let spec = protocol::parse::parse(&text(tasks, gpus)).unwrap().spec;
-            splits(&crate::queue::request(&spec, &"ada".parse().unwrap()))
+            splits(&crate::known::queue::request(&spec, &"ada".parse().unwrap()))
         };
         let split = |tasks, gpus| Instead::Split { tasks, gpus };
         assert_eq!(splits_of(1, "8"), [split(2, 4), split(4, 2), split(8, 1)]);

@@ -15,10 +15,10 @@ use scheduler::Like;
 use scheduler::model::{self, Answer, Request, RoleRequest, Standing};
 
 use super::alternatives;
+use crate::accounts::rights::Usable;
 use crate::error::database;
-use crate::queue::Queue;
-use crate::rights::Usable;
-use crate::runs;
+use crate::known::queue::Queue;
+use crate::known::runs;
 use crate::shared::{Shared, lock};
 
 /// Jobs that are named, and users.

@@ -9,9 +9,9 @@ use api::{Actor, Result};
 use async_trait::async_trait;
 use database::audit::{Entry, NewEntry};
 
-use super::administrators_only;
-use crate::audit::{self, Admitted, Note};
+use crate::accounts::rights::administrators_only;
 use crate::error::database;
+use crate::records::audit::{self, Admitted, Note};
 use crate::shared::{Shared, lock};
 
 /// Entries at once.

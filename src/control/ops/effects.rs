@@ -9,7 +9,7 @@ use protocol::ids::JobId;
 use scheduler::Change;
 
 use crate::error::internal;
-use crate::queue::Queue;
+use crate::known::queue::Queue;
 use crate::shared::Shared;
 use crate::wake::now;
 

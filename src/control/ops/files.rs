@@ -13,22 +13,16 @@ use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
 use storage::{Entry, EntryKind, Range, StoragePath, rights};
 
-use crate::audit;
 use crate::error::{database, internal};
+use crate::files::access::{Access, Claim, Standing, is_folder};
+use crate::files::job_keys::KeyFile;
+use crate::files::ledger::Ledger;
+use crate::files::uploads::{self, Turns};
+use crate::files::{failure, path_of};
+use crate::records::audit;
 use crate::shared::Shared;
 
-pub(crate) mod access;
-mod failure;
-mod job_keys;
-mod ledger;
-mod uploads;
 mod view;
-
-use access::{Access, Claim, Standing};
-pub(crate) use failure::{failure, path_of};
-use job_keys::KeyFile;
-use ledger::Ledger;
-use uploads::Turns;
 
 /// The most entries of a folder that are looked at together.
 const LARGEST_PAGE: u32 = 10_000;
@@ -210,11 +204,7 @@ impl Files for Ops {
         let access = self.access(actor);
         // To be told that a folder is there, it is enough to be allowed to see it.
         if access.to_read(&path).await.is_ok()
-            && storage
-                .find(&path)
-                .await
-                .map_err(failure)?
-                .is_some_and(|found| view::is_folder(&found))
+            && storage.find(&path).await.map_err(failure)?.is_some_and(|found| is_folder(&found))
         {
             return Ok(());
         }
@@ -289,7 +279,7 @@ impl Ops {
         let found = self.shared.storage.find(path).await.map_err(failure)?;
         let conflict = |message: String| Err(Error::new(ErrorCode::ConflictFileError, message));
         match (found, mode) {
-            (Some(found), _) if view::is_folder(&found) => conflict(format!("{path} is a folder")),
+            (Some(found), _) if is_folder(&found) => conflict(format!("{path} is a folder")),
             (Some(Entry { kind: EntryKind::Link, .. }), _) => {
                 let message = format!("{path} is a link: links are not followed here");
                 Err(Error::new(ErrorCode::InvalidParametersError, message))

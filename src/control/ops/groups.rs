@@ -10,9 +10,9 @@ use async_trait::async_trait;
 use protocol::ids::{GroupName, UserName};
 use protocol::person::Source;
 
-use super::administrators_only;
-use crate::audit::Note;
+use crate::accounts::rights::administrators_only;
 use crate::error::database;
+use crate::records::audit::Note;
 use crate::shared::Shared;
 
 /// The most groups that are written of one user.

@@ -13,13 +13,15 @@ use engine::{Engine, EngineError};
 use protocol::ids::UserName;
 use protocol::image::{ImageState, SavedImage, in_registry};
 
-use super::{owner_only, tasks};
-use crate::audit::{self, Note};
-use crate::cluster::Observation;
+use super::tasks;
+use crate::accounts::rights::owner_only;
+use crate::container::code;
 use crate::error::{database, internal};
+use crate::known::active;
+use crate::known::cluster::Observation;
+use crate::records::audit::{self, Note};
 use crate::shared::Shared;
 use crate::wake::now;
-use crate::{active, code};
 
 /// The most images a user has.
 const MOST: usize = 50;

@@ -21,11 +21,13 @@ use protocol::wait::{Expected, Waiting};
 
 use super::answers::{self, Asked};
 use super::submit::Submissions;
-use super::{owner_only, queue, views};
-use crate::audit::Note;
+use super::{queue, views};
+use crate::accounts::rights::owner_only;
 use crate::error::database;
-use crate::happened;
-use crate::queue::wanted;
+use crate::known::queue::wanted;
+use crate::records::audit::Note;
+use crate::records::happened;
+use crate::secrets::sealing;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -61,7 +63,7 @@ impl Jobs for Ops {
             .map_err(|refusal| refusal.error)?;
         admission::create_output(&self.shared, actor, &mut parsed.spec).await?;
         let seal = |(name, value): (&str, &str)| {
-            (name.to_owned(), self.shared.seal.seal(&context(&key, name), value))
+            (name.to_owned(), self.shared.seal.seal(&sealing::context(&key, name), value))
         };
         let secrets = secrets.iter().map(seal).collect();
         let Parsed { spec, syntax, masked_text: text, warnings, .. } = parsed;
@@ -288,9 +290,9 @@ impl Ops {
             if value != MASK {
                 return Ok((name.to_owned(), value.to_owned()));
             }
-            let opened = sealed
-                .get(name)
-                .and_then(|sealed| self.shared.seal.unseal(&context(original, name), sealed));
+            let opened = sealed.get(name).and_then(|sealed| {
+                self.shared.seal.unseal(&sealing::context(original, name), sealed)
+            });
             let opened = opened.ok_or_else(|| {
                 let message = format!("{original} has no secret {name}: give its value");
                 Error::new(ErrorCode::InvalidParametersError, message)
@@ -303,11 +305,6 @@ impl Ops {
 
 fn is_own(actor: &Actor, owner: &UserName) -> bool {
     actor.admin || actor.user == *owner
-}
-
-/// What a sealed secret is bound to.
-pub(crate) fn context(key: &JobKey, name: &str) -> String {
-    format!("{key}/{name}")
 }
 
 pub(crate) fn name_taken(key: &JobKey) -> Error {

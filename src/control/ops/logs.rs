@@ -14,11 +14,12 @@ use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use protocol::ids::JobKey;
 use storage::LogReader;
 
-use super::{owner_only, tasks};
-use crate::audit;
+use super::tasks;
+use crate::accounts::rights::owner_only;
 use crate::error::{database, internal};
+use crate::logs::spools::engine_of;
+use crate::records::audit;
 use crate::shared::Shared;
-use crate::spools::engine_of;
 
 mod end;
 mod follow;

@@ -15,11 +15,12 @@ use protocol::cluster::{NodeCondition, NodeSettings};
 use protocol::ids::NodeName;
 use scheduler::Change;
 
-use super::{administrators_only, effects, node_map, views};
-use crate::audit::{Note, difference};
-use crate::cluster::{Cluster, condition, scheduler_node};
+use super::{effects, node_map, views};
+use crate::accounts::rights::administrators_only;
+use crate::container::endpoint::endpoint;
 use crate::error::database;
-use crate::loops::nodes::endpoint;
+use crate::known::cluster::{Cluster, condition, scheduler_node};
+use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
 
 #[derive(Debug)]

@@ -9,11 +9,12 @@ use async_trait::async_trait;
 use database::tasks::Task;
 use protocol::ids::PortLabel;
 
-use super::{owner_only, tasks};
-use crate::audit::{self, Note};
+use super::tasks;
+use crate::accounts::rights::owner_only;
+use crate::container::tunnels::Tunnel;
 use crate::error::database;
+use crate::records::audit::{self, Note};
 use crate::shared::Shared;
-use crate::tunnels::Tunnel;
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);

@@ -14,12 +14,13 @@ use protocol::state::State;
 use scheduler::{Change, Place};
 
 use super::answers::{self, Asked};
+use super::effects;
 use super::jobs::missing;
-use super::{effects, owner_only};
-use crate::audit::Note;
+use crate::accounts::rights::owner_only;
 use crate::error::database;
-use crate::happened;
-use crate::queue::{held, waits_since};
+use crate::known::queue::{held, waits_since};
+use crate::records::audit::Note;
+use crate::records::happened;
 use crate::shared::Shared;
 use crate::wake::now;
 

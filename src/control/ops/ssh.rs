@@ -12,11 +12,12 @@ use database::tasks::Task;
 use protocol::environment::application_id;
 use protocol::ids::JobKey;
 
-use super::{jobs, owner_only};
-use crate::audit::{self, Note};
+use super::jobs;
+use crate::accounts::rights::owner_only;
+use crate::container::public_keys;
 use crate::error::database;
-use crate::keys::{self, Pair};
-use crate::public_keys;
+use crate::records::audit::{self, Note};
+use crate::secrets::keys::{self, Pair};
 use crate::shared::Shared;
 use crate::wake::now;
 

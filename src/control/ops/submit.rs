@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::internal;
-use crate::happened;
+use crate::records::happened;
 use crate::shared::Shared;
 
 /// Submissions that may wait to be stored; more are told to come again.

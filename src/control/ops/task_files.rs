@@ -19,10 +19,11 @@ use russh_sftp::protocol::StatusCode;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Take};
 use tokio::time::timeout;
 
-use super::{owner_only, tasks};
-use crate::audit::{self, Note};
-use crate::entry::{self, HostCheck};
+use super::tasks;
+use crate::accounts::rights::owner_only;
+use crate::container::entry::{self, HostCheck};
 use crate::error::database;
+use crate::records::audit::{self, Note};
 use crate::shared::Shared;
 
 /// Bytes of a file that are read at once.

@@ -6,7 +6,8 @@ use api::terminals::{Terminal, TerminalRequest, TerminalSize, Terminals};
 use api::{Actor, Result};
 use async_trait::async_trait;
 
-use super::{owner_only, tasks};
+use super::tasks;
+use crate::accounts::rights::owner_only;
 use crate::shared::Shared;
 use crate::terminals;
 

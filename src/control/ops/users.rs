@@ -1,6 +1,6 @@
 //! `api::users`.
 
-pub(crate) mod tokens;
+mod tokens;
 
 use std::sync::Arc;
 
@@ -13,14 +13,13 @@ use database::users::UserRecord;
 use protocol::ids::UserName;
 use protocol::time::Timestamp;
 
-use super::administrators_only;
-use super::files::failure;
-use super::sign_ins::{self, NO_PASSWORD};
-use crate::audit::Note;
+use crate::accounts::passwords;
+use crate::accounts::rights::{self, Everybody, Standing, administrators_only};
+use crate::accounts::sign_ins::{self, NO_PASSWORD};
 use crate::error::database;
-use crate::happened;
-use crate::passwords;
-use crate::rights::{self, Everybody, Standing};
+use crate::files::failure;
+use crate::records::audit::Note;
+use crate::records::happened;
 use crate::shared::Shared;
 use crate::wake::now;
 

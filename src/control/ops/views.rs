@@ -20,9 +20,9 @@ use protocol::spec::TaskRole;
 use protocol::wait::{Expected, Waiting};
 use scheduler::model::{Demand, Standing};
 
-use crate::cluster::{Cluster, capacity, condition};
-use crate::portal::Portal;
-use crate::queue::Queue;
+use crate::known::cluster::{Cluster, capacity, condition};
+use crate::known::portal::Portal;
+use crate::known::queue::Queue;
 use crate::wake::now;
 
 pub(super) fn summary(

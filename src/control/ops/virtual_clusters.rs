@@ -12,12 +12,12 @@ use protocol::ids::VirtualClusterName;
 use scheduler::Change;
 use scheduler::model::VirtualCluster;
 
-use super::{administrators_only, effects, views};
-use crate::audit::{Note, difference};
-use crate::cluster::Cluster;
+use super::{effects, views};
+use crate::accounts::rights::{Usable, administrators_only};
 use crate::error::database;
-use crate::promises;
-use crate::rights::Usable;
+use crate::known::cluster::Cluster;
+use crate::known::promises;
+use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
 
 #[derive(Debug)]

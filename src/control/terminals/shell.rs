@@ -16,8 +16,8 @@ use russh::{Channel, ChannelMsg, ChannelReadHalf, ChannelWriteHalf};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::cluster::Observation;
-use crate::entry::{self, Failure, HostCheck};
+use crate::container::entry::{self, Failure, HostCheck};
+use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
 /// What programs in it take the terminal for.

@@ -2,7 +2,7 @@ use api::changes::Change;
 use database::images::ImageRecord;
 
 use super::{release, say};
-use crate::images::answering;
+use crate::container::images::answering;
 use crate::shared::Shared;
 
 /// Removes an image from all nodes, then forgets it. A node that is out of contact is waited for:

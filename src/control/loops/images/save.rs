@@ -6,8 +6,8 @@ use futures::StreamExt;
 use protocol::image::{ImageState, canonical};
 
 use super::{release, say, step};
-use crate::cluster::Observation;
-use crate::registry;
+use crate::container::registry;
+use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
 /// Makes the image, and pushes it where that is wanted. What fails because the node is out of

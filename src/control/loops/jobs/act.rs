@@ -14,12 +14,12 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::gate::Gate;
-use super::launch::{self, Attempts, Launch};
-use super::put_off::{PutOffs, backoff};
-use crate::active::Active;
-use crate::cluster::Observation;
-use crate::log_end::LogEnd;
+use crate::container::launch::gate::Gate;
+use crate::container::launch::put_off::{PutOffs, backoff};
+use crate::container::launch::{self, Attempts, Launch, Launched};
+use crate::known::active::Active;
+use crate::known::cluster::Observation;
+use crate::logs::end::LogEnd;
 use crate::shared::{Shared, lock};
 use crate::wake::now;
 
@@ -109,6 +109,17 @@ pub(super) enum Outcome {
     Explained(Exit),
 }
 
+impl From<Launched> for Outcome {
+    fn from(launched: Launched) -> Self {
+        match launched {
+            Launched::Done => Self::Done,
+            Launched::GivenUp(exit) => Self::GivenUp(exit),
+            Launched::NotLaunched(cause) => Self::NotLaunched(cause),
+            Launched::PutOff => Self::PutOff,
+        }
+    }
+}
+
 impl Acts {
     pub(super) fn new(shared: Arc<Shared>, stop: CancellationToken) -> Self {
         Self {
@@ -174,7 +185,7 @@ impl Acts {
                 of_node: self.of_node(&task.placement.node),
                 put_offs: Arc::clone(&self.put_offs),
             };
-            launch::launch(launch, engine, cancel)
+            async move { Outcome::from(launch::launch(launch, engine, cancel).await) }
         });
     }
 

@@ -11,7 +11,7 @@ use protocol::spec::JobSpec;
 use protocol::time::Timestamp;
 
 use super::act::Acts;
-use crate::cluster::Observation;
+use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
 /// Signals by which an engine that goes down ends its containers, as exit codes: killed,

@@ -11,8 +11,9 @@ use protocol::state::State;
 use protocol::time::Timestamp;
 
 use super::Case;
+use crate::known::runs;
+use crate::records::happened;
 use crate::shared::Shared;
-use crate::{happened, runs};
 
 /// Stores the decisions and tells the pages. Guarded by the states they were made from: what a
 /// person changed meanwhile is decided anew in the next pass.
@@ -118,10 +119,10 @@ fn task_update(shared: &Shared, case: &Case, change: &TaskChange) -> TaskUpdate 
 
 fn container_id(shared: &Shared, node: &protocol::ids::NodeName, key: &TaskKey) -> Option<String> {
     match shared.observations().get(node)? {
-        crate::cluster::Observation::Answers { containers, .. } => {
+        crate::known::cluster::Observation::Answers { containers, .. } => {
             containers.get(key).map(|container| container.id.clone())
         }
-        crate::cluster::Observation::Silent => None,
+        crate::known::cluster::Observation::Silent => None,
     }
 }
 

@@ -8,7 +8,7 @@ use protocol::ids::{NodeName, TaskKey};
 use tokio::sync::Notify;
 
 use super::act::{Acts, Outcome, outcome};
-use crate::cluster::Observation;
+use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
 pub(super) async fn tidy(

@@ -13,7 +13,7 @@ use protocol::time::Timestamp;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::cluster::Observation;
+use crate::known::cluster::Observation;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
 

@@ -9,8 +9,8 @@ use protocol::ids::{JobId, JobKey, NodeName};
 use protocol::state::State;
 use scheduler::model::{Preemption, Running};
 
-use crate::cluster::Cluster;
-use crate::happened;
+use crate::known::cluster::Cluster;
+use crate::records::happened;
 use crate::shared::Shared;
 use crate::wake::now;
 

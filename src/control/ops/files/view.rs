@@ -2,7 +2,7 @@ use api::Actor;
 use api::files::{FileKind, FileView};
 use storage::{Entry, EntryKind};
 
-use super::access::Standing;
+use crate::files::access::Standing;
 
 pub(super) fn of(entry: Entry, standing: &Standing, actor: &Actor) -> FileView {
     FileView {
@@ -16,12 +16,5 @@ pub(super) fn of(entry: Entry, standing: &Standing, actor: &Actor) -> FileView {
         modified: entry.modified,
         owner: standing.owner().cloned(),
         may_change: actor.admin || standing.owner() == Some(&actor.user),
-    }
-}
-
-pub(super) fn is_folder(entry: &Entry) -> bool {
-    match entry.kind {
-        EntryKind::Folder => true,
-        EntryKind::File | EntryKind::Link => false,
     }
 }

@@ -11,16 +11,16 @@ use protocol::wait::WaitReason;
 use scheduler::model::{Snapshot, VirtualCluster};
 use storage::{EntryKind, StorageError};
 
-use crate::cluster::scheduler_node;
-use crate::code;
+use crate::accounts::rights::Usable;
+use crate::container::code;
+use crate::container::images;
+use crate::container::public_keys;
 use crate::error::database;
-use crate::images;
-use crate::ops::files::access::Access;
-use crate::ops::files::failure;
+use crate::files::access::Access;
+use crate::files::failure;
+use crate::known::cluster::scheduler_node;
+use crate::known::queue::request;
 use crate::ops::virtual_clusters;
-use crate::public_keys;
-use crate::queue::request;
-use crate::rights::Usable;
 use crate::shared::Shared;
 
 /// The output folder that nobody else can have.

@@ -5,7 +5,7 @@ use engine::{Engine, LogRequest};
 use futures::StreamExt;
 
 use super::position::Position;
-use crate::log_end::LogEnd;
+use crate::logs::end::LogEnd;
 
 /// Lines are taken for so long, until they are seen.
 const LINE: u64 = 1_024;

@@ -16,9 +16,9 @@ use tokio::sync::broadcast::Receiver;
 use super::position::Position;
 use super::readers::Reader;
 use crate::error::{database, internal};
-use crate::log_end::LogEnd;
+use crate::logs::end::LogEnd;
+use crate::logs::spools::engine_of;
 use crate::shared::Shared;
-use crate::spools::engine_of;
 
 /// Without news, what is followed is looked at again after so long.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -11,8 +11,8 @@ use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use storage::LogReader;
 
 use crate::error::internal;
+use crate::logs::spools::{End, Spool, engine_of};
 use crate::shared::Shared;
-use crate::spools::{End, Spool, engine_of};
 
 /// Whoever asks first waits for so long for what was written before.
 const CATCH_UP: Duration = Duration::from_millis(400);

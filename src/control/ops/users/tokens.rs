@@ -7,12 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use database::Transaction;
 use database::tokens::{self, TokenRecord};
-use protocol::time::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::note;
 use crate::error::database;
-use crate::sealing::random;
+use crate::secrets::sealing::random;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -22,43 +21,6 @@ const PREFIX: &str = "berth_";
 const LONGEST_LABEL: usize = 100;
 /// Tokens of one user, and beside these as many that were given for the password.
 const MOST: usize = 50;
-/// Milliseconds of a day.
-const DAY: i64 = 86_400_000;
-
-/// How long tokens may live.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TokenRules {
-    /// The longest life of a token, in days.
-    pub longest_days: u32,
-    /// Whether a token may live until it is revoked.
-    pub without_end: bool,
-}
-
-impl Default for TokenRules {
-    fn default() -> Self {
-        Self { longest_days: 90, without_end: false }
-    }
-}
-
-impl TokenRules {
-    /// The last moment of a token that is made now; `None`: it needs no end.
-    pub(crate) fn latest(self, now: Timestamp) -> Option<Timestamp> {
-        (!self.without_end).then(|| now.plus_millis(i64::from(self.longest_days) * DAY))
-    }
-
-    /// When a token ends of which so many seconds of life are asked for.
-    fn end(self, now: Timestamp, seconds: Option<u64>) -> Result<Option<Timestamp>> {
-        let latest = self.latest(now);
-        let Some(seconds) = seconds else { return Ok(latest) };
-        let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
-        let end = Timestamp(now.0.saturating_add(millis));
-        if latest.is_some_and(|latest| end > latest) {
-            let message = format!("a token lives at most {} days here", self.longest_days);
-            return Err(Error::new(ErrorCode::InvalidParametersError, message));
-        }
-        Ok(Some(end))
-    }
-}
 
 pub(super) async fn create(
     shared: &Shared,
@@ -170,25 +132,4 @@ pub(super) fn hash(token: &str) -> String {
 /// The user, or the token that asks, is gone meanwhile.
 fn gone() -> Error {
     Error::new(ErrorCode::UnauthorizedUserError, "what you asked with is not good any more")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_live_no_longer_than_the_rules_say() {
-        let now = Timestamp(5);
-        let rules = TokenRules::default();
-        let end = |rules: TokenRules, days: Option<u64>| {
-            rules.end(now, days.map(|days| days * 86_400)).ok().map(|end| end.map(|at| at.0))
-        };
-        assert_eq!(end(rules, None), Some(Some(5 + 90 * DAY)));
-        assert_eq!(end(rules, Some(90)), Some(Some(5 + 90 * DAY)));
-        assert_eq!(end(rules, Some(91)), None);
-        assert_eq!(rules.end(now, Some(u64::MAX)).ok(), None);
-        let eternal = TokenRules { without_end: true, ..rules };
-        assert_eq!(end(eternal, None), Some(None));
-        assert_eq!(end(eternal, Some(400)), Some(Some(5 + 400 * DAY)));
-    }
 }

@@ -1,0 +1,5 @@
+//! People: how it is known who they are, and what they may do.
+
+pub(crate) mod passwords;
+pub(crate) mod rights;
+pub(crate) mod sign_ins;

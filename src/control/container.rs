@@ -1,0 +1,12 @@
+//! Tasks' containers: what they are made of, how they are launched, and the ways into them.
+
+pub(crate) mod code;
+pub(crate) mod endpoint;
+pub(crate) mod entry;
+pub(crate) mod folders;
+pub(crate) mod guest;
+pub(crate) mod images;
+pub(crate) mod launch;
+pub(crate) mod public_keys;
+pub(crate) mod registry;
+pub(crate) mod tunnels;

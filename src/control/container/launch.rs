@@ -1,0 +1,281 @@
+//! Launches a task: gets its image if it is not there, makes its container and starts it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use engine::{ContainerSpec, Engine, EngineError};
+use futures::StreamExt;
+use protocol::exit::{Cause, Exit};
+use protocol::ids::TaskKey;
+use protocol::image::SavedImage;
+use protocol::placement::TaskPlacement;
+use protocol::spec::{RegistryAuth, TaskRole};
+use protocol::state::State;
+use tokio::sync::OwnedRwLockReadGuard;
+use tokio_util::sync::CancellationToken;
+
+use crate::container::code::{self, Code};
+use crate::container::images;
+use crate::container::public_keys;
+use crate::known::own_failures::Ours;
+use crate::shared::Shared;
+
+mod attempt;
+mod container;
+mod error;
+pub(crate) mod gate;
+mod once;
+pub(crate) mod put_off;
+mod rights;
+
+pub(crate) use attempt::Attempts;
+use attempt::{Admitted, Attempt};
+use error::{Consequence, LaunchError};
+use gate::{Gate, Permit};
+use put_off::PutOffs;
+
+/// Everything a launch needs. While it waits for its turn, this is all it takes.
+pub(crate) struct Launch {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) attempt: Arc<Attempt>,
+    pub(crate) task: TaskKey,
+    /// The door of the whole server.
+    pub(crate) gate: Arc<Gate>,
+    /// The door of the task's node.
+    pub(crate) of_node: Arc<Gate>,
+    /// The jobs whose launch is put off.
+    pub(crate) put_offs: Arc<PutOffs>,
+}
+
+impl Launch {
+    fn say(&self, progress: impl Into<String>) {
+        self.shared.progress().insert(self.task, progress.into());
+        let (id, key) = (self.attempt.job, &self.attempt.key);
+        self.shared.tell_job(id, key, State::Preparing);
+    }
+
+    fn role(&self) -> Result<&TaskRole, LaunchError> {
+        let role = self.attempt.role(self.task.role);
+        role.ok_or_else(|| LaunchError::Records("the job has no such role".to_owned()))
+    }
+
+    fn place(&self) -> Result<&TaskPlacement, LaunchError> {
+        let place = self.attempt.place(self.task.role, self.task.index);
+        place.ok_or_else(|| LaunchError::Records("the task has no place".to_owned()))
+    }
+
+    /// Waits until its image is what it is to everybody, and until there is room for another launch,
+    /// on its node and in this server. Nothing is read before: thousands of tasks wait here.
+    async fn turn(&self) -> Result<Turn, LaunchError> {
+        let (image, node) = (&self.role()?.image, &self.place()?.node);
+        let kept_free = self.shared.images.on(node).unless_pushed(image).await;
+        let job = self.attempt.job;
+        let of_node = self.of_node.enter(job, 1).await;
+        let of_server = self.gate.enter(job, self.attempt.units()).await;
+        // Another task of the job may have found meanwhile that something of ours fails.
+        match self.put_offs.waits(self.attempt.id(), Instant::now()) {
+            Some(ours) => Err(LaunchError::PutOff(ours)),
+            None => Ok(Turn { _kept_free: kept_free, _of_node: of_node, _of_server: of_server }),
+        }
+    }
+
+    /// Waits for a little room in this server, for what is stored outside of a turn.
+    async fn room(&self) -> Permit {
+        self.gate.enter(self.attempt.job, 1).await
+    }
+}
+
+/// What is held while a container is made and started.
+struct Turn {
+    _kept_free: OwnedRwLockReadGuard<HashSet<String>>,
+    _of_node: Permit,
+    _of_server: Permit,
+}
+
+/// How a launch went.
+pub(crate) enum Launched {
+    /// It is done, or given up since somebody wants that: look again.
+    Done,
+    /// It cannot succeed.
+    GivenUp(Exit),
+    /// The engine or the image's registry failed: try again later, but not for ever on this node; this
+    /// is why then.
+    NotLaunched(Cause),
+    /// Something of ours failed: nothing is counted, and the whole job is put off.
+    PutOff,
+}
+
+/// Launches a task. Thousands wait for their turn at the same time: what a launch takes when it has
+/// its turn is made then.
+pub(crate) async fn launch(
+    launch: Launch,
+    engine: Arc<dyn Engine>,
+    cancel: CancellationToken,
+) -> Launched {
+    let done = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Launched::Done,
+        turn = launch.turn() => match turn {
+            Ok(turn) => Box::pin(begin(&launch, engine.as_ref(), turn, &cancel)).await,
+            Err(error) => Err(error),
+        },
+    };
+    let done = match done {
+        Err(LaunchError::Engine(EngineError::NoImage { .. })) => tokio::select! {
+            biased;
+            () = cancel.cancelled() => Ok(()),
+            done = Box::pin(pull_and_begin(&launch, engine.as_ref(), &cancel)) => done,
+        },
+        done => done,
+    };
+    launch.shared.progress().remove(&launch.task);
+    match done {
+        Ok(()) => {
+            launch.put_offs.succeeded(launch.attempt.id(), Instant::now());
+            Launched::Done
+        }
+        Err(error) => failed(&launch, error),
+    }
+}
+
+/// Makes the container and starts it, within its turn.
+async fn begin(
+    launch: &Launch,
+    engine: &dyn Engine,
+    _turn: Turn,
+    cancel: &CancellationToken,
+) -> Result<(), LaunchError> {
+    let admitted = launch.attempt.admitted(&launch.shared).await?;
+    let spec = container::spec(launch, &admitted).await?;
+    create(launch, engine, &spec).await?;
+    let name = spec.name();
+    drop(spec);
+    if cancel.is_cancelled() {
+        return Ok(());
+    }
+    let allowed = rights::check(launch, engine, &launch.role()?.image).await;
+    if let Err(LaunchError::Engine(EngineError::Denied(_))) = &allowed {
+        engine.remove(&name).await?;
+    }
+    allowed?;
+    engine.start(&name).await?;
+    tell_if_changed(launch, &admitted).await;
+    Ok(())
+}
+
+/// A pull may take hours: it has no turn, and waits for another one afterwards.
+async fn pull_and_begin(
+    launch: &Launch,
+    engine: &dyn Engine,
+    cancel: &CancellationToken,
+) -> Result<(), LaunchError> {
+    pull(launch, engine).await?;
+    let turn = launch.turn().await?;
+    begin(launch, engine, turn, cancel).await
+}
+
+/// Whose keys were changed while the container was made is told to it as well.
+async fn tell_if_changed(launch: &Launch, admitted: &Admitted) {
+    if launch.shared.key_changes.last() != admitted.moment {
+        let user = &launch.attempt.key.user;
+        public_keys::tell_if_changed(&launch.shared, user, &admitted.lines).await;
+    }
+}
+
+async fn create(
+    launch: &Launch,
+    engine: &dyn Engine,
+    spec: &ContainerSpec,
+) -> Result<(), LaunchError> {
+    if let Some(guest) = &launch.shared.guest {
+        engine.provide(&guest.volume, &spec.image, &guest.archive).await?;
+    }
+    if let Some(code) = code(launch).await? {
+        let (job, attempt) = (launch.attempt.job, launch.task.attempt);
+        let volume = code::volume(&launch.shared.installation, job, attempt);
+        launch.say(format!("putting {} into place", code.told));
+        engine.provide(&volume, &spec.image, &code).await?;
+    }
+    engine.create(spec).await?;
+    Ok(())
+}
+
+async fn code(launch: &Launch) -> Result<Option<Code>, LaunchError> {
+    let (shared, spec) = (Arc::clone(&launch.shared), &launch.attempt.spec);
+    let Some((told, path)) = launch.attempt.code(&shared).await? else { return Ok(None) };
+    Ok(Some(Code { shared, told, path, starts_inside: code::starts_inside(spec) }))
+}
+
+async fn pull(launch: &Launch, engine: &dyn Engine) -> Result<(), LaunchError> {
+    let (role, node) = (launch.role()?, &launch.place()?.node);
+    // Whoever had that folder in a registry would have his images run by everybody.
+    if let Some(saved) = SavedImage::read(&role.image) {
+        let refused = |words: String| LaunchError::Image(EngineError::Refused(words));
+        let saved = saved.map_err(|error| refused(error.to_string()))?;
+        let say = |line: String| launch.say(line);
+        return Ok(images::copy(&launch.shared, &saved, (node, engine), say).await?);
+    }
+    launch.say(format!("pulling {}", role.image));
+    let auth = launch.attempt.registry_auth(&launch.shared, role).await?;
+    let on_node = launch.shared.images.on(node);
+    let _alone = on_node.pull_alone(&role.image).await;
+    // Somebody else's pull may have brought it meanwhile.
+    if engine.has_image(&role.image).await? {
+        return Ok(());
+    }
+    if auth.is_none() {
+        return fetch(launch, engine, role, None).await.map_err(LaunchError::Image);
+    }
+    rights::begin(launch, &role.image).await?;
+    match fetch(launch, engine, role, auth.as_ref()).await {
+        Ok(()) => rights::end(launch, engine, &role.image).await,
+        Err(error) => {
+            rights::give_up(launch, &role.image).await?;
+            Err(LaunchError::Image(error))
+        }
+    }
+}
+
+async fn fetch(
+    launch: &Launch,
+    engine: &dyn Engine,
+    role: &TaskRole,
+    auth: Option<&RegistryAuth>,
+) -> engine::Result<()> {
+    let mut progress = engine.pull(&role.image, auth).await?;
+    while let Some(line) = progress.next().await {
+        launch.say(format!("pulling {}: {}", role.image, line?));
+    }
+    Ok(())
+}
+
+/// What follows from a failure: some are final, after the others the next pass repeats.
+fn failed(launch: &Launch, error: LaunchError) -> Launched {
+    let words = error.to_string();
+    let consequence = match (launch.place(), launch.role()) {
+        (Ok(place), Ok(role)) => error.consequence(&place.node, &role.image),
+        // What is recorded of the job does not fit together.
+        (Err(_), _) | (_, Err(_)) => Consequence::PutOff(Ours::Records),
+    };
+    match consequence {
+        Consequence::PutOff(ours) => {
+            put_off(launch, ours, &words);
+            Launched::PutOff
+        }
+        Consequence::TriedAgain(cause) => Launched::NotLaunched(cause),
+        Consequence::Final(cause) => {
+            Launched::GivenUp(Exit { code: None, cause, evidence: Vec::new() })
+        }
+    }
+}
+
+/// Puts the whole job off; of thousands of tasks that meet the same failure, one says so.
+fn put_off(launch: &Launch, ours: Ours, words: &str) {
+    let Launch { shared, attempt, .. } = launch;
+    shared.progress().insert(launch.task, ours.said().to_owned());
+    let Some(pause) = launch.put_offs.failed(attempt.id(), ours, Instant::now()) else { return };
+    shared.own_failures.note(ours);
+    tracing::error!(job = %attempt.key, error = words, ?pause, "a job's launch is put off");
+    shared.tell_job(attempt.job, &attempt.key, State::Preparing);
+}

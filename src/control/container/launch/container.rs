@@ -1,0 +1,129 @@
+//! The container of a task to be launched.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use database::nodes::NodeRecord;
+use engine::{ContainerSpec, GpuDevice, Network};
+use protocol::cluster::NodeNetwork;
+use protocol::environment;
+use protocol::placement::TaskPlacement;
+use protocol::resources::Gpu;
+use protocol::spec::TaskRole;
+
+use super::Launch;
+use super::attempt::{Admitted, Read};
+use super::error::LaunchError;
+use crate::container::{code, endpoint, folders, guest, public_keys};
+use crate::known::cluster::capacity;
+
+/// Makes the spec of a task's container. It grows with the number of tasks: it is made when there is
+/// room for it, and not kept.
+pub(super) async fn spec(
+    launch: &Launch,
+    admitted: &Admitted,
+) -> Result<ContainerSpec, LaunchError> {
+    let read = launch.attempt.read(&launch.shared).await?;
+    let (role, place) = (launch.role()?, launch.place()?);
+    let cluster = launch.shared.cluster();
+    let node = cluster.node(&place.node);
+    let none = || LaunchError::Records(format!("there is no node {}", place.node));
+    let node = node.ok_or_else(none)?;
+    let network = network(launch, node, place)?;
+    let mut spec = ContainerSpec {
+        gpus: devices(place, &capacity(node).gpus),
+        gpu_runtime: node.settings.gpu_runtime,
+        ..plain(launch, &read, (role, place, network), admitted)
+    };
+    if let Some(mount) = folders::mount(&launch.shared, node) {
+        let wanted = launch.attempt.folders(&launch.shared).await?;
+        let shown = folders::shown(mount, &wanted);
+        spec.folders = shown.folders;
+        spec.env.extend(shown.variables);
+    }
+    spec.env.sort();
+    Ok(spec)
+}
+
+fn plain(
+    launch: &Launch,
+    read: &Read,
+    (role, place, network): (&TaskRole, &TaskPlacement, Network),
+    admitted: &Admitted,
+) -> ContainerSpec {
+    let (attempt, task, shared) = (&launch.attempt, launch.task, &launch.shared);
+    let command = read.commands.get(task.role as usize).map(Arc::clone).unwrap_or_default();
+    let labels = BTreeMap::from([
+        ("berth.user".to_owned(), attempt.key.user.to_string()),
+        ("berth.name".to_owned(), attempt.key.name.to_string()),
+        ("berth.task".to_owned(), format!("{}-{}", role.name, task.index)),
+    ]);
+    let facts = attempt.facts(shared);
+    let volume = || code::volume(&shared.installation, attempt.job, task.attempt).name;
+    ContainerSpec {
+        cluster: shared.installation.clone(),
+        key: task,
+        labels,
+        image: role.image.clone(),
+        guest: told(launch, read, (role, place, network != Network::Host), admitted),
+        command,
+        job_env: Arc::clone(&read.env),
+        env: environment::of_task(&facts, &read.env, Some(place), (task.role, task.index)),
+        cpus: role.resources.cpus,
+        memory_mb: role.resources.memory_mb,
+        shm_mb: role.shm_mb,
+        code: attempt.spec.code_dir.is_some().then(volume),
+        folders: Vec::new(),
+        gpus: Vec::new(),
+        gpu_runtime: protocol::cluster::GpuRuntime::None,
+        infiniband: role.infiniband,
+        network,
+    }
+}
+
+/// The network of a task. Its ports are published only where all tasks of the job were told that
+/// they are: a node whose network has changed since then is as good as another one.
+fn network(
+    launch: &Launch,
+    node: &NodeRecord,
+    place: &TaskPlacement,
+) -> Result<Network, LaunchError> {
+    let shared = &launch.shared;
+    match shared.of_nodes.portal.network(&node.settings) {
+        NodeNetwork::Host => Ok(Network::Host),
+        NodeNetwork::Bridge => {
+            let there = node.observed.as_ref().and_then(|observed| observed.tasks_address);
+            let there = there.filter(|address| address.to_string() == place.address);
+            Ok(Network::Bridge {
+                name: endpoint::network(&shared.installation),
+                address: there.ok_or(LaunchError::Moved)?,
+                ports: place.ports.values().flatten().copied().collect(),
+            })
+        }
+    }
+}
+
+fn told(
+    launch: &Launch,
+    read: &Read,
+    (role, place, own_network): (&TaskRole, &TaskPlacement, bool),
+    admitted: &Admitted,
+) -> Option<engine::Guest> {
+    let program = launch.shared.guest.as_ref()?;
+    let attempt = &launch.attempt;
+    let job = (attempt.job, &attempt.key, attempt.spec.as_ref());
+    let command = read.commands.get(launch.task.role as usize)?.to_string();
+    let of_job = public_keys::of_job(&attempt.spec, &role.name);
+    let admitted = [admitted.lines.as_slice(), &of_job].concat();
+    let seal = &launch.shared.seal;
+    let config = guest::told(seal, job, (place, &read.peers, own_network), command, admitted);
+    Some(engine::Guest { volume: program.volume.name.clone(), config })
+}
+
+fn devices(place: &TaskPlacement, known: &[Gpu]) -> Vec<GpuDevice> {
+    let device = |index: &u32| {
+        let uuid = known.iter().find(|gpu| gpu.index == *index).and_then(|gpu| gpu.uuid.clone());
+        GpuDevice { index: *index, uuid }
+    };
+    place.gpus.iter().map(device).collect()
+}

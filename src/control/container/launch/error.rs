@@ -1,0 +1,226 @@
+//! Why a launch did not come about, and what follows from that: blame is decided by who could have
+//! done otherwise.
+
+use std::error::Error;
+
+use engine::EngineError;
+use protocol::exit::Cause;
+use protocol::ids::NodeName;
+
+use crate::container::code::LookError;
+use crate::container::images::CopyError;
+use crate::known::own_failures::Ours;
+
+/// Why a launch did not come about.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(super) enum LaunchError {
+    /// The database does not answer, or what it holds does not fit together.
+    #[error("{0}")]
+    Records(String),
+    /// The storage does not answer.
+    #[error("{0}")]
+    Storage(String),
+    /// This server's key does not open the job's secrets.
+    #[error("a secret cannot be opened: the server's key has changed")]
+    Sealed,
+    /// Something of ours failed for another task of the job, while this one waited for its turn.
+    #[error("the job has been put off")]
+    PutOff(Ours),
+    /// The node's engine failed or refused.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The image did not come to the node: its registry, or who else has it, failed or refused.
+    #[error(transparent)]
+    Image(EngineError),
+    /// The job asks for what is not there, or not its owner's.
+    #[error("{0}")]
+    Job(String),
+    /// Its node's network is not what all tasks of the job were told that it is.
+    #[error("its node's network has changed")]
+    Moved,
+}
+
+/// What follows from a failure.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Consequence {
+    /// Nobody could have done otherwise: nothing is counted, and the job is put off.
+    PutOff(Ours),
+    /// It is tried again on this node, but not for ever: this is the cause then.
+    TriedAgain(Cause),
+    /// Another try would come to the same.
+    Final(Cause),
+}
+
+impl LaunchError {
+    /// What follows for a task of this image on this node.
+    pub(super) fn consequence(self, node: &NodeName, image: &str) -> Consequence {
+        match self {
+            Self::Records(_) => Consequence::PutOff(Ours::Records),
+            Self::Storage(_) => Consequence::PutOff(Ours::Storage),
+            Self::Sealed => Consequence::PutOff(Ours::Key),
+            Self::PutOff(ours) => Consequence::PutOff(ours),
+            Self::Engine(error) => of_engine(error, node, image),
+            Self::Image(error) => of_image(error, node, image),
+            Self::Job(message) => Consequence::Final(Cause::ContainerRefused { message }),
+            Self::Moved => Consequence::Final(Cause::NodeLost { node: node.clone() }),
+        }
+    }
+}
+
+fn of_engine(error: EngineError, node: &NodeName, image: &str) -> Consequence {
+    let (node, image) = (node.clone(), image.to_owned());
+    match error {
+        // What it was to be given is read from the storage.
+        EngineError::Content(_) => Consequence::PutOff(Ours::Storage),
+        EngineError::Refused(message) => Consequence::Final(Cause::ContainerRefused { message }),
+        EngineError::Denied(_) => Consequence::Final(Cause::RegistryDenied { image }),
+        EngineError::PortTaken(_) => Consequence::Final(Cause::PortTaken),
+        // It was brought there a moment ago.
+        EngineError::NoImage { message, .. } => {
+            Consequence::TriedAgain(Cause::ImageUnavailable { node, image, message })
+        }
+        EngineError::Unreachable(_)
+        | EngineError::NoContainer(_)
+        | EngineError::Failed(_)
+        | EngineError::Endpoint { .. } => {
+            let message = error.to_string();
+            Consequence::TriedAgain(Cause::EngineFailed { node, message })
+        }
+    }
+}
+
+fn of_image(error: EngineError, node: &NodeName, image: &str) -> Consequence {
+    let (node, image) = (node.clone(), image.to_owned());
+    match error {
+        EngineError::Content(_) => Consequence::PutOff(Ours::Storage),
+        EngineError::NoImage { message, .. } | EngineError::Refused(message) => {
+            Consequence::Final(Cause::ImageNotFound { image, message })
+        }
+        EngineError::Denied(_) => Consequence::Final(Cause::RegistryDenied { image }),
+        EngineError::Unreachable(_)
+        | EngineError::NoContainer(_)
+        | EngineError::PortTaken(_)
+        | EngineError::Failed(_)
+        | EngineError::Endpoint { .. } => {
+            let message = error.to_string();
+            Consequence::TriedAgain(Cause::ImageUnavailable { node, image, message })
+        }
+    }
+}
+
+impl From<database::Error> for LaunchError {
+    fn from(error: database::Error) -> Self {
+        let source = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+        Self::Records(format!("{error}{source}"))
+    }
+}
+
+impl From<LookError> for LaunchError {
+    fn from(error: LookError) -> Self {
+        match error {
+            LookError::Records(message) => Self::Records(message),
+            LookError::Storage(message) => Self::Storage(message),
+            LookError::Refused(message) => Self::Job(message),
+        }
+    }
+}
+
+impl From<CopyError> for LaunchError {
+    fn from(error: CopyError) -> Self {
+        match error {
+            CopyError::Records(error) => error.into(),
+            CopyError::Engine(error) => Self::Image(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::exit::Blame;
+
+    use super::*;
+
+    const IMAGE: &str = "r.org/team/torch:1";
+
+    fn consequence(error: impl Into<LaunchError>) -> Consequence {
+        error.into().consequence(&"node-1".parse().unwrap(), IMAGE)
+    }
+
+    fn text() -> String {
+        "it says so".to_owned()
+    }
+
+    fn no_image() -> EngineError {
+        EngineError::NoImage { image: IMAGE.to_owned(), message: text() }
+    }
+
+    #[test]
+    fn what_is_ours_is_nobodys_try() {
+        let unavailable = || database::Error::Unavailable { message: text() };
+        let source = "no such table".into();
+        for (error, ours) in [
+            (unavailable().into(), Ours::Records),
+            (database::Error::Internal { source }.into(), Ours::Records),
+            (CopyError::Records(unavailable()).into(), Ours::Records),
+            (LookError::Records(text()).into(), Ours::Records),
+            (LookError::Storage(text()).into(), Ours::Storage),
+            (EngineError::Content(text()).into(), Ours::Storage),
+            (LaunchError::Image(EngineError::Content(text())), Ours::Storage),
+            (LaunchError::Sealed, Ours::Key),
+            (LaunchError::PutOff(Ours::Storage), Ours::Storage),
+        ] {
+            let words = format!("{error:?}");
+            assert_eq!(consequence(error), Consequence::PutOff(ours), "{words}");
+        }
+    }
+
+    #[test]
+    fn what_the_database_says_is_known_to_who_reads_the_log() {
+        let error = database::Error::Internal { source: "no such table".into() };
+        assert!(LaunchError::from(error).to_string().ends_with(": no such table"));
+    }
+
+    #[test]
+    fn who_fails_is_tried_again_and_named() {
+        for error in [EngineError::Unreachable(text()), EngineError::Failed(text())] {
+            let by_engine = consequence(error.clone());
+            let Consequence::TriedAgain(cause @ Cause::EngineFailed { .. }) = by_engine else {
+                panic!("{by_engine:?}")
+            };
+            assert_eq!(cause.blame(), Blame::Platform);
+            let by_registry = consequence(LaunchError::Image(error));
+            let Consequence::TriedAgain(cause @ Cause::ImageUnavailable { .. }) = by_registry
+            else {
+                panic!("{by_registry:?}")
+            };
+            assert_eq!(cause.blame(), Blame::Platform);
+        }
+        // An image that was brought and is gone again is nobody's mistake in a name.
+        let gone = consequence(no_image());
+        assert!(
+            matches!(gone, Consequence::TriedAgain(Cause::ImageUnavailable { .. })),
+            "{gone:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_refused_is_final_and_says_by_whom() {
+        let (message, image) = (text(), IMAGE.to_owned());
+        let not_found = || Cause::ImageNotFound { image: image.clone(), message: message.clone() };
+        let refused = || Cause::ContainerRefused { message: message.clone() };
+        let denied = || Cause::RegistryDenied { image: image.clone() };
+        for (error, cause) in [
+            (LaunchError::Image(no_image()), not_found()),
+            (LaunchError::Image(EngineError::Refused(text())), not_found()),
+            (LaunchError::Image(EngineError::Denied(IMAGE.to_owned())), denied()),
+            (EngineError::Denied(IMAGE.to_owned()).into(), denied()),
+            (EngineError::Refused(text()).into(), refused()),
+            (LookError::Refused(text()).into(), refused()),
+            (EngineError::PortTaken(text()).into(), Cause::PortTaken),
+            (LaunchError::Moved, Cause::NodeLost { node: "node-1".parse().unwrap() }),
+        ] {
+            let words = format!("{error:?}");
+            assert_eq!(consequence(error), Consequence::Final(cause), "{words}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Jobs whose launch is put off since something of this server's own has failed. That is nobody's
+//! try: all tasks of the job wait for the same moment, later after each failure in a row.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use protocol::ids::{JobId, TaskKey};
+
+use crate::known::own_failures::Ours;
+use crate::shared::lock;
+
+/// The attempts of jobs that are put off, and those that were and have not been launched since.
+#[derive(Debug, Default)]
+pub(crate) struct PutOffs(Mutex<HashMap<(JobId, u32), PutOff>>);
+
+#[derive(Debug)]
+struct PutOff {
+    ours: Ours,
+    /// So often in a row.
+    failures: u32,
+    until: Instant,
+}
+
+impl PutOffs {
+    /// What an attempt waits for, if it is put off.
+    pub(crate) fn waits(&self, attempt: (JobId, u32), now: Instant) -> Option<Ours> {
+        let all = lock(&self.0);
+        all.get(&attempt).filter(|put_off| now < put_off.until).map(|put_off| put_off.ours)
+    }
+
+    /// Puts an attempt off and says for how long. `None`: it is put off already, since many of its
+    /// tasks meet the same failure at the same time.
+    pub(crate) fn failed(
+        &self,
+        attempt: (JobId, u32),
+        ours: Ours,
+        now: Instant,
+    ) -> Option<Duration> {
+        let mut all = lock(&self.0);
+        let last = all.get(&attempt);
+        if last.is_some_and(|last| now < last.until) {
+            return None;
+        }
+        let failures = last.map_or(0, |last| last.failures).saturating_add(1);
+        let pause = backoff(failures);
+        all.insert(attempt, PutOff { ours, failures, until: now + pause });
+        Some(pause)
+    }
+
+    /// A task of it was launched: the next failure is the first one again. What was begun before the
+    /// last failure says nothing.
+    pub(crate) fn succeeded(&self, attempt: (JobId, u32), now: Instant) {
+        let mut all = lock(&self.0);
+        if all.get(&attempt).is_some_and(|last| last.until <= now) {
+            all.remove(&attempt);
+        }
+    }
+
+    /// Forgets attempts of which no task is active any more.
+    pub(crate) fn forget_all_but(&self, active: &HashSet<TaskKey>) {
+        let mut all = lock(&self.0);
+        if all.is_empty() {
+            return;
+        }
+        let active: HashSet<_> = active.iter().map(|key| (key.job, key.attempt)).collect();
+        all.retain(|attempt, _| active.contains(attempt));
+    }
+}
+
+/// The pause after so many failures in a row: doubling from one second to half a minute.
+pub(crate) fn backoff(failures: u32) -> Duration {
+    Duration::from_millis(500 << failures.min(6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ATTEMPT: (JobId, u32) = (JobId(1), 0);
+
+    #[test]
+    fn a_job_is_put_off_for_longer_after_each_failure_in_a_row() {
+        let put_offs = PutOffs::default();
+        let mut now = Instant::now();
+        for seconds in [1, 2, 4, 8, 16, 32, 32] {
+            assert_eq!(put_offs.waits(ATTEMPT, now), None);
+            let pause = Duration::from_secs(seconds);
+            assert_eq!(put_offs.failed(ATTEMPT, Ours::Records, now), Some(pause));
+            // Its other tasks meet the same failure.
+            assert_eq!(put_offs.failed(ATTEMPT, Ours::Storage, now), None);
+            put_offs.succeeded(ATTEMPT, now);
+            assert_eq!(put_offs.waits(ATTEMPT, now), Some(Ours::Records));
+            assert_eq!(put_offs.waits((JobId(2), 0), now), None, "others go on");
+            now += pause;
+        }
+        put_offs.succeeded(ATTEMPT, now);
+        let first = put_offs.failed(ATTEMPT, Ours::Storage, now);
+        assert_eq!(first, Some(Duration::from_secs(1)), "it went on in between");
+    }
+
+    #[test]
+    fn nothing_is_kept_of_jobs_that_have_ended() {
+        let put_offs = PutOffs::default();
+        let now = Instant::now();
+        for job in 1..=3 {
+            put_offs.failed((JobId(job), 0), Ours::Key, now);
+        }
+        let task = |job, attempt| TaskKey { job: JobId(job), attempt, role: 0, index: 0, retry: 0 };
+        put_offs.forget_all_but(&HashSet::from([task(1, 0), task(2, 1)]));
+        let waits = |job| put_offs.waits((JobId(job), 0), now).is_some();
+        assert_eq!([1, 2, 3].map(waits), [true, false, false]);
+    }
+}

@@ -1,0 +1,206 @@
+//! Users' own public keys: read, and told to the tasks that they open.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use api::{Error, ErrorCode, Result};
+use database::public_keys::PublicKeyRecord;
+use database::tasks::Task;
+use engine::EngineError;
+use futures::StreamExt;
+use protocol::guest::{AUTHORIZED_KEYS, FOLDER};
+use protocol::ids::{RoleName, UserName};
+use protocol::plugins;
+use protocol::spec::JobSpec;
+use protocol::state::State;
+use protocol::time::Timestamp;
+use ssh_key::{Algorithm, HashAlg, PublicKey};
+use tar::{Builder, Header};
+
+use crate::error;
+use crate::known::active;
+use crate::known::cluster::Observation;
+use crate::secrets::keys::{self, Pair};
+use crate::shared::Shared;
+
+/// The longest line; an RSA key of 16 384 bits has some 2 800.
+const LONGEST: usize = 8_192;
+/// Shorter RSA keys can be broken.
+const LEAST_RSA_BITS: u32 = 2_048;
+/// Tasks that are told at the same time.
+const AT_ONCE: usize = 8;
+
+/// A key as a user gives it: one line of OpenSSH's, such as `id_ed25519.pub` has.
+pub(crate) fn read(label: &str, text: &str, at: Timestamp) -> Result<PublicKeyRecord> {
+    let invalid = |message: &str| Error::new(ErrorCode::InvalidParametersError, message);
+    let text = text.trim();
+    if text.contains("PRIVATE KEY") {
+        let message = "this is a private key, which is to stay where it is: give the public one, \
+            from the file that ends in .pub";
+        return Err(invalid(message));
+    }
+    if text.len() > LONGEST || text.lines().count() != 1 {
+        return Err(invalid("a public key is one line, as `ssh-ed25519 AAAA… name`"));
+    }
+    let key = PublicKey::from_openssh(text).map_err(|_| {
+        invalid("this is no public key of OpenSSH: one begins with ssh-ed25519, ssh-rsa or ecdsa-")
+    })?;
+    check_strength(&key)?;
+    let label = if label.trim().is_empty() { key.comment().to_string() } else { label.to_owned() };
+    let label: String = label.trim().chars().filter(|c| !c.is_control()).take(100).collect();
+    Ok(PublicKeyRecord {
+        id: 0,
+        fingerprint: key.fingerprint(HashAlg::Sha256).to_string(),
+        line: key.to_openssh().map_err(error::internal)?,
+        label,
+        created_at: at,
+    })
+}
+
+fn check_strength(key: &PublicKey) -> Result<()> {
+    let weak = match key.algorithm() {
+        Algorithm::Dsa => true,
+        Algorithm::Rsa { .. } => key.key_data().rsa().is_none_or(|key| {
+            let bits = key.n().as_positive_bytes().map_or(0, |bytes| bytes.len() * 8);
+            u32::try_from(bits).unwrap_or(u32::MAX) < LEAST_RSA_BITS
+        }),
+        _ => false,
+    };
+    if weak {
+        let message = "this key is too weak: make one by `ssh-keygen -t ed25519`";
+        return Err(Error::new(ErrorCode::InvalidParametersError, message));
+    }
+    Ok(())
+}
+
+/// The lines that let a user enter.
+pub(crate) async fn lines(
+    shared: &Shared,
+    user: &UserName,
+) -> std::result::Result<Vec<String>, database::Error> {
+    let keys = database::public_keys::list_of(shared.database.read(), user).await?;
+    Ok(keys.into_iter().map(|key| key.line).collect())
+}
+
+/// The lines that let enter who is named in the job's file; what is no key lets nobody in.
+pub(crate) fn of_job(spec: &JobSpec, role: &RoleName) -> Vec<String> {
+    let given = plugins::user_keys(spec, Some(role)).into_iter();
+    given.filter_map(|text| read("", text, Timestamp(0)).ok()).map(|key| key.line).collect()
+}
+
+/// Refuses a job file with a key that is none.
+pub(crate) fn check(spec: &JobSpec) -> Result<()> {
+    for text in plugins::user_keys(spec, None) {
+        read("", text, Timestamp(0)).map_err(|error| Error {
+            message: format!("extras: plugin ssh: userssh.value: {}", error.message),
+            ..error
+        })?;
+    }
+    Ok(())
+}
+
+/// Tells the user's tasks when his keys are other ones than `known`, with which one of them was made.
+/// Who changes them tells what has a container by then, so that none is left out.
+pub(crate) async fn tell_if_changed(shared: &Shared, user: &UserName, known: &[String]) {
+    let told = match lines(shared, user).await {
+        Ok(lines) if lines == known => return,
+        Ok(lines) => tell_all(shared, user, lines).await,
+        Err(error) => Err(error::database(error)),
+    };
+    if let Err(error) = told {
+        tracing::warn!(%user, %error, "a new task may not know its user's latest keys");
+    }
+}
+
+/// Tells the user's tasks which keys open them, now that these have changed. One that cannot be told
+/// keeps those that it has.
+pub(crate) async fn tell_tasks(shared: &Shared, user: &UserName) -> Result<()> {
+    // Counted before anybody is told: what is being launched looks whether it was while it was made.
+    shared.key_changes.next();
+    let lines = lines(shared, user).await.map_err(error::database)?;
+    tell_all(shared, user, lines).await
+}
+
+async fn tell_all(shared: &Shared, user: &UserName, lines: Vec<String>) -> Result<()> {
+    let jobs = active::placed(shared).await.map_err(error::database)?;
+    let mine = jobs.into_iter().filter(|job| job.row.key.user == *user);
+    let mine: HashMap<_, _> = mine.map(|job| (job.row.id, job)).collect();
+    if mine.is_empty() {
+        return Ok(());
+    }
+    let tasks = database::tasks::active(shared.database.read()).await.map_err(error::database)?;
+    let entered = [State::Preparing, State::Running];
+    let told: Vec<_> = tasks
+        .into_iter()
+        .filter(|task| entered.contains(&task.state))
+        .filter_map(|task| {
+            let job = mine.get(&task.key.job)?;
+            let entry = keys::private_key(&shared.seal, task.key.job, &job.row.key, Pair::Entry);
+            let of_job = of_job(&job.spec, &task.role_name);
+            let lines = [&[keys::public_line(&entry)], lines.as_slice(), &of_job].concat();
+            Some(tell(shared, task, lines.join("\n") + "\n"))
+        })
+        .collect();
+    futures::stream::iter(told).buffer_unordered(AT_ONCE).collect::<()>().await;
+    Ok(())
+}
+
+async fn tell(shared: &Shared, task: Task, lines: String) {
+    let engine = match shared.observations().get(&task.placement.node) {
+        Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
+        Some(Observation::Silent) | None => return,
+    };
+    let name = task.key.container_name(&shared.installation);
+    let archive = match archive(&lines) {
+        Ok(archive) => archive,
+        Err(error) => return tracing::error!(%error, "keys cannot be packed"),
+    };
+    match engine.put_archive(&name, FOLDER, archive.into()).await {
+        // One that is about to be made is made with them.
+        Ok(()) | Err(EngineError::NoContainer(_)) => {}
+        Err(error) => {
+            tracing::warn!(container = name, %error, "a task was not told of its user's keys");
+        }
+    }
+}
+
+fn archive(lines: &str) -> std::io::Result<Vec<u8>> {
+    let mut archive = Builder::new(Vec::new());
+    let mut header = Header::new_gnu();
+    header.set_mode(0o600);
+    header.set_size(lines.len() as u64);
+    archive.append_data(&mut header, AUTHORIZED_KEYS, lines.as_bytes())?;
+    archive.into_inner()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ED25519: &str =
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJdD7y3aLq454yWBdwLWbieU1ebz9/cu7/QEXn9OIeZJ";
+
+    #[test]
+    fn a_key_has_its_comment_as_its_name_unless_it_is_given_one() {
+        let text = format!(" {ED25519} alice@laptop\n");
+        let key = read("", &text, Timestamp(1)).unwrap();
+        assert_eq!((key.label.as_str(), key.line.as_str()), ("alice@laptop", text.trim()));
+        assert!(key.fingerprint.starts_with("SHA256:"), "{}", key.fingerprint);
+        assert_eq!(read("work", &text, Timestamp(1)).unwrap().label, "work");
+    }
+
+    #[test]
+    fn what_is_no_public_key_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("", "one line"),
+            ("hello", "no public key"),
+            ("-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n", "to stay where it is"),
+            (&format!("{ED25519}\n{ED25519}"), "one line"),
+            (&format!("command=\"id\" {ED25519}"), "no public key"),
+            (&"x".repeat(9_000), "one line"),
+        ] {
+            let error = read("", text, Timestamp(1)).unwrap_err();
+            assert!(error.message.contains(reason), "{text}: {}", error.message);
+        }
+    }
+}

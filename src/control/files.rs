@@ -1,0 +1,10 @@
+//! Users' files: who may do what with a path, how much there is of whom, and how files arrive.
+
+pub(crate) mod access;
+pub(crate) mod job_keys;
+pub(crate) mod ledger;
+pub(crate) mod uploads;
+
+mod failure;
+
+pub(crate) use failure::{failure, path_of};

@@ -1,0 +1,11 @@
+//! What control knows: of the cluster, of jobs that have not ended, of how long others took, and what
+//! it was told to go by. It acts on no engine, and knows no files and no secrets.
+
+pub(crate) mod active;
+pub(crate) mod cluster;
+pub(crate) mod own_failures;
+pub(crate) mod portal;
+pub(crate) mod promises;
+pub(crate) mod queue;
+pub(crate) mod rules;
+pub(crate) mod runs;

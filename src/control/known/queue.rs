@@ -1,0 +1,418 @@
+//! Cluster and queue as the scheduler's loop knows them: kept between passes, told what changed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Mutex;
+
+use api::cluster::FreeGpus;
+use database::attempts::Attempt;
+use protocol::cluster::Share;
+use protocol::ids::{GpuType, JobId, JobKey, VirtualClusterName};
+use protocol::jobs::Hold;
+use protocol::state::State;
+use protocol::time::Timestamp;
+use protocol::wait::{Expected, WaitReason, Waiting};
+use scheduler::model::{Node, Placement, Preemption, Request, Running, Snapshot, VirtualCluster};
+use scheduler::{Pass, PastRuns, PastWaits};
+
+use crate::known::active::Active;
+use crate::known::cluster::{Cluster, scheduler_node};
+use crate::known::runs;
+use crate::shared::lock;
+use crate::wake::now;
+
+#[cfg(test)]
+mod tests;
+mod told;
+
+pub(crate) use told::{News, request, wanted};
+
+/// What the scheduler's loop knows between its passes.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    /// All jobs that have not ended.
+    jobs: HashMap<JobId, Active>,
+    /// Those of them that hold something.
+    running: BTreeMap<JobId, Running>,
+    /// Those that wait and shall stop.
+    stopping: BTreeSet<JobId>,
+    nodes: Vec<Node>,
+    virtual_clusters: Vec<VirtualCluster>,
+    /// What the scheduler makes of it.
+    state: scheduler::State,
+    /// It may differ from the records: all is read anew, and the state built from that.
+    doubtful: bool,
+    /// Why those who wait do, once somebody has asked since the last change.
+    said: Option<HashMap<JobId, Waiting>>,
+    /// What is free in those virtual clusters of which somebody has asked since the last change.
+    free: HashMap<VirtualClusterName, BTreeMap<GpuType, FreeGpus>>,
+}
+
+/// What a pass decided.
+#[derive(Debug, Default)]
+pub(crate) struct Decided {
+    /// Jobs that start.
+    pub(crate) placed: Vec<(Active, Placement)>,
+    /// Jobs that have to make room.
+    pub(crate) preempted: Vec<(Preemption, Option<JobKey>)>,
+    /// Jobs that are stopped before they started.
+    pub(crate) stopped: Vec<Active>,
+    /// Anything in the queue is not as it was.
+    pub(crate) changed: bool,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            jobs: HashMap::new(),
+            running: BTreeMap::new(),
+            stopping: BTreeSet::new(),
+            nodes: Vec::new(),
+            virtual_clusters: Vec::new(),
+            state: scheduler::State::new(Vec::new(), Vec::new()),
+            doubtful: true,
+            said: None,
+            free: HashMap::new(),
+        }
+    }
+}
+
+impl Queue {
+    /// A job that has not ended.
+    pub(crate) fn job(&self, id: JobId) -> Option<&Active> {
+        self.jobs.get(&id)
+    }
+
+    /// The name of a job that has not ended.
+    pub(crate) fn key(&self, id: JobId) -> Option<&JobKey> {
+        self.job(id).map(|job| &job.row.key)
+    }
+
+    /// The jobs that hold something.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Running> {
+        self.running.values()
+    }
+
+    /// How many jobs of a virtual cluster wait.
+    pub(crate) fn waiting_in(&self, cluster: &VirtualClusterName) -> u64 {
+        let waits =
+            |job: &&Active| job.row.state == State::Waiting && job.row.virtual_cluster == *cluster;
+        self.jobs.values().filter(waits).count() as u64
+    }
+
+    /// What the scheduler makes of it, to be asked.
+    pub(crate) fn state(&mut self) -> &mut scheduler::State {
+        &mut self.state
+    }
+
+    /// Something that was decided was not done, or could not be read: nothing is taken for granted
+    /// any more.
+    pub(crate) fn doubt(&mut self) {
+        self.doubtful = true;
+    }
+
+    /// Whether all is to be read anew.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.doubtful
+    }
+
+    /// Takes in what was read, in the cluster as it is now. Says whether anything may be different.
+    pub(crate) fn take_in(
+        &mut self,
+        news: News,
+        cluster: &Cluster,
+        past: &Mutex<PastRuns>,
+    ) -> bool {
+        let mut changed = self.doubtful;
+        let News { whole, jobs, gone, attempts, mut tasks, at } = news;
+        let before: BTreeSet<JobId> = match whole {
+            true => self.jobs.keys().copied().collect(),
+            false => gone,
+        };
+        let there: HashSet<JobId> = jobs.iter().map(|job| job.row.id).collect();
+        for job in before.into_iter().filter(|job| !there.contains(job)) {
+            self.forget(job);
+            changed = true;
+        }
+        let mut turned = BTreeSet::new();
+        for job in jobs {
+            let id = job.row.id;
+            changed |= if job.row.state == State::Waiting {
+                self.waits(job, past, &mut turned)
+            } else {
+                let tasks = tasks.remove(&id).unwrap_or_default();
+                self.holds(job, attempts.get(&id), tasks, (past, at))
+            };
+        }
+        self.reorder(&turned, past);
+        changed |= self.set_cluster(cluster);
+        if self.doubtful {
+            let mut snapshot = self.snapshot(past);
+            let in_turned = |job: &JobId| {
+                self.job(*job).is_some_and(|job| turned.contains(&job.row.virtual_cluster))
+            };
+            snapshot.reserved.retain(|reservation| !in_turned(&reservation.job));
+            self.state = scheduler::State::of(&snapshot);
+            self.doubtful = false;
+        } else if whole {
+            let waiting = self.requests(past);
+            waiting.iter().for_each(|request| self.state.expects(request));
+        }
+        if changed {
+            self.unsay();
+        }
+        changed
+    }
+
+    /// What was said holds no more.
+    fn unsay(&mut self) {
+        self.said = None;
+        self.free.clear();
+    }
+
+    /// Says whether nodes or virtual clusters are others than before.
+    fn set_cluster(&mut self, cluster: &Cluster) -> bool {
+        let nodes: Vec<Node> = cluster.nodes.iter().map(scheduler_node).collect();
+        let clusters: Vec<_> = cluster.virtual_clusters.iter().map(VirtualCluster::from).collect();
+        let other_nodes = self.nodes != nodes;
+        let other_clusters = self.virtual_clusters != clusters;
+        if other_nodes {
+            self.nodes.clone_from(&nodes);
+            self.tell(|state| state.set_nodes(nodes));
+            if !self.doubtful {
+                // What was on a node or GPU that is back again is still there.
+                self.running.values().for_each(|running| self.state.runs(running));
+            }
+        }
+        if other_clusters {
+            self.virtual_clusters.clone_from(&clusters);
+            self.tell(|state| state.set_virtual_clusters(clusters));
+        }
+        other_nodes || other_clusters
+    }
+
+    /// Tells the state, unless it will be built anew anyhow.
+    fn tell(&mut self, change: impl FnOnce(&mut scheduler::State)) {
+        if !self.doubtful {
+            change(&mut self.state);
+        }
+    }
+
+    /// A job has ended.
+    fn forget(&mut self, id: JobId) {
+        self.jobs.remove(&id);
+        self.stopping.remove(&id);
+        let ran = self.running.remove(&id).is_some();
+        self.tell(|state| if ran { state.ended(id) } else { state.cancel(id) });
+    }
+
+    /// A job waits, for the first time, again, or differently; or there is nothing new: false.
+    fn waits(
+        &mut self,
+        job: Active,
+        past: &Mutex<PastRuns>,
+        turned: &mut BTreeSet<VirtualClusterName>,
+    ) -> bool {
+        let id = job.row.id;
+        let came_back = self.running.remove(&id).is_some();
+        if came_back {
+            self.tell(|state| state.ended(id));
+        }
+        let stops = job.row.stop.is_some();
+        let before = self.jobs.insert(id, job).filter(|_| !came_back);
+        if stops {
+            self.stopping.insert(id);
+            self.tell(|state| state.cancel(id));
+            return true;
+        }
+        let now = &self.jobs[&id].row;
+        if let Some(before) = &before {
+            let turn = |row: &database::jobs::JobRow| (row.priority, row.moved_ms);
+            let rest = |row: &database::jobs::JobRow| {
+                (row.held.is_some(), row.not_before, row.avoid.clone())
+            };
+            if turn(&before.row) != turn(now) {
+                turned.insert(now.virtual_cluster.clone());
+            } else if rest(&before.row) == rest(now) {
+                return false;
+            }
+        }
+        let request = told::request_of_job(&self.jobs[&id], past);
+        self.tell(|state| state.submit(&request));
+        true
+    }
+
+    /// A job holds something. Says whether that is anything new.
+    fn holds(
+        &mut self,
+        job: Active,
+        attempt: Option<&Attempt>,
+        tasks: Vec<database::tasks::Task>,
+        (past, at): (&Mutex<PastRuns>, Timestamp),
+    ) -> bool {
+        let id = job.row.id;
+        let known = self.running.get(&id);
+        let running = told::running_of_job(&job, attempt, tasks, known, (past, at));
+        self.jobs.insert(id, job);
+        if !self.doubtful && (known.is_none() || !self.state.has_place(id)) {
+            // Somebody else placed it.
+            self.doubtful = true;
+        }
+        self.tell(|state| state.runs(&running));
+        let known = self.running.insert(id, running);
+        known.as_ref() != self.running.get(&id)
+    }
+
+    /// Where people changed somebody's turn, nobody stays first for what he was promised before.
+    fn reorder(&mut self, turned: &BTreeSet<VirtualClusterName>, past: &Mutex<PastRuns>) {
+        if turned.is_empty() {
+            return;
+        }
+        for job in self.state.promised() {
+            let Some(job) = self.jobs.get(&job) else { continue };
+            if turned.contains(&job.row.virtual_cluster) {
+                let request = told::request_of_job(job, past);
+                self.tell(|state| state.submit(&request));
+            }
+        }
+    }
+
+    /// One pass: what it decides is taken for done.
+    pub(crate) fn decide(&mut self, now: Timestamp, past: &Mutex<PastRuns>) -> Decided {
+        let woken = self.state.wakes_at().is_some_and(|moment| moment <= now);
+        let pass = self.state.pass(now);
+        let changed = woken || pass != Pass::default();
+        let Pass { placements, preemptions } = pass;
+        let placed = placements.into_iter().filter_map(|placement| {
+            let job = self.jobs.get(&placement.job)?;
+            let running = told::running_of_placement(job, &placement, (past, now));
+            self.running.insert(placement.job, running);
+            Some((job.clone(), placement))
+        });
+        let placed = placed.collect();
+        let preempted = preemptions.into_iter().map(|preemption| {
+            let by = self.key(preemption.taken_by).cloned();
+            (preemption, by)
+        });
+        let preempted = preempted.collect();
+        for (id, running) in &mut self.running {
+            running.standing = self.state.standing(*id).unwrap_or(running.standing);
+        }
+        let stopping = std::mem::take(&mut self.stopping);
+        let stopped = stopping.iter().filter_map(|id| self.jobs.get(id)).cloned().collect();
+        if changed {
+            self.unsay();
+        }
+        Decided { placed, preempted, stopped, changed }
+    }
+
+    /// A job that was to give up its place is told so.
+    pub(crate) fn ends(&mut self, id: JobId) {
+        if let Some(running) = self.running.get_mut(&id) {
+            running.stopping = true;
+            self.state.runs(running);
+            self.unsay();
+        }
+    }
+
+    /// The jobs that wait for their turn, as the scheduler is told them.
+    pub(crate) fn requests(&self, past: &Mutex<PastRuns>) -> Vec<Request> {
+        let waits = |job: &&Active| job.row.state == State::Waiting && job.row.stop.is_none();
+        let waiting = self.jobs.values().filter(waits);
+        let waiting = waiting.filter(|job| !self.running.contains_key(&job.row.id));
+        waiting.map(|job| told::request_of_job(job, past)).collect()
+    }
+
+    /// Everything as it is now, to think a change through on.
+    pub(crate) fn snapshot(&self, past: &Mutex<PastRuns>) -> Snapshot {
+        Snapshot {
+            nodes: self.nodes.clone(),
+            virtual_clusters: self.virtual_clusters.clone(),
+            running: self.running.values().cloned().collect(),
+            waiting: self.requests(past),
+            reserved: self.state.reservations(),
+        }
+    }
+
+    /// The types of all GPUs.
+    pub(crate) fn gpu_types(&self) -> BTreeSet<GpuType> {
+        let gpus = self.nodes.iter().flat_map(|node| &node.capacity.gpus);
+        gpus.map(|gpu| gpu.gpu_type.clone()).collect()
+    }
+
+    /// What a job of a virtual cluster could start on now, by GPU type. Types of which it could never
+    /// have any are left out.
+    pub(crate) fn free(
+        &mut self,
+        within: &VirtualClusterName,
+        now: Timestamp,
+    ) -> BTreeMap<GpuType, FreeGpus> {
+        let within = self.first_alike(within);
+        if let Some(known) = self.free.get(&within) {
+            return known.clone();
+        }
+        let types = self.gpu_types();
+        let least = told::least(&within, now);
+        let of = |gpu_type: GpuType| {
+            let free = self.state.free_gpus(&least, &gpu_type, now)?;
+            let scheduler::model::FreeGpus { gpus, on_one_node, borrowed } = free;
+            Some((gpu_type, FreeGpus { gpus, on_one_node, borrowed }))
+        };
+        let free: BTreeMap<_, _> = types.into_iter().filter_map(of).collect();
+        self.free.insert(within, free.clone());
+        free
+    }
+
+    /// The first virtual cluster to which the same belongs: those without a share have all that is
+    /// guaranteed to nobody.
+    fn first_alike(&self, name: &VirtualClusterName) -> VirtualClusterName {
+        let clusters = &self.virtual_clusters;
+        let has_nothing = |cluster: &&VirtualCluster| {
+            let VirtualCluster { name: _, parent, share, shapes, borrows: _ } = cluster;
+            parent.is_none() && shapes.is_empty() && *share == Share::default()
+        };
+        let own = clusters.iter().find(|cluster| cluster.name == *name).filter(has_nothing);
+        let alike = own.and_then(|own| {
+            clusters.iter().filter(has_nothing).find(|other| other.borrows == own.borrows)
+        });
+        alike.map_or_else(|| name.clone(), |alike| alike.name.clone())
+    }
+
+    /// A job that waits, as the scheduler is told it.
+    pub(crate) fn request(&self, id: JobId, past: &Mutex<PastRuns>) -> Option<Request> {
+        Some(told::request_of_job(self.job(id)?, past))
+    }
+
+    /// Why jobs wait, their places, and when they may start.
+    pub(crate) fn waiting(
+        &mut self,
+        ids: &[JobId],
+        past: &Mutex<PastWaits>,
+        now: Timestamp,
+    ) -> HashMap<JobId, (Waiting, Option<Expected>)> {
+        let (state, jobs) = (&mut self.state, &self.jobs);
+        let said = self.said.get_or_insert_with(|| state.waiting(now).into_iter().collect());
+        let past = lock(past);
+        let of = |id: &JobId| {
+            let mut waiting = said.get(id)?.clone();
+            let row = &jobs.get(id)?.row;
+            // The scheduler only knows that a job is held, not by whom.
+            if let Some(hold) = &row.held {
+                waiting.reason = held(hold);
+            }
+            let like = past.expect(&runs::like(row), &row.key.name, waits_since(row), now);
+            let expected = runs::start(&waiting, state.promised_start(*id, now), like);
+            Some((*id, (waiting, expected)))
+        };
+        ids.iter().filter_map(of).collect()
+    }
+}
+
+/// Since when a job waits, as far as that is known: of one that was tried already, since now.
+pub(crate) fn waits_since(row: &database::jobs::JobRow) -> Timestamp {
+    if row.attempt.is_none() { row.submitted_at } else { now() }
+}
+
+/// Why a held job waits.
+pub(crate) fn held(hold: &Hold) -> WaitReason {
+    WaitReason::Hold { by: Some(hold.by.clone()), administrator: hold.administrator }
+}

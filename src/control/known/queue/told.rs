@@ -1,0 +1,235 @@
+//! What is read of jobs and their tasks, as the scheduler is told it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Mutex;
+
+use database::attempts::Attempt;
+use database::tasks::Task;
+use protocol::ids::{JobId, PortLabel, UserName, VirtualClusterName};
+use protocol::resources::MIN_MEMORY_MB;
+use protocol::spec::{JobSpec, NodeWish, PortRequest, Priority, TimeLimit};
+use protocol::time::Timestamp;
+use scheduler::model::{Demand, Placement, Request, RoleRequest, Running, Standing, Turn};
+use scheduler::{Like, PastRuns};
+
+use crate::known::active::{self, Active};
+use crate::known::runs;
+use crate::shared::{Shared, lock};
+use crate::wake::now;
+
+/// What was read anew.
+#[derive(Debug)]
+pub(crate) struct News {
+    /// All jobs that have not ended were read, and not only some.
+    pub(super) whole: bool,
+    /// Those that have not ended.
+    pub(super) jobs: Vec<Active>,
+    /// Of those that were asked for, the ones that have ended.
+    pub(super) gone: BTreeSet<JobId>,
+    /// The current attempts of those that hold something.
+    pub(super) attempts: HashMap<JobId, Attempt>,
+    /// Their tasks.
+    pub(super) tasks: HashMap<JobId, Vec<Task>>,
+    /// When.
+    pub(super) at: Timestamp,
+}
+
+impl News {
+    /// Everything.
+    pub(crate) async fn whole(shared: &Shared) -> Result<Self, database::Error> {
+        let jobs = active::jobs(shared).await?;
+        let tasks = database::tasks::active(shared.database.read()).await?;
+        Self::of(shared, jobs, tasks, true).await
+    }
+
+    /// These jobs and nothing else.
+    pub(crate) async fn of_jobs(shared: &Shared, ids: &[JobId]) -> Result<Self, database::Error> {
+        let jobs = active::of(shared, ids).await?;
+        let placed: Vec<JobId> = placed(&jobs).collect();
+        let tasks = database::tasks::active_of(shared.database.read(), &placed).await?;
+        let mut news = Self::of(shared, jobs, tasks, false).await?;
+        let there: BTreeSet<JobId> = news.jobs.iter().map(|job| job.row.id).collect();
+        news.gone = ids.iter().copied().filter(|id| !there.contains(id)).collect();
+        Ok(news)
+    }
+
+    async fn of(
+        shared: &Shared,
+        jobs: Vec<Active>,
+        all: Vec<Task>,
+        whole: bool,
+    ) -> Result<Self, database::Error> {
+        let placed: Vec<JobId> = placed(&jobs).collect();
+        let attempts = database::attempts::of_jobs(shared.database.read(), &placed).await?;
+        // By number, so that of a job's attempts the last one stays.
+        let attempts = attempts.into_iter().map(|attempt| (attempt.job, attempt)).collect();
+        let mut tasks: HashMap<JobId, Vec<Task>> = HashMap::new();
+        for task in all {
+            tasks.entry(task.key.job).or_default().push(task);
+        }
+        Ok(Self { whole, jobs, gone: BTreeSet::new(), attempts, tasks, at: now() })
+    }
+}
+
+/// Those that have been given their place.
+fn placed(jobs: &[Active]) -> impl Iterator<Item = JobId> {
+    use protocol::state::State;
+    jobs.iter().filter(|job| job.row.state != State::Waiting).map(|job| job.row.id)
+}
+
+/// A job that holds something. By what right it does is known since it was placed, and of those
+/// that are new to this server the records say it.
+pub(super) fn running_of_job(
+    job: &Active,
+    attempt: Option<&Attempt>,
+    tasks: Vec<Task>,
+    known: Option<&Running>,
+    (past, at): (&Mutex<PastRuns>, Timestamp),
+) -> Running {
+    let borrowed = attempt.is_some_and(|attempt| attempt.borrowed);
+    let ending = known.is_some_and(|known| known.stopping)
+        || attempt.is_some_and(|attempt| attempt.exit.is_some());
+    let started_at = attempt.map_or(job.row.submitted_at, |attempt| attempt.placed_at);
+    // The limit counts from the first container, for which the images have to come first.
+    let current = tasks.iter().filter(|task| Some(task.key.attempt) == job.row.attempt);
+    let begun = current.filter_map(|task| task.started_at).min().unwrap_or(at);
+    let limit = job.spec.time_limit.map(|limit| limit.millis() + begun.since(started_at));
+    let expected_ms = lock(past).expect(runs::like(&job.row), limit);
+    let held = tasks.into_iter().filter(|task| !task.state.is_final());
+    Running {
+        job: job.row.id,
+        virtual_cluster: job.row.virtual_cluster.clone(),
+        tasks: held.map(|task| (task.placement, Demand::from(task.resources))).collect(),
+        standing: known.map_or_else(|| standing(borrowed), |known| known.standing),
+        turn: turn(job, expected_ms),
+        started_at,
+        limit_ms: limit,
+        expected_ms,
+        stopping: ending || job.row.stop.is_some(),
+    }
+}
+
+/// Its place in the queue, should it wait again.
+fn turn(job: &Active, expected_ms: Option<i64>) -> Turn {
+    let expected = expected_ms.or(job.spec.time_limit.map(TimeLimit::millis));
+    Turn::new(job.row.priority, job.row.submitted_at, job.row.moved_ms, expected)
+}
+
+/// By what right an attempt runs.
+fn standing(borrowed: bool) -> Standing {
+    if borrowed { Standing::Borrowed } else { Standing::Guaranteed }
+}
+
+/// A job that has just been given its place.
+pub(super) fn running_of_placement(
+    job: &Active,
+    placement: &Placement,
+    (past, at): (&Mutex<PastRuns>, Timestamp),
+) -> Running {
+    let tasks = placement.tasks.iter().filter_map(|task| {
+        let role = job.spec.roles.get(task.role as usize)?;
+        Some((task.clone(), Demand::from(role.resources)))
+    });
+    let limit = job.spec.time_limit.map(TimeLimit::millis);
+    let expected_ms = lock(past).expect(runs::like(&job.row), limit);
+    Running {
+        job: placement.job,
+        virtual_cluster: job.row.virtual_cluster.clone(),
+        tasks: tasks.collect(),
+        standing: placement.standing,
+        turn: turn(job, expected_ms),
+        started_at: at,
+        limit_ms: limit,
+        expected_ms,
+        stopping: false,
+    }
+}
+
+/// A job that waits.
+pub(super) fn request_of_job(job: &Active, past: &Mutex<PastRuns>) -> Request {
+    let limit = job.spec.time_limit.map(TimeLimit::millis);
+    Request {
+        expected_ms: lock(past).expect(runs::like(&job.row), limit),
+        job: job.row.id,
+        submitted_at: job.row.submitted_at,
+        priority: job.row.priority,
+        moved_ms: job.row.moved_ms,
+        held: job.row.held.is_some(),
+        not_before: job.row.not_before,
+        avoid: job.row.avoid.clone(),
+        ..request(&job.spec, &job.row.key.user)
+    }
+}
+
+/// A job that is not stored yet, with what is expected of it.
+pub(crate) fn wanted(shared: &Shared, spec: &JobSpec, user: &UserName) -> Request {
+    let request = request(spec, user);
+    let expected_ms = lock(&shared.past).expect(Like::from(&request), request.limit_ms);
+    Request { expected_ms, ..request }
+}
+
+/// A spec as the scheduler sees it; for a job that is not stored yet.
+pub(crate) fn request(spec: &JobSpec, user: &UserName) -> Request {
+    Request {
+        job: JobId(i64::MAX),
+        user: user.clone(),
+        virtual_cluster: spec.virtual_cluster.clone(),
+        priority: spec.priority,
+        submitted_at: now(),
+        moved_ms: 0,
+        held: false,
+        not_before: None,
+        limit_ms: spec.time_limit.map(TimeLimit::millis),
+        expected_ms: None,
+        avoid: Vec::new(),
+        nodes: spec.nodes.clone(),
+        roles: spec
+            .roles
+            .iter()
+            .map(|role| RoleRequest {
+                count: role.count,
+                demand: Demand::from(role.resources),
+                gpu_types: if role.gpu_types.is_empty() {
+                    spec.gpu_types.clone()
+                } else {
+                    role.gpu_types.clone()
+                },
+                ports: ports(&role.ports),
+            })
+            .collect(),
+    }
+}
+
+/// A job of one task with the least that a job file may ask for, to be asked with GPUs.
+pub(super) fn least(within: &VirtualClusterName, now: Timestamp) -> Request {
+    let demand = Demand { cpu_milli: 1000, memory_mb: MIN_MEMORY_MB, ..Demand::default() };
+    let demand = Demand { gpu_milli: scheduler::model::WHOLE_GPU, ..demand };
+    let role = RoleRequest { count: 1, demand, gpu_types: Vec::new(), ports: ports(&[]) };
+    Request {
+        job: JobId(i64::MAX),
+        user: UserName::new("anybody").expect("a fixed name is valid"),
+        virtual_cluster: within.clone(),
+        priority: Priority::default(),
+        submitted_at: now,
+        moved_ms: 0,
+        held: false,
+        not_before: None,
+        limit_ms: None,
+        expected_ms: None,
+        avoid: Vec::new(),
+        nodes: NodeWish::default(),
+        roles: vec![role],
+    }
+}
+
+/// The ports of a role's tasks: `http` and `ssh` are always there.
+fn ports(asked: &[PortRequest]) -> Vec<PortRequest> {
+    let mut ports = asked.to_vec();
+    for label in ["http", "ssh"] {
+        if !ports.iter().any(|port| port.label.as_str() == label) {
+            let label = PortLabel::new(label).expect("http and ssh are valid port labels");
+            ports.push(PortRequest { label, begin_at: 0, count: 1 });
+        }
+    }
+    ports
+}

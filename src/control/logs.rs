@@ -1,0 +1,4 @@
+//! The logs of containers, as far as they were read.
+
+pub(crate) mod end;
+pub(crate) mod spools;
