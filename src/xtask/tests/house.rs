@@ -1,6 +1,7 @@
 //! The invariants of the house: which room may know which, and what must not be there at all.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -50,6 +51,33 @@ const ROOMS: [(&str, &[&str]); 14] = [
     ("xtask", &[]),
     ("app", &["protocol", "api"]),
 ];
+
+/// The rooms within `control`, from the top down, and those beneath it that each uses. What operations
+/// and loops both need lies beneath the two; neither knows the other.
+const WITHIN_CONTROL: [(&str, &[&str]); 12] = [
+    (
+        "ops",
+        &["terminals", "container", "files", "accounts", "logs", "records", "secrets", "known"],
+    ),
+    ("loops", &["container", "accounts", "logs", "records", "known"]),
+    ("terminals", &["container", "records", "secrets", "known"]),
+    ("container", &["files", "accounts", "secrets", "known"]),
+    ("files", &["accounts", "records", "secrets"]),
+    ("accounts", &["records", "secrets"]),
+    ("logs", &["known"]),
+    ("records", &[]),
+    ("secrets", &[]),
+    ("known", &[]),
+    ("wake", &[]),
+    ("error", &[]),
+];
+
+/// What stands beside the rooms within `control` and may name all of them: what puts them together, and
+/// the one struct that holds something of each.
+const BESIDE: [&str; 3] = ["lib", "start", "shared"];
+
+/// What all rooms within `control` may name: how things fail, clock and bells, and that struct.
+const GROUND: [&str; 4] = ["error", "Error", "wake", "shared"];
 
 /// The rooms without input and output, without clock and chance.
 const PURE: [&str; 4] = ["protocol", "scheduler", "lifecycle", "api"];
@@ -158,6 +186,90 @@ fn every_crate_is_a_room_and_uses_only_the_rooms_it_may() {
         let ours = dependencies.iter().filter(|name| direct.contains_key(*name));
         let wrong: Vec<_> = ours.filter(|name| !allowed.contains(&name.as_str())).collect();
         assert!(wrong.is_empty(), "{room} must not depend on {wrong:?}");
+    }
+}
+
+/// The name that a path begins with.
+fn first_name(path: &str) -> &str {
+    let ends = |letter: char| !letter.is_alphanumeric() && letter != '_';
+    path.trim_start().split(ends).next().unwrap_or_default()
+}
+
+/// What a source names of its crate: the first names after `crate::`.
+fn named(code: &str) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    for (at, root) in code.match_indices("crate::") {
+        let rest = &code[at + root.len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            names.insert(first_name(rest));
+            continue;
+        };
+        names.insert(first_name(group));
+        let mut depth = 0;
+        for (at, letter) in group.char_indices() {
+            match letter {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    names.insert(first_name(&group[at + 1..]));
+                }
+                _ => {}
+            }
+        }
+    }
+    names.remove("");
+    names
+}
+
+/// The code of a source without its comments and its tests.
+fn code(file: &Path) -> String {
+    let text = fs::read_to_string(file).expect("a source is text");
+    let code = text.split("mod tests {").next().unwrap_or_default();
+    let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn rooms_within_control_are_listed_from_the_top_down() {
+    let order: Vec<&str> = WITHIN_CONTROL.iter().map(|(room, _)| *room).collect();
+    for (at, (room, uses)) in WITHIN_CONTROL.iter().enumerate() {
+        let beneath = &order[at + 1..];
+        let wrong: Vec<_> = uses.iter().filter(|used| !beneath.contains(*used)).collect();
+        assert!(wrong.is_empty(), "{wrong:?} are not beneath {room}");
+    }
+}
+
+#[test]
+fn rooms_within_control_use_only_those_that_they_may() {
+    let allowed: BTreeMap<&str, &[&str]> = WITHIN_CONTROL.into_iter().collect();
+    let control = metadata().workspace_root.join("src/control");
+    let mut files = Vec::new();
+    collect(control.as_std_path(), &mut files);
+    let mut seen = BTreeSet::new();
+    for file in files {
+        let place = file.strip_prefix(control.as_std_path()).expect("it was found there");
+        let module = place.with_extension("");
+        let parts: Vec<&str> = module.iter().filter_map(OsStr::to_str).collect();
+        let room = parts[0];
+        if room == "tests" || BESIDE.contains(&room) {
+            continue;
+        }
+        let allowed = allowed.get(room).unwrap_or_else(|| panic!("{room} is no room of control"));
+        let code = code(&file);
+        let place = place.display();
+        let above = "super::".repeat(parts.len());
+        assert!(!code.contains(&above), "{place}: name other rooms by crate::");
+        for name in named(&code) {
+            let may = name == room || GROUND.contains(&name) || allowed.contains(&name);
+            assert!(may, "{place}: {room} must not use {name}");
+            seen.insert((room.to_owned(), name.to_owned()));
+        }
+    }
+    for (room, uses) in WITHIN_CONTROL {
+        let gone = |used: &&&str| !seen.contains(&(room.to_owned(), (**used).to_owned()));
+        let gone: Vec<_> = uses.iter().filter(gone).collect();
+        assert!(gone.is_empty(), "{room} uses {gone:?} no more: take them off the list");
     }
 }
 
