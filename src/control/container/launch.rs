@@ -101,7 +101,7 @@ pub(crate) enum Launched {
     GivenUp(Exit),
     /// The engine or the image's registry failed: try again later, but not for ever on this node; this
     /// is why then.
-    NotLaunched(Cause),
+    Failed(Cause),
     /// Something of ours failed: nothing is counted, and the whole job is put off.
     PutOff,
 }
@@ -263,7 +263,7 @@ fn failed(launch: &Launch, error: LaunchError) -> Launched {
             put_off(launch, ours, &words);
             Launched::PutOff
         }
-        Consequence::TriedAgain(cause) => Launched::NotLaunched(cause),
+        Consequence::TriedAgain(cause) => Launched::Failed(cause),
         Consequence::Final(cause) => {
             Launched::GivenUp(Exit { code: None, cause, evidence: Vec::new() })
         }

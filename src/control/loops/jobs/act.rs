@@ -114,7 +114,7 @@ impl From<Launched> for Outcome {
         match launched {
             Launched::Done => Self::Done,
             Launched::GivenUp(exit) => Self::GivenUp(exit),
-            Launched::NotLaunched(cause) => Self::NotLaunched(cause),
+            Launched::Failed(cause) => Self::NotLaunched(cause),
             Launched::PutOff => Self::PutOff,
         }
     }
