@@ -102,8 +102,8 @@ pub(super) const DOORS: &[Saying] = &[
     ("Compiled regex exceeds size limit of {} bytes.", "正则表达式过于复杂"),
     ("a mark is two numbers with a dot between them", "标记应为以点分隔的两个数字"),
     (
-        "allowed are split:TASKSxGPUS, type:GPUTYPE and vc:NAME",
-        "可用的有 split:TASKSxGPUS、type:GPUTYPE 和 vc:NAME",
+        "allowed are split:TASKSxGPUS, type:GPUTYPE, vc:NAME and limit:TIME",
+        "可用的有 split:TASKSxGPUS、type:GPUTYPE、vc:NAME 和 limit:TIME",
     ),
     ("{} is no filter: allowed are {}", "{0} 不是筛选条件：可用的有 {1}"),
     ("{} cannot be read: allowed is {}", "无法识别 {0}：可以填写 {1}"),
