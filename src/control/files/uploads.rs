@@ -57,8 +57,8 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// Ends the turn of whoever writes, and waits until he has ended.
-    pub(crate) async fn take(&self, arriving: &Arriving) -> Turn {
+    /// Ends the turn of whoever writes, and waits until he has ended; not behind one who came later.
+    pub(crate) async fn take(&self, arriving: &Arriving) -> Result<Turn> {
         let replaced = CancellationToken::new();
         let writing = {
             let mut turns = lock(&self.0);
@@ -68,7 +68,14 @@ impl Turns {
             std::mem::replace(&mut sender.replaced, replaced.clone()).cancel();
             Arc::clone(&sender.writing)
         };
-        Turn { replaced, _writing: writing.lock_owned().await }
+        tokio::select! {
+            biased;
+            writing = writing.lock_owned() => Ok(Turn { replaced, _writing: writing }),
+            () = replaced.cancelled() => Err(Error::new(
+                ErrorCode::ConflictUploadError,
+                "somebody who came later sends this file: ask how much has arrived and go on there",
+            )),
+        }
     }
 }
 

@@ -170,7 +170,7 @@ impl Files for Ops {
         let arriving = uploads::arriving(actor, &path, upload)?;
         let standing = self.access(actor).to_change(&path).await?;
         self.check_name(&path, uploads::mode(upload)).await?;
-        let turn = self.turns.take(&arriving).await;
+        let turn = self.turns.take(&arriving).await?;
         let arrived = self.shared.storage.arrived(&arriving).await.map_err(failure)?;
         if arrived != offset || offset > upload.length {
             return Err(uploads::elsewhere(arrived, offset));

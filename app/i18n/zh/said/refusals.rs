@@ -226,6 +226,10 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("the file did not arrive completely", "文件没有完整到达"),
     ("the file is too large: at most {} bytes are taken", "文件过大：最多 {0} 字节"),
     ("the sender was silent for too long", "发送方长时间没有数据"),
+    (
+        "somebody who came later sends this file: ask how much has arrived and go on there",
+        "已有更晚的发送者在上传此文件：请查询已到达的字节数并从该处继续",
+    ),
     ("{} bytes have arrived: go on there, not at {}", "已到达 {0} 字节：请从此处继续，而不是 {1}"),
     ("the form could not be read", "无法读取表单"),
     ("the request is not understood", "无法理解该请求"),
