@@ -38,6 +38,12 @@ export async function stop(request: APIRequestContext, baseURL: string | undefin
   });
 }
 
+/** Waits until jobs that were stopped have ended and hold nothing any more. */
+export async function settled(request: APIRequestContext) {
+  const stopping = async () => (await (await request.get("/api/v2/jobs?state=STOPPING&limit=1")).json()).length;
+  await expect.poll(stopping, { timeout: 60_000 }).toBe(0);
+}
+
 /** The submit page shows the attack in its field and has nothing of it beside. */
 export async function expectText(page: Page) {
   await expect(page.locator("textarea[name=text]")).toHaveValue(ATTACK.text);

@@ -23,6 +23,7 @@ async function stop(request: APIRequestContext, headers: Headers, name: string) 
 
 test("borrowed work gives way, says for whom, and goes on", async ({ page, request, baseURL }) => {
   const headers = { Origin: baseURL ?? "" };
+  await berth.settled(request);
   const nodes = await (await request.get("/api/v2/nodes")).json();
   const quay = nodes.find((node: { name: string }) => node.name === "quay");
   await take(request, headers, "borrows", quay.capacity.cpus - quay.used.cpus, "oppo");

@@ -2,6 +2,7 @@ import { expect, test } from "@playwright/test";
 import * as berth from "../pages";
 
 test("draining says what it does before it is done", async ({ page, request, baseURL }) => {
+  await berth.settled(request);
   await berth.put(request, baseURL, "goes-on", "sleep 600");
   await berth.open(page, "/jobs/admin/goes-on");
   await berth.becomes(page, "RUNNING");

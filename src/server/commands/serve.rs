@@ -2,7 +2,7 @@
 
 mod private;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
@@ -283,6 +283,7 @@ async fn demonstrate(
 /// What a person who has just started it wants to know, on standard output.
 fn greet(config: &Config, address: SocketAddr, first_password: Option<&str>) {
     let scheme = if config.tls.is_on() { "https" } else { "http" };
+    let mut lines = Vec::new();
     if !config.is_https() && !address.ip().is_loopback() {
         tracing::warn!(
             %address,
@@ -290,11 +291,17 @@ fn greet(config: &Config, address: SocketAddr, first_password: Option<&str>) {
              and use them. Give [tls] a certificate, or let a proxy encrypt and set public_url to \
              its https:// address"
         );
-        println!("Warning: without [tls] passwords and cookies pass the network in clear.");
+        lines.push(
+            "Warning: without [tls] passwords and cookies pass the network in clear.".to_owned(),
+        );
     }
-    println!("Berth serves at {scheme}://{address}");
-    if let Some(password) = first_password {
-        println!("Sign in as admin with the password {password} (it is not shown again).");
+    lines.push(format!("Berth serves at {scheme}://{address}"));
+    lines.extend(first_password.map(|password| {
+        format!("Sign in as admin with the password {password} (it is not shown again).")
+    }));
+    // Whoever started it may read no more: it serves nevertheless.
+    if let Err(error) = writeln!(std::io::stdout(), "{}", lines.join("\n")) {
+        tracing::warn!(%error, "nobody reads where it serves");
     }
 }
 

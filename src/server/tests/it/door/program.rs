@@ -54,6 +54,32 @@ impl Drop for Program {
     }
 }
 
+/// Whoever started it may stop reading before it has said all, as `head -1` does.
+#[tokio::test(flavor = "multi_thread")]
+async fn it_serves_though_nobody_reads_what_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_berth"))
+        .args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--data"])
+        .arg(folder.path().join("data"))
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("it serves", async || is_well(port).await).await;
+    assert!(child.try_wait().unwrap().is_none());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// One that nobody has at the moment.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
 async fn is_well(port: u16) -> Option<()> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.ok()?;
     let head = "GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
