@@ -40,7 +40,10 @@ export async function stop(request: APIRequestContext, baseURL: string | undefin
 
 /** Waits until jobs that were stopped have ended and hold nothing any more. */
 export async function settled(request: APIRequestContext) {
-  const stopping = async () => (await (await request.get("/api/v2/jobs?state=STOPPING&limit=1")).json()).length;
+  const stopping = async () => {
+    const jobs = await (await request.get("/api/v2/jobs?state=WAITING,RUNNING,STOPPING&limit=500")).json();
+    return jobs.filter(({ executionType }: { executionType: string }) => executionType === "STOP").length;
+  };
   await expect.poll(stopping, { timeout: 60_000 }).toBe(0);
 }
 

@@ -5,6 +5,8 @@ use leptos_router::hooks::use_navigate;
 use wasm_bindgen::JsCast;
 use web_sys::{FormData, HtmlFormElement, UrlSearchParams};
 
+use crate::i18n::{Texts, tr};
+
 /// A search whose fields go into the address of a page: only those that have a name and something in
 /// them. Where no script runs the browser sends it by itself.
 #[component]
@@ -27,6 +29,28 @@ pub(crate) fn SearchForm(
         </form>
     }
     .into_any()
+}
+
+/// The field of a search: the words that were searched for, to be changed.
+#[component]
+pub(crate) fn SearchField(
+    words: Memo<String>,
+    label: fn(&'static Texts) -> &'static str,
+    /// What can be written.
+    hint: fn(&'static Texts) -> &'static str,
+) -> impl IntoView {
+    view! {
+        <input
+            class="input"
+            type="search"
+            name="q"
+            value=move || words.get()
+            prop:value=move || words.get()
+            placeholder=tr(hint)
+            aria-label=tr(label)
+            data-filter=""
+        />
+    }
 }
 
 /// What is written in a form, as an address has it.

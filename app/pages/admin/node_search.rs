@@ -4,7 +4,7 @@ use protocol::ids::NodeName;
 
 use crate::address::encode;
 use crate::i18n::tr;
-use crate::parts::search_form::SearchForm;
+use crate::parts::search_form::{SearchField, SearchForm};
 
 /// Nodes a page: each comes with all that can be done with it.
 pub(super) const PAGE: u64 = 25;
@@ -77,16 +77,7 @@ pub(super) fn SearchBar(asked: Memo<Asked>) -> impl IntoView {
     view! {
         <div class="table-bar">
             <SearchForm action="/admin/nodes">
-                <input
-                    class="input"
-                    type="search"
-                    name="q"
-                    value=move || words.get()
-                    prop:value=move || words.get()
-                    placeholder=tr(|t| t.map.search)
-                    aria-label=tr(|t| t.map.search)
-                    data-filter=""
-                />
+                <SearchField words=words label=|t| t.map.search hint=|t| t.map.search/>
                 <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
                 {clear}
             </SearchForm>

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use crate::i18n::{Reader, Texts, told, tr};
 use crate::number::count;
 use crate::pages::nodes::filter::Filter;
-use crate::parts::search_form::SearchForm;
+use crate::parts::search_form::{SearchField, SearchForm};
 
 type Words = fn(&'static Texts) -> &'static str;
 
@@ -58,16 +58,7 @@ fn Search(filter: Memo<Filter>) -> impl IntoView {
     };
     view! {
         <SearchForm action="/nodes">
-            <input
-                class="input"
-                type="search"
-                name="q"
-                value=move || words.get()
-                prop:value=move || words.get()
-                placeholder=tr(|t| t.map.search_hint)
-                aria-label=tr(|t| t.map.search)
-                data-filter=""
-            />
+            <SearchField words=words label=|t| t.map.search hint=|t| t.map.search_hint/>
             {kept}
             <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
             {clear}
