@@ -1,3 +1,4 @@
+import type { Page } from "@playwright/test";
 import * as berth from "../pages";
 import { expect, test } from "../seeded";
 
@@ -27,6 +28,41 @@ test("on a phone a waiting job is named on one line and says its place below", a
   expect(name.height).toBeLessThan(24);
   expect(place.y).toBeGreaterThan(name.y + name.height);
   expect(place.x + place.width).toBeLessThanOrEqual(320);
+});
+
+/** Words that stand on more than one line: broken where nobody would. */
+function brokenWords(page: Page, selector: string) {
+  return page.locator(selector).evaluateAll((elements) => {
+    const broken: string[] = [];
+    for (const element of elements) {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        for (const { 0: word, index } of (node.textContent ?? "").matchAll(/[^ \n]+/g)) {
+          const range = document.createRange();
+          range.setStart(node, index);
+          range.setEnd(node, index + word.length);
+          const tops = [...range.getClientRects()].map(({ top }) => Math.round(top));
+          if (new Set(tops).size > 1) broken.push(word);
+        }
+      }
+    }
+    return broken;
+  });
+}
+
+test("neither words above columns nor numbers break where it is narrow", async ({ page, cluster }) => {
+  const [{ username, name }] = await cluster.get("/api/v2/jobs?state=WAITING&limit=1");
+  await berth.open(page, `/submit?clone=${username}~${name}`);
+  const table = page.locator(".verdict table");
+  await expect(table).toBeVisible();
+  for (const width of [1024, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect(await brokenWords(page, ".verdict th"), `at ${width}`).toEqual([]);
+  }
+  await page.setViewportSize({ width: 360, height: 800 });
+  await berth.open(page, "/nodes?view=table");
+  await expect(page.locator(".meter__text").first()).toBeVisible();
+  expect(await brokenWords(page, ".meter__text")).toEqual([]);
 });
 
 test("home counts the jobs of mine that failed in a week, until I dismiss them", async ({ browser, cluster }) => {

@@ -1,6 +1,8 @@
 //! The pages: Leptos, with the same operations and the same actor as the REST doors.
 
-use std::sync::Arc;
+mod owner;
+
+use std::sync::{Arc, OnceLock};
 
 use app::{App, Assets, shell};
 use axum::Router;
@@ -12,11 +14,12 @@ use axum::response::Response;
 use leptos::config::LeptosOptions;
 use leptos::context::{provide_context, use_context};
 use leptos_axum::{
-    LeptosRoutes, file_and_error_handler_with_context,
+    AxumRouteListing, LeptosRoutes, file_and_error_handler_with_context,
     generate_route_list_with_exclusions_and_ssg_and_context,
 };
 
 use crate::auth::Caller;
+use crate::pages::owner::KeepOwner;
 use crate::site;
 use crate::state::AppState;
 
@@ -30,8 +33,7 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
         let (state, assets) = (state.clone(), assets.clone());
         move || provide(&state, &assets)
     };
-    let (listings, _) =
-        generate_route_list_with_exclusions_and_ssg_and_context(App, None, context.clone());
+    let listings = addresses(context.clone());
     let page = {
         let options = options.clone();
         let assets = assets.clone();
@@ -49,7 +51,15 @@ pub(crate) fn routes(state: &AppState) -> Router<AppState> {
     let pages: Router<AppState> = Router::new()
         .leptos_routes_with_context(&options, listings, context, page)
         .with_state(options);
-    pages.fallback(fallback)
+    pages.fallback(fallback).layer(KeepOwner)
+}
+
+/// The addresses of the pages. They are asked for once: the framework renders the pages for it, and
+/// while it does, a page rendered anywhere in this process would wait for what it reads for ever.
+fn addresses(context: impl Fn() + Clone + Send + 'static) -> Vec<AxumRouteListing> {
+    static ADDRESSES: OnceLock<Vec<AxumRouteListing>> = OnceLock::new();
+    let listed = || generate_route_list_with_exclusions_and_ssg_and_context(App, None, context).0;
+    ADDRESSES.get_or_init(listed).clone()
 }
 
 async fn fallback<H, F>(
