@@ -2,11 +2,11 @@ use std::fmt;
 
 use api::{Error, ErrorCode};
 use serde::{Deserialize, Serialize};
-use server_fn::codec::JsonEncoding;
 use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 
 use crate::edge;
 use crate::i18n::{Texts, worded};
+use crate::json::Json;
 
 /// Why a call of the pages failed: the contract's own error, and what finds it in the server's log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl From<Error> for Failed {
 }
 
 impl FromServerFnError for Failed {
-    type Encoder = JsonEncoding;
+    type Encoder = Json;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         let unanswered = matches!(error, ServerFnErrorErr::Request(_));
@@ -93,7 +93,9 @@ impl FromServerFnError for Failed {
             | ServerFnErrorErr::Response(_) => ErrorCode::UnknownError,
         };
         let message = match error {
-            ServerFnErrorErr::Args(message) | ServerFnErrorErr::MissingArg(message) => message,
+            ServerFnErrorErr::Args(message)
+            | ServerFnErrorErr::MissingArg(message)
+            | ServerFnErrorErr::Deserialization(message) => message,
             other => other.to_string(),
         };
         // The framework would answer everything with 500.

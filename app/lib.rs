@@ -19,6 +19,7 @@ mod connect;
 mod early;
 mod failed;
 pub mod i18n;
+mod json;
 mod keys;
 mod live;
 mod markup;

@@ -2,11 +2,11 @@
 //! it depends on changes.
 
 use leptos::prelude::*;
-use leptos::server::codee::{Decoder, Encoder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::Failed;
+use crate::json::Json;
 
 /// Something that is read.
 pub(crate) type Reading<T> = Resource<Result<T, Failed>, Json>;
@@ -35,52 +35,4 @@ where
     F: Future<Output = Result<T, Failed>> + Send + 'static,
 {
     Resource::new_with_options(source, read, true)
-}
-
-/// Reads JSON as server functions read their answers: from bytes. Reading it from a text is other code,
-/// once more for each type, which the browser would have to load.
-pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
-    serde_json::from_slice(text.as_bytes())
-}
-
-/// How JSON comes with a page.
-#[derive(Debug)]
-pub(crate) struct Json;
-
-impl<T: Serialize> Encoder<T> for Json {
-    type Error = serde_json::Error;
-    type Encoded = String;
-
-    fn encode(value: &T) -> Result<String, serde_json::Error> {
-        serde_json::to_string(value)
-    }
-}
-
-impl<T: DeserializeOwned> Decoder<T> for Json {
-    type Error = serde_json::Error;
-    type Encoded = str;
-
-    fn decode(text: &str) -> Result<T, serde_json::Error> {
-        from_json(text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use api::{Error, ErrorCode};
-
-    use super::*;
-
-    #[test]
-    fn what_comes_with_the_page_is_read_back() {
-        let answers: [Result<String, Failed>; 2] = [
-            Ok("\"作业\"\u{2028}".to_owned()),
-            Err(Error::new(ErrorCode::NoJobError, "no").into()),
-        ];
-        for answer in answers {
-            let text = Json::encode(&answer).unwrap();
-            let back = <Json as Decoder<Result<String, Failed>>>::decode(&text).unwrap();
-            assert_eq!(back, answer);
-        }
-    }
 }

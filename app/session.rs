@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::edge;
 use crate::i18n::Language;
-use crate::reading::Json;
+use crate::json::Json;
 
 /// Light, dark, or as the system says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ use web_sys::{EventSource, Headers, MessageEvent, RequestInit, Response};
 
 use super::tabs::Channel;
 use super::{Live, edge};
-use crate::reading::from_json;
+use crate::json::from_json;
 
 /// Where the server tells what changes.
 const EVENTS: &str = "/api/events";

@@ -18,7 +18,7 @@ use web_sys::{AbortController, BroadcastChannel, MessageEvent};
 
 use super::Live;
 use super::stream::lead;
-use crate::reading::from_json;
+use crate::json::from_json;
 
 /// The name of the lock and of the channel between the tabs.
 const NAME: &str = "berth-live";

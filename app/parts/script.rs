@@ -3,7 +3,7 @@
 use serde::Serialize;
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
-use crate::reading::from_json;
+use crate::json::from_json;
 
 #[wasm_bindgen(inline_js = "export function load(address) { return import(address); }")]
 extern "C" {

@@ -11,10 +11,10 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{HtmlInputElement, RequestInit, Response};
 
 use crate::i18n::{text, told, tr};
+use crate::json::from_json;
 use crate::pages::sign_in;
 use crate::parts::confirm::Opener;
 use crate::parts::field::Field;
-use crate::reading::from_json;
 use crate::session::Session;
 
 /// The field of the password.

@@ -3,10 +3,11 @@ use leptos::prelude::*;
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 
 /// The newest entries of the audit log before this one; of all, if none is named.
-#[server(prefix = "/fn", endpoint = "audit/list", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "audit/list", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn list_audit(before: Option<i64>) -> Result<Vec<AuditEntry>, Failed> {
     use crate::edge::{call, failed};
 

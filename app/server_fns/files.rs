@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 
 /// What is at a path, as the Files page shows it.
@@ -28,7 +29,7 @@ pub(crate) enum Shown {
 }
 
 /// Opens a path.
-#[server(prefix = "/fn", endpoint = "files/open", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "files/open", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn open_path(
     #[server(default)] path: String,
     #[server(default)] after: String,
@@ -64,7 +65,7 @@ pub(crate) async fn open_path(
 }
 
 /// Makes a folder.
-#[server(prefix = "/fn", endpoint = "files/make-folder")]
+#[server(prefix = "/fn", endpoint = "files/make-folder", output = Answer)]
 pub(crate) async fn make_folder(folder: FilePath, name: String) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -72,7 +73,7 @@ pub(crate) async fn make_folder(folder: FilePath, name: String) -> Result<(), Fa
 }
 
 /// Gives a file or folder another name.
-#[server(prefix = "/fn", endpoint = "files/rename")]
+#[server(prefix = "/fn", endpoint = "files/rename", output = Answer)]
 pub(crate) async fn rename_file(path: FilePath, name: String) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -81,7 +82,7 @@ pub(crate) async fn rename_file(path: FilePath, name: String) -> Result<(), Fail
 }
 
 /// Removes a file, or a folder with all that is in it.
-#[server(prefix = "/fn", endpoint = "files/remove")]
+#[server(prefix = "/fn", endpoint = "files/remove", output = Answer)]
 pub(crate) async fn remove_file(path: FilePath) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

@@ -2,9 +2,10 @@ use leptos::prelude::*;
 use protocol::ids::UserName;
 
 use crate::Failed;
+use crate::json::Answer;
 
 /// Puts a user into groups: those of the text, as far as they are written here.
-#[server(prefix = "/fn", endpoint = "groups/set")]
+#[server(prefix = "/fn", endpoint = "groups/set", output = Answer)]
 pub(crate) async fn set_groups(
     user: UserName,
     #[server(default)] groups: String,

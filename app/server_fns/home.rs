@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::json::Answer;
 use crate::server_fns::jobs::JobList;
 use crate::server_fns::reads::Reads;
 
@@ -34,7 +35,7 @@ pub(crate) struct FailedLately {
 }
 
 /// Reads it.
-#[server(prefix = "/fn", endpoint = "home", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "home", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn read_home() -> Result<HomeView, Failed> {
     use api::jobs::JobQuery;
 
@@ -54,7 +55,7 @@ pub(crate) async fn read_home() -> Result<HomeView, Failed> {
 }
 
 /// Dismisses the reader's failed jobs, up to the one that ended then.
-#[server(prefix = "/fn", endpoint = "home/dismiss")]
+#[server(prefix = "/fn", endpoint = "home/dismiss", output = Answer)]
 pub(crate) async fn dismiss_failed(last: i64) -> Result<(), Failed> {
     use crate::edge::{call, dismiss};
     let (_, actor) = call()?;

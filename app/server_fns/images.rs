@@ -4,11 +4,12 @@ use protocol::ids::RoleName;
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::json::Answer;
 use crate::server_fns::jobs::JobKeyText;
 use crate::server_fns::reads::Reads;
 
 /// One's own saved images; everybody's, for administrators.
-#[server(prefix = "/fn", endpoint = "images/list", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "images/list", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn list_images() -> Result<Vec<SavedImageView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -16,7 +17,7 @@ pub(crate) async fn list_images() -> Result<Vec<SavedImageView>, Failed> {
 }
 
 /// What an image of a task's container would take; nothing is asked of no task.
-#[server(prefix = "/fn", endpoint = "images/size", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "images/size", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn measure_image(task: Option<TaskOfJob>) -> Result<Option<ImageSize>, Failed> {
     use crate::edge::{call, failed};
     let Some(task) = task else { return Ok(None) };
@@ -25,7 +26,7 @@ pub(crate) async fn measure_image(task: Option<TaskOfJob>) -> Result<Option<Imag
 }
 
 /// Begins to save a task's container.
-#[server(prefix = "/fn", endpoint = "images/save")]
+#[server(prefix = "/fn", endpoint = "images/save", output = Answer)]
 pub(crate) async fn save_image(
     job: JobKeyText,
     role: RoleName,
@@ -45,7 +46,7 @@ pub(crate) async fn save_image(
 }
 
 /// Removes a saved image.
-#[server(prefix = "/fn", endpoint = "images/remove")]
+#[server(prefix = "/fn", endpoint = "images/remove", output = Answer)]
 pub(crate) async fn remove_image(id: i64) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

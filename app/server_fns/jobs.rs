@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 
 /// One page of jobs, and how many are in each state.
@@ -20,7 +21,7 @@ pub(crate) struct JobList {
 }
 
 /// Lists jobs.
-#[server(prefix = "/fn", endpoint = "jobs/list", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "jobs/list", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn list_jobs(query: JobQuery) -> Result<JobList, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -30,7 +31,7 @@ pub(crate) async fn list_jobs(query: JobQuery) -> Result<JobList, Failed> {
 }
 
 /// One job with its tasks and attempts.
-#[server(prefix = "/fn", endpoint = "jobs/get", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "jobs/get", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn get_job(key: JobKey) -> Result<JobDetail, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -38,7 +39,7 @@ pub(crate) async fn get_job(key: JobKey) -> Result<JobDetail, Failed> {
 }
 
 /// A job's file in one of its forms.
-#[server(prefix = "/fn", endpoint = "jobs/config", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "jobs/config", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn get_config(key: JobKey, form: ConfigForm) -> Result<JobConfig, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -46,7 +47,7 @@ pub(crate) async fn get_config(key: JobKey, form: ConfigForm) -> Result<JobConfi
 }
 
 /// What happened to a job.
-#[server(prefix = "/fn", endpoint = "jobs/events", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "jobs/events", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn list_events(key: JobKey) -> Result<Vec<EventView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -54,7 +55,7 @@ pub(crate) async fn list_events(key: JobKey) -> Result<Vec<EventView>, Failed> {
 }
 
 /// Asks jobs to stop: all of `keys`, each written `user~job`.
-#[server(prefix = "/fn", endpoint = "jobs/stop")]
+#[server(prefix = "/fn", endpoint = "jobs/stop", output = Answer)]
 pub(crate) async fn stop_jobs(#[server(default)] keys: Vec<JobKeyText>) -> Result<u64, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -83,7 +84,7 @@ impl From<JobKeyText> for String {
 }
 
 /// What a submission of this text would meet.
-#[server(prefix = "/fn", endpoint = "jobs/check")]
+#[server(prefix = "/fn", endpoint = "jobs/check", output = Answer)]
 pub(crate) async fn check_job(text: String) -> Result<CheckReport, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -91,7 +92,7 @@ pub(crate) async fn check_job(text: String) -> Result<CheckReport, Failed> {
 }
 
 /// Submits a job file; then the browser goes to the job's page.
-#[server(prefix = "/fn", endpoint = "jobs/submit")]
+#[server(prefix = "/fn", endpoint = "jobs/submit", output = Answer)]
 pub(crate) async fn submit_job(
     text: String,
     #[server(default)] cloned_from: String,

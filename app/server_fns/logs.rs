@@ -4,10 +4,11 @@ use protocol::ids::JobKey;
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 
 /// Some lines of a task's log: those that come with the page.
-#[server(prefix = "/fn", endpoint = "logs/lines", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "logs/lines", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn read_lines(task: TaskRef, ask: WindowAsk) -> Result<LogWindow, Failed> {
     use crate::edge::{call, failed};
 
@@ -16,7 +17,7 @@ pub(crate) async fn read_lines(task: TaskRef, ask: WindowAsk) -> Result<LogWindo
 }
 
 /// Some lines of all tasks: those that come with the page.
-#[server(prefix = "/fn", endpoint = "logs/together", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "logs/together", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn read_together(
     job: JobKey,
     attempt: u32,

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::json::Answer;
 use crate::number::gpus_text;
 use crate::server_fns::reads::Reads;
 
 /// A part of the nodes, as a map or a table shows them.
-#[server(prefix = "/fn", endpoint = "nodes/map", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "nodes/map", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn map_nodes(query: NodeQuery) -> Result<NodeMap, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -19,7 +20,7 @@ pub(crate) async fn map_nodes(query: NodeQuery) -> Result<NodeMap, Failed> {
 }
 
 /// One node.
-#[server(prefix = "/fn", endpoint = "nodes/get", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "nodes/get", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn get_node(name: NodeName) -> Result<NodeView, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -27,7 +28,7 @@ pub(crate) async fn get_node(name: NodeName) -> Result<NodeView, Failed> {
 }
 
 /// What an administrator wrote of a node.
-#[server(prefix = "/fn", endpoint = "nodes/settings", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "nodes/settings", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn settings_of_node(name: NodeName) -> Result<NodeSettings, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -35,7 +36,7 @@ pub(crate) async fn settings_of_node(name: NodeName) -> Result<NodeSettings, Fai
 }
 
 /// Empties a node, or lets it take tasks again.
-#[server(prefix = "/fn", endpoint = "nodes/drain")]
+#[server(prefix = "/fn", endpoint = "nodes/drain", output = Answer)]
 pub(crate) async fn drain_node(name: NodeName, drain: Drain) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -43,7 +44,7 @@ pub(crate) async fn drain_node(name: NodeName, drain: Drain) -> Result<(), Faile
 }
 
 /// Forgets a node.
-#[server(prefix = "/fn", endpoint = "nodes/remove")]
+#[server(prefix = "/fn", endpoint = "nodes/remove", output = Answer)]
 pub(crate) async fn remove_node(name: NodeName) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -103,7 +104,7 @@ impl From<&NodeSettings> for NodeForm {
 }
 
 /// Adds a node or changes it.
-#[server(prefix = "/fn", endpoint = "nodes/save")]
+#[server(prefix = "/fn", endpoint = "nodes/save", output = Answer)]
 pub(crate) async fn save_node(node: NodeForm) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

@@ -1,9 +1,10 @@
 use leptos::prelude::*;
 
 use crate::Failed;
+use crate::json::Answer;
 
 /// Remembers the language.
-#[server(prefix = "/fn", endpoint = "preferences/language")]
+#[server(prefix = "/fn", endpoint = "preferences/language", output = Answer)]
 pub(crate) async fn set_language(language: String) -> Result<(), Failed> {
     use crate::edge::{LANGUAGE_COOKIE, remember};
     use crate::i18n::Language;
@@ -13,7 +14,7 @@ pub(crate) async fn set_language(language: String) -> Result<(), Failed> {
 }
 
 /// Remembers the theme.
-#[server(prefix = "/fn", endpoint = "preferences/theme")]
+#[server(prefix = "/fn", endpoint = "preferences/theme", output = Answer)]
 pub(crate) async fn set_theme(theme: String) -> Result<(), Failed> {
     use crate::edge::{THEME_COOKIE, remember};
     let theme = crate::edge::theme(&theme);

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::json::Answer;
 use crate::server_fns::jobs::JobKeyText;
 use crate::server_fns::nodes::NodeForm;
 use crate::server_fns::reads::Reads;
@@ -57,7 +58,7 @@ impl From<Turn> for String {
 }
 
 /// Changes a waiting job's turn.
-#[server(prefix = "/fn", endpoint = "queue/change")]
+#[server(prefix = "/fn", endpoint = "queue/change", output = Answer)]
 pub(crate) async fn change_turn(key: JobKeyText, turn: Turn) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -65,7 +66,7 @@ pub(crate) async fn change_turn(key: JobKeyText, turn: Turn) -> Result<(), Faile
 }
 
 /// What a change of a job's turn would do.
-#[server(prefix = "/fn", endpoint = "queue/effect", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "queue/effect", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn effect_of_turn(key: JobKey, turn: Turn) -> Result<Effect, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -73,7 +74,7 @@ pub(crate) async fn effect_of_turn(key: JobKey, turn: Turn) -> Result<Effect, Fa
 }
 
 /// What draining a node, or ending that, would do.
-#[server(prefix = "/fn", endpoint = "queue/drain", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "queue/drain", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn effect_of_drain(name: NodeName, drain: Drain) -> Result<Effect, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -81,7 +82,7 @@ pub(crate) async fn effect_of_drain(name: NodeName, drain: Drain) -> Result<Effe
 }
 
 /// What saving a node would do.
-#[server(prefix = "/fn", endpoint = "queue/node")]
+#[server(prefix = "/fn", endpoint = "queue/node", output = Answer)]
 pub(crate) async fn effect_of_node(node: NodeForm) -> Result<Effect, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -90,7 +91,7 @@ pub(crate) async fn effect_of_node(node: NodeForm) -> Result<Effect, Failed> {
 }
 
 /// What removing a node would do.
-#[server(prefix = "/fn", endpoint = "queue/remove-node", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "queue/remove-node", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn effect_of_removal(name: NodeName) -> Result<Effect, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -98,7 +99,7 @@ pub(crate) async fn effect_of_removal(name: NodeName) -> Result<Effect, Failed> 
 }
 
 /// What saving a virtual cluster would do.
-#[server(prefix = "/fn", endpoint = "queue/cluster")]
+#[server(prefix = "/fn", endpoint = "queue/cluster", output = Answer)]
 pub(crate) async fn effect_of_cluster(cluster: ClusterForm) -> Result<Effect, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

@@ -112,6 +112,8 @@ mod tests {
                 let said = function.split(")]").next().unwrap_or_default();
                 let reads = said.contains("input = GetUrl");
                 assert_eq!(reads, said.contains("client = Reads"), "{path:?}: {said}");
+                let named = said.contains("endpoint = ");
+                assert_eq!(named, said.contains("output = Answer"), "{path:?}: {said}");
                 seen += usize::from(reads);
             }
         }

@@ -5,10 +5,11 @@ use server_fn::codec::GetUrl;
 
 use crate::Failed;
 use crate::connect::Ways;
+use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 
 /// The ways into a job's tasks.
-#[server(prefix = "/fn", endpoint = "jobs/ways", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "jobs/ways", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn get_ways(key: JobKey) -> Result<Ways, Failed> {
     use api::ssh::SshAccess;
 
@@ -20,7 +21,7 @@ pub(crate) async fn get_ways(key: JobKey) -> Result<Ways, Failed> {
 }
 
 /// One's own public keys.
-#[server(prefix = "/fn", endpoint = "public-keys/list", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "public-keys/list", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn list_public_keys() -> Result<Vec<PublicKeyView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -28,7 +29,7 @@ pub(crate) async fn list_public_keys() -> Result<Vec<PublicKeyView>, Failed> {
 }
 
 /// Adds a public key.
-#[server(prefix = "/fn", endpoint = "public-keys/add")]
+#[server(prefix = "/fn", endpoint = "public-keys/add", output = Answer)]
 pub(crate) async fn add_public_key(
     #[server(default)] label: String,
     key: String,
@@ -39,7 +40,7 @@ pub(crate) async fn add_public_key(
 }
 
 /// Removes a public key.
-#[server(prefix = "/fn", endpoint = "public-keys/remove")]
+#[server(prefix = "/fn", endpoint = "public-keys/remove", output = Answer)]
 pub(crate) async fn remove_public_key(id: i64) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

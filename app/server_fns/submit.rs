@@ -7,6 +7,7 @@ use server_fn::codec::{GetUrl, MultipartData, MultipartFormData};
 
 use crate::Failed;
 use crate::i18n::Language;
+use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 
 /// What the submit page begins with.
@@ -59,7 +60,7 @@ pub(crate) struct TemplateWords {
 
 /// Opens the submit page: with a text that was refused before, with a clone of a job, with a
 /// template, or with the first template; with a change of it, where one is named.
-#[server(prefix = "/fn", endpoint = "submit/open", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "submit/open", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn open_submit(
     #[server(default)] text: String,
     #[server(default)] clone: String,
@@ -99,14 +100,14 @@ pub(crate) async fn open_submit(
 }
 
 /// The schemas that the editor helps with, explained in a language.
-#[server(prefix = "/fn", endpoint = "submit/schemas", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "submit/schemas", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn get_schemas(language: Language) -> Result<Schemas, Failed> {
     crate::edge::call()?;
     Ok(crate::templates::schemas(language))
 }
 
 /// A template's text, with a name that is free.
-#[server(prefix = "/fn", endpoint = "submit/template", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "submit/template", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn open_template(name: String) -> Result<String, Failed> {
     crate::edge::call()?;
     Ok(crate::templates::fresh(&name, crate::edge::now()))
@@ -114,7 +115,7 @@ pub(crate) async fn open_template(name: String) -> Result<String, Failed> {
 
 /// The form of the submit page as browsers without JavaScript send it: `text`, or a `file` in place
 /// of it. Then the browser goes to the job's page, or back to the text and what is wrong with it.
-#[server(prefix = "/fn", endpoint = "submit/form", input = MultipartFormData)]
+#[server(prefix = "/fn", endpoint = "submit/form", input = MultipartFormData, output = Answer)]
 pub(crate) async fn submit_form(form: MultipartData) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     use crate::posted;

@@ -4,10 +4,11 @@ use protocol::ids::UserName;
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 
 /// All users.
-#[server(prefix = "/fn", endpoint = "users/list", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "users/list", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn list_users() -> Result<Vec<UserView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -15,7 +16,7 @@ pub(crate) async fn list_users() -> Result<Vec<UserView>, Failed> {
 }
 
 /// Adds a user.
-#[server(prefix = "/fn", endpoint = "users/add")]
+#[server(prefix = "/fn", endpoint = "users/add", output = Answer)]
 pub(crate) async fn add_user(
     name: UserName,
     password: String,
@@ -29,7 +30,7 @@ pub(crate) async fn add_user(
 }
 
 /// Sets somebody's password, as an administrator.
-#[server(prefix = "/fn", endpoint = "users/password")]
+#[server(prefix = "/fn", endpoint = "users/password", output = Answer)]
 pub(crate) async fn set_password(user: UserName, new: String) -> Result<(), Failed> {
     use api::users::PasswordChange;
 
@@ -43,7 +44,7 @@ pub(crate) async fn set_password(user: UserName, new: String) -> Result<(), Fail
 }
 
 /// Removes a user.
-#[server(prefix = "/fn", endpoint = "users/remove")]
+#[server(prefix = "/fn", endpoint = "users/remove", output = Answer)]
 pub(crate) async fn remove_user(name: UserName) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -51,7 +52,7 @@ pub(crate) async fn remove_user(name: UserName) -> Result<(), Failed> {
 }
 
 /// Makes a user an administrator, or no more.
-#[server(prefix = "/fn", endpoint = "users/admin")]
+#[server(prefix = "/fn", endpoint = "users/admin", output = Answer)]
 pub(crate) async fn set_admin(name: UserName, admin: bool) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -59,7 +60,7 @@ pub(crate) async fn set_admin(name: UserName, admin: bool) -> Result<(), Failed>
 }
 
 /// Ends all sessions and tokens of a user.
-#[server(prefix = "/fn", endpoint = "users/end-access")]
+#[server(prefix = "/fn", endpoint = "users/end-access", output = Answer)]
 pub(crate) async fn end_access(name: UserName) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -67,7 +68,7 @@ pub(crate) async fn end_access(name: UserName) -> Result<(), Failed> {
 }
 
 /// Changes one's own password; `keep`: this session goes on, all others and all tokens end.
-#[server(prefix = "/fn", endpoint = "profile/password")]
+#[server(prefix = "/fn", endpoint = "profile/password", output = Answer)]
 pub(crate) async fn change_password(
     old: String,
     new: String,
@@ -83,7 +84,7 @@ pub(crate) async fn change_password(
 }
 
 /// One's own tokens.
-#[server(prefix = "/fn", endpoint = "tokens/list", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "tokens/list", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn list_tokens() -> Result<Vec<TokenView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -91,7 +92,7 @@ pub(crate) async fn list_tokens() -> Result<Vec<TokenView>, Failed> {
 }
 
 /// Makes a token; 0 days: as long as one may live.
-#[server(prefix = "/fn", endpoint = "tokens/create")]
+#[server(prefix = "/fn", endpoint = "tokens/create", output = Answer)]
 pub(crate) async fn create_token(label: String, days: u64) -> Result<NewToken, Failed> {
     use api::users::Means;
 
@@ -103,7 +104,7 @@ pub(crate) async fn create_token(label: String, days: u64) -> Result<NewToken, F
 }
 
 /// Revokes a token.
-#[server(prefix = "/fn", endpoint = "tokens/revoke")]
+#[server(prefix = "/fn", endpoint = "tokens/revoke", output = Answer)]
 pub(crate) async fn revoke_token(id: i64) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

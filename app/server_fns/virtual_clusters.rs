@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 
 /// All virtual clusters.
-#[server(prefix = "/fn", endpoint = "clusters/list", input = GetUrl, client = Reads)]
+#[server(prefix = "/fn", endpoint = "clusters/list", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn list_clusters() -> Result<Vec<VirtualClusterView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -31,7 +32,7 @@ pub(crate) struct ClusterForm {
 }
 
 /// Adds a virtual cluster or changes it.
-#[server(prefix = "/fn", endpoint = "clusters/save")]
+#[server(prefix = "/fn", endpoint = "clusters/save", output = Answer)]
 pub(crate) async fn save_cluster(cluster: ClusterForm) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -41,7 +42,7 @@ pub(crate) async fn save_cluster(cluster: ClusterForm) -> Result<(), Failed> {
 
 /// What is guaranteed of what there is, once a virtual cluster is saved as the form says it. A form
 /// without a name is none yet.
-#[server(prefix = "/fn", endpoint = "clusters/promises")]
+#[server(prefix = "/fn", endpoint = "clusters/promises", output = Answer)]
 pub(crate) async fn promises(cluster: ClusterForm) -> Result<Vec<Promise>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
@@ -53,7 +54,7 @@ pub(crate) async fn promises(cluster: ClusterForm) -> Result<Vec<Promise>, Faile
 }
 
 /// Removes a virtual cluster.
-#[server(prefix = "/fn", endpoint = "clusters/remove")]
+#[server(prefix = "/fn", endpoint = "clusters/remove", output = Answer)]
 pub(crate) async fn remove_cluster(name: VirtualClusterName) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;

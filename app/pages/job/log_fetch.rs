@@ -12,7 +12,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, RequestInit, Response};
 
 use crate::address::encode;
-use crate::reading::from_json;
+use crate::json::from_json;
 
 /// The address of something about a task's log.
 fn address(task: &TaskRef, what: &str, rest: &str) -> String {

@@ -34,6 +34,10 @@ pub(super) const DOORS: &[Saying] = &[
         "该分块超出了文件：文件只缺 {0} 字节",
     ),
     ("the server is being restarted", "服务器正在重启"),
+    (
+        "the page is of another version than the server: load it anew",
+        "页面与服务器的版本不同：请重新加载页面",
+    ),
     ("the server follows as much as it can", "服务器同时跟踪的内容已达上限"),
     (
         "this server cannot tell its own address: its administrator sets public_url",

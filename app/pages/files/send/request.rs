@@ -8,7 +8,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, ProgressEvent, XmlHttpRequest};
 
 use super::Watcher;
-use crate::reading::from_json;
+use crate::json::from_json;
 
 /// What the server said.
 pub(super) struct Answer {

@@ -5,7 +5,7 @@ use leptos::prelude::window;
 use web_sys::Storage;
 
 use super::{Draft, Offer};
-use crate::reading::from_json;
+use crate::json::from_json;
 
 /// All drafts are found under names that begin so, whosever they are.
 const ALL: &str = "berth:draft:";
