@@ -151,6 +151,8 @@ fn Choice(key: JobKey, detail: JobDetail, asked: Asked, all: Memo<bool>) -> impl
     let current = detail.attempts.last().map_or(0, |attempt| attempt.number);
     let attempt = attempt.unwrap_or(current);
     let navigate = use_navigate();
+    let logs = address::job_tab(&key, "logs");
+    let base = logs.clone();
     let go = move |task: Option<String>, attempt: Option<u32>| {
         let before = asked.get_untracked();
         let all = all.get_untracked().then(|| ALL.to_owned());
@@ -158,13 +160,12 @@ fn Choice(key: JobKey, detail: JobDetail, asked: Asked, all: Memo<bool>) -> impl
             before.0.or_else(|| first.clone()).map(|(role, index)| format!("{role}-{index}"));
         let task = task.or(all).or(known).unwrap_or_default();
         let attempt = attempt.or(before.1).unwrap_or(current);
-        let base = address::job_tab(&key, "logs");
         let address = format!("{base}?task={}&attempt={attempt}", address::encode(&task));
         navigate(&address, NavigateOptions { scroll: false, ..NavigateOptions::default() });
     };
     let go_to_attempt = go.clone();
     view! {
-        <form method="get" class="log-choice">
+        <form method="get" action=logs class="log-choice">
             <label class="visually-hidden" for="log-task">{tr(|t| t.log.choose)}</label>
             <select
                 class="select"
