@@ -1,9 +1,12 @@
 //! What only the browser does in places where the server does something else.
 
+use std::sync::OnceLock;
+
+use leptos::lazy;
 use protocol::time::Timestamp;
 
 use crate::Failed;
-use crate::i18n::Language;
+use crate::i18n::{self, Language, Texts};
 use crate::session::{Opening, Theme};
 
 /// What the page is opened with. The server sends these values with the page, so this is only
@@ -18,6 +21,31 @@ pub(crate) fn opening() -> Opening {
         ways: api::sign_ins::SignInWays::default(),
         mark: None,
     }
+}
+
+/// The Chinese catalogue, once it has been fetched.
+static CHINESE: OnceLock<&'static Texts> = OnceLock::new();
+
+/// The Chinese catalogue; the English one where it has not been fetched.
+pub(crate) fn chinese() -> &'static Texts {
+    CHINESE.get().copied().unwrap_or_else(|| Language::English.texts())
+}
+
+/// Fetches the catalogue of a language, where it is not there yet.
+pub(crate) async fn fetch_texts(language: Language) {
+    match language {
+        Language::English => {}
+        Language::Chinese => {
+            let texts = chinese_texts().await;
+            CHINESE.get_or_init(|| texts);
+        }
+    }
+}
+
+// What only this function names is fetched when it is called for the first time.
+#[lazy]
+fn chinese_texts() -> &'static Texts {
+    i18n::chinese()
 }
 
 /// What is shown follows what changes.

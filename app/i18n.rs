@@ -27,6 +27,7 @@ use leptos::prelude::*;
 use protocol::problem::Problem;
 use serde::{Deserialize, Serialize};
 
+use crate::edge;
 use crate::session::Session;
 
 /// A language of the pages.
@@ -100,13 +101,18 @@ impl Language {
         (self.texts().said)(sentence)
     }
 
-    /// The catalogue.
+    /// The catalogue. A browser has that of the page's language, and the English one.
     pub(crate) fn texts(self) -> &'static Texts {
         match self {
             Language::English => &en::TEXTS,
-            Language::Chinese => &zh::TEXTS,
+            Language::Chinese => edge::chinese(),
         }
     }
+}
+
+/// The Chinese catalogue itself. It is large, and most readers need one: browsers fetch it.
+pub(crate) fn chinese() -> &'static Texts {
+    &zh::TEXTS
 }
 
 /// A weight of `Accept-Language` (`0.8`) in thousandths; what cannot be read weighs nothing.

@@ -2,6 +2,7 @@ use api::Actor;
 use api::changes::Mark;
 use api::sign_ins::SignInWays;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,8 @@ pub(crate) struct Session {
     actor: StoredValue<Option<Actor>>,
     ways: StoredValue<SignInWays>,
     pub(crate) language: RwSignal<Language>,
+    /// The language that was chosen last; its texts may be on their way.
+    chosen: StoredValue<Language>,
     pub(crate) theme: RwSignal<Theme>,
 }
 
@@ -68,6 +71,7 @@ impl Session {
             actor: StoredValue::new(opening.actor.clone()),
             ways: StoredValue::new(opening.ways.clone()),
             language: RwSignal::new(opening.language),
+            chosen: StoredValue::new(opening.language),
             theme: RwSignal::new(opening.theme),
         };
         provide_context(session);
@@ -77,6 +81,17 @@ impl Session {
     /// The session of this page.
     pub(crate) fn get() -> Self {
         expect_context()
+    }
+
+    /// Goes over to a language, as soon as its texts are there.
+    pub(crate) fn speak(self, language: Language) {
+        self.chosen.set_value(language);
+        spawn_local(async move {
+            edge::fetch_texts(language).await;
+            if self.chosen.try_get_value() == Some(language) {
+                self.language.set(language);
+            }
+        });
     }
 
     /// Who is signed in. It does not change while a page lives: signing in and out load anew.

@@ -18,7 +18,7 @@ use protocol::state::State;
 use protocol::time::{Moment, Timestamp};
 
 use crate::Failed;
-use crate::i18n::Language;
+use crate::i18n::{self, Language, Texts};
 use crate::server_fns::home::FailedLately;
 use crate::session::{Opening, Theme};
 
@@ -35,6 +35,14 @@ pub(crate) fn call() -> Result<(Backend, Actor), Failed> {
 pub(crate) fn means() -> Option<Means> {
     use_context::<Option<Means>>().flatten()
 }
+
+/// The Chinese catalogue.
+pub(crate) fn chinese() -> &'static Texts {
+    i18n::chinese()
+}
+
+/// Here all catalogues are at hand.
+pub(crate) async fn fetch_texts(_language: Language) {}
 
 /// Here pages are rendered once, with what they wait for.
 pub(crate) const RENDERS_ONCE: bool = true;

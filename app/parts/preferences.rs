@@ -18,7 +18,7 @@ pub(crate) fn Preferences() -> impl IntoView {
 
 #[component]
 fn LanguageSwitch() -> impl IntoView {
-    let language = Session::get().language;
+    let session = Session::get();
     let action = ServerAction::<SetLanguage>::new();
     let button = move |choice: Language| {
         view! {
@@ -27,8 +27,8 @@ fn LanguageSwitch() -> impl IntoView {
                 name="language"
                 value=choice.as_str()
                 lang=choice.tag()
-                aria-pressed=move || (language.get() == choice).to_string()
-                on:click=move |_| language.set(choice)
+                aria-pressed=move || (session.language.get() == choice).to_string()
+                on:click=move |_| session.speak(choice)
             >
                 {choice.own_name()}
             </button>

@@ -73,14 +73,19 @@ for (const [language, title, isForeign] of [
 
 test("a page that is open changes its language, all of it", async ({ page, cluster }) => {
   const [waiting] = await jobs(cluster, "WAITING", 1);
+  const fetched: string[] = [];
+  page.on("request", (request) => fetched.push(request.url()));
+  const ofChinese = () => fetched.splice(0).filter((address) => address.includes("/part_chinese_"));
   for (const path of [waiting, "/nodes", "/submit"]) {
     await page.context().addCookies([{ name: "berth_language", value: "en", url: cluster.url }]);
     await berth.open(page, path);
     await berth.mark(page);
+    expect(ofChinese(), "an English page is without Chinese texts").toEqual([]);
     await page.getByRole("button", { name: "简体中文" }).click();
     await expect(page.locator("html")).toHaveAttribute("lang", "zh-CN");
     await expect.poll(async () => (await said(page)).filter(isEnglish), { message: path }).toEqual([]);
     await berth.expectNoReload(page);
+    expect(ofChinese()).toHaveLength(1);
   }
 });
 
