@@ -25,6 +25,7 @@ mod live;
 mod markup;
 mod number;
 mod pages;
+mod part;
 mod parts;
 mod reading;
 mod routes;

@@ -7,7 +7,7 @@ use crate::edge;
 use crate::i18n::tr;
 use crate::keys;
 use crate::live::Live;
-use crate::pages::admin::AdminPage;
+use crate::pages::admin::part::AdminRoute;
 use crate::pages::clusters::ClustersPage;
 use crate::pages::files::FilesPage;
 use crate::pages::home::HomePage;
@@ -57,7 +57,6 @@ lazy! {
     ClustersRoute => ClustersPage,
     NodesRoute => NodesPage,
     NodeRoute => NodePage,
-    AdminRoute => AdminPage,
     ProfileRoute => ProfilePage,
 }
 

@@ -3,16 +3,14 @@ mod clusters;
 mod node_form;
 mod node_search;
 mod nodes;
+pub(crate) mod part;
 mod users;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
 use crate::i18n::{Texts, text, tr};
-use crate::pages::admin::audit::AuditLog;
-use crate::pages::admin::clusters::Clusters;
-use crate::pages::admin::nodes::Nodes;
-use crate::pages::admin::users::Users;
+use crate::part::opened;
 use crate::parts::page_header::PageHeader;
 use crate::session::Session;
 
@@ -62,20 +60,14 @@ pub(crate) fn AdminPage() -> impl IntoView {
         let href = format!("/admin/{}", each.as_str());
         view! { <a class="tab" href=href aria-current=current>{tr(each.word())}</a> }
     });
+    let part = opened(Signal::derive(move || allowed.then(|| section.get())), part::part);
+    let refused =
+        (!allowed).then(|| view! { <p class="notice notice--warn">{tr(|t| t.admin.only)}</p> });
     view! {
         <PageHeader title=text(|t| t.admin.title)/>
         <nav class="tabs" aria-label=tr(|t| t.admin.sections)>{links}</nav>
-        {move || {
-            if !allowed {
-                return view! { <p class="notice notice--warn">{tr(|t| t.admin.only)}</p> }.into_any();
-            }
-            match section.get() {
-                Section::Users => view! { <Users/> }.into_any(),
-                Section::Nodes => view! { <Nodes/> }.into_any(),
-                Section::Clusters => view! { <Clusters/> }.into_any(),
-                Section::Audit => view! { <AuditLog/> }.into_any(),
-            }
-        }}
+        {refused}
+        {move || part.get().map(|part| part())}
     }
 }
 

@@ -32,6 +32,7 @@ use crate::live::Live;
 use crate::pages::job::head::JobHead;
 use crate::pages::job::tab::{Tab, Tabs};
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
+use crate::part::opened;
 use crate::parts::loaded::Loaded;
 use crate::reading::{Reading, reading_first};
 use crate::server_fns::jobs::get_job;
@@ -83,7 +84,7 @@ fn Parts(key: JobKey, detail: Detail) -> impl IntoView {
     let params = use_params_map();
     let tab = Memo::new(move |_| Tab::read(params.read().get("tab").as_deref()));
     let of_tabs = key.clone();
-    let part = part::opened(tab);
+    let part = opened(Signal::derive(move || Some(tab.get())), part::part);
     view! {
         <Loaded resource=detail lines=3 content=move |detail| view! { <JobHead detail=detail/> }/>
         <Tabs key=of_tabs tab=tab/>

@@ -1,10 +1,7 @@
-//! The parts of the page as pieces of code, each of which the browser fetches when it is opened for the
-//! first time.
+//! The parts of the page as pieces of code.
 
-use futures::FutureExt;
 use futures::future::join;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::LazyRoute;
 use leptos_router::hooks::use_params_map;
 use protocol::ids::JobKey;
@@ -24,8 +21,7 @@ use crate::parts::loaded::Loaded;
 /// Makes the view of a part.
 pub(crate) type Part = fn(JobKey, Detail) -> AnyView;
 
-/// The page of a job, fetched together with the part that the address names: the browser takes over what
-/// the server sent only when all code for it is there.
+/// The page of a job, and the part that the address names.
 #[derive(Debug)]
 pub(crate) struct JobRoute;
 
@@ -44,31 +40,8 @@ impl LazyRoute for JobRoute {
     }
 }
 
-/// The part that is to be shown. When another one is chosen, the one before stays until the code of the
-/// other is there.
-pub(crate) fn opened(tab: Memo<Tab>) -> Signal<Option<Part>> {
-    let first = tab.get_untracked();
-    let opened = RwSignal::new(part(first).now_or_never().map(|part| (first, part)));
-    let is_open =
-        move |tab: Tab| opened.with_untracked(|open| open.is_some_and(|(of, _)| of == tab));
-    Effect::new(move |_| {
-        let wanted = tab.get();
-        if is_open(wanted) {
-            return;
-        }
-        spawn_local(async move {
-            let part = part(wanted).await;
-            // By now another one may be wanted, or the page be gone.
-            if tab.try_get_untracked() == Some(wanted) && !is_open(wanted) {
-                opened.set(Some((wanted, part)));
-            }
-        });
-    });
-    Signal::derive(move || opened.get().map(|(_, part)| part))
-}
-
-/// The code of a part; it is there at once where it was fetched before, and on the server.
-async fn part(tab: Tab) -> Part {
+/// The code of a part.
+pub(super) async fn part(tab: Tab) -> Part {
     match tab {
         Tab::Overview => job_overview().await,
         Tab::Tasks => job_tasks().await,
@@ -80,8 +53,8 @@ async fn part(tab: Tab) -> Part {
     }
 }
 
-// A function of these is fetched with all that what it gives will call. By the names the build knows that
-// the parts come after the page, and packs nothing into them that the page has.
+// By the names the build knows that the parts come after the page, and packs nothing into them that the
+// page has.
 
 #[lazy]
 fn job() -> fn() -> AnyView {

@@ -1,0 +1,36 @@
+//! Parts of pages as pieces of code, each of which the browser fetches when it is opened for the first
+//! time. A page takes over what the server sent only when all code for it is there, so a page's route
+//! fetches the page itself and the parts that are open at first.
+
+use futures::FutureExt;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+/// The part that is to be shown. When another one is chosen, the one before stays until the code of the
+/// other is there; so it does when none is. On the server the code of all is there at once.
+pub(crate) fn opened<W, P, C>(
+    wanted: Signal<Option<W>>,
+    code: impl Fn(W) -> C + Copy + 'static,
+) -> Signal<Option<P>>
+where
+    W: Copy + PartialEq + Send + Sync + 'static,
+    P: Copy + Send + Sync + 'static,
+    C: Future<Output = P> + 'static,
+{
+    let first = wanted.get_untracked();
+    let first = first.and_then(|part| code(part).now_or_never().map(|made| (part, made)));
+    let opened = RwSignal::new(first);
+    let is_open =
+        move |part: W| opened.with_untracked(|open| open.is_some_and(|(of, _)| of == part));
+    Effect::new(move |_| {
+        let Some(part) = wanted.get().filter(|part| !is_open(*part)) else { return };
+        spawn_local(async move {
+            let made = code(part).await;
+            // By now another one may be wanted, or the page be gone.
+            if wanted.try_get_untracked() == Some(Some(part)) && !is_open(part) {
+                opened.set(Some((part, made)));
+            }
+        });
+    });
+    Signal::derive(move || opened.get().map(|(_, made)| made))
+}
