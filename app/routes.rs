@@ -18,7 +18,7 @@ use crate::pages::nodes::NodesPage;
 use crate::pages::not_found::NotFoundPage;
 use crate::pages::profile::ProfilePage;
 use crate::pages::sign_in::SignInPage;
-use crate::pages::submit::SubmitPage;
+use crate::pages::submit::part::SubmitRoute;
 use crate::parts::clock::Clock;
 use crate::parts::frame::Frame;
 use crate::scroll;
@@ -52,7 +52,6 @@ lazy! {
     HomeRoute => HomePage,
     SignInRoute => SignInPage,
     JobsRoute => JobsPage,
-    SubmitRoute => SubmitPage,
     FilesRoute => FilesPage,
     ClustersRoute => ClustersPage,
     NodesRoute => NodesPage,

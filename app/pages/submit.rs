@@ -13,6 +13,7 @@ mod images;
 pub(crate) mod instead;
 mod job_form;
 mod notice;
+pub(crate) mod part;
 mod ports;
 mod problems;
 mod rail;
@@ -32,12 +33,13 @@ use server_fn::ServerFn;
 use crate::address;
 use crate::i18n::text;
 use crate::pages::submit::file::FileWay;
-use crate::pages::submit::job_form::JobForm;
 use crate::pages::submit::notice::{Notices, Refused};
+use crate::pages::submit::part::{submit_editor, submit_form};
 use crate::pages::submit::rail::Rail;
 use crate::pages::submit::state::{Editing, Way};
 use crate::pages::submit::templates::Templates;
 use crate::pages::submit::ways::Ways;
+use crate::part::opened;
 use crate::parts::editor::Editor;
 use crate::parts::loaded::Loaded;
 use crate::parts::page_header::PageHeader;
@@ -49,7 +51,7 @@ use crate::server_fns::submit::{Opened, SubmitForm, open_submit};
 pub(crate) fn SubmitPage() -> impl IntoView {
     let query = use_query_map();
     let part = move |name: &str| query.read().get(name).unwrap_or_default();
-    let opened = reading(
+    let begun = reading(
         move || (part("text"), part("clone"), part("template"), part("instead")),
         |(text, clone, template, instead)| open_submit(text, clone, template, instead),
     );
@@ -58,23 +60,25 @@ pub(crate) fn SubmitPage() -> impl IntoView {
     view! {
         <PageHeader title=text(|t| t.submit.title)/>
         <Loaded
-            resource=opened
+            resource=begun
             lines=12
-            content=move |opened| view! { <Submission opened=opened way=way refused=refused/> }
+            content=move |begun| view! { <Submission begun=begun way=way refused=refused/> }
         />
     }
 }
 
-/// The page once it is known what it begins with.
+/// The page once it is known what it begins with. A way that was shown stays where it is, hidden.
 #[component]
-fn Submission(opened: Opened, way: Memo<Way>, refused: Signal<String>) -> impl IntoView {
-    let editing = Editing::provide(&opened, way, chooser());
+fn Submission(begun: Opened, way: Memo<Way>, refused: Signal<String>) -> impl IntoView {
+    let editing = Editing::provide(&begun, way, chooser());
     editing.drafts.keep(editing);
     check::while_typing(editing);
-    let source = opened.cloned_from.as_ref();
+    let is = move |this: Way| Signal::derive(move || (way.get() == this).then_some(()));
+    let form = opened(is(Way::Form), |()| submit_form());
+    let overlay = opened(is(Way::Editor), |()| submit_editor());
+    let source = begun.cloned_from.as_ref();
     let cloned_from = source.map(|source| source.key.to_string()).unwrap_or_default();
     let submit = Callback::new(move |()| editing.submit());
-    let hidden = move |other: Way| move || way.get() != other;
     view! {
         <noscript inner_html=WITHOUT_SCRIPT></noscript>
         <div class="submit" class:submit--text=move || way.get() == Way::Editor>
@@ -94,23 +98,23 @@ fn Submission(opened: Opened, way: Memo<Way>, refused: Signal<String>) -> impl I
                 <Notices/>
                 <div class="submit__bar">
                     <Ways/>
-                    <Templates templates=opened.templates/>
+                    <Templates templates=begun.templates/>
                 </div>
                 <input type="hidden" name="cloned_from" value=cloned_from/>
-                <div class="submit__way submit__way--form" hidden=hidden(Way::Form)>
-                    <JobForm/>
+                <div class="submit__way submit__way--form" hidden=move || way.get() != Way::Form>
+                    {move || form.get().map(|form| form())}
                 </div>
-                <div class="submit__way" hidden=hidden(Way::Editor)>
+                <div class="submit__way" hidden=move || way.get() != Way::Editor>
                     <Editor
                         text=editing.text
                         syntax=Signal::derive(move || editing.syntax())
                         problems=Signal::derive(move || editing.problems())
                         jump=editing.jump
-                        shown=Signal::derive(move || way.get() == Way::Editor)
+                        overlay=overlay
                         on_submit=submit
                     />
                 </div>
-                <div class="submit__way" hidden=hidden(Way::File)>
+                <div class="submit__way" hidden=move || way.get() != Way::File>
                     <FileWay/>
                 </div>
             </form>

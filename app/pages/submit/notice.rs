@@ -2,30 +2,36 @@ use api::ErrorCode;
 use leptos::prelude::*;
 
 use crate::i18n::{Texts, told, tr};
-use crate::pages::submit::cloned::ClonedFrom;
 use crate::pages::submit::document::{JobField, Tree};
 use crate::pages::submit::draft;
+use crate::pages::submit::part::submit_cloned;
 use crate::pages::submit::state::{Editing, Notice};
+use crate::part::opened;
 use crate::parts::relative_time::RelativeTime;
 
 /// What happened to the text, and how to take it back.
 #[component]
 pub(crate) fn Notices() -> impl IntoView {
     let editing = Editing::get();
-    let notice = move || {
-        editing.notice.get().map(|notice| {
-            let said = notice.clone();
-            view! {
-                <div class="notice notice--good submit__notice">
-                    <p>{told(move |t| words(t, &said))}</p>
-                    <WayBack notice=notice/>
-                </div>
-            }
-        })
-    };
+    let is_clone = Signal::derive(move || editing.cloned_from.read().is_some().then_some(()));
+    let cloned = opened(is_clone, |()| submit_cloned());
     view! {
-        <ClonedFrom/>
-        <div aria-live="polite" class="submit__notices">{notice} <Elsewhere/></div>
+        {move || cloned.get().map(|cloned| cloned())}
+        <div aria-live="polite" class="submit__notices">
+            {move || editing.notice.get().map(|notice| view! { <Happened notice=notice/> })}
+            <Elsewhere/>
+        </div>
+    }
+}
+
+#[component]
+fn Happened(notice: Notice) -> impl IntoView {
+    let said = notice.clone();
+    view! {
+        <div class="notice notice--good submit__notice">
+            <p>{told(move |t| words(t, &said))}</p>
+            <WayBack notice=notice/>
+        </div>
     }
 }
 

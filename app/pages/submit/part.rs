@@ -1,0 +1,79 @@
+//! The ways to write a job as pieces of code.
+
+use futures::future::join3;
+use leptos::prelude::*;
+use leptos_router::LazyRoute;
+use leptos_router::hooks::use_query_map;
+
+use crate::pages::submit::SubmitPage;
+use crate::pages::submit::cloned::ClonedFrom;
+use crate::pages::submit::job_form::JobForm;
+use crate::pages::submit::state::Way;
+use crate::parts::editor::Overlay;
+use crate::parts::editor::overlay::MonacoOverlay;
+
+/// Makes the view of a part.
+pub(super) type Part = fn() -> AnyView;
+
+/// The page, and what of it the address names: the way, and that it begins with a job's clone.
+#[derive(Debug)]
+pub(crate) struct SubmitRoute;
+
+impl LazyRoute for SubmitRoute {
+    fn data() -> Self {
+        Self
+    }
+
+    async fn view(_route: Self) -> AnyView {
+        (submit().await)()
+    }
+
+    async fn preload() {
+        let query = use_query_map();
+        let said = |name: &str| query.read_untracked().get(name).unwrap_or_default();
+        let (way, clone) = (Way::from_word(&said("way")), said("clone"));
+        let way = async {
+            match way {
+                Way::Form => {
+                    submit_form().await;
+                }
+                Way::Editor => {
+                    submit_editor().await;
+                }
+                Way::File => {}
+            }
+        };
+        let cloned = async {
+            if !clone.is_empty() {
+                submit_cloned().await;
+            }
+        };
+        join3(submit(), way, cloned).await;
+    }
+}
+
+// By the names the build knows that the parts come after the page, and packs nothing into them that the
+// page has.
+
+#[lazy]
+fn submit() -> Part {
+    || view! { <SubmitPage/> }.into_any()
+}
+
+/// The text as fields.
+#[lazy]
+pub(super) fn submit_form() -> Part {
+    || view! { <JobForm/> }.into_any()
+}
+
+/// What is laid over the plain text.
+#[lazy]
+pub(super) fn submit_editor() -> Overlay {
+    |edited| view! { <MonacoOverlay edited=edited/> }.into_any()
+}
+
+/// What a text was cloned from.
+#[lazy]
+pub(super) fn submit_cloned() -> Part {
+    || view! { <ClonedFrom/> }.into_any()
+}
