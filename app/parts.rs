@@ -1,4 +1,8 @@
 //! Components that pages are composed of.
+//!
+//! What shows a closure is compiled once more for each, and the browser loads that code. Closures that are
+//! written into a view, `{move || lines()}`, are of one type for all that give the same; one that is put
+//! in by its name, `{lines}`, has a type of its own.
 
 pub(crate) mod alternatives;
 pub(crate) mod ask;

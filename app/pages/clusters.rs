@@ -124,7 +124,7 @@ fn Facts(cluster: VirtualClusterView) -> impl IntoView {
         |state: &str| format!("/jobs?q={}&all=1", encode(&format!("vc:{name} state:{state}")));
     let (running, waiting) = (cluster.running_jobs, cluster.waiting_jobs);
     view! {
-        <p class="hint card__head">{kind}</p>
+        <p class="hint card__head">{move || kind()}</p>
         {shapes}
         <Amounts cluster=cluster.clone()/>
         <p class="buttons cluster__jobs">

@@ -31,7 +31,7 @@ pub(crate) fn SignInPage() -> impl IntoView {
             <p class="sign-in__lead">{tr(|t| t.sign_in.lead)}</p>
             <Already/>
             <SignedOut/>
-            {error}
+            {move || error()}
             <Providers next=next with_form=form/>
             {form.then(|| view! { <PasswordForm next=next user=user/> })}
         </div>

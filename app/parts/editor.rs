@@ -107,7 +107,7 @@ fn Bar(syntax: Signal<Syntax>, large: RwSignal<bool>) -> impl IntoView {
     };
     view! {
         <div class="editor__bar">
-            <span class="hint">{notation}</span>
+            <span class="hint">{move || notation()}</span>
             <button
                 type="button"
                 class="button button--small"

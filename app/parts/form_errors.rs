@@ -36,7 +36,7 @@ where
             Err(failed) => view! { <Mistakes failed=failed/> }.into_any(),
         })
     };
-    view! { <div class="form-answer" aria-live="polite" node_ref=place>{inside}</div> }
+    view! { <div class="form-answer" aria-live="polite" node_ref=place>{move || inside()}</div> }
 }
 
 /// Sends the form around it once more.
@@ -58,7 +58,7 @@ fn Mistakes(failed: Failed) -> impl IntoView {
     view! {
         <div class="notice notice--bad" role="alert">
             <p class="notice__title">{tr(|t| t.common.problems)}</p>
-            <ul>{lines}</ul>
+            <ul>{move || lines()}</ul>
             <RequestId id=request/>
         </div>
     }

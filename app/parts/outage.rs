@@ -47,7 +47,7 @@ pub(crate) fn Outage() -> impl IntoView {
                                 </strong>
                                 " " {tr(|t| t.outage.stays)}
                             </p>
-                            {later}
+                            {move || later()}
                         </div>
                     }
                 })

@@ -220,7 +220,7 @@ fn PasswordForm(again: SignInAgain) -> impl IntoView {
                 again.enter(user.clone());
             }
         >
-            {refused}
+            {move || refused()}
             <Field
                 name="username"
                 scope="again"

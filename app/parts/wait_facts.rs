@@ -103,7 +103,8 @@ fn Start(explanation: Explanation) -> impl IntoView {
             (None, None) => texts.job.expected_unknown.to_owned(),
         }
     };
-    view! { <dt>{tr(|t| t.queue.starts)}</dt> <dd class="wait-facts__start">{when}</dd> }.into_any()
+    view! { <dt>{tr(|t| t.queue.starts)}</dt> <dd class="wait-facts__start">{move || when()}</dd> }
+        .into_any()
 }
 
 /// The first of those that are ahead, and how many more there are.

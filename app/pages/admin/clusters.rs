@@ -148,7 +148,7 @@ fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) ->
     view! {
         <tr>
             <th scope="row"><span class="table__name">{name}</span></th>
-            <td>{share}</td>
+            <td>{move || share()}</td>
             <td>{parent}</td>
             <td>{users}</td>
             <td>
@@ -328,7 +328,7 @@ fn Promises(promises: RwSignal<Vec<Promise>>) -> impl IntoView {
     };
     let lines = move || promises.get().into_iter().map(line).collect_view();
     view! {
-        <ul class="promises" aria-live="polite" aria-label=tr(|t| t.admin.promises)>{lines}</ul>
+        <ul class="promises" aria-live="polite" aria-label=tr(|t| t.admin.promises)>{move || lines()}</ul>
     }
     .into_any()
 }

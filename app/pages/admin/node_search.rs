@@ -79,7 +79,7 @@ pub(super) fn SearchBar(asked: Memo<Asked>) -> impl IntoView {
             <SearchForm action="/admin/nodes">
                 <SearchField words=words label=|t| t.map.search hint=|t| t.map.search/>
                 <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
-                {clear}
+                {move || clear()}
             </SearchForm>
             <a class="button button--primary" href="#add-node">{tr(|t| t.admin.add_node)}</a>
         </div>

@@ -235,8 +235,8 @@ fn Shown(progress: Progress) -> impl IntoView {
         })
     };
     view! {
-        <p role="status">{words}</p>
-        {bar}
+        <p role="status">{move || words()}</p>
+        {move || bar()}
         <Failures progress=progress/>
     }
 }
@@ -266,5 +266,5 @@ fn Failures(progress: Progress) -> impl IntoView {
             }
         })
     };
-    view! { {list} }
+    view! { {move || list()} }
 }

@@ -69,7 +69,7 @@ fn Reason(detail: JobDetail) -> impl IntoView {
         }
         (false, Some(expected), _) => {
             let when = move || reader.texts().queue.start(&expected, clock.now());
-            view! { <span class="hint">{when}</span> }.into_any()
+            view! { <span class="hint">{move || when()}</span> }.into_any()
         }
         (false, None, Some(exit)) => view! { <ExitLine exit=exit.clone()/> }.into_any(),
         (false, None, None) => ().into_any(),

@@ -227,7 +227,7 @@ fn attempts(detail: &JobDetail, chosen: u32) -> impl IntoView + use<> {
     let options = detail.attempts.iter().map(|each| {
         let number = each.number;
         let word = move || (reader.texts().job.attempt)(number);
-        view! { <option value=number selected=number == chosen>{word}</option> }
+        view! { <option value=number selected=number == chosen>{move || word()}</option> }
     });
     options.collect_view()
 }

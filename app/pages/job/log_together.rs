@@ -122,7 +122,7 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
         <div class="log log--together" class:log--wrap=wrap class:log--times=times>
             <div class="log__bar">
                 <button type="button" class="button button--small" on:click=move |_| turn(state)>
-                    {follow}
+                    {move || follow()}
                 </button>
                 <Show when=move || state.piece.with(Piece::has_earlier)>
                     <button type="button" class="button button--small" on:click=move |_| earlier(state)>

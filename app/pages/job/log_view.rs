@@ -59,7 +59,7 @@ fn Log(task: TaskRef, first: LogWindow, selected: Memo<Option<u64>>) -> impl Int
             {move || left_out().map(|left_out| {
                 let last = left_out.first + left_out.count - 1;
                 let words = move || (reader.texts().log.left_out)(left_out.first, last);
-                view! { <p class="hint log__cut">{words}</p> }
+                view! { <p class="hint log__cut">{move || words()}</p> }
             })}
             <Window task=task state=state base=base selected=selected/>
             <Show when=move || !state.is_alive()>
@@ -138,7 +138,7 @@ fn Bar(task: TaskRef, state: LogState, shown: Shown) -> impl IntoView {
         <div class="log__bar">
             <Show when=move || !complete()>
                 <button type="button" class="button button--small" on:click=toggle>
-                    {follow}
+                    {move || follow()}
                 </button>
             </Show>
             <Switch on=shown.wrap word=|t| t.log.wrap/>

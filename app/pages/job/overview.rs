@@ -118,7 +118,7 @@ fn Limit(limit: TimeLimit, since: Option<Timestamp>) -> impl IntoView {
     };
     view! {
         <dt>{tr(|t| t.job.time_limit)}</dt>
-        <dd>{words}</dd>
+        <dd>{move || words()}</dd>
     }
 }
 

@@ -174,7 +174,7 @@ fn Size(task: RwSignal<Option<TaskOfJob>>) -> impl IntoView {
     };
     view! {
         <p class="hint" aria-live="polite">
-            <Transition>{line}</Transition>
+            <Transition>{move || line()}</Transition>
         </p>
     }
 }

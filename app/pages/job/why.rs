@@ -46,7 +46,7 @@ pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
             {place}
             <WaitFacts explanation=explanation/>
             <Alternatives alternatives=alternatives link=link/>
-            {remedy}
+            {move || remedy()}
             {turn}
         </section>
     }
@@ -101,7 +101,7 @@ fn Ending(key: JobKey, exit: Exit) -> impl IntoView {
     let lines = (!evidence.is_empty()).then(|| view! { <Evidence lines=evidence/> });
     view! {
         <p class="why__reason">{told(move |t| (t.cause)(&cause))}</p>
-        {remedy}
+        {move || remedy()}
         {lines}
         <a href=address::job_tab(&key, "logs")>{tr(|t| t.job.open_log)}</a>
     }

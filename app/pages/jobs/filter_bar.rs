@@ -62,10 +62,10 @@ fn Words(filter: Memo<Filter>) -> impl IntoView {
     view! {
         <SearchForm action="/jobs">
             <Field text=text/>
-            {all}
+            {move || all()}
             <input type="hidden" name="sort" value=move || filter.read().sort_word()/>
             <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
-            {clear}
+            {move || clear()}
         </SearchForm>
     }
     .into_any()

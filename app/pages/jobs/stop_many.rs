@@ -154,19 +154,19 @@ pub(crate) fn StopMany(selection: Selection) -> impl IntoView {
         <FormAnswer answer=stop.value() done=done/>
         <div class="bulk-bar" class:bulk-bar--shown=move || { selection.count() > 0 }>
             <span role="status">
-                {move || (reader.texts().jobs.selected)(selection.count())} {hidden}
+                {move || (reader.texts().jobs.selected)(selection.count())} {move || hidden()}
             </span>
             <button type="button" class="button" on:click=move |_| selection.clear()>
                 {tr(|t| t.finding.unselect)}
             </button>
             <button type="button" class="button button--danger" on:click=move |_| opener.open()>
-                {words}
+                {move || words()}
             </button>
         </div>
         <Confirm opener=opener title=Signal::derive(words) text=question>
             <ActionForm action=stop attr:id=FORM>
-                {others}
-                <button type="submit" class="button button--danger">{words}</button>
+                {move || others()}
+                <button type="submit" class="button button--danger">{move || words()}</button>
             </ActionForm>
         </Confirm>
     }

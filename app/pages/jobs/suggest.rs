@@ -58,7 +58,7 @@ fn Suggestions(
     let item = move |(token, hint): (String, Option<Hint>)| {
         let hint = hint.map(|hint| {
             let words = move || hint.words(reader.texts());
-            view! { <span class="hint">{words}</span> }
+            view! { <span class="hint">{move || words()}</span> }
         });
         let shown = token.clone();
         let chosen = move |_| choose(with_last(&typed.get_untracked(), &token));
@@ -82,7 +82,7 @@ fn Suggestions(
         let offers = if in_force { Vec::new() } else { offers(&typed) };
         offers.into_iter().map(item).collect_view()
     };
-    view! { <ul class="suggestions" aria-label=tr(|t| t.finding.suggestions)>{items}</ul> }
+    view! { <ul class="suggestions" aria-label=tr(|t| t.finding.suggestions)>{move || items()}</ul> }
 }
 
 /// What stands beside something that is offered.

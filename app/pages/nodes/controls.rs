@@ -59,9 +59,9 @@ fn Search(filter: Memo<Filter>) -> impl IntoView {
     view! {
         <SearchForm action="/nodes">
             <SearchField words=words label=|t| t.map.search hint=|t| t.map.search_hint/>
-            {kept}
+            {move || kept()}
             <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
-            {clear}
+            {move || clear()}
         </SearchForm>
     }
     .into_any()

@@ -35,7 +35,7 @@ fn Together(nodes: Vec<MapNode>, palette: Palette) -> impl IntoView {
     let reader = Reader::get();
     let heading = nodes.first().and_then(|node| node.group.clone()).map(|group| {
         let words = move || group_name(reader.texts(), &group);
-        view! { <h2 class="map__group">{words}</h2> }
+        view! { <h2 class="map__group">{move || words()}</h2> }
     });
     let nodes = nodes.into_iter().map(|node| view! { <Tile node=node palette=palette.clone()/> });
     let nodes = nodes.collect_view();

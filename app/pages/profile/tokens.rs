@@ -65,7 +65,7 @@ fn Create(create: ServerAction<CreateToken>) -> impl IntoView {
                 </div>
             </div>
             <FormAnswer answer=create.value() done=text(|t| t.common.saved)/>
-            <div aria-live="polite">{made}</div>
+            <div aria-live="polite">{move || made()}</div>
             <div class="buttons">
                 <button class="button button--primary" type="submit">{tr(|t| t.profile.create)}</button>
             </div>

@@ -32,7 +32,7 @@ pub(crate) fn Availability() -> impl IntoView {
             <Show when=is_empty>
                 <p class="hint">{tr(|t| t.submit.rail.no_cluster)}</p>
             </Show>
-            {cards}
+            {move || cards()}
         </section>
     }
 }

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use leptos::prelude::*;
 
 use crate::i18n::{told, tr};
@@ -15,14 +17,19 @@ pub(crate) fn Bounded<F, V>(
     field: F,
 ) -> impl IntoView
 where
-    F: Fn(String) -> V + Clone + Send + Sync + 'static,
+    F: Fn(String) -> V + Send + Sync + 'static,
     V: IntoView + 'static,
 {
+    fields(keys, Arc::new(move |key| field(key).into_any()))
+}
+
+/// It is the same code for fields of every kind.
+fn fields(keys: Memo<Vec<String>>, field: Arc<dyn Fn(String) -> AnyView + Send + Sync>) -> AnyView {
     let editing = Editing::get();
     let shown = move || keys.read().iter().take(MOST).cloned().collect::<Vec<_>>();
     let more = Memo::new(move |_| keys.read().len().saturating_sub(MOST) as u64);
     view! {
-        <For each=shown key=String::clone children=field/>
+        <For each=shown key=String::clone children=move |key| field(key)/>
         <Show when=move || { more.get() > 0 }>
             <div class="notice notice--warn submit__notice">
                 <p>{told(move |t| (t.submit.more_in_editor)(more.get()))}</p>
@@ -36,4 +43,5 @@ where
             </div>
         </Show>
     }
+    .into_any()
 }

@@ -1,4 +1,5 @@
 use leptos::prelude::*;
+use protocol::problem::Problem;
 
 use crate::i18n::words_submit::Fields;
 use crate::i18n::{Texts, told};
@@ -127,18 +128,13 @@ pub(crate) fn is_wrong(editing: Editing, path: Signal<String>) -> Option<&'stati
 #[component]
 pub(crate) fn FieldProblems(#[prop(into)] path: Signal<String>) -> impl IntoView {
     let editing = Editing::get();
-    move || {
-        editing
-            .problems_at(&path.read())
-            .into_iter()
-            .map(|problem| {
-                let allowed = problem.allowed;
-                let about = (!allowed.is_empty()).then(|| {
-                    view! { " " {told(move |t| (t.submit.rail.allowed)(&allowed))} }
-                });
-                let message = problem.message;
-                view! { <p class="field__problem">{told(move |t| ended(t, &message))} {about}</p> }
-            })
-            .collect_view()
-    }
+    let problem = |problem: Problem| {
+        let allowed = problem.allowed;
+        let about = (!allowed.is_empty()).then(|| {
+            view! { " " {told(move |t| (t.submit.rail.allowed)(&allowed))} }
+        });
+        let message = problem.message;
+        view! { <p class="field__problem">{told(move |t| ended(t, &message))} {about}</p> }
+    };
+    view! { {move || editing.problems_at(&path.read()).into_iter().map(problem).collect_view()} }
 }

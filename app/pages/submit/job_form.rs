@@ -31,7 +31,7 @@ pub(crate) fn JobForm() -> impl IntoView {
 #[component]
 fn Unreadable() -> impl IntoView {
     let editing = Editing::get();
-    move || {
+    let unreadable = move || {
         let problem = editing.tree.read().as_ref().err().cloned()?;
         let said = problem.clone();
         Some(view! {
@@ -46,5 +46,6 @@ fn Unreadable() -> impl IntoView {
                 </button>
             </div>
         })
-    }
+    };
+    view! { {move || unreadable()} }
 }

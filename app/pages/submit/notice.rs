@@ -40,7 +40,7 @@ fn Happened(notice: Notice) -> impl IntoView {
 fn Elsewhere() -> impl IntoView {
     let editing = Editing::get();
     let drafts = editing.drafts;
-    move || {
+    let offered = move || {
         let draft = drafts.offer.get()?.draft;
         let name = Tree::read(&draft.text).map(|tree| tree.text(&tree.job_path(JobField::Name)));
         let name = name.unwrap_or_default();
@@ -60,7 +60,8 @@ fn Elsewhere() -> impl IntoView {
                 </div>
             </div>
         })
-    }
+    };
+    view! { {move || offered()} }
 }
 
 #[component]

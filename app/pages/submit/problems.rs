@@ -20,7 +20,7 @@ pub(crate) fn Problems() -> impl IntoView {
         <Show when=move || { count.get() > 0 }>
             <div class="problems" aria-live="polite">
                 <h3>{told(move |t| (t.submit.rail.problems)(count.get()))}</h3>
-                <ul class="problems__list">{lines}</ul>
+                <ul class="problems__list">{move || lines()}</ul>
             </div>
         </Show>
         <Warnings/>
@@ -53,7 +53,7 @@ fn Line(problem: Problem) -> impl IntoView {
 fn Refusal() -> impl IntoView {
     let editing = Editing::get();
     let answer = editing.submit.value();
-    move || {
+    let refusal = move || {
         let answer = answer.read();
         let failed = answer.as_ref()?.as_ref().err()?;
         if failed.is_signed_out() {
@@ -71,7 +71,8 @@ fn Refusal() -> impl IntoView {
             }
             .into_any(),
         )
-    }
+    };
+    view! { {move || refusal()} }
 }
 
 /// The session has ended and its reader has not signed in again.
@@ -96,7 +97,7 @@ fn SignedOut() -> impl IntoView {
 #[component]
 fn Warnings() -> impl IntoView {
     let editing = Editing::get();
-    move || {
+    let warnings = move || {
         let report = editing.report.read();
         let warnings = &report.as_ref().ok()?.warnings;
         let lines =
@@ -109,5 +110,6 @@ fn Warnings() -> impl IntoView {
                 </div>
             }
         })
-    }
+    };
+    view! { {move || warnings()} }
 }

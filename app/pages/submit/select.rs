@@ -62,7 +62,7 @@ pub(crate) fn SelectField(
                 <option value="" selected=move || value.read().is_empty() prop:selected=move || value.read().is_empty()>
                     {told(move |t| none(&t.submit.fields))}
                 </option>
-                {options}
+                {move || options()}
             </select>
             <FieldProblems path=path/>
         </div>

@@ -58,8 +58,8 @@ fn Item(template: Template, close: Callback<()>) -> impl IntoView {
     view! {
         <li>
             <a class="menu__item" href=href on:click=choose>
-                <span class="menu__title">{title}</span>
-                <span class="hint">{description}</span>
+                <span class="menu__title">{move || title()}</span>
+                <span class="hint">{move || description()}</span>
             </a>
         </li>
     }

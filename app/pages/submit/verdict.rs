@@ -29,7 +29,7 @@ pub(crate) fn Verdict() -> impl IntoView {
             class:verdict--checking=move || editing.checking.get()
             aria-live="polite"
         >
-            {answer}
+            {move || answer()}
         </div>
     }
 }
