@@ -183,8 +183,7 @@ fn priority(word: &str) -> Option<Priority> {
 /// The least and the most, in thousandths, of `4`, `>=4`, `>4`, `<=4` and `<4`.
 fn bounds(value: &str) -> Option<(Option<u64>, Option<u64>)> {
     let digits = value.trim_start_matches(['<', '>', '=']);
-    let number: f64 = digits.parse().ok().filter(|number| (0.0..1e12).contains(number))?;
-    let milli = (number * 1000.0).round() as u64;
+    let milli = thousandths(digits)?;
     match &value[..value.len() - digits.len()] {
         "" | "=" => Some((Some(milli), Some(milli))),
         ">=" => Some((Some(milli), None)),
@@ -193,6 +192,19 @@ fn bounds(value: &str) -> Option<(Option<u64>, Option<u64>)> {
         "<" => Some((None, Some(milli.checked_sub(1)?))),
         _ => None,
     }
+}
+
+/// Thousandths of a number as people write it: `2`, `0.25`. To read it as one of floating point would take
+/// more code, which pages load, than all else here.
+fn thousandths(number: &str) -> Option<u64> {
+    let (units, part) = number.split_once('.').unwrap_or((number, ""));
+    let digits = [units, part].concat();
+    let is_number = !digits.is_empty() && digits.bytes().all(|letter| letter.is_ascii_digit());
+    if !is_number || units.len() > 12 {
+        return None;
+    }
+    let part: String = part.chars().chain("000".chars()).take(3).collect();
+    format!("{units}{part}").parse().ok()
 }
 
 const MINUTE: i64 = 60_000;
@@ -280,6 +292,9 @@ mod tests {
             ("gpu:=>4", "gpu:=>4"),
             ("gpu:<0", "gpu:<0"),
             ("gpu:-1", "gpu:-1"),
+            ("gpu:>=.", "gpu:>=."),
+            ("gpu:1.2.3", "gpu:1.2.3"),
+            ("gpu:9999999999999", "gpu:9999999999999"),
             ("since:yesterday", "since:yesterday"),
             ("since:2026-02-30", "since:2026-02-30"),
             ("until:7", "until:7"),
@@ -294,6 +309,14 @@ mod tests {
             assert_eq!(misread.len(), 1, "{text}");
             assert_eq!(misread[0].word, bad);
             assert!(misread[0].to_string().contains("allowed"), "{}", misread[0]);
+        }
+    }
+
+    #[test]
+    fn parts_of_gpus_are_counted() {
+        for (text, milli) in [("0.25", 250), (".5", 500), ("2", 2000), ("1.", 1000), ("8.0", 8000)]
+        {
+            assert_eq!(good(&format!("gpu:{text}")).least_gpus, Some(milli), "{text}");
         }
     }
 
