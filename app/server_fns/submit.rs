@@ -2,12 +2,14 @@ use api::cluster::VirtualClusterView;
 use api::jobs::CheckReport;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
+use protocol::problem::Problem;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::{GetUrl, MultipartData, MultipartFormData};
 
 use crate::Failed;
 use crate::i18n::Language;
 use crate::json::Answer;
+use crate::pages::submit::document::Tree;
 use crate::server_fns::reads::Reads;
 
 /// What the submit page begins with.
@@ -15,6 +17,8 @@ use crate::server_fns::reads::Reads;
 pub(crate) struct Opened {
     /// The text.
     pub(crate) text: String,
+    /// What it says; why it cannot be read.
+    pub(crate) tree: Result<Tree, Problem>,
     /// The job it was cloned from: its secrets are used where the text has `******`.
     pub(crate) cloned_from: Option<Source>,
     /// What the check says of the text.
@@ -96,7 +100,8 @@ pub(crate) async fn open_submit(
     };
     let report = backend.jobs.check(&actor, &text).await.map_err(failed);
     let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
-    Ok(Opened { text, cloned_from, report, clusters, templates: templates::all() })
+    let tree = Tree::read(&text);
+    Ok(Opened { text, tree, cloned_from, report, clusters, templates: templates::all() })
 }
 
 /// The schemas that the editor helps with, explained in a language.

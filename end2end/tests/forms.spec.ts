@@ -130,6 +130,7 @@ test("an unsubmitted text survives a reload and is taken back by a click", async
   await berth.open(page, "/submit");
   const name = page.getByLabel("Name", { exact: true });
   await name.fill("of-last-time");
+  await expect(text(page)).toHaveValue(/of-last-time/);
   await berth.open(page, "/submit");
   await expect(name).toHaveValue("of-last-time");
   await page.getByRole("button", { name: "Discard draft" }).click();
@@ -168,6 +169,7 @@ test("a draft and what is typed early into the same page both stay", async ({ pa
   const name = page.getByLabel("Name", { exact: true });
   await berth.open(page, "/submit");
   await name.fill("draft-before");
+  await expect(text(page)).toHaveValue(/draft-before/);
   await openEarly(page, "/submit", async () => name.fill("typed-early"));
   await expect(name).toHaveValue("typed-early");
   await expect(page.getByText("Another unsubmitted text of yours is kept: draft-before.")).toBeVisible();

@@ -1,13 +1,17 @@
 //! The text of a job file as the form sees it: where each of its fields stands in either notation,
 //! what stands there, and how it is changed without touching anything else.
 
-use protocol::document::{Document, Entry, Node, Syntax, Value, join};
+use protocol::document::{Document, Node, Value, join};
 use protocol::edit::{self, Step};
 use protocol::problem::Problem;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::json::from_json;
+use crate::pages::submit::shown::Shown;
+
 /// The two ways in which job files are laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Notation {
     /// Version 1: `jobName`, a list of task roles.
     V1,
@@ -15,11 +19,10 @@ pub(crate) enum Notation {
     V2,
 }
 
-/// A text that could be read.
-#[derive(Debug, Clone, PartialEq)]
+/// What a text says, if it could be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tree {
-    root: Node,
-    pub(crate) syntax: Syntax,
+    root: Shown,
     pub(crate) notation: Notation,
 }
 
@@ -80,64 +83,47 @@ pub(crate) struct Port {
 impl Tree {
     /// Reads a text.
     pub(crate) fn read(text: &str) -> Result<Self, Problem> {
-        let Document { syntax, root, .. } = Document::read(text)?;
+        let Document { root, .. } = Document::read(text)?;
         let is_v2 = root.get("protocolVersion").is_some()
             || matches!(root.get("taskRoles").map(|node| &node.value), Some(Value::Map(_)));
         let notation = if is_v2 { Notation::V2 } else { Notation::V1 };
-        Ok(Self { root, syntax, notation })
+        Ok(Self { root: Shown::of(&root, 0), notation })
     }
 
     /// What stands at a path.
-    pub(crate) fn node(&self, path: &str) -> Option<&Node> {
-        steps(path).into_iter().try_fold(&self.root, |node, step| match step {
-            Step::Key(key) => node.get(&key),
-            Step::Append => None,
-            Step::Index(index) => match &node.value {
-                Value::List(items) => items.get(index),
-                Value::Null
-                | Value::Bool(_)
-                | Value::Number(_)
-                | Value::Text(_)
-                | Value::Map(_) => None,
-            },
-        })
+    fn shown(&self, path: &str) -> Option<&Shown> {
+        steps(path).iter().try_fold(&self.root, |shown, step| shown.at(step))
     }
 
     /// A value as it stands in an input: a list as `a, b`, an object as `a=1, b=2`; empty where
     /// nothing is given.
     pub(crate) fn text(&self, path: &str) -> String {
-        match self.node(path).map(|node| &node.value) {
-            Some(Value::List(items)) => {
-                items.iter().map(|item| plain(&item.value)).collect::<Vec<_>>().join(", ")
+        match self.shown(path) {
+            Some(Shown::List(items)) => {
+                items.iter().map(Shown::plain).collect::<Vec<_>>().join(", ")
             }
-            Some(Value::Map(entries)) => {
-                let pair = |entry: &Entry| format!("{}={}", entry.key, plain(&entry.node.value));
+            Some(Shown::Map(entries)) => {
+                let pair = |(key, shown): &(String, Shown)| format!("{key}={}", shown.plain());
                 entries.iter().map(pair).collect::<Vec<_>>().join(", ")
             }
-            Some(value) => plain(value),
+            Some(Shown::Plain(text)) => text.clone(),
             None => String::new(),
         }
     }
 
     /// How many items the list at a path has.
     pub(crate) fn len(&self, path: &str) -> usize {
-        match self.node(path).map(|node| &node.value) {
-            Some(Value::List(items)) => items.len(),
-            Some(
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_),
-            )
-            | None => 0,
+        match self.shown(path) {
+            Some(Shown::List(items)) => items.len(),
+            Some(Shown::Plain(_) | Shown::Map(_)) | None => 0,
         }
     }
 
     /// The keys of the object at a path, in the order of the text.
     pub(crate) fn keys(&self, path: &str) -> Vec<String> {
-        match self.node(path).map(|node| &node.value) {
-            Some(Value::Map(entries)) => entries.iter().map(|entry| entry.key.clone()).collect(),
-            Some(
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_),
-            )
-            | None => Vec::new(),
+        match self.shown(path) {
+            Some(Shown::Map(entries)) => entries.iter().map(|(key, _)| key.clone()).collect(),
+            Some(Shown::Plain(_) | Shown::List(_)) | None => Vec::new(),
         }
     }
 
@@ -194,7 +180,7 @@ impl Tree {
     fn priority_path(&self) -> &'static str {
         ["extras.hivedScheduler.jobPriorityClass", "extras.hivedscheduler.jobPriorityClass"]
             .into_iter()
-            .find(|path| self.node(path).is_some())
+            .find(|path| self.shown(path).is_some())
             .unwrap_or("extras.berth.priority")
     }
 
@@ -299,6 +285,8 @@ pub(crate) enum Edit {
     Set(String, Json),
     /// Takes away what stands at a path.
     Remove(String),
+    /// Puts at another path what stands at one.
+    Move(String, String),
 }
 
 impl Edit {
@@ -318,17 +306,22 @@ impl Edit {
         match self {
             Self::Set(path, value) => edit::set(text, &steps(path), value),
             Self::Remove(path) => edit::remove(text, &steps(path)),
+            Self::Move(from, to) => {
+                let Document { root, .. } =
+                    Document::read(text).map_err(|problem| vec![problem])?;
+                let value = find(&root, &steps(from)).map_or(Json::Null, Node::to_json);
+                edit::set(&edit::remove(text, &steps(from))?, &steps(to), &value)
+            }
         }
     }
 }
 
-/// A value that is neither list nor object.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Text(text) | Value::Number(text) => text.clone(),
-        Value::Bool(flag) => flag.to_string(),
-        Value::Null | Value::List(_) | Value::Map(_) => String::new(),
-    }
+fn find<'a>(root: &'a Node, steps: &[Step]) -> Option<&'a Node> {
+    steps.iter().try_fold(root, |node, step| match (step, &node.value) {
+        (Step::Key(key), _) => node.get(key),
+        (Step::Index(index), Value::List(items)) => items.get(*index),
+        (Step::Index(_) | Step::Append, _elsewhere) => None,
+    })
 }
 
 /// A number that is written as it was typed; on the way to `0.25`, `0.` is none yet.
@@ -336,7 +329,7 @@ fn number_of(typed: &str) -> Option<Json> {
     if let Ok(whole) = typed.parse::<i64>() {
         return Some(whole.into());
     }
-    let number = serde_json::Number::from_f64(typed.parse().ok()?)?;
+    let number: serde_json::Number = from_json(typed).ok()?;
     (number.to_string() == typed).then_some(Json::Number(number))
 }
 
@@ -399,12 +392,12 @@ impl Tree {
     pub(crate) fn rename_port(&self, port: &Port, label: &str) -> Vec<Edit> {
         match self.notation {
             Notation::V1 => vec![Edit::Set(format!("{}.label", port.path), label.into())],
-            Notation::V2 => self.rename(&port.path, label),
+            Notation::V2 => Self::rename(&port.path, label),
         }
     }
 
     /// Gives the entry at a path another key.
-    pub(crate) fn rename(&self, path: &str, key: &str) -> Vec<Edit> {
+    pub(crate) fn rename(path: &str, key: &str) -> Vec<Edit> {
         let mut parents = steps(path);
         let old = parents.pop();
         let parent = parents.iter().fold(String::new(), |path, step| match step {
@@ -415,8 +408,7 @@ impl Tree {
         if key.is_empty() || old == Some(Step::Key(key.to_owned())) {
             return Vec::new();
         }
-        let value = self.node(path).map_or(Json::Null, Node::to_json);
-        vec![Edit::Remove(path.to_owned()), Edit::Set(join(&parent, key), value)]
+        vec![Edit::Move(path.to_owned(), join(&parent, key))]
     }
 }
 
@@ -636,6 +628,16 @@ taskRoles:
     }
 
     #[test]
+    fn what_a_text_says_comes_with_a_page() {
+        let deep = format!("{{\"extras\": {}1{}}}", "[".repeat(50), "]".repeat(50));
+        for text in [V1, V2, deep.as_str()] {
+            let tree = Tree::read(text).unwrap();
+            let written = serde_json::to_string(&tree).unwrap();
+            assert_eq!(from_json(&written), Ok(tree));
+        }
+    }
+
+    #[test]
     fn variables_with_odd_names_are_found_again() {
         for text in [V1, V2] {
             let tree = Tree::read(text).unwrap();
@@ -646,7 +648,7 @@ taskRoles:
                 (tree.keys(tree.env_path()), tree.text(&path)),
                 (vec!["a.b".to_owned()], "1".to_owned())
             );
-            let renamed = edited(&changed, &tree.rename(&path, "PLAIN"));
+            let renamed = edited(&changed, &Tree::rename(&path, "PLAIN"));
             is_valid(&renamed);
             assert_eq!(Tree::read(&renamed).unwrap().keys(tree.env_path()), ["PLAIN"]);
         }

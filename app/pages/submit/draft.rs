@@ -64,11 +64,11 @@ impl Drafts {
         let refused = !use_query_map().read_untracked().get("text").unwrap_or_default().is_empty();
         let alive = use_context::<Alive>();
         Effect::new(move |begun: Option<bool>| {
-            // What was typed into the page before is in its fields again by then.
-            if !alive.as_ref().is_none_or(|alive| alive.0.get()) {
-                return false;
-            }
             if begun != Some(true) {
+                // What was typed into the page before is in its fields again, and in the text, by then.
+                if !alive.as_ref().is_none_or(|alive| alive.0.get()) || editing.waits() {
+                    return false;
+                }
                 self.begin(editing, refused);
             }
             self.save(editing, &editing.text.read());

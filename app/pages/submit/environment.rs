@@ -49,11 +49,7 @@ fn Variable(name: String) -> impl IntoView {
     let path = Signal::derive(move || {
         editing.read(|tree| name.with_value(|name| join(tree.env_path(), name)))
     });
-    let rename = move |new: String| {
-        if let Ok(tree) = editing.tree.get_untracked() {
-            editing.edit(&tree.rename(&path.get_untracked(), &new));
-        }
-    };
+    let rename = move |new: String| editing.edit(&Tree::rename(&path.get_untracked(), &new));
     view! {
         <div class="row">
             <label class="field">

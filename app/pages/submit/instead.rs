@@ -31,7 +31,8 @@ pub(crate) fn edits(tree: &Tree, instead: &Instead) -> Vec<Edit> {
 
 fn has_gpus(tree: &Tree, role: &Role) -> bool {
     let gpus = tree.role_path(role, RoleField::Gpus).map(|path| tree.text(&path));
-    gpus.is_some_and(|gpus| gpus.parse::<f64>().is_ok_and(|gpus| gpus > 0.0))
+    // A number above zero, however it is written, has a digit that is none.
+    gpus.is_some_and(|gpus| gpus.contains(|digit| matches!(digit, '1'..='9')))
 }
 
 #[cfg(test)]

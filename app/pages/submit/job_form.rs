@@ -7,7 +7,8 @@ use crate::pages::submit::images::ImageChoices;
 use crate::pages::submit::roles::Roles;
 use crate::pages::submit::state::Editing;
 
-/// The text as fields. A text that cannot be read says where instead.
+/// The text as fields. A text that cannot be read says where instead. What changes it is fetched as soon as
+/// somebody comes near.
 #[component]
 pub(crate) fn JobForm() -> impl IntoView {
     let editing = Editing::get();
@@ -17,6 +18,8 @@ pub(crate) fn JobForm() -> impl IntoView {
             class="job-form stack"
             disabled=move || !editing.is_readable()
             hidden=move || !editing.is_readable()
+            on:focusin=move |_| editing.fetch_engine()
+            on:pointermove=move |_| editing.fetch_engine()
         >
             <ImageChoices/>
             <Basics/>

@@ -2,7 +2,7 @@ use api::ErrorCode;
 use leptos::prelude::*;
 
 use crate::i18n::{Texts, told, tr};
-use crate::pages::submit::document::{JobField, Tree};
+use crate::pages::submit::document::JobField;
 use crate::pages::submit::draft;
 use crate::pages::submit::part::submit_cloned;
 use crate::pages::submit::state::{Editing, Notice};
@@ -42,8 +42,8 @@ fn Elsewhere() -> impl IntoView {
     let drafts = editing.drafts;
     let offered = move || {
         let draft = drafts.offer.get()?.draft;
-        let name = Tree::read(&draft.text).map(|tree| tree.text(&tree.job_path(JobField::Name)));
-        let name = name.unwrap_or_default();
+        let tree = editing.tree_of(&draft.text);
+        let name = tree.map(|tree| tree.text(&tree.job_path(JobField::Name))).unwrap_or_default();
         Some(view! {
             <div class="notice notice--warn submit__notice">
                 <p>

@@ -7,6 +7,7 @@ use leptos_router::hooks::use_query_map;
 
 use crate::pages::submit::SubmitPage;
 use crate::pages::submit::cloned::ClonedFrom;
+use crate::pages::submit::engine::{ENGINE, Engine};
 use crate::pages::submit::job_form::JobForm;
 use crate::pages::submit::state::Way;
 use crate::parts::editor::Overlay;
@@ -64,6 +65,12 @@ fn submit() -> Part {
 #[lazy]
 pub(super) fn submit_form() -> Part {
     || view! { <JobForm/> }.into_any()
+}
+
+/// What reads and changes the text.
+#[lazy]
+pub(super) fn submit_engine() -> &'static Engine {
+    &ENGINE
 }
 
 /// What is laid over the plain text.

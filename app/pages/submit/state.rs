@@ -1,6 +1,9 @@
+use std::mem;
+
 use api::cluster::VirtualClusterView;
 use api::jobs::{CheckReport, Syntax};
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use protocol::problem::Problem;
 use wasm_bindgen::JsCast;
 
@@ -8,6 +11,8 @@ use crate::Failed;
 use crate::i18n::{Reader, worded};
 use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::draft::Drafts;
+use crate::pages::submit::engine::Engine;
+use crate::pages::submit::part::submit_engine;
 use crate::parts::editor::Jump;
 use crate::parts::sign_in_again::SignInAgain;
 use crate::server_fns::jobs::SubmitJob;
@@ -69,9 +74,14 @@ pub(crate) struct Editing {
     pub(crate) text: RwSignal<String>,
     /// The text as it was when the page was opened.
     pub(crate) opened: StoredValue<String>,
-    /// What the form shows of it. While the form is not shown, it is as it was then: a large text costs
-    /// nothing there.
+    /// What the form shows of it: first what the server has read. While the form is not shown, it is as
+    /// it was then: a large text costs nothing there.
     pub(crate) tree: Memo<Result<Tree, Problem>>,
+    engine: RwSignal<Option<&'static Engine>>,
+    /// Changes that wait for it, and whether the submission does.
+    put_off: RwSignal<Vec<Vec<Edit>>>,
+    submit_then: StoredValue<bool>,
+    fetched: StoredValue<bool>,
     pub(crate) drafts: Drafts,
     /// What the last check said.
     pub(crate) report: RwSignal<Result<CheckReport, Failed>>,
@@ -92,16 +102,25 @@ impl Editing {
     /// Provides the state to everything below.
     pub(crate) fn provide(opened: &Opened, way: Memo<Way>, choose: Callback<Way>) -> Self {
         let text = RwSignal::new(opened.text.clone());
+        let engine = RwSignal::new(None::<&'static Engine>);
+        let begun = opened.tree.clone();
         let editing = Self {
             text,
             opened: StoredValue::new(opened.text.clone()),
-            tree: Memo::new(move |before: Option<&Result<Tree, Problem>>| match before {
-                Some(before) if way.get() != Way::Form => before.clone(),
-                Some(_) | None => {
-                    way.track();
-                    Tree::read(&text.read())
+            tree: Memo::new(move |before: Option<&Result<Tree, Problem>>| {
+                match (before, engine.get()) {
+                    (Some(before), _) if way.get() != Way::Form => before.clone(),
+                    (_, Some(engine)) => {
+                        way.track();
+                        (engine.read)(&text.read())
+                    }
+                    (before, None) => before.unwrap_or(&begun).clone(),
                 }
             }),
+            engine,
+            put_off: RwSignal::new(Vec::new()),
+            submit_then: StoredValue::new(false),
+            fetched: StoredValue::new(false),
             drafts: Drafts::of_page(),
             report: RwSignal::new(opened.report.clone()),
             checking: RwSignal::new(false),
@@ -114,6 +133,12 @@ impl Editing {
             submit: ServerAction::new(),
             reader: Reader::get(),
         };
+        let begun = opened.text.clone();
+        Effect::new(move |_| {
+            if way.get() == Way::Form && *text.read() != begun {
+                editing.fetch_engine();
+            }
+        });
         let again = SignInAgain::get();
         Effect::new(move |_| {
             let is_over =
@@ -149,14 +174,49 @@ impl Editing {
         self.tree.read().is_ok()
     }
 
-    /// Changes the text. A change that cannot be made leaves it as it is.
+    /// What another text says; nothing until that can be read.
+    pub(crate) fn tree_of(self, text: &str) -> Option<Tree> {
+        let Some(engine) = self.engine.get() else {
+            self.fetch_engine();
+            return None;
+        };
+        (engine.read)(text).ok()
+    }
+
+    /// Changes the text, as soon as that can be done. A change that cannot be made leaves it as it is.
     pub(crate) fn edit(self, edits: &[Edit]) {
-        let mut text = self.text.get_untracked();
-        for edit in edits {
-            let Ok(changed) = edit.apply(&text) else { return };
-            text = changed;
+        let Some(engine) = self.engine.get_untracked() else {
+            self.put_off.update(|put_off| put_off.push(edits.to_vec()));
+            self.fetch_engine();
+            return;
+        };
+        let changed = self.text.with_untracked(|text| (engine.change)(text, edits));
+        if let Some(changed) = changed {
+            self.text.set(changed);
         }
-        self.text.set(text);
+    }
+
+    /// Whether changes wait to be made.
+    pub(crate) fn waits(self) -> bool {
+        !self.put_off.read().is_empty()
+    }
+
+    /// Fetches what reads and changes the text, and makes the changes that wait for it.
+    pub(crate) fn fetch_engine(self) {
+        if self.fetched.try_update_value(|fetched| mem::replace(fetched, true)) != Some(false) {
+            return;
+        }
+        spawn_local(async move {
+            let engine = submit_engine().await;
+            self.engine.try_set(Some(engine));
+            let put_off = self.put_off.try_update(mem::take).unwrap_or_default();
+            for edits in put_off {
+                self.edit(&edits);
+            }
+            if self.submit_then.try_update_value(mem::take) == Some(true) {
+                self.submit();
+            }
+        });
     }
 
     /// What is wrong at a path.
@@ -177,6 +237,11 @@ impl Editing {
     /// Submits the text as it is.
     pub(crate) fn submit(self) {
         if self.submit.pending().get_untracked() {
+            return;
+        }
+        // What has been filled in belongs to it.
+        if !self.put_off.read_untracked().is_empty() {
+            self.submit_then.set_value(true);
             return;
         }
         let source = self.cloned_from.get_untracked();
