@@ -30,6 +30,7 @@ mod parts;
 mod reading;
 mod routes;
 mod scroll;
+mod sending;
 mod server_fns;
 mod session;
 #[cfg(feature = "ssr")]

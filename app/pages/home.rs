@@ -11,6 +11,7 @@ use crate::pages::home::free::WhereFree;
 use crate::pages::home::mine::MyJobs;
 use crate::parts::page_header::PageHeader;
 use crate::reading::{Reading, reading};
+use crate::sending::Sending;
 use crate::server_fns::home::{DismissFailed, HomeView, read_home};
 
 /// What the parts of the page read.
@@ -22,7 +23,7 @@ pub(crate) fn HomePage() -> impl IntoView {
     let live = Live::get();
     let (jobs, queue) = (live.own_jobs(), live.queue());
     let (nodes, cluster) = (live.nodes(), live.cluster());
-    let dismiss = ServerAction::<DismissFailed>::new();
+    let dismiss = Sending::to::<DismissFailed>();
     let home: Home = reading(
         move || (jobs.get(), queue.get(), nodes.get(), cluster.get(), dismiss.version().get()),
         |_| read_home(),

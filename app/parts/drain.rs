@@ -6,6 +6,8 @@ use protocol::ids::NodeName;
 use crate::i18n::{Texts, text, told};
 use crate::parts::ask::Asker;
 use crate::parts::form_errors::FormAnswer;
+use crate::parts::send_form::SendForm;
+use crate::sending::Sending;
 use crate::server_fns::nodes::{DrainNode, drain_node};
 use crate::server_fns::queue::effect_of_drain;
 
@@ -17,7 +19,7 @@ pub(crate) fn Drain(
     /// Whether what runs there is already to go at once.
     emptied: bool,
 ) -> impl IntoView {
-    let drain = ServerAction::<DrainNode>::new();
+    let drain = Sending::to::<DrainNode>();
     let silent = condition == NodeCondition::Unreachable;
     let drained = condition == NodeCondition::Draining || emptied;
     let quietly = if drained { What::Off } else { What::Quietly };
@@ -33,12 +35,7 @@ pub(crate) fn Drain(
 
 /// Asks first, and says what it does. Without JavaScript it does it at once.
 #[component]
-fn Button(
-    name: NodeName,
-    what: What,
-    silent: bool,
-    drain: ServerAction<DrainNode>,
-) -> impl IntoView {
+fn Button(name: NodeName, what: What, silent: bool, drain: Sending) -> impl IntoView {
     let asker = Asker::get();
     let asked = name.clone();
     let words = move |t: &'static Texts| match what {
@@ -70,7 +67,7 @@ fn Button(
         What::Now => "now",
     };
     view! {
-        <ActionForm action=drain>
+        <SendForm to=drain>
             <input type="hidden" name="name" value=name.to_string()/>
             <input type="hidden" name="drain" value=value/>
             <button class="button button--small" type="submit" title=told(words) on:click=ask>
@@ -80,6 +77,6 @@ fn Button(
                     What::Now => t.cluster.empty_now,
                 })}
             </button>
-        </ActionForm>
+        </SendForm>
     }
 }

@@ -9,16 +9,14 @@ use crate::number;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::copy::Copy;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::send_form::SendForm;
 use crate::parts::state_chip::{glyph, modifier};
 use crate::parts::table::DataTable;
-use crate::server_fns::images::RemoveImage;
+use crate::sending::Sending;
 
 /// Saved images, with how far each is and what can be done.
 #[component]
-pub(crate) fn ImageTable(
-    images: Vec<SavedImageView>,
-    remove: ServerAction<RemoveImage>,
-) -> impl IntoView {
+pub(crate) fn ImageTable(images: Vec<SavedImageView>, remove: Sending) -> impl IntoView {
     let rows = images.into_iter().map(|image| view! { <Row image=image remove=remove/> });
     let rows = rows.collect_view();
     view! {
@@ -41,7 +39,7 @@ pub(crate) fn ImageTable(
 }
 
 #[component]
-fn Row(image: SavedImageView, remove: ServerAction<RemoveImage>) -> impl IntoView {
+fn Row(image: SavedImageView, remove: Sending) -> impl IntoView {
     let note = image.problem.clone().or(image.progress.clone());
     let size = image.bytes.map(number::bytes);
     let name = image.registry.clone().filter(|_| image.state == ImageState::Pushed);
@@ -85,7 +83,7 @@ fn ImageChip(state: ImageState) -> impl IntoView {
 }
 
 #[component]
-fn Remove(id: i64, image: String, remove: ServerAction<RemoveImage>) -> impl IntoView {
+fn Remove(id: i64, image: String, remove: Sending) -> impl IntoView {
     let opener = Opener::new();
     view! {
         <button type="button" class="button button--small" on:click=move |_| opener.open()>
@@ -96,10 +94,10 @@ fn Remove(id: i64, image: String, remove: ServerAction<RemoveImage>) -> impl Int
             title=text_of(move |t| (t.images.remove_title)(&image))
             text=text(|t| t.images.remove_text)
         >
-            <ActionForm action=remove on:submit=move |_| opener.close()>
+            <SendForm to=remove on:submit=move |_| opener.close()>
                 <input type="hidden" name="id" value=id/>
                 <button class="button button--danger" type="submit">{tr(|t| t.common.remove)}</button>
-            </ActionForm>
+            </SendForm>
         </Confirm>
     }
     .into_any()

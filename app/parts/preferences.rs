@@ -1,6 +1,8 @@
 use leptos::prelude::*;
 
 use crate::i18n::{Language, Texts, tr};
+use crate::parts::send_form::SendForm;
+use crate::sending::Sending;
 use crate::server_fns::preferences::{SetLanguage, SetTheme};
 use crate::session::{Session, Theme};
 
@@ -19,7 +21,7 @@ pub(crate) fn Preferences() -> impl IntoView {
 #[component]
 fn LanguageSwitch() -> impl IntoView {
     let session = Session::get();
-    let action = ServerAction::<SetLanguage>::new();
+    let action = Sending::to::<SetLanguage>();
     let button = move |choice: Language| {
         view! {
             <button
@@ -35,18 +37,18 @@ fn LanguageSwitch() -> impl IntoView {
         }
     };
     view! {
-        <ActionForm action=action>
+        <SendForm to=action>
             <div class="segments" role="group" aria-label=tr(|t| t.nav.language)>
                 {Language::ALL.map(button)}
             </div>
-        </ActionForm>
+        </SendForm>
     }
 }
 
 #[component]
 fn ThemeSwitch() -> impl IntoView {
     let theme = Session::get().theme;
-    let action = ServerAction::<SetTheme>::new();
+    let action = Sending::to::<SetTheme>();
     let button = move |choice: Theme| {
         view! {
             <button
@@ -61,11 +63,11 @@ fn ThemeSwitch() -> impl IntoView {
         }
     };
     view! {
-        <ActionForm action=action>
+        <SendForm to=action>
             <div class="segments" role="group" aria-label=tr(|t| t.nav.theme)>
                 {Theme::ALL.map(button)}
             </div>
-        </ActionForm>
+        </SendForm>
     }
 }
 

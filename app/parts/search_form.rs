@@ -3,7 +3,9 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 use wasm_bindgen::JsCast;
-use web_sys::{FormData, HtmlFormElement, UrlSearchParams};
+use web_sys::{FormData, HtmlFormElement};
+
+use crate::parts::send_form::encoded;
 
 use crate::i18n::{Texts, tr};
 
@@ -55,9 +57,7 @@ pub(crate) fn SearchField(
 
 /// What is written in a form, as an address has it.
 fn words_of(form: &HtmlFormElement) -> Option<String> {
-    let data = FormData::new_with_form(form).ok()?;
-    let words = UrlSearchParams::new_with_str_sequence_sequence(data.as_ref()).ok()?;
-    Some(words.to_string().into())
+    FormData::new_with_form(form).ok().and_then(|data| encoded(&data))
 }
 
 fn address(action: &str, words: &str) -> String {

@@ -21,8 +21,10 @@ use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
+use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
+use crate::sending::Sending;
 use crate::server_fns::queue::effect_of_cluster;
 use crate::server_fns::virtual_clusters::{
     ClusterForm, RemoveCluster, SaveCluster, list_clusters, promises, save_cluster,
@@ -34,8 +36,8 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// All virtual clusters, and a form that adds one or changes the one that the address names.
 #[component]
 pub(crate) fn Clusters() -> impl IntoView {
-    let save = ServerAction::<SaveCluster>::new();
-    let remove = ServerAction::<RemoveCluster>::new();
+    let save = Sending::to::<SaveCluster>();
+    let remove = Sending::to::<RemoveCluster>();
     // Saved after a question, which is no action.
     let saved = RwSignal::new(0_u32);
     let changes = Live::get().cluster();
@@ -70,7 +72,7 @@ struct Opened {
 /// The form. It is filled when it is opened and when it was saved, and not while somebody writes,
 /// whatever changes meanwhile.
 #[component]
-fn Edit(save: ServerAction<SaveCluster>, saved: RwSignal<u32>) -> impl IntoView {
+fn Edit(save: Sending, saved: RwSignal<u32>) -> impl IntoView {
     let query = use_query_map();
     let edited = Memo::new(move |_| query.read().get("edit"));
     let known = reading(
@@ -97,10 +99,7 @@ fn parents(settings: &[VirtualClusterSettings], edited: Option<&str>) -> Vec<Str
 }
 
 #[component]
-fn Table(
-    settings: Vec<VirtualClusterSettings>,
-    remove: ServerAction<RemoveCluster>,
-) -> impl IntoView {
+fn Table(settings: Vec<VirtualClusterSettings>, remove: Sending) -> impl IntoView {
     let rows = settings.into_iter().map(|each| view! { <Row settings=each remove=remove/> });
     let rows = rows.collect_view();
     view! {
@@ -121,7 +120,7 @@ fn Table(
 }
 
 #[component]
-fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) -> impl IntoView {
+fn Row(settings: VirtualClusterSettings, remove: Sending) -> impl IntoView {
     let reader = Reader::get();
     let name = settings.name.to_string();
     let gpus = gpus_text(settings.share.gpus.iter().map(|(kind, count)| (kind, *count)));
@@ -163,7 +162,7 @@ fn Row(settings: VirtualClusterSettings, remove: ServerAction<RemoveCluster>) ->
 }
 
 #[component]
-fn Remove(name: String, remove: ServerAction<RemoveCluster>) -> impl IntoView {
+fn Remove(name: String, remove: Sending) -> impl IntoView {
     let opener = Opener::new();
     let (of_title, of_button) = (name.clone(), name.clone());
     view! {
@@ -175,12 +174,12 @@ fn Remove(name: String, remove: ServerAction<RemoveCluster>) -> impl IntoView {
             title=text_of(move |t| (t.admin.remove_cluster)(&of_title))
             text=text(|t| t.admin.remove_cluster_text)
         >
-            <ActionForm action=remove on:submit=move |_| opener.close()>
+            <SendForm to=remove on:submit=move |_| opener.close()>
                 <input type="hidden" name="name" value=name/>
                 <button class="button button--danger" type="submit">
                     {told(move |t| (t.admin.remove_cluster)(&of_button))}
                 </button>
-            </ActionForm>
+            </SendForm>
         </Confirm>
     }
     .into_any()
@@ -188,7 +187,7 @@ fn Remove(name: String, remove: ServerAction<RemoveCluster>) -> impl IntoView {
 
 #[component]
 fn SaveForm(
-    save: ServerAction<SaveCluster>,
+    save: Sending,
     saved: RwSignal<u32>,
     edited: Option<VirtualClusterSettings>,
     parents: Vec<String>,
@@ -210,7 +209,7 @@ fn SaveForm(
     view! {
         <section class="card" aria-labelledby="add-cluster">
             <h2 id="add-cluster" class="card__head">{title}</h2>
-            <ActionForm action=save attr:class="form" on:input=follow(promises)>
+            <SendForm to=save attr:class="form" on:input=follow(promises)>
                 <Field
                     name="cluster[name]"
                     label=text(|t| t.admin.name)
@@ -238,7 +237,7 @@ fn SaveForm(
                         {tr(|t| t.common.save)}
                     </button>
                 </div>
-            </ActionForm>
+            </SendForm>
         </section>
     }
     .into_any()

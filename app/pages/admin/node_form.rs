@@ -9,14 +9,16 @@ use crate::parts::ask::{Asker, sent};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
+use crate::parts::send_form::SendForm;
 use crate::reading::reading;
+use crate::sending::Sending;
 use crate::server_fns::nodes::{NodeForm, SaveNode, save_node, settings_of_node};
 use crate::server_fns::queue::effect_of_node;
 
 /// Adds a node, or changes the one that the address names.
 #[component]
 pub(crate) fn EditNode() -> impl IntoView {
-    let save = ServerAction::<SaveNode>::new();
+    let save = Sending::to::<SaveNode>();
     let query = use_query_map();
     let edited = Memo::new(move |_| query.read().get("edit").and_then(|name| name.parse().ok()));
     let known = reading(
@@ -30,7 +32,7 @@ pub(crate) fn EditNode() -> impl IntoView {
 }
 
 #[component]
-fn Fields(save: ServerAction<SaveNode>, known: Option<NodeSettings>) -> impl IntoView {
+fn Fields(save: Sending, known: Option<NodeSettings>) -> impl IntoView {
     let name = known.as_ref().map(|known| known.name.to_string());
     let form = known.as_ref().map(NodeForm::from).unwrap_or_default();
     let title = told(move |t| match &name {
@@ -51,7 +53,7 @@ fn Fields(save: ServerAction<SaveNode>, known: Option<NodeSettings>) -> impl Int
     view! {
         <section class="card" aria-labelledby="add-node">
             <h2 id="add-node" class="card__head">{title}</h2>
-            <ActionForm action=save attr:class="form">
+            <SendForm to=save attr:class="form">
                 <Where form=form.clone()/>
                 <Has form=form/>
                 <FormAnswer answer=save.value() done=text(|t| t.admin.node_saved)/>
@@ -60,7 +62,7 @@ fn Fields(save: ServerAction<SaveNode>, known: Option<NodeSettings>) -> impl Int
                         {tr(|t| t.common.save)}
                     </button>
                 </div>
-            </ActionForm>
+            </SendForm>
         </section>
     }
     .into_any()

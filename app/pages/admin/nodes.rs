@@ -16,15 +16,17 @@ use crate::parts::empty_state::EmptyState;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::pagination::{Pagination, Window};
+use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
+use crate::sending::Sending;
 use crate::server_fns::nodes::{RemoveNode, map_nodes, remove_node};
 use crate::server_fns::queue::effect_of_removal;
 
 /// Nodes by pages, and a form that adds one or changes the one that the address names.
 #[component]
 pub(crate) fn Nodes() -> impl IntoView {
-    let remove = ServerAction::<RemoveNode>::new();
+    let remove = Sending::to::<RemoveNode>();
     let changes = Live::get().nodes();
     let query = use_query_map();
     let asked = Memo::new(move |_| Asked::read(|key| query.read().get(key)));
@@ -49,7 +51,7 @@ pub(crate) fn Nodes() -> impl IntoView {
 }
 
 #[component]
-fn Table(nodes: NodeMap, asked: Asked, remove: ServerAction<RemoveNode>) -> impl IntoView {
+fn Table(nodes: NodeMap, asked: Asked, remove: Sending) -> impl IntoView {
     if nodes.total == 0 && nodes.all > 0 {
         return view! { <EmptyState title=text(|t| t.map.none_match) hint=text(|_| "")/> }
             .into_any();
@@ -82,7 +84,7 @@ fn Table(nodes: NodeMap, asked: Asked, remove: ServerAction<RemoveNode>) -> impl
 }
 
 #[component]
-fn Row(node: AdminRow, edit: String, remove: ServerAction<RemoveNode>) -> impl IntoView {
+fn Row(node: AdminRow, edit: String, remove: Sending) -> impl IntoView {
     let exposed = node.at_portal.then(|| {
         view! { <p class="notice" role="alert">{tr(|t| t.admin.at_portal)}</p> }
     });
@@ -112,7 +114,7 @@ fn Row(node: AdminRow, edit: String, remove: ServerAction<RemoveNode>) -> impl I
 
 /// Asks first, and says what it does. Without JavaScript it does it at once.
 #[component]
-fn Remove(name: NodeName, remove: ServerAction<RemoveNode>) -> impl IntoView {
+fn Remove(name: NodeName, remove: Sending) -> impl IntoView {
     let asker = Asker::get();
     let asked = name.clone();
     let ask = move |event: MouseEvent| {
@@ -126,12 +128,12 @@ fn Remove(name: NodeName, remove: ServerAction<RemoveNode>) -> impl IntoView {
         );
     };
     view! {
-        <ActionForm action=remove>
+        <SendForm to=remove>
             <input type="hidden" name="name" value=name.to_string()/>
             <button class="button button--small" type="submit" on:click=ask>
                 {tr(|t| t.common.remove)}
             </button>
-        </ActionForm>
+        </SendForm>
     }
     .into_any()
 }

@@ -13,8 +13,10 @@ use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::row_search::{RowSearch, TableBar};
+use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
+use crate::sending::Sending;
 use crate::server_fns::groups::SetGroups;
 use crate::server_fns::users::{AddUser, EndAccess, RemoveUser, SetAdmin, SetPassword, list_users};
 use crate::session::Session;
@@ -22,23 +24,23 @@ use crate::session::Session;
 /// What changes the list.
 #[derive(Clone, Copy)]
 struct Actions {
-    password: ServerAction<SetPassword>,
-    groups: ServerAction<SetGroups>,
-    remove: ServerAction<RemoveUser>,
-    admin: ServerAction<SetAdmin>,
-    end: ServerAction<EndAccess>,
+    password: Sending,
+    groups: Sending,
+    remove: Sending,
+    admin: Sending,
+    end: Sending,
 }
 
 /// All users, and a form for one more.
 #[component]
 pub(crate) fn Users() -> impl IntoView {
-    let add = ServerAction::<AddUser>::new();
+    let add = Sending::to::<AddUser>();
     let actions = Actions {
-        password: ServerAction::new(),
-        groups: ServerAction::new(),
-        remove: ServerAction::new(),
-        admin: ServerAction::new(),
-        end: ServerAction::new(),
+        password: Sending::to::<SetPassword>(),
+        groups: Sending::to::<SetGroups>(),
+        remove: Sending::to::<RemoveUser>(),
+        admin: Sending::to::<SetAdmin>(),
+        end: Sending::to::<EndAccess>(),
     };
     let users = reading(
         move || {
@@ -71,11 +73,11 @@ pub(crate) fn Users() -> impl IntoView {
 }
 
 #[component]
-fn AddForm(add: ServerAction<AddUser>) -> impl IntoView {
+fn AddForm(add: Sending) -> impl IntoView {
     view! {
         <section class="card" aria-labelledby="add-user">
             <h2 id="add-user" class="card__head">{tr(|t| t.admin.add_user)}</h2>
-            <ActionForm action=add attr:class="form">
+            <SendForm to=add attr:class="form">
                 <div class="form__row">
                     <Field
                         name="name"
@@ -104,7 +106,7 @@ fn AddForm(add: ServerAction<AddUser>) -> impl IntoView {
                         {tr(|t| t.admin.add_user)}
                     </button>
                 </div>
-            </ActionForm>
+            </SendForm>
         </section>
     }
     .into_any()
@@ -191,7 +193,7 @@ fn Password(name: String, actions: Actions) -> impl IntoView {
             title=text_of(move |t| (t.admin.set_password_for)(&of_title))
             text=text(|t| t.admin.password_hint)
         >
-            <ActionForm action=actions.password attr:class="form" on:submit=move |_| opener.close()>
+            <SendForm to=actions.password attr:class="form" on:submit=move |_| opener.close()>
                 <input type="hidden" name="user" value=name/>
                 <Field
                     name="new"
@@ -205,7 +207,7 @@ fn Password(name: String, actions: Actions) -> impl IntoView {
                 <button class="button button--primary" type="submit">
                     {tr(|t| t.admin.set_password)}
                 </button>
-            </ActionForm>
+            </SendForm>
         </Confirm>
     }
     .into_any()
@@ -225,11 +227,11 @@ fn Groups(name: String, groups: String, actions: Actions) -> impl IntoView {
             title=text_of(move |t| (t.accounts.groups_of)(&of_title))
             text=text(|t| t.accounts.groups_of_hint)
         >
-            <ActionForm action=actions.groups attr:class="form" on:submit=move |_| opener.close()>
+            <SendForm to=actions.groups attr:class="form" on:submit=move |_| opener.close()>
                 <input type="hidden" name="user" value=name/>
                 <Field name="groups" label=text(|t| t.accounts.groups) value=groups scope=of_field/>
                 <button class="button button--primary" type="submit">{tr(|t| t.common.save)}</button>
-            </ActionForm>
+            </SendForm>
         </Confirm>
     }
     .into_any()
@@ -238,13 +240,13 @@ fn Groups(name: String, groups: String, actions: Actions) -> impl IntoView {
 #[component]
 fn Rank(name: String, admin: bool, actions: Actions) -> impl IntoView {
     view! {
-        <ActionForm action=actions.admin>
+        <SendForm to=actions.admin>
             <input type="hidden" name="name" value=name/>
             <input type="hidden" name="admin" value=if admin { "false" } else { "true" }/>
             <button class="button button--small" type="submit">
                 {told(move |t| if admin { t.admin.demote } else { t.admin.promote })}
             </button>
-        </ActionForm>
+        </SendForm>
     }
     .into_any()
 }
@@ -262,12 +264,12 @@ fn EndsAccess(name: String, actions: Actions) -> impl IntoView {
             title=text_of(move |t| (t.admin.end_access_of)(&of_title))
             text=text(|t| t.admin.end_access_text)
         >
-            <ActionForm action=actions.end on:submit=move |_| opener.close()>
+            <SendForm to=actions.end on:submit=move |_| opener.close()>
                 <input type="hidden" name="name" value=name/>
                 <button class="button button--danger" type="submit">
                     {tr(|t| t.admin.end_access)}
                 </button>
-            </ActionForm>
+            </SendForm>
         </Confirm>
     }
     .into_any()
@@ -286,12 +288,12 @@ fn Remove(name: String, actions: Actions) -> impl IntoView {
             title=text_of(move |t| (t.admin.remove_user)(&of_title))
             text=text(|t| t.admin.remove_user_text)
         >
-            <ActionForm action=actions.remove on:submit=move |_| opener.close()>
+            <SendForm to=actions.remove on:submit=move |_| opener.close()>
                 <input type="hidden" name="name" value=name/>
                 <button class="button button--danger" type="submit">
                     {told(move |t| (t.admin.remove_user)(&of_button))}
                 </button>
-            </ActionForm>
+            </SendForm>
         </Confirm>
     }
     .into_any()

@@ -4,6 +4,8 @@ use leptos::prelude::*;
 use crate::i18n::{Reader, text, tr};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::form_errors::FormAnswer;
+use crate::parts::send_form::SendForm;
+use crate::sending::Sending;
 use crate::server_fns::files::{MakeFolder, RemoveFile, RenameFile};
 
 /// What somebody wants to change.
@@ -16,9 +18,9 @@ pub(crate) struct Ask {
 /// What changes files on this page, and how often it has.
 #[derive(Clone, Copy)]
 pub(crate) struct Changes {
-    pub(crate) make: ServerAction<MakeFolder>,
-    rename: ServerAction<RenameFile>,
-    remove: ServerAction<RemoveFile>,
+    pub(crate) make: Sending,
+    rename: Sending,
+    remove: Sending,
     /// Files that were sent.
     sent: RwSignal<usize>,
     asked: RwSignal<Option<Ask>>,
@@ -30,9 +32,9 @@ impl Changes {
     /// Provides them to everything below.
     pub(crate) fn provide() -> Self {
         let changes = Self {
-            make: ServerAction::new(),
-            rename: ServerAction::new(),
-            remove: ServerAction::new(),
+            make: Sending::to::<MakeFolder>(),
+            rename: Sending::to::<RenameFile>(),
+            remove: Sending::to::<RemoveFile>(),
             sent: RwSignal::new(0),
             asked: RwSignal::new(None),
             rename_opener: Opener::new(),
@@ -105,8 +107,8 @@ fn Rename(changes: Changes) -> impl IntoView {
     let title = Signal::derive(move || (reader.texts().files.rename_title)(&changes.name()));
     view! {
         <Confirm opener=changes.rename_opener title=title text=text(|t| t.files.rename_text)>
-            <ActionForm
-                action=changes.rename
+            <SendForm
+                to=changes.rename
                 attr:class="files__rename"
                 on:submit=move |_| changes.rename_opener.close()
             >
@@ -124,7 +126,7 @@ fn Rename(changes: Changes) -> impl IntoView {
                     />
                 </div>
                 <button class="button button--primary" type="submit">{tr(|t| t.files.rename)}</button>
-            </ActionForm>
+            </SendForm>
         </Confirm>
     }
 }
@@ -140,10 +142,10 @@ fn Remove(changes: Changes) -> impl IntoView {
     });
     view! {
         <Confirm opener=changes.remove_opener title=title text=loss>
-            <ActionForm action=changes.remove on:submit=move |_| changes.remove_opener.close()>
+            <SendForm to=changes.remove on:submit=move |_| changes.remove_opener.close()>
                 <input type="hidden" name="path" prop:value=move || changes.path()/>
                 <button class="button button--danger" type="submit">{tr(|t| t.common.remove)}</button>
-            </ActionForm>
+            </SendForm>
         </Confirm>
     }
 }

@@ -7,6 +7,7 @@ use crate::i18n::{text, tr};
 use crate::pages::files::dialogs::Changes;
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
+use crate::parts::send_form::SendForm;
 
 /// Makes a folder in the one that is shown.
 #[component]
@@ -26,7 +27,7 @@ pub(crate) fn NewFolder(folder: FilePath) -> impl IntoView {
         <details class="menu" node_ref=menu>
             <summary class="button">{tr(|t| t.files.new_folder)}</summary>
             <div class="menu__items files__new">
-                <ActionForm action=make attr:class="stack">
+                <SendForm to=make attr:class="stack">
                     <input type="hidden" name="folder" value=folder.to_string()/>
                     <Field name="name" label=text(|t| t.files.folder_name) required=true/>
                     <FormAnswer answer=make.value() done=text(|t| t.files.made)/>
@@ -35,7 +36,7 @@ pub(crate) fn NewFolder(folder: FilePath) -> impl IntoView {
                             {tr(|t| t.files.create)}
                         </button>
                     </div>
-                </ActionForm>
+                </SendForm>
             </div>
         </details>
     }

@@ -4,12 +4,14 @@ use leptos::prelude::*;
 use crate::i18n::{told, tr};
 use crate::pages::home::Home;
 use crate::parts::loaded::Loaded;
-use crate::server_fns::home::{DismissFailed, FailedLately, HomeView};
+use crate::parts::send_form::SendForm;
+use crate::sending::Sending;
+use crate::server_fns::home::{FailedLately, HomeView};
 use crate::{address, time};
 
 /// Jobs of the reader that failed lately, and nodes that do not answer.
 #[component]
-pub(crate) fn Attention(home: Home, dismiss: ServerAction<DismissFailed>) -> impl IntoView {
+pub(crate) fn Attention(home: Home, dismiss: Sending) -> impl IntoView {
     view! {
         <section class="card" aria-labelledby="attention">
             <h2 id="attention" class="card__head">{tr(|t| t.home.attention)}</h2>
@@ -25,11 +27,7 @@ pub(crate) fn Attention(home: Home, dismiss: ServerAction<DismissFailed>) -> imp
 }
 
 #[component]
-fn Points(
-    failed: FailedLately,
-    silent: Silent,
-    dismiss: ServerAction<DismissFailed>,
-) -> impl IntoView {
+fn Points(failed: FailedLately, silent: Silent, dismiss: Sending) -> impl IntoView {
     let Silent { count, names } = silent;
     let all_well = (failed.count + count == 0)
         .then(|| view! { <p class="hint">{tr(|t| t.home.all_well)}</p> });
@@ -50,16 +48,16 @@ fn Points(
 
 /// How many have failed, the way to them, and to hear no more of these.
 #[component]
-fn FailedJobs(failed: FailedLately, dismiss: ServerAction<DismissFailed>) -> impl IntoView {
+fn FailedJobs(failed: FailedLately, dismiss: Sending) -> impl IntoView {
     let FailedLately { count, since, last } = failed;
     let ended = since.map_or_else(|| "7d".to_owned(), time::exact);
     let filter = address::encode(&format!("state:failed ended:{ended}"));
     let last = last.map(|last| {
         view! {
-            <ActionForm action=dismiss>
+            <SendForm to=dismiss>
                 <input type="hidden" name="last" value=last.to_string()/>
                 <button class="button button--small">{tr(|t| t.home.dismiss)}</button>
-            </ActionForm>
+            </SendForm>
         }
     });
     view! {

@@ -13,7 +13,9 @@ use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::copy::Copy;
 use crate::parts::exit_line::ExitLine;
 use crate::parts::form_errors::FormAnswer;
+use crate::parts::send_form::SendForm;
 use crate::parts::state_chip::{Place, StateChip};
+use crate::sending::Sending;
 use crate::server_fns::jobs::StopJobs;
 
 /// Name, state, why, and what can be done.
@@ -79,7 +81,7 @@ fn Reason(detail: JobDetail) -> impl IntoView {
 /// Stops the job, after a question.
 #[component]
 fn Stop(key: JobKey) -> impl IntoView {
-    let stop = ServerAction::<StopJobs>::new();
+    let stop = Sending::to::<StopJobs>();
     let opener = Opener::new();
     Effect::new(move |_| {
         if stop.value().with(Option::is_some) {
@@ -97,12 +99,12 @@ fn Stop(key: JobKey) -> impl IntoView {
             title=text_of(move |t| (t.job.stop_title)(&name))
             text=text(|t| t.job.stop_text)
         >
-            <ActionForm action=stop>
+            <SendForm to=stop>
                 <input type="hidden" name="keys[]" value=key.to_string()/>
                 <button type="submit" class="button button--danger">
                     {tr(|t| t.job.stop_confirm)}
                 </button>
-            </ActionForm>
+            </SendForm>
         </Confirm>
     }
     .into_any()

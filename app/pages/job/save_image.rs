@@ -10,7 +10,9 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::image_table::ImageTable;
 use crate::parts::loaded::Loaded;
+use crate::parts::send_form::SendForm;
 use crate::reading::reading;
+use crate::sending::Sending;
 use crate::server_fns::images::{RemoveImage, SaveImage, list_images, measure_image};
 
 /// The task whose container is to be saved, and the dialog that asks how. It stands beside the table
@@ -54,8 +56,8 @@ pub(crate) fn SaveButton(task: TaskOfJob) -> impl IntoView {
 /// The dialog, and under it the images that were made of this job.
 #[component]
 pub(crate) fn SavedImages(key: JobKey, saving: Saving) -> impl IntoView {
-    let save = ServerAction::<SaveImage>::new();
-    let remove = ServerAction::<RemoveImage>::new();
+    let save = Sending::to::<SaveImage>();
+    let remove = Sending::to::<RemoveImage>();
     let topic = Live::get().images();
     let images = reading(
         move || (topic.get(), save.version().get(), remove.version().get()),
@@ -84,7 +86,7 @@ pub(crate) fn SavedImages(key: JobKey, saving: Saving) -> impl IntoView {
 }
 
 #[component]
-fn OfJob(images: Vec<SavedImageView>, remove: ServerAction<RemoveImage>) -> impl IntoView {
+fn OfJob(images: Vec<SavedImageView>, remove: Sending) -> impl IntoView {
     (!images.is_empty()).then(|| {
         view! {
             <h2>{tr(|t| t.images.title)}</h2>
@@ -94,7 +96,7 @@ fn OfJob(images: Vec<SavedImageView>, remove: ServerAction<RemoveImage>) -> impl
 }
 
 #[component]
-fn Dialog(saving: Saving, save: ServerAction<SaveImage>) -> impl IntoView {
+fn Dialog(saving: Saving, save: Sending<SavedImageView>) -> impl IntoView {
     let task = saving.task;
     let name = Signal::derive(move || {
         task.with(|task| task.as_ref().map(|task| format!("{}-{}", task.role, task.index)))
@@ -110,7 +112,7 @@ fn Dialog(saving: Saving, save: ServerAction<SaveImage>) -> impl IntoView {
             <div class="stack">
                 <p class="dialog__text">{tr(|t| t.images.dialog_text)}</p>
                 <Size task=task/>
-                <ActionForm action=save attr:class="form">
+                <SendForm to=save attr:class="form">
                     <input type="hidden" name="job" value=part(|task| task.job.to_string())/>
                     <input type="hidden" name="role" value=part(|task| task.role.to_string())/>
                     <input type="hidden" name="index" value=part(|task| task.index.to_string())/>
@@ -124,7 +126,7 @@ fn Dialog(saving: Saving, save: ServerAction<SaveImage>) -> impl IntoView {
                             {tr(|t| t.images.begin)}
                         </button>
                     </div>
-                </ActionForm>
+                </SendForm>
             </div>
         </dialog>
     }

@@ -9,6 +9,8 @@ use protocol::spec::Priority;
 use crate::i18n::{Texts, text, told, tr};
 use crate::parts::ask::Asker;
 use crate::parts::form_errors::FormAnswer;
+use crate::parts::send_form::SendForm;
+use crate::sending::Sending;
 use crate::server_fns::jobs::JobKeyText;
 use crate::server_fns::queue::{ChangeTurn, Turn as Word, change_turn, effect_of_turn};
 use crate::session::Session;
@@ -19,7 +21,7 @@ type Words = fn(&'static Texts) -> &'static str;
 #[component]
 pub(crate) fn Turn(detail: JobDetail) -> impl IntoView {
     let job = detail.summary;
-    let change = ServerAction::<ChangeTurn>::new();
+    let change = Sending::to::<ChangeTurn>();
     let held: (QueueChange, Words) = match &job.held {
         Some(_) => (QueueChange::Release, |t| t.queue.release),
         None => (QueueChange::Hold, |t| t.queue.hold),
@@ -52,12 +54,7 @@ pub(crate) fn Turn(detail: JobDetail) -> impl IntoView {
 
 /// One change. Without JavaScript it is made at once, else after a question.
 #[component]
-fn Button(
-    key: JobKey,
-    turn: QueueChange,
-    words: Words,
-    change: ServerAction<ChangeTurn>,
-) -> impl IntoView {
+fn Button(key: JobKey, turn: QueueChange, words: Words, change: Sending) -> impl IntoView {
     let (asker, admin) = (Asker::get(), Session::get().is_admin());
     let asked = key.clone();
     let ask = move |event: MouseEvent| {
@@ -65,13 +62,13 @@ fn Button(
         ask(asker, admin, &asked, turn, words);
     };
     view! {
-        <ActionForm action=change>
+        <SendForm to=change>
             <input type="hidden" name="key" value=key.to_string()/>
             <input type="hidden" name="turn" value=String::from(Word(turn))/>
             <button type="submit" class="button button--small" on:click=ask>
                 {tr(words)}
             </button>
-        </ActionForm>
+        </SendForm>
     }
 }
 
@@ -99,7 +96,7 @@ fn SetPriority(
     key: JobKey,
     now: Priority,
     most: Option<Priority>,
-    change: ServerAction<ChangeTurn>,
+    change: Sending,
 ) -> impl IntoView {
     let (asker, admin) = (Asker::get(), Session::get().is_admin());
     let chosen = NodeRef::<Select>::new();
@@ -125,7 +122,7 @@ fn SetPriority(
     });
     let options = options.collect_view();
     view! {
-        <ActionForm action=change attr:class="turn__priority">
+        <SendForm to=change attr:class="turn__priority">
             <input type="hidden" name="key" value=key.to_string()/>
             <select class="select" name="turn" node_ref=chosen aria-label=tr(|t| t.job.priority)>
                 {options}
@@ -133,7 +130,7 @@ fn SetPriority(
             <button type="submit" class="button button--small" on:click=ask>
                 {tr(|t| t.queue.set_priority)}
             </button>
-        </ActionForm>
+        </SendForm>
     }
     .into_any()
 }

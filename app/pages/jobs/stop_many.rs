@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use crate::i18n::{Reader, Texts, told, tr};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::form_errors::FormAnswer;
+use crate::parts::send_form::SendForm;
+use crate::sending::Sending;
 use crate::server_fns::jobs::StopJobs;
 
 /// The jobs that are ticked, each as `user~job`.
@@ -127,7 +129,7 @@ pub(crate) fn SelectAll(selection: Selection, keys: Vec<String>) -> impl IntoVie
 /// What can be done with the ticked jobs, and the question before it is done.
 #[component]
 pub(crate) fn StopMany(selection: Selection) -> impl IntoView {
-    let stop = ServerAction::<StopJobs>::new();
+    let stop = Sending::to::<StopJobs>();
     let opener = Opener::new();
     let reader = Reader::get();
     let words = move || (reader.texts().jobs.stop_many)(selection.count());
@@ -164,10 +166,10 @@ pub(crate) fn StopMany(selection: Selection) -> impl IntoView {
             </button>
         </div>
         <Confirm opener=opener title=Signal::derive(words) text=question>
-            <ActionForm action=stop attr:id=FORM>
+            <SendForm to=stop attr:id=FORM>
                 {move || others()}
                 <button type="submit" class="button button--danger">{move || words()}</button>
-            </ActionForm>
+            </SendForm>
         </Confirm>
     }
 }

@@ -6,12 +6,13 @@ use crate::parts::form_errors::FormAnswer;
 use crate::parts::image_table::ImageTable;
 use crate::parts::loaded::Loaded;
 use crate::reading::reading;
+use crate::sending::Sending;
 use crate::server_fns::images::{RemoveImage, list_images};
 
 /// One's own saved images; everybody's, for administrators.
 #[component]
 pub(crate) fn Images() -> impl IntoView {
-    let remove = ServerAction::<RemoveImage>::new();
+    let remove = Sending::to::<RemoveImage>();
     let topic = Live::get().images();
     let images = reading(move || (topic.get(), remove.version().get()), |_| list_images());
     view! {

@@ -3,16 +3,18 @@ use leptos::prelude::*;
 use crate::i18n::{text, tr};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
+use crate::parts::send_form::SendForm;
+use crate::sending::Sending;
 use crate::server_fns::users::ChangePassword;
 
 /// Changes one's own password.
 #[component]
 pub(crate) fn Password() -> impl IntoView {
-    let change = ServerAction::<ChangePassword>::new();
+    let change = Sending::to::<ChangePassword>();
     view! {
         <section class="card" aria-labelledby="password">
             <h2 id="password" class="card__head">{tr(|t| t.profile.password)}</h2>
-            <ActionForm action=change attr:class="form">
+            <SendForm to=change attr:class="form">
                 <div class="form__row">
                     <Field
                         name="old"
@@ -41,7 +43,7 @@ pub(crate) fn Password() -> impl IntoView {
                         {tr(|t| t.profile.change)}
                     </button>
                 </div>
-            </ActionForm>
+            </SendForm>
         </section>
     }
 }

@@ -7,15 +7,17 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
+use crate::sending::Sending;
 use crate::server_fns::ssh::{AddPublicKey, RemovePublicKey, list_public_keys};
 
 /// One's own public keys.
 #[component]
 pub(crate) fn PublicKeys() -> impl IntoView {
-    let add = ServerAction::<AddPublicKey>::new();
-    let remove = ServerAction::<RemovePublicKey>::new();
+    let add = Sending::to::<AddPublicKey>();
+    let remove = Sending::to::<RemovePublicKey>();
     let keys =
         reading(move || (add.version().get(), remove.version().get()), |_| list_public_keys());
     view! {
@@ -33,9 +35,9 @@ pub(crate) fn PublicKeys() -> impl IntoView {
 }
 
 #[component]
-fn Add(add: ServerAction<AddPublicKey>) -> impl IntoView {
+fn Add(add: Sending<PublicKeyView>) -> impl IntoView {
     view! {
-        <ActionForm action=add attr:class="form">
+        <SendForm to=add attr:class="form">
             <Field
                 name="label"
                 label=text(|t| t.public_keys.name)
@@ -53,13 +55,13 @@ fn Add(add: ServerAction<AddPublicKey>) -> impl IntoView {
             <div class="buttons">
                 <button class="button button--primary" type="submit">{tr(|t| t.public_keys.add)}</button>
             </div>
-        </ActionForm>
+        </SendForm>
     }
     .into_any()
 }
 
 #[component]
-fn Table(keys: Vec<PublicKeyView>, remove: ServerAction<RemovePublicKey>) -> impl IntoView {
+fn Table(keys: Vec<PublicKeyView>, remove: Sending) -> impl IntoView {
     if keys.is_empty() {
         return view! { <p class="hint">{tr(|t| t.public_keys.none)}</p> }.into_any();
     }
@@ -81,7 +83,7 @@ fn Table(keys: Vec<PublicKeyView>, remove: ServerAction<RemovePublicKey>) -> imp
 }
 
 #[component]
-fn Row(key: PublicKeyView, remove: ServerAction<RemovePublicKey>) -> impl IntoView {
+fn Row(key: PublicKeyView, remove: Sending) -> impl IntoView {
     let opener = Opener::new();
     let label = key.label.clone();
     view! {
@@ -101,12 +103,12 @@ fn Row(key: PublicKeyView, remove: ServerAction<RemovePublicKey>) -> impl IntoVi
                     title=text_of(move |t| (t.public_keys.remove_title)(&label))
                     text=text(|t| t.public_keys.remove_text)
                 >
-                    <ActionForm action=remove on:submit=move |_| opener.close()>
+                    <SendForm to=remove on:submit=move |_| opener.close()>
                         <input type="hidden" name="id" value=key.id/>
                         <button class="button button--danger" type="submit">
                             {tr(|t| t.common.remove)}
                         </button>
-                    </ActionForm>
+                    </SendForm>
                 </Confirm>
             </td>
         </tr>

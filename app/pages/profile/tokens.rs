@@ -1,4 +1,4 @@
-use api::users::TokenView;
+use api::users::{NewToken, TokenView};
 use leptos::prelude::*;
 
 use crate::i18n::{text, text_of, told, tr};
@@ -8,15 +8,17 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
+use crate::sending::Sending;
 use crate::server_fns::users::{CreateToken, RevokeToken, list_tokens};
 
 /// One's own tokens; a new one is shown once.
 #[component]
 pub(crate) fn Tokens() -> impl IntoView {
-    let create = ServerAction::<CreateToken>::new();
-    let revoke = ServerAction::<RevokeToken>::new();
+    let create = Sending::to::<CreateToken>();
+    let revoke = Sending::to::<RevokeToken>();
     let tokens =
         reading(move || (create.version().get(), revoke.version().get()), |_| list_tokens());
     view! {
@@ -34,7 +36,7 @@ pub(crate) fn Tokens() -> impl IntoView {
 }
 
 #[component]
-fn Create(create: ServerAction<CreateToken>) -> impl IntoView {
+fn Create(create: Sending<NewToken>) -> impl IntoView {
     const DAYS: [u32; 4] = [1, 30, 90, 0];
     let options = [0, 1, 2, 3].map(|at: usize| {
         view! {
@@ -51,7 +53,7 @@ fn Create(create: ServerAction<CreateToken>) -> impl IntoView {
         })
     };
     view! {
-        <ActionForm action=create attr:class="form">
+        <SendForm to=create attr:class="form">
             <div class="form__row">
                 <Field
                     name="label"
@@ -69,13 +71,13 @@ fn Create(create: ServerAction<CreateToken>) -> impl IntoView {
             <div class="buttons">
                 <button class="button button--primary" type="submit">{tr(|t| t.profile.create)}</button>
             </div>
-        </ActionForm>
+        </SendForm>
     }
     .into_any()
 }
 
 #[component]
-fn Table(tokens: Vec<TokenView>, revoke: ServerAction<RevokeToken>) -> impl IntoView {
+fn Table(tokens: Vec<TokenView>, revoke: Sending) -> impl IntoView {
     if tokens.is_empty() {
         return view! { <p class="hint">{tr(|t| t.profile.no_tokens)}</p> }.into_any();
     }
@@ -98,7 +100,7 @@ fn Table(tokens: Vec<TokenView>, revoke: ServerAction<RevokeToken>) -> impl Into
 }
 
 #[component]
-fn Row(token: TokenView, revoke: ServerAction<RevokeToken>) -> impl IntoView {
+fn Row(token: TokenView, revoke: Sending) -> impl IntoView {
     let opener = Opener::new();
     let label = token.label.clone();
     let expires = match token.expires_at {
@@ -119,12 +121,12 @@ fn Row(token: TokenView, revoke: ServerAction<RevokeToken>) -> impl IntoView {
                     title=text_of(move |t| (t.profile.revoke_title)(&label))
                     text=text(|t| t.profile.revoke_text)
                 >
-                    <ActionForm action=revoke on:submit=move |_| opener.close()>
+                    <SendForm to=revoke on:submit=move |_| opener.close()>
                         <input type="hidden" name="id" value=token.id/>
                         <button class="button button--danger" type="submit">
                             {tr(|t| t.profile.revoke)}
                         </button>
-                    </ActionForm>
+                    </SendForm>
                 </Confirm>
             </td>
         </tr>

@@ -1,0 +1,86 @@
+//! Changes that forms ask for. What a form is filled with goes to its server function as the browser
+//! itself would send it: forms need no code each of their own, which pages would load.
+
+use leptos::prelude::*;
+use leptos::server::ServerActionError;
+use leptos::task::spawn_local;
+use serde::de::DeserializeOwned;
+use server_fn::client::Client;
+use server_fn::client::browser::BrowserClient;
+use server_fn::error::{FromServerFnError, ServerFnErrorErr, ServerFnUrlError};
+use server_fn::request::ClientReq;
+use server_fn::request::browser::BrowserRequest;
+use server_fn::response::ClientRes;
+use server_fn::response::browser::BrowserResponse;
+use server_fn::{Bytes, ContentType, Decodes, ServerFn};
+
+use crate::Failed;
+use crate::json::Json;
+
+/// Where forms of one server function are sent to, and what it answered last.
+pub(crate) struct Sending<T: Send + Sync + 'static = ()> {
+    path: &'static str,
+    answer: RwSignal<Option<Result<T, Failed>>>,
+    version: RwSignal<usize>,
+}
+
+impl<T: Send + Sync + 'static> Clone for Sending<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Send + Sync + 'static> Copy for Sending<T> {}
+
+impl<T: DeserializeOwned + Send + Sync + 'static> Sending<T> {
+    pub(crate) fn to<F: ServerFn<Output = T, Error = Failed>>() -> Self {
+        // What was sent without a script is refused in the address.
+        let refused = use_context::<ServerActionError>().filter(|error| error.path() == F::PATH);
+        let refused = refused.map(|error| ServerFnUrlError::<Failed>::decode_err(error.err()));
+        Self { path: F::PATH, answer: RwSignal::new(refused.map(Err)), version: RwSignal::new(0) }
+    }
+
+    pub(crate) fn path(self) -> &'static str {
+        self.path
+    }
+
+    /// What was answered last.
+    pub(crate) fn value(self) -> RwSignal<Option<Result<T, Failed>>> {
+        self.answer
+    }
+
+    /// How often something was answered.
+    pub(crate) fn version(self) -> RwSignal<usize> {
+        self.version
+    }
+
+    /// Sends what a form is filled with.
+    pub(crate) fn send(self, filled_in: String) {
+        spawn_local(async move {
+            let answer = post(self.path, filled_in).await.and_then(read);
+            // The page may be another one by now.
+            self.answer.try_set(Some(answer));
+            self.version.try_update(|version| *version += 1);
+        });
+    }
+}
+
+fn read<T: DeserializeOwned>(answer: Bytes) -> Result<T, Failed> {
+    let read = <Json as Decodes<T>>::decode(answer);
+    let unreadable = |why| ServerFnErrorErr::Deserialization(format!("{why}"));
+    read.map_err(|why| Failed::from_server_fn_error(unreadable(why)))
+}
+
+async fn post(path: &str, filled_in: String) -> Result<Bytes, Failed> {
+    let form = "application/x-www-form-urlencoded";
+    let request = <BrowserRequest as ClientReq<Failed>>::try_new_post(
+        path,
+        form,
+        Json::CONTENT_TYPE,
+        filled_in,
+    )?;
+    let response = <BrowserClient as Client<Failed>>::send(request).await?;
+    let status = <BrowserResponse as ClientRes<Failed>>::status(&response);
+    let answer = <BrowserResponse as ClientRes<Failed>>::try_into_bytes(response).await?;
+    if (400..=599).contains(&status) { Err(Failed::de(answer)) } else { Ok(answer) }
+}
