@@ -14,8 +14,8 @@ use crate::address;
 use crate::edge;
 use crate::i18n::{Reader, text, tr};
 use crate::pages::job::Detail;
-use crate::pages::job::log_together::TogetherView;
-use crate::pages::job::log_view::LogView;
+use crate::pages::job::part::{Log, log};
+use crate::part::opened;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::reading::{Reading, reading};
@@ -27,7 +27,7 @@ pub(crate) fn log_address(key: &JobKey, attempt: u32, role: &RoleName, index: u3
 }
 
 /// Stands for all tasks in an address.
-const ALL: &str = "*";
+pub(crate) const ALL: &str = "*";
 
 /// The log of a task that the address names, or of all; without one, that of the first task.
 #[component]
@@ -61,6 +61,7 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
         let attempt = asked.1.or_else(|| same.and_then(|task| task.attempt)).or_else(current);
         Some(TaskRef { job: key.clone(), attempt, role, index })
     });
+    let shown = opened(Signal::derive(move || Some(all.get())), log);
     view! {
         <Loaded
             resource=detail
@@ -69,11 +70,7 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
         />
         {move || {
             let wanted = Wanted { task: task.get(), chosen: task, detail };
-            if all.get() {
-                view! { <TogetherView job=of_all.clone() wanted=wanted/> }.into_any()
-            } else {
-                view! { <LogView wanted=wanted selected=selected/> }.into_any()
-            }
+            shown.get().map(|shown: Log| shown(of_all.clone(), wanted, selected))
         }}
     }
 }

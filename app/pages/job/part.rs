@@ -1,15 +1,17 @@
 //! The parts of the page as pieces of code.
 
-use futures::future::join;
+use futures::future::join3;
 use leptos::prelude::*;
 use leptos_router::LazyRoute;
-use leptos_router::hooks::use_params_map;
+use leptos_router::hooks::{use_params_map, use_query_map};
 use protocol::ids::JobKey;
 
 use crate::pages::job::config_tab::ConfigTab;
 use crate::pages::job::connect_tab::ConnectTab;
 use crate::pages::job::events_tab::EventsTab;
-use crate::pages::job::log_tab::LogTab;
+use crate::pages::job::log_tab::{ALL, LogTab, Wanted};
+use crate::pages::job::log_together::TogetherView;
+use crate::pages::job::log_view::LogView;
 use crate::pages::job::overview::Overview;
 use crate::pages::job::save_image::{SavedImages, Saving};
 use crate::pages::job::tab::Tab;
@@ -20,6 +22,9 @@ use crate::parts::loaded::Loaded;
 
 /// Makes the view of a part.
 pub(crate) type Part = fn(JobKey, Detail) -> AnyView;
+
+/// Makes the view of a log, at a line of it.
+pub(super) type Log = fn(JobKey, Wanted, Memo<Option<u64>>) -> AnyView;
 
 /// The page of a job, and the part that the address names.
 #[derive(Debug)]
@@ -36,7 +41,13 @@ impl LazyRoute for JobRoute {
 
     async fn preload() {
         let tab = Tab::read(use_params_map().read_untracked().get("tab").as_deref());
-        join(job(), part(tab)).await;
+        let all = use_query_map().read_untracked().get("task").as_deref() == Some(ALL);
+        let log = async {
+            if tab == Tab::Logs {
+                log(all).await;
+            }
+        };
+        join3(job(), part(tab), log).await;
     }
 }
 
@@ -51,6 +62,11 @@ pub(super) async fn part(tab: Tab) -> Part {
         Tab::Events => job_events().await,
         Tab::Config => job_config().await,
     }
+}
+
+/// The code of the log of one task, or of all.
+pub(super) async fn log(all: bool) -> Log {
+    if all { job_logs_together().await } else { job_logs_one().await }
 }
 
 // By the names the build knows that the parts come after the page, and packs nothing into them that the
@@ -74,6 +90,16 @@ fn job_tasks() -> Part {
 #[lazy]
 fn job_logs() -> Part {
     |key, detail| view! { <LogTab key=key detail=detail/> }.into_any()
+}
+
+#[lazy]
+fn job_logs_one() -> Log {
+    |_, wanted, selected| view! { <LogView wanted=wanted selected=selected/> }.into_any()
+}
+
+#[lazy]
+fn job_logs_together() -> Log {
+    |job, wanted, _| view! { <TogetherView job=job wanted=wanted/> }.into_any()
 }
 
 #[lazy]

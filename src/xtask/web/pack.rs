@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -43,15 +44,18 @@ pub(super) fn parts(application: &Application) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A part's pieces but those of the part before it, as `load_part.js` reads them.
+/// A part's pieces but those of the parts before it, as `load_part.js` reads them.
 fn packed(beside: &Path, parts: &Parts, part: &str) -> Result<Vec<u8>> {
     let numbers: BTreeSet<&String> = parts.values().flatten().collect();
     let numbers: BTreeMap<_, _> = numbers.into_iter().zip(0_u32..).collect();
-    let known = before(parts, part).map(|before| &parts[before]);
+    let known: BTreeSet<&String> =
+        iter::successors(before(parts, part), |part| before(parts, part))
+            .flat_map(|before| &parts[before])
+            .collect();
     let mut head = Vec::new();
     let mut code = Vec::new();
     for piece in &parts[part] {
-        if known.is_some_and(|known| known.contains(piece)) {
+        if known.contains(piece) {
             continue;
         }
         let content = fs::read(beside.with_file_name(format!("{piece}.wasm")))
@@ -64,13 +68,14 @@ fn packed(beside: &Path, parts: &Parts, part: &str) -> Result<Vec<u8>> {
     Ok([count.to_le_bytes().as_slice(), &head, &code].concat())
 }
 
-/// The part that another one's name goes on: whoever opens `job_logs` has opened `job`, or does.
+/// The part that another one's name goes on, the longest: whoever opens `job_logs` has opened `job`, or
+/// does.
 fn before<'a>(parts: &'a Parts, part: &str) -> Option<&'a str> {
     let goes_on = |other: &&str| {
         let rest = plain(part).strip_prefix(plain(other));
         rest.is_some_and(|rest| rest.starts_with('_'))
     };
-    parts.keys().map(String::as_str).find(goes_on)
+    parts.keys().map(String::as_str).filter(goes_on).max_by_key(|other| plain(other).len())
 }
 
 /// A part's name without the number that makes it the only one of the name.
@@ -89,8 +94,12 @@ mod tests {
         fs::write(path("parts.js"), "let shared;\nfunction makeLoad(fetcher, deps) {}\n").unwrap();
         fs::write(path("chunk_1.wasm"), [1; 3]).unwrap();
         fs::write(path("chunk_2.wasm"), [2; 2]).unwrap();
-        for (own, byte) in [("split_job_77", 3_u8), ("split_job_logs_88", 4), ("split_jobs_99", 5)]
-        {
+        for (own, byte) in [
+            ("split_job_77", 3_u8),
+            ("split_job_logs_88", 4),
+            ("split_job_logs_one_66", 5),
+            ("split_jobs_99", 6),
+        ] {
             fs::write(path(&format!("{own}.wasm")), [byte]).unwrap();
         }
         let pieces = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -102,12 +111,16 @@ mod tests {
             parts: BTreeMap::from([
                 ("job_77".to_owned(), pieces(&["chunk_1", "split_job_77"])),
                 ("job_logs_88".to_owned(), pieces(&["chunk_1", "chunk_2", "split_job_logs_88"])),
+                (
+                    "job_logs_one_66".to_owned(),
+                    pieces(&["chunk_1", "chunk_2", "split_job_logs_one_66"]),
+                ),
                 ("jobs_99".to_owned(), pieces(&["chunk_1", "split_jobs_99"])),
             ]),
         };
         let files = parts(&application).unwrap();
-        let names = ["part_job_77.wasm", "part_job_logs_88.wasm", "part_jobs_99.wasm"];
-        assert_eq!(files, names.map(path));
+        let names = ["job_77", "job_logs_88", "job_logs_one_66", "jobs_99"];
+        assert_eq!(files, names.map(|name| path(&format!("part_{name}.wasm"))));
         let numbers = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
         let file = |head: &[u32], code: &[u8]| {
             let head: Vec<u8> = numbers(head);
@@ -116,12 +129,14 @@ mod tests {
         let content = |at: usize| fs::read(&files[at]).unwrap();
         assert_eq!(content(0), file(&[2, 0, 3, 2, 1], &[1, 1, 1, 3]));
         assert_eq!(content(1), file(&[2, 1, 2, 3, 1], &[2, 2, 4]), "job has the first piece");
-        assert_eq!(content(2), file(&[2, 0, 3, 4, 1], &[1, 1, 1, 5]));
+        assert_eq!(content(2), file(&[1, 4, 1], &[5]), "job_logs has the second one");
+        assert_eq!(content(3), file(&[2, 0, 3, 5, 1], &[1, 1, 1, 6]));
         let loader = fs::read_to_string(path("parts.js")).unwrap();
         assert!(loader.starts_with("let shared;\n") && !loader.contains("makeLoad"), "{loader}");
         for line in [
             "const part_job_77 = load(\"./part_job_77.wasm\", []);\n",
             "const part_job_logs_88 = load(\"./part_job_logs_88.wasm\", [() => part_job_77()]);\n",
+            "load(\"./part_job_logs_one_66.wasm\", [() => part_job_logs_88()]);\n",
             "export const __wasm_split_load_jobs_99 = wrapAsyncCb(part_jobs_99);\n",
         ] {
             assert!(loader.contains(line), "{line}");
