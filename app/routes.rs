@@ -1,10 +1,9 @@
 use leptos::prelude::*;
-use leptos_meta::{Html, Meta, Title, provide_meta_context};
+use leptos_meta::{Html, Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{Lazy, LazyRoute, SsrMode, lazy_route, path};
 
 use crate::edge;
-use crate::i18n::tr;
 use crate::keys;
 use crate::live::Live;
 use crate::pages::admin::part::AdminRoute;
@@ -80,7 +79,6 @@ pub fn App() -> impl IntoView {
             let title = edge::title(title);
             if title.is_empty() { "Berth".to_owned() } else { format!("{title} · Berth") }
         }/>
-        <Meta name="description" content=tr(|t| t.sign_in.lead)/>
         <Router>
             <Pages/>
         </Router>

@@ -34,6 +34,7 @@ pub fn shell(_options: LeptosOptions, assets: Assets) -> impl IntoView {
                 <meta charset="utf-8"/>
                 <meta name="viewport" content="width=device-width, initial-scale=1"/>
                 <meta name="color-scheme" content="light dark"/>
+                <meta name="description" content=edge::opening().language.texts().sign_in.lead/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
                 <AssetLinks assets=assets/>
                 <MetaTags/>

@@ -1,6 +1,6 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
-use leptos_router::components::A;
+use leptos_router::hooks::use_location;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
@@ -86,10 +86,32 @@ fn close_after(event: &MouseEvent) {
 
 #[component]
 fn To(place: Place) -> impl IntoView {
+    let path = use_location().pathname;
     view! {
-        <A href=place.address exact={place.address == "/"} attr:class="place">
+        <a
+            href=place.address
+            class="place"
+            aria-current=move || holds(place.address, &path.read()).then_some("page")
+        >
             <Drawn glyph=place.glyph/>
             <span class="place__word">{tr(place.word)}</span>
-        </A>
+        </a>
+    }
+}
+
+/// Whether a page is at an address or below it.
+fn holds(address: &str, path: &str) -> bool {
+    path.strip_prefix(address).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::holds;
+
+    #[test]
+    fn a_place_holds_what_is_below_it() {
+        assert!(holds("/jobs", "/jobs") && holds("/jobs", "/jobs/ada/a"));
+        assert!(!holds("/jobs", "/jobsite") && !holds("/jobs", "/"));
+        assert!(holds("/", "/") && !holds("/", "/jobs"));
     }
 }
