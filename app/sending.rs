@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use server_fn::client::Client;
 use server_fn::client::browser::BrowserClient;
 use server_fn::error::{FromServerFnError, ServerFnErrorErr, ServerFnUrlError};
+use server_fn::redirect::call_redirect_hook;
 use server_fn::request::ClientReq;
 use server_fn::request::browser::BrowserRequest;
 use server_fn::response::ClientRes;
@@ -22,6 +23,7 @@ pub(crate) struct Sending<T: Send + Sync + 'static = ()> {
     path: &'static str,
     answer: RwSignal<Option<Result<T, Failed>>>,
     version: RwSignal<usize>,
+    pending: RwSignal<bool>,
 }
 
 impl<T: Send + Sync + 'static> Clone for Sending<T> {
@@ -37,7 +39,12 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Sending<T> {
         // What was sent without a script is refused in the address.
         let refused = use_context::<ServerActionError>().filter(|error| error.path() == F::PATH);
         let refused = refused.map(|error| ServerFnUrlError::<Failed>::decode_err(error.err()));
-        Self { path: F::PATH, answer: RwSignal::new(refused.map(Err)), version: RwSignal::new(0) }
+        Self {
+            path: F::PATH,
+            answer: RwSignal::new(refused.map(Err)),
+            version: RwSignal::new(0),
+            pending: RwSignal::new(false),
+        }
     }
 
     pub(crate) fn path(self) -> &'static str {
@@ -54,13 +61,20 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Sending<T> {
         self.version
     }
 
-    /// Sends what a form is filled with.
+    /// Whether an answer is waited for.
+    pub(crate) fn pending(self) -> RwSignal<bool> {
+        self.pending
+    }
+
+    /// Sends what a form is filled with, as it stands in addresses.
     pub(crate) fn send(self, filled_in: String) {
+        self.pending.set(true);
         spawn_local(async move {
             let answer = post(self.path, filled_in).await.and_then(read);
             // The page may be another one by now.
             self.answer.try_set(Some(answer));
             self.version.try_update(|version| *version += 1);
+            self.pending.try_set(false);
         });
     }
 }
@@ -81,6 +95,14 @@ async fn post(path: &str, filled_in: String) -> Result<Bytes, Failed> {
     )?;
     let response = <BrowserClient as Client<Failed>>::send(request).await?;
     let status = <BrowserResponse as ClientRes<Failed>>::status(&response);
+    let elsewhere = <BrowserResponse as ClientRes<Failed>>::has_redirect(&response)
+        .then(|| <BrowserResponse as ClientRes<Failed>>::location(&response));
     let answer = <BrowserResponse as ClientRes<Failed>>::try_into_bytes(response).await?;
-    if (400..=599).contains(&status) { Err(Failed::de(answer)) } else { Ok(answer) }
+    if (400..=599).contains(&status) {
+        return Err(Failed::de(answer));
+    }
+    if let Some(elsewhere) = elsewhere {
+        call_redirect_hook(&elsewhere);
+    }
+    Ok(answer)
 }

@@ -35,10 +35,14 @@ if (isMainThread) {
   // As `wasm-opt -Oz`.
   binaryen.setOptimizeLevel(2);
   binaryen.setShrinkLevel(2);
+  // In the lowest kilobyte lies only what the stack never comes down to.
+  binaryen.setLowMemoryUnused(true);
   parentPort.on("message", (file) => {
     const code = binaryen.readBinary(readFileSync(file));
     code.setFeatures(features);
     code.optimize();
+    // What the tools before said to each other, in each of hundreds of pieces.
+    code.runPasses(["strip-producers", "strip-target-features"]);
     writeFileSync(file, code.emitBinary());
     code.dispose();
     parentPort.postMessage("done");

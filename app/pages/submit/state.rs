@@ -1,13 +1,14 @@
 use std::mem;
 
 use api::cluster::VirtualClusterView;
-use api::jobs::{CheckReport, Syntax};
+use api::jobs::{CheckReport, Submitted, Syntax};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use protocol::problem::Problem;
 use wasm_bindgen::JsCast;
 
 use crate::Failed;
+use crate::address::encode;
 use crate::i18n::{Reader, worded};
 use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::draft::Drafts;
@@ -15,6 +16,7 @@ use crate::pages::submit::engine::Engine;
 use crate::pages::submit::part::submit_engine;
 use crate::parts::editor::Jump;
 use crate::parts::sign_in_again::SignInAgain;
+use crate::sending::Sending;
 use crate::server_fns::jobs::SubmitJob;
 use crate::server_fns::submit::{Opened, Source};
 
@@ -94,7 +96,7 @@ pub(crate) struct Editing {
     pub(crate) notice: RwSignal<Option<Notice>>,
     /// What it was cloned from; a template that takes its place is nobody's clone.
     pub(crate) cloned_from: RwSignal<Option<Source>>,
-    pub(crate) submit: ServerAction<SubmitJob>,
+    pub(crate) submit: Sending<Submitted>,
     reader: Reader,
 }
 
@@ -130,7 +132,7 @@ impl Editing {
             jump: RwSignal::new(Jump::default()),
             notice: RwSignal::new(None),
             cloned_from: RwSignal::new(opened.cloned_from.clone()),
-            submit: ServerAction::new(),
+            submit: Sending::to::<SubmitJob>(),
             reader: Reader::get(),
         };
         let begun = opened.text.clone();
@@ -245,10 +247,9 @@ impl Editing {
             return;
         }
         let source = self.cloned_from.get_untracked();
-        self.submit.dispatch(SubmitJob {
-            text: self.text.get_untracked(),
-            cloned_from: source.map(|source| source.key.to_string()).unwrap_or_default(),
-        });
+        let source = source.map(|source| source.key.to_string()).unwrap_or_default();
+        let text = self.text.with_untracked(|text| encode(text));
+        self.submit.send(format!("text={text}&cloned_from={}", encode(&source)));
     }
 
     /// Goes to where something is wrong: to its field, or to its line in the editor.
