@@ -13,6 +13,7 @@ use web_sys::{HtmlInputElement, RequestInit, Response};
 use crate::i18n::{text, told, tr};
 use crate::json::from_json;
 use crate::pages::sign_in;
+use crate::part::opened;
 use crate::parts::confirm::Opener;
 use crate::parts::field::Field;
 use crate::session::Session;
@@ -57,16 +58,13 @@ impl SignInAgain {
         self.waiting.update_value(|waiting| waiting.push(Box::new(go_on)));
         self.refused.set(None);
         self.asked.set(true);
-        // Its fields are there by then.
+        // Its fields are there by then, or take the focus when they come.
         set_timeout(move || self.open(), Duration::ZERO);
     }
 
     fn open(self) {
         self.opener.open();
-        if let Some(field) = password() {
-            // A field that cannot take the focus is found without.
-            let _ = field.focus();
-        }
+        focus();
     }
 
     fn enter(self, user: String) {
@@ -96,6 +94,13 @@ impl SignInAgain {
     /// Whoever closes the question does not want to go on.
     fn leave(self) {
         self.waiting.update_value(Vec::clear);
+    }
+}
+
+fn focus() {
+    if let Some(field) = password() {
+        // A field that cannot take the focus is found without.
+        let _ = field.focus();
     }
 }
 
@@ -131,6 +136,8 @@ async fn ask(user: &str, password: &str) -> Result<Response, JsValue> {
 /// The question, when it is asked.
 #[component]
 pub(crate) fn SignInDialog(again: SignInAgain) -> impl IntoView {
+    let asked = Signal::derive(move || again.asked.get().then_some(()));
+    let question = opened(asked, |()| question());
     view! {
         <dialog
             class="dialog"
@@ -138,15 +145,20 @@ pub(crate) fn SignInDialog(again: SignInAgain) -> impl IntoView {
             aria-label=tr(|t| t.sign_in.title)
             on:close=move |_| again.leave()
         >
-            <Show when=move || again.asked.get()>
-                <Question again=again/>
-            </Show>
+            {move || question.get().map(|question| question(again))}
         </dialog>
     }
 }
 
+/// Most pages never ask it.
+#[lazy]
+fn question() -> fn(SignInAgain) -> AnyView {
+    |again| view! { <Question again=again/> }.into_any()
+}
+
 #[component]
 fn Question(again: SignInAgain) -> impl IntoView {
+    Effect::new(move |_| focus());
     let ways = Session::get().ways();
     let elsewhere = !ways.providers.is_empty();
     let form = ways.form || !elsewhere;
