@@ -18,7 +18,10 @@ pub(crate) fn Availability() -> impl IntoView {
         let chosen = chosen.get();
         let mut clusters = editing.clusters.get();
         clusters.retain(|cluster| cluster.usable || cluster.settings.name.as_str() == chosen);
-        clusters.sort_by_key(|cluster| cluster.settings.name.as_str() != chosen);
+        let is_first = |cluster: &VirtualClusterView| cluster.settings.name.as_str() == chosen;
+        if let Some(at) = clusters.iter().position(is_first) {
+            clusters[..=at].rotate_right(1);
+        }
         let card = |cluster: VirtualClusterView| {
             let is_chosen = cluster.settings.name.as_str() == chosen;
             view! { <ClusterCard cluster=cluster is_chosen=is_chosen/> }

@@ -59,11 +59,13 @@ fn clusters(editing: Editing) -> Vec<Choice> {
 /// The GPU types there are.
 fn gpu_types(editing: Editing) -> Vec<Choice> {
     let clusters = editing.clusters.read();
-    let types: std::collections::BTreeSet<String> = clusters
-        .iter()
-        .flat_map(|cluster| cluster.total.gpus.keys())
-        .map(ToString::to_string)
-        .collect();
+    let mut types = Vec::<String>::new();
+    for name in clusters.iter().flat_map(|cluster| cluster.total.gpus.keys()) {
+        let name = name.to_string();
+        if let Err(place) = types.binary_search(&name) {
+            types.insert(place, name);
+        }
+    }
     types.into_iter().map(|name| Choice { value: name.clone(), label: name }).collect()
 }
 

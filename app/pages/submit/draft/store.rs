@@ -94,11 +94,11 @@ impl Store {
         let Some(storage) = of_browser() else { return };
         let dated = |name: String| (read(&storage, &name).map(|draft| draft.at), name);
         let mut all: Vec<_> = names(&storage).into_iter().map(dated).collect();
-        all.sort_unstable();
-        let too_many = all.len().saturating_sub(MOST);
-        for (_, name) in &all[..too_many] {
-            // It is among the oldest the next time.
-            let _ = storage.remove_item(name);
+        while all.len() > MOST
+            && let Some(oldest) = (0..all.len()).min_by_key(|at| &all[*at])
+        {
+            // It is the oldest the next time.
+            let _ = storage.remove_item(&all.swap_remove(oldest).1);
         }
     }
 }
