@@ -80,9 +80,9 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Sending<T> {
 }
 
 fn read<T: DeserializeOwned>(answer: Bytes) -> Result<T, Failed> {
-    let read = <Json as Decodes<T>>::decode(answer);
-    let unreadable = |why| ServerFnErrorErr::Deserialization(format!("{why}"));
-    read.map_err(|why| Failed::from_server_fn_error(unreadable(why)))
+    <Json as Decodes<T>>::decode(answer).map_err(|why| {
+        Failed::from_server_fn_error(ServerFnErrorErr::Deserialization(why.to_string()))
+    })
 }
 
 async fn post(path: &str, filled_in: String) -> Result<Bytes, Failed> {
