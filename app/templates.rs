@@ -1,10 +1,11 @@
 //! The examples of `public/templates`, and new names for what is taken from them.
 
 use api::queue::Instead;
+use protocol::fields::JobField;
 use protocol::time::Timestamp;
 
 use crate::i18n::Language;
-use crate::pages::submit::document::{Edit, JobField, Tree};
+use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::instead::edits;
 use crate::schema::in_language;
 use crate::server_fns::submit::{Schemas, Template};

@@ -9,6 +9,7 @@ pub mod document;
 pub mod edit;
 pub mod environment;
 pub mod exit;
+pub mod fields;
 pub mod guest;
 pub mod ids;
 pub mod image;

@@ -69,37 +69,6 @@ pub fn parse(text: &str) -> Result<Parsed, Vec<Problem>> {
     }
 }
 
-/// The keys that are known in each kind of object: version, name in its schema, keys.
-#[cfg(test)]
-pub(crate) fn known_keys() -> Vec<(u8, &'static str, Vec<&'static str>)> {
-    let mut keys: Vec<(u8, &str, Vec<&str>)> = vec![
-        (1, "Job", v1::ROOT_KEYS.into()),
-        (1, "TaskRole", v1::ROLE_KEYS.into()),
-        (1, "Port", parts::PORT_KEYS.into()),
-        (1, "Berth", extras::BERTH_KEYS.into()),
-        (1, "BerthRole", extras::BERTH_ROLE_KEYS.into()),
-        (1, "Auth", extras::AUTH_KEYS.into()),
-        (2, "Scheduler", extras::HIVED_KEYS.into()),
-        (2, "SchedulerRole", extras::HIVED_ROLE_KEYS.into()),
-    ];
-    keys.extend(v2::known_keys());
-    keys
-}
-
-/// The place of a key among those of its object as the documents list them; unknown ones last.
-pub(crate) fn rank(key: &str) -> usize {
-    let lists: [&[&str]; 6] = [
-        &v1::ROLE_KEYS,
-        &parts::PORT_KEYS,
-        &v1::ROOT_KEYS,
-        &v2::ROLE_KEYS,
-        &v2::RESOURCE_KEYS,
-        &v2::ROOT_KEYS,
-    ];
-    let known = lists.into_iter().flatten().position(|known| *known == key);
-    known.unwrap_or(usize::MAX)
-}
-
 /// Version 2 says so, or at least looks so.
 fn is_version_2(root: &Fields<'_>) -> bool {
     let roles_by_name =

@@ -27,7 +27,7 @@ pub fn to_yaml(spec: &JobSpec) -> String {
 /// Plain JSON as people write it: known keys in the order of the documents.
 fn ranked(value: &serde_json::Value) -> tree::Tree {
     let mut tree = tree::Tree::of_json(value);
-    tree.sort_keys(&crate::parse::rank);
+    tree.sort_keys(&crate::fields::rank);
     tree
 }
 

@@ -1,190 +1,158 @@
-//! JSON Schemas of the job files, for editors: what may be written where, with a word on each key.
-//! The types here are described and never built; [`crate::parse`] is what decides.
+//! JSON Schemas of the job files, for editors: what may be written where, with a word on each key, as
+//! the table of [`crate::fields`] has it; [`crate::parse`] is what decides.
 
-mod v1;
-mod v2;
+use serde_json::{Map, Value, json};
 
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, json_schema};
-use serde_json::{Value, json};
+use crate::fields::{IS_DEBUG, Key, Kind, MAX_PORTS, Notation, Object};
+use crate::spec::Priority;
 
 /// The schema of version 1: one for all its dialects, as permissive as they are together.
 #[must_use]
 pub fn v1() -> Value {
-    generate::<v1::Job>()
+    written(Object::V1Job, Notation::V1)
 }
 
 /// The schema of version 2.
 #[must_use]
 pub fn v2() -> Value {
-    generate::<v2::Job>()
+    written(Object::V2Job, Notation::V2)
 }
 
-fn generate<T: JsonSchema>() -> Value {
-    let mut schema =
-        SchemaSettings::draft07().into_generator().into_root_schema_for::<T>().to_value();
-    tidy(&mut schema);
+fn written(job: Object, notation: Notation) -> Value {
+    let parts = Object::ALL.into_iter().filter(|part| *part != job && part.is_of(notation));
+    let definitions: Map<String, Value> =
+        parts.map(|part| (part.name().to_owned(), described(part))).collect();
+    let mut schema = described(job);
+    schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
+    schema["title"] = job.name().into();
+    schema["definitions"] = definitions.into();
     schema
 }
 
-/// Takes out the defaults that only mark a key as optional, and the line breaks of descriptions.
-fn tidy(schema: &mut Value) {
-    let Some(map) = schema.as_object_mut() else {
-        return schema.as_array_mut().into_iter().flatten().for_each(tidy);
-    };
-    let nullable = map.get("x-null").is_some();
-    map.remove("x-null");
-    if !nullable && map.get("default").is_some_and(Value::is_null) {
-        map.remove("default");
+/// An object with its keys.
+fn described(object: Object) -> Value {
+    let keys = object.keys();
+    let properties: Map<String, Value> =
+        keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
+    let required: Vec<&str> = keys.iter().filter(|key| key.required).map(|key| key.name).collect();
+    json!({
+        "description": object.help().english,
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": object.is_open(),
+    })
+}
+
+fn property(key: &Key) -> Value {
+    let mut schema = allowed(key);
+    schema["description"] = key.help.english.into();
+    for (word, written) in [("default", key.default), ("examples", key.examples)] {
+        if let Some(written) = written {
+            schema[word] = written.parse().expect("a test reads all that the table has as JSON");
+        }
     }
-    if let Some(Value::String(text)) = map.get_mut("description") {
-        *text = text.replace('\n', " ");
+    schema
+}
+
+/// What a key may hold.
+fn allowed(key: &Key) -> Value {
+    match key.kind {
+        Kind::Whole { min, max } => whole(min, max),
+        Kind::Tasks { min } => json!({ "type": ["integer", "string", "null"], "minimum": min }),
+        Kind::Gpus => gpus(),
+        Kind::TimeLimit => json!({ "type": ["integer", "string"], "minimum": 1 }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Text => json!({ "type": "string", "minLength": 1 }),
+        Kind::OptionalText => json!({ "type": ["string", "null"] }),
+        Kind::Word => json!({ "type": ["string", "number"] }),
+        Kind::OneOf([word]) => json!({ "type": "string", "const": word }),
+        Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
+        Kind::PriorityClass => {
+            json!({ "type": "string", "enum": Priority::CLASSES.map(|(word, _)| word) })
+        }
+        Kind::Version => json!({ "enum": [2, "2"] }),
+        Kind::JobName => name(r"^[A-Za-z0-9\-._~]+$", 255),
+        Kind::PlainName => name("^[a-zA-Z0-9_-]+$", 255),
+        Kind::DottedName => name("^[A-Za-z0-9._~]+$", 64),
+        Kind::Image => json!({ "type": "string", "pattern": r"^[^\s-]\S*$" }),
+        Kind::Uri => json!({ "type": ["string", "array"], "items": { "type": "string" } }),
+        Kind::Names => {
+            json!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
+        }
+        Kind::Labels => {
+            json!({ "type": ["object", "string", "null"], "additionalProperties": scalars() })
+        }
+        Kind::Texts => json!({ "type": ["array", "null"], "items": { "type": "string" } }),
+        Kind::Commands => json!({ "type": "array", "minItems": 1, "items": { "type": "string" } }),
+        Kind::Environment => environment(),
+        Kind::Secrets => json!({ "type": ["object", "null"], "additionalProperties": scalars() }),
+        Kind::PortCounts => by_word(&whole(1, MAX_PORTS)),
+        Kind::Map => json!({ "type": ["object", "null"] }),
+        Kind::Anything => json!({}),
+        Kind::One(object) if key.required => json!({ "allOf": [part(object)] }),
+        Kind::One(object) => json!({ "anyOf": [part(object), { "type": "null" }] }),
+        Kind::List(object) if key.required => {
+            json!({ "type": "array", "items": part(object), "minItems": 1 })
+        }
+        Kind::List(object) => json!({ "type": ["array", "null"], "items": part(object) }),
+        Kind::ByWord(object) => by_word(&part(object)),
+        Kind::ByRole(object) => {
+            json!({ "type": ["object", "null"], "additionalProperties": part(object) })
+        }
     }
-    map.values_mut().for_each(tidy);
 }
 
-type Generator = schemars::SchemaGenerator;
-
-/// A whole number from a minimum on; in quotes will do.
-fn integer(min: i64) -> Schema {
-    json_schema!({ "type": ["integer", "string"], "minimum": min, "pattern": r"^\s*-?[0-9]+\s*$" })
+fn part(object: Object) -> Value {
+    json!({ "$ref": format!("#/definitions/{}", object.name()) })
 }
 
-fn from_0(_: &mut Generator) -> Schema {
-    integer(0)
-}
-
-fn from_1(_: &mut Generator) -> Schema {
-    integer(1)
-}
-
-fn from_100(_: &mut Generator) -> Schema {
-    integer(100)
+/// A whole number; in quotes will do.
+fn whole(min: i64, max: i64) -> Value {
+    json!({
+        "type": ["integer", "string"],
+        "minimum": min,
+        "maximum": max,
+        "pattern": r"^\s*-?[0-9]+\s*$",
+    })
 }
 
 /// Whole GPUs or a part of one.
-fn gpus(_: &mut Generator) -> Schema {
-    json_schema!({ "anyOf": [
+fn gpus() -> Value {
+    json!({ "anyOf": [
         { "type": "integer", "minimum": 0 },
         { "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 },
         { "type": "string", "pattern": r"^\s*([0-9]+|0?\.[0-9]{1,3})\s*$" },
     ] })
 }
 
-fn time_limit(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["integer", "string"], "minimum": 1 })
-}
-
-fn retries(_: &mut Generator) -> Schema {
-    integer(-2)
-}
-
-fn tasks_or_null(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["integer", "string", "null"], "minimum": 1 })
-}
-
-fn tasks_or_disabled(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["integer", "string", "null"], "minimum": -1 })
-}
-
-fn port(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["integer", "string"], "minimum": 0, "maximum": 65535 })
-}
-
-fn port_count(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["integer", "string"], "minimum": 1, "maximum": 64 })
-}
-
-fn text(_: &mut Generator) -> Schema {
-    json_schema!({ "type": "string", "minLength": 1 })
-}
-
-fn optional_text(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["string", "null"] })
-}
-
-/// A text that YAML may have taken for a number.
-fn word(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["string", "number"] })
-}
-
-fn job_name(_: &mut Generator) -> Schema {
-    json_schema!({ "type": "string", "pattern": r"^[A-Za-z0-9\-._~]+$", "maxLength": 255 })
-}
-
-/// A role's name or a port's label.
-fn dotted_name(_: &mut Generator) -> Schema {
-    json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9._~]+$", "maxLength": 64 })
-}
-
-fn image(_: &mut Generator) -> Schema {
-    json_schema!({ "type": "string", "pattern": r"^[^\s-]\S*$" })
-}
-
-/// One name or several.
-fn names(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
-}
-
-/// Labels with their values.
-fn node_labels(_: &mut Generator) -> Schema {
-    let value = json_schema!({ "type": ["string", "number", "boolean"] });
-    json_schema!({ "type": ["object", "string", "null"], "additionalProperties": value })
-}
-
-fn uri(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["string", "array"], "items": { "type": "string" } })
-}
-
-fn anything(_: &mut Generator) -> Schema {
-    json_schema!(true)
-}
-
-fn flag(_: &mut Generator) -> Schema {
-    json_schema!({ "type": "boolean" })
-}
-
-fn commands(_: &mut Generator) -> Schema {
-    json_schema!({ "type": "array", "minItems": 1, "items": { "type": "string" } })
+fn name(pattern: &str, longest: u32) -> Value {
+    json!({ "type": "string", "pattern": pattern, "maxLength": longest })
 }
 
 fn scalars() -> Value {
     json!({ "type": ["string", "number", "boolean"] })
 }
 
-fn secrets(_: &mut Generator) -> Schema {
-    json_schema!({ "type": ["object", "null"], "additionalProperties": scalars() })
-}
-
-fn environment(_: &mut Generator) -> Schema {
-    json_schema!({
+fn environment() -> Value {
+    json!({
         "type": ["object", "null"],
         "properties": {
-            "isDebug": {
-                "type": ["boolean", "string"],
-                "description": "Keep the container of a failed task, so that one can look into it.",
-            },
+            "isDebug": { "type": ["boolean", "string"], "description": IS_DEBUG.english },
         },
         "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" },
         "additionalProperties": scalars(),
     })
 }
 
-/// An object with a value of one type under keys in the manner of C.
-fn by_word<T: JsonSchema>(generator: &mut Generator) -> Schema {
-    let value = generator.subschema_for::<T>();
-    json_schema!({
+/// Values under keys in the manner of C.
+fn by_word(value: &Value) -> Value {
+    json!({
         "type": "object",
         "minProperties": 1,
         "patternProperties": { "^[a-zA-Z_][a-zA-Z0-9_]*$": value },
         "additionalProperties": false,
     })
-}
-
-/// An object with a value of one type under each role's key.
-fn by_role<T: JsonSchema>(generator: &mut Generator) -> Schema {
-    let value = generator.subschema_for::<T>();
-    json_schema!({ "type": ["object", "null"], "additionalProperties": value })
 }
 
 #[cfg(test)]

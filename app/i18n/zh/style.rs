@@ -4,7 +4,7 @@
 use crate::i18n::spacing::is_han;
 
 /// All of the catalogue, and what else pages say in Chinese.
-const SOURCES: [&str; 23] = [
+const SOURCES: [&str; 27] = [
     include_str!("../zh.rs"),
     include_str!("accounts.rs"),
     include_str!("audit.rs"),
@@ -24,10 +24,14 @@ const SOURCES: [&str; 23] = [
     include_str!("said/refusals.rs"),
     include_str!("said/syntax.rs"),
     include_str!("said/waits.rs"),
-    include_str!("schema.rs"),
     include_str!("spans.rs"),
     include_str!("submit.rs"),
     include_str!("waits.rs"),
+    include_str!("../../../src/protocol/fields.rs"),
+    include_str!("../../../src/protocol/fields/berth.rs"),
+    include_str!("../../../src/protocol/fields/object.rs"),
+    include_str!("../../../src/protocol/fields/v1.rs"),
+    include_str!("../../../src/protocol/fields/v2.rs"),
 ];
 
 /// The templates of the submit page, whose words lie beside their texts.

@@ -1,8 +1,8 @@
 use api::cluster::VirtualClusterView;
 use leptos::prelude::*;
+use protocol::fields::JobField;
 
 use crate::i18n::{told, tr};
-use crate::pages::submit::document::JobField;
 use crate::pages::submit::state::Editing;
 use crate::parts::free_list::FreeList;
 

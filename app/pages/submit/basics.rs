@@ -1,7 +1,7 @@
 use leptos::prelude::*;
+use protocol::fields::{JobField, Notation};
 
 use crate::i18n::{Reader, tr};
-use crate::pages::submit::document::{JobField, Notation};
 use crate::pages::submit::field::{Kind, TextField};
 use crate::pages::submit::images;
 use crate::pages::submit::select::{Choice, SelectField};

@@ -3,6 +3,7 @@
 
 use protocol::document::{Document, Node, Value, join};
 use protocol::edit::{self, Step};
+use protocol::fields::{HIVED, JobField, Notation, RoleField};
 use protocol::problem::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -10,53 +11,11 @@ use serde_json::Value as Json;
 use crate::json::from_json;
 use crate::pages::submit::shown::Shown;
 
-/// The two ways in which job files are laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Notation {
-    /// Version 1: `jobName`, a list of task roles.
-    V1,
-    /// The job protocol, version 2: `name`, task roles by their names.
-    V2,
-}
-
 /// What a text says, if it could be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tree {
     root: Shown,
     pub(crate) notation: Notation,
-}
-
-/// A field of the whole job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum JobField {
-    Name,
-    Description,
-    VirtualCluster,
-    GpuType,
-    Retries,
-    Priority,
-    TimeLimit,
-    Nodes,
-    NodeLabels,
-    KillAll,
-    CodeDir,
-    DataDir,
-    OutputDir,
-    AuthFile,
-}
-
-/// A field of a task role.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RoleField {
-    Name,
-    Tasks,
-    Cpus,
-    Memory,
-    SharedMemory,
-    Gpus,
-    Disk,
-    MinFailed,
-    MinSucceeded,
 }
 
 /// A task role in a text.
@@ -147,76 +106,24 @@ impl Tree {
 
     /// Where a field of the job stands.
     pub(crate) fn job_path(&self, field: JobField) -> String {
-        let word = match (field, self.notation) {
-            (JobField::Name, Notation::V1) => "jobName",
-            (JobField::Name, Notation::V2) => "name",
-            (JobField::Description, Notation::V1) => "extras.berth.description",
-            (JobField::Description, Notation::V2) => "description",
-            (JobField::VirtualCluster, Notation::V1) => "virtualCluster",
-            (JobField::VirtualCluster, Notation::V2) => "defaults.virtualCluster",
-            (JobField::GpuType, Notation::V1) => "gpuType",
-            (JobField::GpuType, Notation::V2) => "extras.berth.gpuType",
-            (JobField::Retries, Notation::V1) => "retryCount",
-            (JobField::Retries, Notation::V2) => "jobRetryCount",
-            (JobField::Priority, Notation::V1 | Notation::V2) => self.priority_path(),
-            (JobField::TimeLimit, Notation::V1 | Notation::V2) => "extras.berth.timeLimit",
-            (JobField::Nodes, Notation::V1 | Notation::V2) => "extras.berth.nodes",
-            (JobField::NodeLabels, Notation::V1 | Notation::V2) => "extras.berth.nodeLabels",
-            (JobField::KillAll, Notation::V1) => "killAllOnCompletedTaskNumber",
-            (JobField::KillAll, Notation::V2) => "extras.berth.killAllOnCompletedTaskNumber",
-            (JobField::CodeDir, Notation::V1) => "codeDir",
-            (JobField::CodeDir, Notation::V2) => "extras.berth.codeDir",
-            (JobField::DataDir, Notation::V1) => "dataDir",
-            (JobField::DataDir, Notation::V2) => "extras.berth.dataDir",
-            (JobField::OutputDir, Notation::V1) => "outputDir",
-            (JobField::OutputDir, Notation::V2) => "extras.berth.outputDir",
-            (JobField::AuthFile, Notation::V1) => "authFile",
-            (JobField::AuthFile, Notation::V2) => "extras.berth.authFile",
-        };
-        word.to_owned()
+        let given = if field == JobField::Priority { self.priority_path() } else { None };
+        given.unwrap_or_else(|| field.path(self.notation))
     }
 
-    /// The priority stays where the file already has it.
-    fn priority_path(&self) -> &'static str {
-        ["extras.hivedScheduler.jobPriorityClass", "extras.hivedscheduler.jobPriorityClass"]
-            .into_iter()
-            .find(|path| self.shown(path).is_some())
-            .unwrap_or("extras.berth.priority")
+    /// Where the scheduler's part has the priority, which then stays there.
+    fn priority_path(&self) -> Option<String> {
+        let paths = HIVED.map(|part| ["extras.", part, ".jobPriorityClass"].concat());
+        paths.into_iter().find(|path| self.shown(path).is_some())
     }
 
     /// Where the environment stands.
-    pub(crate) fn env_path(&self) -> &'static str {
-        match self.notation {
-            Notation::V1 => "jobEnvs",
-            Notation::V2 => "extras.berth.jobEnvs",
-        }
+    pub(crate) fn env_path(&self) -> String {
+        self.job_path(JobField::Environment)
     }
 
     /// Where a field of a role stands; `None`: the form cannot change it in this notation.
     pub(crate) fn role_path(&self, role: &Role, field: RoleField) -> Option<String> {
-        let word = match (field, self.notation) {
-            (RoleField::Name, Notation::V1) => "name",
-            (RoleField::Name, Notation::V2) => return None,
-            (RoleField::Tasks, Notation::V1) => "taskNumber",
-            (RoleField::Tasks, Notation::V2) => "instances",
-            (RoleField::Cpus, Notation::V1) => "cpuNumber",
-            (RoleField::Cpus, Notation::V2) => "resourcePerInstance.cpu",
-            (RoleField::Memory, Notation::V1) => "memoryMB",
-            (RoleField::Memory, Notation::V2) => "resourcePerInstance.memoryMB",
-            (RoleField::SharedMemory, Notation::V1) => "shmMB",
-            (RoleField::SharedMemory, Notation::V2) => "extraContainerOptions.shmMB",
-            (RoleField::Gpus, Notation::V1) => "gpuNumber",
-            (RoleField::Gpus, Notation::V2) => "resourcePerInstance.gpu",
-            (RoleField::Disk, Notation::V1) => "storageGB",
-            (RoleField::Disk, Notation::V2) => {
-                return Some(join(&join("extras.berth.taskRoles", &role.name), "storageGB"));
-            }
-            (RoleField::MinFailed, Notation::V1) => "minFailedTaskCount",
-            (RoleField::MinFailed, Notation::V2) => "completion.minFailedInstances",
-            (RoleField::MinSucceeded, Notation::V1) => "minSucceededTaskCount",
-            (RoleField::MinSucceeded, Notation::V2) => "completion.minSucceededInstances",
-        };
-        Some(format!("{}.{word}", role.path))
+        field.path(self.notation, &role.path, &role.name)
     }
 
     /// Where the image of a role stands. In version 1 all roles share one.
@@ -450,6 +357,8 @@ fn steps(path: &str) -> Vec<Step> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::fields::{Field, Kind, Object};
+
     use super::*;
 
     const V1: &str = r#"{
@@ -500,59 +409,27 @@ taskRoles:
         assert!(parsed.is_ok(), "{text}\n{:?}", parsed.err());
     }
 
-    const JOB: [JobField; 14] = [
-        JobField::Name,
-        JobField::Description,
-        JobField::VirtualCluster,
-        JobField::GpuType,
-        JobField::Retries,
-        JobField::Priority,
-        JobField::TimeLimit,
-        JobField::Nodes,
-        JobField::NodeLabels,
-        JobField::KillAll,
-        JobField::CodeDir,
-        JobField::DataDir,
-        JobField::OutputDir,
-        JobField::AuthFile,
-    ];
-
-    const ROLE: [RoleField; 9] = [
-        RoleField::Name,
-        RoleField::Tasks,
-        RoleField::Cpus,
-        RoleField::Memory,
-        RoleField::SharedMemory,
-        RoleField::Gpus,
-        RoleField::Disk,
-        RoleField::MinFailed,
-        RoleField::MinSucceeded,
-    ];
-
-    fn sample(field: JobField) -> (&'static str, bool) {
-        match field {
-            JobField::Retries | JobField::KillAll => ("1", true),
-            JobField::Priority => ("prod", false),
-            JobField::TimeLimit => ("2h 30m", false),
-            JobField::NodeLabels => ("rack=3, disk=fast", false),
-            JobField::Name
-            | JobField::Description
-            | JobField::VirtualCluster
-            | JobField::Nodes
-            | JobField::GpuType
-            | JobField::CodeDir
-            | JobField::DataDir
-            | JobField::OutputDir
-            | JobField::AuthFile => ("other", false),
+    /// What can be typed into a field, and whether it is a number; none where it is no text.
+    fn sample(field: Field) -> Option<(&'static str, bool)> {
+        let mut keys = Object::ALL.into_iter().flat_map(Object::keys);
+        let key = keys.find(|key| key.field == Some(field))?;
+        match (key.kind, field) {
+            (Kind::Environment | Kind::Secrets, _) => None,
+            (_, Field::Role(RoleField::Memory)) => Some(("512", true)),
+            (_, Field::Job(JobField::Priority)) => Some(("prod", false)),
+            (Kind::TimeLimit, _) => Some(("2h 30m", false)),
+            (Kind::Labels, _) => Some(("rack=3, disk=fast", false)),
+            (Kind::Whole { .. } | Kind::Tasks { .. } | Kind::Gpus, _) => Some(("1", true)),
+            (_, Field::Job(_) | Field::Role(_)) => Some(("other", false)),
         }
     }
 
     #[test]
     fn every_field_of_a_job_can_be_written_read_and_taken_out() {
         for text in [V1, V2] {
-            for field in JOB {
+            for field in JobField::ALL {
+                let Some((typed, number)) = sample(Field::Job(field)) else { continue };
                 let path = Tree::read(text).unwrap().job_path(field);
-                let (typed, number) = sample(field);
                 let changed = edited(text, &[Edit::typed(&path, typed, number, false)]);
                 is_valid(&changed);
                 let tree = Tree::read(&changed).unwrap();
@@ -571,20 +448,9 @@ taskRoles:
         for text in [V1, V2] {
             let tree = Tree::read(text).unwrap();
             let role = tree.roles().remove(0);
-            for field in ROLE {
+            for field in RoleField::ALL {
                 let Some(path) = tree.role_path(&role, field) else { continue };
-                let number = field != RoleField::Name;
-                let typed = match field {
-                    RoleField::Memory => "512",
-                    RoleField::SharedMemory => "128",
-                    RoleField::Name
-                    | RoleField::Tasks
-                    | RoleField::Cpus
-                    | RoleField::Gpus
-                    | RoleField::Disk
-                    | RoleField::MinFailed
-                    | RoleField::MinSucceeded => "1",
-                };
+                let (typed, number) = sample(Field::Role(field)).unwrap();
                 let changed = edited(text, &[Edit::typed(&path, typed, number, false)]);
                 is_valid(&changed);
                 assert_eq!(Tree::read(&changed).unwrap().text(&path), typed, "{changed}");
@@ -641,16 +507,16 @@ taskRoles:
     fn variables_with_odd_names_are_found_again() {
         for text in [V1, V2] {
             let tree = Tree::read(text).unwrap();
-            let path = join(tree.env_path(), "a.b");
+            let path = join(&tree.env_path(), "a.b");
             let changed = edited(text, &[Edit::Set(path.clone(), "1".into())]);
             let tree = Tree::read(&changed).unwrap();
             assert_eq!(
-                (tree.keys(tree.env_path()), tree.text(&path)),
+                (tree.keys(&tree.env_path()), tree.text(&path)),
                 (vec!["a.b".to_owned()], "1".to_owned())
             );
             let renamed = edited(&changed, &Tree::rename(&path, "PLAIN"));
             is_valid(&renamed);
-            assert_eq!(Tree::read(&renamed).unwrap().keys(tree.env_path()), ["PLAIN"]);
+            assert_eq!(Tree::read(&renamed).unwrap().keys(&tree.env_path()), ["PLAIN"]);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::pages::submit::state::Editing;
 #[component]
 pub(crate) fn Environment() -> impl IntoView {
     let editing = Editing::get();
-    let names = Memo::new(move |_| editing.read(|tree| tree.keys(tree.env_path())));
+    let names = Memo::new(move |_| editing.read(|tree| tree.keys(&tree.env_path())));
     let add = move |_| {
         if let Ok(tree) = editing.tree.get_untracked() {
             editing.edit(&[add_variable(&tree)]);
@@ -34,12 +34,12 @@ pub(crate) fn Environment() -> impl IntoView {
 }
 
 fn add_variable(tree: &Tree) -> Edit {
-    let taken = tree.keys(tree.env_path());
+    let taken = tree.keys(&tree.env_path());
     let name = (1..)
         .map(|number| format!("VARIABLE_{number}"))
         .find(|name| !taken.contains(name))
         .unwrap_or_default();
-    Edit::Set(join(tree.env_path(), &name), "".into())
+    Edit::Set(join(&tree.env_path(), &name), "".into())
 }
 
 #[component]
@@ -47,7 +47,7 @@ fn Variable(name: String) -> impl IntoView {
     let editing = Editing::get();
     let name = StoredValue::new(name);
     let path = Signal::derive(move || {
-        editing.read(|tree| name.with_value(|name| join(tree.env_path(), name)))
+        editing.read(|tree| name.with_value(|name| join(&tree.env_path(), name)))
     });
     let rename = move |new: String| editing.edit(&Tree::rename(&path.get_untracked(), &new));
     view! {

@@ -1,8 +1,9 @@
 //! What would start at once instead, as a change of the text.
 
 use api::queue::Instead;
+use protocol::fields::{JobField, RoleField};
 
-use crate::pages::submit::document::{Edit, JobField, Role, RoleField, Tree};
+use crate::pages::submit::document::{Edit, Role, Tree};
 
 /// The changes of the text.
 pub(crate) fn edits(tree: &Tree, instead: &Instead) -> Vec<Edit> {

@@ -1,8 +1,8 @@
 use api::ErrorCode;
 use leptos::prelude::*;
+use protocol::fields::JobField;
 
 use crate::i18n::{Texts, told, tr};
-use crate::pages::submit::document::JobField;
 use crate::pages::submit::draft;
 use crate::pages::submit::part::submit_cloned;
 use crate::pages::submit::state::{Editing, Notice};

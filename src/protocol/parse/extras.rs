@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::parts;
 use super::reader::{Field, Fields, Reader, nearest};
+use crate::fields::{HIVED, Object};
 use crate::ids::{GpuType, JobName, RoleName};
 use crate::secrets::Secrets;
 use crate::spec::{
@@ -14,32 +15,6 @@ use crate::spec::{
 };
 
 pub(crate) const BERTH: &str = "berth";
-pub(crate) const HIVED: [&str; 2] = ["hivedscheduler", "hivedScheduler"];
-
-pub(crate) const BERTH_KEYS: [&str; 15] = [
-    "name",
-    "description",
-    "priority",
-    "timeLimit",
-    "gpuType",
-    "nodes",
-    "nodeLabels",
-    "killAllOnCompletedTaskNumber",
-    "authFile",
-    "dataDir",
-    "outputDir",
-    "codeDir",
-    "jobEnvs",
-    "secrets",
-    "taskRoles",
-];
-pub(crate) const BERTH_ROLE_KEYS: [&str; 8] =
-    ["name", "image", "auth", "gpuType", "storageGB", "portList", "taskRetryCount", "infiniband"];
-pub(crate) const AUTH_KEYS: [&str; 3] = ["username", "password", "registryuri"];
-pub(crate) const HIVED_KEYS: [&str; 2] = ["jobPriorityClass", "taskRoles"];
-pub(crate) const HIVED_ROLE_KEYS: [&str; 5] =
-    ["gpuType", "skuType", "reservationId", "pinnedCellId", "affinityGroupName"];
-const PRIORITIES: &str = "crit, prod, test, oppo";
 
 /// What must be known of the rest of the file to read `extras`.
 pub(crate) struct Known<'d> {
@@ -108,7 +83,7 @@ fn read_hived<'d>(
     known: &Known<'d>,
     extras: &mut Extras,
 ) -> bool {
-    let Some(fields) = reader.object(field, &HIVED_KEYS) else { return false };
+    let Some(fields) = reader.object(field, Object::Scheduler) else { return false };
     if let Some(class) = fields.given("jobPriorityClass") {
         extras.priority = extras.priority.or(priority(reader, &class));
     }
@@ -118,7 +93,7 @@ fn read_hived<'d>(
     let mut complete = true;
     for (entry, field) in map.each() {
         known_role(reader, &entry.key, entry.key_start, &field, known);
-        let Some(fields) = reader.object(&field, &HIVED_ROLE_KEYS) else { continue };
+        let Some(fields) = reader.object(&field, Object::SchedulerRole) else { continue };
         let first = |keys: [&str; 2]| keys.iter().find_map(|key| fields.given(key));
         let wanted = first(["gpuType", "skuType"]);
         let pinned = first(["reservationId", "pinnedCellId"]);
@@ -168,7 +143,8 @@ fn priority<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<Priority> 
     let priority = Priority::of_class(&text);
     if priority.is_none() {
         let text = crate::document::shorten(&text);
-        reader.wrong(field, format!("{text:?} is not a priority class"), PRIORITIES);
+        let classes = Priority::CLASSES.map(|(class, _)| class).join(", ");
+        reader.wrong(field, format!("{text:?} is not a priority class"), classes);
     }
     priority
 }
@@ -200,7 +176,7 @@ fn read_berth<'d>(
     known: &Known<'d>,
     extras: &mut Extras,
 ) {
-    let Some(fields) = reader.object(field, &BERTH_KEYS) else { return };
+    let Some(fields) = reader.object(field, Object::Berth) else { return };
     extras.name = fields.given("name").and_then(|f| reader.name(&f, JobName::try_from));
     extras.description = fields.given("description").and_then(|f| reader.text(&f));
     if let Some(field) = fields.given("priority") {
@@ -229,7 +205,7 @@ fn read_berth<'d>(
 }
 
 fn read_role<'d>(reader: &mut Reader<'d>, field: &Field<'d>, role: &mut RoleExtras) {
-    let Some(fields) = reader.object(field, &BERTH_ROLE_KEYS) else { return };
+    let Some(fields) = reader.object(field, Object::BerthRole) else { return };
     role.name = fields.given("name").and_then(|f| reader.name(&f, RoleName::try_from));
     role.image = fields.given("image").and_then(|f| parts::image(reader, &f));
     role.registry = fields.given("auth").and_then(|f| registry(reader, &f));
@@ -261,7 +237,7 @@ pub(crate) fn kill_all<'d>(
 
 /// `auth` of an image.
 pub(crate) fn registry<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<RegistryAuth> {
-    let fields = reader.object(field, &AUTH_KEYS)?;
+    let fields = reader.object(field, Object::Auth)?;
     let mut text = |key| {
         let field = fields.given(key)?;
         parts::short_line(reader, &field)

@@ -5,25 +5,16 @@ use std::collections::{BTreeMap, HashSet};
 use super::reader::{Field, Fields, Reader, decimal, whole};
 use crate::amount::Amount;
 use crate::document::{Entry, Value, shorten};
+use crate::fields::Object;
+pub(crate) use crate::fields::{MAX_AMOUNT, MAX_PORTS, MAX_TASKS, MAX_UNITS, MIN_MEMORY};
 use crate::ids::{GpuType, InvalidName, NodeName, PortLabel};
 use crate::spec::{PortRequest, RetryLimit};
 
-/// Tasks of all roles together.
-pub(crate) const MAX_TASKS: u32 = 10_000;
-/// Ports of one label.
-pub(crate) const MAX_PORTS: i64 = 64;
 /// Bytes of a command.
 const MAX_COMMAND: usize = 100_000;
 /// Bytes of any other text on one line.
 const MAX_LINE: usize = 4096;
-/// Cores or GPUs of a task; no machine has more.
-pub(crate) const MAX_UNITS: i64 = 65_536;
-/// MiB or GiB of a task: 1 EiB in MiB.
-pub(crate) const MAX_AMOUNT: i64 = 1 << 40;
-/// The smallest memory of a task in MiB.
-pub(crate) const MIN_MEMORY: i64 = crate::resources::MIN_MEMORY_MB.cast_signed();
 
-pub(crate) const PORT_KEYS: [&str; 3] = ["label", "beginAt", "portNumber"];
 const GPUS: &str =
     "a whole number from 0 to 65536, or a part of one GPU such as 0.25, in thousandths";
 const NODES: &str = "one node, or several separated by commas; each 1 to 253 of A-Z a-z 0-9 - . _";
@@ -76,7 +67,7 @@ pub(crate) fn ports<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Vec<PortR
     let mut ports = Vec::new();
     let mut labels = HashSet::new();
     for item in reader.list(field).unwrap_or_default() {
-        let Some(fields) = reader.object(&item, &PORT_KEYS) else { continue };
+        let Some(fields) = reader.object(&item, Object::Port) else { continue };
         let label = reader.required(&fields, "label", PortLabel::ALLOWED);
         let label = label.and_then(|field| {
             let label = reader.name(&field, PortLabel::try_from)?;

@@ -2,6 +2,7 @@
 //! function means: not given, or wrong and noted.
 
 use crate::document::{Document, Entry, Lines, Node, Syntax, Value, integer, join, shorten};
+use crate::fields::Object;
 use crate::ids::InvalidName;
 use crate::problem::Problem;
 
@@ -145,10 +146,10 @@ impl<'d> Reader<'d> {
         self.problems
     }
 
-    /// An object with these keys and no others.
-    pub(crate) fn object(&mut self, field: &Field<'d>, known: &[&str]) -> Option<Fields<'d>> {
+    /// An object with the keys that the table has for it and no others.
+    pub(crate) fn object(&mut self, field: &Field<'d>, object: Object) -> Option<Fields<'d>> {
         let fields = self.map(field)?;
-        self.check_keys(&fields, known);
+        self.check_keys(&fields, object, &[]);
         Some(fields)
     }
 
@@ -160,9 +161,16 @@ impl<'d> Reader<'d> {
         Some(Fields { entries, path: field.path.clone(), start: field.node.start })
     }
 
-    pub(crate) fn check_keys(&mut self, fields: &Fields<'d>, known: &[&str]) {
+    /// Notes keys that an object does not have, some more being allowed than the table says.
+    pub(crate) fn check_keys(
+        &mut self,
+        fields: &Fields<'d>,
+        object: Object,
+        more: &[&'static str],
+    ) {
+        let known = || object.keys().iter().map(|key| key.name).chain(more.iter().copied());
         for entry in fields.entries {
-            if known.contains(&entry.key.as_str()) {
+            if known().any(|known| known == entry.key) {
                 continue;
             }
             if self.problems.len() >= MAX_NOTED {
@@ -170,11 +178,12 @@ impl<'d> Reader<'d> {
                 continue;
             }
             let mut message = format!("the key {:?} is not known here", shorten(&entry.key));
-            if let Some(near) = nearest(&entry.key, known.iter().copied()) {
+            if let Some(near) = nearest(&entry.key, known()) {
                 message.push_str(&format!("; did you mean {near:?}?"));
             }
             let path = join(&fields.path, &entry.key);
-            self.problem(&path, entry.key_start, message, known.join(", "));
+            let allowed: Vec<&str> = known().collect();
+            self.problem(&path, entry.key_start, message, allowed.join(", "));
         }
     }
 

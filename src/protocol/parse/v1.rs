@@ -5,46 +5,12 @@ use std::collections::HashMap;
 use super::reader::{Fields, Reader};
 use super::{extras, extras::Known, parts};
 use crate::document::{Node, Value};
+use crate::fields::Object;
 use crate::ids::{JobName, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::secrets::Secrets;
 use crate::spec::{Completion, Dialect, JobSpec, NodeWish, Priority, RetryLimit, TaskRole};
 
-pub(crate) const ROOT_KEYS: [&str; 14] = [
-    "jobName",
-    "image",
-    "authFile",
-    "dataDir",
-    "outputDir",
-    "codeDir",
-    "virtualCluster",
-    "taskRoles",
-    "gpuType",
-    "killAllOnCompletedTaskNumber",
-    "retryCount",
-    "jobEnvs",
-    "extras",
-    "tmp",
-];
-pub(crate) const ROLE_KEYS: [&str; 11] = [
-    "name",
-    "taskNumber",
-    "cpuNumber",
-    "memoryMB",
-    "shmMB",
-    "gpuNumber",
-    "storageGB",
-    "portList",
-    "command",
-    "minFailedTaskCount",
-    "minSucceededTaskCount",
-];
-/// Keys that only SCM knows.
-const SCM_ROOT: [&str; 3] = ["jobEnvs", "extras", "tmp"];
-const SCM_ROLE: [&str; 4] = ["shmMB", "storageGB", "minFailedTaskCount", "minSucceededTaskCount"];
-/// Keys that the earliest PAI did not know, those of SCM left out.
-const LATER_ROOT: [&str; 3] = ["authFile", "virtualCluster", "gpuType"];
-const LATER_ROLE: [&str; 1] = ["portList"];
 /// Size of `/dev/shm` in MiB when the file does not say.
 const DEFAULT_SHM: u64 = 64;
 
@@ -52,7 +18,7 @@ const KILL_ALL: &str = "killAllOnCompletedTaskNumber";
 const AT_LEAST_ONE: &str = "a whole number, at least 1";
 
 pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(JobSpec, Secrets)> {
-    reader.check_keys(root, &ROOT_KEYS);
+    reader.check_keys(root, Object::V1Job, &[]);
     let name = reader.required(root, "jobName", JobName::ALLOWED);
     let name = name.and_then(|field| reader.name(&field, JobName::try_from));
     let image = reader.required(root, "image", "an image reference");
@@ -107,13 +73,14 @@ fn dialect(root: &Fields<'_>) -> Dialect {
             }
         }
     }
-    let uses = |keys: &[&str], of_roles: &[&str]| {
-        keys.iter().any(|key| root.get(key).is_some())
-            || role_keys.iter().any(|key| of_roles.contains(key))
+    let uses = |dialect: Dialect| {
+        let of = |object: Object| object.keys().iter().filter(move |key| key.since == dialect);
+        of(Object::V1Job).any(|key| root.get(key.name).is_some())
+            || of(Object::V1Role).any(|key| role_keys.contains(&key.name))
     };
-    if uses(&SCM_ROOT, &SCM_ROLE) {
+    if uses(Dialect::Scm) {
         Dialect::Scm
-    } else if uses(&LATER_ROOT, &LATER_ROLE) || root.given("codeDir").is_none() {
+    } else if uses(Dialect::Pai) || root.given("codeDir").is_none() {
         // The earliest document requires a code directory: a file without one is not of its kind.
         Dialect::Pai
     } else {
@@ -139,7 +106,7 @@ fn read_roles<'d>(
     let mut roles = Vec::new();
     let mut counts = Vec::new();
     for item in items {
-        let Some(fields) = reader.object(&item, &ROLE_KEYS) else { continue };
+        let Some(fields) = reader.object(&item, Object::V1Role) else { continue };
         let count = reader.required(&fields, "taskNumber", AT_LEAST_ONE);
         let count = count.and_then(|field| reader.count(&field, 1, parts::MAX_TASKS.into()));
         counts.push(count);

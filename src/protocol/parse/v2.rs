@@ -9,45 +9,12 @@ use self::rendering::Scope;
 use super::reader::{Field, Fields, Reader, nearest};
 use super::{extras, extras::Known, parts, v1};
 use crate::document::{Node, Value, shorten};
+use crate::fields::Object;
 use crate::ids::{JobName, PortLabel, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::secrets::Secrets;
 use crate::spec::{Completion, Dialect, JobSpec, NodeWish, PortRequest, Priority, TaskRole};
 
-pub(crate) const ROOT_KEYS: [&str; 14] = [
-    "protocolVersion",
-    "name",
-    "type",
-    "version",
-    "contributor",
-    "description",
-    "prerequisites",
-    "parameters",
-    "secrets",
-    "jobRetryCount",
-    "taskRoles",
-    "deployments",
-    "defaults",
-    "extras",
-];
-pub(crate) const ROLE_KEYS: [&str; 12] = [
-    "protocolVersion",
-    "instances",
-    "completion",
-    "taskRetryCount",
-    "prerequisites",
-    "dockerImage",
-    "data",
-    "output",
-    "script",
-    "extraContainerOptions",
-    "resourcePerInstance",
-    "commands",
-];
-pub(crate) const COMPLETION_KEYS: [&str; 2] = ["minFailedInstances", "minSucceededInstances"];
-pub(crate) const CONTAINER_KEYS: [&str; 2] = ["shmMB", "infiniband"];
-pub(crate) const RESOURCE_KEYS: [&str; 4] = ["cpu", "memoryMB", "gpu", "ports"];
-pub(crate) const DEFAULTS_KEYS: [&str; 2] = ["virtualCluster", "deployment"];
 /// Size of `/dev/shm` in MiB when the file does not say.
 const DEFAULT_SHM: u64 = 512;
 
@@ -63,7 +30,7 @@ struct Job<'d> {
 }
 
 pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(JobSpec, Secrets)> {
-    reader.check_keys(root, &ROOT_KEYS);
+    reader.check_keys(root, Object::V2Job, &[]);
     read_head(reader, root);
     let name = read_name(reader, root);
     let mut job = Job {
@@ -72,7 +39,7 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
         secrets: extras::secrets(reader, root),
         deployment: None,
     };
-    let defaults = root.given("defaults").and_then(|f| reader.object(&f, &DEFAULTS_KEYS));
+    let defaults = root.given("defaults").and_then(|f| reader.object(&f, Object::Defaults));
     job.deployment = deployment::chosen(reader, root, defaults.as_ref());
     let virtual_cluster = defaults.as_ref().and_then(|d| d.given("virtualCluster"));
     let virtual_cluster =
@@ -161,7 +128,7 @@ fn read_roles<'d>(
     let mut counts = Vec::new();
     for (entry, role) in map.each() {
         let name = word(reader, &entry.key, entry.key_start, &role, RoleName::try_from);
-        let Some(fields) = reader.object(&role, &ROLE_KEYS) else {
+        let Some(fields) = reader.object(&role, Object::V2Role) else {
             counts.push(None);
             continue;
         };
@@ -207,7 +174,7 @@ fn read_role<'d>(
     let resources = resources.and_then(|field| read_resources(reader, &field));
     let memory_mb = resources.as_ref().map_or(u64::MAX, |(resources, _)| resources.memory_mb);
     let options = fields.given("extraContainerOptions");
-    let options = options.and_then(|f| reader.object(&f, &CONTAINER_KEYS));
+    let options = options.and_then(|f| reader.object(&f, Object::Container));
     let infiniband = options.as_ref().and_then(|options| options.given("infiniband"));
     let infiniband = infiniband.and_then(|field| reader.flag(&field)).unwrap_or(false);
     let options = options.unwrap_or(Fields { entries: &[], ..fields.clone() });
@@ -238,7 +205,7 @@ fn read_resources<'d>(
     reader: &mut Reader<'d>,
     field: &Field<'d>,
 ) -> Option<(Resources, Vec<PortRequest>)> {
-    let fields = reader.object(field, &RESOURCE_KEYS)?;
+    let fields = reader.object(field, Object::Resources)?;
     let mut get = |key, min, max| {
         let field = reader.required(&fields, key, &format!("a whole number, at least {min}"))?;
         reader.integer(&field, min, max)
@@ -273,7 +240,7 @@ fn read_completion<'d>(
     instances: Option<u32>,
 ) -> Completion {
     let field = fields.given("completion");
-    let map = field.and_then(|field| reader.object(&field, &COMPLETION_KEYS));
+    let map = field.and_then(|field| reader.object(&field, Object::Completion));
     let mut limit = |key, default| {
         let Some(field) = map.as_ref().and_then(|map| map.get(key)) else { return default };
         instance_limit(reader, &field, instances)
@@ -322,20 +289,4 @@ fn not_found<'n>(
     let names: Vec<&str> = names.collect();
     let allowed = if names.is_empty() { "none is defined".to_owned() } else { names.join(", ") };
     reader.problem(path, at, message, allowed);
-}
-
-/// The keys that are known in each kind of object.
-#[cfg(test)]
-pub(super) fn known_keys() -> Vec<(u8, &'static str, Vec<&'static str>)> {
-    vec![
-        (2, "Job", ROOT_KEYS.into()),
-        (2, "TaskRole", ROLE_KEYS.into()),
-        (2, "Completion", COMPLETION_KEYS.into()),
-        (2, "ContainerOptions", CONTAINER_KEYS.into()),
-        (2, "Resources", RESOURCE_KEYS.into()),
-        (2, "Defaults", DEFAULTS_KEYS.into()),
-        (2, "Prerequisite", prerequisite::KEYS.into()),
-        (2, "Deployment", deployment::KEYS.into()),
-        (2, "DeploymentRole", deployment::ROLE_KEYS.into()),
-    ]
 }

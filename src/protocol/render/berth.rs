@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::tree::{Map, Tree};
+use crate::fields::HIVED;
 use crate::ids::GpuType;
 use crate::secrets::MASK;
 use crate::spec::{JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit};
-
-pub(super) const HIVED: [&str; 2] = ["hivedscheduler", "hivedScheduler"];
 
 /// What the kept scheduler's part of `extras` says, were it read again.
 #[derive(Default)]

@@ -2,23 +2,53 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::parse::known_keys;
+use crate::fields::{Notation, Object};
 
 fn keys(schema: &Value) -> BTreeSet<&str> {
     schema["properties"].as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 #[test]
-fn the_schemas_know_the_keys_that_the_reader_knows() {
-    let (v1, v2) = (super::v1(), super::v2());
-    for (schema, definition, known) in known_keys() {
-        let schema = if schema == 1 { &v1 } else { &v2 };
-        let schema = match definition {
-            "Job" => schema,
-            name => &schema["definitions"][name],
-        };
-        let known: BTreeSet<&str> = known.into_iter().collect();
-        assert_eq!(keys(schema), known, "{definition}");
+fn the_schemas_name_exactly_the_keys_of_the_table() {
+    for (notation, schema) in [(Notation::V1, super::v1()), (Notation::V2, super::v2())] {
+        let mut parts: BTreeSet<&str> =
+            schema["definitions"].as_object().unwrap().keys().map(String::as_str).collect();
+        for object in Object::ALL.into_iter().filter(|object| object.is_of(notation)) {
+            let described = match object {
+                Object::V1Job | Object::V2Job => &schema,
+                part => &schema["definitions"][part.name()],
+            };
+            parts.remove(object.name());
+            let known: BTreeSet<&str> = object.keys().iter().map(|key| key.name).collect();
+            assert_eq!(keys(described), known, "{object:?}");
+            assert_eq!(known.len(), object.keys().len(), "{object:?} has a key twice");
+        }
+        assert_eq!(parts, BTreeSet::new());
+    }
+}
+
+/// What a schema refers to.
+fn referred<'s>(schema: &'s Value, found: &mut Vec<&'s str>) {
+    match schema {
+        Value::Object(map) => {
+            found.extend(map.get("$ref").and_then(Value::as_str));
+            map.values().for_each(|part| referred(part, found));
+        }
+        Value::Array(items) => items.iter().for_each(|part| referred(part, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[test]
+fn what_the_schemas_refer_to_is_there() {
+    for schema in [super::v1(), super::v2()] {
+        let mut found = Vec::new();
+        referred(&schema, &mut found);
+        assert!(found.len() > 5, "{found:?}");
+        for part in found {
+            let place = part.strip_prefix('#').unwrap();
+            assert!(schema.pointer(place).is_some(), "{part}");
+        }
     }
 }
 

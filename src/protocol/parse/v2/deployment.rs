@@ -6,10 +6,7 @@ use super::super::parts;
 use super::super::reader::{Field, Fields, Reader};
 use super::rendering::{self, Scope};
 use super::{Job, not_found, role_keys};
-
-pub(crate) const KEYS: [&str; 6] =
-    ["protocolVersion", "name", "version", "contributor", "description", "taskRoles"];
-pub(crate) const ROLE_KEYS: [&str; 2] = ["preCommands", "postCommands"];
+use crate::fields::Object;
 
 /// Checks all deployments; the task roles of the one that `defaults.deployment` names.
 pub(super) fn chosen<'d>(
@@ -21,7 +18,7 @@ pub(super) fn chosen<'d>(
     let mut found = Vec::new();
     let list = root.given("deployments").and_then(|field| reader.list(&field));
     for item in list.unwrap_or_default() {
-        let Some(fields) = reader.object(&item, &KEYS) else { continue };
+        let Some(fields) = reader.object(&item, Object::Deployment) else { continue };
         let name_field = reader.required(&fields, "name", "a text");
         let name = name_field.as_ref().and_then(|field| parts::short_line(reader, field));
         if let (Some(field), Some(name)) = (&name_field, &name)
@@ -55,9 +52,9 @@ fn check_roles<'d>(
             let place = (role.path.as_str(), entry.key_start);
             not_found(reader, place, "the task role", &entry.key, keys.iter().copied());
         }
-        let Some(fields) = reader.object(&role, &ROLE_KEYS) else { continue };
-        for key in ROLE_KEYS {
-            lines(reader, &fields, key);
+        let Some(fields) = reader.object(&role, Object::DeploymentRole) else { continue };
+        for key in Object::DeploymentRole.keys() {
+            lines(reader, &fields, key.name);
         }
     }
     Some(map)

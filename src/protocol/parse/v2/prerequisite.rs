@@ -6,10 +6,9 @@ use super::super::reader::{Field, Fields, Reader};
 use super::super::{extras, parts};
 use super::{Job, not_found, rendering};
 use crate::document::{Node, Value};
+use crate::fields::Object;
 use crate::spec::RegistryAuth;
 
-pub(crate) const KEYS: [&str; 8] =
-    ["protocolVersion", "name", "type", "version", "contributor", "description", "auth", "uri"];
 /// Keys of prerequisites that a plugin provides; the plugin's own may follow.
 const PLUGIN_KEYS: [&str; 3] = ["plugin", "require", "failurePolicy"];
 
@@ -112,8 +111,7 @@ fn read_one<'d>(
     });
     // What a plugin wants to know is its own business.
     if fields.given("plugin").is_none() {
-        let keys: Vec<&str> = KEYS.into_iter().chain(PLUGIN_KEYS).collect();
-        reader.check_keys(&fields, &keys);
+        reader.check_keys(&fields, Object::Prerequisite, &PLUGIN_KEYS);
     }
     let name_field = reader.required(&fields, "name", "a text");
     let name = name_field.as_ref().and_then(|field| parts::short_line(reader, field));

@@ -1,0 +1,104 @@
+//! `extras.berth` and what lies in it: whatever a notation has no word of its own for.
+
+use super::{JobField, Key, Kind, MAX_AMOUNT, Object, RETRIES, RoleField, TASKS_COMPLETED};
+
+pub(super) const BERTH: &[Key] = &[
+    Key::new("name", Kind::JobName).help(
+        "Name of the job, where version 2 does not allow it.",
+        "作业名称，用于第 2 版不允许的名称。",
+    ),
+    Key::new("description", Kind::OptionalText)
+        .job(JobField::Description)
+        .help("Free text.", "任意文本。"),
+    Key::new("priority", Kind::Word)
+        .job(JobField::Priority)
+        .default(r#""test""#)
+        .examples(r#"["prod"]"#)
+        .help(
+            "Place in the queue: crit, prod, test, oppo, or a number from -1 to 126.",
+            "优先级：crit（关键）、prod（生产）、test（测试）、oppo（闲时），\
+             或 -1 到 126 的数字。",
+        ),
+    Key::new("timeLimit", Kind::TimeLimit)
+        .job(JobField::TimeLimit)
+        .examples(r#"["2h 30m", 3600]"#)
+        .help(
+            "How long each attempt may run: seconds, or a text such as `2h 30m`. Then it \
+             is stopped. A job with a limit may start sooner, where it is over before a \
+             place is needed.",
+            "每次尝试的运行时长上限：秒数，或 `2h 30m` 这样的文本，到时即停止。\
+             有上限的作业若能在资源被需要之前结束，可能更早启动。",
+        ),
+    Key::new("gpuType", Kind::Names)
+        .job(JobField::GpuType)
+        .help("GPU types that will do for the whole job.", "整个作业可用的 GPU 型号。"),
+    Key::new("nodes", Kind::Names).job(JobField::Nodes).examples(r#"[["node-1"]]"#).help(
+        "The only nodes that will do: a name, several separated by commas, or a list.",
+        "限定节点：一个名称，用逗号分隔的多个名称，或列表。",
+    ),
+    Key::new("nodeLabels", Kind::Labels)
+        .job(JobField::NodeLabels)
+        .examples(r#"[{"rack": "3"}]"#)
+        .help(
+            "Labels that a node must have, each with this value; an administrator gives \
+             them to nodes.",
+            "节点必须具有的标签及其值；标签由管理员设置。",
+        ),
+    Key::new("killAllOnCompletedTaskNumber", Kind::Whole { min: 0, max: TASKS_COMPLETED })
+        .job(JobField::KillAll)
+        .help("The job ends when so many tasks have completed.", "完成这么多任务后作业结束。"),
+    Key::new("authFile", Kind::OptionalText)
+        .job(JobField::AuthFile)
+        .help("File that opens a private registry.", "用于登录私有镜像仓库的文件。"),
+    Key::new("dataDir", Kind::OptionalText)
+        .job(JobField::DataDir)
+        .help("Where the data lies.", "数据所在的位置。"),
+    Key::new("outputDir", Kind::OptionalText)
+        .job(JobField::OutputDir)
+        .help("Where results go.", "结果的存放位置。"),
+    Key::new("codeDir", Kind::OptionalText)
+        .job(JobField::CodeDir)
+        .help("Code to be put into every container.", "放入每个容器的代码。"),
+    Key::new("jobEnvs", Kind::Environment)
+        .job(JobField::Environment)
+        .help("Environment variables of all tasks.", "所有任务的环境变量。"),
+    Key::new("secrets", Kind::Secrets).job(JobField::Secrets).help(
+        "Secrets by name, used as `<% $secrets.name %>`; never shown again.",
+        "机密数据，按名称以 `<% $secrets.name %>` 使用；不会再次显示。",
+    ),
+    Key::new("taskRoles", Kind::ByRole(Object::BerthRole))
+        .help("Additions to task roles, by the role's name.", "对任务角色的补充，按角色名称。"),
+];
+
+pub(super) const ROLE: &[Key] = &[
+    Key::new("name", Kind::DottedName).help(
+        "Name of the role, where version 2 does not allow it.",
+        "任务角色的名称，用于第 2 版不允许的名称。",
+    ),
+    Key::new("image", Kind::Image).help("Image of this role.", "该任务角色的镜像。"),
+    Key::new("auth", Kind::One(Object::Auth))
+        .help("Credentials of the image's registry.", "镜像仓库的登录信息。"),
+    Key::new("gpuType", Kind::Names)
+        .help("GPU types that will do for this role.", "该任务角色可用的 GPU 型号。"),
+    Key::new("storageGB", Kind::Whole { min: 0, max: MAX_AMOUNT })
+        .role(RoleField::Disk)
+        .help("Disk of each task in GiB.", "每个任务的硬盘，单位 GiB。"),
+    Key::new("portList", Kind::List(Object::Port))
+        .help("Ports with their first number.", "端口及其起始端口号。"),
+    Key::new("taskRetryCount", RETRIES)
+        .default("0")
+        .help("Further starts of a failed task.", "任务失败后再次启动的次数。"),
+    Key::new("infiniband", Kind::Flag)
+        .default("false")
+        .help("InfiniBand devices are wanted.", "需要 InfiniBand 设备。"),
+];
+
+pub(super) const AUTH: &[Key] = &[
+    Key::new("username", Kind::Word).help("User name.", "用户名。"),
+    Key::new("password", Kind::Word).examples(r#"["<% $secrets.docker_password %>"]"#).help(
+        "Password; best written as `<% $secrets.name %>`.",
+        "密码；最好写作 `<% $secrets.name %>`。",
+    ),
+    Key::new("registryuri", Kind::OptionalText)
+        .help("The registry; Docker Hub when not given.", "镜像仓库；不填则为 Docker Hub。"),
+];
