@@ -58,6 +58,32 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
+    /// A job that says nothing but its name and its roles: all else is what it is where a file is silent.
+    #[must_use]
+    pub fn plain(name: JobName, dialect: Dialect, roles: Vec<TaskRole>) -> Self {
+        Self {
+            name,
+            dialect,
+            description: None,
+            virtual_cluster: VirtualClusterName::default(),
+            priority: Priority::default(),
+            gpu_types: Vec::new(),
+            nodes: NodeWish::default(),
+            retries: RetryLimit::Times(0),
+            time_limit: None,
+            kill_all_on_completed: None,
+            auth_file: None,
+            data_dir: None,
+            output_dir: None,
+            code_dir: None,
+            roles,
+            env: BTreeMap::new(),
+            debug: false,
+            secrets: Vec::new(),
+            extras: serde_json::Map::new(),
+        }
+    }
+
     /// Tasks of all roles together.
     #[must_use]
     pub fn task_count(&self) -> u32 {

@@ -2,7 +2,7 @@
 
 use protocol::ids::{JobId, JobName, RoleName, TaskKey};
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, JobSpec, NodeWish, Priority, RetryLimit, TaskRole};
+use protocol::spec::{Completion, Dialect, JobSpec, RetryLimit, TaskRole};
 
 use super::*;
 use crate::model::Attempt;
@@ -27,27 +27,7 @@ fn role(name: &str, count: u32) -> TaskRole {
 }
 
 fn spec(roles: Vec<TaskRole>) -> JobSpec {
-    JobSpec {
-        name: JobName::new("story").unwrap(),
-        dialect: Dialect::Pai,
-        description: None,
-        virtual_cluster: protocol::ids::VirtualClusterName::default(),
-        priority: Priority::TEST,
-        gpu_types: vec![],
-        retries: RetryLimit::Times(0),
-        nodes: NodeWish::default(),
-        time_limit: None,
-        kill_all_on_completed: None,
-        auth_file: None,
-        data_dir: None,
-        output_dir: None,
-        code_dir: None,
-        roles,
-        env: std::collections::BTreeMap::new(),
-        debug: false,
-        secrets: vec![],
-        extras: serde_json::Map::new(),
-    }
+    JobSpec::plain(JobName::new("story").unwrap(), Dialect::Pai, roles)
 }
 
 /// A placed job whose tasks all stand as `state` and are seen as given, by role and index.

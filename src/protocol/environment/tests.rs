@@ -4,7 +4,7 @@
 use super::*;
 use crate::ids::{NodeName, RoleName};
 use crate::resources::Resources;
-use crate::spec::{Completion, NodeWish, Priority, RetryLimit};
+use crate::spec::{Completion, RetryLimit};
 
 fn role(name: &str, resources: Resources, completion: Completion) -> TaskRole {
     TaskRole {
@@ -28,26 +28,13 @@ fn spec(dialect: Dialect) -> JobSpec {
     let large = Resources { cpus: 2, memory_mb: 16_384, gpus: 4.into(), disk_gb: 0 };
     let first_failure = Completion { min_failed: Some(1), min_succeeded: None };
     let both = Completion { min_failed: Some(1), min_succeeded: Some(2) };
+    let roles = vec![role("ps_server", small, first_failure), role("worker", large, both)];
     JobSpec {
-        name: "tf1".parse().unwrap(),
-        dialect,
-        description: None,
         virtual_cluster: "vision".parse().unwrap(),
-        priority: Priority::TEST,
-        gpu_types: Vec::new(),
-        retries: RetryLimit::Times(0),
-        nodes: NodeWish::default(),
-        time_limit: None,
         kill_all_on_completed: Some(2),
-        auth_file: None,
         data_dir: Some("$PAI_DEFAULT_FS_URI/path/$QIZHI_JOB_NAME/data".to_owned()),
-        output_dir: None,
         code_dir: Some("${QIZHI_DEFAULT_FS_URI}/users/$PAI_USER_NAME/code".to_owned()),
-        roles: vec![role("ps_server", small, first_failure), role("worker", large, both)],
-        env: BTreeMap::new(),
-        debug: false,
-        secrets: Vec::new(),
-        extras: serde_json::Map::new(),
+        ..JobSpec::plain("tf1".parse().unwrap(), dialect, roles)
     }
 }
 

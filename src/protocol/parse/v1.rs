@@ -9,7 +9,7 @@ use crate::fields::Object;
 use crate::ids::{JobName, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::secrets::Secrets;
-use crate::spec::{Completion, Dialect, JobSpec, NodeWish, Priority, RetryLimit, TaskRole};
+use crate::spec::{Completion, Dialect, JobSpec, RetryLimit, TaskRole};
 
 /// Size of `/dev/shm` in MiB when the file does not say.
 const DEFAULT_SHM: u64 = 64;
@@ -31,26 +31,19 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     let (env, debug) =
         root.given("jobEnvs").map_or_else(Default::default, |f| parts::environment(reader, &f));
     let mut spec = JobSpec {
-        dialect: dialect(root),
-        description: None,
         virtual_cluster: virtual_cluster(reader, root),
-        priority: Priority::default(),
         gpu_types: root.given("gpuType").map_or(Vec::new(), |f| parts::gpu_types(reader, &f)),
         retries: parts::retries(reader, root, "retryCount"),
-        nodes: NodeWish::default(),
-        time_limit: None,
         kill_all_on_completed: kill_all,
         auth_file: parts::place(reader, root, "authFile"),
         data_dir: parts::place(reader, root, "dataDir"),
         output_dir: parts::place(reader, root, "outputDir"),
         code_dir: parts::place(reader, root, "codeDir"),
-        roles,
         env,
         debug,
         secrets: extras.secrets.names().map(str::to_owned).collect(),
-        extras: serde_json::Map::new(),
         // Last, so that a wrong name hides no other mistake.
-        name: name?,
+        ..JobSpec::plain(name?, dialect(root), roles)
     };
     let secrets = extras.secrets.clone();
     extras.apply(&mut spec, &known.roles);

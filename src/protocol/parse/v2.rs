@@ -13,7 +13,7 @@ use crate::fields::Object;
 use crate::ids::{JobName, PortLabel, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::secrets::Secrets;
-use crate::spec::{Completion, Dialect, JobSpec, NodeWish, PortRequest, Priority, TaskRole};
+use crate::spec::{Completion, Dialect, JobSpec, PortRequest, TaskRole};
 
 /// Size of `/dev/shm` in MiB when the file does not say.
 const DEFAULT_SHM: u64 = 512;
@@ -48,26 +48,12 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     let known = Known { roles: role_keys(root), tasks };
     let extras = extras::read(reader, root, &known);
     let mut spec = JobSpec {
-        dialect: Dialect::V2,
         description: root.given("description").and_then(|f| reader.text(&f)),
         virtual_cluster: virtual_cluster.unwrap_or_default(),
-        priority: Priority::default(),
-        gpu_types: Vec::new(),
         retries: parts::retries(reader, root, "jobRetryCount"),
-        nodes: NodeWish::default(),
-        time_limit: None,
-        kill_all_on_completed: None,
-        auth_file: None,
-        data_dir: None,
-        output_dir: None,
-        code_dir: None,
-        roles,
-        env: std::collections::BTreeMap::new(),
-        debug: false,
         secrets: job.secrets.names().map(str::to_owned).collect(),
-        extras: serde_json::Map::new(),
         // Last, so that a wrong name hides no other mistake.
-        name: name?,
+        ..JobSpec::plain(name?, Dialect::V2, roles)
     };
     extras.apply(&mut spec, &known.roles);
     Some((spec, job.secrets))

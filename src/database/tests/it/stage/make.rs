@@ -12,9 +12,7 @@ use protocol::ids::{
 };
 use protocol::placement::TaskPlacement;
 use protocol::resources::Resources;
-use protocol::spec::{
-    Completion, Dialect, JobSpec, NodeWish, PortRequest, Priority, RetryLimit, TaskRole,
-};
+use protocol::spec::{Completion, Dialect, JobSpec, PortRequest, Priority, RetryLimit, TaskRole};
 use protocol::state::State;
 use protocol::time::Timestamp;
 
@@ -46,25 +44,13 @@ pub(crate) fn exit(code: i32) -> Exit {
 /// One role of two tasks with two GPUs each.
 pub(crate) fn spec(name: &str) -> JobSpec {
     JobSpec {
-        name: job_name(name),
-        dialect: Dialect::Pai,
         description: Some("what it is for".to_owned()),
-        virtual_cluster: VirtualClusterName::default(),
         priority: Priority::PRODUCTION,
         gpu_types: vec!["A100".parse().unwrap()],
         retries: RetryLimit::Times(2),
-        nodes: NodeWish::default(),
-        time_limit: None,
-        kill_all_on_completed: None,
-        auth_file: None,
-        data_dir: None,
-        output_dir: None,
-        code_dir: None,
-        roles: vec![worker()],
         env: BTreeMap::from([("A".to_owned(), "1".to_owned())]),
-        debug: false,
         secrets: vec!["key".to_owned()],
-        extras: serde_json::Map::new(),
+        ..JobSpec::plain(job_name(name), Dialect::Pai, vec![worker()])
     }
 }
 
