@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::tree::{Map, Tree};
-use crate::fields::HIVED;
+use crate::fields::{Field, HIVED, JobField, Notation, Object};
 use crate::ids::GpuType;
 use crate::secrets::MASK;
 use crate::spec::{JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit};
@@ -72,23 +72,51 @@ fn rename_roles(tree: &mut Tree, spec: &JobSpec, keys: &[String]) {
     }
 }
 
+/// What the job says that a notation has no word of its own for, in the order of the table.
+pub(super) fn put_fields(spec: &JobSpec, notation: Notation, kept: &Kept, map: &mut Map) {
+    for key in Object::Berth.keys() {
+        let Some(Field::Job(field)) = key.field else { continue };
+        if field.place(notation).object == Object::Berth
+            && let Some(said) = said(spec, field, kept)
+        {
+            map.put_filled(key.name, said);
+        }
+    }
+}
+
+/// What a job says of a field, as it stands under `extras.berth`; none where it says nothing.
+fn said(spec: &JobSpec, field: JobField, kept: &Kept) -> Option<Tree> {
+    let text = |text: &Option<String>| text.as_ref().map(Tree::text);
+    match field {
+        JobField::Description => text(&spec.description),
+        JobField::GpuType => Some(types(&spec.gpu_types)),
+        JobField::Priority => {
+            (spec.priority != kept.priority.unwrap_or_default()).then(|| priority(spec.priority))
+        }
+        JobField::TimeLimit => spec.time_limit.map(Tree::text),
+        JobField::Nodes => Some(Tree::List(spec.nodes.names.iter().map(Tree::text).collect())),
+        JobField::NodeLabels => Some(labels(&spec.nodes)),
+        JobField::KillAll => spec.kill_all_on_completed.map(Tree::number),
+        JobField::CodeDir => text(&spec.code_dir),
+        JobField::DataDir => text(&spec.data_dir),
+        JobField::OutputDir => text(&spec.output_dir),
+        JobField::AuthFile => text(&spec.auth_file),
+        JobField::Environment => Some(environment(spec)),
+        JobField::Secrets => Some(secrets(spec)),
+        // Each notation has words of its own for these.
+        JobField::Name | JobField::VirtualCluster | JobField::Retries => None,
+    }
+}
+
 /// The priority as a class where it has one.
-pub(super) fn priority(priority: Priority) -> Tree {
+fn priority(priority: Priority) -> Tree {
     let class = Priority::CLASSES.iter().find(|(_, value)| *value == priority);
     class.map_or_else(|| Tree::number(priority.0), |(word, _)| Tree::text(word))
 }
 
-pub(super) fn time_limit(spec: &JobSpec, map: &mut Map) {
-    if let Some(limit) = spec.time_limit {
-        map.put("timeLimit", Tree::text(limit));
-    }
-}
-
-/// Which nodes will do.
-pub(super) fn nodes(wish: &NodeWish, map: &mut Map) {
-    map.put_filled("nodes", Tree::List(wish.names.iter().map(Tree::text).collect()));
+fn labels(wish: &NodeWish) -> Tree {
     let label = |(key, value): (&String, &String)| (key.clone(), Tree::text(value));
-    map.put_filled("nodeLabels", Tree::Map(wish.labels.iter().map(label).collect()));
+    Tree::Map(wish.labels.iter().map(label).collect())
 }
 
 pub(super) fn types(types: &[GpuType]) -> Tree {

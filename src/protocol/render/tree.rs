@@ -76,6 +76,14 @@ impl Map {
         }
     }
 
+    /// Takes out what stands under a key, if it is a text.
+    pub(super) fn take_text(&mut self, key: &str) -> Option<Tree> {
+        let is_it =
+            |(known, value): &(String, Tree)| known == key && matches!(value, Tree::Text(_));
+        let at = self.0.iter().position(is_it)?;
+        Some(self.0.remove(at).1)
+    }
+
     pub(super) fn into_entries(self) -> Vec<(String, Tree)> {
         self.0
     }

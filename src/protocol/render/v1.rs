@@ -2,6 +2,7 @@
 
 use super::berth::{self, Kept};
 use super::tree::{Map, Tree};
+use crate::fields::Notation;
 use crate::spec::{JobSpec, RetryLimit, TaskRole};
 
 pub(super) fn tree(spec: &JobSpec) -> Tree {
@@ -54,13 +55,7 @@ fn role(role: &TaskRole) -> Tree {
 fn additions(spec: &JobSpec, image: &str) -> Tree {
     let kept = Kept::of(spec);
     let mut map = Map::default();
-    map.put_text("description", spec.description.as_ref());
-    if spec.priority != kept.priority.unwrap_or_default() {
-        map.put("priority", berth::priority(spec.priority));
-    }
-    berth::time_limit(spec, &mut map);
-    berth::nodes(&spec.nodes, &mut map);
-    map.put_filled("secrets", berth::secrets(spec));
+    berth::put_fields(spec, Notation::V1, &kept, &mut map);
     let mut roles = Map::default();
     for role in &spec.roles {
         let name = role.name.as_str();

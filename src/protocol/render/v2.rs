@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::berth::{self, Kept};
 use super::tree::{Map, Tree};
+use crate::fields::Notation;
 use crate::references;
 use crate::spec::{JobSpec, RetryLimit, TaskRole};
 
@@ -148,26 +149,12 @@ fn additions(spec: &JobSpec, keys: &[String]) -> Vec<(String, Tree)> {
     if plain(spec.name.as_str()) != spec.name.as_str() {
         berth.put("name", Tree::text(&spec.name));
     }
-    if spec.priority != kept.priority.unwrap_or_default() {
-        let class = berth::priority(spec.priority);
-        match class {
-            Tree::Text(_) if !kept.present => hived.put("jobPriorityClass", class),
-            class => berth.put("priority", class),
-        }
+    berth::put_fields(spec, Notation::V2, &kept, &mut berth);
+    if !kept.present
+        && let Some(class) = berth.take_text("priority")
+    {
+        hived.put("jobPriorityClass", class);
     }
-    berth::time_limit(spec, &mut berth);
-    berth::nodes(&spec.nodes, &mut berth);
-    if !spec.gpu_types.is_empty() {
-        berth.put("gpuType", berth::types(&spec.gpu_types));
-    }
-    if let Some(count) = spec.kill_all_on_completed {
-        berth.put("killAllOnCompletedTaskNumber", Tree::number(count));
-    }
-    berth.put_text("authFile", spec.auth_file.as_ref());
-    berth.put_text("dataDir", spec.data_dir.as_ref());
-    berth.put_text("outputDir", spec.output_dir.as_ref());
-    berth.put_text("codeDir", spec.code_dir.as_ref());
-    berth.put_filled("jobEnvs", berth::environment(spec));
     let (mut hived_roles, mut berth_roles) = (Map::default(), Map::default());
     for (role, key) in spec.roles.iter().zip(keys) {
         if !kept.present && !role.gpu_types.is_empty() {
