@@ -106,11 +106,7 @@ impl Draft {
     }
 
     fn priority(&self) -> Priority {
-        match self.priority {
-            "oppo" => Priority::OPPORTUNISTIC,
-            "prod" => Priority::PRODUCTION,
-            _ => Priority::TEST,
-        }
+        Priority::of_class(self.priority).unwrap_or_default()
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::fields::{IS_DEBUG, Key, Kind, MAX_PORTS, Notation, Object};
+use crate::fields::{IS_DEBUG, Key, Kind, MAX_PORTS, MAX_UNITS, Notation, Object};
 use crate::spec::Priority;
 
 /// The schema of version 1: one for all its dialects, as permissive as they are together.
@@ -107,14 +107,20 @@ fn part(object: Object) -> Value {
     json!({ "$ref": format!("#/definitions/{}", object.name()) })
 }
 
+/// The greatest limit that is worth reading; nobody comes near those beyond.
+const WORTH_READING: i64 = MAX_UNITS;
+
 /// A whole number; in quotes will do.
 fn whole(min: i64, max: i64) -> Value {
-    json!({
+    let mut schema = json!({
         "type": ["integer", "string"],
         "minimum": min,
-        "maximum": max,
         "pattern": r"^\s*-?[0-9]+\s*$",
-    })
+    });
+    if max <= WORTH_READING {
+        schema["maximum"] = max.into();
+    }
+    schema
 }
 
 /// Whole GPUs or a part of one.

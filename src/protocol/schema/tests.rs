@@ -71,6 +71,8 @@ fn minimums_patterns_and_defaults_are_there() {
     let v1 = super::v1();
     let role = &v1["definitions"]["TaskRole"];
     assert_eq!(role["properties"]["memoryMB"]["minimum"], 100);
+    assert!(role["properties"]["memoryMB"].get("maximum").is_none(), "nobody has so much");
+    assert_eq!(role["properties"]["cpuNumber"]["maximum"], 65_536);
     assert_eq!(role["properties"]["shmMB"]["default"], 64);
     assert!(role["properties"]["portList"].get("default").is_none());
     assert!(role["properties"]["minSucceededTaskCount"]["default"].is_null());
