@@ -2,6 +2,11 @@
 //! with what it holds, its bounds, its help in both languages and the field of a job that it is. The
 //! keys that readers know, the schemas, the places of the form's fields and the order of what is
 //! written all come from it.
+//!
+//! A new field is a row here, a variant of [`JobField`] or [`RoleField`], a member of
+//! [`crate::spec::JobSpec`] or its roles, a line that reads it in `parse` and one that says it in
+//! `render`; then its words and its place in the form. What is forgotten does not compile or fails in
+//! the tests beside this, which write every field of the table into a file of each notation.
 
 mod berth;
 mod object;
@@ -18,6 +23,8 @@ use crate::spec::Dialect;
 
 /// Tasks of all roles together.
 pub(crate) const MAX_TASKS: u32 = 10_000;
+/// The same, as a bound.
+const TASKS: i64 = MAX_TASKS as i64;
 /// Ports of one label.
 pub(crate) const MAX_PORTS: i64 = 64;
 /// Cores or GPUs of a task; no machine has more.
@@ -26,8 +33,6 @@ pub(crate) const MAX_UNITS: i64 = 65_536;
 pub(crate) const MAX_AMOUNT: i64 = 1 << 40;
 /// The smallest memory of a task in MiB.
 pub(crate) const MIN_MEMORY: i64 = crate::resources::MIN_MEMORY_MB.cast_signed();
-/// The same, as a bound.
-const TASKS: i64 = MAX_TASKS as i64;
 /// So many completed tasks can be waited for.
 const TASKS_COMPLETED: i64 = u32::MAX as i64;
 /// −2 always, −1 after every failure, else so many times.

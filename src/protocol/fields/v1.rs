@@ -18,7 +18,7 @@ pub(super) const JOB: &[Key] = &[
     ),
     Key::new("authFile", Kind::OptionalText).job(JobField::AuthFile).since(Dialect::Pai).help(
         "File with three lines (registry, user name, password) that opens a private \
-             registry.",
+         registry.",
         "用于登录私有镜像仓库的文件，共三行：仓库、用户名、密码。",
     ),
     Key::new("dataDir", Kind::OptionalText)
@@ -62,12 +62,12 @@ pub(super) const JOB: &[Key] = &[
         ),
     Key::new("retryCount", RETRIES).job(JobField::Retries).default("0").help(
         "So many more attempts after a failure of the job's own; -1: after every \
-             failure; -2: always.",
+         failure; -2: always.",
         "作业自身失败后再尝试的次数；-1：每次失败后都重试；-2：始终重试。",
     ),
     Key::new("jobEnvs", Kind::Environment).job(JobField::Environment).since(Dialect::Scm).help(
         "Environment variables of all tasks, taken literally. They replace none of the \
-             platform's.",
+         platform's.",
         "所有任务的环境变量，原样使用，不会替换平台自己的变量。",
     ),
     Key::new("extras", Kind::One(Object::V1Extras))

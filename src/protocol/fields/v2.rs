@@ -33,7 +33,7 @@ pub(super) const JOB: &[Key] = &[
     ),
     Key::new("jobRetryCount", RETRIES).job(JobField::Retries).default("0").help(
         "So many more attempts after a failure of the job's own; -1: after every \
-             failure; -2: always.",
+         failure; -2: always.",
         "作业自身失败后再尝试的次数；-1：每次失败后都重试；-2：始终重试。",
     ),
     Key::new("taskRoles", Kind::ByWord(Object::V2Role))
@@ -119,7 +119,7 @@ pub(super) const COMPLETION: &[Key] = &[
         ),
     Key::new("minSucceededInstances", Kind::Tasks { min: -1 }).role(RoleField::MinSucceeded).help(
         "So many succeeded tasks make the job succeed; all instances when not given; \
-             -1: it runs until all tasks have completed.",
+         -1: it runs until all tasks have completed.",
         "成功这么多任务则作业成功，不填则为全部；-1：运行到所有任务完成。",
     ),
 ];
