@@ -56,6 +56,11 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Sending<T> {
         self.answer
     }
 
+    /// Forgets the answer: what it said has been done.
+    pub(crate) fn clear(self) {
+        self.answer.set(None);
+    }
+
     /// How often something was answered.
     pub(crate) fn version(self) -> RwSignal<usize> {
         self.version

@@ -5,9 +5,8 @@ use leptos_router::hooks::use_navigate;
 use wasm_bindgen::JsCast;
 use web_sys::{FormData, HtmlFormElement};
 
-use crate::parts::send_form::encoded;
-
 use crate::i18n::{Texts, tr};
+use crate::parts::send_form::encoded;
 
 /// A search whose fields go into the address of a page: only those that have a name and something in
 /// them. Where no script runs the browser sends it by itself.
