@@ -57,6 +57,11 @@ impl Error {
     pub(crate) fn unavailable(message: impl ToString) -> Self {
         Self::Unavailable { message: message.to_string() }
     }
+
+    /// Of work on a thread or task of its own that did not come to its end.
+    pub(crate) fn broken_off(error: tokio::task::JoinError) -> Self {
+        Self::Internal { source: Box::new(error) }
+    }
 }
 
 /// A conflict names the constraint; callers that know what they store use [`named`] instead.

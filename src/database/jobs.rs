@@ -11,12 +11,14 @@ use protocol::time::Timestamp;
 
 mod file;
 mod list;
+mod listing;
 mod order;
 mod read;
 mod row;
 mod write;
 
 pub use list::{counts, list};
+pub(crate) use listing::Listing;
 pub use order::{hold, move_many, release, set_priority};
 pub(crate) use read::ids_of;
 pub use read::{active, active_of, by_id, by_ids, by_key, placed, rows, text};

@@ -2,8 +2,9 @@
 //!
 //! [`Database`] opens the one or the other. Queries are functions grouped by noun; they take any
 //! [`ConnectionTrait`], so that a caller decides what belongs to one transaction: reads take
-//! [`Database::read`], writes take the [`Transaction`] of [`Database::begin`]. Rows and entities
-//! stay in here; what goes in and comes out are the records below and the words of `protocol`.
+//! [`Database::read`], writes take the [`Transaction`] of [`Database::begin`]. Lists of jobs take the
+//! [`Database`]: they look at columns in memory. Rows and entities stay in here; what goes in and
+//! comes out are the records below and the words of `protocol`.
 
 pub mod attempts;
 pub mod audit;

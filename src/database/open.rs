@@ -1,5 +1,6 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::sqlx::ConnectOptions;
@@ -12,6 +13,7 @@ use sea_orm::{
     SqlxSqliteConnector, TransactionOptions, TransactionTrait,
 };
 
+use crate::jobs::Listing;
 use crate::{Error, Result, Transaction, migrations};
 
 /// How long a statement waits for a connection or for another program's lock.
@@ -31,6 +33,7 @@ const STATEMENTS: usize = 500;
 pub struct Database {
     reader: DatabaseConnection,
     writer: DatabaseConnection,
+    listing: Arc<Listing>,
     /// Held as long as the file is open, so that no second server writes into it.
     _lock: Option<File>,
 }
@@ -70,7 +73,13 @@ impl Database {
             sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
             ..TransactionOptions::default()
         };
-        Ok(Transaction(self.writer.begin_with_options(options).await?))
+        let begun = self.writer.begin_with_options(options).await?;
+        Ok(Transaction::new(begun, Arc::clone(&self.listing)))
+    }
+
+    /// What lists of jobs look at.
+    pub(crate) fn listing(&self) -> &Listing {
+        &self.listing
     }
 
     /// Whether it answers.
@@ -108,7 +117,7 @@ async fn open_sqlite(path: &Path) -> Result<Database> {
     migrations::run(&writer).await.map_err(of_file)?;
     let reading = options.pragma("query_only", "on");
     let reader = sqlite_pool(reading, READERS).await.map_err(of_file)?;
-    Ok(Database { reader, writer, _lock: Some(lock) })
+    Ok(Database { reader, writer, listing: Arc::default(), _lock: Some(lock) })
 }
 
 /// Takes the lock file beside the database. The operating system lets go of it when the process
@@ -189,5 +198,6 @@ async fn open_postgres(url: &str) -> Result<Database> {
         .await?;
     let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
     migrations::run(&connection).await?;
-    Ok(Database { reader: connection.clone(), writer: connection, _lock: None })
+    let (reader, listing) = (connection.clone(), Arc::default());
+    Ok(Database { reader, writer: connection, listing, _lock: None })
 }

@@ -11,7 +11,7 @@ mod read;
 mod row;
 mod write;
 
-pub(crate) use read::of_nodes;
+pub(crate) use read::jobs_on;
 pub use read::{active, active_of, get, of_job, of_node, recorded};
 pub use write::{insert_many, update, update_many};
 

@@ -33,7 +33,7 @@ pub async fn ground(database: &Database) -> Result<Ground, Error> {
         return Ok(Ground::Seeded);
     }
     let any = JobQuery { limit: 1, ..JobQuery::default() };
-    let (_, jobs) = database::jobs::list(database.read(), &any, Timestamp::default()).await?;
+    let (_, jobs) = database::jobs::list(database, &any, Timestamp::default()).await?;
     let nodes = database::nodes::list(database.read()).await?;
     Ok(if jobs == 0 && nodes.is_empty() { Ground::Empty } else { Ground::Taken })
 }
@@ -92,7 +92,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let database = seeded(&folder).await;
         let all = JobQuery { limit: 20_000, ..JobQuery::default() };
-        let (jobs, total) = database::jobs::list(database.read(), &all, NOW).await.unwrap();
+        let (jobs, total) = database::jobs::list(&database, &all, NOW).await.unwrap();
         let count = |state| jobs.iter().filter(|job| job.state == state).count();
         assert_eq!(count(State::Running), 44);
         assert_eq!(count(State::Waiting), 60);

@@ -219,7 +219,7 @@ impl Access<'_> {
             states: State::ALL.into_iter().filter(|state| !state.is_final()).collect(),
             ..JobQuery::default()
         };
-        let active = database::jobs::list(self.shared.database.read(), &of_owner, now()).await;
+        let active = database::jobs::list(&self.shared.database, &of_owner, now()).await;
         if active.map_err(database)?.1 > 0 {
             return Ok(());
         }

@@ -26,7 +26,7 @@ pub(crate) async fn remember(shared: &Shared) -> Result<(), database::Error> {
         limit: REMEMBERED,
         ..JobQuery::default()
     };
-    let (jobs, _) = database::jobs::list(shared.database.read(), &ended, now()).await?;
+    let (jobs, _) = database::jobs::list(&shared.database, &ended, now()).await?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let attempts = database::attempts::of_jobs(shared.database.read(), &ids).await?;
     let first = |attempt: &&Attempt| attempt.number == 0;

@@ -91,7 +91,7 @@ impl Jobs for Ops {
 
     async fn list(&self, _everybody: &Actor, query: &JobQuery) -> Result<JobPage> {
         let query = bounded(query)?;
-        let listed = database::jobs::list(self.shared.database.read(), &query, now()).await;
+        let listed = database::jobs::list(&self.shared.database, &query, now()).await;
         let (rows, total) = listed.map_err(database)?;
         let waits = rows.iter().filter(|row| row.state == State::Waiting).map(|row| row.id);
         let mut waiting = self.waiting(waits.collect()).await?;
@@ -200,8 +200,7 @@ impl Jobs for Ops {
 
     async fn counts(&self, _everybody: &Actor, query: &JobQuery) -> Result<BTreeMap<State, u64>> {
         let query = JobQuery { states: Vec::new(), ..bounded(query)? };
-        let counted = database::jobs::counts(self.shared.database.read(), &query, now()).await;
-        counted.map_err(database)
+        database::jobs::counts(&self.shared.database, &query, now()).await.map_err(database)
     }
 }
 

@@ -9,7 +9,7 @@ use sea_orm::{ColumnTrait, Condition, EntityTrait, QueryFilter, Statement, Updat
 
 use super::row;
 use crate::convert::{ROWS_A_STATEMENT, parameters};
-use crate::{ConnectionTrait, Result};
+use crate::{ConnectionTrait, Result, Transaction};
 
 /// An update of a job that still waits and that nobody wants stopped.
 fn waiting(id: JobId) -> UpdateMany<row::Entity> {
@@ -62,7 +62,7 @@ pub async fn release(conn: &impl ConnectionTrait, id: JobId, administrator: bool
 /// # Errors
 /// See [`crate::Error`].
 pub async fn set_priority(
-    conn: &impl ConnectionTrait,
+    transaction: &Transaction,
     id: JobId,
     priority: Priority,
     most: Option<Priority>,
@@ -72,7 +72,9 @@ pub async fn set_priority(
     if let Some(most) = most {
         update = update.col_expr(row::Column::MostPriority, Expr::value(i64::from(most.0)));
     }
-    Ok(update.exec(conn).await?.rows_affected == 1)
+    let changed = update.exec(transaction).await?.rows_affected == 1;
+    transaction.lists(changed.then_some(id));
+    Ok(changed)
 }
 
 /// Moves waiting jobs in the queue: sets each one's `moved_ms`.

@@ -11,14 +11,14 @@ use sea_orm::{
 
 use super::{JobUpdate, NewJob, file, row};
 use crate::convert::{ROWS_A_STATEMENT, amount, millis, parameters, to_json};
-use crate::{ConnectionTrait, Error, Result};
+use crate::{ConnectionTrait, Error, Result, Transaction};
 
 /// Stores a job.
 ///
 /// # Errors
 /// [`Error::Conflict`] when its owner has a job of that name.
-pub async fn insert(conn: &impl ConnectionTrait, job: &NewJob) -> Result<JobId> {
-    let mut results = insert_many(conn, std::slice::from_ref(job)).await?;
+pub async fn insert(transaction: &Transaction, job: &NewJob) -> Result<JobId> {
+    let mut results = insert_many(transaction, std::slice::from_ref(job)).await?;
     results.pop().expect("one result for one job")
 }
 
@@ -28,16 +28,14 @@ pub async fn insert(conn: &impl ConnectionTrait, job: &NewJob) -> Result<JobId> 
 ///
 /// # Errors
 /// When nothing could be stored at all.
-pub async fn insert_many(
-    conn: &impl ConnectionTrait,
-    jobs: &[NewJob],
-) -> Result<Vec<Result<JobId>>> {
+pub async fn insert_many(transaction: &Transaction, jobs: &[NewJob]) -> Result<Vec<Result<JobId>>> {
     let mut results = Vec::with_capacity(jobs.len());
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
-        let mut stored = insert_rows(conn, jobs).await?;
+        let mut stored = insert_rows(transaction, jobs).await?;
+        transaction.lists(stored.values().copied());
         let taken: Vec<_> = jobs.iter().map(|job| (job, stored.remove(&job.key))).collect();
         let files = taken.iter().filter_map(|(job, id)| id.map(|id| file_of(id, job)));
-        file::Entity::insert_many(files).exec_without_returning(conn).await?;
+        file::Entity::insert_many(files).exec_without_returning(transaction).await?;
         results.extend(
             taken
                 .into_iter()
@@ -153,12 +151,12 @@ pub async fn request_stop(
 /// # Errors
 /// See [`Error`].
 pub async fn update(
-    conn: &impl ConnectionTrait,
+    transaction: &Transaction,
     id: JobId,
     expected: State,
     update: JobUpdate,
 ) -> Result<bool> {
-    Ok(!update_many(conn, &[(id, expected, update)]).await?.is_empty())
+    Ok(!update_many(transaction, &[(id, expected, update)]).await?.is_empty())
 }
 
 /// Changes those jobs that are still in the states given with them, by few statements, and says
@@ -167,15 +165,17 @@ pub async fn update(
 /// # Errors
 /// See [`Error`].
 pub async fn update_many(
-    conn: &impl ConnectionTrait,
+    transaction: &Transaction,
     updates: &[(JobId, State, JobUpdate)],
 ) -> Result<HashSet<JobId>> {
     let mut changed = HashSet::with_capacity(updates.len());
     for updates in updates.chunks(ROWS_A_STATEMENT) {
-        for row in conn.query_all_raw(update_statement(conn, updates)).await? {
+        let statement = update_statement(transaction, updates);
+        for row in transaction.query_all_raw(statement).await? {
             changed.insert(JobId(row.try_get("", "id")?));
         }
     }
+    transaction.lists(changed.iter().copied());
     Ok(changed)
 }
 

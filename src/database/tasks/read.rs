@@ -2,8 +2,7 @@ use std::collections::HashSet;
 
 use protocol::ids::{JobId, NodeName, TaskKey};
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::SelectStatement;
-use sea_orm::{QueryOrder, QuerySelect, QueryTrait, Select, Statement};
+use sea_orm::{QueryOrder, QuerySelect, Select, Statement};
 
 use super::{Task, row};
 use crate::convert::{ROWS_A_STATEMENT, ids};
@@ -97,10 +96,18 @@ pub async fn active_of(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Ve
     Ok(found)
 }
 
-/// The jobs that have or had a task on one of these nodes, for a query to be among them.
-pub(crate) fn of_nodes<'a>(nodes: impl Iterator<Item = &'a str>) -> SelectStatement {
-    let query = row::Entity::find().select_only().column(row::Column::Job);
-    query.filter(row::Column::Node.is_in(nodes)).into_query()
+/// The ids of the jobs that have or had a task on one of these nodes.
+pub(crate) async fn jobs_on(
+    conn: &impl ConnectionTrait,
+    nodes: &[NodeName],
+) -> Result<HashSet<i64>> {
+    let query = row::Entity::find()
+        .select_only()
+        .column(row::Column::Job)
+        .distinct()
+        .filter(row::Column::Node.is_in(nodes.iter().map(NodeName::as_str)));
+    let jobs: Vec<i64> = query.into_tuple().all(conn).await?;
+    Ok(jobs.into_iter().collect())
 }
 
 fn in_order(query: Select<row::Entity>) -> Select<row::Entity> {

@@ -4,7 +4,9 @@ use database::jobs::{self, JobUpdate};
 use database::tasks::{self, TaskUpdate};
 use database::{ConnectionTrait, Database, settings};
 use protocol::ids::{JobId, TaskKey};
+use protocol::jobs::JobQuery;
 use protocol::state::State;
+use protocol::time::Timestamp;
 use tempfile::TempDir;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
@@ -110,6 +112,20 @@ on_both! {
         let first: Vec<_> = answers.into_iter().flatten().collect();
         let stop = jobs::by_id(db.read(), id).await?.unwrap().row.stop.unwrap();
         assert_eq!(first, [stop.by]);
+    }
+
+    async fn who_has_committed_finds_it_in_lists(stage) {
+        let (answers, _after) = race(stage, |db, number| async move {
+            let name = format!("j{number}");
+            let tx = db.begin().await?;
+            let id = jobs::insert(&tx, &a_job("a", &name)).await?;
+            tx.commit().await?;
+            let query = JobQuery { keyword: name, limit: 5, ..JobQuery::default() };
+            let (found, total) = jobs::list(&db, &query, Timestamp::default()).await?;
+            Ok((found.first().map(|row| row.id), total) == (Some(id), 1))
+        })
+        .await?;
+        assert_eq!(answers, vec![true; WRITERS]);
     }
 
     async fn all_get_the_setting_of_the_first(stage) {

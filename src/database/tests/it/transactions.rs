@@ -1,7 +1,12 @@
+use std::time::Duration;
+
+use database::jobs;
 use database::settings;
 use database::{ConnectionTrait as _, Error};
+use protocol::jobs::JobQuery;
+use protocol::time::Timestamp;
 
-use crate::stage::{Kind, on_both, write};
+use crate::stage::{Kind, a_job, on_both, write};
 
 on_both! {
     async fn what_is_not_committed_never_was(stage) {
@@ -28,6 +33,26 @@ on_both! {
         stage.db.ping().await?;
         tx.commit().await?;
         assert_eq!(settings::get(stage.db.read(), "a").await?.as_deref(), Some("1"));
+    }
+
+    async fn a_commit_that_nobody_waits_for_is_known_to_lists(stage) {
+        let any = JobQuery { limit: 1, ..JobQuery::default() };
+        let listed = async || jobs::list(&stage.db, &any, Timestamp::default()).await;
+        assert_eq!(listed().await?.1, 0);
+        let tx = stage.begin().await?;
+        jobs::insert(&tx, &a_job("a", "j")).await?;
+        tokio::select! {
+            biased;
+            committed = tx.commit() => committed?,
+            () = std::future::ready(()) => {}
+        }
+        let known = async {
+            while listed().await?.1 == 0 {
+                tokio::task::yield_now().await;
+            }
+            anyhow::Ok(())
+        };
+        tokio::time::timeout(Duration::from_secs(30), known).await??;
     }
 
     async fn a_refused_statement_says_so_without_details(stage) {
