@@ -18,6 +18,7 @@ mod m0010_names_and_tokens;
 mod m0011_groups;
 mod m0012_private_images;
 mod m0014_tasks_address;
+mod m0015_list_indices;
 
 struct Migrator;
 
@@ -37,6 +38,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0011_groups::Migration),
             Box::new(m0012_private_images::Migration),
             Box::new(m0014_tasks_address::Migration),
+            Box::new(m0015_list_indices::Migration),
         ]
     }
 }

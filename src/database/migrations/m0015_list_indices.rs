@@ -1,0 +1,20 @@
+use async_trait::async_trait;
+use sea_orm::DbErr;
+use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
+
+/// Lists of jobs are filtered and put in order in memory.
+pub(crate) struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &str {
+        "m0015_list_indices"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        super::execute(manager.get_connection(), include_str!("m0015_list_indices.sql").trim())
+            .await
+    }
+}
