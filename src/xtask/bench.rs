@@ -42,7 +42,7 @@ enum Name {
     Throughput,
     /// How long a place stays free while 100 000 jobs wait.
     Backlog,
-    /// One page of the list of 100 000 jobs.
+    /// Pages of the list of a million jobs.
     List,
     /// Memory of a server that has nothing to do.
     IdleMemory,

@@ -44,24 +44,10 @@ impl Berth {
     pub(super) fn start_with(binary: &Path, nodes: &str, further: &[&str]) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("berth-bench-{}", std::process::id()));
         fs::create_dir_all(&folder)?;
-        let configuration = folder.join("berth.toml");
-        fs::write(&configuration, nodes)?;
+        fs::write(folder.join("berth.toml"), nodes)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let address = format!("127.0.0.1:{port}");
-        let log = File::create(folder.join("berth.log"))?;
-        let process = Command::new(binary)
-            .args(["serve", "--listen", &address, "--data"])
-            .arg(folder.join("data"))
-            .arg("--config")
-            .arg(&configuration)
-            .args(further)
-            .env("BERTH_ADMIN_PASSWORD", PASSWORD)
-            .env_remove(SOURCE_VARIABLE)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()
-            .with_context(|| format!("cannot start {}", binary.display()))?;
+        let process = serve(binary, &folder, &address, further)?;
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(60)))
@@ -72,6 +58,18 @@ impl Berth {
         berth.wait_until_ready()?;
         berth.token = berth.sign_in()?;
         Ok(berth)
+    }
+
+    /// Stops the server, lets something be done to its database, and starts it again.
+    pub(super) fn interrupt(
+        &mut self,
+        binary: &Path,
+        work: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<()> {
+        stop(&mut self.process)?;
+        work(&self.folder.join("data/berth.db"))?;
+        self.process = serve(binary, &self.folder, &self.address, &[])?;
+        self.wait_until_ready()
     }
 
     /// The server's process id.
@@ -164,16 +162,39 @@ impl Berth {
 
 impl Drop for Berth {
     fn drop(&mut self) {
-        let id = self.process.id().to_string();
-        let stopped = output(Command::new("sh").args(["-c", "kill \"$1\"", "sh", &id]))
-            .and_then(|_| Ok(self.process.wait()?));
-        if let Err(error) = stopped {
+        if let Err(error) = stop(&mut self.process) {
             note(&format!("berth (process {}) did not end: {error:#}", self.process.id()));
         }
         if let Err(error) = fs::remove_dir_all(&self.folder) {
             note(&format!("{} stays: {error}", self.folder.display()));
         }
     }
+}
+
+/// Starts a server whose configuration lies in the folder.
+fn serve(binary: &Path, folder: &Path, address: &str, further: &[&str]) -> Result<Child> {
+    let log = File::options().create(true).append(true).open(folder.join("berth.log"))?;
+    Command::new(binary)
+        .args(["serve", "--listen", address, "--data"])
+        .arg(folder.join("data"))
+        .arg("--config")
+        .arg(folder.join("berth.toml"))
+        .args(further)
+        .env("BERTH_ADMIN_PASSWORD", PASSWORD)
+        .env_remove(SOURCE_VARIABLE)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .spawn()
+        .with_context(|| format!("cannot start {}", binary.display()))
+}
+
+/// Lets a server end in good order.
+fn stop(process: &mut Child) -> Result<()> {
+    let id = process.id().to_string();
+    output(Command::new("sh").args(["-c", "kill \"$1\"", "sh", &id]))?;
+    process.wait()?;
+    Ok(())
 }
 
 /// A job of one small task.

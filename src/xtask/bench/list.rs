@@ -1,29 +1,66 @@
-//! One page of the list of 100 000 jobs, as a client on the same machine sees it: the server's time
+//! Pages of the list of a million jobs, as a client on the same machine sees them: the server's time
 //! and the transfer over the loopback.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
 use super::berth::Berth;
 use super::{Measured, median, throughput};
+use crate::process::output;
 
-const JOBS: u32 = 100_000;
+/// Jobs that run before there are a million of them.
+const JOBS: u32 = 1_000;
+
+/// Copies made of each.
+const COPIES: u32 = 999;
 
 /// Requests whose median counts.
 const REQUESTS: usize = 50;
 
-/// The pages measured: the newest jobs, some from the middle, a filtered one.
-const PAGES: [(&str, &str); 3] = [
+/// The pages measured: from the beginning, the middle and the end of all jobs; of those of a state with
+/// a word that three of ten names have; of those with a word of one name in a hundred, and of one in a
+/// thousand.
+const PAGES: [(&str, &str); 8] = [
     ("list", "limit=20"),
-    ("list_middle", "limit=20&offset=50000"),
-    ("list_filtered", "limit=20&state=SUCCEEDED&keyword=job-777"),
+    ("list_middle", "limit=20&offset=500000"),
+    ("list_last", "limit=20&offset=999980"),
+    ("list_filtered", "limit=20&state=FAILED&keyword=train"),
+    ("list_filtered_middle", "limit=20&state=FAILED&keyword=train&offset=49500"),
+    ("list_filtered_last", "limit=20&state=FAILED&keyword=train&offset=98980"),
+    ("list_word", "limit=20&keyword=whisper"),
+    ("list_rare_word", "limit=20&keyword=job-777-"),
 ];
 
+/// Makes jobs of earlier minutes out of each job: every fifth failed, with words in their names.
+const COPY: &str = r#"
+import sqlite3, sys
+database, copies = sqlite3.connect(sys.argv[1]), int(sys.argv[2])
+columns = {row[1]: row[1] for row in database.execute("PRAGMA table_info(jobs)") if row[1] != "id"}
+word = "CASE WHEN n % 100 = 1 THEN '-whisper-' WHEN n % 10 IN (0, 2, 3) THEN '-train-' ELSE '-eval-' END"
+columns["name"] = f"name || {word} || n"
+columns["state"] = "CASE WHEN n % 5 = 0 THEN 'FAILED' ELSE state END"
+for column in ("submitted_at", "started_at", "completed_at"):
+    columns[column] = f"{column} - ({copies + 1} - n) * 60000"
+database.execute("PRAGMA synchronous = OFF")
+database.execute(f"""
+    WITH RECURSIVE copies (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copies WHERE n < {copies})
+    INSERT INTO jobs ({", ".join(columns)})
+    SELECT {", ".join(columns.values())} FROM copies CROSS JOIN (SELECT * FROM jobs)
+""")
+database.commit()
+"#;
+
 pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
-    let berth = Berth::start(binary, throughput::NODES)?;
+    let mut berth = Berth::start(binary, throughput::NODES)?;
     throughput::run_jobs(&berth, JOBS)?;
+    berth.interrupt(binary, |database| {
+        let mut python = Command::new("python3");
+        output(python.args(["-c", COPY]).arg(database).arg(COPIES.to_string()))?;
+        Ok(())
+    })?;
     PAGES.into_iter().map(|(name, query)| page(&berth, name, query)).collect()
 }
 
