@@ -9,7 +9,7 @@ pub(super) const CONNECT: Connect = Connect {
     pages: "任务提供的页面",
     pages_hint: "Jupyter、TensorBoard 或您自己的程序：须监听该标签对应的端口（$PAI_PORT_LIST_…）。",
     open_port: |label| format!("打开 {label}"),
-    key: "1. 获取密钥",
+    key: "1. 下载密钥",
     key_hint: "它只能进入本作业的任务。",
     own_keys: "也可以在个人资料中添加您自己的公钥：它可进入您的所有作业，无需密钥文件。",
     download: |name| format!("下载 {name}"),

@@ -44,12 +44,12 @@ pub(super) const COMMON: Common = Common {
 pub(super) const NAV: Nav = Nav {
     main: "主导航",
     home: "首页",
-    jobs: "作业",
-    submit: "提交",
+    jobs: "作业管理",
+    submit: "提交作业",
     files: "文件",
     clusters: "虚拟集群",
     nodes: "节点",
-    admin: "管理",
+    admin: "系统管理",
     more: "更多",
     sign_out: "退出登录",
     language: "语言",
@@ -94,7 +94,7 @@ pub(super) const HOME: Home = Home {
 };
 
 pub(super) const JOBS: Jobs = Jobs {
-    title: "作业",
+    title: "作业管理",
     mine: "我的",
     everybody: "所有人的",
     filter: "筛选作业",
@@ -345,7 +345,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
 };
 
 pub(super) const ADMIN: Admin = Admin {
-    title: "管理",
+    title: "系统管理",
     search: "搜索此表",
     only: "只有管理员可以查看此页面。",
     users: "用户",

@@ -7,9 +7,9 @@ pub(super) const SUBMIT: Submit = Submit {
     submitting: "正在提交…",
     keys: "Ctrl/⌘ Enter",
     ways: "填写作业的方式",
-    form: "表单",
-    editor: "编辑器",
-    file: "文件",
+    form: "填写表单",
+    editor: "JSON/YAML",
+    file: "导入文件",
     text_label: "作业文件（JSON 或 YAML）",
     editor_label: "作业文件编辑器。按 Ctrl+M 可让 Tab 键移动焦点。",
     editor_missing: "编辑器未能加载；可直接使用此文本框。",
@@ -51,7 +51,7 @@ pub(super) const SUBMIT: Submit = Submit {
 };
 
 const FIELDS: Fields = Fields {
-    job: "作业",
+    job: "基本信息",
     name: "名称",
     name_hint: "字母、数字和 - . _ ~；在您的作业中唯一",
     description: "说明",

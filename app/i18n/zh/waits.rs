@@ -92,7 +92,7 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Short { .. } => "减少该资源的申请量可更早启动。",
         WaitReason::Impossible { .. } => "请停止该作业，减少申请量后重新提交。",
         WaitReason::NodeDown { .. } => "管理员可在节点页面查看原因。",
-        WaitReason::NoNodes => "管理员可在“管理”页面添加节点。",
+        WaitReason::NoNodes => "管理员可在“系统管理”页面添加节点。",
         WaitReason::Hold { by: _, administrator: true } => "只有管理员可以恢复。",
         WaitReason::Hold { by: _, administrator: false } => "恢复后即可启动。",
         WaitReason::Queued | WaitReason::Behind { .. } => "",
