@@ -47,6 +47,14 @@ export async function settled(request: APIRequestContext) {
   await expect.poll(stopping, { timeout: 60_000 }).toBe(0);
 }
 
+/** Stops somebody's job (`user~name`) and waits until it has ended; one that never was is no matter. */
+export async function end(request: APIRequestContext, baseURL: string | undefined, job: string) {
+  const stop = { headers: { Origin: baseURL ?? "" }, data: { value: "STOP" } };
+  await request.put(`/api/v2/jobs/${job}/executionType`, stop);
+  const state = async () => String((await (await request.get(`/api/v2/jobs/${job}`)).json()).jobStatus?.state);
+  await expect.poll(state, { timeout: 60_000 }).not.toMatch(/WAITING|PREPARING|RUNNING|STOPPING/);
+}
+
 /** The submit page shows the attack in its field and has nothing of it beside. */
 export async function expectText(page: Page) {
   await expect(page.locator("textarea[name=text]")).toHaveValue(ATTACK.text);
@@ -68,6 +76,14 @@ export function documentPath(name: string): string {
 /** Goes to one of the three ways to write a job. */
 export async function write(page: Page, way: "Form" | "Editor" | "File") {
   await page.getByRole("button", { name: way, exact: true }).click();
+}
+
+/** Pastes a text into the editor of the job file, in the place of what is there. The browser must allow it. */
+export async function paste(page: Page, text: string) {
+  await page.evaluate((text) => navigator.clipboard.writeText(text), text);
+  await page.getByRole("textbox", { name: /^(Editor of the job file|作业文件编辑器)/ }).focus();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.press("ControlOrMeta+V");
 }
 
 /** Submits what is written and waits for the job's page. */

@@ -293,13 +293,6 @@ async function forget(request: APIRequestContext, baseURL: string | undefined, c
   expect(answer.ok(), await answer.text()).toBe(true);
 }
 
-async function paste(page: Page, text: string) {
-  await page.evaluate((text) => navigator.clipboard.writeText(text), text);
-  await page.getByRole("textbox", { name: /^Editor of the job file/ }).focus();
-  await page.keyboard.press("ControlOrMeta+A");
-  await page.keyboard.press("ControlOrMeta+V");
-}
-
 test("thousands of pasted lines make no thousands of fields", async ({ page }) => {
   const lines = Array.from({ length: 5000 }, (_, number) => `      - echo line ${number}`);
   const job = [
@@ -322,7 +315,7 @@ test("thousands of pasted lines make no thousands of fields", async ({ page }) =
   await berth.open(page, "/submit?way=editor");
   const fields = page.locator(".job-form").getByRole("textbox", { includeHidden: true });
   const before = await fields.count();
-  await paste(page, job);
+  await berth.paste(page, job);
   await expect(text(page)).toHaveValue(job);
   await expect(page.getByText(/^Fits now/)).toBeVisible();
   // Nobody looks at the form: it is as it was.
@@ -337,7 +330,7 @@ test("thousands of pasted lines make no thousands of fields", async ({ page }) =
 
 test("a text that cannot be read is one message and the way to its line", async ({ page }) => {
   await berth.open(page, "/submit?way=editor");
-  await paste(page, '{\n  "jobName": "broken",\n  "image" "a"\n}');
+  await berth.paste(page, '{\n  "jobName": "broken",\n  "image" "a"\n}');
   await expect(page.getByRole("heading", { name: /1 problem/ })).toBeVisible();
   await berth.write(page, "Form");
   const alert = page.locator(".submit__main").getByRole("alert");

@@ -25,13 +25,6 @@ async function submitAndFollow(page: Page, name: string, task: string, lines: Re
   await followToTheEnd(page, name, task, lines);
 }
 
-async function paste(page: Page, text: string) {
-  await page.evaluate((text) => navigator.clipboard.writeText(text), text);
-  await page.getByRole("textbox", { name: /^Editor of the job file/ }).focus();
-  await page.keyboard.press("ControlOrMeta+A");
-  await page.keyboard.press("ControlOrMeta+V");
-}
-
 test("a text that would be markup stays a text", async ({ page }) => {
   await berth.open(page, berth.ATTACK.address);
   await berth.expectText(page);
@@ -52,7 +45,7 @@ test("a hello-world by the form", async ({ page }) => {
 test("a hello-world by pasting JSON", async ({ page }) => {
   await berth.open(page, "/submit");
   await berth.write(page, "Editor");
-  await paste(page, berth.document("helloworld.json"));
+  await berth.paste(page, berth.document("helloworld.json"));
   await berth.picture(page, "submit-editor");
   await submitAndFollow(page, "helloworld_16be675e", "task_1-0", [/hello on Linux/, /GPU_COUNT=1/, /goodbye/]);
 });
@@ -70,14 +63,14 @@ test("a distributed job by uploading a file with comments", async ({ page }) => 
 test("a job of the YAML protocol by pasting", async ({ page }) => {
   await berth.open(page, "/submit");
   await berth.write(page, "Editor");
-  await paste(page, berth.document("tensorflow_cifar10.yaml"));
+  await berth.paste(page, berth.document("tensorflow_cifar10.yaml"));
   await submitAndFollow(page, "tensorflow_cifar10", "worker-0", [/--model=resnet20 --batch_size=32/, /trained/]);
 });
 
 test("mistakes are shown where they are, and nothing is submitted", async ({ page }) => {
   await berth.open(page, "/submit");
   await berth.write(page, "Editor");
-  await paste(page, '{"jobName": "bad name", "image": "a", "taskRole": []}');
+  await berth.paste(page, '{"jobName": "bad name", "image": "a", "taskRole": []}');
   await page.getByRole("button", { name: /^Submit/ }).click();
   const problem = (place: string) => page.getByRole("listitem").filter({ hasText: place });
   await expect(problem("line 1, column 13")).toContainText('"bad name" is not a valid job name');
