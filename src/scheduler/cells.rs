@@ -136,6 +136,16 @@ impl Pool {
     }
 }
 
+#[cfg(test)]
+impl Pool {
+    /// Whether the pieces of all that is free, and no others, are counted.
+    pub(crate) fn counts(&self, free: impl Iterator<Item = Bits>) -> bool {
+        let mut counted = Self { open: vec![0; self.levels.len()], ..self.clone() };
+        free.for_each(|free| counted.count_open(free, 1));
+        counted.open == self.open
+    }
+}
+
 /// What of a share has not been cut into cells yet.
 struct Rest {
     account: usize,

@@ -13,7 +13,7 @@ use crate::gpus::{Bits, positions};
 use crate::index::{Index, Quick};
 use crate::life::Life;
 use crate::mix::Mix;
-use crate::model::{Demand, Node, Running, Standing, Turn, VirtualCluster, WHOLE_GPU};
+use crate::model::{Demand, Node, Request, Running, Standing, Turn, VirtualCluster, WHOLE_GPU};
 use crate::names::Names;
 use crate::node::{Amounts, Block, Fixed, Kind, NodeState};
 use crate::ports::Ports;
@@ -93,6 +93,8 @@ pub(crate) struct Cluster {
     pub(crate) kinds: Vec<Kind>,
     /// By kind: how many nodes there are of it.
     pub(crate) alike: Vec<i64>,
+    /// The kinds' numbers.
+    pub(crate) numbered: HashMap<Kind, usize>,
     pub(crate) cells: Cells,
     pub(crate) shares: Shares,
     pub(crate) ports: Ports,
@@ -127,11 +129,11 @@ impl Cluster {
         let names = Names::new(nodes, clusters);
         let (ports, of_nodes) = Ports::new(nodes.iter().map(|n| (n.address.as_str(), n.ports)));
         let (mut kinds, mut alike): (Vec<Kind>, Vec<i64>) = (Vec::new(), Vec::new());
-        let mut known: HashMap<Kind, usize> = HashMap::new();
+        let mut numbered: HashMap<Kind, usize> = HashMap::new();
         let mut fixed = Vec::new();
         for (node, ports) in nodes.iter().zip(of_nodes) {
             let kind = Kind::new(node, &names);
-            let number = *known.entry(kind).or_insert_with_key(|kind| {
+            let number = *numbered.entry(kind).or_insert_with_key(|kind| {
                 kinds.push(kind.clone());
                 alike.push(0);
                 kinds.len() - 1
@@ -169,6 +171,7 @@ impl Cluster {
             fixed,
             kinds,
             alike,
+            numbered,
             cells,
             ports,
             mix,
@@ -190,8 +193,9 @@ impl Cluster {
 
     fn learn(&mut self) {
         self.mix.learn(&self.guess);
-        for kind in &self.kinds {
-            self.mix.losses.prepare(kind.type_mask());
+        let masks: BTreeSet<Bits> = self.kinds.iter().map(Kind::type_mask).collect();
+        for types in masks {
+            self.mix.losses.prepare(types);
         }
         self.index.forget_scores();
     }
@@ -215,18 +219,24 @@ impl Cluster {
     }
 
     /// A class of requests in the cluster's numbers.
-    pub(crate) fn class(&mut self, request: &crate::model::Request) -> Class {
-        let mut class = Class::new(request, &self.names);
-        if !request.nodes.is_any() {
-            let types = self.types_for(&class);
-            class.roles.iter_mut().for_each(|role| role.ask.types &= types);
-        }
+    pub(crate) fn class(&mut self, request: &Request) -> Class {
+        let mut class = self.class_without_places(request);
         for role in &mut class.roles {
             let next = self.asks.len();
             role.number = match self.asks.get(&role.ask) {
                 Some(number) => *number,
                 None => *self.asks.entry(role.ask.clone()).or_insert(next),
             };
+        }
+        class
+    }
+
+    /// The same for which no places are looked for: the index does not know what it asks.
+    pub(crate) fn class_without_places(&self, request: &Request) -> Class {
+        let mut class = Class::new(request, &self.names);
+        if !request.nodes.is_any() {
+            let types = self.types_for(&class);
+            class.roles.iter_mut().for_each(|role| role.ask.types &= types);
         }
         class.beyond_share = crate::admit::share_too_small(self, &class).is_some();
         class
@@ -439,7 +449,8 @@ impl Cluster {
     }
 }
 
-fn count_open(pool: &mut crate::cells::Pool, kind: &Kind, state: &NodeState, sign: i64) {
+/// Counts (`sign` 1) or forgets (`sign` -1) the open pieces of a node.
+pub(crate) fn count_open(pool: &mut crate::cells::Pool, kind: &Kind, state: &NodeState, sign: i64) {
     if kind.ready {
         pool.count_open(state.unbound(kind.healthy), sign);
     }

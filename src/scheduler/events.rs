@@ -38,6 +38,10 @@ enum Event {
     Ends(usize),
     Wanted(usize),
     Condition(usize, NodeCondition),
+    /// A GPU of a node breaks, or is mended.
+    Breaks(usize, usize),
+    /// All nodes are told anew.
+    Anew,
     Minutes(i64),
 }
 
@@ -62,7 +66,9 @@ fn any_event(failures: bool) -> impl Strategy<Value = Event> {
         10 => comes.prop_map(|(v, p, t, g, runs, only)| Event::Comes(v, p, t, g, runs, only)),
         3 => (0..64_usize).prop_map(Event::Ends),
         1 => (0..64_usize).prop_map(Event::Wanted),
-        down => (0..4_usize, condition).prop_map(|(node, condition)| Event::Condition(node, condition)),
+        2 * down => (0..4_usize, condition).prop_map(|(node, condition)| Event::Condition(node, condition)),
+        down => (0..4_usize, 0..8_usize).prop_map(|(node, gpu)| Event::Breaks(node, gpu)),
+        down => Just(Event::Anew),
         5 => (1..60_i64).prop_map(Event::Minutes),
     ]
 }
@@ -159,8 +165,15 @@ impl World {
             Event::Condition(number, condition) => {
                 let number = number % self.nodes.len();
                 self.nodes[number].condition = *condition;
-                self.state.set_nodes(self.nodes.clone());
+                self.state.change_nodes(&self.nodes[number..=number]);
             }
+            Event::Breaks(number, gpu) => {
+                let number = number % self.nodes.len();
+                let gpu = &mut self.nodes[number].capacity.gpus[*gpu];
+                gpu.healthy = !gpu.healthy;
+                self.state.change_nodes(&self.nodes[number..=number]);
+            }
+            Event::Anew => self.state.set_nodes(&self.nodes),
             Event::Minutes(minutes) => self.wait(minutes * 60_000),
         }
     }
@@ -232,6 +245,7 @@ impl World {
     }
 
     fn nothing_is_exceeded(&self) {
+        self.state.cluster.sanity_check();
         let (mut gpus, mut ports) = (BTreeMap::<_, u32>::new(), BTreeSet::new());
         let mut cpus: BTreeMap<_, u64> = BTreeMap::new();
         for (job, (placement, _)) in &self.running {
@@ -337,8 +351,9 @@ impl World {
     fn everybody_starts(&mut self) {
         for node in &mut self.nodes {
             node.condition = NodeCondition::Ready;
+            node.capacity.gpus.iter_mut().for_each(|gpu| gpu.healthy = true);
         }
-        self.state.set_nodes(self.nodes.clone());
+        self.state.change_nodes(&self.nodes);
         self.pass();
         for _ in 0..self.jobs.len() + 2 {
             for job in self.running.keys().copied().collect::<Vec<_>>() {

@@ -153,8 +153,8 @@ mod tests {
     fn what_ran_on_a_node_that_is_back_is_still_there() {
         let story = gang();
         let mut state = State::of(&story.snapshot);
-        state.set_nodes(story.snapshot.nodes[1..].to_vec());
-        state.set_nodes(story.snapshot.nodes.clone());
+        state.set_nodes(&story.snapshot.nodes[1..]);
+        state.set_nodes(&story.snapshot.nodes);
         state.runs(&story.snapshot.running[0]);
         assert_eq!(state.pass(NOW).placements, [], "both nodes are taken");
     }

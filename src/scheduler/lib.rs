@@ -34,6 +34,7 @@ mod life;
 mod mix;
 mod names;
 mod node;
+mod nodes;
 mod order;
 mod pass;
 mod past;

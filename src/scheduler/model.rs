@@ -7,7 +7,7 @@ pub use protocol::cluster::Shape;
 use protocol::cluster::{NodeCondition, Share, VirtualClusterSettings};
 use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
-use protocol::resources::{Capacity, PortRange, Resources};
+use protocol::resources::{Capacity, Gpu, PortRange, Resources};
 use protocol::spec::{NodeWish, PortRequest, Priority};
 use protocol::time::Timestamp;
 pub use protocol::wait::{Expected, Ground, Scarce};
@@ -93,6 +93,25 @@ pub struct Node {
     pub links: Vec<Vec<u32>>,
     /// Whether tasks that ask for part of a GPU may run there.
     pub shares_gpus: bool,
+}
+
+impl Node {
+    /// Whether the two differ at most in what comes and goes: whether they take tasks, and which of
+    /// their GPUs are healthy.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let Self { name, address, condition: _, capacity, ports, labels, links, shares_gpus } =
+            self;
+        let Capacity { cpus, memory_mb, disk_gb, gpus } = capacity;
+        let amounts = |of: &Capacity| (of.cpus, of.memory_mb, of.disk_gb, of.gpus.len());
+        let same =
+            |(one, other): (&Gpu, &Gpu)| one.index == other.index && one.gpu_type == other.gpu_type;
+        amounts(&other.capacity) == (*cpus, *memory_mb, *disk_gb, gpus.len())
+            && gpus.iter().zip(&other.capacity.gpus).all(same)
+            && (name, address, ports) == (&other.name, &other.address, &other.ports)
+            && (labels, links) == (&other.labels, &other.links)
+            && *shares_gpus == other.shares_gpus
+    }
 }
 
 /// What one task needs.

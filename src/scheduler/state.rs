@@ -33,7 +33,6 @@ pub struct State {
     pub(crate) gains: u64,
     /// Accounts whose cells got room.
     pub(crate) gained: BTreeSet<usize>,
-    nodes: Vec<Node>,
     virtual_clusters: Vec<VirtualCluster>,
 }
 
@@ -49,9 +48,9 @@ pub(crate) struct Pending {
 impl State {
     /// A cluster in which nothing runs and nobody waits.
     #[must_use]
-    pub fn new(nodes: Vec<Node>, virtual_clusters: Vec<VirtualCluster>) -> Self {
+    pub fn new(nodes: &[Node], virtual_clusters: Vec<VirtualCluster>) -> Self {
         Self {
-            cluster: Cluster::new(&nodes, &virtual_clusters, Mix::default()),
+            cluster: Cluster::new(nodes, &virtual_clusters, Mix::default()),
             queue: Queue::default(),
             holds: BTreeMap::new(),
             last: Vec::new(),
@@ -59,7 +58,6 @@ impl State {
             leaving: BTreeMap::new(),
             gains: 0,
             gained: BTreeSet::new(),
-            nodes,
             virtual_clusters,
         }
     }
@@ -67,7 +65,7 @@ impl State {
     /// The state of a snapshot.
     #[must_use]
     pub fn of(snapshot: &Snapshot) -> Self {
-        let mut state = Self::new(snapshot.nodes.clone(), snapshot.virtual_clusters.clone());
+        let mut state = Self::new(&snapshot.nodes, snapshot.virtual_clusters.clone());
         state.last.clone_from(&snapshot.reserved);
         state.settle_all(&snapshot.running);
         for request in &snapshot.waiting {
@@ -92,12 +90,18 @@ impl State {
     pub fn cancel(&mut self, job: JobId) {
         self.queue.remove(job);
         self.let_go(job);
-        let Some(pending) = self.pending.remove(&job) else { return };
+        self.give_up_places(job);
+    }
+
+    /// The places of a job that have not been left yet are given back.
+    pub(crate) fn give_up_places(&mut self, job: JobId) -> Option<Waiter> {
+        let pending = self.pending.remove(&job)?;
         for claim in &pending.tenant.claims {
             self.cluster.give(claim);
         }
         self.gains += 1;
         self.come_back(&pending.awaits);
+        Some(pending.waiter)
     }
 
     /// Those who were to leave for nothing are there until they end.
@@ -146,22 +150,17 @@ impl State {
         }
     }
 
-    /// Nodes came, went or changed.
-    pub fn set_nodes(&mut self, nodes: Vec<Node>) {
-        self.nodes = nodes;
-        self.rebuild();
-    }
-
     /// Virtual clusters came, went or changed.
     pub fn set_virtual_clusters(&mut self, virtual_clusters: Vec<VirtualCluster>) {
         self.virtual_clusters = virtual_clusters;
-        self.rebuild();
+        let nodes = self.nodes();
+        self.rebuild(&nodes);
     }
 
     /// Everything anew, from the same jobs.
-    fn rebuild(&mut self) {
-        self.last = self.reservations();
-        self.holds.clear();
+    pub(crate) fn rebuild(&mut self, nodes: &[Node]) {
+        let held: Vec<usize> = self.holds.keys().copied().collect();
+        held.into_iter().for_each(|account| self.drop_hold(account));
         for (_, pending) in std::mem::take(&mut self.pending) {
             self.queue.insert(pending.waiter);
         }
@@ -178,12 +177,17 @@ impl State {
             .chain(stopping)
             .collect();
         let mix = std::mem::take(&mut self.cluster.mix);
-        self.cluster = Cluster::new(&self.nodes, &self.virtual_clusters, mix);
+        self.cluster = Cluster::new(nodes, &self.virtual_clusters, mix);
         let cluster = &mut self.cluster;
         self.queue.renumber(|request| cluster.class(request));
+        self.all_gain();
+        self.settle_all(&running);
+    }
+
+    /// Anybody may find room now.
+    pub(crate) fn all_gain(&mut self) {
         self.gains += 1;
         self.gained.extend(0..=self.virtual_clusters.len());
-        self.settle_all(&running);
     }
 
     /// What runs takes its places; guaranteed work first, the oldest first, as far as the cells go.

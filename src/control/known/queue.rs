@@ -68,7 +68,7 @@ impl Default for Queue {
             stopping: BTreeSet::new(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
-            state: scheduler::State::new(Vec::new(), Vec::new()),
+            state: scheduler::State::new(&[], Vec::new()),
             doubtful: true,
             said: None,
             free: HashMap::new(),
@@ -177,7 +177,7 @@ impl Queue {
         let other_clusters = self.virtual_clusters != clusters;
         if other_nodes {
             self.nodes.clone_from(&nodes);
-            self.tell(|state| state.set_nodes(nodes));
+            self.tell(|state| state.set_nodes(&nodes));
             if !self.doubtful {
                 // What was on a node or GPU that is back again is still there.
                 self.running.values().for_each(|running| self.state.runs(running));

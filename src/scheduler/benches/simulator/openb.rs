@@ -209,7 +209,7 @@ struct Replay {
 }
 
 fn replay(workload: &Workload, names: &[&str], draws: bool) -> Result<Replay, String> {
-    let mut state = State::new(workload.nodes.clone(), vec![workload.virtual_cluster()]);
+    let mut state = State::new(&workload.nodes, vec![workload.virtual_cluster()]);
     let mut requests = Vec::with_capacity(names.len());
     for (job, name) in names.iter().enumerate() {
         let (demand, types) = workload.tasks.get(*name).ok_or_else(|| format!("no task {name}"))?;

@@ -163,7 +163,7 @@ impl<'a> Simulation<'a> {
         Self {
             jobs,
             state: State::new(
-                nodes(clusters.values().sum()),
+                &nodes(clusters.values().sum()),
                 clusters.iter().map(cluster).collect(),
             ),
             past: PastRuns::default(),

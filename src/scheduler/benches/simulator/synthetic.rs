@@ -86,7 +86,7 @@ fn wanted(number: u32, count: u32) -> Request {
 
 /// A full cluster with a long queue: again and again some jobs end and others start.
 pub(crate) fn placements(count: u32) {
-    let mut state = State::new(nodes(count), clusters(count));
+    let mut state = State::new(&nodes(count), clusters(count));
     for number in 0..WAITING + count * 8 {
         state.submit(&wanted(number, 1));
     }
@@ -117,7 +117,26 @@ pub(crate) fn placements(count: u32) {
     let seconds = core_seconds(began) - core;
     figure(&format!("nodes{count}.placements"), placed as f64 / seconds, "/s");
     figure(&format!("nodes{count}.slowest_pass"), slowest * 1e3, "ms");
+    flaps(count, &mut state);
     dry_runs(count, &mut state);
+}
+
+/// Nodes that take nothing for a moment, one after the other: what each change costs with the pass
+/// that follows.
+fn flaps(count: u32, state: &mut State) {
+    let mut times = Vec::new();
+    for node in nodes(count).into_iter().take(20) {
+        for condition in [NodeCondition::Unreachable, NodeCondition::Ready] {
+            let changed = Node { condition, ..node.clone() };
+            let began = clock();
+            state.change_nodes(std::slice::from_ref(&changed));
+            let _ = state.pass(Timestamp(1_000_000));
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    figure(&format!("nodes{count}.flap"), times[times.len() / 2], "ms");
+    figure(&format!("nodes{count}.flap_max"), times[times.len() - 1], "ms");
 }
 
 /// The middle and the slowest of a hundred dry runs and explanations behind a long queue.
@@ -141,7 +160,7 @@ fn dry_runs(count: u32, state: &mut State) {
 
 /// Gangs of four tasks on 5 000 nodes.
 pub(crate) fn gangs() {
-    let mut state = State::new(nodes(5_000), clusters(5_000));
+    let mut state = State::new(&nodes(5_000), clusters(5_000));
     for number in 0..2_500 {
         state.submit(&wanted(number, 4));
     }
@@ -153,7 +172,7 @@ pub(crate) fn gangs() {
 
 /// What a waiting task costs in memory.
 pub(crate) fn memory() {
-    let mut state = State::new(nodes(10), clusters(10));
+    let mut state = State::new(&nodes(10), clusters(10));
     let before = HELD.load(Ordering::Relaxed);
     for number in 0..WAITING {
         state.submit(&wanted(number, 1));
