@@ -9,20 +9,41 @@ use crate::cluster::Cluster;
 use crate::explain;
 use crate::gpus::Bits;
 use crate::mix::Mix;
-use crate::model::{Request, Snapshot, WHOLE_GPU};
+use crate::model::{Node, Request, Snapshot, VirtualCluster, WHOLE_GPU};
 use crate::node::Kind;
 use crate::want::{Class, RoleWant};
 
-/// Checks a request against all that the cluster has and against its virtual cluster's share.
+/// All that the nodes have and the virtual clusters are guaranteed, to be asked of each job that comes.
+/// It holds whatever runs, as long as the virtual clusters stay and the nodes are alike
+/// ([`Node::is_like`]).
+#[derive(Debug)]
+pub struct Admission(Cluster);
+
+impl Admission {
+    /// Of these nodes and virtual clusters.
+    #[must_use]
+    pub fn new(nodes: &[Node], virtual_clusters: &[VirtualCluster]) -> Self {
+        Self(Cluster::new(nodes, virtual_clusters, Mix::default()))
+    }
+
+    /// Checks a request against all that the nodes have and against its virtual cluster's share.
+    ///
+    /// # Errors
+    /// [`WaitReason::NodesAbsent`], [`WaitReason::TypeAbsent`], [`WaitReason::GpusNotShared`],
+    /// [`WaitReason::PortsOutside`] or [`WaitReason::Impossible`]: it could never start. A cluster
+    /// without nodes refuses nothing.
+    pub fn admit(&self, request: &Request) -> Result<(), WaitReason> {
+        let class = self.0.class_without_places(request);
+        never(&self.0, &class).map_or(Ok(()), Err)
+    }
+}
+
+/// Checks a request against all that a snapshot has.
 ///
 /// # Errors
-/// [`WaitReason::NodesAbsent`], [`WaitReason::TypeAbsent`], [`WaitReason::GpusNotShared`],
-/// [`WaitReason::PortsOutside`] or [`WaitReason::Impossible`]: it could never start. A cluster without
-/// nodes refuses nothing.
+/// See [`Admission::admit`].
 pub fn admit(snapshot: &Snapshot, request: &Request) -> Result<(), WaitReason> {
-    let mut cluster = Cluster::new(&snapshot.nodes, &snapshot.virtual_clusters, Mix::default());
-    let class = cluster.class(request);
-    never(&cluster, &class).map_or(Ok(()), Err)
+    Admission::new(&snapshot.nodes, &snapshot.virtual_clusters).admit(request)
 }
 
 /// Why a job can never start on a cluster in which nothing runs; `None` when it may.

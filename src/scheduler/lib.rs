@@ -6,7 +6,8 @@
 //! * [`State`] lives as long as the server: changes are told to it, [`State::pass`] decides, and a
 //!   pass costs what changed.
 //! * [`plan`] does the same for a [`model::Snapshot`] at once.
-//! * [`admit`] refuses at the door what can never be met, whatever the load.
+//! * [`Admission`] refuses at the door what can never be met, whatever the load; [`admit`] does so for
+//!   a snapshot at once.
 //! * [`dry_run`] answers for a job that is not submitted.
 //! * [`PastRuns`] learns how long jobs run, [`PastWaits`] how long they wait.
 //!
@@ -66,7 +67,7 @@ mod story;
 #[cfg(test)]
 mod wishes;
 
-pub use admit::admit;
+pub use admit::{Admission, admit};
 pub use answer::plan;
 pub use asked::dry_run;
 pub use effect::{Change, Effect};

@@ -10,9 +10,11 @@ use protocol::placement::TaskPlacement;
 use protocol::spec::NodeWish;
 
 use crate::events::cases;
-use crate::model::{Demand, Placement, Plan, Request, Running, Snapshot, Standing, WHOLE_GPU};
+use crate::model::{
+    Answer, Demand, Placement, Plan, Request, Running, Snapshot, Standing, WHOLE_GPU,
+};
 use crate::story::{Job, NOW, Story, cluster, job};
-use crate::{admit, plan};
+use crate::{Admission, State, admit, plan};
 
 const TYPES: [&str; 3] = ["A100", "K80", "V100"];
 const RACKS: [&str; 2] = ["one", "two"];
@@ -406,6 +408,34 @@ proptest! {
         for asked in &idle.waiting {
             let starts = starts(&alone(&idle, asked.job), asked.job);
             prop_assert!(!starts || admit(&idle, asked).is_ok(), "{:?}", admit(&idle, asked));
+        }
+    }
+
+    /// So that one answer does however long, and nobody has to be kept from scheduling for it.
+    #[test]
+    fn what_is_refused_at_the_door_depends_on_nothing_that_comes_and_goes(
+        Case(snapshot) in any_snapshot(),
+        out in prop::collection::vec(any::<bool>(), 7),
+    ) {
+        let admission = Admission::new(&snapshot.nodes, &snapshot.virtual_clusters);
+        let mut state = State::of(&snapshot);
+        state.pass(NOW);
+        let mut nodes = snapshot.nodes.clone();
+        for (node, out) in nodes.iter_mut().zip(out) {
+            node.condition =
+                if out { NodeCondition::Unreachable } else { NodeCondition::Ready };
+            node.capacity.gpus.iter_mut().for_each(|gpu| gpu.healthy = !out);
+        }
+        let later = Admission::new(&nodes, &snapshot.virtual_clusters);
+        for asked in &snapshot.waiting {
+            let refused = admission.admit(asked).err();
+            prop_assert_eq!(&later.admit(asked).err(), &refused);
+            let another = Request { job: JobId(10_000), ..asked.clone() };
+            let never = match state.dry_run(&another, NOW) {
+                Answer::Never(reason) => Some(reason),
+                Answer::Fits(..) | Answer::Preempts(_) | Answer::Waits(_) => None,
+            };
+            prop_assert_eq!(never, refused);
         }
     }
 }

@@ -8,8 +8,8 @@ use protocol::cluster::{NodeCondition, Share};
 use protocol::ids::{GpuType, JobId, NodeName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
-use scheduler::State;
 use scheduler::model::{Demand, Node, Request, VirtualCluster};
+use scheduler::{Admission, State};
 
 use crate::openb::request;
 use crate::{clock, core_seconds, figure};
@@ -119,6 +119,16 @@ pub(crate) fn placements(count: u32) {
     figure(&format!("nodes{count}.slowest_pass"), slowest * 1e3, "ms");
     flaps(count, &mut state);
     dry_runs(count, &mut state);
+    admissions(count);
+}
+
+/// What it costs to find that a job could start some day, in microseconds.
+fn admissions(count: u32) {
+    let admission = Admission::new(&nodes(count), &clusters(count));
+    let began = clock();
+    let admitted = (0..1_000).filter(|number| admission.admit(&wanted(*number, 1)).is_ok()).count();
+    figure(&format!("nodes{count}.admit"), began.elapsed().as_secs_f64() * 1e3, "µs");
+    assert_eq!(admitted, 1_000, "all of them may start");
 }
 
 /// Nodes that take nothing for a moment, one after the other: what each change costs with the pass
