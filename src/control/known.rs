@@ -7,5 +7,6 @@ pub(crate) mod own_failures;
 pub(crate) mod portal;
 pub(crate) mod promises;
 pub(crate) mod queue;
+pub(crate) mod refresh;
 pub(crate) mod rules;
 pub(crate) mod runs;

@@ -57,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) key_changes: Moments,
     changes: broadcast::Sender<Change>,
     cluster: RwLock<Arc<Cluster>>,
+    /// One at a time reads nodes or virtual clusters, until what it has read is shown.
+    pub(crate) reading: tokio::sync::Mutex<()>,
     queue: Mutex<Queue>,
     /// Jobs that have changed since the scheduler's loop took them in.
     touched: Mutex<HashSet<JobId>>,
@@ -122,6 +124,7 @@ impl Shared {
             key_changes: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
             cluster: RwLock::new(Arc::new(cluster)),
+            reading: tokio::sync::Mutex::default(),
             queue: Mutex::default(),
             touched: Mutex::default(),
             specs: Mutex::default(),
@@ -169,8 +172,9 @@ impl Shared {
         Arc::clone(&self.cluster.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn set_cluster(&self, cluster: Cluster) {
-        *self.cluster.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(cluster);
+    pub(crate) fn change_cluster(&self, change: impl FnOnce(&Cluster) -> Cluster) {
+        let mut cluster = self.cluster.write().unwrap_or_else(PoisonError::into_inner);
+        *cluster = Arc::new(change(&cluster));
     }
 
     /// What the scheduler's loop knows.

@@ -1,7 +1,7 @@
 //! Nodes and virtual clusters in memory: as configured, and as the engines show them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use database::nodes::NodeRecord;
 use engine::{Container, Engine};
@@ -9,33 +9,114 @@ use protocol::cluster::{NodeCondition, NodeNetwork, NodeSettings, VirtualCluster
 use protocol::ids::{NodeName, TaskKey, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu};
 use protocol::time::Timestamp;
-use scheduler::model::Node;
+use scheduler::Admission;
+use scheduler::model::{Node, VirtualCluster};
 
 use crate::known::portal::Portal;
 
-/// Nodes and virtual clusters as the database has them.
+/// Nodes and virtual clusters as the database has them. Each change makes another one of it, which
+/// shares all that is as it was: what differs is found without a look into what does not.
 #[derive(Debug, Default)]
 pub(crate) struct Cluster {
     /// By name.
-    pub(crate) nodes: Vec<NodeRecord>,
+    pub(crate) nodes: Vec<Arc<NodeRecord>>,
     /// By name.
     pub(crate) virtual_clusters: Vec<VirtualClusterSettings>,
+    /// What tells whether a job could ever start here, once somebody has asked.
+    admission: OnceLock<Arc<Admission>>,
 }
 
 impl Cluster {
+    /// Of nodes and virtual clusters by name.
+    pub(crate) fn new(
+        nodes: impl IntoIterator<Item = NodeRecord>,
+        virtual_clusters: Vec<VirtualClusterSettings>,
+    ) -> Self {
+        let nodes = nodes.into_iter().map(Arc::new).collect();
+        Self { nodes, virtual_clusters, admission: OnceLock::new() }
+    }
+
     pub(crate) async fn read(
         database: &database::Database,
         portal: &Portal,
     ) -> Result<Self, database::Error> {
         let nodes = database::nodes::list(database.read()).await?;
-        Ok(Self {
-            nodes: nodes.into_iter().map(|node| as_wanted(portal, node)).collect(),
-            virtual_clusters: database::virtual_clusters::list(database.read()).await?,
-        })
+        let nodes = nodes.into_iter().map(|node| as_wanted(portal, node));
+        Ok(Self::new(nodes, database::virtual_clusters::list(database.read()).await?))
+    }
+
+    /// What was read anew, as another one of this.
+    pub(crate) fn renewed(&self, read: Self) -> Self {
+        let known = |node: Arc<NodeRecord>| match self.place(&node.settings.name) {
+            Ok(at) if self.nodes[at] == node => Arc::clone(&self.nodes[at]),
+            Ok(_) | Err(_) => node,
+        };
+        let nodes = read.nodes.into_iter().map(known).collect();
+        self.another(nodes, read.virtual_clusters)
+    }
+
+    /// With a node as it is now; without it, if it is not there any more.
+    pub(crate) fn with_node(&self, name: &NodeName, node: Option<NodeRecord>) -> Self {
+        let mut nodes = self.nodes.clone();
+        match (self.place(name), node.map(Arc::new)) {
+            (Ok(at), Some(node)) => nodes[at] = node,
+            (Ok(at), None) => drop(nodes.remove(at)),
+            (Err(at), Some(node)) => nodes.insert(at, node),
+            (Err(_), None) => {}
+        }
+        self.another(nodes, self.virtual_clusters.clone())
+    }
+
+    /// With these virtual clusters.
+    pub(crate) fn with_virtual_clusters(&self, clusters: Vec<VirtualClusterSettings>) -> Self {
+        self.another(self.nodes.clone(), clusters)
+    }
+
+    /// What could ever start here still can where nodes only come and go.
+    fn another(
+        &self,
+        nodes: Vec<Arc<NodeRecord>>,
+        virtual_clusters: Vec<VirtualClusterSettings>,
+    ) -> Self {
+        let like = |(one, other): (&Arc<NodeRecord>, &Arc<NodeRecord>)| {
+            Arc::ptr_eq(one, other) || scheduler_node(one).is_like(&scheduler_node(other))
+        };
+        let alike = self.nodes.len() == nodes.len()
+            && self.nodes.iter().zip(&nodes).all(like)
+            && self.virtual_clusters == virtual_clusters;
+        let admission = if alike { self.admission.clone() } else { OnceLock::new() };
+        Self { nodes, virtual_clusters, admission }
+    }
+
+    /// What tells whether a job could ever start here, if somebody has asked already: else it takes a
+    /// while to make where there are thousands of nodes.
+    pub(crate) fn known_admission(&self) -> Option<Arc<Admission>> {
+        self.admission.get().cloned()
+    }
+
+    /// The same, made if nobody has.
+    pub(crate) fn admission(&self) -> Arc<Admission> {
+        let make = || {
+            let nodes: Vec<Node> = self.records().map(scheduler_node).collect();
+            let clusters: Vec<VirtualCluster> =
+                self.virtual_clusters.iter().map(VirtualCluster::from).collect();
+            Arc::new(Admission::new(&nodes, &clusters))
+        };
+        Arc::clone(self.admission.get_or_init(make))
+    }
+
+    /// All nodes, by name.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &NodeRecord> {
+        self.nodes.iter().map(|node| &**node)
     }
 
     pub(crate) fn node(&self, name: &NodeName) -> Option<&NodeRecord> {
-        self.nodes.iter().find(|node| node.settings.name == *name)
+        self.place(name).ok().map(|at| &*self.nodes[at])
+    }
+
+    /// Where a node is, or would be.
+    fn place(&self, name: &NodeName) -> Result<usize, usize> {
+        self.nodes.binary_search_by(|node| node.settings.name.cmp(name))
     }
 
     pub(crate) fn virtual_cluster(
@@ -48,7 +129,7 @@ impl Cluster {
 
 /// A node without what was seen of it while its tasks had another network: it takes nothing until
 /// its engine has told their address.
-fn as_wanted(portal: &Portal, mut node: NodeRecord) -> NodeRecord {
+pub(crate) fn as_wanted(portal: &Portal, mut node: NodeRecord) -> NodeRecord {
     if let Some(observed) = &mut node.observed {
         match portal.network(&node.settings) {
             NodeNetwork::Host => observed.tasks_address = None,
@@ -134,4 +215,74 @@ pub(crate) enum Observation {
         /// The last time it was out of contact, from when to when.
         absence: Option<(Timestamp, Timestamp)>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str) -> NodeRecord {
+        let settings = serde_json::json!({
+            "name": name, "address": "10.0.0.1", "endpoint": "sim://", "cpus": 8, "memory_mb": 1000,
+        });
+        let settings = serde_json::from_value(settings).unwrap();
+        NodeRecord { settings, from_file: false, draining: false, emptied: false, observed: None }
+    }
+
+    fn twelve() -> Cluster {
+        let default = VirtualClusterSettings::new(VirtualClusterName::default());
+        Cluster::new((1..=12).map(|number| node(&format!("n{number}"))), vec![default])
+    }
+
+    /// The nodes that are not shared with the cluster before.
+    fn different(before: &Cluster, after: &Cluster) -> Vec<String> {
+        let shared =
+            |node: &&Arc<NodeRecord>| before.nodes.iter().any(|one| Arc::ptr_eq(one, node));
+        let others = after.nodes.iter().filter(|node| !shared(node));
+        others.map(|node| node.settings.name.to_string()).collect()
+    }
+
+    #[test]
+    fn nodes_are_found_in_the_order_in_which_people_count() {
+        let cluster = twelve();
+        for node in cluster.records() {
+            assert_eq!(cluster.node(&node.settings.name), Some(node));
+        }
+        assert_eq!(cluster.node(&"n13".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn what_is_as_it_was_is_shared() {
+        let before = twelve();
+        let name: NodeName = "n9".parse().unwrap();
+        assert_eq!(different(&before, &before.renewed(twelve())), Vec::<String>::new());
+        let drained = NodeRecord { draining: true, ..node("n9") };
+        let after = before.with_node(&name, Some(drained.clone()));
+        assert_eq!(different(&before, &after), ["n9"]);
+        assert_eq!(different(&before, &before.renewed(after)), ["n9"]);
+        let without = before.with_node(&name, None);
+        assert_eq!((without.nodes.len(), without.node(&name)), (11, None));
+        let back = without.with_node(&name, Some(drained.clone()));
+        assert_eq!(different(&before, &back), ["n9"]);
+        assert_eq!(back.nodes.iter().position(|node| **node == drained), Some(8));
+    }
+
+    #[test]
+    fn what_could_ever_start_is_worked_out_again_where_that_may_differ() {
+        let before = twelve();
+        assert!(before.known_admission().is_none());
+        let admission = before.admission();
+        let same = |after: &Cluster| {
+            after.known_admission().is_some_and(|known| Arc::ptr_eq(&known, &admission))
+        };
+        let name: NodeName = "n9".parse().unwrap();
+        let drained = NodeRecord { draining: true, ..node("n9") };
+        assert!(same(&before.with_node(&name, Some(drained))));
+        assert!(same(&before.renewed(twelve())));
+        let mut larger = node("n9");
+        larger.settings.cpus = Some(9);
+        assert!(!same(&before.with_node(&name, Some(larger))));
+        assert!(!same(&before.with_node(&name, None)));
+        assert!(!same(&before.with_virtual_clusters(Vec::new())));
+    }
 }

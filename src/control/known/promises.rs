@@ -10,9 +10,12 @@ use protocol::ids::GpuType;
 use crate::known::cluster::{Cluster, capacity};
 
 /// Each resource of which anything is guaranteed.
-pub(crate) fn of(nodes: &[NodeRecord], clusters: &[VirtualClusterSettings]) -> Vec<Promise> {
+pub(crate) fn of<'n>(
+    nodes: impl IntoIterator<Item = &'n NodeRecord>,
+    clusters: &[VirtualClusterSettings],
+) -> Vec<Promise> {
     let Share { cpus, memory_mb, gpus } = protocol::shares::promised(clusters);
-    let there: Vec<_> = nodes.iter().map(capacity).collect();
+    let there: Vec<_> = nodes.into_iter().map(capacity).collect();
     let mut there_gpus: BTreeMap<GpuType, u64> = BTreeMap::new();
     for gpu in there.iter().flat_map(|node| &node.gpus) {
         *there_gpus.entry(gpu.gpu_type.clone()).or_default() += 1;
@@ -37,10 +40,10 @@ pub(crate) fn warn(cluster: &Cluster) {
     let is_known = |node: &NodeRecord| {
         node.observed.is_some() || (node.settings.gpus.is_some() && node.settings.cpus.is_some())
     };
-    if !cluster.nodes.iter().all(is_known) {
+    if !cluster.records().all(is_known) {
         return;
     }
-    let promises = of(&cluster.nodes, &cluster.virtual_clusters);
+    let promises = of(cluster.records(), &cluster.virtual_clusters);
     for promise in promises.iter().filter(|promise| promise.is_too_much()) {
         tracing::warn!("virtual clusters are guaranteed more than there is: {promise}");
     }

@@ -1,10 +1,11 @@
 //! Cluster and queue as the scheduler's loop knows them: kept between passes, told what changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use api::cluster::FreeGpus;
 use database::attempts::Attempt;
+use database::nodes::NodeRecord;
 use protocol::cluster::Share;
 use protocol::ids::{GpuType, JobId, JobKey, VirtualClusterName};
 use protocol::jobs::Hold;
@@ -35,7 +36,8 @@ pub(crate) struct Queue {
     running: BTreeMap<JobId, Running>,
     /// Those that wait and shall stop.
     stopping: BTreeSet<JobId>,
-    nodes: Vec<Node>,
+    /// The nodes as the scheduler was told of them.
+    nodes: Vec<Arc<NodeRecord>>,
     virtual_clusters: Vec<VirtualCluster>,
     /// What the scheduler makes of it.
     state: scheduler::State,
@@ -171,23 +173,43 @@ impl Queue {
 
     /// Says whether nodes or virtual clusters are others than before.
     fn set_cluster(&mut self, cluster: &Cluster) -> bool {
-        let nodes: Vec<Node> = cluster.nodes.iter().map(scheduler_node).collect();
+        let other_nodes = self.set_nodes(&cluster.nodes);
         let clusters: Vec<_> = cluster.virtual_clusters.iter().map(VirtualCluster::from).collect();
-        let other_nodes = self.nodes != nodes;
         let other_clusters = self.virtual_clusters != clusters;
-        if other_nodes {
-            self.nodes.clone_from(&nodes);
-            self.tell(|state| state.set_nodes(&nodes));
-            if !self.doubtful {
-                // What was on a node or GPU that is back again is still there.
-                self.running.values().for_each(|running| self.state.runs(running));
-            }
-        }
         if other_clusters {
             self.virtual_clusters.clone_from(&clusters);
             self.tell(|state| state.set_virtual_clusters(clusters));
         }
         other_nodes || other_clusters
+    }
+
+    /// Looks at those alone that are not shared with what was told last.
+    fn set_nodes(&mut self, nodes: &[Arc<NodeRecord>]) -> bool {
+        let mut pairs = self.nodes.iter().zip(nodes);
+        if self.nodes.len() == nodes.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other)) {
+            return false;
+        }
+        let before = std::mem::replace(&mut self.nodes, nodes.to_vec());
+        let anew = match changed(&before, nodes) {
+            Some(changed) if changed.is_empty() => return false,
+            Some(_) | None if self.doubtful => false,
+            Some(changed) => self.state.change_nodes(&changed),
+            None => {
+                let nodes = self.scheduler_nodes();
+                self.state.set_nodes(&nodes);
+                true
+            }
+        };
+        if anew {
+            // What was on a node or GPU that is back again is still there.
+            self.running.values().for_each(|running| self.state.runs(running));
+        }
+        true
+    }
+
+    /// All nodes as the scheduler sees them.
+    fn scheduler_nodes(&self) -> Vec<Node> {
+        self.nodes.iter().map(|node| scheduler_node(node)).collect()
     }
 
     /// Tells the state, unless it will be built anew anyhow.
@@ -325,7 +347,7 @@ impl Queue {
     /// Everything as it is now, to think a change through on.
     pub(crate) fn snapshot(&self, past: &Mutex<PastRuns>) -> Snapshot {
         Snapshot {
-            nodes: self.nodes.clone(),
+            nodes: self.scheduler_nodes(),
             virtual_clusters: self.virtual_clusters.clone(),
             running: self.running.values().cloned().collect(),
             waiting: self.requests(past),
@@ -335,8 +357,7 @@ impl Queue {
 
     /// The types of all GPUs.
     pub(crate) fn gpu_types(&self) -> BTreeSet<GpuType> {
-        let gpus = self.nodes.iter().flat_map(|node| &node.capacity.gpus);
-        gpus.map(|gpu| gpu.gpu_type.clone()).collect()
+        self.state.gpu_types()
     }
 
     /// What a job of a virtual cluster could start on now, by GPU type. Types of which it could never
@@ -405,6 +426,18 @@ impl Queue {
         };
         ids.iter().filter_map(of).collect()
     }
+}
+
+/// Those of the nodes that are others than before, as the scheduler sees them; `None`: some came, or
+/// went.
+fn changed(before: &[Arc<NodeRecord>], nodes: &[Arc<NodeRecord>]) -> Option<Vec<Node>> {
+    let others = || before.iter().zip(nodes).filter(|(one, other)| !Arc::ptr_eq(one, other));
+    let same_names = others().all(|(one, other)| one.settings.name == other.settings.name);
+    if before.len() != nodes.len() || !same_names {
+        return None;
+    }
+    let seen = others().map(|(one, other)| (scheduler_node(one), scheduler_node(other)));
+    Some(seen.filter(|(one, other)| one != other).map(|(_, node)| node).collect())
 }
 
 /// Since when a job waits, as far as that is known: of one that was tried already, since now.

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::container::endpoint::endpoint;
 use crate::known::cluster::Cluster;
+use crate::known::refresh;
 use crate::shared::Shared;
 
 mod watcher;
@@ -26,10 +27,9 @@ type Watchers = HashMap<NodeName, (NodeSettings, CancellationToken, JoinHandle<(
 pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
     let mut watchers = Watchers::new();
     loop {
-        match Cluster::read(&shared.database, &shared.of_nodes.portal).await {
-            Ok(cluster) => {
-                reconcile(&shared, &cluster, &mut watchers, &shutdown).await;
-                shared.set_cluster(cluster);
+        match refresh::all(&shared).await {
+            Ok(()) => {
+                reconcile(&shared, &shared.cluster(), &mut watchers, &shutdown).await;
                 shared.bells.schedule.ring();
             }
             Err(error) => tracing::error!(%error, "the nodes cannot be read; trying again"),

@@ -19,7 +19,8 @@ use super::{effects, node_map, views};
 use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
 use crate::error::database;
-use crate::known::cluster::{Cluster, condition, scheduler_node};
+use crate::known::cluster::{condition, scheduler_node};
+use crate::known::refresh;
 use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
 
@@ -53,9 +54,7 @@ impl Ops {
     }
 
     async fn changed(&self, name: &NodeName) -> Result<()> {
-        let cluster =
-            Cluster::read(&self.0.database, &self.0.of_nodes.portal).await.map_err(database)?;
-        self.0.set_cluster(cluster);
+        refresh::node(&self.0, name).await.map_err(database)?;
         self.0.tell(api::changes::Change::Node { name: name.clone() });
         self.0.bells.nodes.ring();
         self.0.bells.schedule.ring();
@@ -69,7 +68,7 @@ impl Nodes for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>> {
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
         let view = |node| views::node(actor, node, &queue, &self.0.of_nodes.portal);
-        Ok(cluster.nodes.iter().map(view).collect())
+        Ok(cluster.records().map(view).collect())
     }
 
     async fn map(&self, actor: &Actor, query: &NodeQuery) -> Result<NodeMap> {

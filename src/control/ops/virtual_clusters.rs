@@ -15,8 +15,7 @@ use scheduler::model::VirtualCluster;
 use super::{effects, views};
 use crate::accounts::rights::{Usable, administrators_only};
 use crate::error::database;
-use crate::known::cluster::Cluster;
-use crate::known::promises;
+use crate::known::{promises, refresh};
 use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
 
@@ -25,9 +24,7 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 
 impl Ops {
     async fn changed(&self) -> Result<()> {
-        let cluster =
-            Cluster::read(&self.0.database, &self.0.of_nodes.portal).await.map_err(database)?;
-        self.0.set_cluster(cluster);
+        refresh::virtual_clusters(&self.0).await.map_err(database)?;
         self.0.tell(api::changes::Change::Cluster);
         self.0.bells.schedule.ring();
         Ok(())
@@ -99,7 +96,7 @@ impl VirtualClusters for Ops {
             clusters.retain(|other| other.name != settings.name);
             clusters.push(settings);
         }
-        Ok(promises::of(&cluster.nodes, &clusters))
+        Ok(promises::of(cluster.records(), &clusters))
     }
 
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use database::attempts::Attempt;
 use database::jobs::{JobRow, StopRequest};
-use database::nodes::{NodeObserved, NodeRecord};
+use database::nodes::NodeObserved;
 use database::tasks::Task;
 use proptest::prelude::*;
 use protocol::amount::Amount;
@@ -12,7 +12,7 @@ use protocol::cluster::{GpuCount, GpuRuntime, NodeSettings, VirtualClusterSettin
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, TaskKey};
 use protocol::jobs::{Hold, Retries};
-use protocol::resources::PortRange;
+use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::spec::{JobSpec, Priority};
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -43,8 +43,12 @@ enum Event {
     /// Its attempt has ended, and another follows.
     ComesBack(usize),
     Drained(bool),
+    /// A GPU of the second node breaks, or is mended.
+    Broken(bool),
     /// The second node goes, or comes back.
     Gone(bool),
+    /// All nodes are read anew.
+    Read,
     /// A pass, and whether what it decided could be stored.
     Pass(bool),
 }
@@ -61,6 +65,8 @@ fn any_event() -> impl Strategy<Value = Event> {
         3 => job.clone().prop_map(Event::Ends),
         2 => job.prop_map(Event::ComesBack),
         1 => any::<bool>().prop_map(Event::Drained),
+        1 => any::<bool>().prop_map(Event::Broken),
+        1 => Just(Event::Read),
         2 => any::<bool>().prop_map(Event::Gone),
         8 => prop_oneof![5 => Just(true), 1 => Just(false)].prop_map(Event::Pass),
     ]
@@ -106,6 +112,12 @@ fn node(name: &str) -> NodeRecord {
     }
 }
 
+/// What an engine tells of its third GPU.
+fn with_gpu(healthy: bool) -> Capacity {
+    let gpu = Gpu { index: 2, gpu_type: "A100".parse().unwrap(), uuid: None, healthy };
+    Capacity { gpus: vec![gpu], ..Capacity::default() }
+}
+
 impl Records {
     fn new() -> Self {
         let default = VirtualClusterSettings::new(VirtualClusterName::default());
@@ -114,7 +126,7 @@ impl Records {
             attempts: BTreeMap::new(),
             tasks: BTreeMap::new(),
             touched: BTreeSet::new(),
-            cluster: Cluster { nodes: vec![node("a"), node("b")], virtual_clusters: vec![default] },
+            cluster: Cluster::new([node("a"), node("b")], vec![default]),
             past: Mutex::default(),
             now: Timestamp(0),
         }
@@ -174,10 +186,27 @@ impl Records {
                     self.attempts.remove(&id);
                 }
             }
-            Event::Drained(draining) => self.cluster.nodes[0].draining = draining,
+            Event::Drained(draining) => {
+                let drained = NodeRecord { draining, ..node("a") };
+                self.cluster =
+                    self.cluster.with_node(&drained.settings.name, Some(drained.clone()));
+            }
+            Event::Broken(broken) => {
+                if let Some(mut second) = self.cluster.node(&node("b").settings.name).cloned() {
+                    let seen = second.observed.as_mut().unwrap();
+                    seen.capacity = Some(with_gpu(!broken));
+                    self.cluster = self.cluster.with_node(&node("b").settings.name, Some(second));
+                }
+            }
             Event::Gone(gone) => {
-                self.cluster.nodes.truncate(1);
-                self.cluster.nodes.extend((!gone).then(|| node("b")));
+                let second = node("b");
+                let name = second.settings.name.clone();
+                self.cluster = self.cluster.with_node(&name, (!gone).then_some(second));
+            }
+            Event::Read => {
+                let nodes: Vec<_> = self.cluster.records().cloned().collect();
+                let read = Cluster::new(nodes, self.cluster.virtual_clusters.clone());
+                self.cluster = self.cluster.renewed(read);
             }
             Event::Pass(stored) => self.pass(queue, stored),
         }

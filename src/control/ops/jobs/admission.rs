@@ -1,6 +1,8 @@
 //! What is checked of a valid job file at the door: that its virtual cluster may be used, that it
 //! can ever start, that its folders exist.
 
+use std::sync::Arc;
+
 use api::{Actor, Error, ErrorCode, Result};
 use protocol::document::Document;
 use protocol::environment::{self, JobFacts};
@@ -8,17 +10,17 @@ use protocol::ids::{JobId, JobKey, JobName};
 use protocol::problem::Problem;
 use protocol::spec::{Dialect, JobSpec};
 use protocol::wait::WaitReason;
-use scheduler::model::{Snapshot, VirtualCluster};
+use scheduler::Admission;
 use storage::{EntryKind, StorageError};
 
 use crate::accounts::rights::Usable;
 use crate::container::code;
 use crate::container::images;
 use crate::container::public_keys;
-use crate::error::database;
+use crate::error::{database, internal};
 use crate::files::access::Access;
 use crate::files::failure;
-use crate::known::cluster::scheduler_node;
+use crate::known::cluster::Cluster;
 use crate::known::queue::request;
 use crate::ops::virtual_clusters;
 use crate::shared::Shared;
@@ -74,12 +76,8 @@ pub(super) async fn check(
     for role in &spec.roles {
         images::admit(shared, actor, &role.image).await.map_err(refused("image"))?;
     }
-    let snapshot = Snapshot {
-        nodes: cluster.nodes.iter().map(scheduler_node).collect(),
-        virtual_clusters: cluster.virtual_clusters.iter().map(VirtualCluster::from).collect(),
-        ..Snapshot::default()
-    };
-    scheduler::admit(&snapshot, &request(spec, &actor.user)).map_err(|reason| {
+    let admission = admission(&cluster).await.map_err(refused("taskRoles"))?;
+    admission.admit(&request(spec, &actor.user)).map_err(|reason| {
         let error = Error::new(ErrorCode::ImpossibleRequestError, reason.to_string());
         Refusal { never: Some(reason.clone()), ..refused(asked_in(&reason))(error) }
     })?;
@@ -91,6 +89,15 @@ pub(super) async fn check(
         }
     }
     Ok(())
+}
+
+/// What tells whether a job could ever start.
+async fn admission(cluster: &Arc<Cluster>) -> Result<Arc<Admission>> {
+    if let Some(known) = cluster.known_admission() {
+        return Ok(known);
+    }
+    let cluster = Arc::clone(cluster);
+    tokio::task::spawn_blocking(move || cluster.admission()).await.map_err(internal)
 }
 
 /// Refuses a name that reads as the address of another user's job: `alice~train`.
