@@ -10,3 +10,4 @@ pub(crate) mod queue;
 pub(crate) mod refresh;
 pub(crate) mod rules;
 pub(crate) mod runs;
+pub(crate) mod sightings;

@@ -9,3 +9,4 @@ pub(crate) mod kept;
 pub(crate) mod nodes;
 pub(crate) mod passes;
 pub(crate) mod schedule;
+pub(crate) mod sightings;

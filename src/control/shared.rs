@@ -22,6 +22,7 @@ use crate::known::own_failures::OwnFailures;
 use crate::known::portal::Portal;
 use crate::known::queue::Queue;
 use crate::known::rules::{ContainerDisk, Rules};
+use crate::known::sightings::Sightings;
 use crate::logs::spools::Spools;
 use crate::records::audit::Bursts;
 use crate::secrets::sealing::Seal;
@@ -63,6 +64,8 @@ pub(crate) struct Shared {
     /// Jobs that have changed since the scheduler's loop took them in.
     touched: Mutex<HashSet<JobId>>,
     specs: Mutex<HashMap<JobId, Arc<JobSpec>>>,
+    /// What is seen of each node's engine, until it is stored.
+    pub(crate) sightings: Sightings,
     /// What the loops see of each node's engine.
     observations: Mutex<HashMap<NodeName, Observation>>,
     /// What is being done with images.
@@ -128,6 +131,7 @@ impl Shared {
             queue: Mutex::default(),
             touched: Mutex::default(),
             specs: Mutex::default(),
+            sightings: Sightings::default(),
             observations: Mutex::default(),
             images: Doings::default(),
             tunnels: Tunnels::default(),

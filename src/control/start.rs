@@ -161,6 +161,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());
     tasks.spawn(ops::submit::run(Arc::clone(&shared), inbox, shutdown.clone()));
     tasks.spawn(loops::nodes::run(Arc::clone(&shared), shutdown.clone()));
+    tasks.spawn(loops::sightings::run(Arc::clone(&shared), shutdown.clone()));
     tasks.spawn(loops::schedule::run(Arc::clone(&shared), Arc::clone(&schedule), shutdown.clone()));
     tasks.spawn(loops::jobs::run(Arc::clone(&shared), Arc::clone(&jobs), shutdown.clone()));
     tasks.spawn(loops::images::run(Arc::clone(&shared), shutdown.clone()));

@@ -13,6 +13,7 @@ pub(crate) struct Bells {
     pub(crate) schedule: Bell,
     pub(crate) jobs: Bell,
     pub(crate) nodes: Bell,
+    pub(crate) sightings: Bell,
     pub(crate) images: Bell,
     pub(crate) directories: Bell,
 }

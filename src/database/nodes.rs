@@ -8,9 +8,11 @@ use protocol::ids::NodeName;
 use protocol::resources::Capacity;
 use protocol::time::Timestamp;
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Set};
+use sea_orm::{
+    ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Set, Statement, Value,
+};
 
-use crate::convert::{ROWS_A_STATEMENT, millis, to_json};
+use crate::convert::{ROWS_A_STATEMENT, millis, parameters, to_json};
 use crate::{ConnectionTrait, Result};
 
 mod row;
@@ -102,26 +104,73 @@ pub async fn leave_file(conn: &impl ConnectionTrait) -> Result<()> {
     Ok(())
 }
 
-/// Stores what was seen of a node. `false`: there is no such node.
+/// Stores what was seen of nodes, by few statements. A node is named at most once; one that is not
+/// there stays away.
 ///
 /// # Errors
 /// See [`crate::Error`].
 pub async fn set_observed(
     conn: &impl ConnectionTrait,
-    name: &NodeName,
-    observed: &NodeObserved,
-) -> Result<bool> {
-    let NodeObserved { reachable, problem, last_seen, engine, capacity, tasks_address } = observed;
-    let seen = row::ActiveModel {
-        reachable: Set(Some(*reachable)),
-        problem: Set(problem.clone()),
-        last_seen: Set(millis(*last_seen)),
-        engine: Set(engine.clone()),
-        capacity: Set(capacity.as_ref().map(to_json)),
-        tasks_address: Set(tasks_address.map(|address| address.to_string())),
-        ..Default::default()
-    };
-    change(conn, name, seen).await
+    seen: &[(NodeName, NodeObserved)],
+) -> Result<()> {
+    for seen in seen.chunks(ROWS_A_STATEMENT) {
+        let sql = format!(
+            "WITH news (name, reachable, problem, last_seen, engine, capacity, tasks_address) \
+             AS (VALUES {}) \
+             UPDATE nodes SET reachable = news.reachable, problem = news.problem, \
+             last_seen = news.last_seen, engine = news.engine, capacity = news.capacity, \
+             tasks_address = news.tasks_address \
+             FROM news WHERE nodes.name = news.name",
+            parameters(seen.len(), 7)
+        );
+        let values = seen.iter().flat_map(|(name, observed)| {
+            let NodeObserved { reachable, problem, last_seen, engine, capacity, tasks_address } =
+                observed;
+            [
+                Value::from(name.as_str()),
+                Value::from(*reachable),
+                Value::from(problem.clone()),
+                Value::from(millis(*last_seen)),
+                Value::from(engine.clone()),
+                Value::from(capacity.as_ref().map(to_json)),
+                Value::from(tasks_address.map(|address| address.to_string())),
+            ]
+        });
+        execute(conn, sql, values).await?;
+    }
+    Ok(())
+}
+
+/// Stores when nodes last answered, by few statements. A node is named at most once; one that is not
+/// there stays away.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn set_last_seen(
+    conn: &impl ConnectionTrait,
+    seen: &[(NodeName, Timestamp)],
+) -> Result<()> {
+    for seen in seen.chunks(ROWS_A_STATEMENT) {
+        let sql = format!(
+            "WITH news (name, last_seen) AS (VALUES {}) \
+             UPDATE nodes SET last_seen = news.last_seen FROM news WHERE nodes.name = news.name",
+            parameters(seen.len(), 2)
+        );
+        let values =
+            seen.iter().flat_map(|(name, at)| [Value::from(name.as_str()), Value::from(at.0)]);
+        execute(conn, sql, values).await?;
+    }
+    Ok(())
+}
+
+async fn execute(
+    conn: &impl ConnectionTrait,
+    sql: String,
+    values: impl IntoIterator<Item = Value>,
+) -> Result<()> {
+    let statement = Statement::from_sql_and_values(conn.get_database_backend(), sql, values);
+    conn.execute_raw(statement).await?;
+    Ok(())
 }
 
 async fn change(

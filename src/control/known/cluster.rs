@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use database::nodes::NodeRecord;
+use database::nodes::{NodeObserved, NodeRecord};
 use engine::{Container, Engine};
 use protocol::cluster::{NodeCondition, NodeNetwork, NodeSettings, VirtualClusterSettings};
 use protocol::ids::{NodeName, TaskKey, VirtualClusterName};
@@ -13,6 +13,7 @@ use scheduler::Admission;
 use scheduler::model::{Node, VirtualCluster};
 
 use crate::known::portal::Portal;
+use crate::known::sightings::says_the_same;
 
 /// Nodes and virtual clusters as the database has them. Each change makes another one of it, which
 /// shares all that is as it was: what differs is found without a look into what does not.
@@ -48,7 +49,7 @@ impl Cluster {
     /// What was read anew, as another one of this.
     pub(crate) fn renewed(&self, read: Self) -> Self {
         let known = |node: Arc<NodeRecord>| match self.place(&node.settings.name) {
-            Ok(at) if self.nodes[at] == node => Arc::clone(&self.nodes[at]),
+            Ok(at) if is_same(&self.nodes[at], &node) => Arc::clone(&self.nodes[at]),
             Ok(_) | Err(_) => node,
         };
         let nodes = read.nodes.into_iter().map(known).collect();
@@ -63,6 +64,17 @@ impl Cluster {
             (Ok(at), None) => drop(nodes.remove(at)),
             (Err(at), Some(node)) => nodes.insert(at, node),
             (Err(_), None) => {}
+        }
+        self.another(nodes, self.virtual_clusters.clone())
+    }
+
+    /// With what was seen of nodes.
+    pub(crate) fn with_seen(&self, seen: &[(NodeName, NodeObserved)]) -> Self {
+        let mut nodes = self.nodes.clone();
+        for (name, observed) in seen {
+            if let Ok(at) = self.place(name) {
+                Arc::make_mut(&mut nodes[at]).observed = Some(observed.clone());
+            }
         }
         self.another(nodes, self.virtual_clusters.clone())
     }
@@ -127,16 +139,34 @@ impl Cluster {
     }
 }
 
-/// A node without what was seen of it while its tasks had another network: it takes nothing until
-/// its engine has told their address.
-pub(crate) fn as_wanted(portal: &Portal, mut node: NodeRecord) -> NodeRecord {
-    if let Some(observed) = &mut node.observed {
-        match portal.network(&node.settings) {
-            NodeNetwork::Host => observed.tasks_address = None,
-            NodeNetwork::Bridge => observed.reachable &= observed.tasks_address.is_some(),
+/// Whether nothing is new of a node but when it answered last.
+fn is_same(one: &NodeRecord, other: &NodeRecord) -> bool {
+    let NodeRecord { settings, from_file, draining, emptied, observed } = one;
+    let as_seen = match (observed, &other.observed) {
+        (Some(one), Some(other)) => says_the_same(one, other),
+        (one, other) => one == other,
+    };
+    as_seen
+        && (from_file, draining, emptied) == (&other.from_file, &other.draining, &other.emptied)
+        && *settings == other.settings
+}
+
+/// A node with what holds of what was seen of it.
+pub(crate) fn as_wanted(portal: &Portal, node: NodeRecord) -> NodeRecord {
+    let seen = |observed| wanted(portal.network(&node.settings), observed);
+    NodeRecord { observed: node.observed.map(seen), ..node }
+}
+
+/// What was seen of a node, without what was seen while its tasks had another network than this: it
+/// takes nothing until its engine has told their address.
+pub(crate) fn wanted(network: NodeNetwork, observed: NodeObserved) -> NodeObserved {
+    let NodeObserved { reachable, tasks_address, .. } = observed;
+    match network {
+        NodeNetwork::Host => NodeObserved { tasks_address: None, ..observed },
+        NodeNetwork::Bridge => {
+            NodeObserved { reachable: reachable && tasks_address.is_some(), ..observed }
         }
     }
-    node
 }
 
 /// The address of a node's tasks, as they and their users reach them.

@@ -2,6 +2,7 @@
 //! back. One reads at a time, so that nothing newer is hidden by what was read before it.
 
 use database::Error;
+use database::nodes::NodeObserved;
 use protocol::ids::NodeName;
 
 use crate::known::cluster::{Cluster, as_wanted};
@@ -30,4 +31,10 @@ pub(crate) async fn virtual_clusters(shared: &Shared) -> Result<(), Error> {
     let read = database::virtual_clusters::list(shared.database.read()).await?;
     shared.change_cluster(|before| before.with_virtual_clusters(read));
     Ok(())
+}
+
+/// Shows what was seen of nodes and is stored.
+pub(crate) async fn seen(shared: &Shared, news: &[(NodeName, NodeObserved)]) {
+    let _turn = shared.reading.lock().await;
+    shared.change_cluster(|before| before.with_seen(news));
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
@@ -17,25 +17,26 @@ use crate::shared::Shared;
 
 mod watcher;
 
-/// The list of nodes is looked at so often even when nothing rings.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// All is read anew and looked at so often, whatever rings: who changes a node has it read back.
+const WHOLE: Duration = Duration::from_secs(60);
 
 /// Watchers by node, with the settings each was started for.
 type Watchers = HashMap<NodeName, (NodeSettings, CancellationToken, JoinHandle<()>)>;
 
 /// Runs until shutdown; then ends all watchers.
 pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
-    let mut watchers = Watchers::new();
+    let (mut watchers, mut read) = (Watchers::new(), Instant::now());
     loop {
-        match refresh::all(&shared).await {
-            Ok(()) => {
-                reconcile(&shared, &shared.cluster(), &mut watchers, &shutdown).await;
-                shared.bells.schedule.ring();
-            }
-            Err(error) => tracing::error!(%error, "the nodes cannot be read; trying again"),
-        }
-        if !shared.bells.nodes.wait(PATIENCE, &shutdown).await {
+        reconcile(&shared, &shared.cluster(), &mut watchers, &shutdown).await;
+        if !shared.bells.nodes.wait(WHOLE, &shutdown).await {
             break;
+        }
+        if read.elapsed() >= WHOLE {
+            read = Instant::now();
+            match refresh::all(&shared).await {
+                Ok(()) => shared.bells.schedule.ring(),
+                Err(error) => tracing::error!(%error, "the nodes cannot be read; trying again"),
+            }
         }
     }
     for (_, (_, stop, watcher)) in watchers {
@@ -54,8 +55,10 @@ async fn reconcile(
     let current = |name: &NodeName, settings: &NodeSettings| {
         let portal = &shared.of_nodes.portal;
         cluster.node(name).is_some_and(|node| {
-            same_engine(&node.settings, settings)
-                && portal.network(&node.settings) == portal.network(settings)
+            // To find out about a node's network takes longer than to see that nothing is new.
+            node.settings == *settings
+                || same_engine(&node.settings, settings)
+                    && portal.network(&node.settings) == portal.network(settings)
         })
     };
     let outdated: Vec<NodeName> = watchers
@@ -68,6 +71,9 @@ async fn reconcile(
             stop.cancel();
             let _ended = watcher.await;
             shared.observations().remove(&name);
+            if cluster.node(&name).is_none() {
+                shared.sightings.forget(&name);
+            }
         }
     }
     for node in &cluster.nodes {

@@ -67,7 +67,7 @@ impl Ops {
 impl Nodes for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>> {
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        let view = |node| views::node(actor, node, &queue, &self.0.of_nodes.portal);
+        let view = |node| views::node(actor, node, &queue, &self.0);
         Ok(cluster.records().map(view).collect())
     }
 
@@ -88,7 +88,7 @@ impl Nodes for Ops {
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
         let (cluster, queue) = (self.0.cluster(), self.0.queue());
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
-        Ok(views::node(actor, node, &queue, &self.0.of_nodes.portal))
+        Ok(views::node(actor, node, &queue, &self.0))
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {

@@ -21,8 +21,8 @@ use protocol::wait::{Expected, Waiting};
 use scheduler::model::{Demand, Standing};
 
 use crate::known::cluster::{Cluster, capacity, condition};
-use crate::known::portal::Portal;
 use crate::known::queue::Queue;
+use crate::shared::Shared;
 use crate::wake::now;
 
 pub(super) fn summary(
@@ -107,7 +107,7 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
 }
 
 /// How an engine is reached says more about the node than others need to know.
-pub(super) fn node(actor: &Actor, node: &NodeRecord, queue: &Queue, portal: &Portal) -> NodeView {
+pub(super) fn node(actor: &Actor, node: &NodeRecord, queue: &Queue, shared: &Shared) -> NodeView {
     let capacity = capacity(node);
     let name = &node.settings.name;
     let held = held_on(queue, name);
@@ -128,17 +128,18 @@ pub(super) fn node(actor: &Actor, node: &NodeRecord, queue: &Queue, portal: &Por
     let tasks: Vec<NodeTask> = tasks.collect();
     let gpus = capacity.gpus.iter().map(|gpu| gpu_view(gpu, &tasks));
     let observed = node.observed.as_ref();
+    let answered = shared.sightings.last_answer(name);
     NodeView {
         name: name.clone(),
         address: node.settings.address.clone(),
         endpoint: if actor.admin { node.settings.endpoint.clone() } else { String::new() },
         simulated: node.settings.is_simulated(),
         tasks_address: observed.and_then(|seen| seen.tasks_address),
-        at_portal: portal.is_exposed_to(&node.settings),
+        at_portal: shared.of_nodes.portal.is_exposed_to(&node.settings),
         condition: condition(node),
         emptied: node.emptied,
         problem: observed.and_then(|seen| seen.problem.clone()),
-        last_seen: observed.and_then(|seen| seen.last_seen),
+        last_seen: answered.or(observed.and_then(|seen| seen.last_seen)),
         engine: observed.and_then(|seen| seen.engine.clone()),
         gpus: gpus.collect(),
         tasks,

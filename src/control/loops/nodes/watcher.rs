@@ -1,19 +1,22 @@
 //! Keeps in touch with one node's engine.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use api::changes::Change;
 use database::nodes::NodeObserved;
-use engine::{EndpointOptions, Engine, EngineError, EngineInfo};
+use engine::{Container, EndpointOptions, Engine, EngineError, EngineInfo};
 use futures::StreamExt;
-use protocol::ids::NodeName;
+use protocol::cluster::NodeNetwork;
+use protocol::ids::{NodeName, TaskKey};
 use protocol::time::Timestamp;
 use tokio::sync::Notify;
+use tokio::time::{Interval, interval_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::known::cluster::Observation;
+use crate::known::cluster::{Observation, wanted};
+use crate::known::sightings::says_the_same;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
 
@@ -27,8 +30,6 @@ const TIDY: Duration = Duration::from_secs(60);
 const CHANGES_AT_ONCE: usize = 1_024;
 /// Pauses between attempts to reach an engine that does not answer.
 const PAUSES: [u64; 5] = [1, 2, 3, 5, 10];
-/// `last_seen` is stored so often while nothing else changes.
-const STORE_EVERY: i64 = 30_000;
 
 /// One node's watcher.
 #[derive(Debug)]
@@ -38,7 +39,6 @@ pub(super) struct Watcher {
     options: EndpointOptions,
     stop: CancellationToken,
     look: Arc<Notify>,
-    stored: Option<NodeObserved>,
     lost_at: Option<Timestamp>,
     absence: Option<(Timestamp, Timestamp)>,
 }
@@ -50,9 +50,8 @@ impl Watcher {
         options: EndpointOptions,
         stop: CancellationToken,
     ) -> Self {
-        let stored = shared.cluster().node(&name).and_then(|node| node.observed.clone());
         let look = Arc::new(Notify::new());
-        Self { shared, name, options, stop, look, stored, lost_at: None, absence: None }
+        Self { shared, name, options, stop, look, lost_at: None, absence: None }
     }
 
     /// Runs until stopped: connects, watches, and when the engine is lost, connects again.
@@ -66,7 +65,7 @@ impl Watcher {
                 watched = self.watch(&mut failures) => watched,
             };
             if let Err(error) = watched {
-                self.lost(&error).await;
+                self.lost(&error);
                 let pause = PAUSES[failures.min(PAUSES.len() - 1)];
                 failures += 1;
                 tokio::select! {
@@ -85,36 +84,45 @@ impl Watcher {
         // Subscribing comes before the first look, so that nothing falls between the two.
         let changes = engine.changes(&self.shared.installation).await?;
         let mut changes = changes.ready_chunks(CHANGES_AT_ONCE);
-        self.found(&info).await;
-        self.look_at(&engine).await?;
+        self.found(&info);
+        self.look_at(&engine, true).await?;
         *failures = 0;
-        let mut heartbeat = tokio::time::interval(HEARTBEAT);
-        let mut look = tokio::time::interval(LOOK);
-        let mut tidy = tokio::time::interval(TIDY);
+        let mut heartbeat = self.every(HEARTBEAT);
+        let mut look = self.every(LOOK);
+        let mut tidy = self.every(TIDY);
         loop {
             tokio::select! {
                 changes = changes.next() => match changes {
                     Some(changes) => {
                         changes.into_iter().collect::<engine::Result<()>>()?;
-                        self.look_at(&engine).await?;
+                        self.look_at(&engine, true).await?;
                     }
                     None => return Err(EngineError::Unreachable("its events ended".into())),
                 },
-                () = self.look.notified() => self.look_at(&engine).await?,
-                _ = look.tick() => self.look_at(&engine).await?,
+                () = self.look.notified() => self.look_at(&engine, true).await?,
+                _ = look.tick() => self.look_at(&engine, false).await?,
                 _ = tidy.tick() => self.tidy_volumes(engine.as_ref()).await?,
-                _ = heartbeat.tick() => { let info = engine.info().await?; self.found(&info).await; }
+                _ = heartbeat.tick() => { let info = engine.info().await?; self.found(&info); }
             }
         }
     }
 
-    /// Looks at the containers and shows what is there.
-    async fn look_at(&self, engine: &Arc<dyn Engine>) -> engine::Result<()> {
+    /// Ticks of a period that begins at another moment for each node: thousands of them are not asked
+    /// all at once.
+    fn every(&self, period: Duration) -> Interval {
+        let part = period / PARTS * part_of(&self.name);
+        interval_at(tokio::time::Instant::now() + part, period)
+    }
+
+    /// Looks at the containers and shows what is there. Where nobody called for it (`called`), whoever
+    /// carries jobs on is only woken if there is anything new.
+    async fn look_at(&self, engine: &Arc<dyn Engine>, called: bool) -> engine::Result<()> {
         let began = Instant::now();
         let looked = self.shared.moments.next();
         let containers = engine.list(&self.shared.installation).await?;
         let containers: HashMap<_, _> =
             containers.into_iter().map(|container| (container.key, container)).collect();
+        let wakes = called || self.are_new(&containers);
         let observation = Observation::Answers {
             engine: Arc::clone(engine),
             looked,
@@ -123,9 +131,21 @@ impl Watcher {
             absence: self.absence,
         };
         self.shared.observations().insert(self.name.clone(), observation);
-        self.shared.bells.jobs.ring();
+        if wakes {
+            self.shared.bells.jobs.ring();
+        }
         rest(began).await;
         Ok(())
+    }
+
+    /// Whether the containers are others than at the last look.
+    fn are_new(&self, containers: &HashMap<TaskKey, Container>) -> bool {
+        match self.shared.observations().get(&self.name) {
+            Some(Observation::Answers { containers: known, absence, .. }) => {
+                **known != *containers || *absence != self.absence
+            }
+            Some(Observation::Silent) | None => true,
+        }
     }
 
     /// Removes the volumes of attempts that are over, and those that only an earlier version needs.
@@ -156,89 +176,67 @@ impl Watcher {
     }
 
     /// The engine answers.
-    async fn found(&mut self, info: &EngineInfo) {
+    fn found(&mut self, info: &EngineInfo) {
         let at = now();
         if let Some(lost) = self.lost_at.take() {
             self.absence = Some((lost, at));
         }
-        self.store(NodeObserved {
+        self.shared.sightings.answered(&self.name, at);
+        self.saw(NodeObserved {
             reachable: true,
             problem: None,
             last_seen: Some(at),
             engine: Some(info.version.clone()),
             capacity: Some(info.capacity()),
             tasks_address: info.tasks_address,
-        })
-        .await;
+        });
     }
 
     /// The engine does not answer.
-    async fn lost(&mut self, error: &EngineError) {
+    fn lost(&mut self, error: &EngineError) {
         if self.lost_at.is_none() {
             tracing::warn!(node = %self.name, %error, "node is out of contact");
         }
         self.lost_at.get_or_insert_with(now);
         self.shared.observations().insert(self.name.clone(), Observation::Silent);
-        let last = self.stored.clone();
-        self.store(NodeObserved {
+        let last = self.shared.cluster().node(&self.name).and_then(|node| node.observed.clone());
+        let answered = self.shared.sightings.last_answer(&self.name);
+        self.saw(NodeObserved {
             reachable: false,
             problem: Some(error.to_string()),
-            last_seen: last.as_ref().and_then(|last| last.last_seen),
+            last_seen: answered.or(last.as_ref().and_then(|last| last.last_seen)),
             engine: last.as_ref().and_then(|last| last.engine.clone()),
             tasks_address: last.as_ref().and_then(|last| last.tasks_address),
             capacity: last.and_then(|last| last.capacity),
-        })
-        .await;
+        });
         self.shared.bells.jobs.ring();
     }
 
-    /// Stores what is news; a mere sign of life only now and then.
-    async fn store(&mut self, observed: NodeObserved) {
-        let news = news(self.stored.as_ref(), &observed);
-        if news == News::Nothing {
-            return;
-        }
-        let name = &self.name;
-        let stored = self
-            .shared
-            .write(async |t| database::nodes::set_observed(t, name, &observed).await)
-            .await;
-        match stored {
-            Ok(_) => {
-                self.stored = Some(observed);
-                if news == News::Changed {
-                    self.shared.tell(Change::Node { name: self.name.clone() });
-                }
-                self.shared.bells.nodes.ring();
-            }
-            Err(error) => tracing::error!(node = %self.name, %error, "cannot store what is seen"),
+    /// Reports what differs from what is known, until that is stored.
+    fn saw(&self, observed: NodeObserved) {
+        let cluster = self.shared.cluster();
+        // Once its node is gone it is about to be stopped.
+        let Some(node) = cluster.node(&self.name) else { return };
+        let network = match self.options.network {
+            Some(_) => NodeNetwork::Bridge,
+            None => NodeNetwork::Host,
+        };
+        let observed = wanted(network, observed);
+        if node.observed.as_ref().is_none_or(|known| !says_the_same(known, &observed)) {
+            self.shared.sightings.report(&self.name, observed);
+            self.shared.bells.sightings.ring();
         }
     }
 }
 
-/// What an observation adds to the last one that was stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum News {
-    /// Nothing that need be stored.
-    Nothing,
-    /// That the node is still there. Who looks at nodes is not told: of a thousand nodes he would be
-    /// told all the time.
-    SignOfLife,
-    /// Something else.
-    Changed,
-}
+/// Moments at which a period may begin.
+const PARTS: u32 = 1_000;
 
-fn news(stored: Option<&NodeObserved>, observed: &NodeObserved) -> News {
-    let Some(stored) = stored else { return News::Changed };
-    let same = NodeObserved { last_seen: observed.last_seen, ..stored.clone() };
-    let old = stored.last_seen.unwrap_or_default();
-    if same != *observed {
-        News::Changed
-    } else if observed.last_seen.unwrap_or_default().since(old) > STORE_EVERY {
-        News::SignOfLife
-    } else {
-        News::Nothing
-    }
+/// Which of them are a node's, always the same.
+fn part_of(name: &NodeName) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    u32::try_from(hasher.finish() % u64::from(PARTS)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -246,24 +244,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sign_of_life_is_stored_now_and_then_and_told_to_nobody() {
-        let seen = |at| NodeObserved {
-            reachable: true,
-            problem: None,
-            last_seen: Some(Timestamp(at)),
-            engine: Some("Docker 29".to_owned()),
-            capacity: None,
-            tasks_address: None,
-        };
-        let lost = NodeObserved { reachable: false, ..seen(1000) };
-        for (stored, observed, expected) in [
-            (None, seen(1000), News::Changed),
-            (Some(seen(1000)), seen(6000), News::Nothing),
-            (Some(seen(1000)), seen(32_000), News::SignOfLife),
-            (Some(seen(1000)), lost.clone(), News::Changed),
-            (Some(lost), seen(6000), News::Changed),
-        ] {
-            assert_eq!(news(stored.as_ref(), &observed), expected, "{observed:?}");
+    fn thousands_of_nodes_are_not_asked_at_once() {
+        let mut begins = [0; 10];
+        for number in 0..10_000 {
+            let name = format!("node-{number}").parse().unwrap();
+            assert_eq!(part_of(&name), part_of(&name));
+            begins[part_of(&name) as usize / 100] += 1;
         }
+        assert!(begins.iter().all(|tenth| (800..1_200).contains(tenth)), "{begins:?}");
     }
 }

@@ -58,7 +58,7 @@ on_both! {
         write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
         write!(stage, |tx| nodes::save(&tx, &settings("n2", "10.0.0.2"), true));
         assert!(write!(stage, |tx| nodes::set_draining(&tx, &node("n1"), true, true)));
-        assert!(write!(stage, |tx| nodes::set_observed(&tx, &node("n1"), &seen())));
+        write!(stage, |tx| nodes::set_observed(&tx, &[(node("n1"), seen())]));
         write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.9.9.9"), false));
         let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
         assert_eq!((found.settings.address.as_str(), found.from_file), ("10.9.9.9", false));
@@ -67,15 +67,43 @@ on_both! {
         assert_eq!((other.draining, other.observed), (false, None));
     }
 
+    async fn what_is_seen_of_many_nodes_is_stored_at_once(stage) {
+        let names: Vec<_> = (1..=300).map(|number| format!("n{number}")).collect();
+        let tx = stage.begin().await?;
+        for name in &names {
+            nodes::save(&tx, &settings(name, "10.0.0.1"), true).await?;
+        }
+        let nothing = NodeObserved {
+            reachable: false, problem: None, last_seen: None, engine: None, capacity: None,
+            tasks_address: None,
+        };
+        let of = |(number, name): (usize, &String)| {
+            (node(name), if number % 2 == 0 { seen() } else { nothing.clone() })
+        };
+        let all: Vec<_> = names.iter().enumerate().map(of).collect();
+        nodes::set_observed(&tx, &all).await?;
+        let some: Vec<_> = names[..280].iter().map(|name| (node(name), at(99))).collect();
+        nodes::set_last_seen(&tx, &some).await?;
+        tx.commit().await?;
+        let list = nodes::list(stage.db.read()).await?;
+        assert_eq!(list.len(), 300);
+        for (number, (found, (name, observed))) in list.iter().zip(&all).enumerate() {
+            assert_eq!(found.settings.name, *name);
+            let last_seen = if number < 280 { Some(at(99)) } else { observed.last_seen };
+            assert_eq!(found.observed, Some(NodeObserved { last_seen, ..observed.clone() }));
+        }
+    }
+
     async fn a_node_out_of_contact_says_why(stage) {
         write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
-        write!(stage, |tx| nodes::set_observed(&tx, &node("n1"), &seen()));
+        write!(stage, |tx| nodes::set_observed(&tx, &[(node("n1"), seen())]));
         let problem = Some("connection refused".to_owned());
         let lost = NodeObserved { reachable: false, problem, ..seen() };
-        write!(stage, |tx| nodes::set_observed(&tx, &node("n1"), &lost));
+        let nobody = (node("n3"), seen());
+        write!(stage, |tx| nodes::set_observed(&tx, &[nobody, (node("n1"), lost.clone())]));
         let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
         assert_eq!(found.observed, Some(lost));
-        assert!(!write!(stage, |tx| nodes::set_observed(&tx, &node("n3"), &seen())));
+        assert_eq!(nodes::get(stage.db.read(), &node("n3")).await?, None);
         assert!(!write!(stage, |tx| nodes::set_draining(&tx, &node("n3"), true, false)));
     }
 

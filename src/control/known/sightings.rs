@@ -1,0 +1,138 @@
+//! What the watchers see of the nodes' engines, until it is stored.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+
+use database::nodes::NodeObserved;
+use protocol::ids::NodeName;
+use protocol::time::Timestamp;
+
+use crate::shared::lock;
+
+/// What is seen of the nodes' engines. That each of thousands still answers is heard every few seconds:
+/// it is only noted here, to be stored rarely and for all together. What is new is stored at once.
+#[derive(Debug, Default)]
+pub(crate) struct Sightings(Mutex<Seen>);
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// When each engine answered last.
+    answered: HashMap<NodeName, Timestamp>,
+    /// What is to be stored.
+    news: BTreeMap<NodeName, NodeObserved>,
+}
+
+impl Sightings {
+    /// A node's engine has answered.
+    pub(crate) fn answered(&self, name: &NodeName, at: Timestamp) {
+        let mut seen = lock(&self.0);
+        match seen.answered.get_mut(name) {
+            Some(known) => *known = at,
+            None => {
+                seen.answered.insert(name.clone(), at);
+            }
+        }
+    }
+
+    /// When a node's engine has answered last since this server started.
+    pub(crate) fn last_answer(&self, name: &NodeName) -> Option<Timestamp> {
+        lock(&self.0).answered.get(name).copied()
+    }
+
+    /// The nodes whose engines have answered since then, each with the last time.
+    pub(crate) fn answered_since(&self, then: Timestamp) -> Vec<(NodeName, Timestamp)> {
+        let seen = lock(&self.0);
+        let since = seen.answered.iter().filter(|(_, at)| **at >= then);
+        since.map(|(name, at)| (name.clone(), *at)).collect()
+    }
+
+    /// Something new is seen of a node: instead of what was seen before and is not stored yet.
+    pub(crate) fn report(&self, name: &NodeName, observed: NodeObserved) {
+        lock(&self.0).news.insert(name.clone(), observed);
+    }
+
+    /// What is new, to be stored.
+    pub(crate) fn take_news(&self) -> Vec<(NodeName, NodeObserved)> {
+        std::mem::take(&mut lock(&self.0).news).into_iter().collect()
+    }
+
+    /// It could not be stored: it still is to be, as far as nothing newer has come.
+    pub(crate) fn put_back(&self, news: Vec<(NodeName, NodeObserved)>) {
+        let mut seen = lock(&self.0);
+        for (name, observed) in news {
+            seen.news.entry(name).or_insert(observed);
+        }
+    }
+
+    /// Nobody looks at the node any more.
+    pub(crate) fn forget(&self, name: &NodeName) {
+        let mut seen = lock(&self.0);
+        seen.answered.remove(name);
+        seen.news.remove(name);
+    }
+}
+
+/// Whether the two say the same, whenever each was seen.
+pub(crate) fn says_the_same(one: &NodeObserved, other: &NodeObserved) -> bool {
+    let NodeObserved { reachable, problem, last_seen: _, engine, capacity, tasks_address } = one;
+    (reachable, problem, engine) == (&other.reachable, &other.problem, &other.engine)
+        && (capacity, tasks_address) == (&other.capacity, &other.tasks_address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(name: &str) -> NodeName {
+        name.parse().unwrap()
+    }
+
+    fn seen(at: i64, reachable: bool) -> NodeObserved {
+        NodeObserved {
+            reachable,
+            problem: None,
+            last_seen: Some(Timestamp(at)),
+            engine: Some("Docker 29".to_owned()),
+            capacity: None,
+            tasks_address: None,
+        }
+    }
+
+    #[test]
+    fn a_sign_of_life_says_nothing_new() {
+        assert!(says_the_same(&seen(1, true), &seen(2, true)));
+        assert!(!says_the_same(&seen(1, true), &seen(1, false)));
+        let other = NodeObserved { engine: None, ..seen(1, true) };
+        assert!(!says_the_same(&seen(1, true), &other));
+    }
+
+    #[test]
+    fn signs_of_life_are_kept_until_they_are_stored_for_all_together() {
+        let sightings = Sightings::default();
+        sightings.answered(&name("a"), Timestamp(1));
+        sightings.answered(&name("b"), Timestamp(2));
+        sightings.answered(&name("a"), Timestamp(3));
+        assert_eq!(sightings.last_answer(&name("a")), Some(Timestamp(3)));
+        assert_eq!(sightings.take_news(), [], "that is no news");
+        assert_eq!(sightings.answered_since(Timestamp(3)), [(name("a"), Timestamp(3))]);
+        assert_eq!(sightings.answered_since(Timestamp(1)).len(), 2);
+        sightings.forget(&name("a"));
+        assert_eq!(sightings.last_answer(&name("a")), None);
+    }
+
+    #[test]
+    fn what_could_not_be_stored_gives_way_to_what_is_newer() {
+        let sightings = Sightings::default();
+        for node in ["a", "b", "c"] {
+            sightings.report(&name(node), seen(1, true));
+        }
+        let news = sightings.take_news();
+        assert_eq!(news.len(), 3);
+        assert_eq!(sightings.take_news(), []);
+        sightings.report(&name("b"), seen(2, false));
+        sightings.put_back(news);
+        sightings.forget(&name("c"));
+        let expected = [(name("a"), seen(1, true)), (name("b"), seen(2, false))];
+        assert_eq!(sightings.take_news(), expected);
+    }
+}
