@@ -24,4 +24,5 @@ mod answers;
 mod effects;
 mod node_map;
 mod tasks;
+mod uses;
 mod views;

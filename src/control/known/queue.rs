@@ -94,11 +94,18 @@ impl Queue {
         self.running.values()
     }
 
-    /// How many jobs of a virtual cluster wait.
-    pub(crate) fn waiting_in(&self, cluster: &VirtualClusterName) -> u64 {
-        let waits =
-            |job: &&Active| job.row.state == State::Waiting && job.row.virtual_cluster == *cluster;
-        self.jobs.values().filter(waits).count() as u64
+    /// How many jobs wait, by virtual cluster.
+    pub(crate) fn waiting_jobs(&self) -> HashMap<VirtualClusterName, u64> {
+        let mut waiting = HashMap::<VirtualClusterName, u64>::new();
+        for job in self.jobs.values().filter(|job| job.row.state == State::Waiting) {
+            match waiting.get_mut(&job.row.virtual_cluster) {
+                Some(jobs) => *jobs += 1,
+                None => {
+                    waiting.insert(job.row.virtual_cluster.clone(), 1);
+                }
+            }
+        }
+        waiting
     }
 
     /// What the scheduler makes of it, to be asked.

@@ -15,10 +15,11 @@ use protocol::cluster::{NodeCondition, NodeSettings};
 use protocol::ids::NodeName;
 use scheduler::Change;
 
+use super::uses::Holdings;
 use super::{effects, node_map, views};
 use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
-use crate::error::database;
+use crate::error::{database, internal};
 use crate::known::cluster::{condition, scheduler_node};
 use crate::known::refresh;
 use crate::records::audit::{Note, difference};
@@ -53,6 +54,25 @@ impl Ops {
         Err(Error::new(ErrorCode::ConflictNodeError, message))
     }
 
+    /// What is made of all nodes as an actor sees them: off the runtime's threads, since there may be
+    /// thousands, and the scheduler waits only until it is known what is held.
+    async fn seen_by<T: Send + 'static>(
+        &self,
+        actor: &Actor,
+        make: impl FnOnce(Vec<NodeView>) -> T + Send + 'static,
+    ) -> Result<T> {
+        let (shared, actor) = (Arc::clone(&self.0), actor.clone());
+        let seen = tokio::task::spawn_blocking(move || {
+            let cluster = shared.cluster();
+            let mut held = Holdings::on(&shared.queue(), |_| true);
+            let nodes = cluster
+                .records()
+                .map(|node| views::node(&actor, node, held.take(&node.settings.name), &shared));
+            make(nodes.collect())
+        });
+        seen.await.map_err(internal)
+    }
+
     async fn changed(&self, name: &NodeName) -> Result<()> {
         refresh::node(&self.0, name).await.map_err(database)?;
         self.0.tell(api::changes::Change::Node { name: name.clone() });
@@ -66,13 +86,12 @@ impl Ops {
 #[async_trait]
 impl Nodes for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>> {
-        let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        let view = |node| views::node(actor, node, &queue, &self.0);
-        Ok(cluster.records().map(view).collect())
+        self.seen_by(actor, |nodes| nodes).await
     }
 
     async fn map(&self, actor: &Actor, query: &NodeQuery) -> Result<NodeMap> {
-        Ok(node_map::select(self.list(actor).await?, query))
+        let query = query.clone();
+        self.seen_by(actor, move |nodes| node_map::select(nodes, &query)).await
     }
 
     async fn silent(&self, _everybody: &Actor) -> Result<Silent> {
@@ -86,9 +105,14 @@ impl Nodes for Ops {
     }
 
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
-        let (cluster, queue) = (self.0.cluster(), self.0.queue());
-        let node = cluster.node(name).ok_or_else(|| missing(name))?;
-        Ok(views::node(actor, node, &queue, &self.0))
+        let (shared, actor, asked) = (Arc::clone(&self.0), actor.clone(), name.clone());
+        let seen = tokio::task::spawn_blocking(move || {
+            let cluster = shared.cluster();
+            let node = cluster.node(&asked)?;
+            let mut held = Holdings::on(&shared.queue(), |node| *node == asked);
+            Some(views::node(&actor, node, held.take(&asked), &shared))
+        });
+        seen.await.map_err(internal)?.ok_or_else(|| missing(name))
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {

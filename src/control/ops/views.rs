@@ -12,16 +12,16 @@ use database::jobs::JobRow;
 use database::nodes::NodeRecord;
 use database::tasks::Task;
 use protocol::amount::Amount;
-use protocol::cluster::{NodeCondition, VirtualClusterSettings};
-use protocol::ids::{GpuType, NodeName};
+use protocol::cluster::VirtualClusterSettings;
+use protocol::ids::GpuType;
 use protocol::placement::TaskPlacement;
-use protocol::resources::{Capacity, Gpu};
+use protocol::resources::Gpu;
 use protocol::spec::TaskRole;
 use protocol::wait::{Expected, Waiting};
-use scheduler::model::{Demand, Standing};
 
-use crate::known::cluster::{Cluster, capacity, condition};
+use crate::known::cluster::{capacity, condition};
 use crate::known::queue::Queue;
+use crate::ops::uses::{Holding, InUse, Uses, add};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -106,26 +106,21 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
     }
 }
 
-/// How an engine is reached says more about the node than others need to know.
-pub(super) fn node(actor: &Actor, node: &NodeRecord, queue: &Queue, shared: &Shared) -> NodeView {
+/// A node and what is held there. How an engine is reached says more about the node than others need to
+/// know.
+pub(super) fn node(
+    actor: &Actor,
+    node: &NodeRecord,
+    held: Vec<Holding>,
+    shared: &Shared,
+) -> NodeView {
     let capacity = capacity(node);
     let name = &node.settings.name;
-    let held = held_on(queue, name);
     let mut used = Usage::default();
-    for (_, place, resources) in &held {
-        add(&mut used, place, resources, &capacity);
+    for Holding { task, demand } in &held {
+        add(&mut used, &task.gpus, demand, &capacity);
     }
-    let tasks = held.iter().filter_map(|(job, place, demand)| {
-        let job = queue.job(*job)?;
-        let role = job.spec.roles.get(place.role as usize)?;
-        Some(NodeTask {
-            job: job.row.key.clone(),
-            task: format!("{}-{}", role.name, place.index),
-            gpus: place.gpus.clone(),
-            gpu_part: Some(amount_of_each(demand)).filter(|part| part.is_part()),
-        })
-    });
-    let tasks: Vec<NodeTask> = tasks.collect();
+    let tasks: Vec<NodeTask> = held.into_iter().map(|holding| holding.task).collect();
     let gpus = capacity.gpus.iter().map(|gpu| gpu_view(gpu, &tasks));
     let observed = node.observed.as_ref();
     let answered = shared.sightings.last_answer(name);
@@ -151,11 +146,6 @@ pub(super) fn node(actor: &Actor, node: &NodeRecord, queue: &Queue, shared: &Sha
     }
 }
 
-/// How much of each of its GPUs a task has.
-fn amount_of_each(demand: &Demand) -> Amount {
-    Amount::from_milli(demand.each_gpu_milli().into())
-}
-
 fn gpu_view(gpu: &Gpu, tasks: &[NodeTask]) -> GpuView {
     let holder = |task: &NodeTask| GpuHolder {
         job: task.job.clone(),
@@ -172,81 +162,29 @@ fn gpu_view(gpu: &Gpu, tasks: &[NodeTask]) -> GpuView {
     }
 }
 
-/// What is held on a node, and by which job.
-type Held<'a> = Vec<(protocol::ids::JobId, &'a TaskPlacement, &'a Demand)>;
-
-fn held_on<'a>(queue: &'a Queue, name: &NodeName) -> Held<'a> {
-    let of = |running: &'a scheduler::model::Running| {
-        running.tasks.iter().map(|(place, resources)| (running.job, place, resources))
-    };
-    queue.running().flat_map(of).filter(|(_, place, _)| place.node == *name).collect()
-}
-
-fn add(usage: &mut Usage, place: &TaskPlacement, resources: &Demand, node: &Capacity) {
-    usage.cpus += resources.cpu_milli / 1000;
-    usage.memory_mb += resources.memory_mb;
-    usage.disk_gb += resources.disk_gb;
-    for index in &place.gpus {
-        if let Some(gpu) = node.gpus.iter().find(|gpu| gpu.index == *index) {
-            *usage.gpus.entry(gpu.gpu_type.clone()).or_default() += amount_of_each(resources);
-        }
-    }
-}
-
 pub(super) fn virtual_cluster(
     usable: bool,
     settings: &VirtualClusterSettings,
-    cluster: &Cluster,
+    uses: &Uses,
     queue: &mut Queue,
 ) -> VirtualClusterView {
     let name = &settings.name;
-    let free = if usable { queue.free(name, now()) } else { BTreeMap::new() };
-    let capacities: BTreeMap<&NodeName, Capacity> =
-        cluster.nodes.iter().map(|node| (&node.settings.name, capacity(node))).collect();
-    let nothing = Capacity::default();
-    let mut used = Usage::default();
-    let mut borrowed = Usage::default();
-    let mut running_jobs = 0;
-    for running in queue.running().filter(|job| job.virtual_cluster == *name) {
-        running_jobs += 1;
-        for (place, resources) in &running.tasks {
-            let node = capacities.get(&place.node).unwrap_or(&nothing);
-            add(&mut used, place, resources, node);
-            if running.standing == Standing::Borrowed {
-                add(&mut borrowed, place, resources, node);
-            }
-        }
-    }
+    let InUse { used, borrowed, running_jobs } = uses.by(name);
     VirtualClusterView {
         usable,
-        free,
+        free: if usable { queue.free(name, now()) } else { BTreeMap::new() },
         used,
         borrowed,
-        total: bounded(settings, ready(cluster)),
+        total: bounded(settings, uses.ready()),
         running_jobs,
-        waiting_jobs: queue.waiting_in(name),
+        waiting_jobs: uses.waiting(name),
         settings: settings.clone(),
     }
 }
 
-/// What the nodes that take tasks have together.
-fn ready(cluster: &Cluster) -> Usage {
-    let mut total = Usage::default();
-    for node in cluster.nodes.iter().filter(|node| condition(node) == NodeCondition::Ready) {
-        let capacity = capacity(node);
-        total.cpus += u64::from(capacity.cpus);
-        total.memory_mb += capacity.memory_mb;
-        total.disk_gb += capacity.disk_gb;
-        for gpu in capacity.gpus {
-            *total.gpus.entry(gpu.gpu_type).or_default() += Amount::whole(1);
-        }
-    }
-    total
-}
-
 /// The share where it is bounded, else all there is. Once a share names a GPU type, types that it
 /// does not name have a share of 0.
-fn bounded(settings: &VirtualClusterSettings, all: Usage) -> Usage {
+fn bounded(settings: &VirtualClusterSettings, all: &Usage) -> Usage {
     let share = &settings.share;
     let of_share = share.gpus.iter().map(|(kind, count)| (kind.clone(), Amount::whole(*count)));
     let mut gpus: BTreeMap<GpuType, Amount> = of_share.collect();
@@ -255,7 +193,7 @@ fn bounded(settings: &VirtualClusterSettings, all: Usage) -> Usage {
             Amount::whole(shape.gpus.into()).times(shape.count.into());
     }
     if gpus.is_empty() {
-        gpus = all.gpus;
+        gpus.clone_from(&all.gpus);
     }
     Usage {
         cpus: share.cpus.unwrap_or(all.cpus),

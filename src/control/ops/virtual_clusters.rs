@@ -12,6 +12,7 @@ use protocol::ids::VirtualClusterName;
 use scheduler::Change;
 use scheduler::model::VirtualCluster;
 
+use super::uses::Uses;
 use super::{effects, views};
 use crate::accounts::rights::{Usable, administrators_only};
 use crate::error::database;
@@ -39,8 +40,8 @@ impl VirtualClusters for Ops {
         let may_use: Vec<bool> =
             cluster.virtual_clusters.iter().map(|settings| usable.admits(settings)).collect();
         let asked = self.0.ask(move |queue, _| {
-            let view =
-                |(settings, usable)| views::virtual_cluster(usable, settings, &cluster, queue);
+            let uses = Uses::of(&cluster, queue);
+            let view = |(settings, usable)| views::virtual_cluster(usable, settings, &uses, queue);
             cluster.virtual_clusters.iter().zip(may_use).map(view).collect()
         });
         asked.await
@@ -51,8 +52,10 @@ impl VirtualClusters for Ops {
         let cluster = self.0.cluster();
         let settings = cluster.virtual_cluster(name).ok_or_else(|| missing(name))?.clone();
         let usable = usable.admits(&settings);
-        let asked =
-            self.0.ask(move |queue, _| views::virtual_cluster(usable, &settings, &cluster, queue));
+        let asked = self.0.ask(move |queue, _| {
+            let uses = Uses::of(&cluster, queue);
+            views::virtual_cluster(usable, &settings, &uses, queue)
+        });
         asked.await
     }
 

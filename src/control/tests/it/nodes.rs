@@ -2,6 +2,7 @@
 
 use api::audit::AuditAction;
 use api::{Actor, ErrorCode};
+use protocol::amount::Amount;
 use protocol::cluster::{NodeNetwork, NodeSettings};
 use protocol::ids::VirtualClusterName;
 use protocol::state::State;
@@ -94,6 +95,40 @@ async fn what_a_change_of_a_node_does_is_said_before() {
     until_state(backend, "waits", State::Running).await;
     let log = backend.audit.list(&admin(), None, 1).await.unwrap();
     assert_eq!((log[0].action, log[0].detail.as_str()), (AuditAction::NodeSaved, "added"));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_node_and_each_virtual_cluster_says_what_is_held_of_it() {
+    let house = House::new(3);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("pair", 2, 8, "sleep 1000", "")).await;
+    until_state(backend, "pair", State::Running).await;
+    submit(backend, job("single", 1, 4, "sleep 1000", "")).await;
+    until_state(backend, "single", State::Running).await;
+    submit(backend, job("waits", 1, 8, "sleep 1000", "")).await;
+    until(backend, "waits", |detail| detail.summary.waiting.is_some()).await;
+    let list = backend.nodes.list(&admin()).await.unwrap();
+    let mut held = Vec::new();
+    for node in &list {
+        let alone = backend.nodes.get(&admin(), &node.name).await.unwrap();
+        assert_eq!((&alone.tasks, &alone.used), (&node.tasks, &node.used));
+        let gpus = node.gpus.iter().filter(|gpu| gpu.job.is_some()).count();
+        assert_eq!(node.used.gpus.values().copied().sum::<Amount>(), Amount::whole(gpus as u64));
+        assert_eq!(node.used.cpus, node.tasks.len() as u64);
+        held.extend(node.tasks.iter().map(|task| (task.job.name.to_string(), task.gpus.len())));
+    }
+    held.sort();
+    let expected = [("pair", 8), ("pair", 8), ("single", 4)];
+    assert_eq!(held, expected.map(|(name, gpus)| (name.to_owned(), gpus)));
+    let clusters = backend.virtual_clusters.list(&admin()).await.unwrap();
+    let [only] = clusters.as_slice() else { panic!("there is one virtual cluster") };
+    assert_eq!(only.used.gpus.values().copied().sum::<Amount>(), Amount::whole(20));
+    assert_eq!((only.running_jobs, only.waiting_jobs), (2, 1));
+    let name = VirtualClusterName::default();
+    let alone = backend.virtual_clusters.get(&admin(), &name).await.unwrap();
+    assert_eq!((&alone.used, alone.running_jobs), (&only.used, 2));
     control.shutdown().await;
 }
 

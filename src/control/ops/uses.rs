@@ -1,0 +1,134 @@
+//! What is held on nodes and by virtual clusters: put together once, however many of them are looked at.
+
+use std::collections::HashMap;
+
+use api::cluster::{NodeTask, Usage};
+use protocol::amount::Amount;
+use protocol::cluster::NodeCondition;
+use protocol::ids::{NodeName, VirtualClusterName};
+use protocol::resources::Capacity;
+use scheduler::model::{Demand, Standing};
+
+use crate::known::cluster::{Cluster, capacity, condition};
+use crate::known::queue::Queue;
+
+/// What a task has of its node.
+#[derive(Debug)]
+pub(super) struct Holding {
+    pub(super) task: NodeTask,
+    pub(super) demand: Demand,
+}
+
+/// What is held on each node.
+#[derive(Debug)]
+pub(super) struct Holdings(HashMap<NodeName, Vec<Holding>>);
+
+impl Holdings {
+    /// On those nodes that are asked for.
+    pub(super) fn on(queue: &Queue, asked: impl Fn(&NodeName) -> bool) -> Self {
+        let mut holdings = HashMap::<NodeName, Vec<Holding>>::new();
+        for running in queue.running() {
+            let Some(job) = queue.job(running.job) else { continue };
+            for (place, demand) in running.tasks.iter().filter(|(place, _)| asked(&place.node)) {
+                let Some(role) = job.spec.roles.get(place.role as usize) else { continue };
+                let task = NodeTask {
+                    job: job.row.key.clone(),
+                    task: format!("{}-{}", role.name, place.index),
+                    gpus: place.gpus.clone(),
+                    gpu_part: Some(amount_of_each(demand)).filter(|part| part.is_part()),
+                };
+                let there = holdings.entry(place.node.clone()).or_default();
+                there.push(Holding { task, demand: *demand });
+            }
+        }
+        Self(holdings)
+    }
+
+    /// What is held on a node, to be shown once.
+    pub(super) fn take(&mut self, node: &NodeName) -> Vec<Holding> {
+        self.0.remove(node).unwrap_or_default()
+    }
+}
+
+/// What a virtual cluster's jobs hold.
+#[derive(Debug, Clone, Default)]
+pub(super) struct InUse {
+    pub(super) used: Usage,
+    /// What of that is others'.
+    pub(super) borrowed: Usage,
+    pub(super) running_jobs: u64,
+}
+
+/// What all virtual clusters hold and wait for, and what there is.
+#[derive(Debug)]
+pub(super) struct Uses {
+    running: HashMap<VirtualClusterName, InUse>,
+    waiting: HashMap<VirtualClusterName, u64>,
+    ready: Usage,
+}
+
+impl Uses {
+    pub(super) fn of(cluster: &Cluster, queue: &Queue) -> Self {
+        let mut capacities: HashMap<&NodeName, Capacity> = HashMap::new();
+        let mut running = HashMap::<VirtualClusterName, InUse>::new();
+        for job in queue.running() {
+            let uses = running.entry(job.virtual_cluster.clone()).or_default();
+            uses.running_jobs += 1;
+            for (place, demand) in &job.tasks {
+                let of_node = || cluster.node(&place.node).map(capacity).unwrap_or_default();
+                let node = capacities.entry(&place.node).or_insert_with(of_node);
+                add(&mut uses.used, &place.gpus, demand, node);
+                if job.standing == Standing::Borrowed {
+                    add(&mut uses.borrowed, &place.gpus, demand, node);
+                }
+            }
+        }
+        Self { running, waiting: queue.waiting_jobs(), ready: ready(cluster) }
+    }
+
+    /// What a virtual cluster holds.
+    pub(super) fn by(&self, name: &VirtualClusterName) -> InUse {
+        self.running.get(name).cloned().unwrap_or_default()
+    }
+
+    /// How many of its jobs wait.
+    pub(super) fn waiting(&self, name: &VirtualClusterName) -> u64 {
+        self.waiting.get(name).copied().unwrap_or(0)
+    }
+
+    /// What the nodes that take tasks have together.
+    pub(super) fn ready(&self) -> &Usage {
+        &self.ready
+    }
+}
+
+fn ready(cluster: &Cluster) -> Usage {
+    let mut total = Usage::default();
+    for node in cluster.records().filter(|node| condition(node) == NodeCondition::Ready) {
+        let capacity = capacity(node);
+        total.cpus += u64::from(capacity.cpus);
+        total.memory_mb += capacity.memory_mb;
+        total.disk_gb += capacity.disk_gb;
+        for gpu in capacity.gpus {
+            *total.gpus.entry(gpu.gpu_type).or_default() += Amount::whole(1);
+        }
+    }
+    total
+}
+
+/// Adds what a task has of its node.
+pub(super) fn add(usage: &mut Usage, gpus: &[u32], demand: &Demand, node: &Capacity) {
+    usage.cpus += demand.cpu_milli / 1000;
+    usage.memory_mb += demand.memory_mb;
+    usage.disk_gb += demand.disk_gb;
+    for index in gpus {
+        if let Some(gpu) = node.gpus.iter().find(|gpu| gpu.index == *index) {
+            *usage.gpus.entry(gpu.gpu_type.clone()).or_default() += amount_of_each(demand);
+        }
+    }
+}
+
+/// How much of each of its GPUs a task has.
+fn amount_of_each(demand: &Demand) -> Amount {
+    Amount::from_milli(demand.each_gpu_milli().into())
+}
