@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -6,6 +6,7 @@ use api::changes::{Change, Mark, News};
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt;
 use futures::stream::BoxStream;
+use protocol::ids::{JobId, NodeName, UserName};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +29,9 @@ struct Kept {
     told: VecDeque<(Change, Bytes)>,
     /// The number of the last one.
     number: u64,
+    /// The events that were told together last, and the number before them: nearly all who listen have
+    /// heard up to there, and all are given the same bytes.
+    latest: (u64, Bytes),
 }
 
 impl Newsroom {
@@ -45,12 +49,14 @@ impl Newsroom {
         while let Some(Some(first)) = shutdown.run_until_cancelled(changes.next()).await {
             let mut together = vec![first];
             let more = async {
-                while let Some(change) = changes.next().await {
-                    add(&mut together, change);
+                while together.len() < KEPT
+                    && let Some(change) = changes.next().await
+                {
+                    together.push(change);
                 }
             };
             let _either_way = tokio::time::timeout(GATHER, more).await;
-            self.tell(together);
+            self.tell(once_each(together));
         }
     }
 
@@ -71,8 +77,12 @@ impl Newsroom {
         if mark == now {
             return None;
         }
+        let (before, latest) = &kept.latest;
+        if mark == (Mark { number: *before, ..now }) {
+            return Some((latest.clone(), now));
+        }
         let Some(new) = kept.after(mark, self.run) else {
-            return Some((record(now, &Change::Missed), now));
+            return Some((record(now, &Change::Missed).into(), now));
         };
         let mut records = BytesMut::new();
         for (_, record) in new {
@@ -94,11 +104,21 @@ impl Newsroom {
 
     fn tell(&self, changes: Vec<Change>) {
         let mut kept = self.kept();
-        for change in changes {
+        let before = kept.number;
+        let (mut written, mut ends) = (BytesMut::new(), Vec::with_capacity(changes.len()));
+        for change in &changes {
             kept.number += 1;
-            let record = record(Mark { run: self.run, number: kept.number }, &change);
-            kept.told.push_back((change, record));
+            let mark = Mark { run: self.run, number: kept.number };
+            written.extend_from_slice(record(mark, change).as_bytes());
+            ends.push(written.len());
         }
+        let written = written.freeze();
+        let mut begin = 0;
+        for (change, end) in changes.into_iter().zip(ends) {
+            kept.told.push_back((change, written.slice(begin..end)));
+            begin = end;
+        }
+        kept.latest = (before, written);
         let surplus = kept.told.len().saturating_sub(KEPT);
         kept.told.drain(..surplus);
         self.ticker.send_replace(kept.number);
@@ -118,23 +138,52 @@ impl Kept {
     }
 }
 
+/// What a change is about.
+#[derive(PartialEq, Eq, Hash)]
+enum About<'c> {
+    Job(JobId),
+    Node(&'c NodeName),
+    Image(&'c UserName),
+    Cluster,
+    Queue,
+    Missed,
+}
+
+impl<'c> From<&'c Change> for About<'c> {
+    fn from(change: &'c Change) -> Self {
+        match change {
+            Change::Job { id, key: _, state: _ } => Self::Job(*id),
+            Change::Node { name } => Self::Node(name),
+            Change::Image { owner } => Self::Image(owner),
+            Change::Cluster => Self::Cluster,
+            Change::Queue => Self::Queue,
+            Change::Missed => Self::Missed,
+        }
+    }
+}
+
 /// Of a job its last state counts, of all else that it changed.
-fn add(together: &mut Vec<Change>, change: Change) {
-    let same = |other: &Change| match (other, &change) {
-        (Change::Job { id: one, .. }, Change::Job { id: other, .. }) => one == other,
-        (one, other) => one == other,
-    };
-    together.retain(|other| !same(other));
-    together.push(change);
+fn once_each(changes: Vec<Change>) -> Vec<Change> {
+    let last = are_last(&changes);
+    changes.into_iter().zip(last).filter(|(_, last)| *last).map(|(change, _)| change).collect()
+}
+
+/// Of each change whether no later one is about the same.
+fn are_last(changes: &[Change]) -> Vec<bool> {
+    let mut later = HashSet::new();
+    let mut last: Vec<bool> =
+        changes.iter().rev().map(|change| later.insert(About::from(change))).collect();
+    last.reverse();
+    last
 }
 
 /// A change as an event of the stream.
-fn record(mark: Mark, change: &Change) -> Bytes {
+fn record(mark: Mark, change: &Change) -> String {
     let data = serde_json::to_string(change).unwrap_or_else(|error| {
         tracing::error!(%error, "a change cannot be written");
         r#"{"kind":"missed"}"#.to_owned()
     });
-    Bytes::from(format!("id: {mark}\ndata: {data}\n\n"))
+    format!("id: {mark}\ndata: {data}\n\n")
 }
 
 #[cfg(test)]
@@ -185,13 +234,40 @@ mod tests {
     }
 
     #[test]
+    fn what_many_listen_to_is_written_once() {
+        let news = Newsroom::new();
+        let begin = news.mark();
+        news.tell(vec![Change::Cluster, Change::Queue]);
+        let middle = news.mark();
+        news.tell((1..=100).map(|id| job(id, State::Running)).collect());
+        let (one, _) = news.records_after(middle).unwrap();
+        let (other, now) = news.records_after(middle).unwrap();
+        assert_eq!((one.as_ptr(), now), (other.as_ptr(), news.mark()), "both have the same bytes");
+        let (all, _) = news.records_after(begin).unwrap();
+        assert!(all.ends_with(&one));
+        assert!(all.starts_with(format!("id: {}.1\ndata: ", begin.run).as_bytes()));
+        let told = all.windows(4).filter(|part| *part == b"id: ").count();
+        assert_eq!(told, 102);
+        let before_the_last = Mark { number: now.number - 1, ..now };
+        let (last, _) = news.records_after(before_the_last).unwrap();
+        assert!(one.ends_with(&last) && last.len() < 200);
+    }
+
+    #[test]
     fn of_one_thing_it_is_told_once() {
-        let mut together = vec![job(1, State::Waiting)];
-        for change in
-            [Change::Cluster, job(2, State::Running), job(1, State::Running), Change::Cluster]
-        {
-            add(&mut together, change);
-        }
-        assert_eq!(together, [job(2, State::Running), job(1, State::Running), Change::Cluster]);
+        let node = |name: &str| Change::Node { name: name.parse().unwrap() };
+        let together = vec![
+            job(1, State::Waiting),
+            node("a"),
+            Change::Cluster,
+            job(2, State::Running),
+            node("b"),
+            job(1, State::Running),
+            node("a"),
+            Change::Cluster,
+        ];
+        let once =
+            [job(2, State::Running), node("b"), job(1, State::Running), node("a"), Change::Cluster];
+        assert_eq!(once_each(together), once);
     }
 }
