@@ -7,6 +7,7 @@ mod idle_memory;
 mod large_job;
 mod list;
 mod log;
+mod nodes;
 mod pages;
 mod scheduler;
 mod submit_to_start;
@@ -48,6 +49,8 @@ enum Name {
     IdleMemory,
     /// Memory and others' answers while two jobs of 2 500 tasks are launched.
     LargeJob,
+    /// What 1 000 and 10 000 simulated nodes cost: start, memory, idling, submissions, looks, drains.
+    Nodes,
     /// A log of a million lines: its end, any place of it, and searches.
     Log,
     /// Bytes that the first page transfers.
@@ -84,6 +87,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::LargeJob => large_job::measure(&binary)?,
             Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
+            Name::Nodes => {
+                nodes::run(&binary)?;
+                continue;
+            }
             Name::Pages => {
                 pages::run(workspace, &binary)?;
                 continue;

@@ -77,6 +77,15 @@ impl Berth {
         self.process.id()
     }
 
+    /// A line of what the kernel tells of the server's memory, in MiB.
+    pub(super) fn memory(&self, line: &str) -> Result<f64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
+        let found = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));
+        let kilobytes = found.and_then(|text| text.split_whitespace().next());
+        let kilobytes = kilobytes.with_context(|| format!("the kernel tells no {line}"))?;
+        Ok(kilobytes.parse::<f64>()? / 1024.0)
+    }
+
     /// A path of the server as an address.
     pub(super) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)

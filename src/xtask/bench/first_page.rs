@@ -28,7 +28,8 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     Ok(vec![Measured { name: "first_page", value: kilobytes, unit: "kB" }])
 }
 
-fn sign_in(berth: &Berth) -> Result<String> {
+/// The cookie of a session.
+pub(super) fn sign_in(berth: &Berth) -> Result<String> {
     let answer = berth
         .agent()
         .post(berth.url("/auth/sign-in"))
@@ -39,7 +40,7 @@ fn sign_in(berth: &Berth) -> Result<String> {
 }
 
 /// A body as it is transferred: ureq is built without brotli and so leaves it as it comes.
-fn fetch(berth: &Berth, path: &str, cookie: &str, encoding: &str) -> Result<Vec<u8>> {
+pub(super) fn fetch(berth: &Berth, path: &str, cookie: &str, encoding: &str) -> Result<Vec<u8>> {
     let mut answer = berth
         .agent()
         .get(berth.url(path))

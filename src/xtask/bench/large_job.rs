@@ -2,7 +2,6 @@
 //! memory, and how long others wait for an answer meanwhile.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -57,7 +56,7 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     answers.sort_by(f64::total_cmp);
     let late = answers.get(answers.len() * 99 / 100).or(answers.last());
     Ok(vec![
-        Measured { name: "large_job_memory", value: peak(&berth)?, unit: "MiB" },
+        Measured { name: "large_job_memory", value: berth.memory("VmHWM")?, unit: "MiB" },
         Measured { name: "large_job_list_p99", value: *late.context("no answer")?, unit: "ms" },
         Measured { name: "large_job_started", value: started, unit: "s" },
     ])
@@ -84,12 +83,4 @@ fn all_run(berth: &Berth, names: &[String]) -> Result<bool> {
         }
     }
     Ok(true)
-}
-
-/// The most memory that the server has had.
-pub(super) fn peak(berth: &Berth) -> Result<f64> {
-    let status = fs::read_to_string(format!("/proc/{}/status", berth.process_id()))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next());
-    Ok(kilobytes.context("the kernel tells no VmHWM")?.parse::<f64>()? / 1024.0)
 }

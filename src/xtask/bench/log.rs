@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::berth::{Berth, small_job};
-use super::{Measured, large_job, submit_to_start};
+use super::{Measured, submit_to_start};
 use crate::base_image::IMAGE;
 use crate::docker::PrivateEngine;
 use crate::setup;
@@ -50,7 +50,7 @@ pub(super) fn measure(workspace: &Workspace, binary: &Path) -> Result<Vec<Measur
     measured.extend(places(&berth, kept)?);
     measured.push(Measured {
         name: "log_server_memory",
-        value: large_job::peak(&berth)?,
+        value: berth.memory("VmHWM")?,
         unit: "MiB",
     });
     Ok(measured)
