@@ -52,6 +52,17 @@ impl AttemptUpdate {
     pub fn to(state: State) -> Self {
         Self { state, started_at: None, completed_at: None, exit: None }
     }
+
+    /// Changes an attempt that is known from before as the database changes it.
+    pub fn apply(&self, attempt: &mut Attempt) {
+        let Self { state, started_at, completed_at, exit } = self;
+        attempt.state = *state;
+        attempt.started_at = started_at.or(attempt.started_at);
+        attempt.completed_at = completed_at.or(attempt.completed_at);
+        if exit.is_some() {
+            attempt.exit.clone_from(exit);
+        }
+    }
 }
 
 /// Stores attempts: all of them or none.

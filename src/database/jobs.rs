@@ -144,4 +144,26 @@ impl JobUpdate {
             avoid: None,
         }
     }
+
+    /// Changes a job that is known from before as the database changes it.
+    pub fn apply(&self, row: &mut JobRow) {
+        let Self { state, started_at, completed_at, exit, attempt, retries, not_before, avoid } =
+            self;
+        row.state = *state;
+        row.started_at = started_at.or(row.started_at);
+        row.completed_at = completed_at.or(row.completed_at);
+        if exit.is_some() {
+            row.exit.clone_from(exit);
+        }
+        row.attempt = attempt.or(row.attempt);
+        row.retries = retries.unwrap_or(row.retries);
+        if let Some(avoid) = avoid {
+            row.avoid.clone_from(avoid);
+        }
+        if *state == State::Waiting {
+            row.not_before = not_before.or(row.not_before);
+        } else {
+            (row.not_before, row.held) = (None, None);
+        }
+    }
 }

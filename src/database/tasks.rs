@@ -114,4 +114,29 @@ impl TaskUpdate {
             exit: None,
         }
     }
+
+    /// Changes a task that is known from before as the database changes it.
+    pub fn apply(&self, task: &mut Task) {
+        let Self { state, container, progress, intent, started_at, completed_at, exit } = self;
+        task.state = *state;
+        if container.is_some() {
+            task.container.clone_from(container);
+        }
+        match (state, progress) {
+            (State::Preparing, Change::Keep) => {}
+            (State::Preparing, Change::Set(progress)) => task.progress = Some(progress.clone()),
+            // Only what prepares is told of.
+            (_, _) => task.progress = None,
+        }
+        match intent {
+            Change::Keep => {}
+            Change::Clear => task.intent = None,
+            Change::Set(intent) => task.intent = Some(*intent),
+        }
+        task.started_at = started_at.or(task.started_at);
+        task.completed_at = completed_at.or(task.completed_at);
+        if exit.is_some() {
+            task.exit.clone_from(exit);
+        }
+    }
 }

@@ -42,14 +42,20 @@ on_both! {
         (to.started_at, to.completed_at, to.exit) = (Some(at(8)), Some(at(9)), Some(exit(1)));
         let early = write!(stage, |tx| attempts::update(&tx, job, 0, State::Running, to.clone()));
         assert!(!early, "it prepares and does not run");
+        // Who knows it from before knows it afterwards.
+        let mut known = both[0].clone();
+        to.apply(&mut known);
         assert!(write!(stage, |tx| attempts::update(&tx, job, 0, State::Preparing, to)));
         let found = attempts::of_job(stage.db.read(), job).await?;
+        assert_eq!(found[0], known);
         assert_eq!((found[0].state, found[0].exit.clone()), (State::Failed, Some(exit(1))));
         assert_eq!((found[0].started_at, found[0].completed_at), (Some(at(8)), Some(at(9))));
         assert_eq!(found[1], both[1], "the other attempt stays");
         let to = AttemptUpdate::to(State::Stopped);
+        to.apply(&mut known);
         assert!(write!(stage, |tx| attempts::update(&tx, job, 0, State::Failed, to)));
         let found = attempts::of_job(stage.db.read(), job).await?;
+        assert_eq!(found[0], known);
         assert_eq!((found[0].state, found[0].exit.clone()), (State::Stopped, Some(exit(1))));
     }
 }

@@ -138,8 +138,12 @@ on_both! {
         let before = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
         assert_eq!((before.attempt, before.not_before), (None, None), "it was not running");
 
+        // Who knows it from before knows it afterwards.
+        let mut known = before;
+        all.apply(&mut known);
         assert!(write!(stage, |tx| jobs::update(&tx, id, State::Waiting, all)));
         let row = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
+        assert_eq!(row, known);
         assert_eq!(row.not_before, Some(at(77)));
         assert_eq!((row.exit, row.attempt), (Some(exit(1)), Some(3)));
         assert_eq!((row.retries.user, row.retries.platform), (1, 2));
@@ -148,8 +152,10 @@ on_both! {
         let mut last = JobUpdate::to(State::Succeeded);
         last.completed_at = Some(at(99));
         last.exit = Some(exit(0));
+        last.apply(&mut known);
         assert!(write!(stage, |tx| jobs::update(&tx, id, State::Waiting, last)));
         let row = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
+        assert_eq!(row, known);
         assert_eq!((row.state, row.completed_at), (State::Succeeded, Some(at(99))));
         assert_eq!(row.exit, Some(exit(0)));
         assert_eq!(row.not_before, None, "it does not wait any more");
