@@ -22,7 +22,7 @@ use crate::shared::lock;
 use crate::wake::now;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod told;
 
 pub(crate) use told::{News, request, wanted};

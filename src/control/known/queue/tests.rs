@@ -7,7 +7,6 @@ use database::jobs::{JobRow, StopRequest};
 use database::nodes::NodeObserved;
 use database::tasks::Task;
 use proptest::prelude::*;
-use protocol::amount::Amount;
 use protocol::cluster::{GpuCount, GpuRuntime, NodeSettings, VirtualClusterSettings};
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, TaskKey};
@@ -81,7 +80,8 @@ fn spec(tasks: u32, gpus: u32) -> JobSpec {
     protocol::parse::parse(&text).unwrap().spec
 }
 
-fn node(name: &str) -> NodeRecord {
+/// A node that answers.
+pub(crate) fn node(name: &str) -> NodeRecord {
     NodeRecord {
         settings: NodeSettings {
             name: name.parse().unwrap(),
@@ -116,6 +116,33 @@ fn node(name: &str) -> NodeRecord {
 fn with_gpu(healthy: bool) -> Capacity {
     let gpu = Gpu { index: 2, gpu_type: "A100".parse().unwrap(), uuid: None, healthy };
     Capacity { gpus: vec![gpu], ..Capacity::default() }
+}
+
+/// A job that was just submitted.
+pub(crate) fn row(id: JobId, spec: &JobSpec, submitted_at: Timestamp) -> JobRow {
+    JobRow {
+        id,
+        key: JobKey { user: "alice".parse().unwrap(), name: spec.name.clone() },
+        state: State::Waiting,
+        stop: None,
+        virtual_cluster: spec.virtual_cluster.clone(),
+        priority: spec.priority,
+        tasks: spec.task_count(),
+        roles: 1,
+        gpus: spec.gpu_count(),
+        gpu_types: Vec::new(),
+        retries: Retries::default(),
+        submitted_at,
+        started_at: None,
+        completed_at: None,
+        exit: None,
+        attempt: None,
+        not_before: None,
+        avoid: Vec::new(),
+        held: None,
+        moved_ms: 0,
+        most_priority: None,
+    }
 }
 
 impl Records {
@@ -215,29 +242,10 @@ impl Records {
     fn comes(&mut self, tasks: u32, gpus: u32, opportunistic: bool) {
         let spec = spec(tasks, gpus);
         let id = JobId(i64::try_from(self.rows.len()).unwrap() + 1);
-        let row = JobRow {
-            id,
-            key: JobKey { user: "alice".parse().unwrap(), name: spec.name.clone() },
-            state: State::Waiting,
-            stop: None,
-            virtual_cluster: spec.virtual_cluster.clone(),
-            priority: if opportunistic { Priority::OPPORTUNISTIC } else { spec.priority },
-            tasks,
-            roles: 1,
-            gpus: Amount::whole(u64::from(tasks * gpus)),
-            gpu_types: Vec::new(),
-            retries: Retries::default(),
-            submitted_at: self.now,
-            started_at: None,
-            completed_at: None,
-            exit: None,
-            attempt: None,
-            not_before: None,
-            avoid: Vec::new(),
-            held: None,
-            moved_ms: 0,
-            most_priority: None,
-        };
+        let mut row = row(id, &spec, self.now);
+        if opportunistic {
+            row.priority = Priority::OPPORTUNISTIC;
+        }
         self.touched.insert(id);
         self.rows.insert(id, Active { row, spec: spec.into() });
     }
