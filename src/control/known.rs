@@ -3,6 +3,7 @@
 
 pub(crate) mod active;
 pub(crate) mod cluster;
+pub(crate) mod observations;
 pub(crate) mod own_failures;
 pub(crate) mod portal;
 pub(crate) mod promises;
@@ -11,3 +12,4 @@ pub(crate) mod refresh;
 pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod sightings;
+pub(crate) mod told;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use api::changes::Change;
 use database::{Database, Transaction};
-use protocol::ids::{JobId, JobKey, NodeName, TaskKey};
+use protocol::ids::{JobId, JobKey, TaskKey};
 use protocol::spec::JobSpec;
 use protocol::state::State;
 use storage::Storage;
@@ -17,12 +17,14 @@ use crate::accounts::rights::SignInOptions;
 use crate::container::guest::Guest;
 use crate::container::images::Doings;
 use crate::container::tunnels::Tunnels;
-use crate::known::cluster::{Cluster, Observation};
+use crate::known::cluster::Cluster;
+use crate::known::observations::Observations;
 use crate::known::own_failures::OwnFailures;
 use crate::known::portal::Portal;
 use crate::known::queue::Queue;
 use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::sightings::Sightings;
+use crate::known::told::Told;
 use crate::logs::spools::Spools;
 use crate::records::audit::Bursts;
 use crate::secrets::sealing::Seal;
@@ -63,11 +65,13 @@ pub(crate) struct Shared {
     queue: Mutex<Queue>,
     /// Jobs that have changed since the scheduler's loop took them in.
     touched: Mutex<HashSet<JobId>>,
+    /// What the jobs' loop has not taken in yet.
+    told: Mutex<Told>,
     specs: Mutex<HashMap<JobId, Arc<JobSpec>>>,
     /// What is seen of each node's engine, until it is stored.
     pub(crate) sightings: Sightings,
     /// What the loops see of each node's engine.
-    observations: Mutex<HashMap<NodeName, Observation>>,
+    observations: Mutex<Observations>,
     /// What is being done with images.
     pub(crate) images: Doings,
     /// Ways into tasks that wait for their next use.
@@ -130,6 +134,7 @@ impl Shared {
             reading: tokio::sync::Mutex::default(),
             queue: Mutex::default(),
             touched: Mutex::default(),
+            told: Mutex::default(),
             specs: Mutex::default(),
             sightings: Sightings::default(),
             observations: Mutex::default(),
@@ -154,17 +159,51 @@ impl Shared {
         Ok(done)
     }
 
-    /// Tells the pages and, of a job, the scheduler's loop. Nobody listening is no error.
+    /// Tells the pages and, of a job of which something was stored, the loops.
     pub(crate) fn tell(&self, change: Change) {
+        if let Change::Job { id, .. } = change {
+            self.note_stored([id]);
+        }
+        self.tell_queue(change);
+    }
+
+    /// Tells the pages and, of a job, the scheduler's loop: the one over the jobs knows it already, or
+    /// has nothing to do with it.
+    pub(crate) fn tell_queue(&self, change: Change) {
         if let Change::Job { id, .. } = change {
             lock(&self.touched).insert(id);
         }
+        self.tell_pages(change);
+    }
+
+    /// Tells the pages of what is not stored. Nobody listening is no error.
+    pub(crate) fn tell_pages(&self, change: Change) {
         let _nobody_listens = self.changes.send(change);
     }
 
     /// Tells of a job's change, once it is stored.
     pub(crate) fn tell_job(&self, id: JobId, key: &JobKey, state: State) {
         self.tell(Change::Job { id, key: key.clone(), state });
+    }
+
+    /// Tells the loop over the jobs alone that something was stored of these.
+    pub(crate) fn note_stored(&self, jobs: impl IntoIterator<Item = JobId>) {
+        lock(&self.told).stored.extend(jobs);
+    }
+
+    /// Tells it to look at a task again, though nothing was stored of it.
+    pub(crate) fn look_at(&self, task: TaskKey) {
+        lock(&self.told).look.insert(task);
+    }
+
+    /// Tells it that something may have been stored of which nobody has told.
+    pub(crate) fn doubt_jobs(&self) {
+        lock(&self.told).doubt = true;
+    }
+
+    /// What it was told since this was asked last.
+    pub(crate) fn told(&self) -> Told {
+        std::mem::take(&mut lock(&self.told))
     }
 
     pub(crate) fn listen(&self) -> broadcast::Receiver<Change> {
@@ -215,7 +254,7 @@ impl Shared {
         lock(&self.specs).retain(|id, _| active(*id));
     }
 
-    pub(crate) fn observations(&self) -> MutexGuard<'_, HashMap<NodeName, Observation>> {
+    pub(crate) fn observations(&self) -> MutexGuard<'_, Observations> {
         lock(&self.observations)
     }
 
@@ -226,12 +265,16 @@ impl Shared {
 
     /// Notes what was measured; what is not measured any more is kept until its task is forgotten.
     pub(crate) fn note_written(&self, measured: HashMap<TaskKey, u64>) {
+        let most = self.of_nodes.container_disk.most;
+        let too_much = measured.iter().filter(|(_, bytes)| **bytes > most).map(|(task, _)| *task);
+        let too_much: Vec<TaskKey> = too_much.collect();
         lock(&self.written).extend(measured);
+        lock(&self.told).look.extend(too_much);
     }
 
-    /// Forgets what tasks have written that are not active any more.
-    pub(crate) fn forget_written_by_all_but(&self, active: &HashSet<TaskKey>) {
-        lock(&self.written).retain(|task, _| active.contains(task));
+    /// What running tasks have written.
+    pub(crate) fn all_written(&self) -> MutexGuard<'_, HashMap<TaskKey, u64>> {
+        lock(&self.written)
     }
 
     pub(crate) fn progress(&self) -> MutexGuard<'_, HashMap<TaskKey, String>> {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+use api::changes::Change;
 use engine::{ContainerSpec, Engine, EngineError};
 use futures::StreamExt;
 use protocol::exit::{Cause, Exit};
@@ -51,8 +52,13 @@ pub(crate) struct Launch {
 impl Launch {
     fn say(&self, progress: impl Into<String>) {
         self.shared.progress().insert(self.task, progress.into());
-        let (id, key) = (self.attempt.job, &self.attempt.key);
-        self.shared.tell_job(id, key, State::Preparing);
+        self.tell();
+    }
+
+    /// Tells who looks at the job of what is being done; nothing of that is stored.
+    fn tell(&self) {
+        let (id, key) = (self.attempt.job, self.attempt.key.clone());
+        self.shared.tell_pages(Change::Job { id, key, state: State::Preparing });
     }
 
     fn role(&self) -> Result<&TaskRole, LaunchError> {
@@ -277,5 +283,5 @@ fn put_off(launch: &Launch, ours: Ours, words: &str) {
     let Some(pause) = launch.put_offs.failed(attempt.id(), ours, Instant::now()) else { return };
     shared.own_failures.note(ours);
     tracing::error!(job = %attempt.key, error = words, ?pause, "a job's launch is put off");
-    shared.tell_job(attempt.job, &attempt.key, State::Preparing);
+    launch.tell();
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use database::jobs::JobRow;
 use protocol::ids::JobId;
 use protocol::spec::JobSpec;
+use protocol::state::State;
 
 use crate::shared::Shared;
 
@@ -29,6 +30,16 @@ pub(crate) async fn jobs(shared: &Shared) -> Result<Vec<Active>, database::Error
 /// Those of them that have been given their place.
 pub(crate) async fn placed(shared: &Shared) -> Result<Vec<Active>, database::Error> {
     with_specs(shared, database::jobs::placed(shared.database.read()).await?).await
+}
+
+/// Those of these jobs that have been given their place and have not ended.
+pub(crate) async fn placed_of(
+    shared: &Shared,
+    ids: &[JobId],
+) -> Result<Vec<Active>, database::Error> {
+    let mut rows = database::jobs::rows(shared.database.read(), ids).await?;
+    rows.retain(|row| !row.state.is_final() && row.state != State::Waiting);
+    with_specs(shared, rows).await
 }
 
 /// Those of these jobs that have not ended.

@@ -1,58 +1,77 @@
 //! Carries placed jobs through their life: compares what is recorded with what is seen, has
 //! `lifecycle` decide, records the decision and then acts.
+//!
+//! What is recorded and seen of them is kept between the passes, and a pass looks at those only of
+//! which it was told something, or whose time has come. Everything is read anew now and then, and
+//! whenever it is in doubt.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use database::tasks::Task;
 use lifecycle::model::{Action, Decision};
-use protocol::ids::{JobId, TaskKey};
+use protocol::ids::JobId;
 use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::container::launch::put_off;
-use crate::known::active::{self, Active};
 use crate::known::own_failures::Ours;
+use crate::known::told::Told;
 use crate::loops::passes::Passes;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
 
 mod act;
+mod case;
+mod cases;
+mod memory;
 mod observe;
 mod pauses;
+mod read;
 mod record;
 mod tidy;
+mod writes;
 
 use act::Acts;
+use case::Case;
+use cases::Cases;
+use observe::Beside;
+use writes::Writes;
 
-/// Jobs are looked at so often even when nothing rings.
+/// Jobs whose time has come are looked for so often even when nothing rings.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Everything is read anew so often, whatever was told.
+const WHOLE: Duration = Duration::from_secs(60);
 /// The longest pause after a pass that failed, whatever rings meanwhile.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 /// Runs until shutdown; actions under way are given up, the next server goes on with them.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let acts = Acts::new(Arc::clone(&shared), shutdown.child_token());
+    let mut kept = Loop { shared, acts, cases: Cases::default() };
+    let mut read = Instant::now();
     let mut failures = 0;
     loop {
         let began = Instant::now();
-        match pass(&shared, &acts).await {
+        let told = kept.shared.told();
+        let whole = told.doubt || kept.cases.is_doubtful() || read.elapsed() >= WHOLE;
+        match kept.pass(told, whole).await {
             Ok(()) => {
                 failures = 0;
+                read = if whole { began } else { read };
                 passes.ended(began);
             }
             Err(error) => {
                 failures += 1;
-                failed(&shared, &error, failures, &shutdown).await;
+                kept.cases.doubt();
+                failed(&kept.shared, &error, failures, &shutdown).await;
             }
         }
         rest(began).await;
-        if !shared.bells.jobs.wait(PATIENCE, &shutdown).await {
+        if !kept.shared.bells.jobs.wait(PATIENCE, &shutdown).await {
             break;
         }
     }
-    acts.end().await;
+    kept.acts.end().await;
 }
 
 /// The records failed: that is noted, and they are left alone for a while.
@@ -72,128 +91,94 @@ async fn failed(
     }
 }
 
-/// A job with its current attempt and tasks.
-struct Case {
-    job: Active,
-    attempt: database::attempts::Attempt,
-    tasks: Vec<Task>,
-    /// Attempts before this one that ended soon, one after the other.
-    in_a_row: u32,
-    /// When tasks may run again that have run before.
-    again: HashMap<TaskKey, Timestamp>,
+/// What is kept between the passes.
+struct Loop {
+    shared: Arc<Shared>,
+    acts: Acts,
+    cases: Cases,
 }
 
-impl Case {
-    /// One of its tasks, which are in the order of role and index.
-    fn task(&self, key: &TaskKey) -> Option<&Task> {
-        let place = |task: &Task| (task.key.role, task.key.index);
-        let at = self.tasks.binary_search_by_key(&(key.role, key.index), place).ok()?;
-        self.tasks.get(at)
+impl Loop {
+    async fn pass(&mut self, told: Told, whole: bool) -> Result<(), database::Error> {
+        self.take_in(told, whole).await?;
+        let at = now();
+        self.cases.wake_due(at);
+        self.cases.awake().for_each(|case| tell_pauses(&self.shared, case, at));
+        let decided = self.decide(at);
+        self.carry_out(decided, at).await?;
+        tidy::tidy(&self.shared, &self.acts, &mut self.cases, whole).await
     }
-}
 
-async fn pass(shared: &Arc<Shared>, acts: &Acts) -> Result<(), database::Error> {
-    // What is observed is read before what is recorded: a container of a task that is not in the
-    // records then cannot be one whose placement was stored in between.
-    let observations = shared.observations().clone();
-    let cases = cases(shared).await?;
-    let recorded: HashSet<TaskKey> = cases
-        .iter()
-        .flat_map(|case| &case.tasks)
-        .filter(|task| !task.state.is_final())
-        .map(|task| task.key)
-        .collect();
-    acts.forget_all_but(&recorded);
-    let at = now();
-    let mut decided = Vec::new();
-    for case in &cases {
-        pauses::tell(shared, case, at);
-        let decision = decide(shared, acts, case, &observations, at);
-        if decision != Decision::default() {
-            decided.push((case, decision));
+    /// Takes in what is seen and what is recorded: all of it, or what is other than before.
+    async fn take_in(&mut self, told: Told, whole: bool) -> Result<(), database::Error> {
+        let shared = &self.shared;
+        // What is seen is read before what is recorded: a container of a task that is not in the
+        // records then cannot be one whose placement was stored in between.
+        if whole {
+            let seen = shared.observations().all();
+            self.cases.begin_anew(seen, read::all(shared).await?);
+            self.acts.forget_all_but(&self.cases);
+        } else {
+            let news = shared.observations().news();
+            news.into_iter().for_each(|(node, observation)| self.cases.see(&node, observation));
+            if !told.stored.is_empty() {
+                let stored: Vec<JobId> = told.stored.into_iter().collect();
+                self.cases.take_in(&stored, read::of(shared, &stored).await?);
+            }
         }
+        told.look.iter().for_each(|task| self.cases.look_at(task));
+        self.cases.set_cluster(&shared.cluster());
+        self.cases.take_over(&told.look).iter().for_each(|task| self.acts.forget(task));
+        self.acts.forget_attempts_but(|job, attempt| self.cases.is_current(job, attempt));
+        Ok(())
     }
-    record::record(shared, &decided, at).await?;
-    for (case, decision) in &decided {
-        for action in &decision.actions {
-            perform(acts, case, action);
+
+    fn decide(&mut self, now: Timestamp) -> Vec<(JobId, Decision)> {
+        let cluster = self.shared.cluster();
+        self.cases.decide(Beside {
+            memory: &self.acts.memory,
+            cluster: &cluster,
+            written: &|task| self.shared.written(task),
+            most_written: self.shared.of_nodes.container_disk.most,
+            now,
+            instant: Instant::now(),
+        })
+    }
+
+    /// Records what was decided, and then does it.
+    async fn carry_out(
+        &mut self,
+        decided: Vec<(JobId, Decision)>,
+        at: Timestamp,
+    ) -> Result<(), database::Error> {
+        let of_case = |(job, decision)| Some((self.cases.get(job)?, decision));
+        let decided: Vec<(&Case, Decision)> = decided.into_iter().filter_map(of_case).collect();
+        let writes = Writes::of(&decided, self.cases.seen());
+        if !record::record(&self.shared, &decided, &writes, at).await? {
+            // Some were not as they were thought to be: nothing is done to any of them before they
+            // are read.
+            self.shared.note_stored(decided.iter().map(|(case, _)| case.id()));
+            self.shared.bells.jobs.ring();
+            return Ok(());
         }
-    }
-    tidy::tidy(shared, acts, &observations, &recorded).await
-}
-
-async fn cases(shared: &Shared) -> Result<Vec<Case>, database::Error> {
-    let database = &shared.database;
-    let jobs = active::placed(shared).await?;
-    let ids: Vec<JobId> = jobs.iter().map(|job| job.row.id).collect();
-    let attempts = database::attempts::of_jobs(database.read(), &ids).await?;
-    let mut attempts: HashMap<(JobId, u32), _> =
-        attempts.into_iter().map(|attempt| ((attempt.job, attempt.number), attempt)).collect();
-    let mut tasks: HashMap<JobId, Vec<Task>> = HashMap::new();
-    for task in database::tasks::active(database.read()).await? {
-        tasks.entry(task.key.job).or_default().push(task);
-    }
-    let cases = jobs.into_iter().filter_map(|job| {
-        let number = job.row.attempt?;
-        let attempt = attempts.remove(&(job.row.id, number))?;
-        let in_a_row = pauses::attempts_in_a_row(&attempts, job.row.id, number);
-        let tasks = tasks.remove(&job.row.id)?;
-        let again = pauses::of_tasks(&tasks, number);
-        let tasks = latest_runs(tasks, number);
-        Some(Case { job, attempt, tasks, in_a_row, again })
-    });
-    Ok(cases.collect())
-}
-
-/// Of each task of the attempt its latest run.
-fn latest_runs(tasks: Vec<Task>, attempt: u32) -> Vec<Task> {
-    let mut latest: BTreeMap<(u32, u32), Task> = BTreeMap::new();
-    for task in tasks.into_iter().filter(|task| task.key.attempt == attempt) {
-        let place = (task.key.role, task.key.index);
-        if latest.get(&place).is_none_or(|other| other.key.retry < task.key.retry) {
-            latest.insert(place, task);
+        for (case, decision) in decided {
+            for action in &decision.actions {
+                perform(&self.acts, case, action);
+            }
         }
+        self.shared.note_stored(writes.again.iter().map(|task| task.key.job));
+        self.cases.apply(&writes);
+        Ok(())
     }
-    latest.into_values().collect()
 }
 
-fn decide(
-    shared: &Shared,
-    acts: &Acts,
-    case: &Case,
-    observations: &HashMap<protocol::ids::NodeName, crate::known::cluster::Observation>,
-    at: Timestamp,
-) -> Decision {
-    let Case { job, attempt, tasks, in_a_row, again } = case;
-    let tasks = tasks.iter().map(|task| lifecycle::model::Task {
-        key: task.key,
-        node: task.placement.node.clone(),
-        state: task.state,
-        launched: task.intent.is_some(),
-        seen: task.container.is_some(),
-        started_at: task.started_at,
-        completed_at: task.completed_at,
-        exit: task.exit.clone(),
-        not_before: again.get(&task.key).copied(),
-        observed: observe::observed(shared, acts, task, observations, at),
-        excess: observe::excess(shared, &job.spec, &task.key),
-    });
-    let facts = lifecycle::model::Job {
-        spec: &job.spec,
-        state: job.row.state,
-        stop_requested_by: job.row.stop.as_ref().map(|stop| stop.by.as_str()),
-        user_retries: job.row.retries.user,
-        platform_retries: job.row.retries.platform,
-        in_a_row: *in_a_row,
-        started_at: job.row.started_at,
-        attempt: lifecycle::model::Attempt {
-            state: attempt.state,
-            started_at: attempt.started_at,
-            ending: attempt.exit.clone(),
-        },
-        tasks: tasks.collect(),
-    };
-    lifecycle::decide(&facts, at)
+/// Says of tasks that wait for their next run that they do.
+fn tell_pauses(shared: &Shared, case: &Case, now: Timestamp) {
+    for (task, at) in case.run_again(now) {
+        let seconds = (at.since(now) + 999) / 1000;
+        let said = format!("it failed; it is run again in {seconds} s");
+        shared.progress().insert(task.key, said);
+    }
 }
 
 fn perform(acts: &Acts, case: &Case, action: &Action) {

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::changes::Change;
 use engine::Engine;
 use futures::TryStreamExt;
 use protocol::guest::{EXIT, FOLDER, GuestExit};
 use protocol::state::State;
 use tokio_util::sync::CancellationToken;
 
-use crate::known::active;
+use crate::known::active::Active;
 use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
@@ -39,9 +40,7 @@ pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
 }
 
 async fn look(shared: &Shared) -> Result<(), database::Error> {
-    let mut debugged = active::placed(shared).await?;
-    debugged.retain(|job| job.spec.debug && job.row.state == State::Running);
-    for job in debugged {
+    for job in debugged(shared) {
         let tasks = database::tasks::of_job(shared.database.read(), job.row.id).await?;
         for task in tasks.into_iter().filter(|task| task.state == State::Running) {
             if shared.progress().contains_key(&task.key) {
@@ -57,10 +56,19 @@ async fn look(shared: &Shared) -> Result<(), database::Error> {
                 task.key,
                 format!("failed with exit code {}: kept to be looked into", exit.code),
             );
-            shared.tell_job(job.row.id, &job.row.key, job.row.state);
+            let (id, key) = (job.row.id, job.row.key.clone());
+            shared.tell_pages(Change::Job { id, key, state: job.row.state });
         }
     }
     Ok(())
+}
+
+/// The jobs with `isDebug` that run.
+fn debugged(shared: &Shared) -> Vec<Active> {
+    let queue = shared.queue();
+    let placed = queue.running().filter_map(|running| queue.job(running.job));
+    let debugged = placed.filter(|job| job.spec.debug && job.row.state == State::Running);
+    debugged.cloned().collect()
 }
 
 /// How the command of a running container ended, if it has.

@@ -45,6 +45,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             }
             Err(error) => {
                 shared.queue().doubt();
+                shared.doubt_jobs();
                 tracing::error!(%error, "a pass of the scheduler failed; it is repeated");
             }
         }
@@ -85,7 +86,7 @@ async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<(), database::Error> {
         }
     }
     // Who is told of a change and asks why gets the answer of this pass.
-    told.into_iter().for_each(|change| shared.tell(change));
+    told.into_iter().for_each(|change| shared.tell_queue(change));
     if decided.changed {
         shared.tell(Change::Queue);
     }
@@ -148,6 +149,7 @@ async fn store(
     placed.retain(|(job, _, _)| still_waited.contains(&job.row.id));
     insert_placed(&transaction, &placed, at).await?;
     transaction.commit().await?;
+    shared.note_stored(placed.iter().map(|(job, _, _)| job.row.id));
     for (job, _, _) in placed.iter().filter(|(job, _, _)| job.row.attempt.is_none()) {
         runs::waited(shared, &job.row, at);
     }

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use api::changes::Change;
 use api::{Error, ErrorCode, Result};
 use database::jobs::NewJob;
 use protocol::ids::JobId;
@@ -76,7 +77,8 @@ pub(crate) async fn run(shared: Arc<Shared>, mut inbox: Inbox, shutdown: Cancell
         for (pending, result) in pending.into_iter().zip(results) {
             if let Ok(id) = result {
                 shared.learn_spec(id, pending.job.spec);
-                shared.tell_job(id, &pending.job.key, State::Waiting);
+                let key = pending.job.key;
+                shared.tell_queue(Change::Job { id, key, state: State::Waiting });
             }
             let _nobody_waits = pending.answer.send(result);
         }

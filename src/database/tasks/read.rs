@@ -1,11 +1,12 @@
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use protocol::ids::{JobId, NodeName, TaskKey};
+use protocol::state::State;
 use sea_orm::entity::prelude::*;
-use sea_orm::{QueryOrder, QuerySelect, Select, Statement};
+use sea_orm::{QueryOrder, QueryResult, QuerySelect, QueryTrait, Select, Statement, Value};
 
 use super::{Task, row};
-use crate::convert::{ROWS_A_STATEMENT, ids};
+use crate::convert::{ROWS_A_STATEMENT, Row, ids, parameters};
 use crate::{ConnectionTrait, Result};
 
 /// Says of a task that it has not ended. The indices `tasks_active` and `tasks_of_node` are made
@@ -36,20 +37,57 @@ pub async fn get(conn: &impl ConnectionTrait, key: &TaskKey) -> Result<Option<Ta
     query.one(conn).await?.map(row::Model::into_task).transpose()
 }
 
-/// Which of these runs are recorded, whatever has become of them.
+/// Which of these runs are recorded, and what has become of them.
 ///
 /// # Errors
 /// See [`crate::Error`].
-pub async fn recorded(conn: &impl ConnectionTrait, keys: &[TaskKey]) -> Result<HashSet<TaskKey>> {
-    let asked: HashSet<&TaskKey> = keys.iter().collect();
-    let mut found = HashSet::with_capacity(keys.len());
+pub async fn recorded(
+    conn: &impl ConnectionTrait,
+    keys: &[TaskKey],
+) -> Result<HashMap<TaskKey, State>> {
+    let mut found = HashMap::with_capacity(keys.len());
     for keys in keys.chunks(ROWS_A_STATEMENT) {
-        let jobs = keys.iter().map(|key| key.job.0);
-        let query = row::Entity::find().filter(row::Column::Job.is_in(jobs));
-        let tasks = tasks(query.all(conn).await?)?;
-        found.extend(tasks.iter().map(|task| task.key).filter(|key| asked.contains(key)));
+        for row in conn.query_all_raw(recorded_statement(conn, keys)).await? {
+            let (key, state) = recorded_run(&row)?;
+            found.insert(key, state);
+        }
     }
     Ok(found)
+}
+
+/// Only their keys and states are read: a job may have thousands of tasks besides.
+fn recorded_statement(conn: &impl ConnectionTrait, keys: &[TaskKey]) -> Statement {
+    let sql = format!(
+        "WITH asked (job, attempt, role, task_index, retry) AS (VALUES {}) \
+         SELECT tasks.job, tasks.attempt, tasks.role, tasks.task_index, tasks.retry, tasks.state \
+         FROM asked JOIN tasks ON tasks.job = asked.job AND tasks.attempt = asked.attempt \
+         AND tasks.role = asked.role AND tasks.task_index = asked.task_index \
+         AND tasks.retry = asked.retry",
+        parameters(keys.len(), 5)
+    );
+    let values = keys.iter().flat_map(|key| {
+        let TaskKey { job, attempt, role, index, retry } = *key;
+        [job.0, attempt.into(), role.into(), index.into(), retry.into()].map(Value::from)
+    });
+    Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
+}
+
+fn recorded_run(found: &QueryResult) -> Result<(TaskKey, State)> {
+    let job: i64 = found.try_get("", "job")?;
+    let row = Row::new("tasks", &job);
+    let number = |column: &str| -> Result<u32> {
+        let value: i64 = found.try_get("", column)?;
+        row.number(value)
+    };
+    let key = TaskKey {
+        job: JobId(job),
+        attempt: number("attempt")?,
+        role: number("role")?,
+        index: number("task_index")?,
+        retry: number("retry")?,
+    };
+    let state: String = found.try_get("", "state")?;
+    Ok((key, row.state(&state)?))
 }
 
 /// The tasks that a node holds: those placed there that have not ended.

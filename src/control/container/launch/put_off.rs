@@ -1,11 +1,11 @@
 //! Jobs whose launch is put off since something of this server's own has failed. That is nobody's
 //! try: all tasks of the job wait for the same moment, later after each failure in a row.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use protocol::ids::{JobId, TaskKey};
+use protocol::ids::JobId;
 
 use crate::known::own_failures::Ours;
 use crate::shared::lock;
@@ -57,14 +57,9 @@ impl PutOffs {
         }
     }
 
-    /// Forgets attempts of which no task is active any more.
-    pub(crate) fn forget_all_but(&self, active: &HashSet<TaskKey>) {
-        let mut all = lock(&self.0);
-        if all.is_empty() {
-            return;
-        }
-        let active: HashSet<_> = active.iter().map(|key| (key.job, key.attempt)).collect();
-        all.retain(|attempt, _| active.contains(attempt));
+    /// Forgets all attempts but the current ones of jobs that go on.
+    pub(crate) fn forget_all_but(&self, is_current: impl Fn(JobId, u32) -> bool) {
+        lock(&self.0).retain(|(job, attempt), _| is_current(*job, *attempt));
     }
 }
 
@@ -106,8 +101,7 @@ mod tests {
         for job in 1..=3 {
             put_offs.failed((JobId(job), 0), Ours::Key, now);
         }
-        let task = |job, attempt| TaskKey { job: JobId(job), attempt, role: 0, index: 0, retry: 0 };
-        put_offs.forget_all_but(&HashSet::from([task(1, 0), task(2, 1)]));
+        put_offs.forget_all_but(|job, attempt| [(1, 0), (2, 1)].contains(&(job.0, attempt)));
         let waits = |job| put_offs.waits((JobId(job), 0), now).is_some();
         assert_eq!([1, 2, 3].map(waits), [true, false, false]);
     }

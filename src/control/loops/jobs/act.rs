@@ -1,6 +1,6 @@
 //! What is being done to containers: one action a task at a time, each safe to repeat.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -8,14 +8,15 @@ use database::tasks::Task;
 use engine::{ContainerStatus, Engine, LogRequest};
 use futures::StreamExt;
 use protocol::exit::{Cause, Exit};
-use protocol::ids::{NodeName, TaskKey};
-use protocol::time::Timestamp;
+use protocol::ids::{JobId, NodeName, TaskKey};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::cases::Cases;
+use super::memory::{Known, Memory};
 use crate::container::launch::gate::Gate;
-use crate::container::launch::put_off::{PutOffs, backoff};
+use crate::container::launch::put_off::PutOffs;
 use crate::container::launch::{self, Attempts, Launch, Launched};
 use crate::known::active::Active;
 use crate::known::cluster::Observation;
@@ -55,41 +56,13 @@ pub(super) struct Acts {
     shared: Arc<Shared>,
     stop: CancellationToken,
     running: TaskTracker,
-    known: Arc<Mutex<HashMap<TaskKey, Known>>>,
+    pub(super) memory: Arc<Memory>,
     attempts: Attempts,
     put_offs: Arc<PutOffs>,
     gate: Arc<Gate>,
     of_nodes: Mutex<HashMap<NodeName, Arc<Gate>>>,
     explaining: Arc<Semaphore>,
     pub(super) tidying: Arc<Semaphore>,
-}
-
-/// What is known of a task besides the records.
-#[derive(Debug, Default)]
-struct Known {
-    /// Set while an action is under way; cancelling gives a launch up.
-    under_way: Option<CancellationToken>,
-    /// The moment the last action ended: a look before it shows nothing.
-    acted: u64,
-    /// Actions failed so often in a row.
-    failures: u32,
-    /// Its engine or registry failed to launch it so often.
-    refusals: u32,
-    /// An action failed: nothing is tried before.
-    not_before: Option<Instant>,
-    /// A launch was given up.
-    launch_failed: Option<(Timestamp, Exit)>,
-    /// An exit was explained.
-    explained: Option<Exit>,
-}
-
-impl Known {
-    /// Nothing is tried for a while, longer after each failure in a row.
-    fn failed(&mut self, key: TaskKey, message: &str) {
-        self.failures += 1;
-        self.not_before = Some(Instant::now() + backoff(self.failures));
-        tracing::warn!(?key, %message, failures = self.failures, "an action failed");
-    }
 }
 
 /// How an action went.
@@ -126,7 +99,7 @@ impl Acts {
             shared,
             stop,
             running: TaskTracker::new(),
-            known: Arc::default(),
+            memory: Arc::default(),
             attempts: Attempts::default(),
             put_offs: Arc::default(),
             gate: Arc::new(Gate::new(ROOM, SHARE)),
@@ -145,27 +118,27 @@ impl Acts {
 
     /// Whether a look at moment `looked` says nothing about the task.
     pub(super) fn pending(&self, key: &TaskKey, looked: u64) -> bool {
-        lock(&self.known).get(key).is_some_and(|known| {
-            known.under_way.is_some()
-                || known.acted > looked
-                || known.not_before.is_some_and(|at| at > Instant::now())
-        })
+        self.memory.pending(key, looked, Instant::now()).is_some()
     }
 
-    pub(super) fn launch_failed(&self, key: &TaskKey) -> Option<(Timestamp, Exit)> {
-        lock(&self.known).get(key).and_then(|known| known.launch_failed.clone())
+    /// Forgets a task that is not active any more; of an action under way what comes of it is told
+    /// later.
+    pub(super) fn forget(&self, key: &TaskKey) {
+        self.memory.forget(key);
+        self.shared.progress().remove(key);
+        self.shared.all_written().remove(key);
     }
 
-    pub(super) fn explained(&self, key: &TaskKey) -> Option<Exit> {
-        lock(&self.known).get(key).and_then(|known| known.explained.clone())
+    /// Forgets all but what concerns the cases, whatever was told.
+    pub(super) fn forget_all_but(&self, cases: &Cases) {
+        self.memory.forget_all_but(|key| cases.concerns(key));
+        self.shared.progress().retain(|key, _| cases.is_active(key));
+        self.shared.all_written().retain(|key, _| cases.is_active(key));
     }
 
-    /// Forgets tasks that are not active any more and have no action under way.
-    pub(super) fn forget_all_but(&self, active: &HashSet<TaskKey>) {
-        lock(&self.known).retain(|key, known| active.contains(key) || known.under_way.is_some());
-        self.put_offs.forget_all_but(active);
-        self.shared.progress().retain(|key, _| active.contains(key));
-        self.shared.forget_written_by_all_but(active);
+    /// Forgets attempts that were put off and are not the current ones of their jobs any more.
+    pub(super) fn forget_attempts_but(&self, is_current: impl Fn(JobId, u32) -> bool) {
+        self.put_offs.forget_all_but(is_current);
     }
 
     /// Launches a task, unless its job is put off.
@@ -191,7 +164,7 @@ impl Acts {
 
     /// Stops a task's container; a launch under way is given up.
     pub(super) fn stop(&self, task: &Task) {
-        if let Some(cancel) = lock(&self.known).get(&task.key).and_then(|k| k.under_way.clone()) {
+        if let Some(cancel) = self.memory.under_way(&task.key) {
             cancel.cancel();
             return;
         }
@@ -245,27 +218,23 @@ impl Acts {
         F: Future<Output = Outcome> + Send + 'static,
     {
         let cancel = self.stop.child_token();
-        {
-            let mut known = lock(&self.known);
-            let known = known.entry(key).or_default();
-            if known.under_way.is_some() {
-                return;
-            }
-            known.under_way = Some(cancel.clone());
+        if !self.memory.begin(key, cancel.clone()) {
+            return;
         }
         let action = act(cancel);
-        let (shared, known, stop) =
-            (Arc::clone(&self.shared), Arc::clone(&self.known), self.stop.clone());
+        let (shared, memory, stop) =
+            (Arc::clone(&self.shared), Arc::clone(&self.memory), self.stop.clone());
         self.running.spawn(async move {
             let outcome = tokio::select! {
                 biased;
                 outcome = action => outcome,
                 () = stop.cancelled() => return,
             };
-            note(lock(&known).entry(key).or_default(), shared.moments.next(), key, outcome);
+            memory.ended(key, shared.moments.next(), |known| note(known, key, outcome));
             if let Some(node) = node {
                 look_again(&shared, &node);
             }
+            shared.look_at(key);
             shared.bells.jobs.ring();
         });
     }
@@ -338,10 +307,8 @@ pub(super) fn outcome(answer: engine::Result<()>) -> Outcome {
     }
 }
 
-fn note(known: &mut Known, moment: u64, key: TaskKey, outcome: Outcome) {
-    known.under_way = None;
-    known.acted = moment;
-    known.not_before = None;
+/// Notes what came of an action.
+fn note(known: &mut Known, key: TaskKey, outcome: Outcome) {
     match outcome {
         Outcome::Done => (known.failures, known.refusals) = (0, 0),
         Outcome::GivenUp(exit) => known.launch_failed = Some((now(), exit)),
@@ -392,7 +359,6 @@ async fn log_tail(engine: &dyn Engine, name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use protocol::exit::Blame;
-    use protocol::ids::JobId;
 
     use super::*;
 
@@ -403,27 +369,28 @@ mod tests {
         Outcome::NotLaunched(Cause::EngineFailed { node, message: "busy".into() })
     }
 
+    /// What is known after so many launches that came to the same.
+    fn known(launches: u32, outcome: impl Fn() -> Outcome) -> Known {
+        let mut known = Known::default();
+        (0..launches).for_each(|_| note(&mut known, KEY, outcome()));
+        known
+    }
+
     #[test]
     fn what_is_ours_is_nobodys_try() {
-        let mut known = Known::default();
-        for moment in 1..100 {
-            note(&mut known, moment, KEY, Outcome::PutOff);
-            assert!(known.launch_failed.is_none() && known.not_before.is_none());
-        }
+        let known = known(100, || Outcome::PutOff);
+        assert!(known.launch_failed.is_none() && known.not_before.is_none());
         assert_eq!((known.failures, known.refusals), (0, 0));
     }
 
     #[test]
     fn an_engine_that_fails_again_and_again_is_the_platforms_failure() {
-        let mut known = Known::default();
-        for moment in 1..u64::from(LAUNCH_TRIES) {
-            note(&mut known, moment, KEY, failed_by_engine());
-            assert!(known.launch_failed.is_none() && known.not_before.is_some());
-            // What is ours does not count against the engine either.
-            note(&mut known, moment, KEY, Outcome::PutOff);
-            assert!(known.launch_failed.is_none());
-        }
-        note(&mut known, 100, KEY, failed_by_engine());
+        let mut known = known(LAUNCH_TRIES - 1, failed_by_engine);
+        assert!(known.launch_failed.is_none() && known.not_before.is_some());
+        // What is ours does not count against the engine either.
+        note(&mut known, KEY, Outcome::PutOff);
+        assert!(known.launch_failed.is_none());
+        note(&mut known, KEY, failed_by_engine());
         let (_, exit) = known.launch_failed.unwrap();
         assert!(
             matches!(&exit.cause, Cause::EngineFailed { node, .. } if node.as_str() == "node-1")

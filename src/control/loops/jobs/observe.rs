@@ -1,6 +1,7 @@
 //! What is seen of a task, in the words of `lifecycle`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
 
 use database::tasks::Task;
 use engine::{Container, ContainerStatus};
@@ -10,9 +11,8 @@ use protocol::ids::{NodeName, TaskKey};
 use protocol::spec::JobSpec;
 use protocol::time::Timestamp;
 
-use super::act::Acts;
-use crate::known::cluster::Observation;
-use crate::shared::Shared;
+use super::memory::{Memory, Pending};
+use crate::known::cluster::{Cluster, Observation};
 
 /// Signals by which an engine that goes down ends its containers, as exit codes: killed,
 /// terminated, and "unknown" when it was not there to see.
@@ -22,38 +22,98 @@ const GIBIBYTE: u64 = 1 << 30;
 /// Clocks of engine and server may differ so much, in milliseconds.
 const CLOCK_SLACK: i64 = 5_000;
 
+/// What is seen of each node's engine.
+pub(super) type Seen = HashMap<NodeName, Observation>;
+
+/// What is decided from, besides the records and what is seen.
+#[derive(Clone, Copy)]
+pub(super) struct Beside<'a> {
+    pub(super) memory: &'a Memory,
+    pub(super) cluster: &'a Cluster,
+    /// What a task has written into its container, in bytes.
+    pub(super) written: &'a dyn Fn(&TaskKey) -> Option<u64>,
+    /// So much any task may write.
+    pub(super) most_written: u64,
+    pub(super) now: Timestamp,
+    pub(super) instant: Instant,
+}
+
+/// Until when a job need not be looked at, if nothing is told of it meanwhile.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Until {
+    /// This moment,
+    pub(super) moment: Option<Timestamp>,
+    /// or the next look at one of these nodes, whatever it shows,
+    pub(super) looks: HashSet<NodeName>,
+    /// or another state of the cluster: one of its nodes does not answer, and what is known of that
+    /// node decides.
+    pub(super) cluster: bool,
+}
+
+impl Until {
+    pub(super) fn at(&mut self, moment: Timestamp) {
+        self.moment = Some(self.moment.map_or(moment, |other| other.min(moment)));
+    }
+}
+
+/// What is seen of a task, and until when that stays so if it says nothing.
 pub(super) fn observed(
-    shared: &Shared,
-    acts: &Acts,
     task: &Task,
-    observations: &HashMap<NodeName, Observation>,
-    now: Timestamp,
+    seen: &Seen,
+    beside: Beside<'_>,
+    until: &mut Until,
 ) -> Observed {
-    if let Some((at, exit)) = acts.launch_failed(&task.key) {
+    let Beside { memory, cluster, .. } = beside;
+    let node = &task.placement.node;
+    if let Some((at, exit)) = memory.launch_failed(&task.key) {
         return Observed::LaunchFailed { at, exit };
     }
-    match observations.get(&task.placement.node) {
+    match seen.get(node) {
         // Not looked at yet since this server started: that says nothing.
-        None if shared.cluster().node(&task.placement.node).is_some() => Observed::Pending,
-        Some(Observation::Silent) if is_emptied(shared, &task.placement.node) => Observed::Dead,
-        None | Some(Observation::Silent) => Observed::Silent,
-        Some(Observation::Answers { looked, .. }) if acts.pending(&task.key, *looked) => {
+        None if cluster.node(node).is_some() => {
+            until.cluster = true;
             Observed::Pending
         }
-        Some(Observation::Answers { containers, absence, .. }) => {
+        Some(Observation::Silent) if cluster.node(node).is_some_and(|node| node.emptied) => {
+            Observed::Dead
+        }
+        None | Some(Observation::Silent) => {
+            until.cluster = true;
+            Observed::Silent
+        }
+        Some(Observation::Answers { looked, containers, absence, .. }) => {
+            if let Some(pending) = memory.pending(&task.key, *looked, beside.instant) {
+                wait(pending, node, beside.now, until);
+                return Observed::Pending;
+            }
             containers.get(&task.key).map_or(Observed::Absent, |container| {
-                of_container(acts, task, container, *absence, now)
+                of_container(memory, task, container, *absence, beside.now)
             })
+        }
+    }
+}
+
+/// Notes until when nothing is to be seen of a task of that node.
+fn wait(pending: Pending, node: &NodeName, now: Timestamp, until: &mut Until) {
+    match pending {
+        // Its end is told.
+        Pending::UnderWay => {}
+        Pending::Look => {
+            until.looks.insert(node.clone());
+        }
+        Pending::Pause(pause) => {
+            let pause = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX);
+            until.at(now.plus_millis(pause));
         }
     }
 }
 
 /// How a task ends that has written more into its container than it may: what it asked for, or what
 /// all may.
-pub(super) fn excess(shared: &Shared, spec: &JobSpec, task: &TaskKey) -> Option<Exit> {
-    let written = shared.written(task)?;
+pub(super) fn excess(spec: &JobSpec, task: &TaskKey, beside: Beside<'_>) -> Option<Exit> {
+    let written = (beside.written)(task)?;
     let asked = spec.roles.get(task.role as usize)?.resources.disk_gb.saturating_mul(GIBIBYTE);
-    let most = asked.max(shared.of_nodes.container_disk.most);
+    let most = asked.max(beside.most_written);
     let evidence = || {
         let gigabytes = |bytes: u64| bytes as f64 / 1e9;
         format!(
@@ -70,12 +130,8 @@ pub(super) fn excess(shared: &Shared, spec: &JobSpec, task: &TaskKey) -> Option<
     })
 }
 
-fn is_emptied(shared: &Shared, node: &NodeName) -> bool {
-    shared.cluster().node(node).is_some_and(|node| node.emptied)
-}
-
 fn of_container(
-    acts: &Acts,
+    memory: &Memory,
     task: &Task,
     container: &Container,
     absence: Option<(Timestamp, Timestamp)>,
@@ -93,7 +149,7 @@ fn of_container(
                 let cause = Cause::EngineRestarted { node: task.placement.node.clone() };
                 Some(Exit { code: Some(*code), cause, evidence: Vec::new() })
             } else {
-                acts.explained(&task.key)
+                memory.explained(&task.key)
             };
             Observed::Exited { started_at: *started_at, finished_at: *finished_at, exit }
         }

@@ -7,11 +7,7 @@ use database::tasks::Task;
 use lifecycle::retry::{self, Ended, MOST_IN_A_ROW};
 use protocol::exit::Exit;
 use protocol::ids::{JobId, TaskKey};
-use protocol::state::State;
 use protocol::time::Timestamp;
-
-use super::Case;
-use crate::shared::Shared;
 
 /// How many attempts of a job before this one ended soon, one after the other.
 pub(super) fn attempts_in_a_row(
@@ -53,16 +49,4 @@ fn ended(
 ) -> Option<Ended> {
     let ran_ms = started_at.map_or(Some(0), |started_at| Some(completed_at?.since(started_at)))?;
     Some(Ended { blame: exit?.cause.blame(), ran_ms })
-}
-
-/// Says of tasks that wait for their next run that they do.
-pub(super) fn tell(shared: &Shared, case: &Case, now: Timestamp) {
-    for task in &case.tasks {
-        let waits = case.again.get(&task.key).filter(|at| now < **at);
-        if let (State::Preparing, None, Some(at)) = (task.state, task.intent, waits) {
-            let seconds = (at.since(now) + 999) / 1000;
-            let said = format!("it failed; it is run again in {seconds} s");
-            shared.progress().insert(task.key, said);
-        }
-    }
 }

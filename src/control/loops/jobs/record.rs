@@ -1,165 +1,40 @@
 //! Writes decisions down, all of a pass in one transaction.
 
-use database::attempts::AttemptUpdate;
+use api::changes::Change;
 use database::events::NewEvent;
-use database::jobs::JobUpdate;
-use database::tasks::{Change, Intent, Task, TaskUpdate};
-use lifecycle::model::{Action, AttemptChange, Decision, JobChange, TaskChange};
-use protocol::ids::{JobId, TaskKey};
-use protocol::jobs::Retries;
+use lifecycle::model::Decision;
+use protocol::ids::TaskKey;
 use protocol::state::State;
 use protocol::time::Timestamp;
 
-use super::Case;
+use super::case::Case;
+use super::writes::Writes;
 use crate::known::runs;
 use crate::records::happened;
 use crate::shared::Shared;
 
-/// Stores the decisions and tells the pages. Guarded by the states they were made from: what a
-/// person changed meanwhile is decided anew in the next pass.
+/// Stores the decisions and tells of them. Says whether all jobs were still as they were thought to
+/// be: what somebody else has changed meanwhile is decided anew in the next pass.
 pub(super) async fn record(
     shared: &Shared,
     decided: &[(&Case, Decision)],
+    writes: &Writes,
     at: Timestamp,
-) -> Result<(), database::Error> {
-    if decided.iter().all(|(case, decision)| nothing_to_write(case, decision)) {
-        return Ok(());
+) -> Result<bool, database::Error> {
+    if writes.is_empty() {
+        return Ok(true);
     }
-    let transaction = shared.database.begin().await?;
-    let mut writes = Writes::default();
     let mut events = Vec::new();
     for (case, decision) in decided {
-        writes.note(shared, case, decision);
         note_events(case, decision, at, &mut events);
     }
-    writes.store(&transaction).await?;
+    let transaction = shared.database.begin().await?;
+    let as_known = writes.store(&transaction).await?;
     database::events::insert_many(&transaction, &events).await?;
     transaction.commit().await?;
     remember_runs(shared, decided);
     tell(shared, decided);
-    Ok(())
-}
-
-fn nothing_to_write(case: &Case, decision: &Decision) -> bool {
-    decision.tasks.is_empty()
-        && decision.again.is_empty()
-        && decision.attempt.is_none()
-        && decision.job.is_none()
-        && newly_launched(case, decision).next().is_none()
-}
-
-/// Tasks whose first launch is about to begin: that intent is stored before anything is done.
-fn newly_launched<'a>(
-    case: &'a Case,
-    decision: &'a Decision,
-) -> impl Iterator<Item = &'a Task> + 'a {
-    decision.actions.iter().filter_map(|action| {
-        let key = match action {
-            Action::Launch(key) => key,
-            Action::Stop(_) | Action::Explain(_) => return None,
-        };
-        case.task(key).filter(|task| task.key == *key && task.intent.is_none())
-    })
-}
-
-/// What a pass writes, by table.
-#[derive(Default)]
-struct Writes {
-    intents: Vec<(TaskKey, State, TaskUpdate)>,
-    tasks: Vec<(TaskKey, State, TaskUpdate)>,
-    again: Vec<Task>,
-    attempts: Vec<(JobId, u32, State, AttemptUpdate)>,
-    jobs: Vec<(JobId, State, JobUpdate)>,
-}
-
-impl Writes {
-    fn note(&mut self, shared: &Shared, case: &Case, decision: &Decision) {
-        let id = case.job.row.id;
-        self.intents.extend(newly_launched(case, decision).map(|task| {
-            let intent = Change::Set(Intent::Launch);
-            (task.key, task.state, TaskUpdate { intent, ..TaskUpdate::to(task.state) })
-        }));
-        self.tasks.extend(
-            decision
-                .tasks
-                .iter()
-                .map(|change| (change.key, change.from, task_update(shared, case, change))),
-        );
-        self.again.extend(decision.again.iter().filter_map(|key| run_again(case, key)));
-        if let Some(change) = &decision.attempt {
-            let AttemptChange { to, started_at, exit, completed_at } = change.clone();
-            let update = AttemptUpdate { state: to, started_at, completed_at, exit };
-            self.attempts.push((id, case.attempt.number, case.attempt.state, update));
-        }
-        if let Some(change) = &decision.job {
-            self.jobs.push((id, case.job.row.state, job_update(case, change)));
-        }
-    }
-
-    async fn store(&self, transaction: &database::Transaction) -> Result<(), database::Error> {
-        database::tasks::update_many(transaction, &self.intents).await?;
-        database::tasks::update_many(transaction, &self.tasks).await?;
-        database::tasks::insert_many(transaction, &self.again).await?;
-        database::attempts::update_many(transaction, &self.attempts).await?;
-        database::jobs::update_many(transaction, &self.jobs).await?;
-        Ok(())
-    }
-}
-
-fn task_update(shared: &Shared, case: &Case, change: &TaskChange) -> TaskUpdate {
-    let node = case.task(&change.key).map(|task| &task.placement.node);
-    TaskUpdate {
-        container: node.and_then(|node| container_id(shared, node, &change.key)),
-        started_at: change.started_at,
-        completed_at: change.completed_at,
-        exit: change.exit.clone(),
-        ..TaskUpdate::to(change.to)
-    }
-}
-
-fn container_id(shared: &Shared, node: &protocol::ids::NodeName, key: &TaskKey) -> Option<String> {
-    match shared.observations().get(node)? {
-        crate::known::cluster::Observation::Answers { containers, .. } => {
-            containers.get(key).map(|container| container.id.clone())
-        }
-        crate::known::cluster::Observation::Silent => None,
-    }
-}
-
-/// A further run of a task: the same place, nothing done yet.
-fn run_again(case: &Case, key: &TaskKey) -> Option<Task> {
-    let last = case.task(key)?;
-    Some(Task {
-        key: *key,
-        state: State::Preparing,
-        container: None,
-        progress: None,
-        intent: None,
-        started_at: None,
-        completed_at: None,
-        exit: None,
-        ..last.clone()
-    })
-}
-
-fn job_update(case: &Case, change: &JobChange) -> JobUpdate {
-    let row = &case.job.row;
-    let mut avoid = row.avoid.clone();
-    if let Some(node) = change.avoid.as_ref().filter(|node| !avoid.contains(node)) {
-        avoid.push(node.clone());
-    }
-    JobUpdate {
-        started_at: change.started_at,
-        completed_at: change.completed_at,
-        exit: change.exit.clone(),
-        retries: (change.user_retry || change.platform_retry).then_some(Retries {
-            user: row.retries.user + u32::from(change.user_retry),
-            platform: row.retries.platform + u32::from(change.platform_retry),
-        }),
-        not_before: change.not_before,
-        avoid: change.avoid.is_some().then_some(avoid),
-        ..JobUpdate::to(change.to)
-    }
+    Ok(as_known)
 }
 
 fn note_events(case: &Case, decision: &Decision, at: Timestamp, events: &mut Vec<NewEvent>) {
@@ -217,12 +92,13 @@ fn tell(shared: &Shared, decided: &[(&Case, Decision)]) {
         let row = &case.job.row;
         let to = decision.job.as_ref().map_or(row.state, |change| change.to);
         if decision.job.is_some() || !decision.tasks.is_empty() {
-            shared.tell_job(row.id, &row.key, to);
+            let (id, key) = (row.id, row.key.clone());
+            shared.tell_queue(Change::Job { id, key, state: to });
         }
         freed |= decision.tasks.iter().any(|change| change.to.is_final());
     }
     if freed {
-        shared.tell(api::changes::Change::Cluster);
+        shared.tell(Change::Cluster);
         shared.bells.schedule.ring();
         // An ending is decided in steps: the next one can be taken at once.
         shared.bells.jobs.ring();

@@ -1,31 +1,38 @@
 //! Containers that no active task has: their logs are kept, and they are removed.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use engine::Engine;
-use protocol::ids::{NodeName, TaskKey};
+use protocol::ids::TaskKey;
 use tokio::sync::Notify;
 
 use super::act::{Acts, Outcome, outcome};
+use super::cases::Cases;
 use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
 pub(super) async fn tidy(
     shared: &Arc<Shared>,
     acts: &Acts,
-    observations: &HashMap<NodeName, Observation>,
-    active: &HashSet<TaskKey>,
+    cases: &mut Cases,
+    whole: bool,
 ) -> Result<(), database::Error> {
-    let left = left(shared, acts, observations, active);
+    let left = left(shared, acts, cases);
     if left.is_empty() {
         return Ok(());
     }
     let keys: Vec<TaskKey> = left.iter().map(|left| left.key).collect();
     let recorded = database::tasks::recorded(shared.database.read(), &keys).await?;
     for Left { key, engine, look } in left {
+        let state = recorded.get(&key);
+        // Nothing that runs is taken away on the word of memory alone.
+        if !whole && state.is_some_and(|state| !state.is_final()) {
+            tracing::warn!(?key, "a task has not ended that was thought to have: all is read anew");
+            cases.doubt();
+            continue;
+        }
         let shared = Arc::clone(shared);
-        let ran = recorded.contains(&key);
+        let ran = state.is_some();
         let permits = Arc::clone(&acts.tidying);
         acts.tidy(key, move || async move {
             let _permit = permits.acquire().await;
@@ -37,33 +44,24 @@ pub(super) async fn tidy(
     Ok(())
 }
 
-/// A container that no active task has; those that are being saved are left for later.
+/// A container that no active task has.
 struct Left {
     key: TaskKey,
     engine: Arc<dyn Engine>,
     look: Arc<Notify>,
 }
 
-fn left(
-    shared: &Shared,
-    acts: &Acts,
-    observations: &HashMap<NodeName, Observation>,
-    active: &HashSet<TaskKey>,
-) -> Vec<Left> {
-    let mut left = Vec::new();
-    let held = shared.images.held().clone();
-    for observation in observations.values() {
-        let Observation::Answers { engine, looked, containers, look, .. } = observation else {
-            continue;
-        };
-        let keys = containers.keys().filter(|key| !active.contains(key) && !held.contains(key));
-        left.extend(keys.filter(|key| !acts.pending(key, *looked)).map(|key| Left {
-            key: *key,
-            engine: Arc::clone(engine),
-            look: Arc::clone(look),
-        }));
-    }
-    left
+/// Those that are to be removed now; those that are being saved are left for later.
+fn left(shared: &Shared, acts: &Acts, cases: &Cases) -> Vec<Left> {
+    let held = shared.images.held();
+    let left = cases.left().filter(|(key, _)| !held.contains(key));
+    let left = left.filter_map(|(key, node)| match cases.seen().get(node)? {
+        Observation::Answers { engine, looked, look, .. } if !acts.pending(&key, *looked) => {
+            Some(Left { key, engine: Arc::clone(engine), look: Arc::clone(look) })
+        }
+        Observation::Answers { .. } | Observation::Silent => None,
+    });
+    left.collect()
 }
 
 /// Keeps the log of a task that ran, then removes its container. Done twice it comes to the same.

@@ -92,6 +92,7 @@ pub(super) async fn leave(
     }
     database::events::insert_many(&transaction, &events).await?;
     transaction.commit().await?;
+    shared.note_stored(told.iter().copied());
     let rows: Vec<_> = {
         let queue = shared.queue();
         told.iter().filter_map(|id| queue.job(*id)).map(|job| job.row.clone()).collect()

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use database::Error;
 use database::jobs::{self, JobUpdate};
 use database::tasks::{self, Change, Intent, Task, TaskUpdate};
@@ -40,7 +42,8 @@ on_both! {
         write!(stage, |tx| tasks::update(&tx, &stored[0].key, State::Preparing, to));
         let asked = [stored[0].key, stored[2].key, a_task(one, 1, 0, "n").key];
         let found = tasks::recorded(stage.db.read(), &asked).await?;
-        assert_eq!(found, asked[..2].iter().copied().collect(), "also those that have ended");
+        let expected = HashMap::from([(asked[0], State::Succeeded), (asked[1], State::Preparing)]);
+        assert_eq!(found, expected, "also those that have ended");
         assert!(tasks::recorded(stage.db.read(), &[]).await?.is_empty());
     }
 
@@ -66,22 +69,30 @@ on_both! {
         to.intent = Change::Set(Intent::Launch);
         assert!(!write!(stage, |tx| tasks::update(&tx, &task.key, State::Running, to.clone())));
         assert_eq!(only(&stage, id).await?, task, "it was not running");
+        // Who knows it from before knows it afterwards.
+        let mut known = task.clone();
+        to.apply(&mut known);
         assert!(write!(stage, |tx| tasks::update(&tx, &task.key, State::Preparing, to)));
         let now = only(&stage, id).await?;
+        assert_eq!(now, known);
         assert_eq!((now.progress.as_deref(), now.intent), (Some("pulling the image"), Some(Intent::Launch)));
 
         let mut to = TaskUpdate::to(State::Running);
         to.container = Some("c0ffee".to_owned());
         to.started_at = Some(at(8));
+        to.apply(&mut known);
         assert!(write!(stage, |tx| tasks::update(&tx, &task.key, State::Preparing, to)));
         let now = only(&stage, id).await?;
+        assert_eq!(now, known);
         assert_eq!((now.progress, now.intent), (None, Some(Intent::Launch)), "it prepares no more");
 
         let mut to = TaskUpdate::to(State::Failed);
         to.intent = Change::Clear;
         (to.completed_at, to.exit) = (Some(at(9)), Some(exit(137)));
+        to.apply(&mut known);
         assert!(write!(stage, |tx| tasks::update(&tx, &task.key, State::Running, to)));
         let now = only(&stage, id).await?;
+        assert_eq!(now, known);
         assert_eq!((now.state, now.container.as_deref()), (State::Failed, Some("c0ffee")));
         assert_eq!((now.started_at, now.completed_at), (Some(at(8)), Some(at(9))));
         assert_eq!((now.exit, now.intent), (Some(exit(137)), None));

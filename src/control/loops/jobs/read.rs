@@ -1,0 +1,35 @@
+//! Reads the jobs that hold a place, with their current attempts and tasks.
+
+use database::tasks::Task;
+use protocol::ids::JobId;
+
+use super::case::Case;
+use crate::known::active::{self, Active};
+use crate::shared::Shared;
+
+/// All of them.
+pub(super) async fn all(shared: &Shared) -> Result<Vec<Case>, database::Error> {
+    let jobs = active::placed(shared).await?;
+    let tasks = database::tasks::active(shared.database.read()).await?;
+    cases(shared, jobs, tasks).await
+}
+
+/// Those of these jobs that hold a place.
+pub(super) async fn of(shared: &Shared, ids: &[JobId]) -> Result<Vec<Case>, database::Error> {
+    let jobs = active::placed_of(shared, ids).await?;
+    let tasks = database::tasks::active_of(shared.database.read(), &placed(&jobs)).await?;
+    cases(shared, jobs, tasks).await
+}
+
+async fn cases(
+    shared: &Shared,
+    jobs: Vec<Active>,
+    tasks: Vec<Task>,
+) -> Result<Vec<Case>, database::Error> {
+    let attempts = database::attempts::of_jobs(shared.database.read(), &placed(&jobs)).await?;
+    Ok(Case::all(jobs, attempts, tasks))
+}
+
+fn placed(jobs: &[Active]) -> Vec<JobId> {
+    jobs.iter().map(|job| job.row.id).collect()
+}
