@@ -157,6 +157,33 @@ impl Folder {
         self.work(path, put).await
     }
 
+    /// Gives a file another name, which must be free. `false`: there is no such file, or it cannot
+    /// have one more.
+    pub(crate) async fn link(&self, from: &StoragePath, to: &StoragePath) -> Result<bool> {
+        let (source, target) = (from.clone(), to.clone());
+        let link = move |root: &Root| {
+            let held = match root.parent(&source) {
+                Err(error) if is_missing(error) => return Ok(false),
+                held => held,
+            };
+            let held = held.map_err(|error| StorageError::of_errno(&source, error))?;
+            link(root, held, &target)
+        };
+        self.work(to, link).await
+    }
+
+    /// Makes an empty file, unless there is a file.
+    pub(crate) async fn touch(&self, path: &StoragePath) -> Result<()> {
+        let of = path.clone();
+        let touch = move |root: &Root| {
+            let fail = |error| StorageError::of_errno(&of, error);
+            root.make(&of.parent().unwrap_or_else(|| of.clone())).map_err(fail)?;
+            let made = root.file(&of, OFlags::WRONLY | OFlags::CREATE);
+            made.map(drop).map_err(fail)
+        };
+        self.work(path, touch).await
+    }
+
     /// Puts an unfinished file where it belongs, in one step.
     pub(crate) async fn finish(
         &self,
@@ -360,6 +387,19 @@ fn finish(
             rename_new((from, name), (&folder, new)).map_err(fail)
         }
         Err(error) => Err(fail(error)),
+    }
+}
+
+/// Gives a file another name, which must be free. `false`: it is not there, or the file system knows
+/// no second names, or not so many.
+fn link(root: &Root, (from, name): (OwnedFd, &str), to: &StoragePath) -> Result<bool> {
+    let fail = |error| StorageError::of_errno(to, error);
+    let (folder, new) = to.parent().zip(to.name()).ok_or_else(|| fail(Errno::ISDIR))?;
+    let folder = root.make(&folder).map_err(fail)?;
+    match linkat(from, name, &folder, new, AtFlags::empty()) {
+        Ok(()) => Ok(true),
+        Err(Errno::EXIST) => Err(fail(Errno::EXIST)),
+        Err(_) => Ok(false),
     }
 }
 

@@ -1,11 +1,17 @@
 //! Who claimed which place: one small file a place, named by a digest of its path, and one more
 //! below the owner's name, so that what is somebody's can be found without reading all.
 
+use bytes::Bytes;
 use protocol::ids::UserName;
 use sha2::{Digest, Sha256};
 
 use crate::error::failed;
-use crate::{Result, Storage, StorageError, StoragePath};
+use crate::path::LONGEST_NAME;
+use crate::{Place, Result, Storage, StorageError, StoragePath};
+
+/// What stands for these in a path that is a name.
+const SLASH: &str = "%2F";
+const PERCENT: &str = "%25";
 
 impl Storage {
     /// Who claimed a place, if anybody did.
@@ -31,20 +37,54 @@ impl Storage {
     /// [`StorageError::Failed`].
     pub async fn claim(&self, place: &StoragePath, user: &UserName) -> Result<UserName> {
         // An entry below the owner's name that is not true is found out by `places_of`.
-        let path = bytes::Bytes::copy_from_slice(place.as_str().as_bytes());
-        self.write(&listed(user, place), path).await?;
-        let name = bytes::Bytes::copy_from_slice(user.as_str().as_bytes());
-        match self.create_whole(&claim(place), false, name).await {
+        self.note_place(place, user).await?;
+        match self.say_whose(place, user).await {
             Ok(()) => Ok(user.clone()),
             Err(StorageError::Exists { .. }) => {
                 let owner = self.owner(place).await?.unwrap_or_else(|| user.clone());
                 if owner != *user {
-                    self.remove(&listed(user, place), false).await?;
+                    self.forget_place(place, user).await?;
                 }
                 Ok(owner)
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Says of a place whose it is, unless that was said before. In a folder the disk is not waited
+    /// for at each place: there it is another name of one file that says it of all the user's places
+    /// and was written durably.
+    async fn say_whose(&self, place: &StoragePath, user: &UserName) -> Result<()> {
+        let name = || Bytes::copy_from_slice(user.as_str().as_bytes());
+        if let Place::Folder(folder) = &self.place {
+            let of_all = of_all(user);
+            if folder.link(&of_all, &claim(place)).await? {
+                return Ok(());
+            }
+            // It is the user's first place, or the file has as many names as one can have.
+            self.create_whole(&of_all, true, name()).await?;
+            if folder.link(&of_all, &claim(place)).await? {
+                return Ok(());
+            }
+        }
+        self.create_whole(&claim(place), false, name()).await
+    }
+
+    /// Lists a place below a user's name. In a folder its path is the entry's name: there is nothing
+    /// to be written that could be lost.
+    async fn note_place(&self, place: &StoragePath, user: &UserName) -> Result<()> {
+        if let (Place::Folder(folder), Some(entry)) = (&self.place, named(user, place)) {
+            return folder.touch(&entry).await;
+        }
+        let path = Bytes::copy_from_slice(place.as_str().as_bytes());
+        self.write(&listed(user, place), path).await
+    }
+
+    async fn forget_place(&self, place: &StoragePath, user: &UserName) -> Result<()> {
+        for entry in named(user, place).into_iter().chain([listed(user, place)]) {
+            self.remove(&entry, false).await?;
+        }
+        Ok(())
     }
 
     /// Gives a place up: it is not there any more.
@@ -54,7 +94,7 @@ impl Storage {
     pub async fn release(&self, place: &StoragePath) -> Result<()> {
         if let Some(user) = self.owner(place).await? {
             self.remove(&claim(place), false).await?;
-            self.remove(&listed(&user, place), false).await?;
+            self.forget_place(place, &user).await?;
         }
         Ok(())
     }
@@ -67,21 +107,28 @@ impl Storage {
         let folder = list_of(user);
         let mut places = Vec::new();
         for name in self.own_names(&folder).await? {
-            let Some(file) = folder.child(&name) else { continue };
-            let path = match self.read(&file).await {
-                Ok(path) => path,
-                Err(StorageError::NotFound { .. }) => continue,
-                Err(error) => return Err(error),
-            };
-            let Ok(place) = crate::path::resolve("", &String::from_utf8_lossy(&path)) else {
-                continue;
-            };
+            let Some(path) = self.listed_path(&folder, &name).await? else { continue };
+            let Ok(place) = crate::path::resolve("", &path) else { continue };
             if self.owner(&place).await?.as_ref() == Some(user) {
                 places.push(place);
             }
         }
         places.sort();
+        places.dedup();
         Ok(places)
+    }
+
+    /// The path that an entry below a user's name is about, if the entry is still there.
+    async fn listed_path(&self, folder: &StoragePath, name: &str) -> Result<Option<String>> {
+        if name.starts_with(SLASH) {
+            return Ok(Some(name.replace(SLASH, "/").replace(PERCENT, "%")));
+        }
+        let Some(entry) = folder.child(name) else { return Ok(None) };
+        match self.read(&entry).await {
+            Ok(path) => Ok(Some(String::from_utf8_lossy(&path).into_owned())),
+            Err(StorageError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -89,6 +136,18 @@ fn claim(place: &StoragePath) -> StoragePath {
     StoragePath::own(&format!("owners/{}", digest(place)))
 }
 
+/// A file that says who somebody is, of which his claims are further names.
+fn of_all(user: &UserName) -> StoragePath {
+    StoragePath::own(&format!("users/{}", folder_name(user)))
+}
+
+/// The entry of a place whose path is its name; `None`: no file can be called so.
+fn named(user: &UserName, place: &StoragePath) -> Option<StoragePath> {
+    let name = place.as_str().replace('%', PERCENT).replace('/', SLASH);
+    list_of(user).child(&name).filter(|_| name.len() <= LONGEST_NAME)
+}
+
+/// The entry of a place in which its path is written.
 fn listed(user: &UserName, place: &StoragePath) -> StoragePath {
     StoragePath::own(&format!("places/{}/{}", folder_name(user), digest(place)))
 }

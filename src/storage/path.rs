@@ -5,7 +5,7 @@ use crate::{OWN, Result, StorageError};
 /// The longest path, in bytes.
 const LONGEST: usize = 4096;
 /// The longest name, in bytes, as most file systems have it.
-const LONGEST_NAME: usize = 255;
+pub(crate) const LONGEST_NAME: usize = 255;
 
 /// A path below the root, checked: absolute, without `.`, `..`, empty parts, control characters and
 /// names that end in white space, and without a slash at its end; the root is empty.

@@ -47,3 +47,49 @@ async fn odd_user_names_do_no_harm() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
+
+#[tokio::test]
+async fn whose_places_are_is_written_once_a_user() {
+    use std::os::unix::fs::MetadataExt;
+    let (folder, storage) = open();
+    let own = folder.path().join("files/.berth");
+    let files = |below: &str| {
+        let entries = std::fs::read_dir(own.join(below)).unwrap().map(Result::unwrap);
+        entries.map(|entry| entry.metadata().unwrap()).collect::<Vec<_>>()
+    };
+    for number in 0..20 {
+        let place = at(&storage, &format!("/Output/train-{number}"));
+        assert_eq!(storage.claim(&place, &user("alice")).await.unwrap(), user("alice"));
+        assert_eq!(storage.claim(&place, &user("bob")).await.unwrap(), user("alice"));
+    }
+    let claims = files("owners");
+    assert_eq!((claims.len(), claims[0].nlink()), (20, 21), "they are names of one file");
+    assert!(files("places/of-alice").iter().all(|entry| entry.len() == 0));
+    assert_eq!(storage.places_of(&user("alice")).await.unwrap().len(), 20);
+
+    // Where that file is lost, it is written anew.
+    std::fs::remove_dir_all(own.join("users")).unwrap();
+    let last = at(&storage, "/Output/50%2F50%");
+    storage.claim(&last, &user("alice")).await.unwrap();
+    assert_eq!(storage.owner(&last).await.unwrap(), Some(user("alice")));
+    let places = storage.places_of(&user("alice")).await.unwrap();
+    assert!(places.len() == 21 && places.contains(&last));
+}
+
+#[tokio::test]
+async fn places_that_an_earlier_version_listed_are_found_and_given_up() {
+    let (folder, storage) = open();
+    let place = at(&storage, "/Output/train");
+    storage.claim(&place, &user("alice")).await.unwrap();
+    let listed = folder.path().join("files/.berth/places/of-alice");
+    std::fs::remove_dir_all(&listed).unwrap();
+    std::fs::create_dir(&listed).unwrap();
+    let digest = std::fs::read_dir(folder.path().join("files/.berth/owners")).unwrap();
+    let digest = digest.map(|entry| entry.unwrap().file_name()).next().unwrap();
+    std::fs::write(listed.join(digest), "/Output/train").unwrap();
+    assert_eq!(storage.places_of(&user("alice")).await.unwrap(), std::slice::from_ref(&place));
+    storage.claim(&place, &user("alice")).await.unwrap();
+    assert_eq!(storage.places_of(&user("alice")).await.unwrap(), std::slice::from_ref(&place));
+    storage.release(&place).await.unwrap();
+    assert_eq!(std::fs::read_dir(&listed).unwrap().count(), 0);
+}
