@@ -157,6 +157,29 @@ impl Folder {
         self.work(path, put).await
     }
 
+    /// Writes one file under several names. Says of each whether it is that now: none that was taken
+    /// is.
+    pub(crate) async fn put_as(
+        &self,
+        paths: Vec<StoragePath>,
+        content: Bytes,
+    ) -> Result<Vec<bool>> {
+        let Some(first) = paths.first().cloned() else { return Ok(Vec::new()) };
+        let about = first.clone();
+        let put = move |root: &Root| -> Result<Vec<bool>> {
+            let (aside, mut file) = Aside::new(root, &first)?;
+            let written = file.write_all(&content).and_then(|()| file.sync_all());
+            written.map_err(|error| StorageError::of_io(&first, error))?;
+            let named =
+                paths.iter().map(|path| match link(root, (&aside.folder, &aside.name), path) {
+                    Err(StorageError::Exists { .. }) => Ok(false),
+                    named => named,
+                });
+            named.collect()
+        };
+        self.work(&about, put).await
+    }
+
     /// Gives a file another name, which must be free. `false`: there is no such file, or it cannot
     /// have one more.
     pub(crate) async fn link(&self, from: &StoragePath, to: &StoragePath) -> Result<bool> {
@@ -166,8 +189,8 @@ impl Folder {
                 Err(error) if is_missing(error) => return Ok(false),
                 held => held,
             };
-            let held = held.map_err(|error| StorageError::of_errno(&source, error))?;
-            link(root, held, &target)
+            let (from, name) = held.map_err(|error| StorageError::of_errno(&source, error))?;
+            link(root, (&from, name), &target)
         };
         self.work(to, link).await
     }
@@ -392,7 +415,7 @@ fn finish(
 
 /// Gives a file another name, which must be free. `false`: it is not there, or the file system knows
 /// no second names, or not so many.
-fn link(root: &Root, (from, name): (OwnedFd, &str), to: &StoragePath) -> Result<bool> {
+fn link(root: &Root, (from, name): (&OwnedFd, &str), to: &StoragePath) -> Result<bool> {
     let fail = |error| StorageError::of_errno(to, error);
     let (folder, new) = to.parent().zip(to.name()).ok_or_else(|| fail(Errno::ISDIR))?;
     let folder = root.make(&folder).map_err(fail)?;

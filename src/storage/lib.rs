@@ -17,6 +17,7 @@ mod owners;
 mod path;
 mod read;
 pub mod rights;
+mod short_logs;
 pub mod stage;
 mod upload;
 mod web;
@@ -34,7 +35,10 @@ pub use read::Range;
 pub use upload::Arriving;
 pub use write::Content;
 
+use std::sync::Arc;
+
 use folder::Folder;
+use short_logs::ShortLogs;
 use web::Web;
 
 /// What every call answers.
@@ -49,6 +53,7 @@ pub struct Storage {
     uri: String,
     quota: Option<u64>,
     place: Place,
+    short_logs: Arc<ShortLogs>,
 }
 
 /// Where the files are.

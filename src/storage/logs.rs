@@ -14,7 +14,8 @@ use crate::error::failed;
 use crate::log_blocks::LogBlock;
 use crate::log_reader::{Blocks, LogReader};
 use crate::log_spool::{LogLimits, LogSpool};
-use crate::{Range, Result, Storage, StorageError, StoragePath};
+use crate::short_logs::{self, SHORT};
+use crate::{Place, Range, Result, Storage, StorageError, StoragePath};
 
 /// What a kept log begins with.
 const MARK: &[u8; 8] = b"berthlog";
@@ -41,7 +42,14 @@ impl Storage {
             let last = blocks.last().map_or(0, Bytes::len);
             let mut whole = beginning(log, last).map_err(fail)?;
             blocks.iter().for_each(|block| whole.extend_from_slice(block));
-            return self.create_whole(&path, true, whole.into()).await;
+            return match &self.place {
+                Place::Folder(folder) if whole.len() <= SHORT => {
+                    self.short_logs.keep(folder, path.clone(), whole.into()).await
+                }
+                Place::Folder(_) | Place::Web(_) => {
+                    self.create_whole(&path, true, whole.into()).await
+                }
+            };
         }
         // The size of the block that was being written is known when it is compressed.
         let last = match log.is_open() {
@@ -62,12 +70,18 @@ impl Storage {
         let Some(mut bytes) = self.some_bytes(&path, BEGINNING).await? else {
             return self.kept_as_gzip(key).await;
         };
+        let part = short_logs::part(&bytes, &path).map_err(|error| failed(&path, error))?;
+        let begin = part.as_ref().map_or(0, |part| part.start as u64);
+        if let Some(part) = part {
+            bytes = bytes.drain(part).collect();
+        }
         let length = index_length(&bytes).map_err(|error| failed(&path, error))?;
         let needed = PREFIX as u64 + length;
-        if (bytes.len() as u64) < needed {
+        if begin == 0 && (bytes.len() as u64) < needed {
             bytes = self.some_bytes(&path, needed).await?.unwrap_or_default();
         }
-        let index = index(&bytes, needed).map_err(|error| failed(&path, error))?;
+        let mut index = index(&bytes, needed).map_err(|error| failed(&path, error))?;
+        index.iter_mut().for_each(|block| block.place += begin);
         let blocks = Blocks::Kept { storage: self.clone(), path };
         Ok(Some(LogReader::new(index, blocks, None)))
     }

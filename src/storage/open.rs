@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::folder::Folder;
 use crate::web::{Web, WebOptions};
@@ -79,7 +80,7 @@ fn open_folder(
     let folder = std::fs::canonicalize(folder).map_err(|error| fail(error.to_string()))?;
     let text = folder.to_str().ok_or_else(|| fail("the path is not UTF-8".into()))?;
     let uri = format!("file://{}", text.trim_end_matches('/'));
-    Ok(Storage { uri, quota, place: Place::Folder(opened) })
+    Ok(Storage { uri, quota, place: Place::Folder(opened), short_logs: Arc::default() })
 }
 
 fn open_web(
@@ -113,5 +114,6 @@ fn open_web(
     };
     let web = Web::open(web).map_err(|error| fail(error.to_string()))?;
     let uri = format!("{scheme}://{authority}{folder}");
-    Ok(Storage { uri, quota: options.quota, place: Place::Web(Box::new(web)) })
+    let (quota, place) = (options.quota, Place::Web(Box::new(web)));
+    Ok(Storage { uri, quota, place, short_logs: Arc::default() })
 }
