@@ -245,8 +245,10 @@ impl Shared {
         lock(&self.specs).get(&id).map(Arc::clone)
     }
 
-    pub(crate) fn learn_spec(&self, id: JobId, spec: JobSpec) {
-        lock(&self.specs).insert(id, Arc::new(spec));
+    pub(crate) fn learn_spec(&self, id: JobId, spec: JobSpec) -> Arc<JobSpec> {
+        let spec = Arc::new(spec);
+        lock(&self.specs).insert(id, Arc::clone(&spec));
+        spec
     }
 
     /// Forgets the specs of jobs that are not active any more.

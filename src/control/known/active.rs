@@ -1,6 +1,6 @@
 //! Jobs that have not ended, as the loops read them in each pass.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use database::jobs::JobRow;
@@ -49,15 +49,20 @@ pub(crate) async fn of(shared: &Shared, ids: &[JobId]) -> Result<Vec<Active>, da
     with_specs(shared, rows).await
 }
 
+/// Each with its spec, whatever is forgotten of others' specs meanwhile.
 async fn with_specs(shared: &Shared, rows: Vec<JobRow>) -> Result<Vec<Active>, database::Error> {
-    let missing: Vec<JobId> =
-        rows.iter().map(|row| row.id).filter(|id| shared.spec(*id).is_none()).collect();
+    let known = rows.iter().filter_map(|row| Some((row.id, shared.spec(row.id)?)));
+    let mut specs: HashMap<JobId, Arc<JobSpec>> = known.collect();
+    let missing = rows.iter().map(|row| row.id).filter(|id| !specs.contains_key(id));
+    let missing: Vec<JobId> = missing.collect();
     if !missing.is_empty() {
         for job in database::jobs::by_ids(shared.database.read(), &missing).await? {
-            shared.learn_spec(job.row.id, job.spec);
+            specs.insert(job.row.id, shared.learn_spec(job.row.id, job.spec));
         }
     }
-    let active =
-        rows.into_iter().filter_map(|row| shared.spec(row.id).map(|spec| Active { row, spec }));
+    let active = rows.into_iter().filter_map(|row| {
+        let spec = specs.remove(&row.id)?;
+        Some(Active { row, spec })
+    });
     Ok(active.collect())
 }
