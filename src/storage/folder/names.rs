@@ -1,0 +1,77 @@
+//! Several names of one file: what is to be found under each of them is written once.
+
+use std::io::Write;
+
+use bytes::Bytes;
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, OFlags, linkat};
+use rustix::io::Errno;
+
+use super::beneath::Root;
+use super::{Aside, Folder, is_missing};
+use crate::{Result, StorageError, StoragePath};
+
+impl Folder {
+    /// Writes one file under several names. Says of each whether it is that now: none that was taken
+    /// is.
+    pub(crate) async fn put_as(
+        &self,
+        paths: Vec<StoragePath>,
+        content: Bytes,
+    ) -> Result<Vec<bool>> {
+        let Some(first) = paths.first().cloned() else { return Ok(Vec::new()) };
+        let about = first.clone();
+        let put = move |root: &Root| -> Result<Vec<bool>> {
+            let (aside, mut file) = Aside::new(root, &first)?;
+            let written = file.write_all(&content).and_then(|()| file.sync_all());
+            written.map_err(|error| StorageError::of_io(&first, error))?;
+            let named =
+                paths.iter().map(|path| match link(root, (&aside.folder, &aside.name), path) {
+                    Err(StorageError::Exists { .. }) => Ok(false),
+                    named => named,
+                });
+            named.collect()
+        };
+        self.work(&about, put).await
+    }
+
+    /// Gives a file another name, which must be free. `false`: there is no such file, or it cannot
+    /// have one more.
+    pub(crate) async fn link(&self, from: &StoragePath, to: &StoragePath) -> Result<bool> {
+        let (source, target) = (from.clone(), to.clone());
+        let link = move |root: &Root| {
+            let held = match root.parent(&source) {
+                Err(error) if is_missing(error) => return Ok(false),
+                held => held,
+            };
+            let (from, name) = held.map_err(|error| StorageError::of_errno(&source, error))?;
+            link(root, (&from, name), &target)
+        };
+        self.work(to, link).await
+    }
+
+    /// Makes an empty file, unless there is a file.
+    pub(crate) async fn touch(&self, path: &StoragePath) -> Result<()> {
+        let of = path.clone();
+        let touch = move |root: &Root| {
+            let fail = |error| StorageError::of_errno(&of, error);
+            root.make(&of.parent().unwrap_or_else(|| of.clone())).map_err(fail)?;
+            let made = root.file(&of, OFlags::WRONLY | OFlags::CREATE);
+            made.map(drop).map_err(fail)
+        };
+        self.work(path, touch).await
+    }
+}
+
+/// Gives a file another name, which must be free. `false`: it is not there, or the file system knows
+/// no second names, or not so many.
+fn link(root: &Root, (from, name): (&OwnedFd, &str), to: &StoragePath) -> Result<bool> {
+    let fail = |error| StorageError::of_errno(to, error);
+    let (folder, new) = to.parent().zip(to.name()).ok_or_else(|| fail(Errno::ISDIR))?;
+    let folder = root.make(&folder).map_err(fail)?;
+    match linkat(from, name, &folder, new, AtFlags::empty()) {
+        Ok(()) => Ok(true),
+        Err(Errno::EXIST) => Err(fail(Errno::EXIST)),
+        Err(_) => Ok(false),
+    }
+}
