@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::state::State;
