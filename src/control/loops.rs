@@ -10,3 +10,4 @@ pub(crate) mod nodes;
 pub(crate) mod passes;
 pub(crate) mod schedule;
 pub(crate) mod sightings;
+pub(crate) mod supervised;

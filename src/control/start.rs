@@ -26,7 +26,8 @@ use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::runs;
 use crate::logs::spools::Spools;
 use crate::loops::passes::{PassTimes, Passes};
-use crate::ops::submit::Submissions;
+use crate::loops::supervised::Loops;
+use crate::ops::submit::{Inbox, Submissions};
 use crate::secrets::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
 use crate::terminals::Terminals;
@@ -86,6 +87,7 @@ pub struct Control {
     /// The administrator's password when it was generated just now: to be told once.
     pub first_password: Option<String>,
     shared: Arc<Shared>,
+    loops: Loops,
     schedule: Arc<Passes>,
     jobs: Arc<Passes>,
     tasks: TaskTracker,
@@ -99,7 +101,7 @@ pub struct Readiness {
     pub database: bool,
     /// The storage answers.
     pub storage: bool,
-    /// The loops pass.
+    /// The loops pass, and none panics again and again.
     pub loops: bool,
 }
 
@@ -159,20 +161,34 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     loops::images::hold(&shared).await?;
     let (submissions, inbox) = Submissions::new();
     let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());
-    tasks.spawn(ops::submit::run(Arc::clone(&shared), inbox, shutdown.clone()));
-    tasks.spawn(loops::nodes::run(Arc::clone(&shared), shutdown.clone()));
-    tasks.spawn(loops::sightings::run(Arc::clone(&shared), shutdown.clone()));
-    tasks.spawn(loops::schedule::run(Arc::clone(&shared), Arc::clone(&schedule), shutdown.clone()));
-    tasks.spawn(loops::jobs::run(Arc::clone(&shared), Arc::clone(&jobs), shutdown.clone()));
-    tasks.spawn(loops::images::run(Arc::clone(&shared), shutdown.clone()));
-    tasks.spawn(loops::kept::run(Arc::clone(&shared), shutdown.clone()));
-    tasks.spawn(loops::disks::run(Arc::clone(&shared), shutdown.clone()));
-    tasks.spawn(loops::directories::run(Arc::clone(&shared), shutdown.clone()));
-    tasks.spawn(tunnels::run(Arc::clone(&shared), shutdown.clone()));
+    let mut loops = Loops::new(Arc::clone(&shared), tasks.clone(), shutdown.clone());
+    start_loops(&mut loops, inbox, (&schedule, &jobs));
     tasks.close();
     let terminals = Terminals::new(tasks.clone(), shutdown.clone());
     let backend = backend(&shared, submissions, terminals);
-    Ok(Control { backend, first_password, shared, schedule, jobs, tasks, shutdown })
+    Ok(Control { backend, first_password, shared, loops, schedule, jobs, tasks, shutdown })
+}
+
+/// Each of them is begun anew when it panics.
+fn start_loops(loops: &mut Loops, inbox: Inbox, (schedule, jobs): (&Arc<Passes>, &Arc<Passes>)) {
+    // What was sent to a loop that panicked waits for the next one.
+    let inbox = Arc::new(tokio::sync::Mutex::new(inbox));
+    loops.start("submissions", move |shared, stop| {
+        ops::submit::run(shared, Arc::clone(&inbox), stop)
+    });
+    loops.start("nodes", loops::nodes::run);
+    loops.start("sightings", loops::sightings::run);
+    let passes = Arc::clone(schedule);
+    loops.start("schedule", move |shared, stop| {
+        loops::schedule::run(shared, Arc::clone(&passes), stop)
+    });
+    let passes = Arc::clone(jobs);
+    loops.start("jobs", move |shared, stop| loops::jobs::run(shared, Arc::clone(&passes), stop));
+    loops.start("images", loops::images::run);
+    loops.start("kept", loops::kept::run);
+    loops.start("disks", loops::disks::run);
+    loops.start("directories", loops::directories::run);
+    loops.start("tunnels", tunnels::run);
 }
 
 impl Control {
@@ -186,9 +202,10 @@ impl Control {
         Readiness {
             database: self.shared.database.ping().await.is_ok(),
             storage: there.await.is_ok_and(|answer| answer.is_ok_and(|there| there)),
-            loops: [&self.schedule, &self.jobs]
-                .iter()
-                .all(|passes| at.since(passes.last_ended()) < STALE),
+            loops: self.loops.are_well()
+                && [&self.schedule, &self.jobs]
+                    .iter()
+                    .all(|passes| at.since(passes.last_ended()) < STALE),
         }
     }
 

@@ -99,6 +99,16 @@ impl SimHandle {
         self.node.change(|state| state.next_create_error = Some(error));
     }
 
+    /// The next `create` panics, as whatever is not written for what it meets.
+    pub fn panic_next_create(&self) {
+        self.node.change(|state| state.next_create_panics = true);
+    }
+
+    /// The next list of the containers panics.
+    pub fn panic_next_list(&self) {
+        self.node.change(|state| state.next_list_panics = true);
+    }
+
     /// The next `start` fails so.
     pub fn fail_next_start(&self, error: EngineError) {
         self.node.change(|state| state.next_start_error = Some(error));
@@ -183,6 +193,8 @@ impl Engine for Simulated {
     }
 
     async fn list(&self, cluster: &str) -> Result<Vec<Container>> {
+        let panics = self.node.look(|state| std::mem::take(&mut state.next_list_panics));
+        assert!(!panics, "this list was to panic");
         tokio::time::sleep(self.node.look(|state| state.list_time)).await;
         self.node.reach(|state| Ok(state.list(cluster)))
     }
@@ -209,6 +221,8 @@ impl Engine for Simulated {
     }
 
     async fn create(&self, spec: &ContainerSpec) -> Result<String> {
+        let panics = self.node.look(|state| std::mem::take(&mut state.next_create_panics));
+        assert!(!panics, "this create was to panic");
         self.node.reach_and_wake(|state| state.create(spec))
     }
 

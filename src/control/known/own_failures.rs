@@ -37,6 +37,7 @@ pub(crate) struct OwnFailures {
     records: AtomicU64,
     storage: AtomicU64,
     key: AtomicU64,
+    panics: AtomicU64,
 }
 
 /// How often what is this server's own has kept jobs from going on since it was started.
@@ -48,6 +49,8 @@ pub struct OwnFailureCounts {
     pub storage: u64,
     /// The key that seals secrets.
     pub key: u64,
+    /// A loop, or what it had begun, was not written for what it met.
+    pub panics: u64,
 }
 
 impl OwnFailures {
@@ -61,6 +64,11 @@ impl OwnFailures {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// A loop, or what it had begun, has panicked.
+    pub(crate) fn note_panic(&self) {
+        self.panics.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// All of them so far.
     pub(crate) fn counts(&self) -> OwnFailureCounts {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -68,6 +76,7 @@ impl OwnFailures {
             records: read(&self.records),
             storage: read(&self.storage),
             key: read(&self.key),
+            panics: read(&self.panics),
         }
     }
 }

@@ -12,6 +12,7 @@ use protocol::image::ImageState;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::loops::supervised::caught;
 use crate::records::happened;
 use crate::shared::{Shared, lock};
 use crate::wake::now;
@@ -99,14 +100,24 @@ impl Works {
                     ImageState::Saved | ImageState::Pushed | ImageState::Failed => Ok(()),
                 }
             };
-            tokio::select! {
+            let done = tokio::select! {
                 biased;
-                done = work => if let Err(error) = done {
-                    tracing::error!(%error, id, "a saved image cannot be recorded");
-                },
+                done = caught(work) => done,
                 () = shutdown.cancelled() => return,
-            }
+            };
             lock(&under_way).remove(&id);
+            match done {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::error!(%error, id, "a saved image cannot be recorded");
+                }
+                Err(panic) => {
+                    shared.own_failures.note_panic();
+                    tracing::error!(%panic, id, "work at a saved image panicked; it is repeated");
+                    // Not before all are looked at in their time.
+                    return;
+                }
+            }
             // Another one of his may be waiting for that.
             shared.bells.images.ring();
         });

@@ -13,9 +13,12 @@ use tokio_util::sync::CancellationToken;
 use crate::container::endpoint::endpoint;
 use crate::known::cluster::Cluster;
 use crate::known::refresh;
+use crate::loops::supervised::{self, Panics};
 use crate::shared::Shared;
 
 mod watcher;
+
+use watcher::Watcher;
 
 /// All is read anew and looked at so often, whatever rings: who changes a node has it read back.
 const WHOLE: Duration = Duration::from_secs(60);
@@ -79,16 +82,21 @@ async fn reconcile(
     for node in &cluster.nodes {
         watchers.entry(node.settings.name.clone()).or_insert_with(|| {
             let stop = shutdown.child_token();
-            let options = endpoint(shared, &node.settings);
-            let watcher = watcher::Watcher::new(
-                Arc::clone(shared),
-                node.settings.name.clone(),
-                options,
-                stop.clone(),
-            );
-            (node.settings.clone(), stop, tokio::spawn(watcher.run()))
+            let watching = watch(Arc::clone(shared), node.settings.clone(), stop.clone());
+            (node.settings.clone(), stop, tokio::spawn(watching))
         });
     }
+}
+
+/// Watches a node until stopped; a watcher that panics is followed by another one.
+async fn watch(shared: Arc<Shared>, settings: NodeSettings, stop: CancellationToken) {
+    let name = format!("watcher of {}", settings.name);
+    let begin = |stop| {
+        let options = endpoint(&shared, &settings);
+        Watcher::new(Arc::clone(&shared), settings.name.clone(), options, stop).run()
+    };
+    let panics = Panics::default();
+    supervised::run(&name, begin, (&panics, &shared.own_failures), &stop).await;
 }
 
 /// Whether the two name the same engine, so that its watcher can stay.

@@ -35,6 +35,9 @@ const WHOLE: Duration = Duration::from_secs(30);
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let mut whole = Instant::now();
+    // It begins after a panic, too, and nobody knows what that pass had come to.
+    shared.queue().doubt();
+    shared.doubt_jobs();
     loop {
         let began = Instant::now();
         let anew = whole.elapsed() >= WHOLE || shared.queue().is_doubtful();

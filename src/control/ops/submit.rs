@@ -9,7 +9,7 @@ use api::{Error, ErrorCode, Result};
 use database::jobs::NewJob;
 use protocol::ids::JobId;
 use protocol::state::State;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::internal;
@@ -57,9 +57,13 @@ impl Submissions {
     }
 }
 
-/// Runs until shutdown.
-pub(crate) async fn run(shared: Arc<Shared>, mut inbox: Inbox, shutdown: CancellationToken) {
-    let mut batch = Vec::new();
+/// Runs until shutdown; the inbox outlives a panic.
+pub(crate) async fn run(
+    shared: Arc<Shared>,
+    inbox: Arc<Mutex<Inbox>>,
+    shutdown: CancellationToken,
+) {
+    let (mut inbox, mut batch) = (inbox.lock().await, Vec::new());
     loop {
         tokio::select! {
             biased;

@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) pull_time: Option<Duration>,
     pub(super) next_create_error: Option<EngineError>,
     pub(super) next_start_error: Option<EngineError>,
+    pub(super) next_create_panics: bool,
+    pub(super) next_list_panics: bool,
     pub(super) pulled: HashSet<String>,
     pub(super) volumes: BTreeMap<String, Volume>,
     pub(super) images: Saved,

@@ -363,7 +363,7 @@ impl Probe for ControlProbe {
 
     async fn measurements(&self) -> Vec<Measurement> {
         let control::PassTimes { count, total, last } = self.0.schedule_passes();
-        let control::OwnFailureCounts { records, storage, key } = self.0.own_failures();
+        let control::OwnFailureCounts { records, storage, key, panics } = self.0.own_failures();
         vec![
             Measurement {
                 name: "schedule_pass_seconds",
@@ -389,6 +389,11 @@ impl Probe for ControlProbe {
                 name: "key_failures",
                 help: "Times that jobs were not launched since the key does not open their secrets",
                 value: Value::Counter(key),
+            },
+            Measurement {
+                name: "loop_panics",
+                help: "Times that a part of the server panicked and began anew",
+                value: Value::Counter(panics),
             },
         ]
     }

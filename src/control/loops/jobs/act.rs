@@ -21,6 +21,7 @@ use crate::container::launch::{self, Attempts, Launch, Launched};
 use crate::known::active::Active;
 use crate::known::cluster::Observation;
 use crate::logs::end::LogEnd;
+use crate::loops::supervised::caught;
 use crate::shared::{Shared, lock};
 use crate::wake::now;
 
@@ -227,9 +228,13 @@ impl Acts {
         self.running.spawn(async move {
             let outcome = tokio::select! {
                 biased;
-                outcome = action => outcome,
+                outcome = caught(action) => outcome,
                 () = stop.cancelled() => return,
             };
+            let outcome = outcome.unwrap_or_else(|panic| {
+                shared.own_failures.note_panic();
+                Outcome::Failed(format!("this server panicked: {panic}"))
+            });
             memory.ended(key, shared.moments.next(), |known| note(known, key, outcome));
             if let Some(node) = node {
                 look_again(&shared, &node);

@@ -58,6 +58,20 @@ async fn a_launch_waits_for_records_that_cannot_be_read() {
     control.shutdown().await;
 }
 
+/// What carries jobs on begins anew when it panics, and they go on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_run_after_a_panic() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    house.node(0).panic_next_create();
+    house.node(0).panic_next_list();
+    submit(backend, job("runs", TASKS, 1, "exit 0", r#""retryCount": 0,"#)).await;
+    assert_untroubled(&house, &until_state(backend, "runs", State::Succeeded).await);
+    assert_eq!(control.own_failures().panics, 2);
+    control.shutdown().await;
+}
+
 /// What is about to be done is stored before it is done: where it cannot be, nothing is done.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_begun_that_cannot_be_recorded() {
