@@ -1,3 +1,4 @@
+use std::any::Any;
 use std::fmt::Display;
 
 /// Why control cannot start.
@@ -9,6 +10,9 @@ pub enum Error {
     /// The database.
     #[error("database: {0}")]
     Database(#[from] database::Error),
+    /// The thread of the scheduler.
+    #[error("the scheduler has no thread")]
+    Thread(#[source] std::io::Error),
     /// A file of the data folder.
     #[error("{path}: {source}")]
     File {
@@ -38,6 +42,12 @@ pub enum Error {
 pub(crate) fn internal(error: impl Display) -> api::Error {
     tracing::error!(%error, "operation failed");
     api::Error::internal()
+}
+
+/// What a panic says.
+pub(crate) fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 /// A failure of the database, as the user sees it.

@@ -21,7 +21,7 @@ use crate::known::cluster::Cluster;
 use crate::known::observations::Observations;
 use crate::known::own_failures::OwnFailures;
 use crate::known::portal::Portal;
-use crate::known::queue::Queue;
+use crate::known::queue::{Queue, SchedulerHandle};
 use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::sightings::Sightings;
 use crate::known::told::Told;
@@ -55,15 +55,16 @@ pub(crate) struct Shared {
     pub(crate) bells: Bells,
     pub(crate) moments: Moments,
     /// How often what is this server's own has failed.
-    pub(crate) own_failures: OwnFailures,
+    pub(crate) own_failures: Arc<OwnFailures>,
     /// Counts the changes of users' public keys.
     pub(crate) key_changes: Moments,
     changes: broadcast::Sender<Change>,
     cluster: RwLock<Arc<Cluster>>,
     /// One at a time reads nodes or virtual clusters, until what it has read is shown.
     pub(crate) reading: tokio::sync::Mutex<()>,
-    queue: Mutex<Queue>,
-    /// Jobs that have changed since the scheduler's loop took them in.
+    /// The owner of the queue.
+    pub(crate) scheduler: SchedulerHandle,
+    /// Jobs that have changed since the scheduler took them in.
     touched: Mutex<HashSet<JobId>>,
     /// What the jobs' loop has not taken in yet.
     told: Mutex<Told>,
@@ -84,8 +85,6 @@ pub(crate) struct Shared {
     pub(crate) past: Mutex<scheduler::PastRuns>,
     /// How long jobs have waited.
     pub(crate) waits: Mutex<scheduler::PastWaits>,
-    /// One change at a time is thought through: it costs two passes of the scheduler.
-    pub(crate) thinking: tokio::sync::Mutex<()>,
 }
 
 /// What holds for all nodes.
@@ -112,8 +111,10 @@ impl Shared {
         guest: Option<Guest>,
         (of_nodes, rules, sign_in, spools): (OfNodes, Rules, SignInOptions, Spools),
         cluster: Cluster,
-    ) -> Self {
-        Self {
+    ) -> std::io::Result<Self> {
+        let own_failures = Arc::<OwnFailures>::default();
+        let scheduler = SchedulerHandle::start(Arc::clone(&own_failures))?;
+        Ok(Self {
             installation,
             database,
             storage,
@@ -127,12 +128,12 @@ impl Shared {
             sign_in,
             bells: Bells::default(),
             moments: Moments::default(),
-            own_failures: OwnFailures::default(),
+            own_failures,
             key_changes: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
             cluster: RwLock::new(Arc::new(cluster)),
             reading: tokio::sync::Mutex::default(),
-            queue: Mutex::default(),
+            scheduler,
             touched: Mutex::default(),
             told: Mutex::default(),
             specs: Mutex::default(),
@@ -144,8 +145,7 @@ impl Shared {
             progress: Mutex::default(),
             past: Mutex::default(),
             waits: Mutex::default(),
-            thinking: tokio::sync::Mutex::default(),
-        }
+        })
     }
 
     /// Does `work` in one write transaction: all of it is stored, or nothing.
@@ -220,18 +220,13 @@ impl Shared {
         *cluster = Arc::new(change(&cluster));
     }
 
-    /// What the scheduler's loop knows.
-    pub(crate) fn queue(&self) -> MutexGuard<'_, Queue> {
-        lock(&self.queue)
-    }
-
-    /// Asks the scheduler what takes more than a moment.
+    /// Asks the scheduler for somebody.
     pub(crate) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         question: impl FnOnce(&mut Queue, &Self) -> T + Send + 'static,
     ) -> api::Result<T> {
         let shared = Arc::clone(self);
-        let asked = tokio::task::spawn_blocking(move || question(&mut shared.queue(), &shared));
+        let asked = self.scheduler.ask(move |queue| question(queue, &shared));
         asked.await.map_err(crate::error::internal)
     }
 

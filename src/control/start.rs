@@ -156,7 +156,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
     let decided = (of_nodes, rules, options.sign_in, spools);
     let shared = Shared::new(installation, database, storage, seal, guest, decided, cluster);
-    let shared = Arc::new(shared);
+    let shared = Arc::new(shared.map_err(Error::Thread)?);
     runs::remember(&shared).await?;
     loops::images::hold(&shared).await?;
     let (submissions, inbox) = Submissions::new();

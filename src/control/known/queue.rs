@@ -1,4 +1,5 @@
-//! Cluster and queue as the scheduler's loop knows them: kept between passes, told what changed.
+//! Cluster and queue as the scheduler knows them: kept between passes by their one owner, told what
+//! changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -21,13 +22,15 @@ use crate::known::runs;
 use crate::shared::lock;
 use crate::wake::now;
 
+mod owner;
 #[cfg(test)]
 pub(crate) mod tests;
 mod told;
 
+pub(crate) use owner::{SchedulerHandle, Unanswered};
 pub(crate) use told::{News, request, wanted};
 
-/// What the scheduler's loop knows between its passes.
+/// What the scheduler knows between its passes.
 #[derive(Debug)]
 pub(crate) struct Queue {
     /// All jobs that have not ended.

@@ -40,7 +40,7 @@ pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
 }
 
 async fn look(shared: &Shared) -> Result<(), database::Error> {
-    for job in debugged(shared) {
+    for job in debugged(shared).await {
         let tasks = database::tasks::of_job(shared.database.read(), job.row.id).await?;
         for task in tasks.into_iter().filter(|task| task.state == State::Running) {
             if shared.progress().contains_key(&task.key) {
@@ -64,11 +64,14 @@ async fn look(shared: &Shared) -> Result<(), database::Error> {
 }
 
 /// The jobs with `isDebug` that run.
-fn debugged(shared: &Shared) -> Vec<Active> {
-    let queue = shared.queue();
-    let placed = queue.running().filter_map(|running| queue.job(running.job));
-    let debugged = placed.filter(|job| job.spec.debug && job.row.state == State::Running);
-    debugged.cloned().collect()
+async fn debugged(shared: &Shared) -> Vec<Active> {
+    let asked = shared.scheduler.ask(|queue| {
+        let placed = queue.running().filter_map(|running| queue.job(running.job));
+        let debugged = placed.filter(|job| job.spec.debug && job.row.state == State::Running);
+        debugged.cloned().collect::<Vec<_>>()
+    });
+    // A scheduler that begins anew knows of none until it has read them.
+    asked.await.unwrap_or_default()
 }
 
 /// How the command of a running container ended, if it has.

@@ -96,7 +96,7 @@ async fn watch(shared: Arc<Shared>, settings: NodeSettings, stop: CancellationTo
         Watcher::new(Arc::clone(&shared), settings.name.clone(), options, stop).run()
     };
     let panics = Panics::default();
-    supervised::run(&name, begin, (&panics, &shared.own_failures), &stop).await;
+    supervised::run(&name, begin, (&panics, shared.own_failures.as_ref()), &stop).await;
 }
 
 /// Whether the two name the same engine, so that its watcher can stay.

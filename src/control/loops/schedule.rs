@@ -19,12 +19,13 @@ use scheduler::model::{Placement, Standing};
 use tokio_util::sync::CancellationToken;
 
 use crate::known::active::Active;
-use crate::known::queue::{Decided, News};
+use crate::known::queue::{Decided, News, Queue, Unanswered};
 use crate::known::runs;
 use crate::loops::passes::Passes;
 use crate::records::happened;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
+use leave::Leaving;
 
 /// The queue is looked at so often even when nothing rings.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -36,19 +37,16 @@ const WHOLE: Duration = Duration::from_secs(30);
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let mut whole = Instant::now();
     // It begins after a panic, too, and nobody knows what that pass had come to.
-    shared.queue().doubt();
-    shared.doubt_jobs();
+    doubt(&shared).await;
     loop {
         let began = Instant::now();
-        let anew = whole.elapsed() >= WHOLE || shared.queue().is_doubtful();
-        match pass(&shared, anew).await {
-            Ok(()) => {
+        match pass(&shared, whole.elapsed() >= WHOLE).await {
+            Ok(anew) => {
                 passes.ended(began);
                 whole = if anew { began } else { whole };
             }
             Err(error) => {
-                shared.queue().doubt();
-                shared.doubt_jobs();
+                doubt(&shared).await;
                 tracing::error!(%error, "a pass of the scheduler failed; it is repeated");
             }
         }
@@ -59,44 +57,75 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
     }
 }
 
-/// One pass: takes in what has changed, places what fits, stops what waits and shall stop.
-async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<(), database::Error> {
+/// Nothing is taken for granted any more.
+async fn doubt(shared: &Shared) {
+    shared.doubt_jobs();
+    // A scheduler that gives no answer begins anew, and doubts everything by itself.
+    let _unanswered = shared.scheduler.ask(Queue::doubt).await;
+}
+
+/// Why a pass failed.
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error(transparent)]
+    Records(#[from] database::Error),
+    #[error(transparent)]
+    Scheduler(#[from] Unanswered),
+}
+
+/// One pass: takes in what has changed, places what fits, stops what waits and shall stop. Says whether
+/// all was read for it.
+async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<bool, Failed> {
+    let anew = anew || shared.scheduler.ask(|queue| queue.is_doubtful()).await?;
     // What changes while it is read is among those of the next pass.
     let touched: Vec<JobId> = shared.touched().into_iter().collect();
     let news = match anew {
         true => News::whole(shared).await?,
         false => News::of_jobs(shared, &touched).await?,
     };
-    let cluster = shared.cluster();
-    let decided = {
-        let mut queue = shared.queue();
-        let changed = queue.take_in(news, &cluster, &shared.past);
-        let decided = queue.decide(now(), &shared.past);
-        Decided { changed: changed || decided.changed, ..decided }
-    };
+    let (decided, moved) = decide(shared, news).await?;
     stop_waiting(shared, &decided.stopped).await?;
     let (told, all_placed) = store(shared, &decided.placed).await?;
     let mut leaving = leave::preempted(&decided.preempted);
-    leaving.extend(leave::moved(&cluster, shared.queue().running()));
+    leaving.extend(moved);
     let wanted = leaving.len();
     let ending = leave::leave(shared, leaving).await?;
-    {
-        let mut queue = shared.queue();
+    let (none_end, as_decided) = (ending.is_empty(), all_placed && ending.len() >= wanted);
+    let end = move |queue: &mut Queue| {
         ending.iter().for_each(|job| queue.ends(*job));
-        if !all_placed || ending.len() < wanted {
+        if !as_decided {
             queue.doubt();
-            shared.bells.schedule.ring();
         }
+    };
+    shared.scheduler.ask(end).await?;
+    if !as_decided {
+        shared.bells.schedule.ring();
     }
     // Who is told of a change and asks why gets the answer of this pass.
     told.into_iter().for_each(|change| shared.tell_queue(change));
     if decided.changed {
         shared.tell(Change::Queue);
     }
-    if !decided.placed.is_empty() || !ending.is_empty() {
+    if !decided.placed.is_empty() || !none_end {
         shared.bells.jobs.ring();
     }
-    Ok(())
+    Ok(anew)
+}
+
+/// What the scheduler decides once it knows the news, and who leaves nodes that are being emptied.
+async fn decide(shared: &Arc<Shared>, news: News) -> Result<(Decided, Vec<Leaving>), Unanswered> {
+    let (cluster, known) = (shared.cluster(), Arc::clone(shared));
+    let asked = shared.scheduler.ask(move |queue| {
+        // It has panicked since it was asked whether it doubts: some news are not enough then.
+        if queue.is_doubtful() && !news.is_whole() {
+            return None;
+        }
+        let changed = queue.take_in(news, &cluster, &known.past);
+        let decided = queue.decide(now(), &known.past);
+        let moved = leave::moved(&cluster, queue.running());
+        Some((Decided { changed: changed || decided.changed, ..decided }, moved))
+    });
+    asked.await?.ok_or(Unanswered)
 }
 
 /// Jobs that wait and that somebody wants stopped have nothing running: they are stopped now.

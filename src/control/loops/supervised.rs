@@ -1,7 +1,6 @@
 //! Loops that a panic does not end: it is logged and counted, what the loop knew is made anew, and after
 //! a pause it goes on.
 
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,6 +9,7 @@ use futures::FutureExt;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::error::words;
 use crate::known::own_failures::OwnFailures;
 use crate::shared::{Shared, lock};
 
@@ -48,7 +48,7 @@ impl Loops {
         let (shared, shutdown) = (Arc::clone(&self.shared), self.shutdown.clone());
         self.tasks.spawn(async move {
             let begin = |stop| begin(Arc::clone(&shared), stop);
-            run(name, begin, (panics.as_ref(), &shared.own_failures), &shutdown).await;
+            run(name, begin, (panics.as_ref(), shared.own_failures.as_ref()), &shutdown).await;
         });
     }
 
@@ -112,12 +112,6 @@ fn pause(in_a_row: u32) -> Duration {
 pub(crate) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
     done.map_err(|panic| words(panic.as_ref()).to_owned())
-}
-
-/// What a panic says.
-fn words(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 #[cfg(test)]

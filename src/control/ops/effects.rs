@@ -20,7 +20,7 @@ const NAMED: usize = 12;
 
 /// What a change would do. It costs two passes of the scheduler, so there is one at a time.
 pub(super) async fn of(shared: &Arc<Shared>, change: Change) -> Result<Effect> {
-    let turn = tokio::time::timeout(PATIENCE, shared.thinking.lock()).await;
+    let turn = tokio::time::timeout(PATIENCE, shared.scheduler.thinking.lock()).await;
     let _one_at_a_time = turn.map_err(|_elapsed| {
         let message = "other changes are being thought through; ask again in a moment";
         Error::new(ErrorCode::UnavailableError, message)
@@ -28,7 +28,7 @@ pub(super) async fn of(shared: &Arc<Shared>, change: Change) -> Result<Effect> {
     let snapshot = shared.ask(|queue, shared| queue.snapshot(&shared.past)).await?;
     let thought = tokio::task::spawn_blocking(move || snapshot.effect_of(&change, now()));
     let effect = thought.await.map_err(internal)?;
-    Ok(view(&effect, &shared.queue()))
+    shared.ask(move |queue, _| view(&effect, queue)).await
 }
 
 fn view(effect: &scheduler::Effect, queue: &Queue) -> Effect {

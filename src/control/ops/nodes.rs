@@ -55,16 +55,16 @@ impl Ops {
     }
 
     /// What is made of all nodes as an actor sees them: off the runtime's threads, since there may be
-    /// thousands, and the scheduler waits only until it is known what is held.
+    /// thousands, and the scheduler only says what is held.
     async fn seen_by<T: Send + 'static>(
         &self,
         actor: &Actor,
         make: impl FnOnce(Vec<NodeView>) -> T + Send + 'static,
     ) -> Result<T> {
         let (shared, actor) = (Arc::clone(&self.0), actor.clone());
+        let mut held = shared.ask(|queue, _| Holdings::on(queue, |_| true)).await?;
         let seen = tokio::task::spawn_blocking(move || {
             let cluster = shared.cluster();
-            let mut held = Holdings::on(&shared.queue(), |_| true);
             let nodes = cluster
                 .records()
                 .map(|node| views::node(&actor, node, held.take(&node.settings.name), &shared));
@@ -105,14 +105,12 @@ impl Nodes for Ops {
     }
 
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
-        let (shared, actor, asked) = (Arc::clone(&self.0), actor.clone(), name.clone());
-        let seen = tokio::task::spawn_blocking(move || {
-            let cluster = shared.cluster();
-            let node = cluster.node(&asked)?;
-            let mut held = Holdings::on(&shared.queue(), |node| *node == asked);
-            Some(views::node(&actor, node, held.take(&asked), &shared))
-        });
-        seen.await.map_err(internal)?.ok_or_else(|| missing(name))
+        let asked = name.clone();
+        let held = self.0.ask(move |queue, _| Holdings::on(queue, |node| *node == asked));
+        let mut held = held.await?;
+        let cluster = self.0.cluster();
+        let node = cluster.node(name).ok_or_else(|| missing(name))?;
+        Ok(views::node(actor, node, held.take(name), &self.0))
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {

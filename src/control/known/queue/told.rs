@@ -35,6 +35,11 @@ pub(crate) struct News {
 }
 
 impl News {
+    /// Whether it is of all jobs.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
     /// Everything.
     pub(crate) async fn whole(shared: &Shared) -> Result<Self, database::Error> {
         let jobs = active::jobs(shared).await?;

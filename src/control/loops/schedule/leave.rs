@@ -9,6 +9,7 @@ use protocol::ids::{JobId, JobKey, NodeName};
 use protocol::state::State;
 use scheduler::model::{Preemption, Running};
 
+use super::Failed;
 use crate::known::cluster::Cluster;
 use crate::records::happened;
 use crate::shared::Shared;
@@ -63,7 +64,7 @@ pub(super) fn moved<'a>(
 pub(super) async fn leave(
     shared: &Shared,
     leaving: Vec<Leaving>,
-) -> Result<HashSet<JobId>, database::Error> {
+) -> Result<HashSet<JobId>, Failed> {
     let mut ending = HashSet::new();
     if leaving.is_empty() {
         return Ok(ending);
@@ -93,11 +94,12 @@ pub(super) async fn leave(
     database::events::insert_many(&transaction, &events).await?;
     transaction.commit().await?;
     shared.note_stored(told.iter().copied());
-    let rows: Vec<_> = {
-        let queue = shared.queue();
-        told.iter().filter_map(|id| queue.job(*id)).map(|job| job.row.clone()).collect()
-    };
+    ending.extend(told.iter().copied());
+    let asked = shared.scheduler.ask(move |queue| {
+        let rows = told.iter().filter_map(|id| queue.job(*id)).map(|job| job.row.clone());
+        rows.collect::<Vec<_>>()
+    });
+    let rows = asked.await?;
     rows.iter().for_each(|row| shared.tell_job(row.id, &row.key, row.state));
-    ending.extend(told);
     Ok(ending)
 }

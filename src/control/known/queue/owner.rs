@@ -1,0 +1,87 @@
+//! The one owner of the queue: a thread of its own, so that a pass holds up none of the runtime's, and
+//! whoever asks it something waits without one.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+use super::Queue;
+use crate::error::words;
+use crate::known::own_failures::OwnFailures;
+
+/// Questions that wait for their turn; who asks one more waits until there is room.
+const WAITING: usize = 1_024;
+
+type Question = Box<dyn FnOnce(&mut Queue) + Send>;
+
+/// Reaches the owner, which ends once nobody can reach it any more.
+#[derive(Debug)]
+pub(crate) struct SchedulerHandle {
+    questions: mpsc::Sender<Question>,
+    /// One change at a time is thought through: it costs two passes of the scheduler.
+    pub(crate) thinking: Mutex<()>,
+}
+
+/// The owner panicked at a question. It knows nothing then until all was read anew.
+#[derive(Debug, thiserror::Error)]
+#[error("the scheduler panicked and begins anew")]
+pub(crate) struct Unanswered;
+
+impl SchedulerHandle {
+    /// Starts the owner.
+    pub(crate) fn start(own_failures: Arc<OwnFailures>) -> std::io::Result<Self> {
+        let (questions, asked) = mpsc::channel(WAITING);
+        let thread = std::thread::Builder::new().name("scheduler".to_owned());
+        thread.spawn(move || own(asked, &own_failures))?;
+        Ok(Self { questions, thinking: Mutex::default() })
+    }
+
+    /// Asks or tells the owner; it takes one after the other.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Queue) -> T + Send + 'static,
+    ) -> Result<T, Unanswered> {
+        let (answer, answered) = oneshot::channel();
+        let question = move |queue: &mut Queue| {
+            let _nobody_waits = answer.send(question(queue));
+        };
+        self.questions.send(Box::new(question)).await.map_err(|_ended| Unanswered)?;
+        answered.await.map_err(|_panicked| Unanswered)
+    }
+}
+
+/// Answers until nobody is left who could ask.
+fn own(mut asked: mpsc::Receiver<Question>, own_failures: &OwnFailures) {
+    let mut queue = Queue::default();
+    while let Some(question) = asked.blocking_recv() {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| question(&mut queue))) {
+            own_failures.note_panic();
+            let panic = words(panic.as_ref());
+            tracing::error!(panic, "the scheduler panicked; what it knew is read anew");
+            // Nobody knows in the midst of what it was.
+            queue = Queue::default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panics(queue: &mut Queue) {
+        queue.doubtful = false;
+        panic!("in the midst of something");
+    }
+
+    #[tokio::test]
+    async fn an_owner_that_panics_answers_on_and_takes_nothing_for_granted() {
+        let own_failures = Arc::<OwnFailures>::default();
+        let scheduler = SchedulerHandle::start(Arc::clone(&own_failures)).unwrap();
+        scheduler.ask(|queue| queue.doubtful = false).await.unwrap();
+        assert!(!scheduler.ask(|queue| queue.is_doubtful()).await.unwrap());
+        scheduler.ask(panics).await.unwrap_err();
+        assert!(scheduler.ask(|queue| queue.is_doubtful()).await.unwrap());
+        assert_eq!(own_failures.counts().panics, 1);
+    }
+}
