@@ -22,11 +22,13 @@ use crate::known::runs;
 use crate::shared::lock;
 use crate::wake::now;
 
+mod holdings;
 mod owner;
 #[cfg(test)]
 pub(crate) mod tests;
 mod told;
 
+pub(crate) use holdings::{Holding, Holdings, amount_of_each};
 pub(crate) use owner::{SchedulerHandle, Unanswered};
 pub(crate) use told::{News, request, wanted};
 
@@ -50,6 +52,8 @@ pub(crate) struct Queue {
     said: Option<HashMap<JobId, Waiting>>,
     /// What is free in those virtual clusters of which somebody has asked since the last change.
     free: HashMap<VirtualClusterName, BTreeMap<GpuType, FreeGpus>>,
+    /// What is held on each node, once somebody has asked since the last change.
+    holdings: Option<Arc<Holdings>>,
 }
 
 /// What a pass decided.
@@ -77,6 +81,7 @@ impl Default for Queue {
             doubtful: true,
             said: None,
             free: HashMap::new(),
+            holdings: None,
         }
     }
 }
@@ -95,6 +100,16 @@ impl Queue {
     /// The jobs that hold something.
     pub(crate) fn running(&self) -> impl Iterator<Item = &Running> {
         self.running.values()
+    }
+
+    /// What is held on each node.
+    pub(crate) fn holdings(&mut self) -> Arc<Holdings> {
+        if let Some(known) = &self.holdings {
+            return Arc::clone(known);
+        }
+        let holdings = Arc::new(Holdings::of(self));
+        self.holdings = Some(Arc::clone(&holdings));
+        holdings
     }
 
     /// How many jobs wait, by virtual cluster.
@@ -179,6 +194,7 @@ impl Queue {
     fn unsay(&mut self) {
         self.said = None;
         self.free.clear();
+        self.holdings = None;
     }
 
     /// Says whether nodes or virtual clusters are others than before.

@@ -15,7 +15,6 @@ use protocol::cluster::{NodeCondition, NodeSettings};
 use protocol::ids::NodeName;
 use scheduler::Change;
 
-use super::uses::Holdings;
 use super::{effects, node_map, views};
 use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
@@ -62,12 +61,12 @@ impl Ops {
         make: impl FnOnce(Vec<NodeView>) -> T + Send + 'static,
     ) -> Result<T> {
         let (shared, actor) = (Arc::clone(&self.0), actor.clone());
-        let mut held = shared.ask(|queue, _| Holdings::on(queue, |_| true)).await?;
+        let held = shared.ask(|queue, _| queue.holdings()).await?;
         let seen = tokio::task::spawn_blocking(move || {
             let cluster = shared.cluster();
             let nodes = cluster
                 .records()
-                .map(|node| views::node(&actor, node, held.take(&node.settings.name), &shared));
+                .map(|node| views::node(&actor, node, held.on(&node.settings.name), &shared));
             make(nodes.collect())
         });
         seen.await.map_err(internal)
@@ -105,12 +104,10 @@ impl Nodes for Ops {
     }
 
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
-        let asked = name.clone();
-        let held = self.0.ask(move |queue, _| Holdings::on(queue, |node| *node == asked));
-        let mut held = held.await?;
+        let held = self.0.ask(|queue, _| queue.holdings()).await?;
         let cluster = self.0.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
-        Ok(views::node(actor, node, held.take(name), &self.0))
+        Ok(views::node(actor, node, held.on(name), &self.0))
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {

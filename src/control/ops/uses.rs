@@ -1,8 +1,8 @@
-//! What is held on nodes and by virtual clusters: put together once, however many of them are looked at.
+//! What is held by virtual clusters: put together once, however many of them are looked at.
 
 use std::collections::HashMap;
 
-use api::cluster::{NodeTask, Usage};
+use api::cluster::Usage;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 use protocol::ids::{NodeName, VirtualClusterName};
@@ -10,45 +10,7 @@ use protocol::resources::Capacity;
 use scheduler::model::{Demand, Standing};
 
 use crate::known::cluster::{Cluster, capacity, condition};
-use crate::known::queue::Queue;
-
-/// What a task has of its node.
-#[derive(Debug)]
-pub(super) struct Holding {
-    pub(super) task: NodeTask,
-    pub(super) demand: Demand,
-}
-
-/// What is held on each node.
-#[derive(Debug)]
-pub(super) struct Holdings(HashMap<NodeName, Vec<Holding>>);
-
-impl Holdings {
-    /// On those nodes that are asked for.
-    pub(super) fn on(queue: &Queue, asked: impl Fn(&NodeName) -> bool) -> Self {
-        let mut holdings = HashMap::<NodeName, Vec<Holding>>::new();
-        for running in queue.running() {
-            let Some(job) = queue.job(running.job) else { continue };
-            for (place, demand) in running.tasks.iter().filter(|(place, _)| asked(&place.node)) {
-                let Some(role) = job.spec.roles.get(place.role as usize) else { continue };
-                let task = NodeTask {
-                    job: job.row.key.clone(),
-                    task: format!("{}-{}", role.name, place.index),
-                    gpus: place.gpus.clone(),
-                    gpu_part: Some(amount_of_each(demand)).filter(|part| part.is_part()),
-                };
-                let there = holdings.entry(place.node.clone()).or_default();
-                there.push(Holding { task, demand: *demand });
-            }
-        }
-        Self(holdings)
-    }
-
-    /// What is held on a node, to be shown once.
-    pub(super) fn take(&mut self, node: &NodeName) -> Vec<Holding> {
-        self.0.remove(node).unwrap_or_default()
-    }
-}
+use crate::known::queue::{Queue, amount_of_each};
 
 /// What a virtual cluster's jobs hold.
 #[derive(Debug, Clone, Default)]
@@ -126,9 +88,4 @@ pub(super) fn add(usage: &mut Usage, gpus: &[u32], demand: &Demand, node: &Capac
             *usage.gpus.entry(gpu.gpu_type.clone()).or_default() += amount_of_each(demand);
         }
     }
-}
-
-/// How much of each of its GPUs a task has.
-fn amount_of_each(demand: &Demand) -> Amount {
-    Amount::from_milli(demand.each_gpu_milli().into())
 }

@@ -20,8 +20,8 @@ use protocol::spec::TaskRole;
 use protocol::wait::{Expected, Waiting};
 
 use crate::known::cluster::{capacity, condition};
-use crate::known::queue::Queue;
-use crate::ops::uses::{Holding, InUse, Uses, add};
+use crate::known::queue::{Holding, Queue};
+use crate::ops::uses::{InUse, Uses, add};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -111,16 +111,16 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
 pub(super) fn node(
     actor: &Actor,
     node: &NodeRecord,
-    held: Vec<Holding>,
+    held: &[Holding],
     shared: &Shared,
 ) -> NodeView {
     let capacity = capacity(node);
     let name = &node.settings.name;
     let mut used = Usage::default();
-    for Holding { task, demand } in &held {
+    for Holding { task, demand } in held {
         add(&mut used, &task.gpus, demand, &capacity);
     }
-    let tasks: Vec<NodeTask> = held.into_iter().map(|holding| holding.task).collect();
+    let tasks: Vec<NodeTask> = held.iter().map(|holding| holding.task.clone()).collect();
     let gpus = capacity.gpus.iter().map(|gpu| gpu_view(gpu, &tasks));
     let observed = node.observed.as_ref();
     let answered = shared.sightings.last_answer(name);

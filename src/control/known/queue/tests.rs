@@ -372,6 +372,8 @@ proptest! {
         let (mut records, mut queue) = (Records::new(), Queue::default());
         for event in events {
             records.happens(&event, &mut queue);
+            let holdings = queue.holdings();
+            prop_assert_eq!(&*holdings, &Holdings::of(&queue));
         }
         records.tell(&mut queue);
         let mut anew = Queue::default();
