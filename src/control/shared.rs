@@ -23,6 +23,7 @@ use crate::known::own_failures::OwnFailures;
 use crate::known::portal::Portal;
 use crate::known::queue::{Queue, SchedulerHandle};
 use crate::known::rules::{ContainerDisk, Rules};
+use crate::known::runs::Past;
 use crate::known::sightings::Sightings;
 use crate::known::told::Told;
 use crate::logs::spools::Spools;
@@ -81,10 +82,6 @@ pub(crate) struct Shared {
     written: Mutex<HashMap<TaskKey, u64>>,
     /// What preparing tasks are doing, for people to read.
     progress: Mutex<HashMap<TaskKey, String>>,
-    /// How long jobs have run.
-    pub(crate) past: Mutex<scheduler::PastRuns>,
-    /// How long jobs have waited.
-    pub(crate) waits: Mutex<scheduler::PastWaits>,
 }
 
 /// What holds for all nodes.
@@ -110,10 +107,10 @@ impl Shared {
         seal: Seal,
         guest: Option<Guest>,
         (of_nodes, rules, sign_in, spools): (OfNodes, Rules, SignInOptions, Spools),
-        cluster: Cluster,
+        (cluster, past): (Cluster, Past),
     ) -> std::io::Result<Self> {
         let own_failures = Arc::<OwnFailures>::default();
-        let scheduler = SchedulerHandle::start(Arc::clone(&own_failures))?;
+        let scheduler = SchedulerHandle::start(past, Arc::clone(&own_failures))?;
         Ok(Self {
             installation,
             database,
@@ -143,8 +140,6 @@ impl Shared {
             tunnels: Tunnels::default(),
             written: Mutex::default(),
             progress: Mutex::default(),
-            past: Mutex::default(),
-            waits: Mutex::default(),
         })
     }
 
@@ -222,12 +217,10 @@ impl Shared {
 
     /// Asks the scheduler for somebody.
     pub(crate) async fn ask<T: Send + 'static>(
-        self: &Arc<Self>,
-        question: impl FnOnce(&mut Queue, &Self) -> T + Send + 'static,
+        &self,
+        question: impl FnOnce(&mut Queue) -> T + Send + 'static,
     ) -> api::Result<T> {
-        let shared = Arc::clone(self);
-        let asked = self.scheduler.ask(move |queue| question(queue, &shared));
-        asked.await.map_err(crate::error::internal)
+        self.scheduler.ask(question).await.map_err(crate::error::internal)
     }
 
     /// The jobs that have changed since this was asked last.

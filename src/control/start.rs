@@ -154,10 +154,11 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     };
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
+    let past = runs::remember(&database).await?;
     let decided = (of_nodes, rules, options.sign_in, spools);
-    let shared = Shared::new(installation, database, storage, seal, guest, decided, cluster);
+    let shared =
+        Shared::new(installation, database, storage, seal, guest, decided, (cluster, past));
     let shared = Arc::new(shared.map_err(Error::Thread)?);
-    runs::remember(&shared).await?;
     loops::images::hold(&shared).await?;
     let (submissions, inbox) = Submissions::new();
     let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());
@@ -449,7 +450,7 @@ mod tests {
 
     /// As a pass does: it decides, and what it has decided is lost.
     fn panics(queue: &mut Queue) {
-        queue.decide(now(), &std::sync::Mutex::default());
+        queue.decide(now());
         panic!("in the midst of a pass");
     }
 

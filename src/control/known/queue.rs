@@ -2,7 +2,7 @@
 //! changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use api::cluster::FreeGpus;
 use database::attempts::Attempt;
@@ -13,13 +13,12 @@ use protocol::jobs::Hold;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, WaitReason, Waiting};
+use scheduler::Pass;
 use scheduler::model::{Node, Placement, Preemption, Request, Running, Snapshot, VirtualCluster};
-use scheduler::{Pass, PastRuns, PastWaits};
 
 use crate::known::active::Active;
 use crate::known::cluster::{Cluster, scheduler_node};
-use crate::known::runs;
-use crate::shared::lock;
+use crate::known::runs::{self, Past};
 use crate::wake::now;
 
 mod holdings;
@@ -54,6 +53,8 @@ pub(crate) struct Queue {
     free: HashMap<VirtualClusterName, BTreeMap<GpuType, FreeGpus>>,
     /// What is held on each node, once somebody has asked since the last change.
     holdings: Option<Arc<Holdings>>,
+    /// How long others took.
+    pub(crate) past: Past,
 }
 
 /// What a pass decided.
@@ -82,6 +83,7 @@ impl Default for Queue {
             said: None,
             free: HashMap::new(),
             holdings: None,
+            past: Past::default(),
         }
     }
 }
@@ -143,12 +145,7 @@ impl Queue {
     }
 
     /// Takes in what was read, in the cluster as it is now. Says whether anything may be different.
-    pub(crate) fn take_in(
-        &mut self,
-        news: News,
-        cluster: &Cluster,
-        past: &Mutex<PastRuns>,
-    ) -> bool {
+    pub(crate) fn take_in(&mut self, news: News, cluster: &Cluster) -> bool {
         let mut changed = self.doubtful;
         let News { whole, jobs, gone, attempts, mut tasks, at } = news;
         let before: BTreeSet<JobId> = match whole {
@@ -164,16 +161,16 @@ impl Queue {
         for job in jobs {
             let id = job.row.id;
             changed |= if job.row.state == State::Waiting {
-                self.waits(job, past, &mut turned)
+                self.waits(job, &mut turned)
             } else {
                 let tasks = tasks.remove(&id).unwrap_or_default();
-                self.holds(job, attempts.get(&id), tasks, (past, at))
+                self.holds(job, attempts.get(&id), tasks, at)
             };
         }
-        self.reorder(&turned, past);
+        self.reorder(&turned);
         changed |= self.set_cluster(cluster);
         if self.doubtful {
-            let mut snapshot = self.snapshot(past);
+            let mut snapshot = self.snapshot();
             let in_turned = |job: &JobId| {
                 self.job(*job).is_some_and(|job| turned.contains(&job.row.virtual_cluster))
             };
@@ -181,7 +178,7 @@ impl Queue {
             self.state = scheduler::State::of(&snapshot);
             self.doubtful = false;
         } else if whole {
-            let waiting = self.requests(past);
+            let waiting = self.requests();
             waiting.iter().for_each(|request| self.state.expects(request));
         }
         if changed {
@@ -254,12 +251,7 @@ impl Queue {
     }
 
     /// A job waits, for the first time, again, or differently; or there is nothing new: false.
-    fn waits(
-        &mut self,
-        job: Active,
-        past: &Mutex<PastRuns>,
-        turned: &mut BTreeSet<VirtualClusterName>,
-    ) -> bool {
+    fn waits(&mut self, job: Active, turned: &mut BTreeSet<VirtualClusterName>) -> bool {
         let id = job.row.id;
         let came_back = self.running.remove(&id).is_some();
         if came_back {
@@ -284,7 +276,7 @@ impl Queue {
                 return false;
             }
         }
-        let request = told::request_of_job(&self.jobs[&id], past);
+        let request = told::request_of_job(&self.jobs[&id], &self.past.runs);
         self.tell(|state| state.submit(&request));
         true
     }
@@ -295,11 +287,12 @@ impl Queue {
         job: Active,
         attempt: Option<&Attempt>,
         tasks: Vec<database::tasks::Task>,
-        (past, at): (&Mutex<PastRuns>, Timestamp),
+        at: Timestamp,
     ) -> bool {
         let id = job.row.id;
         let known = self.running.get(&id);
-        let running = told::running_of_job(&job, attempt, tasks, known, (past, at));
+        let past = (&self.past.runs, at);
+        let running = told::running_of_job(&job, attempt, tasks, known, past);
         self.jobs.insert(id, job);
         if !self.doubtful && (known.is_none() || !self.state.has_place(id)) {
             // Somebody else placed it.
@@ -311,28 +304,28 @@ impl Queue {
     }
 
     /// Where people changed somebody's turn, nobody stays first for what he was promised before.
-    fn reorder(&mut self, turned: &BTreeSet<VirtualClusterName>, past: &Mutex<PastRuns>) {
+    fn reorder(&mut self, turned: &BTreeSet<VirtualClusterName>) {
         if turned.is_empty() {
             return;
         }
         for job in self.state.promised() {
             let Some(job) = self.jobs.get(&job) else { continue };
             if turned.contains(&job.row.virtual_cluster) {
-                let request = told::request_of_job(job, past);
+                let request = told::request_of_job(job, &self.past.runs);
                 self.tell(|state| state.submit(&request));
             }
         }
     }
 
     /// One pass: what it decides is taken for done.
-    pub(crate) fn decide(&mut self, now: Timestamp, past: &Mutex<PastRuns>) -> Decided {
+    pub(crate) fn decide(&mut self, now: Timestamp) -> Decided {
         let woken = self.state.wakes_at().is_some_and(|moment| moment <= now);
         let pass = self.state.pass(now);
         let changed = woken || pass != Pass::default();
         let Pass { placements, preemptions } = pass;
         let placed = placements.into_iter().filter_map(|placement| {
             let job = self.jobs.get(&placement.job)?;
-            let running = told::running_of_placement(job, &placement, (past, now));
+            let running = told::running_of_placement(job, &placement, (&self.past.runs, now));
             self.running.insert(placement.job, running);
             Some((job.clone(), placement))
         });
@@ -363,20 +356,20 @@ impl Queue {
     }
 
     /// The jobs that wait for their turn, as the scheduler is told them.
-    pub(crate) fn requests(&self, past: &Mutex<PastRuns>) -> Vec<Request> {
+    pub(crate) fn requests(&self) -> Vec<Request> {
         let waits = |job: &&Active| job.row.state == State::Waiting && job.row.stop.is_none();
         let waiting = self.jobs.values().filter(waits);
         let waiting = waiting.filter(|job| !self.running.contains_key(&job.row.id));
-        waiting.map(|job| told::request_of_job(job, past)).collect()
+        waiting.map(|job| told::request_of_job(job, &self.past.runs)).collect()
     }
 
     /// Everything as it is now, to think a change through on.
-    pub(crate) fn snapshot(&self, past: &Mutex<PastRuns>) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot {
             nodes: self.scheduler_nodes(),
             virtual_clusters: self.virtual_clusters.clone(),
             running: self.running.values().cloned().collect(),
-            waiting: self.requests(past),
+            waiting: self.requests(),
             reserved: self.state.reservations(),
         }
     }
@@ -425,20 +418,18 @@ impl Queue {
     }
 
     /// A job that waits, as the scheduler is told it.
-    pub(crate) fn request(&self, id: JobId, past: &Mutex<PastRuns>) -> Option<Request> {
-        Some(told::request_of_job(self.job(id)?, past))
+    pub(crate) fn request(&self, id: JobId) -> Option<Request> {
+        Some(told::request_of_job(self.job(id)?, &self.past.runs))
     }
 
     /// Why jobs wait, their places, and when they may start.
     pub(crate) fn waiting(
         &mut self,
         ids: &[JobId],
-        past: &Mutex<PastWaits>,
         now: Timestamp,
     ) -> HashMap<JobId, (Waiting, Option<Expected>)> {
-        let (state, jobs) = (&mut self.state, &self.jobs);
+        let (state, jobs, past) = (&mut self.state, &self.jobs, &self.past.waits);
         let said = self.said.get_or_insert_with(|| state.waiting(now).into_iter().collect());
-        let past = lock(past);
         let of = |id: &JobId| {
             let mut waiting = said.get(id)?.clone();
             let row = &jobs.get(id)?.row;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use database::Database;
 use database::attempts::Attempt;
 use database::jobs::JobRow;
 use protocol::exit::{Blame, Exit};
@@ -10,25 +11,33 @@ use protocol::jobs::{JobOrder, JobQuery};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Ground, WaitReason, Waiting};
-use scheduler::Like;
+use scheduler::{Like, PastRuns, PastWaits};
 
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::wake::now;
 
 /// Ended jobs that are remembered from before the server started.
 const REMEMBERED: u64 = 2_000;
 
-/// Remembers the jobs that ended last, the latest of them last.
-pub(crate) async fn remember(shared: &Shared) -> Result<(), database::Error> {
+/// How long jobs have run and waited.
+#[derive(Debug, Default)]
+pub(crate) struct Past {
+    pub(crate) runs: PastRuns,
+    pub(crate) waits: PastWaits,
+}
+
+/// What the jobs say that ended last, the latest of them last.
+pub(crate) async fn remember(database: &Database) -> Result<Past, database::Error> {
+    let mut past = Past::default();
     let ended = JobQuery {
         states: vec![State::Succeeded, State::Failed],
         order: JobOrder::Completed,
         limit: REMEMBERED,
         ..JobQuery::default()
     };
-    let (jobs, _) = database::jobs::list(&shared.database, &ended, now()).await?;
+    let (jobs, _) = database::jobs::list(database, &ended, now()).await?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
-    let attempts = database::attempts::of_jobs(shared.database.read(), &ids).await?;
+    let attempts = database::attempts::of_jobs(database.read(), &ids).await?;
     let first = |attempt: &&Attempt| attempt.number == 0;
     let placed: HashMap<JobId, Timestamp> =
         attempts.iter().filter(first).map(|attempt| (attempt.job, attempt.placed_at)).collect();
@@ -37,31 +46,39 @@ pub(crate) async fn remember(shared: &Shared) -> Result<(), database::Error> {
         attempts.into_iter().map(|attempt| (attempt.job, attempt)).collect();
     for job in jobs.iter().rev() {
         if let Some(placed_at) = placed.get(&job.id) {
-            waited(shared, job, *placed_at);
+            past.waits.record(&like(job), &job.key.name, placed_at.since(job.submitted_at));
         }
         let ran = last.get(&job.id).and_then(|attempt| {
             Some(attempt.completed_at?.since(attempt.started_at?)).zip(attempt.exit.as_ref())
         });
-        if let Some((ran_ms, exit)) = ran {
-            note(shared, job, exit, ran_ms);
+        if let Some((ran_ms, _)) = ran.filter(|(_, exit)| says_how_long(exit)) {
+            past.runs.record(like(job), ran_ms);
         }
     }
-    Ok(())
+    Ok(past)
 }
 
-/// A job has ended after so many milliseconds. What the platform or a person ended says nothing of
-/// how long it would have run.
+/// A job has ended after so many milliseconds.
 pub(crate) fn note(shared: &Shared, job: &JobRow, exit: &Exit, ran_ms: i64) {
+    if says_how_long(exit) {
+        let like = like(job);
+        shared.scheduler.tell(move |queue| queue.past.runs.record(like, ran_ms));
+    }
+}
+
+/// What the platform or a person ended says nothing of how long it would have run.
+fn says_how_long(exit: &Exit) -> bool {
     match exit.cause.blame() {
-        Blame::None | Blame::User => lock(&shared.past).record(like(job), ran_ms),
-        Blame::Platform | Blame::Stop => {}
+        Blame::None | Blame::User => true,
+        Blame::Platform | Blame::Stop => false,
     }
 }
 
 /// A job was given its first place then.
 pub(crate) fn waited(shared: &Shared, job: &JobRow, placed_at: Timestamp) {
     let waited_ms = placed_at.since(job.submitted_at);
-    lock(&shared.waits).record(&like(job), &job.key.name, waited_ms);
+    let (like, name) = (like(job), job.key.name.clone());
+    shared.scheduler.tell(move |queue| queue.past.waits.record(&like, &name, waited_ms));
 }
 
 /// What makes runs like those of a job.

@@ -113,15 +113,15 @@ async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<bool, Failed> {
 }
 
 /// What the scheduler decides once it knows the news, and who leaves nodes that are being emptied.
-async fn decide(shared: &Arc<Shared>, news: News) -> Result<(Decided, Vec<Leaving>), Unanswered> {
-    let (cluster, known) = (shared.cluster(), Arc::clone(shared));
+async fn decide(shared: &Shared, news: News) -> Result<(Decided, Vec<Leaving>), Unanswered> {
+    let cluster = shared.cluster();
     let asked = shared.scheduler.ask(move |queue| {
         // It has panicked since it was asked whether it doubts: some news are not enough then.
         if queue.is_doubtful() && !news.is_whole() {
             return None;
         }
-        let changed = queue.take_in(news, &cluster, &known.past);
-        let decided = queue.decide(now(), &known.past);
+        let changed = queue.take_in(news, &cluster);
+        let decided = queue.decide(now());
         let moved = leave::moved(&cluster, queue.running());
         Some((Decided { changed: changed || decided.changed, ..decided }, moved))
     });

@@ -19,7 +19,7 @@ use crate::accounts::rights::Usable;
 use crate::error::database;
 use crate::known::queue::Queue;
 use crate::known::runs;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 
 /// Jobs that are named, and users.
 const NAMED: usize = 8;
@@ -48,7 +48,7 @@ pub(super) async fn usable(shared: &Shared, actor: &Actor) -> Result<Vec<Virtual
 pub(super) fn dry_run(
     answer: Answer,
     asked: &Asked<'_>,
-    (queue, shared): (&mut Queue, &Shared),
+    queue: &mut Queue,
     now: Timestamp,
 ) -> DryRun {
     let why = match answer {
@@ -68,19 +68,19 @@ pub(super) fn dry_run(
             model::Explanation { waiting, scarce: None, holders, ahead, expected: None }
         }
     };
-    DryRun::Waits(Box::new(explanation(why, asked, (queue, shared), now)))
+    DryRun::Waits(Box::new(explanation(why, asked, queue, now)))
 }
 
 /// All that can be said of why a job waits.
 pub(super) fn explanation(
     why: model::Explanation,
     asked: &Asked<'_>,
-    (queue, shared): (&mut Queue, &Shared),
+    queue: &mut Queue,
     now: Timestamp,
 ) -> Explanation {
     let model::Explanation { waiting, scarce, holders, ahead, expected } = why;
     let like = Like::from(asked.request);
-    let past = lock(&shared.waits).expect(&like, &asked.spec.name, asked.since, now);
+    let past = queue.past.waits.expect(&like, &asked.spec.name, asked.since, now);
     let rests = matches!(
         waiting.reason,
         WaitReason::Hold { .. } | WaitReason::Backoff { .. } | WaitReason::Preempting { .. }

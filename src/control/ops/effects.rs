@@ -25,10 +25,10 @@ pub(super) async fn of(shared: &Arc<Shared>, change: Change) -> Result<Effect> {
         let message = "other changes are being thought through; ask again in a moment";
         Error::new(ErrorCode::UnavailableError, message)
     })?;
-    let snapshot = shared.ask(|queue, shared| queue.snapshot(&shared.past)).await?;
+    let snapshot = shared.ask(|queue| queue.snapshot()).await?;
     let thought = tokio::task::spawn_blocking(move || snapshot.effect_of(&change, now()));
     let effect = thought.await.map_err(internal)?;
-    shared.ask(move |queue, _| view(&effect, queue)).await
+    shared.ask(move |queue| view(&effect, queue)).await
 }
 
 fn view(effect: &scheduler::Effect, queue: &Queue) -> Effect {

@@ -207,13 +207,13 @@ impl Jobs for Ops {
 impl Ops {
     /// What the scheduler would do with a job.
     async fn dry_run(&self, actor: &Actor, spec: JobSpec) -> Result<DryRun> {
-        let request = wanted(&self.shared, &spec, &actor.user);
-        let usable = answers::usable(&self.shared, actor).await?;
-        let asked = self.shared.ask(move |queue, shared| {
+        let (usable, user) = (answers::usable(&self.shared, actor).await?, actor.user.clone());
+        let asked = self.shared.ask(move |queue| {
             let now = now();
+            let request = wanted(queue, &spec, &user);
             let answer = queue.state().dry_run(&request, now);
             let asked = Asked { request: &request, spec: &spec, usable: &usable, since: now };
-            answers::dry_run(answer, &asked, (queue, shared), now)
+            answers::dry_run(answer, &asked, queue, now)
         });
         asked.await
     }
@@ -241,7 +241,7 @@ impl Ops {
         if jobs.is_empty() {
             return Ok(HashMap::new());
         }
-        self.shared.ask(move |queue, shared| queue.waiting(&jobs, &shared.waits, now())).await
+        self.shared.ask(move |queue| queue.waiting(&jobs, now())).await
     }
 
     async fn job(&self, key: &JobKey) -> Result<Job> {

@@ -20,6 +20,7 @@ use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
 use crate::error::{database, internal};
 use crate::known::cluster::{condition, scheduler_node};
+use crate::known::queue::Queue;
 use crate::known::refresh;
 use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
@@ -61,7 +62,7 @@ impl Ops {
         make: impl FnOnce(Vec<NodeView>) -> T + Send + 'static,
     ) -> Result<T> {
         let (shared, actor) = (Arc::clone(&self.0), actor.clone());
-        let held = shared.ask(|queue, _| queue.holdings()).await?;
+        let held = shared.ask(Queue::holdings).await?;
         let seen = tokio::task::spawn_blocking(move || {
             let cluster = shared.cluster();
             let nodes = cluster
@@ -104,7 +105,7 @@ impl Nodes for Ops {
     }
 
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
-        let held = self.0.ask(|queue, _| queue.holdings()).await?;
+        let held = self.0.ask(Queue::holdings).await?;
         let cluster = self.0.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
         Ok(views::node(actor, node, held.on(name), &self.0))

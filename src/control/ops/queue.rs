@@ -96,13 +96,13 @@ pub(super) async fn explain(
     }
     let id = row.id;
     let (usable, since) = (answers::usable(shared, actor).await?, waits_since(row));
-    let asked = shared.ask(move |queue, shared| {
+    let asked = shared.ask(move |queue| {
         let now = now();
-        let request = queue.request(id, &shared.past)?;
+        let request = queue.request(id)?;
         let spec = Arc::clone(&queue.job(id)?.spec);
         let said = queue.state().explain(id, now)?;
         let asked = Asked { request: &request, spec: &spec, usable: &usable, since };
-        Some(answers::explanation(said, &asked, (queue, shared), now))
+        Some(answers::explanation(said, &asked, queue, now))
     });
     let said = asked.await?;
     Ok(said.map(|mut said| {
@@ -164,9 +164,8 @@ impl Ops {
             QueuePlace::Last => Place::Last,
         };
         let (id, among) = (row.id, (!actor.admin).then(|| row.key.user.clone()));
-        let asked = self.0.ask(move |queue, shared| {
-            scheduler::moves(&queue.requests(&shared.past), id, place, among.as_ref())
-        });
+        let asked =
+            self.0.ask(move |queue| scheduler::moves(&queue.requests(), id, place, among.as_ref()));
         asked.await
     }
 }

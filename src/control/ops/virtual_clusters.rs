@@ -39,7 +39,7 @@ impl VirtualClusters for Ops {
         let cluster = self.0.cluster();
         let may_use: Vec<bool> =
             cluster.virtual_clusters.iter().map(|settings| usable.admits(settings)).collect();
-        let asked = self.0.ask(move |queue, _| {
+        let asked = self.0.ask(move |queue| {
             let uses = Uses::of(&cluster, queue);
             let view = |(settings, usable)| views::virtual_cluster(usable, settings, &uses, queue);
             cluster.virtual_clusters.iter().zip(may_use).map(view).collect()
@@ -52,7 +52,7 @@ impl VirtualClusters for Ops {
         let cluster = self.0.cluster();
         let settings = cluster.virtual_cluster(name).ok_or_else(|| missing(name))?.clone();
         let usable = usable.admits(&settings);
-        let asked = self.0.ask(move |queue, _| {
+        let asked = self.0.ask(move |queue| {
             let uses = Uses::of(&cluster, queue);
             views::virtual_cluster(usable, &settings, &uses, queue)
         });

@@ -9,6 +9,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use super::Queue;
 use crate::error::words;
 use crate::known::own_failures::OwnFailures;
+use crate::known::runs::Past;
 
 /// Questions that wait for their turn; who asks one more waits until there is room.
 const WAITING: usize = 1_024;
@@ -30,10 +31,11 @@ pub(crate) struct Unanswered;
 
 impl SchedulerHandle {
     /// Starts the owner.
-    pub(crate) fn start(own_failures: Arc<OwnFailures>) -> std::io::Result<Self> {
+    pub(crate) fn start(past: Past, own_failures: Arc<OwnFailures>) -> std::io::Result<Self> {
         let (questions, asked) = mpsc::channel(WAITING);
         let thread = std::thread::Builder::new().name("scheduler".to_owned());
-        thread.spawn(move || own(asked, &own_failures))?;
+        let queue = Queue { past, ..Queue::default() };
+        thread.spawn(move || own(queue, asked, &own_failures))?;
         Ok(Self { questions, thinking: Mutex::default() })
     }
 
@@ -49,18 +51,22 @@ impl SchedulerHandle {
         self.questions.send(Box::new(question)).await.map_err(|_ended| Unanswered)?;
         answered.await.map_err(|_panicked| Unanswered)
     }
+
+    /// Tells the owner what it can do without: where very many wait for it, that is not said.
+    pub(crate) fn tell(&self, news: impl FnOnce(&mut Queue) + Send + 'static) {
+        let _too_many_wait = self.questions.try_send(Box::new(news));
+    }
 }
 
 /// Answers until nobody is left who could ask.
-fn own(mut asked: mpsc::Receiver<Question>, own_failures: &OwnFailures) {
-    let mut queue = Queue::default();
+fn own(mut queue: Queue, mut asked: mpsc::Receiver<Question>, own_failures: &OwnFailures) {
     while let Some(question) = asked.blocking_recv() {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| question(&mut queue))) {
             own_failures.note_panic();
             let panic = words(panic.as_ref());
             tracing::error!(panic, "the scheduler panicked; what it knew is read anew");
-            // Nobody knows in the midst of what it was.
-            queue = Queue::default();
+            // Nobody knows in the midst of what it was. How long others took is for estimates alone.
+            queue = Queue { past: std::mem::take(&mut queue.past), ..Queue::default() };
         }
     }
 }
@@ -77,7 +83,8 @@ mod tests {
     #[tokio::test]
     async fn an_owner_that_panics_answers_on_and_takes_nothing_for_granted() {
         let own_failures = Arc::<OwnFailures>::default();
-        let scheduler = SchedulerHandle::start(Arc::clone(&own_failures)).unwrap();
+        let scheduler = SchedulerHandle::start(Past::default(), Arc::clone(&own_failures));
+        let scheduler = scheduler.unwrap();
         scheduler.ask(|queue| queue.doubtful = false).await.unwrap();
         assert!(!scheduler.ask(|queue| queue.is_doubtful()).await.unwrap());
         scheduler.ask(panics).await.unwrap_err();

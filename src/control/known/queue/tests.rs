@@ -25,7 +25,6 @@ struct Records {
     tasks: BTreeMap<JobId, Vec<Task>>,
     touched: BTreeSet<JobId>,
     cluster: Cluster,
-    past: Mutex<PastRuns>,
     now: Timestamp,
 }
 
@@ -154,7 +153,6 @@ impl Records {
             tasks: BTreeMap::new(),
             touched: BTreeSet::new(),
             cluster: Cluster::new([node("a"), node("b")], vec![default]),
-            past: Mutex::default(),
             now: Timestamp(0),
         }
     }
@@ -253,7 +251,7 @@ impl Records {
     /// A pass of the kept queue; what it decides is stored, or the queue is told that it was not.
     fn pass(&mut self, queue: &mut Queue, stored: bool) {
         self.tell(queue);
-        let decided = queue.decide(self.now, &self.past);
+        let decided = queue.decide(self.now);
         if !stored {
             queue.doubt();
             return;
@@ -316,7 +314,7 @@ impl Records {
     fn tell(&mut self, queue: &mut Queue) {
         let touched = std::mem::take(&mut self.touched);
         let whole = queue.is_doubtful();
-        queue.take_in(self.news(whole, touched), &self.cluster, &self.past);
+        queue.take_in(self.news(whole, touched), &self.cluster);
     }
 }
 
@@ -351,8 +349,8 @@ fn task(job: &Active, attempt: u32, place: &protocol::placement::TaskPlacement) 
 }
 
 /// What of a snapshot does not depend on when it was put together.
-fn essence(queue: &Queue, past: &Mutex<PastRuns>) -> (Vec<Node>, Vec<Running>, Vec<Request>) {
-    let Snapshot { nodes, mut running, mut waiting, .. } = queue.snapshot(past);
+fn essence(queue: &Queue) -> (Vec<Node>, Vec<Running>, Vec<Request>) {
+    let Snapshot { nodes, mut running, mut waiting, .. } = queue.snapshot();
     waiting.sort_by_key(|request| request.job);
     running.sort_by_key(|running| running.job);
     for running in &mut running {
@@ -377,12 +375,12 @@ proptest! {
         }
         records.tell(&mut queue);
         let mut anew = Queue::default();
-        anew.take_in(records.news(true, BTreeSet::new()), &records.cluster, &records.past);
-        prop_assert_eq!(essence(&queue, &records.past), essence(&anew, &records.past));
+        anew.take_in(records.news(true, BTreeSet::new()), &records.cluster);
+        prop_assert_eq!(essence(&queue), essence(&anew));
         for running in queue.running() {
             prop_assert!(queue.state.has_place(running.job), "{} runs", running.job);
         }
-        for request in queue.requests(&records.past) {
+        for request in queue.requests() {
             let said = queue.state.explain(request.job, records.now);
             prop_assert!(said.is_some(), "{} waits", request.job);
         }

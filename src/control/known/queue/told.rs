@@ -1,7 +1,6 @@
 //! What is read of jobs and their tasks, as the scheduler is told it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Mutex;
 
 use database::attempts::Attempt;
 use database::tasks::Task;
@@ -12,9 +11,10 @@ use protocol::time::Timestamp;
 use scheduler::model::{Demand, Placement, Request, RoleRequest, Running, Standing, Turn};
 use scheduler::{Like, PastRuns};
 
+use super::Queue;
 use crate::known::active::{self, Active};
 use crate::known::runs;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::wake::now;
 
 /// What was read anew.
@@ -89,7 +89,7 @@ pub(super) fn running_of_job(
     attempt: Option<&Attempt>,
     tasks: Vec<Task>,
     known: Option<&Running>,
-    (past, at): (&Mutex<PastRuns>, Timestamp),
+    (past, at): (&PastRuns, Timestamp),
 ) -> Running {
     let borrowed = attempt.is_some_and(|attempt| attempt.borrowed);
     let ending = known.is_some_and(|known| known.stopping)
@@ -99,7 +99,7 @@ pub(super) fn running_of_job(
     let current = tasks.iter().filter(|task| Some(task.key.attempt) == job.row.attempt);
     let begun = current.filter_map(|task| task.started_at).min().unwrap_or(at);
     let limit = job.spec.time_limit.map(|limit| limit.millis() + begun.since(started_at));
-    let expected_ms = lock(past).expect(runs::like(&job.row), limit);
+    let expected_ms = past.expect(runs::like(&job.row), limit);
     let held = tasks.into_iter().filter(|task| !task.state.is_final());
     Running {
         job: job.row.id,
@@ -129,14 +129,14 @@ fn standing(borrowed: bool) -> Standing {
 pub(super) fn running_of_placement(
     job: &Active,
     placement: &Placement,
-    (past, at): (&Mutex<PastRuns>, Timestamp),
+    (past, at): (&PastRuns, Timestamp),
 ) -> Running {
     let tasks = placement.tasks.iter().filter_map(|task| {
         let role = job.spec.roles.get(task.role as usize)?;
         Some((task.clone(), Demand::from(role.resources)))
     });
     let limit = job.spec.time_limit.map(TimeLimit::millis);
-    let expected_ms = lock(past).expect(runs::like(&job.row), limit);
+    let expected_ms = past.expect(runs::like(&job.row), limit);
     Running {
         job: placement.job,
         virtual_cluster: job.row.virtual_cluster.clone(),
@@ -151,10 +151,10 @@ pub(super) fn running_of_placement(
 }
 
 /// A job that waits.
-pub(super) fn request_of_job(job: &Active, past: &Mutex<PastRuns>) -> Request {
+pub(super) fn request_of_job(job: &Active, past: &PastRuns) -> Request {
     let limit = job.spec.time_limit.map(TimeLimit::millis);
     Request {
-        expected_ms: lock(past).expect(runs::like(&job.row), limit),
+        expected_ms: past.expect(runs::like(&job.row), limit),
         job: job.row.id,
         submitted_at: job.row.submitted_at,
         priority: job.row.priority,
@@ -167,9 +167,9 @@ pub(super) fn request_of_job(job: &Active, past: &Mutex<PastRuns>) -> Request {
 }
 
 /// A job that is not stored yet, with what is expected of it.
-pub(crate) fn wanted(shared: &Shared, spec: &JobSpec, user: &UserName) -> Request {
+pub(crate) fn wanted(queue: &Queue, spec: &JobSpec, user: &UserName) -> Request {
     let request = request(spec, user);
-    let expected_ms = lock(&shared.past).expect(Like::from(&request), request.limit_ms);
+    let expected_ms = queue.past.runs.expect(Like::from(&request), request.limit_ms);
     Request { expected_ms, ..request }
 }
 
