@@ -1,6 +1,5 @@
 //! What a change would do, thought through on the scheduler's last look.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use api::queue::{Affected, Effect};
@@ -11,23 +10,19 @@ use scheduler::Change;
 use crate::error::internal;
 use crate::known::queue::Queue;
 use crate::shared::Shared;
-use crate::wake::now;
 
 /// So long one waits for others' changes to be thought through.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Jobs that are named.
 const NAMED: usize = 12;
 
-/// What a change would do. It costs two passes of the scheduler, so there is one at a time.
-pub(super) async fn of(shared: &Arc<Shared>, change: Change) -> Result<Effect> {
-    let turn = tokio::time::timeout(PATIENCE, shared.scheduler.thinking.lock()).await;
-    let _one_at_a_time = turn.map_err(|_elapsed| {
+/// What a change would do.
+pub(super) async fn of(shared: &Shared, change: Change) -> Result<Effect> {
+    let effect = shared.scheduler.think(change, PATIENCE).await.map_err(internal)?;
+    let effect = effect.ok_or_else(|| {
         let message = "other changes are being thought through; ask again in a moment";
         Error::new(ErrorCode::UnavailableError, message)
     })?;
-    let snapshot = shared.ask(|queue| queue.snapshot()).await?;
-    let thought = tokio::task::spawn_blocking(move || snapshot.effect_of(&change, now()));
-    let effect = thought.await.map_err(internal)?;
     shared.ask(move |queue| view(&effect, queue)).await
 }
 

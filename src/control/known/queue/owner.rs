@@ -3,13 +3,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
+use scheduler::{Change, Effect};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::Queue;
 use crate::error::words;
 use crate::known::own_failures::OwnFailures;
 use crate::known::runs::Past;
+use crate::wake::now;
 
 /// Questions that wait for their turn; who asks one more waits until there is room.
 const WAITING: usize = 1_024;
@@ -21,7 +24,7 @@ type Question = Box<dyn FnOnce(&mut Queue) + Send>;
 pub(crate) struct SchedulerHandle {
     questions: mpsc::Sender<Question>,
     /// One change at a time is thought through: it costs two passes of the scheduler.
-    pub(crate) thinking: Mutex<()>,
+    thinking: Mutex<()>,
 }
 
 /// The owner panicked at a question. It knows nothing then until all was read anew.
@@ -50,6 +53,20 @@ impl SchedulerHandle {
         };
         self.questions.send(Box::new(question)).await.map_err(|_ended| Unanswered)?;
         answered.await.map_err(|_panicked| Unanswered)
+    }
+
+    /// What a change would do, thought through on what is known now while the owner goes on. `None`:
+    /// so long others' changes were being thought through.
+    pub(crate) async fn think(
+        &self,
+        change: Change,
+        patience: Duration,
+    ) -> Result<Option<Effect>, Unanswered> {
+        let turn = tokio::time::timeout(patience, self.thinking.lock()).await;
+        let Ok(_one_at_a_time) = turn else { return Ok(None) };
+        let snapshot = self.ask(|queue| queue.snapshot()).await?;
+        let thought = tokio::task::spawn_blocking(move || snapshot.effect_of(&change, now()));
+        thought.await.map(Some).map_err(|_panicked| Unanswered)
     }
 
     /// Tells the owner what it can do without: where very many wait for it, that is not said.
