@@ -431,7 +431,8 @@ mod tests {
             "name": "worker", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 1024, "gpuNumber": 0,
             "command": command,
         });
-        let job = serde_json::json!({ "jobName": name, "image": "base", "taskRoles": [role] });
+        let job =
+            serde_json::json!({ "jobName": name, "image": "berth/base", "taskRoles": [role] });
         let (text, cloned_from, expected_name) = (job.to_string(), None, None);
         let submission = Submission { text, cloned_from, expected_name };
         control.backend.jobs.submit(&admin(), submission).await.unwrap();
