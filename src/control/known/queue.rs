@@ -51,7 +51,7 @@ pub(crate) struct Queue {
     said: Option<HashMap<JobId, Waiting>>,
     /// What is free in those virtual clusters of which somebody has asked since the last change.
     free: HashMap<VirtualClusterName, BTreeMap<GpuType, FreeGpus>>,
-    /// What is held on each node, once somebody has asked since the last change.
+    /// What is held, once somebody has asked since the last change.
     holdings: Option<Arc<Holdings>>,
     /// How long others took.
     pub(crate) past: Past,
@@ -104,7 +104,7 @@ impl Queue {
         self.running.values()
     }
 
-    /// What is held on each node.
+    /// What is held.
     pub(crate) fn holdings(&mut self) -> Arc<Holdings> {
         if let Some(known) = &self.holdings {
             return Arc::clone(known);
@@ -336,7 +336,11 @@ impl Queue {
         });
         let preempted = preempted.collect();
         for (id, running) in &mut self.running {
-            running.standing = self.state.standing(*id).unwrap_or(running.standing);
+            let standing = self.state.standing(*id).unwrap_or(running.standing);
+            if running.standing != standing {
+                running.standing = standing;
+                self.holdings = None;
+            }
         }
         let stopping = std::mem::take(&mut self.stopping);
         let stopped = stopping.iter().filter_map(|id| self.jobs.get(id)).cloned().collect();

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use api::cluster::Usage;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
-use protocol::ids::{NodeName, VirtualClusterName};
+use protocol::ids::VirtualClusterName;
 use protocol::resources::Capacity;
-use scheduler::model::{Demand, Standing};
+use scheduler::model::Demand;
 
 use crate::known::cluster::{Cluster, capacity, condition};
-use crate::known::queue::{Queue, amount_of_each};
+use crate::known::queue::{Holding, Holdings, amount_of_each};
 
 /// What a virtual cluster's jobs hold.
 #[derive(Debug, Clone, Default)]
@@ -30,22 +30,26 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    pub(super) fn of(cluster: &Cluster, queue: &Queue) -> Self {
-        let mut capacities: HashMap<&NodeName, Capacity> = HashMap::new();
-        let mut running = HashMap::<VirtualClusterName, InUse>::new();
-        for job in queue.running() {
-            let uses = running.entry(job.virtual_cluster.clone()).or_default();
-            uses.running_jobs += 1;
-            for (place, demand) in &job.tasks {
-                let of_node = || cluster.node(&place.node).map(capacity).unwrap_or_default();
-                let node = capacities.entry(&place.node).or_insert_with(of_node);
-                add(&mut uses.used, &place.gpus, demand, node);
-                if job.standing == Standing::Borrowed {
-                    add(&mut uses.borrowed, &place.gpus, demand, node);
+    pub(super) fn of(
+        cluster: &Cluster,
+        holdings: &Holdings,
+        waiting: HashMap<VirtualClusterName, u64>,
+    ) -> Self {
+        let of_jobs = |(name, running_jobs): (&VirtualClusterName, u64)| {
+            (name.clone(), InUse { running_jobs, ..InUse::default() })
+        };
+        let mut running: HashMap<_, _> = holdings.jobs().map(of_jobs).collect();
+        for (node, held) in holdings.on_nodes() {
+            let node = cluster.node(node).map(capacity).unwrap_or_default();
+            for Holding { task, demand, virtual_cluster, borrowed } in held {
+                let Some(uses) = running.get_mut(virtual_cluster) else { continue };
+                add(&mut uses.used, &task.gpus, demand, &node);
+                if *borrowed {
+                    add(&mut uses.borrowed, &task.gpus, demand, &node);
                 }
             }
         }
-        Self { running, waiting: queue.waiting_jobs(), ready: ready(cluster) }
+        Self { running, waiting, ready: ready(cluster) }
     }
 
     /// What a virtual cluster holds.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use api::Actor;
-use api::cluster::{GpuHolder, GpuView, NodeTask, NodeView, Usage, VirtualClusterView};
+use api::cluster::{FreeGpus, GpuHolder, GpuView, NodeTask, NodeView, Usage, VirtualClusterView};
 use api::jobs::{AttemptView, EventView, JobSummary, RoleView, TaskView};
 use database::attempts::Attempt;
 use database::events::Event;
@@ -20,10 +20,9 @@ use protocol::spec::TaskRole;
 use protocol::wait::{Expected, Waiting};
 
 use crate::known::cluster::{capacity, condition};
-use crate::known::queue::{Holding, Queue};
+use crate::known::queue::Holding;
 use crate::ops::uses::{InUse, Uses, add};
 use crate::shared::Shared;
-use crate::wake::now;
 
 pub(super) fn summary(
     row: JobRow,
@@ -117,7 +116,7 @@ pub(super) fn node(
     let capacity = capacity(node);
     let name = &node.settings.name;
     let mut used = Usage::default();
-    for Holding { task, demand } in held {
+    for Holding { task, demand, .. } in held {
         add(&mut used, &task.gpus, demand, &capacity);
     }
     let tasks: Vec<NodeTask> = held.iter().map(|holding| holding.task.clone()).collect();
@@ -162,23 +161,23 @@ fn gpu_view(gpu: &Gpu, tasks: &[NodeTask]) -> GpuView {
     }
 }
 
+/// A virtual cluster and what is free of it for whoever may use it.
 pub(super) fn virtual_cluster(
-    usable: bool,
-    settings: &VirtualClusterSettings,
+    settings: VirtualClusterSettings,
+    free: Option<BTreeMap<GpuType, FreeGpus>>,
     uses: &Uses,
-    queue: &mut Queue,
 ) -> VirtualClusterView {
     let name = &settings.name;
     let InUse { used, borrowed, running_jobs } = uses.by(name);
     VirtualClusterView {
-        usable,
-        free: if usable { queue.free(name, now()) } else { BTreeMap::new() },
+        usable: free.is_some(),
+        free: free.unwrap_or_default(),
         used,
         borrowed,
-        total: bounded(settings, uses.ready()),
+        total: bounded(&settings, uses.ready()),
         running_jobs,
         waiting_jobs: uses.waiting(name),
-        settings: settings.clone(),
+        settings,
     }
 }
 

@@ -15,10 +15,11 @@ use scheduler::model::VirtualCluster;
 use super::uses::Uses;
 use super::{effects, views};
 use crate::accounts::rights::{Usable, administrators_only};
-use crate::error::database;
+use crate::error::{database, internal};
 use crate::known::{promises, refresh};
 use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
+use crate::wake::now;
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
@@ -30,33 +31,46 @@ impl Ops {
         self.0.bells.schedule.ring();
         Ok(())
     }
+
+    /// These, each with whether whoever asks may use it: put together off the runtime's threads, and
+    /// off the scheduler's, which only says what it knows.
+    async fn seen(
+        &self,
+        shown: Vec<(bool, VirtualClusterSettings)>,
+    ) -> Result<Vec<VirtualClusterView>> {
+        let usable = shown.iter().map(|(usable, settings)| usable.then(|| settings.name.clone()));
+        let usable: Vec<_> = usable.collect();
+        let known = self.0.ask(move |queue| {
+            let free = usable.into_iter().map(|name| Some(queue.free(&name?, now())));
+            let free: Vec<_> = free.collect();
+            (free, queue.holdings(), queue.waiting_jobs())
+        });
+        let (free, holdings, waiting) = known.await?;
+        let cluster = self.0.cluster();
+        let seen = tokio::task::spawn_blocking(move || {
+            let uses = Uses::of(&cluster, &holdings, waiting);
+            let shown = shown.into_iter().map(|(_, settings)| settings).zip(free);
+            shown.map(|(settings, free)| views::virtual_cluster(settings, free, &uses)).collect()
+        });
+        seen.await.map_err(internal)
+    }
 }
 
 #[async_trait]
 impl VirtualClusters for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<VirtualClusterView>> {
         let usable = Usable::by(&self.0, actor).await.map_err(database)?;
-        let cluster = self.0.cluster();
-        let may_use: Vec<bool> =
-            cluster.virtual_clusters.iter().map(|settings| usable.admits(settings)).collect();
-        let asked = self.0.ask(move |queue| {
-            let uses = Uses::of(&cluster, queue);
-            let view = |(settings, usable)| views::virtual_cluster(usable, settings, &uses, queue);
-            cluster.virtual_clusters.iter().zip(may_use).map(view).collect()
-        });
-        asked.await
+        let all = self.0.cluster().virtual_clusters.clone();
+        let may_use = |settings: VirtualClusterSettings| (usable.admits(&settings), settings);
+        self.seen(all.into_iter().map(may_use).collect()).await
     }
 
     async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView> {
         let usable = Usable::by(&self.0, actor).await.map_err(database)?;
-        let cluster = self.0.cluster();
-        let settings = cluster.virtual_cluster(name).ok_or_else(|| missing(name))?.clone();
-        let usable = usable.admits(&settings);
-        let asked = self.0.ask(move |queue| {
-            let uses = Uses::of(&cluster, queue);
-            views::virtual_cluster(usable, &settings, &uses, queue)
-        });
-        asked.await
+        let settings = self.0.cluster().virtual_cluster(name).cloned();
+        let settings = settings.ok_or_else(|| missing(name))?;
+        let seen = self.seen(vec![(usable.admits(&settings), settings)]).await?;
+        seen.into_iter().next().ok_or_else(|| missing(name))
     }
 
     async fn save(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<()> {
