@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::state::State;
 use sea_orm::entity::prelude::*;
-use sea_orm::{QueryOrder, QueryResult, QuerySelect, QueryTrait, Select, Statement, Value};
+use sea_orm::{QueryOrder, QueryResult, QuerySelect, Select, Statement, Value};
 
 use super::{Task, row};
 use crate::convert::{ROWS_A_STATEMENT, Row, ids, parameters};

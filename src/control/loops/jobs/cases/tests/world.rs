@@ -114,14 +114,13 @@ fn exit(cause: Cause) -> Exit {
 
 impl World {
     pub(super) fn new() -> Self {
-        let nodes = NODES.map(node).into();
         Self {
             jobs: BTreeMap::new(),
             attempts: Vec::new(),
             tasks: BTreeMap::new(),
             stored: Vec::new(),
             acted: HashSet::new(),
-            cluster: Arc::new(Cluster { nodes, virtual_clusters: Vec::new() }),
+            cluster: Arc::new(Cluster::new(NODES.map(node), Vec::new())),
             engine: engine(),
             there: [name(0), name(1)].map(|name| (name, Containers::new())).into(),
             lost_at: HashMap::new(),
@@ -216,7 +215,7 @@ impl World {
                 let mut nodes = vec![node(NODES[1 - at])];
                 nodes.extend(there.then(|| node(NODES[at])));
                 nodes.iter_mut().for_each(|node| node.emptied = emptied);
-                self.cluster = Arc::new(Cluster { nodes, virtual_clusters: Vec::new() });
+                self.cluster = Arc::new(Cluster::new(nodes, Vec::new()));
             }
             Event::ActionEnds(at, how) => self.action_ends(at, how),
             Event::Writes(at, bytes) => {
