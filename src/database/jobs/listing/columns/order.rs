@@ -41,7 +41,7 @@ impl Columns {
             let order = self.compare(query.order, *a as usize, *b as usize);
             if query.ascending == backwards { order.reverse() } else { order }
         };
-        let mut jobs = first(kept, skipped + page.len(), &compare);
+        let mut jobs = first(kept, skipped + page.len(), compare);
         if skipped > 0 {
             jobs.select_nth_unstable_by(skipped, compare);
             jobs.drain(..skipped);
