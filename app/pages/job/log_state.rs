@@ -7,7 +7,9 @@ use api::logs::{LogPlace, LogWindow, TaskRef, WindowAsk};
 use leptos::html::Div;
 use leptos::prelude::*;
 use send_wrapper::SendWrapper;
-use web_sys::{AbortController, AbortSignal};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{AbortController, AbortSignal, ResizeObserver};
 
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_lines::Lines;
@@ -122,6 +124,25 @@ impl LogState {
         self.scrolled.set_value(scrolled);
         self.top.set(self.port_now().top(f64::from(scrolled)));
         self.follow.set(self.is_at_end());
+    }
+
+    /// Measures the window as soon as it is there, which may be later than all else of the page, and
+    /// whenever its size changes.
+    pub(crate) fn keep_measured(self) {
+        Effect::new(move |_| {
+            let Some(element) = self.element.get() else { return };
+            let changed = Closure::<dyn FnMut()>::new(move || {
+                if self.height.try_get_untracked().is_some() {
+                    self.measure();
+                }
+            });
+            let Ok(observer) = ResizeObserver::new(changed.as_ref().unchecked_ref()) else {
+                return;
+            };
+            observer.observe(&element);
+            let kept = SendWrapper::new((observer, changed));
+            on_cleanup(move || kept.0.disconnect());
+        });
     }
 
     pub(crate) fn measure(self) {

@@ -197,11 +197,7 @@ fn status(state: LogState) -> impl Fn() -> String {
 
 /// Keeps what is wanted in view: the end, or the line of the address.
 fn keep_in_view(state: LogState, selected: Memo<Option<u64>>) {
-    Effect::new(move |_| {
-        state.measure();
-        let handle = window_event_listener(ev::resize, move |_| state.measure());
-        on_cleanup(move || handle.remove());
-    });
+    state.keep_measured();
     Effect::new(move |_| {
         let _lines = state.lines.with(Lines::rows);
         if state.is_alive() && state.follow.get() {
