@@ -85,7 +85,8 @@ pub(super) enum Event {
 pub(super) fn spec(tasks: u32, retries: u32, limit: Option<u32>) -> JobSpec {
     let text = format!(
         r#"{{"jobName": "job", "image": "berth/base", "retryCount": 1, "taskRoles": [{{"name":
-            "worker", "taskNumber": {tasks}, "cpuNumber": 1, "memoryMB": 128, "command": "true"}}]}}"#
+            "worker", "taskNumber": {tasks}, "cpuNumber": 1, "memoryMB": 128, "gpuNumber": 0,
+            "command": "true"}}]}}"#
     );
     let mut spec = protocol::parse::parse(&text).unwrap().spec;
     spec.roles[0].task_retries = RetryLimit::Times(retries);
@@ -415,7 +416,10 @@ impl World {
             Action::Stop(key) => (key, Doing::Stop),
             Action::Explain(key) => (key, Doing::Explain),
         };
-        let node = self.tasks[key].placement.node.clone();
+        // A run that was decided on just now is read first.
+        let task = self.cases.get(key.job).and_then(|case| case.task(key));
+        let Some(task) = task.filter(|task| task.key == *key) else { return };
+        let node = task.placement.node.clone();
         self.act(*key, node, doing);
     }
 
