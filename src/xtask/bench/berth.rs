@@ -44,7 +44,9 @@ impl Berth {
     pub(super) fn start_with(binary: &Path, nodes: &str, further: &[&str]) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("berth-bench-{}", std::process::id()));
         fs::create_dir_all(&folder)?;
-        fs::write(folder.join("berth.toml"), nodes)?;
+        // One user asks for all here: as quickly as it can.
+        let settings = format!("{nodes}\n[limits]\nrequests_per_second = 0\n");
+        fs::write(folder.join("berth.toml"), settings)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let address = format!("127.0.0.1:{port}");
         let process = serve(binary, &folder, &address, further)?;

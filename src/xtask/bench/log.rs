@@ -38,7 +38,11 @@ pub(super) fn measure(workspace: &Workspace, binary: &Path) -> Result<Vec<Measur
     let last = format!("step {LINES} ");
     wait(|| Ok(end_says(&berth.get(&format!("{LOG}/lines?count=1"))?, &last)))?;
     let mut measured = vec![took("log_read_at_all", || {
-        wait(|| Ok(berth.get(&format!("{LOG}/lines?count=1"))?["reading"] == json!(false)))
+        // What came while the first of it was read is read after it.
+        wait(|| {
+            let window = berth.get(&format!("{LOG}/lines?count=1"))?;
+            Ok(window["reading"] == json!(false) && window["total"].as_u64() >= Some(LINES))
+        })
     })?];
     measured.extend(places(&berth, ["log_end", "log_anywhere", "log_text", "log_pattern"])?);
     berth.put("/api/v2/jobs/admin~long/executionType", &json!({ "value": "STOP" }))?;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{ContainerStatus, EngineError, LogRequest};
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
 use protocol::ids::{NodeName, TaskKey};
 
 use super::take::{Place, take};
@@ -13,6 +15,11 @@ use crate::shared::Shared;
 /// After a failure, and after an engine's stream has ended before its container, it is gone on after
 /// so long.
 const AGAIN: Duration = Duration::from_millis(500);
+/// Who follows a log may hear nothing more of it, although it goes on: Docker loses its place when a
+/// log is carried over to its next file quickly. So it is asked anew after so long a silence,
+const QUIET: Duration = Duration::from_secs(10);
+/// and after twice as long each time there was nothing new, up to this: it looks through its files.
+const LONGEST_QUIET: Duration = Duration::from_secs(300);
 
 /// Runs until the log is whole, its container is gone, or it is let go.
 pub(super) async fn run(shared: Arc<Shared>, spool: Arc<Spool>, task: (TaskKey, NodeName)) {
@@ -41,8 +48,9 @@ async fn read(
     task: &(TaskKey, NodeName),
     place: &mut Place,
 ) -> End {
+    let mut quiet = QUIET;
     loop {
-        match pass(shared, spool, task, place).await {
+        match pass(shared, spool, task, (&mut *place, &mut quiet)).await {
             Ok(Some(end)) => return end,
             Ok(None) => {}
             Err(EngineError::NoContainer(_)) => return End::Gone,
@@ -57,7 +65,7 @@ async fn pass(
     shared: &Shared,
     spool: &Arc<Spool>,
     (key, node): &(TaskKey, NodeName),
-    place: &mut Place,
+    (place, quiet): (&mut Place, &mut Duration),
 ) -> engine::Result<Option<End>> {
     let engine = engine_of(shared, node)?;
     let name = key.container_name(&shared.installation);
@@ -74,10 +82,40 @@ async fn pass(
     let follow = spool.reached().present && !ended;
     let since = place.moment();
     let request = LogRequest { follow, since, stamped: true, ..LogRequest::default() };
-    take(spool, engine.logs(&name, request).await?, place).await?;
-    spool.reach(|reached| reached.present = true);
-    if follow {
-        tokio::time::sleep(AGAIN).await;
+    let chunks = engine.logs(&name, request).await?;
+    if !follow {
+        take(spool, chunks, place).await?;
+        spool.reach(|reached| reached.present = true);
+        return Ok(ended.then_some(End::Whole));
     }
-    Ok(ended.then_some(End::Whole))
+    let before = spool.reached().bytes;
+    take(spool, until_quiet(chunks, *quiet), place).await?;
+    let nothing_new = spool.reached().bytes == before;
+    *quiet = if nothing_new { (*quiet * 2).min(LONGEST_QUIET) } else { QUIET };
+    tokio::time::sleep(AGAIN).await;
+    Ok(None)
+}
+
+/// What comes until nothing has come for so long.
+fn until_quiet<T: Send + 'static>(
+    chunks: BoxStream<'static, T>,
+    quiet: Duration,
+) -> BoxStream<'static, T> {
+    let next = move |mut chunks: BoxStream<'static, T>| async move {
+        let next = tokio::time::timeout(quiet, chunks.next()).await.ok().flatten()?;
+        Some((next, chunks))
+    };
+    stream::unfold(chunks, next).boxed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_hears_nothing_asks_anew() {
+        let words = stream::iter(["one", "two"]).chain(stream::pending()).boxed();
+        let heard: Vec<_> = until_quiet(words, Duration::from_millis(1)).collect().await;
+        assert_eq!(heard, ["one", "two"]);
+    }
 }
