@@ -73,6 +73,21 @@ pub enum JobOrder {
     Retries,
 }
 
+impl JobOrder {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Submitted,
+        Self::Completed,
+        Self::Name,
+        Self::User,
+        Self::VirtualCluster,
+        Self::State,
+        Self::Gpus,
+        Self::Tasks,
+        Self::Retries,
+    ];
+}
+
 /// Further attempts by what made them necessary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Retries {

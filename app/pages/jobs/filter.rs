@@ -137,18 +137,6 @@ fn token_state(word: &str) -> Option<State> {
     State::from_word(&value)
 }
 
-const ORDERS: [JobOrder; 9] = [
-    JobOrder::Submitted,
-    JobOrder::Completed,
-    JobOrder::Name,
-    JobOrder::User,
-    JobOrder::VirtualCluster,
-    JobOrder::State,
-    JobOrder::Gpus,
-    JobOrder::Tasks,
-    JobOrder::Retries,
-];
-
 fn order_word(order: JobOrder) -> &'static str {
     match order {
         JobOrder::Submitted => "submitted",
@@ -164,7 +152,7 @@ fn order_word(order: JobOrder) -> &'static str {
 }
 
 fn order_from_word(word: &str) -> Option<JobOrder> {
-    ORDERS.into_iter().find(|order| order_word(*order) == word)
+    JobOrder::ALL.into_iter().find(|order| order_word(*order) == word)
 }
 
 /// Names read best from A to Z; amounts and moments from the largest down.

@@ -14,18 +14,6 @@ use crate::stage::{Stage, a_job, a_task, at, exit, job_name, on_both, user, vc, 
 /// When the lists are asked for.
 const NOW: Timestamp = Timestamp(1010);
 
-const ORDERS: [JobOrder; 9] = [
-    JobOrder::Submitted,
-    JobOrder::Completed,
-    JobOrder::Name,
-    JobOrder::User,
-    JobOrder::VirtualCluster,
-    JobOrder::State,
-    JobOrder::Gpus,
-    JobOrder::Tasks,
-    JobOrder::Retries,
-];
-
 /// Jobs with many equal values in every column, in no order at all.
 fn jumble(n: i64) -> NewJob {
     let owner = ["zoe", "Adam", "bob_b", "bobxb"][(n % 4) as usize];
@@ -122,7 +110,7 @@ async fn compare_lists(stage: &Stage, ids: &[JobId], round: usize) -> anyhow::Re
             states: states.clone(),
             since: (n % 5 == 0).then_some(Moment::Ago(5)),
             ended_since: (n % 7 == 0).then_some(Moment::At(at(2010))),
-            order: ORDERS[(n + round) % ORDERS.len()],
+            order: JobOrder::ALL[(n + round) % JobOrder::ALL.len()],
             ascending: n % 3 == 0,
             offset: n as u64 % 4,
             limit: 40,
@@ -150,7 +138,7 @@ fn only(rows: &[JobRow], keep: impl Fn(&JobRow) -> bool) -> Vec<JobRow> {
 on_both! {
     async fn every_order_is_right_in_both_directions_on_every_page(stage) {
         let rows = fill(&stage, 400).await?;
-        for order in ORDERS {
+        for order in JobOrder::ALL {
             for ascending in [true, false] {
                 let mut expected = rows.clone();
                 expected.sort_by(|a, b| compare(order, a, b));

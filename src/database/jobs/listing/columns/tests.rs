@@ -10,18 +10,6 @@ use super::*;
 /// When the lists are asked for.
 const NOW: Timestamp = Timestamp(2020);
 
-const ORDERS: [JobOrder; 9] = [
-    JobOrder::Submitted,
-    JobOrder::Completed,
-    JobOrder::Name,
-    JobOrder::User,
-    JobOrder::VirtualCluster,
-    JobOrder::State,
-    JobOrder::Gpus,
-    JobOrder::Tasks,
-    JobOrder::Retries,
-];
-
 /// The first and whole page, short ones, one from the nearer end, one beyond it, an empty one.
 const PAGES: [(u64, u64); 6] = [(0, 1000), (0, 7), (13, 20), (70, 50), (500, 5), (0, 0)];
 
@@ -138,7 +126,7 @@ fn compare(order: JobOrder, a: &Entry, b: &Entry) -> Ordering {
 fn every_page_of_every_order_is_what_the_plain_definition_finds() {
     let (entries, columns) = stage();
     for query in queries() {
-        for (order, ascending) in ORDERS.into_iter().flat_map(|o| [(o, true), (o, false)]) {
+        for (order, ascending) in JobOrder::ALL.into_iter().flat_map(|o| [(o, true), (o, false)]) {
             let found = entries.iter().filter(|job| has(&query, job, true));
             let mut found: Vec<&Entry> = found.collect();
             found.sort_by(|a, b| compare(order, a, b));
