@@ -186,7 +186,7 @@ impl Tree {
 }
 
 /// A change of the text.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Edit {
     /// Puts a value at a path, which need not be there yet.
     Set(String, Json),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::edge;
 use crate::live::Alive;
+use crate::pages::submit::document::Edit;
 use crate::pages::submit::draft::store::Store;
 use crate::pages::submit::state::{Editing, Notice};
 use crate::session::Session;
@@ -20,6 +21,13 @@ use crate::session::Session;
 pub(crate) struct Draft {
     pub(crate) text: String,
     pub(crate) at: Timestamp,
+}
+
+/// A text with changes that have not been made in it yet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Unmade {
+    pub(crate) draft: Draft,
+    pub(crate) edits: Vec<Vec<Edit>>,
 }
 
 /// Another tab's draft.
@@ -36,6 +44,8 @@ pub(crate) struct Drafts {
     /// The browser alone has one.
     store: StoredValue<Option<Store>>,
     own: StoredValue<Option<Draft>>,
+    /// What this tab was left with before all changes were made in it, once that is known.
+    left: StoredValue<Option<Option<String>>>,
     /// From when the draft was that this tab began with.
     since: StoredValue<Option<Timestamp>>,
     declined: StoredValue<Vec<String>>,
@@ -53,6 +63,7 @@ impl Drafts {
             page: StoredValue::new(page),
             store: StoredValue::new(None),
             own: StoredValue::new(None),
+            left: StoredValue::new(None),
             since: StoredValue::new(None),
             declined: StoredValue::new(Vec::new()),
             offer: RwSignal::new(None),
@@ -69,6 +80,10 @@ impl Drafts {
                 if !alive.as_ref().is_none_or(|alive| alive.0.get()) || editing.waits() {
                     return false;
                 }
+                if self.left().is_some() && !editing.can_change() {
+                    editing.fetch_engine();
+                    return false;
+                }
                 self.begin(editing, refused);
             }
             self.save(editing, &editing.text.read());
@@ -82,11 +97,35 @@ impl Drafts {
         self.watch_others(editing);
     }
 
+    /// What this tab was left with, as it was kept. What is kept now does not change it.
+    fn left(self) -> Option<String> {
+        if let Some(left) = self.left.get_value() {
+            return left;
+        }
+        let left = self.page.with_value(|page| store::left(page));
+        self.left.set_value(Some(left.clone()));
+        left
+    }
+
+    /// Keeps changes that cannot be made yet.
+    pub(crate) fn leave(self, text: &str, edits: Vec<Vec<Edit>>) {
+        self.left();
+        let draft = Draft { text: text.to_owned(), at: edge::now() };
+        self.page.with_value(|page| store::leave(page, &Unmade { draft, edits }));
+    }
+
+    /// No changes wait any more.
+    pub(crate) fn all_made(self) {
+        self.page.with_value(|page| store::forget_left(page));
+    }
+
     fn begin(self, editing: Editing, refused: bool) {
         let store = Store::open(&self.page.get_value());
+        let left = self.left().and_then(|left| editing.made(&left));
+        self.all_made();
         let text = editing.text.get_untracked();
         let is_fresh = !refused && editing.opened.with_value(|opened| *opened == text);
-        let own = store.own().filter(|own| own.text != text);
+        let own = left.or_else(|| store.own()).filter(|own| own.text != text);
         match own.filter(|own| editing.opened.with_value(|opened| *opened != own.text)) {
             Some(own) if is_fresh => {
                 store.tidy(Some(&own));

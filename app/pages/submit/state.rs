@@ -11,7 +11,7 @@ use crate::Failed;
 use crate::address::encode;
 use crate::i18n::{Reader, worded};
 use crate::pages::submit::document::{Edit, Tree};
-use crate::pages::submit::draft::Drafts;
+use crate::pages::submit::draft::{Draft, Drafts};
 use crate::pages::submit::engine::Engine;
 use crate::pages::submit::part::submit_engine;
 use crate::parts::editor::Jump;
@@ -189,6 +189,8 @@ impl Editing {
     pub(crate) fn edit(self, edits: &[Edit]) {
         let Some(engine) = self.engine.get_untracked() else {
             self.put_off.update(|put_off| put_off.push(edits.to_vec()));
+            let put_off = self.put_off.get_untracked();
+            self.text.with_untracked(|text| self.drafts.leave(text, put_off));
             self.fetch_engine();
             return;
         };
@@ -203,6 +205,16 @@ impl Editing {
         !self.put_off.read().is_empty()
     }
 
+    /// Whether changes can be made.
+    pub(crate) fn can_change(self) -> bool {
+        self.engine.read().is_some()
+    }
+
+    /// The text with the changes that were left unmade.
+    pub(crate) fn made(self, left: &str) -> Option<Draft> {
+        self.engine.get_untracked().and_then(|engine| (engine.make)(left))
+    }
+
     /// Fetches what reads and changes the text, and makes the changes that wait for it.
     pub(crate) fn fetch_engine(self) {
         if self.fetched.try_update_value(|fetched| mem::replace(fetched, true)) != Some(false) {
@@ -211,10 +223,12 @@ impl Editing {
         spawn_local(async move {
             let engine = submit_engine().await;
             self.engine.try_set(Some(engine));
-            let put_off = self.put_off.try_update(mem::take).unwrap_or_default();
+            // Whoever has left the page meanwhile finds the changes made when he comes back.
+            let Some(put_off) = self.put_off.try_update(mem::take) else { return };
             for edits in put_off {
                 self.edit(&edits);
             }
+            self.drafts.all_made();
             if self.submit_then.try_update_value(mem::take) == Some(true) {
                 self.submit();
             }

@@ -4,11 +4,13 @@
 use leptos::prelude::window;
 use web_sys::Storage;
 
-use super::{Draft, Offer};
+use super::{Draft, Offer, Unmade};
 use crate::json::from_json;
 
 /// All drafts are found under names that begin so, whosever they are.
 const ALL: &str = "berth:draft:";
+/// What a tab is left with before all changes were made in it.
+const LEFT: &str = "berth:left:";
 /// So many copies are kept in a browser, the newest.
 const MOST: usize = 20;
 
@@ -100,6 +102,27 @@ impl Store {
             // It is the oldest the next time.
             let _ = storage.remove_item(&all.swap_remove(oldest).1);
         }
+    }
+}
+
+/// What this tab was left with before all changes were made in it, as it was kept.
+pub(super) fn left(page: &str) -> Option<String> {
+    of_tab()?.get_item(&format!("{LEFT}{page}")).ok().flatten()
+}
+
+/// Keeps a text with changes that cannot be made yet: whoever leaves the page finds them made.
+pub(super) fn leave(page: &str, unmade: &Unmade) {
+    if let (Some(storage), Ok(text)) = (of_tab(), serde_json::to_string(unmade)) {
+        // A storage that is full or forbidden keeps nothing; the page works without.
+        let _ = storage.set_item(&format!("{LEFT}{page}"), &text);
+    }
+}
+
+/// All changes have been made.
+pub(super) fn forget_left(page: &str) {
+    if let Some(storage) = of_tab() {
+        // They would be made once more, at worst.
+        let _ = storage.remove_item(&format!("{LEFT}{page}"));
     }
 }
 
