@@ -70,22 +70,12 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(js_sys::Date::now() as i64)
 }
 
-/// A moment in the reader's time zone and the browser's words.
-pub(crate) fn local_time(at: Timestamp) -> Option<String> {
+/// How many minutes the reader's clocks are ahead of UTC at a moment.
+pub(crate) fn zone(at: Timestamp) -> Option<i32> {
     #[expect(clippy::cast_precision_loss, reason = "milliseconds of our time fit by far")]
     let date = js_sys::Date::new(&wasm_bindgen::JsValue::from_f64(at.0 as f64));
-    let offset = -date.get_timezone_offset() / 60.0;
-    let pad = |part: u32| format!("{part:02}");
-    Some(format!(
-        "{}-{}-{} {}:{}:{} (UTC{}{offset})",
-        date.get_full_year(),
-        pad(date.get_month() + 1),
-        pad(date.get_date()),
-        pad(date.get_hours()),
-        pad(date.get_minutes()),
-        pad(date.get_seconds()),
-        if offset < 0.0 { "" } else { "+" },
-    ))
+    #[expect(clippy::cast_possible_truncation, reason = "a day has 1440 minutes")]
+    Some(-(date.get_timezone_offset() as i32))
 }
 
 /// Only the server answers with a status and with headers.

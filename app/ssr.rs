@@ -201,7 +201,7 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// The server does not know the reader's time zone: the browser says it.
-pub(crate) fn local_time(_: Timestamp) -> Option<String> {
+pub(crate) fn zone(_: Timestamp) -> Option<i32> {
     None
 }
 

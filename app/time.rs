@@ -8,6 +8,15 @@ pub(crate) fn utc(at: Timestamp) -> String {
     format!("{date} {time} UTC")
 }
 
+/// A moment as `2026-03-01 15:05:09 (UTC+1)`, on clocks that are so many minutes ahead of UTC.
+pub(crate) fn local(at: Timestamp, ahead: i32) -> String {
+    let (date, time) = date_and_time(Timestamp(at.0 + i64::from(ahead) * 60_000));
+    let sign = if ahead < 0 { '-' } else { '+' };
+    let (hours, minutes) = (ahead.abs() / 60, ahead.abs() % 60);
+    let minutes = if minutes > 0 { format!(":{minutes:02}") } else { String::new() };
+    format!("{date} {time} (UTC{sign}{hours}{minutes})")
+}
+
 /// A moment as `2026-03-01T14:05:09Z`, for machines.
 pub(crate) fn iso(at: Timestamp) -> String {
     let (date, time) = date_and_time(at);
@@ -104,6 +113,19 @@ mod tests {
         let query = api::job_filter::read(&format!("ended:{exact}"), None).unwrap();
         let ended = query.ended_since.map(|since| since.at(Timestamp(0)));
         assert_eq!(ended, Some(Timestamp(1_772_373_909_025)));
+    }
+
+    #[test]
+    fn moments_are_written_in_the_zone_of_who_reads_them() {
+        let at = Timestamp(1_767_225_599_000);
+        for (ahead, text) in [
+            (0, "2025-12-31 23:59:59 (UTC+0)"),
+            (480, "2026-01-01 07:59:59 (UTC+8)"),
+            (345, "2026-01-01 05:44:59 (UTC+5:45)"),
+            (-570, "2025-12-31 14:29:59 (UTC-9:30)"),
+        ] {
+            assert_eq!(local(at, ahead), text);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use protocol::time::Timestamp;
 
 use crate::edge;
+use crate::time;
 
 /// The page's clock. It begins with the moment of the server's rendering, so that the browser's
 /// first rendering is the same, and goes on from there.
@@ -38,8 +39,10 @@ impl Clock {
         self.now.get()
     }
 
-    /// Whether the browser has taken over and its time zone may be used.
-    pub(crate) fn is_local(self) -> bool {
-        self.hydrated.get()
+    /// A moment in full: on the reader's clocks, as soon as the browser has taken over and says how
+    /// these go.
+    pub(crate) fn moment(self, at: Timestamp) -> String {
+        let ahead = if self.hydrated.get() { edge::zone(at) } else { None };
+        ahead.map_or_else(|| time::utc(at), |ahead| time::local(at, ahead))
     }
 }

@@ -1,7 +1,6 @@
 use leptos::prelude::*;
 use protocol::time::Timestamp;
 
-use crate::edge;
 use crate::i18n::Reader;
 use crate::parts::clock::Clock;
 use crate::time::{self, Span};
@@ -11,10 +10,6 @@ use crate::time::{self, Span};
 pub(crate) fn RelativeTime(at: Timestamp) -> impl IntoView {
     let clock = Clock::get();
     let reader = Reader::get();
-    let title = move || {
-        let local = if clock.is_local() { edge::local_time(at) } else { None };
-        local.unwrap_or_else(|| time::utc(at))
-    };
     let text = Memo::new(move |_| {
         let now = clock.now();
         if at > now && at.since(now) > 1500 {
@@ -24,7 +19,7 @@ pub(crate) fn RelativeTime(at: Timestamp) -> impl IntoView {
         }
     });
     view! {
-        <time class="time" datetime=time::iso(at) title=title>
+        <time class="time" datetime=time::iso(at) title=move || clock.moment(at)>
             {move || text.get()}
         </time>
     }

@@ -130,9 +130,20 @@ impl Parts<'_> {
     /// The same file, chosen again, has the same address.
     fn address(&self, offset: f64) -> String {
         let (file, replace) = (&self.chosen.file, self.replace);
-        let query = format!("id={}&length={}", file.last_modified(), file.size());
-        format!("{}?{query}&offset={offset}&overwrite={replace}", address::upload(&self.path))
+        let (id, length) = (whole(file.last_modified()), whole(file.size()));
+        let query = format!("id={id}&length={length}&offset={}", whole(offset));
+        format!("{}?{query}&overwrite={replace}", address::upload(&self.path))
     }
+}
+
+/// Whole numbers are written by less code.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "browsers count in floating point; bytes and milliseconds are whole and not negative"
+)]
+pub(super) fn whole(number: f64) -> u64 {
+    number as u64
 }
 
 /// What an answer means: how much has arrived, where that is said.

@@ -12,7 +12,7 @@ use crate::i18n::{Reader, told, tr};
 use crate::number;
 use crate::pages::files::collect::{self, Chosen};
 use crate::pages::files::dialogs::Changes;
-use crate::pages::files::send::{NotSent, Watcher, send};
+use crate::pages::files::send::{NotSent, Watcher, send, whole};
 
 /// Files that are sent at the same time: while one is stored, another is on its way.
 const AT_ONCE: usize = 3;
@@ -124,15 +124,6 @@ fn watcher(progress: Progress, before: &Rc<Cell<u64>>) -> Watcher {
         }),
         lost: Rc::new(move |lost| progress.lost.set(lost)),
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "browsers count bytes in floating point; sizes are whole and not negative"
-)]
-fn whole(bytes: f64) -> u64 {
-    bytes as u64
 }
 
 /// Takes files and folders and sends them into the folder that is shown.

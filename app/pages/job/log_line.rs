@@ -1,7 +1,6 @@
 use leptos::prelude::*;
 use protocol::time::Timestamp;
 
-use crate::edge;
 use crate::i18n::Reader;
 use crate::pages::job::ansi::{self, Ink, Meaning, Span, Style};
 use crate::pages::job::log_lines::Row;
@@ -20,7 +19,6 @@ pub(crate) fn LogRow(
 ) -> impl IntoView {
     let number = row.number;
     let is = move |marked: Option<u64>| number > 0 && marked == Some(number);
-    let hit = move || state.hits.with(|hits| hits.binary_search(&number).is_ok());
     let reader = Reader::get();
     let (at, text, cut) = match row.line {
         Some(line) => (line.at, folded(&line.text), line.cut),
@@ -28,14 +26,23 @@ pub(crate) fn LogRow(
     };
     let address = base.with_value(|base| format!("{base}&line={number}"));
     let link = (number > 0).then(|| {
-        let label = move || (reader.texts().log.line)(number);
-        view! { <a class="log__number" href=address data-noscroll="" aria-label=label tabindex="-1">{number}</a> }
+        view! {
+            <a
+                class="log__number"
+                href=address
+                data-noscroll=""
+                aria-label=move || (reader.texts().log.line)(number)
+                tabindex="-1"
+            >
+                {number}
+            </a>
+        }
     });
     view! {
         <div
             class="log__line"
             class:log__line--selected=move || is(selected.get())
-            class:log__line--hit=hit
+            class:log__line--hit=move || state.hits.with(|hits| hits.binary_search(&number).is_ok())
             class:log__line--current=move || is(state.hit.get())
             data-line=number
             title=move || cut.then(|| reader.texts().log.long)
@@ -51,12 +58,12 @@ pub(crate) fn LogRow(
 #[component]
 pub(crate) fn LogTime(at: Timestamp) -> impl IntoView {
     let clock = Clock::get();
-    let whole = move || {
-        let local = if clock.is_local() { edge::local_time(at) } else { None };
-        local.unwrap_or_else(|| time::utc(at))
-    };
-    let of_day = move || whole().split(' ').nth(1).unwrap_or_default().to_owned();
-    view! { <time class="log__time" datetime=time::iso(at) title=whole>{of_day}</time> }
+    let of_day = move || clock.moment(at).split(' ').nth(1).unwrap_or_default().to_owned();
+    view! {
+        <time class="log__time" datetime=time::iso(at) title=move || clock.moment(at)>
+            {move || of_day()}
+        </time>
+    }
 }
 
 pub(crate) fn pieces(spans: &[Span]) -> impl IntoView + use<> {

@@ -34,19 +34,25 @@ impl Port {
     /// The first row seen where it is scrolled so far.
     pub(crate) fn top(self, scrolled: f64) -> f64 {
         let way = self.laid_out() - self.height;
-        if way <= 0.0 { 0.0 } else { (scrolled / way).clamp(0.0, 1.0) * self.last_top() }
+        if way <= 0.0 { 0.0 } else { between(scrolled / way, 0.0, 1.0) * self.last_top() }
     }
 
     /// How far it is scrolled where this row is the first.
     pub(crate) fn scrolled(self, top: f64) -> f64 {
         let way = (self.laid_out() - self.height).max(0.0);
-        if self.last_top() <= 0.0 { 0.0 } else { (top / self.last_top()).clamp(0.0, 1.0) * way }
+        if self.last_top() <= 0.0 { 0.0 } else { between(top / self.last_top(), 0.0, 1.0) * way }
     }
 
     /// The row nearest to one that can be the first.
     pub(crate) fn clamp(self, top: f64) -> f64 {
-        top.clamp(0.0, self.last_top())
+        between(top, 0.0, self.last_top())
     }
+}
+
+/// The nearest to a number between two. What `f64::clamp` would say of bounds that are none is much code
+/// for the browser to load.
+fn between(number: f64, least: f64, most: f64) -> f64 {
+    number.min(most).max(least)
 }
 
 /// A count of rows as a number of the window.

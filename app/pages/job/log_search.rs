@@ -132,8 +132,7 @@ fn place(found: &LogMatches, line: Option<u64>) -> u64 {
 /// The field to look for something in a log, with what was found.
 #[component]
 pub(crate) fn LogSearch(search: Search) -> impl IntoView {
-    let reader = Reader::get();
-    let label = move || reader.texts().log.search;
+    let told = told(search);
     view! {
         <form
             class="log__search"
@@ -149,8 +148,8 @@ pub(crate) fn LogSearch(search: Search) -> impl IntoView {
                 type="search"
                 data-filter=""
                 maxlength="300"
-                aria-label=label
-                placeholder=label
+                aria-label=tr(|t| t.log.search)
+                placeholder=tr(|t| t.log.search)
                 prop:value=search.text
                 on:input=move |event| {
                     search.text.set(event_target_value(&event));
@@ -161,7 +160,7 @@ pub(crate) fn LogSearch(search: Search) -> impl IntoView {
             <Choice on=search.case search=search word=|t| t.log.case sign="Aa"/>
             <Step search=search way=Way::Previous word=|t| t.log.previous sign="↑"/>
             <Step search=search way=Way::Next word=|t| t.log.next sign="↓"/>
-            <span class="log__found" role="status">{told(search)}</span>
+            <span class="log__found" role="status">{move || told()}</span>
         </form>
     }
 }

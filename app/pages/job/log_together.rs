@@ -118,6 +118,7 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
         let texts = &reader.texts().log;
         if state.follow.get() { texts.pause } else { texts.follow }
     };
+    let status = status(state);
     view! {
         <div class="log log--together" class:log--wrap=wrap class:log--times=times>
             <div class="log__bar">
@@ -131,7 +132,7 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
                 </Show>
                 <Switch on=wrap word=|t| t.log.wrap/>
                 <Switch on=times word=|t| t.log.times/>
-                <span class="log__status" role="status">{status(state)}</span>
+                <span class="log__status" role="status">{move || status()}</span>
             </div>
             <div
                 class="log__lines"

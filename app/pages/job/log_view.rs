@@ -87,28 +87,31 @@ fn Window(
             false => lines.all(),
         })
     });
-    let laid_out = move || state.is_alive().then(|| format!("{}px", state.port().laid_out()));
-    // The part of the first row that is scrolled away; at the end the last row is whole.
+    let high = move |pixels: f64| state.is_alive().then(|| format!("{}px", whole(pixels)));
+    // The part of the first row that is scrolled away, in tenths of pixels; at the end the last row is
+    // whole.
     let shift = move || {
-        let away = state.top.get().fract() * LINE;
-        state.is_alive().then(|| format!("translateY(-{away:.1}px)"))
+        let away = whole(state.top.get().fract() * LINE * 10.0);
+        state.is_alive().then(|| format!("translateY(-{}.{}px)", away / 10, away % 10))
     };
-    let high = move || state.is_alive().then(|| format!("{}px", state.height.get()));
-    let at_end = move || state.top.get() + 0.5 >= state.port().last_top();
     view! {
         <div
             class="log__lines"
             node_ref=state.element
             tabindex="0"
             role="region"
-            aria-label=label
+            aria-label=move || label()
             on:scroll=move |_| state.scrolled_by_hand()
             on:wheel=move |event| roll(state, &event)
             on:keydown=move |event| press(state, &event)
         >
-            <div class="log__space" style:height=laid_out>
-                <div class="log__window" class:log__window--end=at_end style:height=high>
-                    <div class="log__rows" style:transform=shift>
+            <div class="log__space" style:height=move || high(state.port().laid_out())>
+                <div
+                    class="log__window"
+                    class:log__window--end=move || state.top.get() + 0.5 >= state.port().last_top()
+                    style:height=move || high(state.height.get())
+                >
+                    <div class="log__rows" style:transform=move || shift()>
                         <For each=move || seen.get() key=|row| row.look let:row>
                             <LogRow row=row state=state base=base selected=selected/>
                         </For>
@@ -134,6 +137,7 @@ fn Bar(task: TaskRef, state: LogState, shown: Shown) -> impl IntoView {
         let texts = &reader.texts().log;
         if state.follow.get() { texts.pause } else { texts.follow }
     };
+    let status = status(state);
     view! {
         <div class="log__bar">
             <Show when=move || !complete()>
@@ -143,7 +147,7 @@ fn Bar(task: TaskRef, state: LogState, shown: Shown) -> impl IntoView {
             </Show>
             <Switch on=shown.wrap word=|t| t.log.wrap/>
             <Switch on=shown.times word=|t| t.log.times/>
-            <span class="log__status" role="status">{status(state)}</span>
+            <span class="log__status" role="status">{move || status()}</span>
             <a class="button button--small" href=log_fetch::download(&task) rel="external">
                 {tr(|t| t.common.download)}
             </a>
