@@ -20,7 +20,7 @@ pub(crate) fn WaitFacts(explanation: Explanation) -> impl IntoView {
     let scarce = explanation.scarce.filter(|scarce| scarce.resource != ResourceKind::Gpu);
     let table = (!needs.is_empty() || scarce.is_some())
         .then(|| view! { <Needs needs=needs scarce=scarce/> });
-    let ahead = u64::from(explanation.waiting.position.saturating_sub(1));
+    let ahead = u64::from(explanation.position.saturating_sub(1));
     let ahead = (ahead > 0).then(|| {
         let jobs = explanation.ahead.clone();
         view! { <dt>{tr(|t| t.queue.ahead)}</dt> <dd><Ahead jobs=jobs count=ahead/></dd> }
@@ -90,14 +90,14 @@ fn Needs(needs: Vec<Need>, scarce: Option<Scarce>) -> impl IntoView {
 /// When it may start, and from what that is known.
 #[component]
 fn Start(explanation: Explanation) -> impl IntoView {
-    let Explanation { waiting, virtual_cluster, expected, .. } = explanation;
+    let Explanation { reason, expected_start, virtual_cluster, expected, .. } = explanation;
     let (reader, clock) = (Reader::get(), Clock::get());
-    if !waiting.reason.passes() {
+    if !reason.passes() {
         return ().into_any();
     }
     let when = move || {
         let (texts, now) = (reader.texts(), clock.now());
-        match (expected, waiting.expected_start) {
+        match (expected, expected_start) {
             (Some(expected), _) => texts.queue.expected(&expected, virtual_cluster.as_str(), now),
             (None, Some(at)) => (texts.ahead)(Span::of_millis(at.since(now))),
             (None, None) => texts.job.expected_unknown.to_owned(),

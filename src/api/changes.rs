@@ -10,35 +10,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::Actor;
 
-/// One change. It says what to look at again, not everything about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Change {
-    /// A job was submitted, changed its state, or one of its tasks did.
-    Job {
-        /// Its database key.
-        id: JobId,
-        /// Its name.
-        key: JobKey,
-        /// Its state now.
-        state: State,
-    },
-    /// A node came, went or changed its condition.
-    Node {
-        /// Which.
-        name: NodeName,
-    },
-    /// A saved image came, went or got further.
-    Image {
-        /// Whose it is.
-        owner: UserName,
-    },
-    /// Shares or use of the virtual clusters changed.
-    Cluster,
-    /// Waiting jobs may have another place in the queue, or another reason to wait.
-    Queue,
-    /// The listener was too slow and missed changes: read everything again.
-    Missed,
+protocol::tagged! {
+    "kind" "Change"
+    /// One change. It says what to look at again, not everything about it.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+    pub enum Change {
+        /// A job was submitted, changed its state, or one of its tasks did.
+        Job {
+            /// Its database key.
+            id: JobId,
+            /// Its name.
+            key: JobKey,
+            /// Its state now.
+            state: State,
+        },
+        /// A node came, went or changed its condition.
+        Node {
+            /// Which.
+            name: NodeName,
+        },
+        /// A saved image came, went or got further.
+        Image {
+            /// Whose it is.
+            owner: UserName,
+        },
+        /// Shares or use of the virtual clusters changed.
+        Cluster,
+        /// Waiting jobs may have another place in the queue, or another reason to wait.
+        Queue,
+        /// The listener was too slow and missed changes: read everything again.
+        Missed,
+    }
 }
 
 /// A place in the row of all changes that a server has told since it started, written

@@ -76,25 +76,27 @@ pub struct CheckReport {
     pub dry_run: Option<DryRun>,
 }
 
-/// What the scheduler would do with a job submitted now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "answer", rename_all = "snake_case")]
-pub enum DryRun {
-    /// It would start at once.
-    FitsNow {
-        /// On these nodes.
-        nodes: Vec<NodeName>,
-        /// On what is lent: it gives way when others want it back.
-        #[serde(default)]
-        borrowed: bool,
-    },
-    /// It would wait.
-    Waits(Box<Explanation>),
-    /// It could never start and would be refused.
-    Never {
-        /// Why.
-        reason: WaitReason,
-    },
+protocol::tagged! {
+    "answer" "DryRun"
+    /// What the scheduler would do with a job submitted now.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+    pub enum DryRun {
+        /// It would start at once.
+        FitsNow {
+            /// On these nodes.
+            nodes: Vec<NodeName>,
+            /// On what is lent: it gives way when others want it back.
+            #[serde(default)]
+            borrowed: bool,
+        },
+        /// It would wait.
+        Waits(Box<Explanation>),
+        /// It could never start and would be refused.
+        Never {
+            /// Why.
+            reason: WaitReason,
+        },
+    }
 }
 
 /// One page of a list.

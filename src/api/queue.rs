@@ -9,8 +9,10 @@ use protocol::amount::Amount;
 use protocol::ids::{GpuType, JobKey, UserName, VirtualClusterName};
 pub use protocol::jobs::Hold;
 use protocol::spec::{Priority, TimeLimit};
-use protocol::wait::{Expected, Scarce, Waiting};
-use serde::{Deserialize, Serialize};
+use protocol::tagged;
+use protocol::time::Timestamp;
+use protocol::wait::{Expected, Scarce, WaitReason, Waiting};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cluster::FreeGpus;
 use crate::{Actor, Result};
@@ -115,9 +117,12 @@ impl Affected {
 /// All that can be said of a waiting job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// Why, its place, and when it starts at the earliest.
-    #[serde(flatten)]
-    pub waiting: Waiting,
+    /// The constraint that binds.
+    pub reason: WaitReason,
+    /// Place in the queue of its virtual cluster, from 1.
+    pub position: u32,
+    /// When it will start at the earliest, where that can be said.
+    pub expected_start: Option<Timestamp>,
     /// In whose queue.
     #[serde(default)]
     pub virtual_cluster: VirtualClusterName,
@@ -148,8 +153,11 @@ impl Explanation {
     /// When nothing more is known than why, and where.
     #[must_use]
     pub fn only(waiting: Waiting, virtual_cluster: VirtualClusterName) -> Self {
+        let Waiting { reason, position, expected_start } = waiting;
         Self {
-            waiting,
+            reason,
+            position,
+            expected_start,
             virtual_cluster,
             needs: Vec::new(),
             scarce: None,
@@ -159,6 +167,19 @@ impl Explanation {
             expected: None,
             alternatives: Vec::new(),
         }
+    }
+
+    /// Why, its place and its start alone.
+    #[must_use]
+    pub fn waiting(&self) -> Waiting {
+        let Self { reason, position, expected_start, .. } = self;
+        Waiting { reason: reason.clone(), position: *position, expected_start: *expected_start }
+    }
+
+    /// Its place in the queue; who is held or pauses has none.
+    #[must_use]
+    pub fn place(&self) -> Option<u32> {
+        self.reason.has_place().then_some(self.position)
     }
 }
 
@@ -187,7 +208,7 @@ pub struct HeldBy {
 }
 
 /// A change of a job with which it would start at once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Alternative {
     /// What is different.
     #[serde(flatten)]
@@ -195,37 +216,54 @@ pub struct Alternative {
     /// On what is lent: it gives way when others want it back.
     pub borrowed: bool,
     /// On what is kept for this job: it ends before that one is expected to start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<JobKey>,
 }
 
-/// What may be different. As text, which addresses have: `split:2x4`, `type:V100`, `vc:nlp`,
-/// `limit:2h`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "instead", rename_all = "snake_case")]
-pub enum Instead {
-    /// The role that asks for GPUs has so many tasks, of so many GPUs each: as many in all.
-    Split {
-        /// Tasks.
-        tasks: u32,
-        /// GPUs of each.
-        gpus: u32,
-    },
-    /// Another type of GPUs.
-    GpuType {
-        /// Which.
-        gpu_type: GpuType,
-    },
-    /// Another virtual cluster.
-    VirtualCluster {
-        /// Which.
-        virtual_cluster: VirtualClusterName,
-    },
-    /// It runs no longer than this.
-    TimeLimit {
-        /// How long.
-        time_limit: TimeLimit,
-    },
+/// What stands beside what is different.
+#[derive(Deserialize)]
+struct Beside {
+    borrowed: bool,
+    #[serde(default)]
+    before: Option<JobKey>,
+}
+
+impl<'de> Deserialize<'de> for Alternative {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let (instead, Beside { borrowed, before }) = tagged::mixed(deserializer)?;
+        Ok(Self { instead, borrowed, before })
+    }
+}
+
+protocol::tagged! {
+    "instead" "Instead"
+    /// What may be different. As text, which addresses have: `split:2x4`, `type:V100`, `vc:nlp`,
+    /// `limit:2h`.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+    pub enum Instead {
+        /// The role that asks for GPUs has so many tasks, of so many GPUs each: as many in all.
+        Split {
+            /// Tasks.
+            tasks: u32,
+            /// GPUs of each.
+            gpus: u32,
+        },
+        /// Another type of GPUs.
+        GpuType {
+            /// Which.
+            gpu_type: GpuType,
+        },
+        /// Another virtual cluster.
+        VirtualCluster {
+            /// Which.
+            virtual_cluster: VirtualClusterName,
+        },
+        /// It runs no longer than this.
+        TimeLimit {
+            /// How long.
+            time_limit: TimeLimit,
+        },
+    }
 }
 
 impl fmt::Display for Instead {

@@ -29,123 +29,125 @@ pub enum Blame {
     Stop,
 }
 
-/// Why something ended. The pages have a sentence and a remedy for each, in every language.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "code", rename_all = "snake_case")]
-pub enum Cause {
-    /// Exit code 0.
-    Succeeded,
-    /// A non-zero exit code that nothing better explains.
-    CommandFailed,
-    /// The command was not found (127).
-    CommandNotFound,
-    /// The command cannot be executed (126).
-    CommandNotExecutable,
-    /// The kernel killed it for using more memory than it asked for.
-    OutOfMemory {
-        /// The limit in MiB.
-        limit_mb: u64,
-    },
-    /// `/dev/shm` was too small (bus error).
-    SharedMemory {
-        /// Its size in MiB.
-        shm_mb: u64,
-    },
-    /// The GPU ran out of memory.
-    GpuOutOfMemory,
-    /// CUDA, cuDNN or driver versions do not fit together.
-    CudaVersion,
-    /// Another CUDA error.
-    CudaError,
-    /// A GPU has uncorrectable memory errors.
-    GpuHardware,
-    /// NCCL could not connect or timed out.
-    NcclError,
-    /// No space left on the device.
-    DiskFull,
-    /// A Python module is missing.
-    ModuleMissing,
-    /// A file is missing.
-    FileMissing,
-    /// The program has a syntax or name error.
-    ProgramError,
-    /// Killed by a signal that nothing better explains.
-    Signal {
-        /// Its number.
-        signal: i32,
-    },
-    /// The image does not exist or may not be pulled.
-    ImageNotFound {
-        /// The image.
-        image: String,
-        /// The engine's words.
-        message: String,
-    },
-    /// The image did not come to the node, again and again: its registry, or who else has it, does
-    /// not answer as it should.
-    ImageUnavailable {
-        /// Where it was to come.
-        node: NodeName,
-        /// The image.
-        image: String,
-        /// The engine's words.
-        message: String,
-    },
-    /// The registry refused the credentials.
-    RegistryDenied {
-        /// The image.
-        image: String,
-    },
-    /// The engine refused to make or start the container.
-    ContainerRefused {
-        /// The engine's words.
-        message: String,
-    },
-    /// A port was taken by something that is not ours.
-    PortTaken,
-    /// The container vanished: removed by somebody else, or its engine lost it.
-    ContainerLost {
-        /// Where.
-        node: NodeName,
-    },
-    /// The node was lost, and the first copy is surely dead.
-    NodeLost {
-        /// Which.
-        node: NodeName,
-    },
-    /// The engine was restarted and took the container with it.
-    EngineRestarted {
-        /// Where.
-        node: NodeName,
-    },
-    /// The engine failed again and again to make or start the container.
-    EngineFailed {
-        /// Where.
-        node: NodeName,
-        /// The engine's words.
-        message: String,
-    },
-    /// Its place was needed for guaranteed work.
-    Preempted,
-    /// An administrator emptied its node.
-    NodeDrained {
-        /// Which.
-        node: NodeName,
-    },
-    /// A person asked to stop the job.
-    StopRequested {
-        /// Who.
-        by: String,
-    },
-    /// The job's completion rule ended it: another task decided.
-    JobEnded {
-        /// The role whose task decided.
-        role: Option<RoleName>,
-        /// The task's index.
-        index: Option<u32>,
-    },
-    /// The job's time limit is over.
-    TimeLimit,
+crate::tagged! {
+    "code" "Cause"
+    /// Why something ended. The pages have a sentence and a remedy for each, in every language.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+    pub enum Cause {
+        /// Exit code 0.
+        Succeeded,
+        /// A non-zero exit code that nothing better explains.
+        CommandFailed,
+        /// The command was not found (127).
+        CommandNotFound,
+        /// The command cannot be executed (126).
+        CommandNotExecutable,
+        /// The kernel killed it for using more memory than it asked for.
+        OutOfMemory {
+            /// The limit in MiB.
+            limit_mb: u64,
+        },
+        /// `/dev/shm` was too small (bus error).
+        SharedMemory {
+            /// Its size in MiB.
+            shm_mb: u64,
+        },
+        /// The GPU ran out of memory.
+        GpuOutOfMemory,
+        /// CUDA, cuDNN or driver versions do not fit together.
+        CudaVersion,
+        /// Another CUDA error.
+        CudaError,
+        /// A GPU has uncorrectable memory errors.
+        GpuHardware,
+        /// NCCL could not connect or timed out.
+        NcclError,
+        /// No space left on the device.
+        DiskFull,
+        /// A Python module is missing.
+        ModuleMissing,
+        /// A file is missing.
+        FileMissing,
+        /// The program has a syntax or name error.
+        ProgramError,
+        /// Killed by a signal that nothing better explains.
+        Signal {
+            /// Its number.
+            signal: i32,
+        },
+        /// The image does not exist or may not be pulled.
+        ImageNotFound {
+            /// The image.
+            image: String,
+            /// The engine's words.
+            message: String,
+        },
+        /// The image did not come to the node, again and again: its registry, or who else has it,
+        /// does not answer as it should.
+        ImageUnavailable {
+            /// Where it was to come.
+            node: NodeName,
+            /// The image.
+            image: String,
+            /// The engine's words.
+            message: String,
+        },
+        /// The registry refused the credentials.
+        RegistryDenied {
+            /// The image.
+            image: String,
+        },
+        /// The engine refused to make or start the container.
+        ContainerRefused {
+            /// The engine's words.
+            message: String,
+        },
+        /// A port was taken by something that is not ours.
+        PortTaken,
+        /// The container vanished: removed by somebody else, or its engine lost it.
+        ContainerLost {
+            /// Where.
+            node: NodeName,
+        },
+        /// The node was lost, and the first copy is surely dead.
+        NodeLost {
+            /// Which.
+            node: NodeName,
+        },
+        /// The engine was restarted and took the container with it.
+        EngineRestarted {
+            /// Where.
+            node: NodeName,
+        },
+        /// The engine failed again and again to make or start the container.
+        EngineFailed {
+            /// Where.
+            node: NodeName,
+            /// The engine's words.
+            message: String,
+        },
+        /// Its place was needed for guaranteed work.
+        Preempted,
+        /// An administrator emptied its node.
+        NodeDrained {
+            /// Which.
+            node: NodeName,
+        },
+        /// A person asked to stop the job.
+        StopRequested {
+            /// Who.
+            by: String,
+        },
+        /// The job's completion rule ended it: another task decided.
+        JobEnded {
+            /// The role whose task decided.
+            role: Option<RoleName>,
+            /// The task's index.
+            index: Option<u32>,
+        },
+        /// The job's time limit is over.
+        TimeLimit,
+    }
 }
 
 impl Cause {

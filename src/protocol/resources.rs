@@ -5,7 +5,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
+use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::amount::Amount;
 use crate::ids::{GpuType, InvalidName};
@@ -70,8 +72,8 @@ pub struct Capacity {
 }
 
 /// The ports a node gives to tasks, both ends included. It is written `10000-31999`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
 pub struct PortRange {
     /// First port.
     pub first: u16,
@@ -131,22 +133,17 @@ impl From<PortRange> for String {
     }
 }
 
-/// A range as it is written, and as it once was.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a range of ports is a text such as 10000-31999")]
-enum Written {
-    Text(String),
-    Ends { first: u16, last: u16 },
-}
-
-impl TryFrom<Written> for PortRange {
-    type Error = InvalidName;
-
-    fn try_from(written: Written) -> Result<Self, InvalidName> {
-        match written {
-            Written::Text(text) => text.parse(),
-            Written::Ends { first, last } => Ok(Self { first, last }),
+/// A range is a text, and once was an object of its two ends.
+impl<'de> Deserialize<'de> for PortRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Value::deserialize(deserializer)?;
+        if let Some(text) = written.as_str() {
+            return text.parse().map_err(D::Error::custom);
         }
+        let end = |name: &str| u16::try_from(written.get(name)?.as_u64()?).ok();
+        let ends = end("first").zip(end("last"));
+        ends.map(|(first, last)| Self { first, last })
+            .ok_or_else(|| D::Error::custom("a range of ports is a text such as 10000-31999"))
     }
 }
 

@@ -24,118 +24,120 @@ pub enum ResourceKind {
     Port,
 }
 
-/// The constraint that binds a waiting job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "code", rename_all = "snake_case")]
-pub enum WaitReason {
-    /// Not looked at yet: the next pass of the scheduler will say.
-    Queued,
-    /// The virtual cluster's share is in use.
-    QuotaVc {
-        /// The virtual cluster.
-        virtual_cluster: VirtualClusterName,
-        /// Of what.
-        resource: ResourceKind,
-        /// Of which GPU type, for GPUs of one type.
-        gpu_type: Option<GpuType>,
-        /// What the job asks for in all.
-        needs: Amount,
-        /// What is left of the share.
-        free: Amount,
-        /// The share.
-        share: Amount,
-    },
-    /// Enough GPUs are free in the cluster, but not on one node.
-    Fragmented {
-        /// GPUs that one task needs.
-        needs: u32,
-        /// Free GPUs on the nodes together.
-        free: u32,
-        /// Free GPUs on the best node.
-        best_node: u32,
-    },
-    /// No node has a GPU of this type.
-    TypeAbsent {
-        /// The type asked for.
-        wanted: Vec<GpuType>,
-        /// The types there are.
-        existing: Vec<GpuType>,
-    },
-    /// No node is one of those that the job asks for by name or label.
-    NodesAbsent {
-        /// What it asks for.
-        wanted: NodeWish,
-    },
-    /// It asks for ports by number that no node gives to tasks.
-    PortsOutside {
-        /// The first of them.
-        first: u32,
-        /// The last of them.
-        last: u32,
-        /// What a node gives.
-        allowed: PortRange,
-    },
-    /// It asks for part of a GPU, and no node that could take it shares its GPUs.
-    GpusNotShared {
-        /// The types asked for; empty: any.
-        wanted: Vec<GpuType>,
-    },
-    /// It would fit, but would delay jobs ahead of it.
-    Behind {
-        /// How many jobs of higher or equal priority are ahead.
-        ahead: u32,
-    },
-    /// Only a part of the tasks fits now; all start together or none.
-    Gang {
-        /// Tasks of the job.
-        tasks: u32,
-        /// Tasks that could be placed now.
-        fit: u32,
-    },
-    /// One resource is short on every node.
-    Short {
-        /// Which.
-        resource: ResourceKind,
-        /// What one task needs.
-        needs: Amount,
-        /// What the best node has free; for a part of a GPU, what its best GPU has.
-        best_node: Amount,
-    },
-    /// Nodes that could take it are out of contact, draining or unhealthy.
-    NodeDown {
-        /// How many.
-        nodes: u32,
-    },
-    /// It can never start: no node is large enough, or the share is too small.
-    Impossible {
-        /// Of what.
-        resource: ResourceKind,
-        /// What one task (or, for a share, the job) needs.
-        needs: Amount,
-        /// The most there is.
-        largest: Amount,
-        /// Whose limit it is, when a share and not a node.
-        virtual_cluster: Option<VirtualClusterName>,
-    },
-    /// Somebody holds it.
-    Hold {
-        /// Who.
-        by: Option<UserName>,
-        /// Whether as an administrator: then only an administrator releases it.
-        administrator: bool,
-    },
-    /// The last attempt failed through the platform; the next begins then.
-    Backoff {
-        /// When.
-        until: Timestamp,
-    },
-    /// It starts as soon as jobs that run on borrowed resources have given way to it.
-    Preempting {
-        /// How many.
-        jobs: u32,
-    },
-    /// There is no node yet.
-    NoNodes,
+crate::tagged! {
+    "code" "WaitReason"
+    /// The constraint that binds a waiting job.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+    pub enum WaitReason {
+        /// Not looked at yet: the next pass of the scheduler will say.
+        Queued,
+        /// The virtual cluster's share is in use.
+        QuotaVc {
+            /// The virtual cluster.
+            virtual_cluster: VirtualClusterName,
+            /// Of what.
+            resource: ResourceKind,
+            /// Of which GPU type, for GPUs of one type.
+            gpu_type: Option<GpuType>,
+            /// What the job asks for in all.
+            needs: Amount,
+            /// What is left of the share.
+            free: Amount,
+            /// The share.
+            share: Amount,
+        },
+        /// Enough GPUs are free in the cluster, but not on one node.
+        Fragmented {
+            /// GPUs that one task needs.
+            needs: u32,
+            /// Free GPUs on the nodes together.
+            free: u32,
+            /// Free GPUs on the best node.
+            best_node: u32,
+        },
+        /// No node has a GPU of this type.
+        TypeAbsent {
+            /// The type asked for.
+            wanted: Vec<GpuType>,
+            /// The types there are.
+            existing: Vec<GpuType>,
+        },
+        /// No node is one of those that the job asks for by name or label.
+        NodesAbsent {
+            /// What it asks for.
+            wanted: NodeWish,
+        },
+        /// It asks for ports by number that no node gives to tasks.
+        PortsOutside {
+            /// The first of them.
+            first: u32,
+            /// The last of them.
+            last: u32,
+            /// What a node gives.
+            allowed: PortRange,
+        },
+        /// It asks for part of a GPU, and no node that could take it shares its GPUs.
+        GpusNotShared {
+            /// The types asked for; empty: any.
+            wanted: Vec<GpuType>,
+        },
+        /// It would fit, but would delay jobs ahead of it.
+        Behind {
+            /// How many jobs of higher or equal priority are ahead.
+            ahead: u32,
+        },
+        /// Only a part of the tasks fits now; all start together or none.
+        Gang {
+            /// Tasks of the job.
+            tasks: u32,
+            /// Tasks that could be placed now.
+            fit: u32,
+        },
+        /// One resource is short on every node.
+        Short {
+            /// Which.
+            resource: ResourceKind,
+            /// What one task needs.
+            needs: Amount,
+            /// What the best node has free; for a part of a GPU, what its best GPU has.
+            best_node: Amount,
+        },
+        /// Nodes that could take it are out of contact, draining or unhealthy.
+        NodeDown {
+            /// How many.
+            nodes: u32,
+        },
+        /// It can never start: no node is large enough, or the share is too small.
+        Impossible {
+            /// Of what.
+            resource: ResourceKind,
+            /// What one task (or, for a share, the job) needs.
+            needs: Amount,
+            /// The most there is.
+            largest: Amount,
+            /// Whose limit it is, when a share and not a node.
+            virtual_cluster: Option<VirtualClusterName>,
+        },
+        /// Somebody holds it.
+        Hold {
+            /// Who.
+            by: Option<UserName>,
+            /// Whether as an administrator: then only an administrator releases it.
+            administrator: bool,
+        },
+        /// The last attempt failed through the platform; the next begins then.
+        Backoff {
+            /// When.
+            until: Timestamp,
+        },
+        /// It starts as soon as jobs that run on borrowed resources have given way to it.
+        Preempting {
+            /// How many.
+            jobs: u32,
+        },
+        /// There is no node yet.
+        NoNodes,
+    }
 }
 
 /// Everything the queue can say of a waiting job.
@@ -150,6 +152,12 @@ pub struct Waiting {
 }
 
 impl WaitReason {
+    /// Whether who waits for it has a place in the queue.
+    #[must_use]
+    pub fn has_place(&self) -> bool {
+        !matches!(self, WaitReason::Hold { .. } | WaitReason::Backoff { .. })
+    }
+
     /// Whether the job starts in its turn without anybody changing anything.
     #[must_use]
     pub fn passes(&self) -> bool {
@@ -178,8 +186,7 @@ impl Waiting {
     /// Its place in the queue; who is held or pauses has none.
     #[must_use]
     pub fn place(&self) -> Option<u32> {
-        let rests = matches!(self.reason, WaitReason::Hold { .. } | WaitReason::Backoff { .. });
-        (!rests).then_some(self.position)
+        self.reason.has_place().then_some(self.position)
     }
 }
 

@@ -19,8 +19,8 @@ pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
     let job = detail.summary.clone();
     let unknown = || Explanation::only(waiting, job.virtual_cluster.clone());
     let explanation = detail.explanation.clone().unwrap_or_else(unknown);
-    let reason = explanation.waiting.reason.clone();
-    let place = explanation.waiting.place().map(|place| {
+    let reason = explanation.reason.clone();
+    let place = explanation.place().map(|place| {
         let cluster = job.virtual_cluster.to_string();
         view! { <p>{told(move |t| (t.job.place)(place, &cluster))}</p> }
     });

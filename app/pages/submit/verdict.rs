@@ -76,7 +76,7 @@ fn Reason(reason: WaitReason) -> impl IntoView {
 
 #[component]
 fn Waits(explanation: Explanation) -> impl IntoView {
-    let reason = explanation.waiting.reason.clone();
+    let reason = explanation.reason.clone();
     let cluster = explanation.virtual_cluster.to_string();
     let alternatives = explanation.alternatives.clone();
     let editing = Editing::get();
@@ -87,7 +87,7 @@ fn Waits(explanation: Explanation) -> impl IntoView {
         }
         .into_any()
     };
-    let place = explanation.waiting.place().filter(|place| *place > 1);
+    let place = explanation.place().filter(|place| *place > 1);
     let place = place.map(|place| {
         view! { <p class="hint">{told(move |t| (t.submit.rail.position)(place, &cluster))}</p> }
     });

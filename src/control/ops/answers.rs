@@ -89,10 +89,14 @@ pub(super) fn explanation(
         true => Vec::new(),
         false => alternatives::find(asked.spec, asked.request, asked.usable, queue, now),
     };
+    let expected = runs::start(&waiting, expected, past);
+    let Waiting { reason, position, expected_start } = waiting;
     Explanation {
         alternatives,
-        expected: runs::start(&waiting, expected, past),
-        waiting,
+        expected,
+        reason,
+        position,
+        expected_start,
         virtual_cluster: asked.request.virtual_cluster.clone(),
         needs: needs(asked.request, queue, now),
         scarce,

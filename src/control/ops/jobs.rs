@@ -8,6 +8,7 @@ use api::jobs::{
     CheckReport, ConfigForm, DryRun, EventView, JobConfig, JobDetail, JobPage, JobQuery, Jobs,
     Submission, Submitted, Syntax,
 };
+use api::queue::Explanation;
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::jobs::{Job, NewJob};
@@ -127,7 +128,7 @@ impl Jobs for Ops {
             most_priority,
             summary: views::summary(
                 row,
-                explanation.as_ref().map(|said| said.waiting.clone()),
+                explanation.as_ref().map(Explanation::waiting),
                 explanation.as_ref().and_then(|said| said.expected),
             ),
             explanation,

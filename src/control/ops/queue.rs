@@ -107,7 +107,7 @@ pub(super) async fn explain(
     let said = asked.await?;
     Ok(said.map(|mut said| {
         if let Some(hold) = &row.held {
-            said.waiting.reason = held(hold);
+            said.reason = held(hold);
             said.expected = None;
         }
         said

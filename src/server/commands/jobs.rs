@@ -133,8 +133,8 @@ fn about(job: &JobWire) -> Vec<String> {
     };
     tell("virtual cluster", status.virtual_cluster.as_str());
     if let Some(why) = &status.waiting {
-        tell("waits", &why.waiting.reason.to_string());
-        if let Some(place) = why.waiting.place() {
+        tell("waits", &why.reason.to_string());
+        if let Some(place) = why.place() {
             tell("place in queue", &place.to_string());
         }
     }

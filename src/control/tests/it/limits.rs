@@ -43,7 +43,7 @@ async fn what_ends_in_time_goes_before_a_reserved_job_and_does_not_delay_it() {
 
     submit(backend, job("endless", 1, 4, "true", "")).await;
     let endless = until(backend, "endless", waits).await.explanation.unwrap();
-    assert!(matches!(endless.waiting.reason, WaitReason::Behind { .. }), "{endless:?}");
+    assert!(matches!(endless.reason, WaitReason::Behind { .. }), "{endless:?}");
     submit(backend, job("short", 1, 4, "sleep 2", &limited(5))).await;
     until_state(backend, "short", State::Running).await;
     assert_eq!(until(backend, "endless", waits).await.summary.state, State::Waiting);

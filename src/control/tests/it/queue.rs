@@ -37,14 +37,14 @@ async fn order(backend: &Backend, jobs: &[&JobKey]) -> Vec<String> {
     let mut places = Vec::new();
     for key in jobs {
         let why = backend.queue.explain(&admin(), key).await.unwrap().unwrap();
-        places.push((why.waiting.position, key.to_string()));
+        places.push((why.position, key.to_string()));
     }
     places.sort();
     places.into_iter().map(|(_, key)| key).collect()
 }
 
 async fn placed_at(backend: &Backend, key: &JobKey, position: u32) {
-    until_of(backend, key, |why| why.waiting.position == position).await;
+    until_of(backend, key, |why| why.position == position).await;
 }
 
 async fn until_of(
@@ -121,7 +121,7 @@ async fn a_held_job_waits_until_who_may_releases_it() {
         WaitReason::Hold { by, administrator }
     };
     let said = by("ada", false);
-    until_of(backend, &held, |why| why.waiting.reason == said).await;
+    until_of(backend, &held, |why| why.reason == said).await;
     let effect = backend.queue.effect(&ada, &held, QueueChange::Release).await.unwrap();
     assert!(effect.is_nothing(), "nothing is free: {effect:?}");
 
@@ -147,7 +147,7 @@ async fn a_held_job_waits_until_who_may_releases_it() {
     let said = by("admin", true);
     let detail = backend.jobs.get(&ada, &held).await.unwrap();
     assert!(detail.summary.held.unwrap().administrator, "the owner's word does not replace it");
-    until_of(backend, &held, |why| why.waiting.reason == said).await;
+    until_of(backend, &held, |why| why.reason == said).await;
     let refused = backend.queue.change(&ada, &held, QueueChange::Release).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
     backend.queue.change(&admin(), &held, QueueChange::Release).await.unwrap();
@@ -240,7 +240,7 @@ async fn a_time_limit_that_ends_before_who_is_ahead_starts_is_offered_and_does_s
     let text = job("asks", 1, 2, "sleep 1000", "");
     let answer = backend.jobs.check(&admin(), &text).await.unwrap().dry_run.unwrap();
     let DryRun::Waits(why) = answer else { panic!("it does not wait") };
-    assert_eq!(why.waiting.reason, WaitReason::Behind { ahead: 1 });
+    assert_eq!(why.reason, WaitReason::Behind { ahead: 1 });
     let instead = Instead::TimeLimit { time_limit: "2h".parse().unwrap() };
     let offered = Alternative { instead, borrowed: true, before: Some(key("ahead")) };
     assert_eq!(why.alternatives, [offered]);
