@@ -3,8 +3,47 @@
 //! fetches the page itself and the parts that are open at first.
 
 use futures::FutureExt;
+use futures::future::{LocalBoxFuture, join};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use leptos_router::ChooseView;
+
+/// Makes the view of a page.
+pub(crate) type MakeView = fn() -> AnyView;
+
+/// A page whose code the browser fetches when it is opened for the first time. Routes to all pages are of
+/// this one type, so that what leads to them is compiled once.
+#[derive(Clone, Copy)]
+pub(crate) struct Page {
+    code: fn() -> LocalBoxFuture<'static, MakeView>,
+    /// Fetches the parts that the address names.
+    parts: fn() -> LocalBoxFuture<'static, ()>,
+}
+
+impl Page {
+    /// A page in one piece.
+    pub(crate) fn whole(code: fn() -> LocalBoxFuture<'static, MakeView>) -> Self {
+        Self::of_parts(code, || async {}.boxed_local())
+    }
+
+    /// A page some of whose parts are pieces of their own.
+    pub(crate) fn of_parts(
+        code: fn() -> LocalBoxFuture<'static, MakeView>,
+        parts: fn() -> LocalBoxFuture<'static, ()>,
+    ) -> Self {
+        Self { code, parts }
+    }
+}
+
+impl ChooseView for Page {
+    async fn choose(self) -> AnyView {
+        ((self.code)().await)()
+    }
+
+    async fn preload(&self) {
+        join((self.code)(), (self.parts)()).await;
+    }
+}
 
 /// The part that is to be shown. When another one is chosen, the one before stays until the code of the
 /// other is there; so it does when none is. On the server the code of all is there at once.

@@ -1,23 +1,23 @@
+use futures::FutureExt;
 use leptos::prelude::*;
 use leptos_meta::{Html, Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
-use leptos_router::{Lazy, LazyRoute, SsrMode, lazy_route, path};
+use leptos_router::{SsrMode, path};
 
 use crate::edge;
 use crate::keys;
 use crate::live::Live;
-use crate::pages::admin::part::AdminRoute;
 use crate::pages::clusters::ClustersPage;
 use crate::pages::files::FilesPage;
 use crate::pages::home::HomePage;
-use crate::pages::job::part::JobRoute;
 use crate::pages::jobs::JobsPage;
 use crate::pages::node::NodePage;
 use crate::pages::nodes::NodesPage;
 use crate::pages::not_found::NotFoundPage;
 use crate::pages::profile::ProfilePage;
 use crate::pages::sign_in::SignInPage;
-use crate::pages::submit::part::SubmitRoute;
+use crate::pages::{admin, job, submit};
+use crate::part::{MakeView, Page};
 use crate::parts::clock::Clock;
 use crate::parts::frame::Frame;
 use crate::scroll;
@@ -27,35 +27,27 @@ use crate::session::{Session, Theme};
 /// no JavaScript sees all of it.
 const READY: SsrMode = SsrMode::Async;
 
-/// Pages whose code the browser fetches when one of them is opened for the first time.
-macro_rules! lazy {
-    ($($route:ident => $page:ident),+ $(,)?) => {
+/// Pages whose code is one piece.
+macro_rules! pages {
+    ($($name:ident => $page:ident),+ $(,)?) => {
         $(
-            struct $route;
-
-            #[lazy_route]
-            impl LazyRoute for $route {
-                fn data() -> Self {
-                    Self
-                }
-
-                fn view(_route: Self) -> AnyView {
-                    $page().into_any()
-                }
+            #[lazy]
+            fn $name() -> MakeView {
+                || $page().into_any()
             }
         )+
     };
 }
 
-lazy! {
-    HomeRoute => HomePage,
-    SignInRoute => SignInPage,
-    JobsRoute => JobsPage,
-    FilesRoute => FilesPage,
-    ClustersRoute => ClustersPage,
-    NodesRoute => NodesPage,
-    NodeRoute => NodePage,
-    ProfileRoute => ProfilePage,
+pages! {
+    home => HomePage,
+    sign_in => SignInPage,
+    jobs => JobsPage,
+    files => FilesPage,
+    clusters => ClustersPage,
+    nodes => NodesPage,
+    node => NodePage,
+    profile => ProfilePage,
 }
 
 /// All pages.
@@ -93,17 +85,17 @@ fn Pages() -> impl IntoView {
     view! {
         <Frame>
             <Routes fallback=NotFoundPage>
-                <Route path=path!("/") view={Lazy::<HomeRoute>::new()} ssr=READY/>
-                <Route path=path!("/sign-in") view={Lazy::<SignInRoute>::new()} ssr=READY/>
-                <Route path=path!("/jobs") view={Lazy::<JobsRoute>::new()} ssr=READY/>
-                <Route path=path!("/jobs/:user/:name/:tab?") view={Lazy::<JobRoute>::new()} ssr=READY/>
-                <Route path=path!("/submit") view={Lazy::<SubmitRoute>::new()} ssr=READY/>
-                <Route path=path!("/files") view={Lazy::<FilesRoute>::new()} ssr=READY/>
-                <Route path=path!("/clusters") view={Lazy::<ClustersRoute>::new()} ssr=READY/>
-                <Route path=path!("/nodes") view={Lazy::<NodesRoute>::new()} ssr=READY/>
-                <Route path=path!("/nodes/:name") view={Lazy::<NodeRoute>::new()} ssr=READY/>
-                <Route path=path!("/admin/:section?") view={Lazy::<AdminRoute>::new()} ssr=READY/>
-                <Route path=path!("/profile") view={Lazy::<ProfileRoute>::new()} ssr=READY/>
+                <Route path=path!("/") view=Page::whole(|| home().boxed_local()) ssr=READY/>
+                <Route path=path!("/sign-in") view=Page::whole(|| sign_in().boxed_local()) ssr=READY/>
+                <Route path=path!("/jobs") view=Page::whole(|| jobs().boxed_local()) ssr=READY/>
+                <Route path=path!("/jobs/:user/:name/:tab?") view=job::part::page() ssr=READY/>
+                <Route path=path!("/submit") view=submit::part::page() ssr=READY/>
+                <Route path=path!("/files") view=Page::whole(|| files().boxed_local()) ssr=READY/>
+                <Route path=path!("/clusters") view=Page::whole(|| clusters().boxed_local()) ssr=READY/>
+                <Route path=path!("/nodes") view=Page::whole(|| nodes().boxed_local()) ssr=READY/>
+                <Route path=path!("/nodes/:name") view=Page::whole(|| node().boxed_local()) ssr=READY/>
+                <Route path=path!("/admin/:section?") view=admin::part::page() ssr=READY/>
+                <Route path=path!("/profile") view=Page::whole(|| profile().boxed_local()) ssr=READY/>
             </Routes>
         </Frame>
     }

@@ -1,8 +1,7 @@
 //! The sections as pieces of code.
 
-use futures::future::join;
+use futures::FutureExt;
 use leptos::prelude::*;
-use leptos_router::LazyRoute;
 use leptos_router::hooks::use_params_map;
 
 use crate::pages::admin::audit::AuditLog;
@@ -10,31 +9,21 @@ use crate::pages::admin::clusters::Clusters;
 use crate::pages::admin::nodes::Nodes;
 use crate::pages::admin::users::Users;
 use crate::pages::admin::{AdminPage, Section};
+use crate::part::{MakeView, Page};
 
-/// Makes the view of a section.
-type Part = fn() -> AnyView;
+/// The page of the administration.
+pub(crate) fn page() -> Page {
+    Page::of_parts(|| admin().boxed_local(), || first().boxed_local())
+}
 
-/// The page, and the section that the address names.
-#[derive(Debug)]
-pub(crate) struct AdminRoute;
-
-impl LazyRoute for AdminRoute {
-    fn data() -> Self {
-        Self
-    }
-
-    async fn view(_route: Self) -> AnyView {
-        (admin().await)()
-    }
-
-    async fn preload() {
-        let section = use_params_map().read_untracked().get("section");
-        join(admin(), part(Section::read(section.as_deref()))).await;
-    }
+/// Fetches the section that the address names.
+async fn first() {
+    let section = use_params_map().read_untracked().get("section");
+    part(Section::read(section.as_deref())).await;
 }
 
 /// The code of a section.
-pub(super) async fn part(section: Section) -> Part {
+pub(super) async fn part(section: Section) -> MakeView {
     match section {
         Section::Users => admin_users().await,
         Section::Nodes => admin_nodes().await,
@@ -47,26 +36,26 @@ pub(super) async fn part(section: Section) -> Part {
 // the page has.
 
 #[lazy]
-fn admin() -> Part {
+fn admin() -> MakeView {
     || view! { <AdminPage/> }.into_any()
 }
 
 #[lazy]
-fn admin_users() -> Part {
+fn admin_users() -> MakeView {
     || view! { <Users/> }.into_any()
 }
 
 #[lazy]
-fn admin_nodes() -> Part {
+fn admin_nodes() -> MakeView {
     || view! { <Nodes/> }.into_any()
 }
 
 #[lazy]
-fn admin_clusters() -> Part {
+fn admin_clusters() -> MakeView {
     || view! { <Clusters/> }.into_any()
 }
 
 #[lazy]
-fn admin_audit() -> Part {
+fn admin_audit() -> MakeView {
     || view! { <AuditLog/> }.into_any()
 }

@@ -1,8 +1,8 @@
 //! The parts of the page as pieces of code.
 
-use futures::future::join3;
+use futures::FutureExt;
+use futures::future::join;
 use leptos::prelude::*;
-use leptos_router::LazyRoute;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use protocol::ids::JobKey;
 
@@ -18,6 +18,7 @@ use crate::pages::job::tab::Tab;
 use crate::pages::job::tasks_tab::TasksTab;
 use crate::pages::job::terminal_tab::TerminalTab;
 use crate::pages::job::{Detail, JobPage};
+use crate::part::{MakeView, Page};
 use crate::parts::loaded::Loaded;
 
 /// Makes the view of a part.
@@ -26,29 +27,21 @@ pub(crate) type Part = fn(JobKey, Detail) -> AnyView;
 /// Makes the view of a log, at a line of it.
 pub(super) type Log = fn(JobKey, Wanted, Memo<Option<u64>>) -> AnyView;
 
-/// The page of a job, and the part that the address names.
-#[derive(Debug)]
-pub(crate) struct JobRoute;
+/// The page of a job.
+pub(crate) fn page() -> Page {
+    Page::of_parts(|| job().boxed_local(), || first().boxed_local())
+}
 
-impl LazyRoute for JobRoute {
-    fn data() -> Self {
-        Self
-    }
-
-    async fn view(_route: Self) -> AnyView {
-        (job().await)()
-    }
-
-    async fn preload() {
-        let tab = Tab::read(use_params_map().read_untracked().get("tab").as_deref());
-        let all = use_query_map().read_untracked().get("task").as_deref() == Some(ALL);
-        let log = async {
-            if tab == Tab::Logs {
-                log(all).await;
-            }
-        };
-        join3(job(), part(tab), log).await;
-    }
+/// Fetches the part that the address names.
+async fn first() {
+    let tab = Tab::read(use_params_map().read_untracked().get("tab").as_deref());
+    let all = use_query_map().read_untracked().get("task").as_deref() == Some(ALL);
+    let log = async {
+        if tab == Tab::Logs {
+            log(all).await;
+        }
+    };
+    join(part(tab), log).await;
 }
 
 /// The code of a part.
@@ -73,7 +66,7 @@ pub(super) async fn log(all: bool) -> Log {
 // page has.
 
 #[lazy]
-fn job() -> fn() -> AnyView {
+fn job() -> MakeView {
     || view! { <JobPage/> }.into_any()
 }
 

@@ -1,8 +1,8 @@
 //! The ways to write a job as pieces of code.
 
-use futures::future::join3;
+use futures::FutureExt;
+use futures::future::join;
 use leptos::prelude::*;
-use leptos_router::LazyRoute;
 use leptos_router::hooks::use_query_map;
 
 use crate::pages::submit::SubmitPage;
@@ -10,60 +10,50 @@ use crate::pages::submit::cloned::ClonedFrom;
 use crate::pages::submit::engine::{ENGINE, Engine};
 use crate::pages::submit::job_form::JobForm;
 use crate::pages::submit::state::Way;
+use crate::part::{MakeView, Page};
 use crate::parts::editor::Overlay;
 use crate::parts::editor::overlay::MonacoOverlay;
 
-/// Makes the view of a part.
-pub(super) type Part = fn() -> AnyView;
+/// The page that submits jobs.
+pub(crate) fn page() -> Page {
+    Page::of_parts(|| submit().boxed_local(), || first().boxed_local())
+}
 
-/// The page, and what of it the address names: the way, and that it begins with a job's clone.
-#[derive(Debug)]
-pub(crate) struct SubmitRoute;
-
-impl LazyRoute for SubmitRoute {
-    fn data() -> Self {
-        Self
-    }
-
-    async fn view(_route: Self) -> AnyView {
-        (submit().await)()
-    }
-
-    async fn preload() {
-        let query = use_query_map();
-        let said = |name: &str| query.read_untracked().get(name).unwrap_or_default();
-        let (way, clone) = (Way::from_word(&said("way")), said("clone"));
-        let way = async {
-            match way {
-                Way::Form => {
-                    submit_form().await;
-                }
-                Way::Editor => {
-                    submit_editor().await;
-                }
-                Way::File => {}
+/// Fetches what the address names: the way, and that it begins with a job's clone.
+async fn first() {
+    let query = use_query_map();
+    let said = |name: &str| query.read_untracked().get(name).unwrap_or_default();
+    let (way, clone) = (Way::from_word(&said("way")), said("clone"));
+    let way = async {
+        match way {
+            Way::Form => {
+                submit_form().await;
             }
-        };
-        let cloned = async {
-            if !clone.is_empty() {
-                submit_cloned().await;
+            Way::Editor => {
+                submit_editor().await;
             }
-        };
-        join3(submit(), way, cloned).await;
-    }
+            Way::File => {}
+        }
+    };
+    let cloned = async {
+        if !clone.is_empty() {
+            submit_cloned().await;
+        }
+    };
+    join(way, cloned).await;
 }
 
 // By the names the build knows that the parts come after the page, and packs nothing into them that the
 // page has.
 
 #[lazy]
-fn submit() -> Part {
+fn submit() -> MakeView {
     || view! { <SubmitPage/> }.into_any()
 }
 
 /// The text as fields.
 #[lazy]
-pub(super) fn submit_form() -> Part {
+pub(super) fn submit_form() -> MakeView {
     || view! { <JobForm/> }.into_any()
 }
 
@@ -81,6 +71,6 @@ pub(super) fn submit_editor() -> Overlay {
 
 /// What a text was cloned from.
 #[lazy]
-pub(super) fn submit_cloned() -> Part {
+pub(super) fn submit_cloned() -> MakeView {
     || view! { <ClonedFrom/> }.into_any()
 }
