@@ -40,6 +40,7 @@ if (isMainThread) {
   parentPort.on("message", (file) => {
     const code = binaryen.readBinary(readFileSync(file));
     code.setFeatures(features);
+    forgetStreams(binaryen, code);
     code.optimize();
     // What the tools before said to each other, in each of hundreds of pieces.
     code.runPasses(["strip-producers", "strip-target-features"]);
@@ -47,4 +48,13 @@ if (isMainThread) {
     code.dispose();
     parentPort.postMessage("done");
   });
+}
+
+// A library that is linked for what it reads gives scripts streams, too, and keeps all code for that because
+// a script might ask. None does: nothing here makes such streams.
+function forgetStreams(binaryen, code) {
+  for (let at = code.getNumExports() - 1; at >= 0; at--) {
+    const { name } = binaryen.getExportInfo(code.getExportByIndex(at));
+    if (/^(__wbg_)?intounderlying/.test(name)) code.removeExport(name);
+  }
 }
