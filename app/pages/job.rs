@@ -15,6 +15,7 @@ mod log_view;
 mod overview;
 pub(crate) mod part;
 mod save_image;
+mod stop;
 mod tab;
 mod tasks_tab;
 mod terminal_tab;
@@ -30,6 +31,8 @@ use protocol::ids::JobKey;
 use crate::i18n::{text, text_of, tr};
 use crate::live::Live;
 use crate::pages::job::head::JobHead;
+use crate::pages::job::part::Stop;
+use crate::pages::job::stop::Stopping;
 use crate::pages::job::tab::{Tab, Tabs};
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::part::opened;
@@ -83,11 +86,19 @@ fn NoSuchJob(key: JobKey) -> impl IntoView {
 fn Parts(key: JobKey, detail: Detail) -> impl IntoView {
     let params = use_params_map();
     let tab = Memo::new(move |_| Tab::read(params.read().get("tab").as_deref()));
-    let of_tabs = key.clone();
+    let (of_tabs, of_stop) = (key.clone(), key.clone());
     let part = opened(Signal::derive(move || Some(tab.get())), part::part);
+    let stopping = Stopping::new();
+    let asked = Signal::derive(move || stopping.asked.get().then_some(()));
+    let stop = opened(asked, |()| part::job_stop());
     view! {
-        <Loaded resource=detail lines=3 content=move |detail| view! { <JobHead detail=detail/> }/>
+        <Loaded
+            resource=detail
+            lines=3
+            content=move |detail| view! { <JobHead detail=detail stopping=stopping/> }
+        />
         <Tabs key=of_tabs tab=tab/>
         {move || part.get().map(|part| part(key.clone(), detail))}
+        {move || stop.get().map(|stop: Stop| stop(of_stop.clone(), stopping))}
     }
 }

@@ -5,22 +5,18 @@ use protocol::ids::JobKey;
 use protocol::state::State;
 
 use crate::address;
-use crate::i18n::{Reader, text, text_of, tr};
+use crate::i18n::{Reader, tr};
 use crate::live::Live;
+use crate::pages::job::stop::Stopping;
 use crate::pages::job::timeline::Timeline;
 use crate::parts::clock::Clock;
-use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::copy::Copy;
 use crate::parts::exit_line::ExitLine;
-use crate::parts::form_errors::FormAnswer;
-use crate::parts::send_form::SendForm;
 use crate::parts::state_chip::{Place, StateChip};
-use crate::sending::Sending;
-use crate::server_fns::jobs::StopJobs;
 
 /// Name, state, why, and what can be done.
 #[component]
-pub(crate) fn JobHead(detail: JobDetail) -> impl IntoView {
+pub(crate) fn JobHead(detail: JobDetail, stopping: Stopping) -> impl IntoView {
     let job = detail.summary.clone();
     if job.state == State::Waiting {
         follow_queue(&job.key);
@@ -31,7 +27,13 @@ pub(crate) fn JobHead(detail: JobDetail) -> impl IntoView {
         move || format!("{name} · {}", (reader.texts().state)(job.state))
     };
     let stoppable = detail.may_manage && !job.state.is_final() && !job.stop_requested;
-    let stop = stoppable.then(|| view! { <Stop key=job.key.clone()/> });
+    let stop = stoppable.then(|| {
+        view! {
+            <button type="button" class="button" on:click=move |_| stopping.ask()>
+                {tr(|t| t.job.stop)}
+            </button>
+        }
+    });
     view! {
         <Title text=title/>
         <header class="job-head">
@@ -76,36 +78,4 @@ fn Reason(detail: JobDetail) -> impl IntoView {
         (false, None, Some(exit)) => view! { <ExitLine exit=exit.clone()/> }.into_any(),
         (false, None, None) => ().into_any(),
     }
-}
-
-/// Stops the job, after a question.
-#[component]
-fn Stop(key: JobKey) -> impl IntoView {
-    let stop = Sending::to::<StopJobs>();
-    let opener = Opener::new();
-    Effect::new(move |_| {
-        if stop.value().with(Option::is_some) {
-            opener.close();
-        }
-    });
-    let name = key.name.to_string();
-    view! {
-        <button type="button" class="button" on:click=move |_| opener.open()>
-            {tr(|t| t.job.stop)}
-        </button>
-        <FormAnswer answer=stop.value() done=text(|t| t.job.stop_requested)/>
-        <Confirm
-            opener=opener
-            title=text_of(move |t| (t.job.stop_title)(&name))
-            text=text(|t| t.job.stop_text)
-        >
-            <SendForm to=stop>
-                <input type="hidden" name="keys[]" value=key.to_string()/>
-                <button type="submit" class="button button--danger">
-                    {tr(|t| t.job.stop_confirm)}
-                </button>
-            </SendForm>
-        </Confirm>
-    }
-    .into_any()
 }

@@ -14,6 +14,7 @@ use crate::pages::job::log_together::TogetherView;
 use crate::pages::job::log_view::LogView;
 use crate::pages::job::overview::Overview;
 use crate::pages::job::save_image::{SavedImages, Saving};
+use crate::pages::job::stop::{StopDialog, Stopping};
 use crate::pages::job::tab::Tab;
 use crate::pages::job::tasks_tab::TasksTab;
 use crate::pages::job::terminal_tab::TerminalTab;
@@ -26,6 +27,9 @@ pub(crate) type Part = fn(JobKey, Detail) -> AnyView;
 
 /// Makes the view of a log, at a line of it.
 pub(super) type Log = fn(JobKey, Wanted, Memo<Option<u64>>) -> AnyView;
+
+/// Makes the question before the job is stopped.
+pub(super) type Stop = fn(JobKey, Stopping) -> AnyView;
 
 /// The page of a job.
 pub(crate) fn page() -> Page {
@@ -68,6 +72,11 @@ pub(super) async fn log(all: bool) -> Log {
 #[lazy]
 fn job() -> MakeView {
     || view! { <JobPage/> }.into_any()
+}
+
+#[lazy]
+pub(super) fn job_stop() -> Stop {
+    |key, stopping| view! { <StopDialog key=key stopping=stopping/> }.into_any()
 }
 
 #[lazy]
