@@ -4,6 +4,7 @@ mod connect_tab;
 mod events_tab;
 mod head;
 mod log_fetch;
+mod log_find;
 mod log_line;
 mod log_lines;
 mod log_scroll;

@@ -1,22 +1,23 @@
-use api::logs::{LogMatches, SearchAsk};
+use api::logs::LogMatches;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 use send_wrapper::SendWrapper;
 use web_sys::AbortController;
 
 use crate::i18n::{Reader, Texts, tr};
-use crate::pages::job::log_fetch;
 use crate::pages::job::log_state::LogState;
+use crate::pages::job::part::job_logs_one_search;
 
 /// What was looked for, and what came of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Search {
-    state: LogState,
-    text: RwSignal<String>,
-    pattern: RwSignal<bool>,
-    case: RwSignal<bool>,
-    found: RwSignal<Option<Result<LogMatches, String>>>,
-    busy: RwSignal<bool>,
-    abort: StoredValue<Option<SendWrapper<AbortController>>>,
+    pub(crate) state: LogState,
+    pub(crate) text: RwSignal<String>,
+    pub(crate) pattern: RwSignal<bool>,
+    pub(crate) case: RwSignal<bool>,
+    pub(crate) found: RwSignal<Option<Result<LogMatches, String>>>,
+    pub(crate) busy: RwSignal<bool>,
+    pub(crate) abort: StoredValue<Option<SendWrapper<AbortController>>>,
 }
 
 /// Which of the lines that were found is wanted.
@@ -41,85 +42,23 @@ impl Search {
         search
     }
 
-    fn end(self) {
+    /// Ends the search that is on its way.
+    pub(crate) fn end(self) {
         if let Some(Some(abort)) = self.abort.try_update_value(Option::take) {
             abort.abort();
         }
     }
 
-    /// Looks for what is written, from what is seen on.
-    fn begin(self) {
-        let first = crate::pages::job::log_scroll::whole(self.state.top.get_untracked());
-        let number = self.state.lines.with_untracked(|lines| lines.number_at(first));
-        self.ask(number, Way::Next);
-    }
-
-    /// The next line, or the one before; from the last one on to the first again.
-    pub(crate) fn step(self, way: Way) {
-        let Some(Ok(found)) = self.found.get_untracked() else { return self.begin() };
-        let now = self.state.hit.get_untracked().unwrap_or(0);
-        if let Some(line) = beside(&found, now, way) {
-            return self.choose(line);
-        }
-        let last = self.state.lines.with_untracked(|lines| lines.total);
-        let more_before = found.before > 0;
-        let more_after = found.before + (found.lines.len() as u64) < found.count;
-        match way {
-            Way::Next if more_after => self.ask(now + 1, way),
-            Way::Next => self.ask(1, way),
-            Way::Previous if more_before => self.ask(now, way),
-            Way::Previous => self.ask(last + 1, way),
-        }
-    }
-
-    fn choose(self, line: u64) {
-        self.state.hit.set(Some(line));
-        self.state.show(line);
-    }
-
-    fn ask(self, near: u64, way: Way) {
-        self.end();
-        let text = self.text.get_untracked();
-        if text.is_empty() {
-            self.take(None, near, way);
-            return;
-        }
-        let Ok(abort) = AbortController::new() else { return };
-        let signal = abort.signal();
-        self.abort.set_value(Some(SendWrapper::new(abort)));
-        self.busy.set(true);
-        let (pattern, case) = (self.pattern.get_untracked(), self.case.get_untracked());
-        let ask = SearchAsk { text, pattern, case, near };
-        let task = self.state.task.get_value();
-        leptos::task::spawn_local(async move {
-            let found = log_fetch::search(&task, &ask, &signal).await;
-            if !signal.aborted() {
-                self.take(Some(found), near, way);
+    /// Goes to another line among those that were found, where there are any; else, and without a way, it
+    /// looks anew.
+    pub(crate) fn go(self, way: Option<Way>) {
+        spawn_local(async move {
+            let find = job_logs_one_search().await;
+            // The log may be gone by now.
+            if self.busy.try_get_untracked().is_some() {
+                find(self, way);
             }
         });
-    }
-
-    fn take(self, found: Option<Result<LogMatches, String>>, near: u64, way: Way) {
-        self.busy.set(false);
-        let lines = found.iter().flatten().flat_map(|found| found.lines.clone()).collect();
-        self.state.hits.set(lines);
-        let chosen = found.iter().flatten().find_map(|found| match way {
-            Way::Next => beside(found, near - 1, way).or_else(|| found.lines.first().copied()),
-            Way::Previous => beside(found, near, way).or_else(|| found.lines.last().copied()),
-        });
-        self.found.set(found);
-        match chosen {
-            Some(line) => self.choose(line),
-            None => self.state.hit.set(None),
-        }
-    }
-}
-
-/// The line next to one among those that are named.
-fn beside(found: &LogMatches, line: u64, way: Way) -> Option<u64> {
-    match way {
-        Way::Next => found.lines.iter().find(|found| **found > line).copied(),
-        Way::Previous => found.lines.iter().rev().find(|found| **found < line).copied(),
     }
 }
 
@@ -139,8 +78,7 @@ pub(crate) fn LogSearch(search: Search) -> impl IntoView {
             role="search"
             on:submit=move |event| {
                 event.prevent_default();
-                let same = search.found.with_untracked(|found| matches!(found, Some(Ok(_))));
-                if same { search.step(Way::Next) } else { search.begin() }
+                search.go(Some(Way::Next));
             }
         >
             <input
@@ -208,7 +146,7 @@ fn Choice(
             title=tr(word)
             on:click=move |_| {
                 on.update(|on| *on = !*on);
-                search.begin();
+                search.go(None);
             }
         >
             {sign}
@@ -229,7 +167,7 @@ fn Step(
             class="button button--small"
             aria-label=tr(word)
             title=tr(word)
-            on:click=move |_| search.step(way)
+            on:click=move |_| search.go(Some(way))
         >
             {sign}
         </button>
@@ -241,12 +179,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_stepped_through_and_counted() {
+    fn lines_are_counted() {
         let found =
             LogMatches { count: 9, before: 2, lines: vec![10, 20, 30], searched: 99, all: true };
-        assert_eq!(beside(&found, 10, Way::Next), Some(20));
-        assert_eq!(beside(&found, 15, Way::Previous), Some(10));
-        assert_eq!(beside(&found, 30, Way::Next), None);
         assert_eq!(place(&found, Some(20)), 4);
         assert_eq!(place(&found, None), 0);
     }

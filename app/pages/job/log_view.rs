@@ -240,8 +240,8 @@ fn listen(state: LogState, search: Search, shown: Shown) {
                     state.follow.update(|follow| *follow = !*follow);
                 }
                 "w" => shown.wrap.update(|wrap| *wrap = !*wrap),
-                "n" if !second => search.step(Way::Next),
-                "N" => search.step(Way::Previous),
+                "n" if !second => search.go(Some(Way::Next)),
+                "N" => search.go(Some(Way::Previous)),
                 "G" => state.go_to_end(),
                 "g" if second => {
                     state.follow.set(false);

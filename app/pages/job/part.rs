@@ -9,6 +9,8 @@ use protocol::ids::JobKey;
 use crate::pages::job::config_tab::ConfigTab;
 use crate::pages::job::connect_tab::ConnectTab;
 use crate::pages::job::events_tab::EventsTab;
+use crate::pages::job::log_find::find;
+use crate::pages::job::log_search::{Search, Way};
 use crate::pages::job::log_tab::{ALL, LogTab, Wanted};
 use crate::pages::job::log_together::TogetherView;
 use crate::pages::job::log_view::LogView;
@@ -97,6 +99,12 @@ fn job_logs() -> Part {
 #[lazy]
 fn job_logs_one() -> Log {
     |_, wanted, selected| view! { <LogView wanted=wanted selected=selected/> }.into_any()
+}
+
+/// What looks for something in it.
+#[lazy]
+pub(super) fn job_logs_one_search() -> fn(Search, Option<Way>) {
+    find
 }
 
 #[lazy]
