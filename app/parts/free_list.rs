@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use api::cluster::FreeGpus;
 use leptos::prelude::*;
 use protocol::ids::GpuType;
@@ -9,7 +7,7 @@ use crate::parts::free_now::FreeNow;
 
 /// What a job could start on now in a virtual cluster, by GPU type.
 #[component]
-pub(crate) fn FreeList(free: BTreeMap<GpuType, FreeGpus>) -> impl IntoView {
+pub(crate) fn FreeList(free: Vec<(GpuType, FreeGpus)>) -> impl IntoView {
     if free.is_empty() {
         return view! { <p class="hint">{tr(|t| t.submit.rail.no_gpus)}</p> }.into_any();
     }

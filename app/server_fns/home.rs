@@ -1,4 +1,4 @@
-use api::cluster::{Silent, VirtualClusterView};
+use api::cluster::Silent;
 use leptos::prelude::*;
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use crate::Failed;
 use crate::json::Answer;
 use crate::server_fns::jobs::JobList;
 use crate::server_fns::reads::Reads;
+use crate::server_fns::virtual_clusters::Room;
 
 /// All that the home page shows, in one answer whose size depends neither on the nodes nor on the
 /// jobs.
@@ -20,7 +21,7 @@ pub(crate) struct HomeView {
     /// Nodes that do not answer.
     pub(crate) silent: Silent,
     /// The virtual clusters that the reader may use.
-    pub(crate) clusters: Vec<VirtualClusterView>,
+    pub(crate) rooms: Vec<Room>,
 }
 
 /// Jobs that failed in the last seven days, or since the reader dismissed the ones before.
@@ -49,9 +50,10 @@ pub(crate) async fn read_home() -> Result<HomeView, Failed> {
     let page = backend.jobs.list(&actor, &query).await.map_err(failed)?;
     let counts = backend.jobs.counts(&actor, &query).await.map_err(failed)?;
     let silent = backend.nodes.silent(&actor).await.map_err(failed)?;
-    let mut clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
-    clusters.retain(|cluster| cluster.usable);
-    Ok(HomeView { mine: JobList { page, counts }, failed: lately, silent, clusters })
+    let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
+    let usable = clusters.into_iter().filter(|cluster| cluster.usable);
+    let rooms = usable.map(Room::from).collect();
+    Ok(HomeView { mine: JobList { page, counts }, failed: lately, silent, rooms })
 }
 
 /// Dismisses the reader's failed jobs, up to the one that ended then.

@@ -1,4 +1,3 @@
-use api::cluster::VirtualClusterView;
 use api::jobs::CheckReport;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
@@ -11,6 +10,7 @@ use crate::i18n::Language;
 use crate::json::Answer;
 use crate::pages::submit::document::Tree;
 use crate::server_fns::reads::Reads;
+use crate::server_fns::virtual_clusters::Room;
 
 /// What the submit page begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub(crate) struct Opened {
     /// What the check says of the text.
     pub(crate) report: Result<CheckReport, Failed>,
     /// Where it could run.
-    pub(crate) clusters: Vec<VirtualClusterView>,
+    pub(crate) rooms: Vec<Room>,
     /// The examples, by their file names without ending.
     pub(crate) templates: Vec<Template>,
 }
@@ -100,8 +100,9 @@ pub(crate) async fn open_submit(
     };
     let report = backend.jobs.check(&actor, &text).await.map_err(failed);
     let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
+    let rooms = clusters.into_iter().map(Room::from).collect();
     let tree = Tree::read(&text);
-    Ok(Opened { text, tree, cloned_from, report, clusters, templates: templates::all() })
+    Ok(Opened { text, tree, cloned_from, report, rooms, templates: templates::all() })
 }
 
 /// The schemas that the editor helps with, explained in a language.

@@ -1,6 +1,6 @@
-use api::cluster::{Promise, VirtualClusterView};
+use api::cluster::{FreeGpus, Promise, VirtualClusterView};
 use leptos::prelude::*;
-use protocol::ids::VirtualClusterName;
+use protocol::ids::{GpuType, VirtualClusterName};
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
@@ -14,6 +14,42 @@ pub(crate) async fn list_clusters() -> Result<Vec<VirtualClusterView>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend.virtual_clusters.list(&actor).await.map_err(failed)
+}
+
+/// A virtual cluster as one looks for room in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Room {
+    pub(crate) name: VirtualClusterName,
+    /// Whether the reader may use it.
+    pub(crate) usable: bool,
+    /// The GPUs that its jobs can have at all.
+    pub(crate) gpu_types: Vec<GpuType>,
+    /// What a job of the reader could start on now.
+    pub(crate) free: Vec<(GpuType, FreeGpus)>,
+    pub(crate) running_jobs: u64,
+    pub(crate) waiting_jobs: u64,
+}
+
+impl From<VirtualClusterView> for Room {
+    fn from(cluster: VirtualClusterView) -> Self {
+        Self {
+            name: cluster.settings.name,
+            usable: cluster.usable,
+            gpu_types: cluster.total.gpus.into_keys().collect(),
+            free: cluster.free.into_iter().collect(),
+            running_jobs: cluster.running_jobs,
+            waiting_jobs: cluster.waiting_jobs,
+        }
+    }
+}
+
+/// Where there is room.
+#[server(prefix = "/fn", endpoint = "clusters/rooms", input = GetUrl, output = Answer, client = Reads)]
+pub(crate) async fn list_rooms() -> Result<Vec<Room>, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
+    Ok(clusters.into_iter().map(Room::from).collect())
 }
 
 /// A virtual cluster as its form sends it: texts, empty where nothing is said.

@@ -1,4 +1,3 @@
-use api::cluster::VirtualClusterView;
 use leptos::prelude::*;
 
 use crate::i18n::tr;
@@ -6,6 +5,7 @@ use crate::pages::home::Home;
 use crate::parts::free_list::FreeList;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::home::HomeView;
+use crate::server_fns::virtual_clusters::Room;
 
 /// What is free at this moment in the virtual clusters the reader may use.
 #[component]
@@ -16,9 +16,8 @@ pub(crate) fn WhereFree(home: Home) -> impl IntoView {
             <p class="hint card__head">{tr(|t| t.home.where_free_hint)}</p>
             <Loaded
                 resource=home
-                content=|HomeView { clusters, .. }| {
-                    let cards = clusters.into_iter();
-                    cards.map(|cluster| view! { <Cluster cluster=cluster/> }).collect_view()
+                content=|HomeView { rooms, .. }| {
+                    rooms.into_iter().map(|room| view! { <Cluster room=room/> }).collect_view()
                 }
             />
         </section>
@@ -27,11 +26,11 @@ pub(crate) fn WhereFree(home: Home) -> impl IntoView {
 }
 
 #[component]
-fn Cluster(cluster: VirtualClusterView) -> impl IntoView {
-    let VirtualClusterView { settings, free, .. } = cluster;
+fn Cluster(room: Room) -> impl IntoView {
+    let Room { name, free, .. } = room;
     view! {
         <div class="free">
-            <h3>{settings.name.to_string()}</h3>
+            <h3>{name.to_string()}</h3>
             <FreeList free=free/>
         </div>
     }

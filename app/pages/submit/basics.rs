@@ -47,9 +47,9 @@ pub(crate) fn Basics() -> impl IntoView {
 
 /// The virtual clusters that the reader may use, but for the one that stands for "not said".
 fn clusters(editing: Editing) -> Vec<Choice> {
-    let clusters = editing.clusters.read();
-    let usable = clusters.iter().filter(|cluster| cluster.usable);
-    let names = usable.map(|cluster| cluster.settings.name.to_string());
+    let rooms = editing.rooms.read();
+    let usable = rooms.iter().filter(|room| room.usable);
+    let names = usable.map(|room| room.name.to_string());
     names
         .filter(|name| name != "default")
         .map(|name| Choice { value: name.clone(), label: name })
@@ -58,9 +58,9 @@ fn clusters(editing: Editing) -> Vec<Choice> {
 
 /// The GPU types there are.
 fn gpu_types(editing: Editing) -> Vec<Choice> {
-    let clusters = editing.clusters.read();
+    let rooms = editing.rooms.read();
     let mut types = Vec::<String>::new();
-    for name in clusters.iter().flat_map(|cluster| cluster.total.gpus.keys()) {
+    for name in rooms.iter().flat_map(|room| &room.gpu_types) {
         let name = name.to_string();
         if let Err(place) = types.binary_search(&name) {
             types.insert(place, name);

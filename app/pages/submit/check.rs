@@ -10,7 +10,7 @@ use leptos::task::spawn_local;
 use crate::live::Live;
 use crate::pages::submit::state::Editing;
 use crate::server_fns::jobs::check_job;
-use crate::server_fns::virtual_clusters::list_clusters;
+use crate::server_fns::virtual_clusters::list_rooms;
 
 /// Typing has stopped when nothing was typed for so long.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -62,8 +62,8 @@ async fn check(editing: Editing, text: String, number: StoredValue<u32>) {
 
 async fn glance(editing: Editing, number: StoredValue<u32>, waiting: StoredValue<bool>) {
     waiting.try_set_value(false);
-    if let Ok(clusters) = list_clusters().await {
-        editing.clusters.try_set(clusters);
+    if let Ok(rooms) = list_rooms().await {
+        editing.rooms.try_set(rooms);
     }
     if let Some(text) = editing.text.try_get_untracked() {
         check(editing, text, number).await;

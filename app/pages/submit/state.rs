@@ -1,6 +1,5 @@
 use std::mem;
 
-use api::cluster::VirtualClusterView;
 use api::jobs::{CheckReport, Submitted, Syntax};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -19,6 +18,7 @@ use crate::parts::sign_in_again::SignInAgain;
 use crate::sending::Sending;
 use crate::server_fns::jobs::SubmitJob;
 use crate::server_fns::submit::{Opened, Source};
+use crate::server_fns::virtual_clusters::Room;
 
 /// The three ways to write the one text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,7 +88,8 @@ pub(crate) struct Editing {
     /// What the last check said.
     pub(crate) report: RwSignal<Result<CheckReport, Failed>>,
     pub(crate) checking: RwSignal<bool>,
-    pub(crate) clusters: RwSignal<Vec<VirtualClusterView>>,
+    /// Where it could run.
+    pub(crate) rooms: RwSignal<Vec<Room>>,
     pub(crate) way: Memo<Way>,
     /// Shows another way; it is in the address.
     pub(crate) choose: Callback<Way>,
@@ -126,7 +127,7 @@ impl Editing {
             drafts: Drafts::of_page(),
             report: RwSignal::new(opened.report.clone()),
             checking: RwSignal::new(false),
-            clusters: RwSignal::new(opened.clusters.clone()),
+            rooms: RwSignal::new(opened.rooms.clone()),
             way,
             choose,
             jump: RwSignal::new(Jump::default()),
