@@ -19,6 +19,11 @@ pub(crate) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
     from_bytes(text.as_bytes())
 }
 
+/// One of an enum by its name.
+pub(crate) fn from_word<T: DeserializeOwned>(word: String) -> Option<T> {
+    Deserialize::deserialize(Tree::from(Value::String(word))).ok()
+}
+
 fn from_bytes<T: DeserializeOwned>(text: &[u8]) -> Result<T, Unreadable> {
     let read: serde_json::Result<Value> = serde_json::from_slice(text);
     let tree = Tree::from(read.map_err(|_| Unreadable)?);

@@ -8,8 +8,11 @@ use leptos_router::hooks::use_query_map;
 use crate::pages::submit::SubmitPage;
 use crate::pages::submit::cloned::ClonedFrom;
 use crate::pages::submit::engine::{ENGINE, Engine};
+use crate::pages::submit::happened::Happened;
 use crate::pages::submit::job_form::JobForm;
 use crate::pages::submit::state::Way;
+use crate::pages::submit::template::Item;
+use crate::pages::submit::templates::Items;
 use crate::part::{MakeView, Page};
 use crate::parts::editor::Overlay;
 use crate::parts::editor::overlay::MonacoOverlay;
@@ -67,6 +70,21 @@ pub(super) fn submit_engine() -> &'static Engine {
 #[lazy]
 pub(super) fn submit_editor() -> Overlay {
     |edited| view! { <MonacoOverlay edited=edited/> }.into_any()
+}
+
+/// What is in the menu of examples.
+#[lazy]
+pub(super) fn submit_templates() -> Items {
+    |templates, close| {
+        let item = |template| view! { <Item template=template close=close/> };
+        templates.into_iter().map(item).collect_view().into_any()
+    }
+}
+
+/// What happened to the text.
+#[lazy]
+pub(super) fn submit_happened() -> MakeView {
+    || view! { <Happened/> }.into_any()
 }
 
 /// What a text was cloned from.

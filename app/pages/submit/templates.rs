@@ -1,14 +1,15 @@
 use leptos::html;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use crate::address;
-use crate::i18n::{Language, tr};
-use crate::pages::submit::state::{Editing, Notice};
-use crate::server_fns::submit::{Template, TemplateWords, open_template};
-use crate::session::Session;
+use crate::i18n::tr;
+use crate::pages::submit::part::submit_templates;
+use crate::part::opened;
+use crate::server_fns::submit::Template;
 
-/// The menu of examples. Choosing one replaces the text, which can be undone.
+/// Makes the items of the menu, and closes it by the callback.
+pub(crate) type Items = fn(Vec<Template>, Callback<()>) -> AnyView;
+
+/// The menu of examples. What is in it comes when it is opened.
 #[component]
 pub(crate) fn Templates(templates: Vec<Template>) -> impl IntoView {
     let menu = NodeRef::<html::Details>::new();
@@ -17,10 +18,14 @@ pub(crate) fn Templates(templates: Vec<Template>) -> impl IntoView {
             menu.set_open(false);
         }
     });
-    let items = templates
-        .into_iter()
-        .map(|template| view! { <Item template=template close=close/> })
-        .collect_view();
+    let asked = RwSignal::new(false);
+    Effect::new(move |_| {
+        // It may have been opened before the page was alive.
+        if menu.get().is_some_and(|menu| menu.open()) {
+            asked.set(true);
+        }
+    });
+    let items = opened(Signal::derive(move || asked.get().then_some(())), |()| submit_templates());
     view! {
         <details
             class="menu"
@@ -31,55 +36,12 @@ pub(crate) fn Templates(templates: Vec<Template>) -> impl IntoView {
                 }
             }
         >
-            <summary class="button">{tr(|t| t.submit.templates)} " ▾"</summary>
-            <ul class="menu__items">{items}</ul>
+            <summary class="button" on:click=move |_| asked.set(true)>
+                {tr(|t| t.submit.templates)} " ▾"
+            </summary>
+            <ul class="menu__items">
+                {move || items.get().map(|items: Items| items(templates.clone(), close))}
+            </ul>
         </details>
-    }
-}
-
-#[component]
-fn Item(template: Template, close: Callback<()>) -> impl IntoView {
-    let editing = Editing::get();
-    let href = format!("/submit?template={}", address::encode(&template.name));
-    let name = template.name.clone();
-    let template = StoredValue::new(template);
-    let choose = move |event: web_sys::MouseEvent| {
-        if event.ctrl_key() || event.meta_key() || event.shift_key() {
-            return;
-        }
-        event.prevent_default();
-        close.run(());
-        spawn_local(load(editing, name.clone()));
-    };
-    let language = Session::get().language;
-    let title = move || template.with_value(|it| words(it, language.get()).title.clone());
-    let description =
-        move || template.with_value(|it| words(it, language.get()).description.clone());
-    view! {
-        <li>
-            <a class="menu__item" href=href on:click=choose>
-                <span class="menu__title">{move || title()}</span>
-                <span class="hint">{move || description()}</span>
-            </a>
-        </li>
-    }
-}
-
-async fn load(editing: Editing, name: String) {
-    if let Ok(text) = open_template(name).await
-        && let Some(before) = editing.text.try_get_untracked()
-    {
-        let untouched = editing.opened.with_value(|opened| *opened == before);
-        editing.opened.set_value(text.clone());
-        editing.cloned_from.set(None);
-        editing.text.set(text);
-        editing.notice.set((!untouched).then_some(Notice::TemplateLoaded { before }));
-    }
-}
-
-fn words(template: &Template, language: Language) -> &TemplateWords {
-    match language {
-        Language::English => &template.en,
-        Language::Chinese => &template.zh,
     }
 }
