@@ -78,6 +78,13 @@ pub(crate) fn zone(at: Timestamp) -> Option<i32> {
     Some(-(date.get_timezone_offset() as i32))
 }
 
+/// Whether the page, as the server sent it, shows what a selector finds: its code is needed to take the
+/// page over.
+pub(crate) fn shows(selector: &str) -> bool {
+    let found = leptos::prelude::document().query_selector(selector);
+    found.is_ok_and(|found| found.is_some())
+}
+
 /// Only the server answers with a status and with headers.
 pub(crate) fn set_not_found() {}
 

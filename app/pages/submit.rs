@@ -14,6 +14,7 @@ mod happened;
 mod images;
 pub(crate) mod instead;
 mod job_form;
+mod later;
 mod notice;
 pub(crate) mod part;
 mod ports;

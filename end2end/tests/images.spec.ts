@@ -30,8 +30,10 @@ test("a task's container is saved, offered to new jobs and removed", async ({ pa
   await berth.picture(page, "saved-image");
 
   await berth.open(page, "/submit");
+  const image = page.getByLabel("Image").first();
+  await image.focus();
   await expect(page.locator(`datalist option[value="${IMAGE}"]`)).toHaveCount(1);
-  await expect(page.getByLabel("Image").first()).toHaveAttribute("list", "saved-images");
+  await expect(image).toHaveAttribute("list", "saved-images");
 
   await berth.open(page, "/jobs/admin/imaged");
   await page.getByRole("button", { name: "Stop", exact: true }).click();

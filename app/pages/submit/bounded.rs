@@ -23,25 +23,38 @@ where
     fields(keys, Arc::new(move |key| field(key).into_any()))
 }
 
-/// It is the same code for fields of every kind.
+/// It is the same code for fields of every kind. They stand by their places: where one of the list is removed,
+/// those after it move up in the fields that are there.
 fn fields(keys: Memo<Vec<String>>, field: Arc<dyn Fn(String) -> AnyView + Send + Sync>) -> AnyView {
     let editing = Editing::get();
-    let shown = move || keys.read().iter().take(MOST).cloned().collect::<Vec<_>>();
-    let more = Memo::new(move |_| keys.read().len().saturating_sub(MOST) as u64);
+    let shown = move || {
+        let keys = keys.get();
+        let more = keys.len().saturating_sub(MOST) as u64;
+        let mut shown = Vec::new();
+        for key in keys.into_iter().take(MOST) {
+            shown.push(field(key));
+        }
+        if more > 0 {
+            shown.push(rest(editing, more));
+        }
+        shown
+    };
+    view! { {move || shown()} }.into_any()
+}
+
+/// What is left out.
+fn rest(editing: Editing, count: u64) -> AnyView {
     view! {
-        <For each=shown key=String::clone children=move |key| field(key)/>
-        <Show when=move || { more.get() > 0 }>
-            <div class="notice notice--warn submit__notice">
-                <p>{told(move |t| (t.submit.more_in_editor)(more.get()))}</p>
-                <button
-                    type="button"
-                    class="button button--small"
-                    on:click=move |_| editing.choose.run(Way::Editor)
-                >
-                    {tr(|t| t.submit.editor)}
-                </button>
-            </div>
-        </Show>
+        <div class="notice notice--warn submit__notice">
+            <p>{told(move |t| (t.submit.more_in_editor)(count))}</p>
+            <button
+                type="button"
+                class="button button--small"
+                on:click=move |_| editing.choose.run(Way::Editor)
+            >
+                {tr(|t| t.submit.editor)}
+            </button>
+        </div>
     }
     .into_any()
 }

@@ -59,6 +59,7 @@ fn Variable(name: String) -> impl IntoView {
                     autocomplete="off"
                     spellcheck="false"
                     value=name.get_value()
+                    prop:value=name.get_value()
                     on:change:target=move |event| rename(event.target().value())
                 />
             </label>

@@ -7,7 +7,7 @@ use crate::server_fns::images::list_images;
 /// The list that fields of images offer.
 pub(crate) const LIST: &str = "saved-images";
 
-/// The reader's saved images, to choose from where a field asks for one. Nobody waits for them: the page
+/// The reader's saved images, to choose from where a field asks for one. Nobody waits for them: the form
 /// comes without.
 #[component]
 pub(crate) fn ImageChoices() -> impl IntoView {

@@ -3,15 +3,18 @@ use leptos::prelude::*;
 use crate::i18n::{told, tr};
 use crate::pages::submit::basics::{Basics, More, Storage};
 use crate::pages::submit::environment::Environment;
-use crate::pages::submit::images::ImageChoices;
+use crate::pages::submit::part::submit_form_images;
 use crate::pages::submit::roles::Roles;
 use crate::pages::submit::state::Editing;
+use crate::part::opened;
 
-/// The text as fields. A text that cannot be read says where instead. What changes it is fetched as soon as
-/// somebody comes near.
+/// The text as fields. A text that cannot be read says where instead. What changes it, and what can be chosen,
+/// is fetched as soon as somebody comes near.
 #[component]
 pub(crate) fn JobForm() -> impl IntoView {
     let editing = Editing::get();
+    let near = Signal::derive(move || editing.near.get().then_some(()));
+    let choices = opened(near, |()| submit_form_images());
     view! {
         <Unreadable/>
         <fieldset
@@ -21,7 +24,7 @@ pub(crate) fn JobForm() -> impl IntoView {
             on:focusin=move |_| editing.fetch_engine()
             on:pointermove=move |_| editing.fetch_engine()
         >
-            <ImageChoices/>
+            {move || choices.get().map(|choices| choices())}
             <Basics/>
             <Roles/>
             <More/>

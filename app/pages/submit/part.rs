@@ -1,15 +1,19 @@
 //! The ways to write a job as pieces of code.
 
+use api::jobs::DryRun;
 use futures::FutureExt;
-use futures::future::join;
+use futures::future::join3;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
+use crate::edge;
 use crate::pages::submit::SubmitPage;
 use crate::pages::submit::cloned::ClonedFrom;
 use crate::pages::submit::engine::{ENGINE, Engine};
 use crate::pages::submit::happened::Happened;
+use crate::pages::submit::images::ImageChoices;
 use crate::pages::submit::job_form::JobForm;
+use crate::pages::submit::later::Later;
 use crate::pages::submit::state::Way;
 use crate::pages::submit::template::Item;
 use crate::pages::submit::templates::Items;
@@ -43,8 +47,16 @@ async fn first() {
             submit_cloned().await;
         }
     };
-    join(way, cloned).await;
+    let later = async {
+        if edge::shows(LATER) {
+            submit_later().await;
+        }
+    };
+    join3(way, cloned, later).await;
 }
+
+/// What the page that the server sent shows where the job would not start now.
+const LATER: &str = ".verdict__line--wait, .verdict__line--bad";
 
 // By the names the build knows that the parts come after the page, and packs nothing into them that the
 // page has.
@@ -58,6 +70,12 @@ fn submit() -> MakeView {
 #[lazy]
 pub(super) fn submit_form() -> MakeView {
     || view! { <JobForm/> }.into_any()
+}
+
+/// The images that its fields offer.
+#[lazy]
+pub(super) fn submit_form_images() -> MakeView {
+    || view! { <ImageChoices/> }.into_any()
 }
 
 /// What reads and changes the text.
@@ -79,6 +97,12 @@ pub(super) fn submit_templates() -> Items {
         let item = |template| view! { <Item template=template close=close/> };
         templates.into_iter().map(item).collect_view().into_any()
     }
+}
+
+/// Why a job would not start now.
+#[lazy]
+pub(super) fn submit_later() -> fn(DryRun) -> AnyView {
+    |answer| view! { <Later answer=answer/> }.into_any()
 }
 
 /// What happened to the text.

@@ -83,7 +83,8 @@ pub(crate) struct Editing {
     /// Changes that wait for it, and whether the submission does.
     put_off: RwSignal<Vec<Vec<Edit>>>,
     submit_then: StoredValue<bool>,
-    fetched: StoredValue<bool>,
+    /// Whether somebody has come near the form: what one needs to work on it is fetched.
+    pub(crate) near: RwSignal<bool>,
     pub(crate) drafts: Drafts,
     /// What the last check said.
     pub(crate) report: RwSignal<Result<CheckReport, Failed>>,
@@ -123,7 +124,7 @@ impl Editing {
             engine,
             put_off: RwSignal::new(Vec::new()),
             submit_then: StoredValue::new(false),
-            fetched: StoredValue::new(false),
+            near: RwSignal::new(false),
             drafts: Drafts::of_page(),
             report: RwSignal::new(opened.report.clone()),
             checking: RwSignal::new(false),
@@ -218,9 +219,10 @@ impl Editing {
 
     /// Fetches what reads and changes the text, and makes the changes that wait for it.
     pub(crate) fn fetch_engine(self) {
-        if self.fetched.try_update_value(|fetched| mem::replace(fetched, true)) != Some(false) {
+        if self.near.try_get_untracked() != Some(false) {
             return;
         }
+        self.near.set(true);
         spawn_local(async move {
             let engine = submit_engine().await;
             self.engine.try_set(Some(engine));

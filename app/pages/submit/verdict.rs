@@ -1,26 +1,31 @@
-use api::jobs::DryRun;
-use api::queue::{Explanation, Instead};
+use api::jobs::{CheckReport, DryRun};
 use leptos::prelude::*;
-use protocol::wait::WaitReason;
+use protocol::ids::NodeName;
 
 use crate::Failed;
 use crate::i18n::{told, tr};
-use crate::pages::submit::instead::edits;
+use crate::pages::submit::part::submit_later;
 use crate::pages::submit::state::Editing;
-use crate::parts::alternatives::Alternatives;
-use crate::parts::wait_facts::WaitFacts;
+use crate::part::opened;
 
 /// What the scheduler would do with the job now.
 #[component]
 pub(crate) fn Verdict() -> impl IntoView {
     let editing = Editing::get();
+    let is_later = Signal::derive(move || editing.report.with(waits).then_some(()));
+    let later = opened(is_later, |()| submit_later());
     let answer = move || {
         let report = editing.report.read();
         match report.as_ref() {
             Err(failed) => Some(view! { <Unchecked failed=failed.clone()/> }.into_any()),
-            Ok(report) => {
-                report.dry_run.clone().map(|answer| view! { <Answer answer=answer/> }.into_any())
-            }
+            Ok(report) => match report.dry_run.clone()? {
+                DryRun::FitsNow { nodes, borrowed } => {
+                    Some(view! { <Fits nodes=nodes borrowed=borrowed/> }.into_any())
+                }
+                answer @ (DryRun::Waits(_) | DryRun::Never { .. }) => {
+                    later.get().map(|later| later(answer))
+                }
+            },
         }
     };
     view! {
@@ -34,6 +39,12 @@ pub(crate) fn Verdict() -> impl IntoView {
     }
 }
 
+/// Whether there is more to say than that it starts.
+fn waits(report: &Result<CheckReport, Failed>) -> bool {
+    let answer = report.as_ref().ok().and_then(|report| report.dry_run.as_ref());
+    matches!(answer, Some(DryRun::Waits(_) | DryRun::Never { .. }))
+}
+
 #[component]
 fn Unchecked(failed: Failed) -> impl IntoView {
     view! {
@@ -43,59 +54,12 @@ fn Unchecked(failed: Failed) -> impl IntoView {
 }
 
 #[component]
-fn Answer(answer: DryRun) -> impl IntoView {
-    match answer {
-        DryRun::FitsNow { nodes, borrowed } => {
-            let lent =
-                borrowed.then(|| view! { <p class="hint">{tr(|t| t.submit.rail.fits_lent)}</p> });
-            view! {
-                <p class="verdict__line verdict__line--good">
-                    {told(move |t| (t.submit.rail.fits_now)(&nodes))}
-                </p>
-                {lent}
-            }
-            .into_any()
-        }
-        DryRun::Waits(explanation) => view! { <Waits explanation=*explanation/> }.into_any(),
-        DryRun::Never { reason } => view! {
-            <p class="verdict__line verdict__line--bad">{tr(|t| t.submit.rail.never)}</p>
-            <Reason reason=reason/>
-        }
-        .into_any(),
-    }
-}
-
-#[component]
-fn Reason(reason: WaitReason) -> impl IntoView {
-    let also = reason.clone();
+fn Fits(nodes: Vec<NodeName>, borrowed: bool) -> impl IntoView {
+    let lent = borrowed.then(|| view! { <p class="hint">{tr(|t| t.submit.rail.fits_lent)}</p> });
     view! {
-        <p>{told(move |t| (t.wait)(&reason))}</p>
-        <p class="hint">{told(move |t| (t.wait_remedy)(&also))}</p>
-    }
-}
-
-#[component]
-fn Waits(explanation: Explanation) -> impl IntoView {
-    let reason = explanation.reason.clone();
-    let cluster = explanation.virtual_cluster.to_string();
-    let alternatives = explanation.alternatives.clone();
-    let editing = Editing::get();
-    let link = move |instead: Instead, words: AnyView| {
-        let apply = move |_| editing.edit(&editing.read(|tree| edits(tree, &instead)));
-        view! {
-            <button type="button" class="button button--small" on:click=apply>{words}</button>
-        }
-        .into_any()
-    };
-    let place = explanation.place().filter(|place| *place > 1);
-    let place = place.map(|place| {
-        view! { <p class="hint">{told(move |t| (t.submit.rail.position)(place, &cluster))}</p> }
-    });
-    view! {
-        <p class="verdict__line verdict__line--wait">{tr(|t| t.submit.rail.waits)}</p>
-        <Reason reason=reason/>
-        {place}
-        <WaitFacts explanation=explanation/>
-        <Alternatives alternatives=alternatives link=link/>
+        <p class="verdict__line verdict__line--good">
+            {told(move |t| (t.submit.rail.fits_now)(&nodes))}
+        </p>
+        {lent}
     }
 }
