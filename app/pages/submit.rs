@@ -130,7 +130,7 @@ fn Submission(begun: Opened, way: Memo<Way>, refused: Signal<String>) -> impl In
 
 /// Without JavaScript the fields of the form can change nothing: the text and the file remain.
 const WITHOUT_SCRIPT: &str = "<style>.submit__way { display: block !important } \
-     .submit__way--form, .submit__bar, .editor__bar { display: none !important }</style>";
+     .submit__way--form, .submit__bar, .editor__above { display: none !important }</style>";
 
 /// Puts the way into the address, in place of the one before.
 fn chooser() -> Callback<Way> {

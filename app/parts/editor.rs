@@ -1,11 +1,11 @@
 //! The editor of job files: a plain field that works everywhere, over which Monaco is laid once it
 //! is wanted and loaded. Both show the same text.
 
+pub(crate) mod bar;
 mod monaco;
 pub(crate) mod overlay;
 
 use api::jobs::Syntax;
-use leptos::ev;
 use leptos::prelude::*;
 use protocol::problem::Problem;
 
@@ -38,10 +38,17 @@ pub(crate) struct Edited {
     jump: Signal<Jump>,
     on_submit: Callback<()>,
     progress: RwSignal<Progress>,
+    /// Whether it has all of the window.
+    large: RwSignal<bool>,
 }
 
-/// Makes what is laid over the plain field.
-pub(crate) type Overlay = fn(Edited) -> AnyView;
+/// What the plain field is without.
+pub(crate) struct Overlay {
+    /// Above it.
+    pub(crate) above: fn(Edited) -> AnyView,
+    /// Laid over it.
+    pub(crate) over: fn(Edited) -> AnyView,
+}
 
 /// A text as one can edit it. The plain field is called `text` in forms.
 #[component]
@@ -53,20 +60,17 @@ pub(crate) fn Editor(
     problems: Signal<Vec<Problem>>,
     #[prop(into)] jump: Signal<Jump>,
     /// There from when the editor is first in sight.
-    overlay: Signal<Option<Overlay>>,
+    overlay: Signal<Option<&'static Overlay>>,
     on_submit: Callback<()>,
 ) -> impl IntoView {
     let progress = RwSignal::new(Progress::default());
-    let edited = Edited { text, syntax, problems, jump, on_submit, progress };
-    let is_open = move || progress.get() == Progress::Open;
     let large = RwSignal::new(false);
-    leave_by_key(large);
+    let edited = Edited { text, syntax, problems, jump, on_submit, progress, large };
     view! {
         <div class="editor" class:editor--large=large>
-            <Show when=move || progress.get() == Progress::Failed>
-                <p class="notice">{tr(|t| t.submit.editor_missing)}</p>
-            </Show>
-            <Bar syntax=syntax large=large/>
+            <div class="editor__above">
+                {move || overlay.get().map(|overlay| (overlay.above)(edited))}
+            </div>
             <label class="visually-hidden" for="job-text">{tr(|t| t.submit.text_label)}</label>
             <div class="editor__room">
                 <TextArea
@@ -76,46 +80,10 @@ pub(crate) fn Editor(
                     on_input=Callback::new(move |typed| text.set(typed))
                     attr:name="text"
                     attr:rows="24"
-                    class:editor__plain--covered=is_open
-                    attr:tabindex=move || is_open().then_some("-1")
-                    attr:aria-hidden=move || is_open().then_some("true")
+                    class:editor__plain--covered=move || progress.get() == Progress::Open
                 />
-                {move || overlay.get().map(|overlay| overlay(edited))}
+                {move || overlay.get().map(|overlay| (overlay.over)(edited))}
             </div>
-        </div>
-    }
-}
-
-/// Escape gives the window back, unless something open in the editor, such as its search, takes it.
-fn leave_by_key(large: RwSignal<bool>) {
-    Effect::new(move |_| {
-        let listening = window_event_listener(ev::keydown, move |event| {
-            if event.key() == "Escape" && !event.default_prevented() {
-                large.set(false);
-            }
-        });
-        on_cleanup(move || listening.remove());
-    });
-}
-
-/// How the text is written, and the way to have all of the window for it.
-#[component]
-fn Bar(syntax: Signal<Syntax>, large: RwSignal<bool>) -> impl IntoView {
-    let notation = move || match syntax.get() {
-        Syntax::Json => "JSON",
-        Syntax::Yaml => "YAML",
-    };
-    view! {
-        <div class="editor__bar">
-            <span class="hint">{move || notation()}</span>
-            <button
-                type="button"
-                class="button button--small"
-                aria-pressed=move || large.get().to_string()
-                on:click=move |_| large.update(|large| *large = !*large)
-            >
-                {tr(|t| t.terminal.large)}
-            </button>
         </div>
     }
 }

@@ -107,7 +107,7 @@ fn Lines(
             class="textarea textarea--code"
             text=value
             on_input=type_in
-            attr:rows=rows
+            attr:rows=move || rows()
             attr:aria-invalid=move || is_wrong(editing, path)
             attr:aria-describedby=move || described.get()
         />

@@ -19,6 +19,7 @@ use crate::pages::submit::template::Item;
 use crate::pages::submit::templates::Items;
 use crate::part::{MakeView, Page};
 use crate::parts::editor::Overlay;
+use crate::parts::editor::bar::Bar;
 use crate::parts::editor::overlay::MonacoOverlay;
 
 /// The page that submits jobs.
@@ -86,9 +87,14 @@ pub(super) fn submit_engine() -> &'static Engine {
 
 /// What is laid over the plain text.
 #[lazy]
-pub(super) fn submit_editor() -> Overlay {
-    |edited| view! { <MonacoOverlay edited=edited/> }.into_any()
+pub(super) fn submit_editor() -> &'static Overlay {
+    &OVERLAY
 }
+
+static OVERLAY: Overlay = Overlay {
+    above: |edited| view! { <Bar edited=edited/> }.into_any(),
+    over: |edited| view! { <MonacoOverlay edited=edited/> }.into_any(),
+};
 
 /// What is in the menu of examples.
 #[lazy]

@@ -34,12 +34,15 @@ pub(crate) fn SelectField(
         }]);
     };
     let option = move |Choice { value: this, label }: Choice| {
-        let is_chosen = {
-            let this = this.clone();
-            move || *value.read() == this
-        };
+        let (of_page, of_browser) = (this.clone(), this.clone());
         view! {
-            <option value=this selected=is_chosen.clone() prop:selected=is_chosen>{label}</option>
+            <option
+                value=this
+                selected=move || *value.read() == of_page
+                prop:selected=move || *value.read() == of_browser
+            >
+                {label}
+            </option>
         }
     };
     let options = move || {
