@@ -2,6 +2,8 @@
 //! time. A page takes over what the server sent only when all code for it is there, so a page's route
 //! fetches the page itself and the parts that are open at first.
 
+use std::rc::Rc;
+
 use futures::FutureExt;
 use futures::future::{LocalBoxFuture, join};
 use leptos::prelude::*;
@@ -49,22 +51,35 @@ impl ChooseView for Page {
 /// other is there; so it does when none is. On the server the code of all is there at once.
 pub(crate) fn opened<W, P, C>(
     wanted: Signal<Option<W>>,
-    code: impl Fn(W) -> C + Copy + 'static,
+    code: impl Fn(W) -> C + 'static,
 ) -> Signal<Option<P>>
 where
     W: Copy + PartialEq + Send + Sync + 'static,
     P: Copy + Send + Sync + 'static,
     C: Future<Output = P> + 'static,
 {
+    arranged(wanted, Rc::new(move |part| code(part).boxed_local()))
+}
+
+/// Fetches a part's code.
+type Fetch<W, P> = Rc<dyn Fn(W) -> LocalBoxFuture<'static, P>>;
+
+/// It is the same code for all parts that are made alike.
+fn arranged<W, P>(wanted: Signal<Option<W>>, fetch: Fetch<W, P>) -> Signal<Option<P>>
+where
+    W: Copy + PartialEq + Send + Sync + 'static,
+    P: Copy + Send + Sync + 'static,
+{
     let first = wanted.get_untracked();
-    let first = first.and_then(|part| code(part).now_or_never().map(|made| (part, made)));
+    let first = first.and_then(|part| fetch(part).now_or_never().map(|made| (part, made)));
     let opened = RwSignal::new(first);
     let is_open =
         move |part: W| opened.with_untracked(|open| open.is_some_and(|(of, _)| of == part));
     Effect::new(move |_| {
         let Some(part) = wanted.get().filter(|part| !is_open(*part)) else { return };
+        let fetched = fetch(part);
         spawn_local(async move {
-            let made = code(part).await;
+            let made = fetched.await;
             // By now another one may be wanted, or the page be gone.
             if wanted.try_get_untracked() == Some(Some(part)) && !is_open(part) {
                 opened.set(Some((part, made)));

@@ -36,10 +36,10 @@ use leptos_router::hooks::{use_navigate, use_query_map};
 use server_fn::ServerFn;
 
 use crate::address;
-use crate::i18n::text;
-use crate::pages::submit::file::FileWay;
+use crate::i18n::{Reader, text};
+use crate::pages::submit::file::ACCEPTED;
 use crate::pages::submit::notice::{Notices, Refused};
-use crate::pages::submit::part::{submit_editor, submit_form};
+use crate::pages::submit::part::{submit_editor, submit_file, submit_form};
 use crate::pages::submit::rail::Rail;
 use crate::pages::submit::state::{Editing, Way};
 use crate::pages::submit::templates::Templates;
@@ -81,6 +81,7 @@ fn Submission(begun: Opened, way: Memo<Way>, refused: Signal<String>) -> impl In
     let is = move |this: Way| Signal::derive(move || (way.get() == this).then_some(()));
     let form = opened(is(Way::Form), |()| submit_form());
     let overlay = opened(is(Way::Editor), |()| submit_editor());
+    let file = opened(is(Way::File), |()| submit_file());
     let source = begun.cloned_from.as_ref();
     let cloned_from = source.map(|source| source.key.to_string()).unwrap_or_default();
     let submit = Callback::new(move |()| editing.submit());
@@ -119,9 +120,10 @@ fn Submission(begun: Opened, way: Memo<Way>, refused: Signal<String>) -> impl In
                         on_submit=submit
                     />
                 </div>
-                <div class="submit__way" hidden=move || way.get() != Way::File>
-                    <FileWay/>
+                <div class="submit__way submit__way--file" hidden=move || way.get() != Way::File>
+                    {move || file.get().map(|file| file())}
                 </div>
+                <noscript inner_html=plain_file()></noscript>
             </form>
             <Rail/>
         </div>
@@ -130,7 +132,21 @@ fn Submission(begun: Opened, way: Memo<Way>, refused: Signal<String>) -> impl In
 
 /// Without JavaScript the fields of the form can change nothing: the text and the file remain.
 const WITHOUT_SCRIPT: &str = "<style>.submit__way { display: block !important } \
-     .submit__way--form, .submit__bar, .editor__above { display: none !important }</style>";
+     .submit__way--form, .submit__way--file, .submit__bar, .editor__above { \
+     display: none !important }</style>";
+
+/// The file and what sends it, where no script takes the file.
+fn plain_file() -> String {
+    let texts = &Reader::get().texts_untracked().submit;
+    let (title, hint, label, submit) =
+        (texts.file_drop, texts.file_hint, texts.file_label, texts.submit);
+    format!(
+        "<label class=\"drop\"><span class=\"drop__title\">{title}</span>\
+         <span class=\"hint\">{hint}</span>\
+         <input type=\"file\" name=\"file\" accept=\"{ACCEPTED}\" aria-label=\"{label}\"></label>\
+         <button type=\"submit\" class=\"button button--primary\">{submit}</button>"
+    )
+}
 
 /// Puts the way into the address, in place of the one before.
 fn chooser() -> Callback<Way> {

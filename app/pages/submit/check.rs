@@ -23,25 +23,24 @@ pub(crate) fn while_typing(editing: Editing) {
     let mut paused = debounce(PAUSE, move |text: String| {
         spawn_local(check(editing, text, number));
     });
-    Effect::watch(
-        move || editing.text.get(),
-        move |text, _, _| paused(text.clone()),
-        // A draft may have taken the place of the text that the server checked.
-        false,
-    );
+    Effect::new(move |begun: Option<()>| {
+        let text = editing.text.get();
+        // The server has checked what the page began with; a draft may have taken its place.
+        if begun.is_some() || editing.opened.with_value(|opened| *opened != text) {
+            paused(text);
+        }
+    });
     let live = Live::get();
     let (cluster, queue) = (live.cluster(), live.queue());
     let waiting = StoredValue::new(false);
-    Effect::watch(
-        move || (cluster.get(), queue.get()),
-        move |_, _, _| {
-            if !waiting.get_value() {
-                waiting.set_value(true);
-                set_timeout(move || spawn_local(glance(editing, number, waiting)), GLANCE);
-            }
-        },
-        false,
-    );
+    Effect::new(move |begun: Option<()>| {
+        cluster.track();
+        queue.track();
+        if begun.is_some() && !waiting.get_value() {
+            waiting.set_value(true);
+            set_timeout(move || spawn_local(glance(editing, number, waiting)), GLANCE);
+        }
+    });
 }
 
 /// Checks one text; an answer that a newer question has overtaken is dropped.

@@ -2,9 +2,12 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wasm_bindgen_futures::JsFuture;
 
-use crate::i18n::{Reader, tr};
+use crate::i18n::tr;
 use crate::pages::submit::state::{Editing, Notice, Way};
 
+/// What a job file may be.
+pub(crate) const ACCEPTED: &str =
+    ".json,.yaml,.yml,.txt,application/json,application/yaml,text/plain";
 /// A job file has no more bytes than this.
 const LARGEST: f64 = 1_048_576.0;
 
@@ -19,9 +22,6 @@ pub(crate) fn FileWay() -> impl IntoView {
         let files = event.data_transfer().and_then(|transfer| transfer.files());
         take(editing, files.and_then(|files| files.get(0)));
     };
-    let word = Reader::get().texts_untracked().submit.submit;
-    let submit =
-        format!("<button type=\"submit\" class=\"button button--primary\">{word}</button>");
     view! {
         <label
             class="drop"
@@ -37,8 +37,7 @@ pub(crate) fn FileWay() -> impl IntoView {
             <span class="hint">{tr(|t| t.submit.file_hint)}</span>
             <input
                 type="file"
-                name="file"
-                accept=".json,.yaml,.yml,.txt,application/json,application/yaml,text/plain"
+                accept=ACCEPTED
                 aria-label=tr(|t| t.submit.file_label)
                 on:change:target=move |event| {
                     let input = event.target();
@@ -48,8 +47,6 @@ pub(crate) fn FileWay() -> impl IntoView {
                 }
             />
         </label>
-        // What is submitted without JavaScript is sent from here.
-        <noscript inner_html=submit></noscript>
     }
 }
 

@@ -11,11 +11,12 @@ use crate::parts::wait_facts::WaitFacts;
 
 /// Why the job would not start now.
 #[component]
-pub(crate) fn Later(answer: DryRun) -> impl IntoView {
-    match answer {
-        DryRun::FitsNow { .. } => ().into_any(),
-        DryRun::Waits(explanation) => view! { <Waits explanation=*explanation/> }.into_any(),
-        DryRun::Never { reason } => view! {
+pub(crate) fn Later() -> impl IntoView {
+    let report = Editing::get().report.get_untracked();
+    match report.ok().and_then(|report| report.dry_run) {
+        None | Some(DryRun::FitsNow { .. }) => ().into_any(),
+        Some(DryRun::Waits(explanation)) => view! { <Waits explanation=*explanation/> }.into_any(),
+        Some(DryRun::Never { reason }) => view! {
             <p class="verdict__line verdict__line--bad">{tr(|t| t.submit.rail.never)}</p>
             <Reason reason=reason/>
         }

@@ -1,8 +1,7 @@
 //! The ways to write a job as pieces of code.
 
-use api::jobs::DryRun;
 use futures::FutureExt;
-use futures::future::join3;
+use futures::future::join4;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
@@ -10,10 +9,12 @@ use crate::edge;
 use crate::pages::submit::SubmitPage;
 use crate::pages::submit::cloned::ClonedFrom;
 use crate::pages::submit::engine::{ENGINE, Engine};
+use crate::pages::submit::file::FileWay;
 use crate::pages::submit::happened::Happened;
 use crate::pages::submit::images::ImageChoices;
 use crate::pages::submit::job_form::JobForm;
 use crate::pages::submit::later::Later;
+use crate::pages::submit::problems::Problems;
 use crate::pages::submit::state::Way;
 use crate::pages::submit::template::Item;
 use crate::pages::submit::templates::Items;
@@ -40,7 +41,9 @@ async fn first() {
             Way::Editor => {
                 submit_editor().await;
             }
-            Way::File => {}
+            Way::File => {
+                submit_file().await;
+            }
         }
     };
     let cloned = async {
@@ -53,11 +56,18 @@ async fn first() {
             submit_later().await;
         }
     };
-    join3(way, cloned, later).await;
+    let problems = async {
+        if edge::shows(PROBLEMS) {
+            submit_problems().await;
+        }
+    };
+    join4(way, cloned, later, problems).await;
 }
 
 /// What the page that the server sent shows where the job would not start now.
 const LATER: &str = ".verdict__line--wait, .verdict__line--bad";
+/// What it shows where something is wrong, or worth knowing.
+const PROBLEMS: &str = ".problems, .submit__verdict .notice";
 
 // By the names the build knows that the parts come after the page, and packs nothing into them that the
 // page has.
@@ -107,14 +117,26 @@ pub(super) fn submit_templates() -> Items {
 
 /// Why a job would not start now.
 #[lazy]
-pub(super) fn submit_later() -> fn(DryRun) -> AnyView {
-    |answer| view! { <Later answer=answer/> }.into_any()
+pub(super) fn submit_later() -> MakeView {
+    || view! { <Later/> }.into_any()
+}
+
+/// What is wrong.
+#[lazy]
+pub(super) fn submit_problems() -> MakeView {
+    || view! { <Problems/> }.into_any()
 }
 
 /// What happened to the text.
 #[lazy]
 pub(super) fn submit_happened() -> MakeView {
     || view! { <Happened/> }.into_any()
+}
+
+/// A file as the text.
+#[lazy]
+pub(super) fn submit_file() -> MakeView {
+    || view! { <FileWay/> }.into_any()
 }
 
 /// What a text was cloned from.

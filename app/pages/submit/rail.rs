@@ -1,16 +1,21 @@
+use api::jobs::CheckReport;
 use leptos::prelude::*;
 
+use crate::Failed;
 use crate::i18n::{told, tr};
 use crate::pages::submit::availability::Availability;
-use crate::pages::submit::problems::Problems;
+use crate::pages::submit::part::submit_problems;
 use crate::pages::submit::state::Editing;
 use crate::pages::submit::verdict::Verdict;
+use crate::part::opened;
 
 /// Beside the text: what would become of it, what is wrong with it, where there is room.
 #[component]
 pub(crate) fn Rail() -> impl IntoView {
     let editing = Editing::get();
     let busy = editing.submit.pending();
+    let is_wrong = Signal::derive(move || is_wrong(editing).then_some(()));
+    let problems = opened(is_wrong, |()| submit_problems());
     let words = told(move |t| if busy.get() { t.submit.submitting } else { t.submit.submit });
     view! {
         <aside class="submit__rail stack">
@@ -26,9 +31,17 @@ pub(crate) fn Rail() -> impl IntoView {
                     {words}
                     <kbd class="keys">{tr(|t| t.submit.keys)}</kbd>
                 </button>
-                <Problems/>
+                {move || problems.get().map(|problems| problems())}
             </section>
             <Availability/>
         </aside>
     }
+}
+
+/// Whether there is something to say of what is wrong, or worth knowing.
+fn is_wrong(editing: Editing) -> bool {
+    let refused = |answer: &Option<Result<_, Failed>>| matches!(answer, Some(Err(_)));
+    let said = |report: &CheckReport| !report.problems.is_empty() || !report.warnings.is_empty();
+    editing.submit.value().with(refused)
+        || editing.report.with(|report| report.as_ref().is_ok_and(said))
 }

@@ -18,13 +18,11 @@ pub(crate) fn Verdict() -> impl IntoView {
         let report = editing.report.read();
         match report.as_ref() {
             Err(failed) => Some(view! { <Unchecked failed=failed.clone()/> }.into_any()),
-            Ok(report) => match report.dry_run.clone()? {
+            Ok(report) => match report.dry_run.as_ref()? {
                 DryRun::FitsNow { nodes, borrowed } => {
-                    Some(view! { <Fits nodes=nodes borrowed=borrowed/> }.into_any())
+                    Some(view! { <Fits nodes=nodes.clone() borrowed=*borrowed/> }.into_any())
                 }
-                answer @ (DryRun::Waits(_) | DryRun::Never { .. }) => {
-                    later.get().map(|later| later(answer))
-                }
+                DryRun::Waits(_) | DryRun::Never { .. } => later.get().map(|later| later()),
             },
         }
     };
