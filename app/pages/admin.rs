@@ -56,9 +56,16 @@ pub(crate) fn AdminPage() -> impl IntoView {
     let section = Memo::new(move |_| Section::read(params.read().get("section").as_deref()));
     let allowed = Session::get().is_admin();
     let links = Section::ALL.map(|each| {
-        let current = move || (section.get() == each).then_some("page");
         let href = format!("/admin/{}", each.as_str());
-        view! { <a class="tab" href=href aria-current=current>{tr(each.word())}</a> }
+        view! {
+            <a
+                class="tab"
+                href=href
+                aria-current=move || (section.get() == each).then_some("page")
+            >
+                {tr(each.word())}
+            </a>
+        }
     });
     let part = opened(Signal::derive(move || allowed.then(|| section.get())), part::part);
     let refused =

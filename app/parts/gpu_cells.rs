@@ -86,11 +86,11 @@ fn Cell(node: NodeName, gpu: MapGpu, palette: Palette) -> impl IntoView {
     match href {
         Some(href) => {
             let class = format!("gpu {}{unhealthy}", whole.unwrap_or("gpu--shared".to_owned()));
-            view! { <a class=class href=href title=title>{parts}</a> }.into_any()
+            view! { <a class=class href=href title=move || title()>{parts}</a> }.into_any()
         }
         None => {
             let class = format!("gpu gpu--free{unhealthy}");
-            view! { <span class=class role="img" title=title></span> }.into_any()
+            view! { <span class=class role="img" title=move || title()></span> }.into_any()
         }
     }
 }

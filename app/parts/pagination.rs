@@ -83,7 +83,7 @@ pub(crate) fn Pagination(
         let label = move || (reader.texts().common.page)(page);
         view! {
             <li>
-                <a class="page" href=address.run(page) aria-current=here aria-label=label>
+                <a class="page" href=address.run(page) aria-current=here aria-label=move || label()>
                     {count(page)}
                 </a>
             </li>

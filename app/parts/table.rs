@@ -76,8 +76,8 @@ pub(crate) fn TableOf(
     let heads = columns.into_iter().map(|column| view! { <ColumnHead column=column/> });
     let heads = heads.collect_view();
     view! {
-        <div class="table-scroll" tabindex="0" role="group" aria-label=label>
-            <table class=format!("table {kind}").trim_end().to_owned() style=names>
+        <div class="table-scroll" tabindex="0" role="group" aria-label=move || label()>
+            <table class=format!("table {kind}").trim_end().to_owned() style=move || names()>
                 <thead><tr>{heads}</tr></thead>
                 <tbody>{children()}</tbody>
             </table>

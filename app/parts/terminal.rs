@@ -144,7 +144,7 @@ pub(crate) fn TerminalView(
             class="shell"
             class:shell--large=large
             class:shell--hidden=move || !shown.get()
-            aria-label=label
+            aria-label=move || label()
         >
             <div class="shell__bar">
                 <span class="shell__status" role="status">

@@ -51,7 +51,7 @@ pub(crate) fn FileContent(
 fn Picture(href: String, name: String) -> impl IntoView {
     let reader = Reader::get();
     let alt = move || (reader.texts().files.preview)(&name);
-    view! { <img class="files__picture" src=href alt=alt/> }
+    view! { <img class="files__picture" src=href alt=move || alt()/> }
 }
 
 #[component]
@@ -59,7 +59,7 @@ fn Text(content: String, name: String) -> impl IntoView {
     let reader = Reader::get();
     let label = move || (reader.texts().files.preview)(&name);
     view! {
-        <pre class="files__text" tabindex="0" role="region" aria-label=label>{content}</pre>
+        <pre class="files__text" tabindex="0" role="region" aria-label=move || label()>{content}</pre>
     }
 }
 

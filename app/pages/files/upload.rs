@@ -214,7 +214,7 @@ fn Shown(progress: Progress) -> impl IntoView {
         progress.under_way.get().then(|| {
             let percent = move || number::percent(progress.sent.get(), progress.bytes.get());
             view! {
-                <progress class="files__progress" max="100" value=percent aria-label=tr(|t| t.files.progress)></progress>
+                <progress class="files__progress" max="100" value=move || percent() aria-label=tr(|t| t.files.progress)></progress>
                 <button
                     type="button"
                     class="button button--small"

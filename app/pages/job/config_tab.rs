@@ -53,7 +53,7 @@ fn Forms(key: JobKey, form: Memo<ConfigForm>) -> impl IntoView {
         });
         let current = move || (form.get() == each).then_some("true");
         let href = format!("{base}?form={}", form_word(each));
-        view! { <a class="segment" href=href aria-current=current data-noscroll="true">{word}</a> }
+        view! { <a class="segment" href=href aria-current=move || current() data-noscroll="true">{word}</a> }
     });
     view! { <nav class="segments" aria-label=tr(|t| t.job.notation)>{links}</nav> }
 }

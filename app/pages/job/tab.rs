@@ -70,9 +70,13 @@ impl Tab {
 #[component]
 pub(crate) fn Tabs(key: JobKey, tab: Memo<Tab>) -> impl IntoView {
     let links = Tab::ALL.map(|each| {
-        let current = move || (tab.get() == each).then_some("page");
         view! {
-            <a class="tab" href=each.address(&key) aria-current=current data-noscroll="true">
+            <a
+                class="tab"
+                href=each.address(&key)
+                aria-current=move || (tab.get() == each).then_some("page")
+                data-noscroll="true"
+            >
                 {tr(each.word())}
             </a>
         }

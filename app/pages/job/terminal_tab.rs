@@ -165,7 +165,7 @@ fn Strip(open: Open) -> impl IntoView {
                             <button
                                 type="button"
                                 class="segment"
-                                aria-pressed=pressed
+                                aria-pressed=move || pressed()
                                 on:click=move |_| open.current.set(Some(shell.clone()))
                             >
                                 {name}

@@ -101,7 +101,7 @@ fn Part(part: Stretch) -> impl IntoView {
         format!("flex-grow:{}", end.since(from).max(1).isqrt())
     };
     view! {
-        <li class=format!("timeline__part timeline__part--{}", kind.modifier()) style=grow>
+        <li class=format!("timeline__part timeline__part--{}", kind.modifier()) style=move || grow()>
             <span class="timeline__word">{tr(kind.word())}</span>
             <Duration from=from to=to/>
         </li>

@@ -34,7 +34,7 @@ fn Differs(key: String, text: String) -> impl IntoView {
     let said = Signal::derive(move || (reader.texts().submit.differs)(count.get(), &key));
     let has_lines = move || count.get().is_some_and(|count| count > 0);
     view! {
-        <p class="hint" hidden=has_lines>
+        <p class="hint" hidden=move || has_lines()>
             {move || said.get()}
         </p>
         <details class="fold difference" hidden=move || !has_lines()>
