@@ -109,10 +109,12 @@ fn look(workspace: &Workspace, berth: &Berth) -> Result<Vec<Cost>> {
     let folder = workspace.root.join("end2end");
     node::ensure_packages(&folder)?;
     let job = format!("/jobs/admin/{WATCHED_JOB}");
+    let logs = format!("{job}/logs");
     let pages = json!({
         "home": "/",
         "jobs": "/jobs",
         "job": job,
+        "job_logs": logs,
         "nodes": "/nodes",
         "node_table": "/nodes?view=table",
         "submit": "/submit",
