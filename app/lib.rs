@@ -6,6 +6,10 @@
 // A view's type grows with its depth; the compiler's own limit is made for less.
 #![recursion_limit = "512"]
 #![expect(unreachable_pub, reason = "the component macro writes `pub` before what it generates")]
+#![expect(
+    clippy::redundant_closure,
+    reason = "the view macro boxes a closure that is written in a view: no code for each type of it"
+)]
 
 #[cfg(not(erase_components))]
 compile_error!(

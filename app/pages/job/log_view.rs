@@ -94,6 +94,7 @@ fn Window(
         let away = whole(state.top.get().fract() * LINE * 10.0);
         state.is_alive().then(|| format!("translateY(-{}.{}px)", away / 10, away % 10))
     };
+    let at_end = move || state.top.get() + 0.5 >= state.port().last_top();
     view! {
         <div
             class="log__lines"
@@ -108,7 +109,7 @@ fn Window(
             <div class="log__space" style:height=move || high(state.port().laid_out())>
                 <div
                     class="log__window"
-                    class:log__window--end=move || state.top.get() + 0.5 >= state.port().last_top()
+                    class:log__window--end=at_end
                     style:height=move || high(state.height.get())
                 >
                     <div class="log__rows" style:transform=move || shift()>
