@@ -13,12 +13,13 @@ use bollard::query_parameters::{
 };
 use bytes::Bytes;
 use futures::stream::BoxStream;
-use futures::{Stream, StreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use protocol::image::{explicit, split};
 use protocol::spec::RegistryAuth;
 
 use super::failure::{self, classify, pull_failure, silent, status_of};
 use super::pull::credentials;
+use super::streams::moving;
 use super::{CALL, DockerEngine, WORK};
 use crate::{EngineError, ImageSize, Images, Result};
 
@@ -113,8 +114,8 @@ impl Images for DockerEngine {
         self.inspect_image(image).await?;
         let subject = image.to_owned();
         let docker = self.connection.docker(STALLED)?;
-        let pieces = docker.export_image(&explicit(image)).boxed();
-        Ok(moving(pieces, move |error| classify(error, &subject)))
+        let pieces = docker.export_image(&explicit(image));
+        Ok(moving(pieces.map_err(move |error| classify(error, &subject)).boxed(), STALLED))
     }
 
     async fn import(&self, tar: BoxStream<'static, Result<Bytes>>) -> Result<()> {
@@ -146,9 +147,11 @@ impl Images for DockerEngine {
         let (name, tag) = split(target);
         let options = PushImageOptions { tag: tag.map(str::to_owned), platform: None };
         let docker = self.connection.docker(STALLED)?;
-        let answers = docker.push_image(name, Some(options), auth.map(credentials)).boxed();
+        let answers = docker.push_image(name, Some(options), auth.map(credentials));
         let (subject, with_credentials) = (target.to_owned(), auth.is_some());
-        let answers = moving(answers, move |error| pull_failure(error, &subject, with_credentials));
+        let answers =
+            answers.map_err(move |error| pull_failure(error, &subject, with_credentials)).boxed();
+        let answers = moving(answers, STALLED);
         let lines = answers.filter_map(|answer| async move {
             match answer {
                 Ok(info) => info.status.filter(|line| !line.is_empty()).map(Ok),
@@ -166,23 +169,6 @@ async fn taken(answers: impl Stream<Item = std::result::Result<BuildInfo, Error>
         answer.map_err(|error| classify(error, ""))?;
     }
     Ok(())
-}
-
-/// A stream that fails when it is silent for too long, and ends with its first failure.
-fn moving<T: Send + 'static>(
-    items: BoxStream<'static, std::result::Result<T, Error>>,
-    failed: impl Fn(Error) -> EngineError + Send + 'static,
-) -> BoxStream<'static, Result<T>> {
-    futures::stream::unfold(Some((items, failed)), |state| async move {
-        let (mut items, failed) = state?;
-        match tokio::time::timeout(STALLED, items.next()).await {
-            Ok(None) => None,
-            Ok(Some(Ok(item))) => Some((Ok(item), Some((items, failed)))),
-            Ok(Some(Err(error))) => Some((Err(failed(error)), None)),
-            Err(_) => Some((Err(silent(STALLED)), None)),
-        }
-    })
-    .boxed()
 }
 
 fn bytes(number: Option<i64>) -> u64 {

@@ -9,10 +9,10 @@ use bollard::models::{NetworkCreateRequest, NetworkInspect, PortBinding, PortMap
 use bollard::query_parameters::InspectNetworkOptions;
 use tokio::sync::Mutex;
 
+use super::HEARTBEAT;
 use super::connection::Connection;
 use super::failure::{classify, status_of};
 use super::shape::CLUSTER_LABEL;
-use super::{HEARTBEAT, WORK};
 use crate::{EngineError, OwnNetwork, Result};
 
 /// Engines choose addresses that the machine does not have yet: of those that share a machine only
@@ -24,11 +24,12 @@ pub(super) async fn ensure(connection: &Connection, network: &OwnNetwork) -> Res
     if let Some(found) = inspect(connection, &network.name).await? {
         return address(&found, network);
     }
-    let _alone = CHOOSING.lock().await;
+    let alone = CHOOSING.lock().await;
     // Engines before version 25 would make a second one of the same name.
     if inspect(connection, &network.name).await?.is_none() {
         create(connection, network).await?;
     }
+    drop(alone);
     match inspect(connection, &network.name).await? {
         Some(found) => address(&found, network),
         None => Err(EngineError::Failed(format!("the network {} is gone again", network.name))),
@@ -53,7 +54,9 @@ async fn create(connection: &Connection, network: &OwnNetwork) -> Result<()> {
         labels: Some(HashMap::from([(CLUSTER_LABEL.to_owned(), network.cluster.clone())])),
         ..Default::default()
     };
-    let call = connection.call(WORK, |docker| async move { docker.create_network(wanted).await });
+    // Others wait for it. One that takes longer has made it when it is asked the next time.
+    let call =
+        connection.call(2 * HEARTBEAT, |docker| async move { docker.create_network(wanted).await });
     match call.await {
         Ok(_made) => Ok(()),
         // Somebody else has just made it.

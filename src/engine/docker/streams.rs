@@ -14,11 +14,14 @@ use super::cache::Cache;
 use super::connection::Connection;
 use super::failure::{classify, silent};
 use super::shape::CLUSTER_LABEL;
-use super::{CALL, HEARTBEAT, clock};
-use crate::{LogChunk, LogRequest, Result, Stream};
+use super::{CALL, HEARTBEAT, WORK, clock};
+use crate::{EngineError, LogChunk, LogRequest, Result, Stream};
 
 /// A stream that says nothing for so long is asked whether its engine is still there.
 const QUIET: Duration = Duration::from_secs(20);
+/// A log that is followed ends when it says nothing for so long: its engine may be there, and the
+/// line to it dead all the same. Who follows it asks anew.
+const SILENT: Duration = Duration::from_secs(15 * 60);
 
 /// Wakes for the containers of a cluster. What happens from this call on is in it: the engine is
 /// asked for its clock first, and remembers its events for those who come a little later.
@@ -80,13 +83,19 @@ pub(super) fn logs(
         .logs(name, Some(options))
         .map_ok(chunk)
         .map_err(move |error| classify(error, &subject))
-        .try_filter_map(move |chunk| async move {
-            Ok(match (since, stamped) {
-                (None, false) => Some(chunk),
-                (since, _) => unstamped(chunk, since),
-            })
-        });
-    Ok(watched(messages.boxed(), docker))
+        .boxed();
+    let messages = if request.follow {
+        limited(watched(messages, docker), SILENT, None)
+    } else {
+        moving(messages, WORK)
+    };
+    let messages = messages.try_filter_map(move |chunk| async move {
+        Ok(match (since, stamped) {
+            (None, false) => Some(chunk),
+            (since, _) => unstamped(chunk, since),
+        })
+    });
+    Ok(messages.boxed())
 }
 
 pub(super) fn chunk(output: LogOutput) -> LogChunk {
@@ -135,9 +144,57 @@ fn watched<T: Send + 'static>(
     .boxed()
 }
 
+/// A stream of what is there already: it fails when it is silent for too long, and ends with its first
+/// failure. That its engine answers other calls says nothing of this line.
+pub(super) fn moving<T: Send + 'static>(
+    items: BoxStream<'static, Result<T>>,
+    wait: Duration,
+) -> BoxStream<'static, Result<T>> {
+    limited(items, wait, Some(silent(wait)))
+}
+
+/// The same, with what comes last when it is silent for too long.
+fn limited<T: Send + 'static>(
+    items: BoxStream<'static, Result<T>>,
+    wait: Duration,
+    last: Option<EngineError>,
+) -> BoxStream<'static, Result<T>> {
+    stream::unfold(Some((items, last)), move |state| async move {
+        let (mut items, last) = state?;
+        match tokio::time::timeout(wait, items.next()).await {
+            Ok(Some(Ok(item))) => Some((Ok(item), Some((items, last)))),
+            Ok(Some(Err(error))) => Some((Err(error), None)),
+            Ok(None) => None,
+            Err(_) => last.map(|error| (Err(error), None)),
+        }
+    })
+    .boxed()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn two_and_silence() -> BoxStream<'static, Result<u32>> {
+        stream::iter([Ok(1), Ok(2)]).chain(stream::pending()).boxed()
+    }
+
+    #[tokio::test]
+    async fn what_is_to_move_fails_when_it_does_not() {
+        let wait = Duration::from_millis(20);
+        let taken: Vec<_> = moving(two_and_silence(), wait).collect().await;
+        assert!(matches!(taken.as_slice(), [Ok(1), Ok(2), Err(EngineError::Unreachable(_))]));
+        let failed = stream::iter([Err(EngineError::Failed("busy".to_owned())), Ok(3)]).boxed();
+        let taken: Vec<Result<u32>> = moving(failed, wait).collect().await;
+        assert!(matches!(taken.as_slice(), [Err(EngineError::Failed(_))]), "{taken:?}");
+    }
+
+    #[tokio::test]
+    async fn what_is_followed_ends_when_it_is_silent() {
+        let wait = Duration::from_millis(20);
+        let taken: Vec<_> = limited(two_and_silence(), wait, None).collect().await;
+        assert!(matches!(taken.as_slice(), [Ok(1), Ok(2)]), "{taken:?}");
+    }
 
     #[test]
     fn messages_are_cut_by_their_time() {
