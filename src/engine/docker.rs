@@ -37,6 +37,7 @@ use protocol::resources::Gpu;
 use protocol::spec::RegistryAuth;
 use tokio::sync::{Mutex, OnceCell};
 
+use crate::filling::{self, CLUSTER_LABEL, Shelf};
 use crate::{
     Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, EngineInfo, Exec,
     LogChunk, LogRequest, OwnNetwork, Result, Stats, Volume,
@@ -139,22 +140,39 @@ impl DockerEngine {
         Ok(Some(provide::mount(volume, &folder, true)))
     }
 
-    /// The container that has this container's name, if it is this one.
-    async fn adopt(&self, spec: &ContainerSpec) -> Result<Option<String>> {
+    /// The container that has this container's name, if it is this one. One that has other volumes
+    /// and never ran is not kept.
+    async fn adopt(&self, spec: &ContainerSpec) -> Result<Option<Adopted>> {
         let name = spec.name();
         let Some(found) = self.inspect_raw(&name).await? else { return Ok(None) };
-        let labels = found.config.and_then(|config| config.labels).unwrap_or_default();
+        let labels = found.config.as_ref().and_then(|config| config.labels.as_ref());
         let ours = shape::key_labels(&spec.cluster, &spec.key)
             .iter()
-            .all(|(label, value)| labels.get(label) == Some(value));
-        if ours {
-            Ok(found.id)
-        } else {
-            Err(EngineError::Refused(format!(
+            .all(|(label, value)| labels.and_then(|labels| labels.get(label)) == Some(value));
+        if !ours {
+            return Err(EngineError::Refused(format!(
                 "somebody else's container has the name {name} on this node: remove or rename it"
-            )))
+            )));
         }
+        let ran = observe::container(&found).is_none_or(|container| container.status.has_run());
+        if !ran && !provide::has_volumes(&found, spec) {
+            self.remove(&name).await?;
+            return Ok(None);
+        }
+        Ok(found.id.map(|id| if ran { Adopted::Ran(id) } else { Adopted::New(id) }))
     }
+
+    /// A container that never ran, if it can.
+    async fn checked(&self, spec: &ContainerSpec, id: String) -> Result<String> {
+        self.with_volumes(spec, &id).await?;
+        self.with_shell(spec, id).await
+    }
+}
+
+/// A container that was there, by the engine's id.
+enum Adopted {
+    Ran(String),
+    New(String),
 }
 
 impl DockerEngine {
@@ -243,13 +261,13 @@ impl Engine for DockerEngine {
         // for that, and the caller's next pass for everything slower.
         for _ in 0..2 {
             match self.try_create(spec).await {
-                Ok(id) => return self.with_shell(spec, id).await,
+                Ok(id) => return self.checked(spec, id).await,
                 Err(CreateFailure::Other(error)) => return Err(error),
-                Err(CreateFailure::NameTaken) => {
-                    if let Some(id) = self.adopt(spec).await? {
-                        return self.with_shell(spec, id).await;
-                    }
-                }
+                Err(CreateFailure::NameTaken) => match self.adopt(spec).await? {
+                    Some(Adopted::Ran(id)) => return Ok(id),
+                    Some(Adopted::New(id)) => return self.checked(spec, id).await,
+                    None => {}
+                },
             }
         }
         Err(EngineError::Failed(format!(
@@ -271,7 +289,13 @@ impl Engine for DockerEngine {
         let call = self.connection.call(WORK, |docker| async move {
             docker.start_container(name, None::<StartContainerOptions>).await
         });
-        call.await.map_err(|error| start_failure(error, name))
+        match call.await {
+            Err(error) if failure::no_guest(&error) => {
+                self.without_guest(name).await?;
+                Err(EngineError::Failed(failure::words(&error)))
+            }
+            started => started.map_err(|error| start_failure(error, name)),
+        }
     }
 
     async fn stop(&self, name: &str, grace: Duration) -> Result<()> {
@@ -363,16 +387,16 @@ impl Engine for DockerEngine {
         Ok(if found.running == Some(true) { None } else { code })
     }
 
-    async fn provide(&self, volume: &Volume, image: &str, content: &dyn Content) -> Result<()> {
-        self.fill(volume, image, content).await
+    async fn provide(&self, volume: &Volume, image: &str, content: &dyn Content) -> Result<String> {
+        filling::provide(self, &self.filling, volume, image, content).await
     }
 
     async fn volumes(&self, cluster: &str) -> Result<Vec<Volume>> {
-        self.list_volumes(cluster).await
+        Ok(filling::known(cluster, self.labelled(CLUSTER_LABEL, cluster).await?))
     }
 
     async fn remove_volume(&self, name: &str) -> Result<()> {
-        self.discard(name).await
+        filling::discard(self, name).await
     }
 
     async fn put_archive(&self, name: &str, folder: &str, tar: Bytes) -> Result<()> {
@@ -392,12 +416,11 @@ impl Engine for DockerEngine {
             .download_from_container(name, Some(options))
             .map_err(move |error| classify(error, &subject));
         // The first piece tells whether container and path exist.
-        let mut stream = Box::pin(stream.peekable());
-        let first = tokio::time::timeout(WORK, stream.as_mut().peek()).await;
+        let mut stream = Box::pin(streams::moving(stream.boxed(), WORK).peekable());
+        let first = stream.as_mut().peek().await;
         match first {
-            Err(_) => Err(failure::silent(WORK)),
-            Ok(Some(Err(error))) => Err(error.clone()),
-            Ok(Some(Ok(_)) | None) => Ok(stream),
+            Some(Err(error)) => Err(error.clone()),
+            Some(Ok(_)) | None => Ok(stream),
         }
     }
 

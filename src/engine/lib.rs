@@ -6,6 +6,7 @@
 
 mod connect;
 mod docker;
+mod filling;
 mod images;
 mod model;
 pub mod simulated;
@@ -51,13 +52,15 @@ pub trait Engine: Images {
         auth: Option<&RegistryAuth>,
     ) -> Result<BoxStream<'static, Result<String>>>;
     /// Fills a volume of this node, for containers to have read-only, by means of any image that
-    /// is there. One that is whole is left as it is.
-    async fn provide(&self, volume: &Volume, image: &str, content: &dyn Content) -> Result<()>;
-    /// All volumes of this cluster.
+    /// is there, and gives the name by which they have it. One that is whole is left as it is;
+    /// whatever fails here, what is not whole is taken for whole by nobody.
+    async fn provide(&self, volume: &Volume, image: &str, content: &dyn Content) -> Result<String>;
+    /// All volumes of this cluster, whole or not.
     async fn volumes(&self, cluster: &str) -> Result<Vec<Volume>>;
     /// Removes a volume; one that a container has stays.
     async fn remove_volume(&self, name: &str) -> Result<()>;
-    /// Makes a container and gives the engine's id; one of the same name is taken as it is.
+    /// Makes a container and gives the engine's id; one of the same name is taken as it is, unless
+    /// it never ran and has other volumes. The volumes are what was provided, or it is not made.
     async fn create(&self, spec: &ContainerSpec) -> Result<String>;
     /// Starts a container that never ran; one that runs or ran is left as it is.
     async fn start(&self, name: &str) -> Result<()>;

@@ -98,7 +98,8 @@ pub struct ContainerSpec {
     pub command: Arc<str>,
     /// The program that runs the command in the shell's place.
     pub guest: Option<Guest>,
-    /// The volume with the job's code: read-only, as `code` in the folder that the image starts in.
+    /// The volume with the job's code, as [`crate::Engine::provide`] has named it: read-only, as
+    /// `code` in the folder that the image starts in.
     pub code: Option<String>,
     /// Folders of the node that the container has as well.
     pub folders: Vec<Folder>,
@@ -128,6 +129,12 @@ impl ContainerSpec {
     #[must_use]
     pub fn name(&self) -> String {
         self.key.container_name(&self.cluster)
+    }
+
+    /// The volumes that were filled for it.
+    pub fn volumes(&self) -> impl Iterator<Item = &str> {
+        let guest = self.guest.iter().map(|guest| guest.volume.as_str());
+        guest.chain(self.code.as_deref())
     }
 }
 
@@ -161,7 +168,7 @@ pub struct Folder {
 /// The program that runs a container's command and lets people enter.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Guest {
-    /// The volume it is in; see [`crate::Engine::provide`].
+    /// The volume it is in, as [`crate::Engine::provide`] has named it.
     pub volume: String,
     /// What it is told, a [`protocol::guest::GuestConfig`] as JSON.
     pub config: String,
@@ -219,6 +226,17 @@ pub enum ContainerStatus {
         /// What the engine says when it could not be started.
         error: Option<String>,
     },
+}
+
+impl ContainerStatus {
+    /// Whether it was ever started.
+    #[must_use]
+    pub fn has_run(&self) -> bool {
+        match self {
+            Self::Created | Self::Exited { started_at: None, .. } => false,
+            Self::Running { .. } | Self::Exited { started_at: Some(_), .. } => true,
+        }
+    }
 }
 
 /// Which part of the log.

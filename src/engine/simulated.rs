@@ -13,11 +13,13 @@
 //! images are where they were saved, and one has the files that its container had.
 
 mod address;
+mod faults;
 mod files;
 mod images;
 mod node;
 mod plan;
 mod streams;
+mod volumes;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,18 +27,20 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use futures::{StreamExt, TryStreamExt};
 use protocol::ids::TaskKey;
 use protocol::resources::{Capacity, Gpu};
 use protocol::spec::RegistryAuth;
 use protocol::time::Timestamp;
 
+use crate::filling::{self, CLUSTER_LABEL};
 use crate::{
     Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, EngineInfo, Exec,
     LogChunk, LogRequest, Result, Stats, Volume,
 };
 pub(crate) use address::SimAddress;
+pub use faults::{Call, Fault};
 pub use node::Given;
 use node::Node;
 
@@ -196,7 +200,7 @@ impl Engine for Simulated {
         let panics = self.node.look(|state| std::mem::take(&mut state.next_list_panics));
         assert!(!panics, "this list was to panic");
         tokio::time::sleep(self.node.look(|state| state.list_time)).await;
-        self.node.reach(|state| Ok(state.list(cluster)))
+        self.node.call(Call::List, |state| Ok(state.list(cluster))).await
     }
 
     async fn written(&self, cluster: &str) -> Result<HashMap<TaskKey, u64>> {
@@ -223,11 +227,21 @@ impl Engine for Simulated {
     async fn create(&self, spec: &ContainerSpec) -> Result<String> {
         let panics = self.node.look(|state| std::mem::take(&mut state.next_create_panics));
         assert!(!panics, "this create was to panic");
-        self.node.reach_and_wake(|state| state.create(spec))
+        let (id, has_run) = self.node.call(Call::Create, |state| state.create(spec)).await?;
+        if has_run {
+            return Ok(id);
+        }
+        for volume in spec.volumes() {
+            if !filling::stands(self, volume).await? {
+                self.remove(&spec.name()).await?;
+                return Err(filling::removed(volume));
+            }
+        }
+        Ok(id)
     }
 
     async fn start(&self, name: &str) -> Result<()> {
-        self.node.reach_and_wake(|state| state.start(name))
+        self.node.call(Call::Start, |state| state.start(name)).await
     }
 
     async fn stop(&self, name: &str, grace: Duration) -> Result<()> {
@@ -246,10 +260,11 @@ impl Engine for Simulated {
     }
 
     async fn remove(&self, name: &str) -> Result<()> {
-        self.node.reach_and_wake(|state| {
+        let remove = |state: &mut node::State| {
             state.remove(name);
             Ok(())
-        })
+        };
+        self.node.call(Call::Remove, remove).await
     }
 
     async fn changes(&self, _cluster: &str) -> Result<BoxStream<'static, Result<()>>> {
@@ -294,29 +309,18 @@ impl Engine for Simulated {
         self.node.reach(|state| state.exec_code(id))
     }
 
-    async fn provide(&self, volume: &Volume, _image: &str, content: &dyn Content) -> Result<()> {
-        if self.node.reach(|state| Ok(state.volumes.contains_key(&volume.name)))? {
-            return Ok(());
-        }
-        // It is read to its end, so that what is wrong with it is wrong here as well.
-        let mut tar = content.tar().await?;
-        while tar.try_next().await?.is_some() {}
-        self.node.reach(|state| {
-            state.volumes.insert(volume.name.clone(), volume.clone());
-            Ok(())
-        })
+    async fn provide(&self, volume: &Volume, image: &str, content: &dyn Content) -> Result<String> {
+        filling::provide(self, self.node.filling(), volume, image, content).await
     }
 
     async fn volumes(&self, cluster: &str) -> Result<Vec<Volume>> {
-        let ours = |volume: &&Volume| volume.cluster == cluster;
-        self.node.reach(|state| Ok(state.volumes.values().filter(ours).cloned().collect()))
+        let found = self.node.reach(|state| Ok(state.volumes.labelled(CLUSTER_LABEL, cluster)))?;
+        Ok(filling::known(cluster, found))
     }
 
     async fn remove_volume(&self, name: &str) -> Result<()> {
-        self.node.reach(|state| {
-            state.volumes.remove(name);
-            Ok(())
-        })
+        self.node.call(Call::RemoveVolume, |_| Ok(())).await?;
+        filling::discard(self, name).await
     }
 
     async fn put_archive(&self, name: &str, folder: &str, tar: Bytes) -> Result<()> {

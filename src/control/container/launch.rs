@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use api::changes::Change;
-use engine::{ContainerSpec, Engine, EngineError};
+use engine::{Engine, EngineError};
 use futures::StreamExt;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::TaskKey;
@@ -152,9 +152,10 @@ async fn begin(
     _turn: Turn,
     cancel: &CancellationToken,
 ) -> Result<(), LaunchError> {
+    let provided = provide(launch, engine).await?;
     let admitted = launch.attempt.admitted(&launch.shared).await?;
-    let spec = container::spec(launch, &admitted).await?;
-    create(launch, engine, &spec).await?;
+    let spec = container::spec(launch, &admitted, provided).await?;
+    engine.create(&spec).await?;
     let name = spec.name();
     drop(spec);
     if cancel.is_cancelled() {
@@ -189,22 +190,27 @@ async fn tell_if_changed(launch: &Launch, admitted: &Admitted) {
     }
 }
 
-async fn create(
-    launch: &Launch,
-    engine: &dyn Engine,
-    spec: &ContainerSpec,
-) -> Result<(), LaunchError> {
+/// Volumes that are whole, by the names by which a container has them.
+#[derive(Debug, Default)]
+struct Provided {
+    guest: Option<String>,
+    code: Option<String>,
+}
+
+/// Fills what the container is to have, unless it is there.
+async fn provide(launch: &Launch, engine: &dyn Engine) -> Result<Provided, LaunchError> {
+    let image = &launch.role()?.image;
+    let mut provided = Provided::default();
     if let Some(guest) = &launch.shared.guest {
-        engine.provide(&guest.volume, &spec.image, &guest.archive).await?;
+        provided.guest = Some(engine.provide(&guest.volume, image, &guest.archive).await?);
     }
     if let Some(code) = code(launch).await? {
         let (job, attempt) = (launch.attempt.job, launch.task.attempt);
         let volume = code::volume(&launch.shared.installation, job, attempt);
         launch.say(format!("putting {} into place", code.told));
-        engine.provide(&volume, &spec.image, &code).await?;
+        provided.code = Some(engine.provide(&volume, image, &code).await?);
     }
-    engine.create(spec).await?;
-    Ok(())
+    Ok(provided)
 }
 
 async fn code(launch: &Launch) -> Result<Option<Code>, LaunchError> {

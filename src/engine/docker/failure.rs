@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use bollard::errors::Error;
+use protocol::guest::PROGRAM;
 
 use crate::EngineError;
 
@@ -83,6 +84,16 @@ pub(super) fn start_failure(error: Error, name: &str) -> EngineError {
         return EngineError::PortTaken(text);
     }
     classify(error, name)
+}
+
+/// Whether a start failed since the guest is not where it should be: nothing of a job or an image can
+/// change that.
+pub(super) fn no_guest(error: &Error) -> bool {
+    let text = words(error);
+    let broken = ["no such file or directory", "not found", "permission denied", "exec format"];
+    status_of(error).is_some()
+        && text.contains(PROGRAM)
+        && broken.iter().any(|part| text.contains(part))
 }
 
 /// The image cannot run any command text.
@@ -179,6 +190,17 @@ mod tests {
                     directory: unknown";
         let error = start_failure(answer(400, text), "x");
         assert!(matches!(error, EngineError::Refused(text) if text.contains("no shell")));
+    }
+
+    #[test]
+    fn a_guest_that_is_not_there_is_told_from_what_a_job_lacks() {
+        let text = "OCI runtime create failed: exec: \"/.berth/bin/guest\": stat /.berth/bin/guest: no \
+                    such file or directory: unknown";
+        assert!(no_guest(&answer(400, text)));
+        let folder =
+            "error while creating mount source path '/data': mkdir /data: permission denied";
+        assert!(!no_guest(&answer(500, folder)));
+        assert!(!no_guest(&Error::RequestTimeoutError));
     }
 
     #[test]

@@ -15,10 +15,8 @@ use protocol::image::explicit;
 
 use super::network;
 use super::provide::mount;
+pub(super) use crate::filling::CLUSTER_LABEL;
 use crate::{ContainerSpec, Folder, GpuDevice, Network};
-
-/// The label that says which installation a container belongs to.
-pub(super) const CLUSTER_LABEL: &str = "berth.cluster";
 
 /// Runs the user's text, which comes as an argument: it is never part of a script of ours. Limits
 /// are raised here as far as the engine lets them be; asked of the engine, one that may not raise

@@ -10,6 +10,7 @@ use protocol::image::{SavedImage, canonical, explicit, repository};
 use protocol::spec::RegistryAuth;
 
 use super::Simulated;
+use super::faults::Call;
 use super::files::Files;
 use super::node::State;
 use super::streams::refusal;
@@ -71,10 +72,11 @@ impl Images for Simulated {
     }
 
     async fn remove_image(&self, image: &str) -> Result<()> {
-        self.node.reach(|state| {
+        let remove = |state: &mut State| {
             state.images.remove(&explicit(image));
             Ok(())
-        })
+        };
+        self.node.call(Call::RemoveImage, remove).await
     }
 
     async fn export(&self, image: &str) -> Result<BoxStream<'static, Result<Bytes>>> {

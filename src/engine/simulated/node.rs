@@ -9,10 +9,13 @@ use protocol::time::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::faults::Faults;
 use super::files::Files;
 use super::images::{Saved, WRITTEN};
 use super::plan::Plan;
-use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Folder, Result, Volume};
+use super::volumes::Volumes;
+use crate::filling::Labels;
+use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Folder, Result};
 
 static NODES: LazyLock<Mutex<HashMap<String, Arc<Node>>>> = LazyLock::new(Mutex::default);
 
@@ -22,6 +25,8 @@ static NODES: LazyLock<Mutex<HashMap<String, Arc<Node>>>> = LazyLock::new(Mutex:
 pub(super) struct Node {
     pub(super) name: String,
     state: Mutex<State>,
+    /// Held while a volume is being filled.
+    filling: tokio::sync::Mutex<()>,
     /// Counts the changes.
     changed: watch::Sender<u64>,
 }
@@ -36,10 +41,13 @@ pub(super) struct State {
     pub(super) next_create_panics: bool,
     pub(super) next_list_panics: bool,
     pub(super) pulled: HashSet<String>,
-    pub(super) volumes: BTreeMap<String, Volume>,
+    pub(super) faults: Faults,
+    pub(super) volumes: Volumes,
     pub(super) images: Saved,
     pub(super) commit_time: Duration,
     pub(super) starts: u64,
+    /// Starts with a volume that was not full.
+    pub(super) bare_starts: u64,
     pub(super) stops: u64,
     pub(super) list_time: Duration,
     /// What was read of logs.
@@ -74,8 +82,24 @@ pub(super) struct Kept {
     command: Arc<str>,
     pub(super) cpus: u32,
     pub(super) memory_mb: u64,
+    /// What was filled for it.
+    volumes: Box<[String]>,
     /// Of those that have folders of the node.
     given: Option<Box<Given>>,
+}
+
+impl Kept {
+    fn of(spec: &ContainerSpec) -> Self {
+        Self {
+            cluster: spec.cluster.clone(),
+            image: spec.image.clone(),
+            command: Arc::clone(&spec.command),
+            cpus: spec.cpus,
+            memory_mb: spec.memory_mb,
+            volumes: spec.volumes().map(str::to_owned).collect(),
+            given: Given::of(spec),
+        }
+    }
 }
 
 /// What a container has of its node's folders, and what it is told of them.
@@ -112,6 +136,7 @@ impl Node {
             Arc::new(Self {
                 name: name.to_owned(),
                 state: Mutex::default(),
+                filling: tokio::sync::Mutex::default(),
                 changed: watch::Sender::new(0),
             })
         });
@@ -123,6 +148,11 @@ impl Node {
             state.capacity = capacity;
             state.duration = duration;
         });
+    }
+
+    /// Held while a volume is being filled.
+    pub(super) fn filling(&self) -> &tokio::sync::Mutex<()> {
+        &self.filling
     }
 
     pub(super) fn watch(&self) -> watch::Receiver<u64> {
@@ -240,13 +270,19 @@ impl State {
         exists && (self.pull_time.is_none() || self.pulled.contains(&canonical(image)))
     }
 
-    pub(super) fn create(&mut self, spec: &ContainerSpec) -> Result<String> {
+    /// Makes a container, or takes the one that is there as it is, unless it never ran and has other
+    /// volumes. Gives its id, and whether it has run.
+    pub(super) fn create(&mut self, spec: &ContainerSpec) -> Result<(String, bool)> {
         if let Some(error) = self.next_create_error.take() {
             return Err(error);
         }
         let name = spec.name();
         if let Some(found) = self.containers.get(&name) {
-            return Ok(found.id.clone());
+            let has_run = found.status().has_run();
+            if has_run || found.kept.volumes.iter().map(String::as_str).eq(spec.volumes()) {
+                return Ok((found.id.clone(), has_run));
+            }
+            self.remove(&name);
         }
         if !self.has_image(&spec.image) {
             return Err(EngineError::NoImage {
@@ -254,18 +290,13 @@ impl State {
                 message: format!("No such image: {}", spec.image),
             });
         }
+        // As engines do it: whatever volume a container names is there then.
+        spec.volumes().for_each(|volume| self.volumes.ensure(volume, Labels::new()));
         self.next_id += 1;
         *self.made.entry(name.clone()).or_default() += 1;
         let id = format!("{:016x}", self.next_id);
         let made = SimContainer {
-            kept: Kept {
-                cluster: spec.cluster.clone(),
-                image: spec.image.clone(),
-                command: Arc::clone(&spec.command),
-                cpus: spec.cpus,
-                memory_mb: spec.memory_mb,
-                given: Given::of(spec),
-            },
+            kept: Kept::of(spec),
             files: self.images.get(&explicit(&spec.image)).cloned().unwrap_or_default(),
             plan: Plan::of(&spec.command, self.duration),
             id: id.clone(),
@@ -275,13 +306,21 @@ impl State {
             written: Vec::new(),
         };
         self.containers.insert(name, made);
-        Ok(id)
+        Ok((id, false))
+    }
+
+    /// Whether a container has this volume.
+    pub(super) fn has_volume(&self, volume: &str) -> bool {
+        let mut volumes = self.containers.values().flat_map(|found| found.kept.volumes.iter());
+        volumes.any(|has| has == volume)
     }
 
     pub(super) fn start(&mut self, name: &str) -> Result<()> {
         if let Some(error) = self.next_start_error.take() {
             return Err(error);
         }
+        let mut volumes = self.find(name)?.kept.volumes.iter();
+        let is_bare = volumes.any(|volume| !self.volumes.is_full(volume));
         let found = self.find_mut(name)?;
         match found.phase {
             Phase::Running { .. } | Phase::Exited { .. } => return Ok(()),
@@ -297,6 +336,7 @@ impl State {
             self.ends.insert((ends, name.to_owned()));
         }
         self.starts += 1;
+        self.bare_starts += u64::from(is_bare);
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use protocol::time::Timestamp;
 use tokio::sync::watch;
 use tokio_util::io::ReaderStream;
 
+use super::faults::Call;
 use super::node::Node;
 use crate::{ContainerStatus, EngineError, Exec, LogChunk, LogRequest, Result, Stream};
 
@@ -83,6 +84,7 @@ pub(super) fn logs(
 impl Log {
     async fn next(&mut self) -> Option<Result<LogChunk>> {
         loop {
+            self.node.until_answering(Call::Logs).await;
             if let Some((at, line)) = self.ready.pop_front() {
                 let bytes = Bytes::from(line + "\n");
                 self.node.look(|state| state.log_bytes += bytes.len() as u64);

@@ -11,10 +11,10 @@ use protocol::placement::TaskPlacement;
 use protocol::resources::Gpu;
 use protocol::spec::TaskRole;
 
-use super::Launch;
 use super::attempt::{Admitted, Read};
 use super::error::LaunchError;
-use crate::container::{code, endpoint, folders, guest, public_keys};
+use super::{Launch, Provided};
+use crate::container::{endpoint, folders, guest, public_keys};
 use crate::known::cluster::capacity;
 
 /// Makes the spec of a task's container. It grows with the number of tasks: it is made when there is
@@ -22,6 +22,7 @@ use crate::known::cluster::capacity;
 pub(super) async fn spec(
     launch: &Launch,
     admitted: &Admitted,
+    provided: Provided,
 ) -> Result<ContainerSpec, LaunchError> {
     let read = launch.attempt.read(&launch.shared).await?;
     let (role, place) = (launch.role()?, launch.place()?);
@@ -33,7 +34,7 @@ pub(super) async fn spec(
     let mut spec = ContainerSpec {
         gpus: devices(place, &capacity(node).gpus),
         gpu_runtime: node.settings.gpu_runtime,
-        ..plain(launch, &read, (role, place, network), admitted)
+        ..plain(launch, &read, (role, place, network), (admitted, provided))
     };
     if let Some(mount) = folders::mount(&launch.shared, node) {
         let wanted = launch.attempt.folders(&launch.shared).await?;
@@ -49,7 +50,7 @@ fn plain(
     launch: &Launch,
     read: &Read,
     (role, place, network): (&TaskRole, &TaskPlacement, Network),
-    admitted: &Admitted,
+    (admitted, provided): (&Admitted, Provided),
 ) -> ContainerSpec {
     let (attempt, task, shared) = (&launch.attempt, launch.task, &launch.shared);
     let command = read.commands.get(task.role as usize).map(Arc::clone).unwrap_or_default();
@@ -59,20 +60,22 @@ fn plain(
         ("berth.task".to_owned(), format!("{}-{}", role.name, task.index)),
     ]);
     let facts = attempt.facts(shared);
-    let volume = || code::volume(&shared.installation, attempt.job, task.attempt).name;
+    let Provided { guest, code } = provided;
+    let own_network = network != Network::Host;
+    let tell = |volume| told(launch, read, (role, place, own_network), (admitted, volume));
     ContainerSpec {
         cluster: shared.installation.clone(),
         key: task,
         labels,
         image: role.image.clone(),
-        guest: told(launch, read, (role, place, network != Network::Host), admitted),
+        guest: guest.and_then(tell),
         command,
         job_env: Arc::clone(&read.env),
         env: environment::of_task(&facts, &read.env, Some(place), (task.role, task.index)),
         cpus: role.resources.cpus,
         memory_mb: role.resources.memory_mb,
         shm_mb: role.shm_mb,
-        code: attempt.spec.code_dir.is_some().then(volume),
+        code,
         folders: Vec::new(),
         gpus: Vec::new(),
         gpu_runtime: protocol::cluster::GpuRuntime::None,
@@ -107,9 +110,8 @@ fn told(
     launch: &Launch,
     read: &Read,
     (role, place, own_network): (&TaskRole, &TaskPlacement, bool),
-    admitted: &Admitted,
+    (admitted, volume): (&Admitted, String),
 ) -> Option<engine::Guest> {
-    let program = launch.shared.guest.as_ref()?;
     let attempt = &launch.attempt;
     let job = (attempt.job, &attempt.key, attempt.spec.as_ref());
     let command = read.commands.get(launch.task.role as usize)?.to_string();
@@ -117,7 +119,7 @@ fn told(
     let admitted = [admitted.lines.as_slice(), &of_job].concat();
     let seal = &launch.shared.seal;
     let config = guest::told(seal, job, (place, &read.peers, own_network), command, admitted);
-    Some(engine::Guest { volume: program.volume.name.clone(), config })
+    Some(engine::Guest { volume, config })
 }
 
 fn devices(place: &TaskPlacement, known: &[Gpu]) -> Vec<GpuDevice> {

@@ -440,18 +440,39 @@ async fn volumes(world: World) {
     let foreign = volume("foreign", "another", None);
     let error = engine.provide(&code, &world.image, &Broken(whole.clone())).await.unwrap_err();
     assert!(error.to_string().contains("the source is gone"), "{error:?}");
+    assert_eq!(engine.volumes("contract").await.unwrap(), [code.clone()], "it is to be removed");
+    let mut names = Vec::new();
     for volume in [&code, &guest, &foreign, &code] {
-        engine.provide(volume, &world.image, &whole).await.unwrap();
+        names.push(engine.provide(volume, &world.image, &whole).await.unwrap());
     }
-    // What is whole is not filled again.
-    engine.provide(&code, &world.image, &Broken(whole)).await.unwrap();
-    let mut found = engine.volumes("contract").await.unwrap();
-    found.sort_by(|one, other| one.name.cmp(&other.name));
+    assert_eq!(names[0], names[3], "what is whole is not filled again");
+    let again = engine.provide(&code, &world.image, &Broken(whole.clone())).await.unwrap();
+    assert_eq!(again, names[0]);
+    let found = engine.volumes("contract").await.unwrap();
     assert_eq!(found, [code.clone(), guest.clone()]);
+
+    let mut spec = world.spec(237, "true");
+    spec.code = Some(names[0].clone());
+    engine.create(&spec).await.unwrap();
+    engine.remove_volume(&code.name).await.unwrap();
+    let left = engine.volumes("contract").await.unwrap();
+    assert_eq!(left, [code.clone(), guest.clone()], "a container has it");
+    // What is filled after that is another one, and the container, which never ran, is made anew.
+    let anew = engine.provide(&code, &world.image, &whole).await.unwrap();
+    assert_ne!(anew, names[0]);
+    spec.code = Some(anew);
+    let first = world.see(&spec.name()).await.id;
+    assert_ne!(engine.create(&spec).await.unwrap(), first);
+    engine.remove(&spec.name()).await.unwrap();
     for volume in [&code, &guest, &foreign, &code] {
         engine.remove_volume(&volume.name).await.unwrap();
     }
     assert_eq!(engine.volumes("contract").await.unwrap(), []);
+    // An engine makes a volume that is not there: no task is to have that one.
+    let error = engine.create(&spec).await.unwrap_err();
+    assert!(matches!(error, EngineError::Failed(_)), "{error:?}");
+    assert_eq!(engine.inspect(&spec.name()).await.unwrap(), None, "it is not kept");
+    engine.remove_volume(spec.code.as_deref().unwrap()).await.unwrap();
 }
 
 async fn changes(world: World) {

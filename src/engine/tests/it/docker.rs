@@ -31,6 +31,7 @@ async fn docker_keeps_the_contract() {
     cases.add("bash is preferred", bash_is_preferred);
     cases.add("code", code);
     cases.add("folders", folders);
+    cases.add("no guest", no_guest);
     cases.add("no shell", no_shell);
     cases.add("long command", long_command);
     cases.add("both streams", both_streams);
@@ -138,11 +139,11 @@ async fn code(world: World) {
     image::file(&mut tar, "lib/a.txt", 0o444, b"a text\n");
     let tar = Bytes::from(tar.into_inner().unwrap());
     let volume = Volume { name: "berth-code-311".into(), cluster: "code".into(), attempt: None };
-    world.engine.provide(&volume, &world.image, &tar).await.unwrap();
+    let name = world.engine.provide(&volume, &world.image, &tar).await.unwrap();
     let script =
         "cat code/lib/a.txt && cd code && cd .. && pwd; touch code/b 2>/dev/null || echo kept";
     let mut spec = world.spec(311, script);
-    spec.code = Some(volume.name.clone());
+    spec.code = Some(name);
     world.engine.create(&spec).await.unwrap();
     world.engine.start(&spec.name()).await.unwrap();
     assert_eq!(world.code(&spec.name()).await, 0);
@@ -179,6 +180,26 @@ async fn folders(world: World) {
     missing.folders = vec![Folder { source: at("no"), target: "/no".into(), read_only: true }];
     let error = world.engine.create(&missing).await.unwrap_err();
     assert!(matches!(&error, EngineError::Refused(text) if text.contains("/no")), "{error:?}");
+}
+
+/// As when somebody has removed a file of the volume.
+async fn no_guest(world: World) {
+    let mut tar = tar::Builder::new(Vec::new());
+    image::file(&mut tar, "other", 0o755, b"no guest\n");
+    let tar = Bytes::from(tar.into_inner().unwrap());
+    let cluster = "guest-314".to_owned();
+    let volume = Volume { name: "berth-guest-314".into(), cluster, attempt: None };
+    let name = world.engine.provide(&volume, &world.image, &tar).await.unwrap();
+    let mut spec = world.spec(314, "true");
+    spec.guest = Some(engine::Guest { volume: name.clone(), config: "{}".into() });
+    world.engine.create(&spec).await.unwrap();
+    let error = world.engine.start(&spec.name()).await.unwrap_err();
+    assert!(matches!(error, EngineError::Failed(_)), "{error:?}");
+    assert_eq!(world.engine.inspect(&spec.name()).await.unwrap(), None, "it is made anew");
+    let anew = world.engine.provide(&volume, &world.image, &tar).await.unwrap();
+    assert_ne!(anew, name);
+    world.engine.remove_volume(&volume.name).await.unwrap();
+    assert_eq!(world.engine.volumes(&volume.cluster).await.unwrap(), []);
 }
 
 async fn no_shell(world: World) {

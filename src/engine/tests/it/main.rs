@@ -8,5 +8,6 @@ mod contract;
 mod docker;
 mod dockerd;
 mod endpoints;
+mod filling;
 mod image;
 mod simulated;
