@@ -8,6 +8,7 @@ pub(crate) mod jobs;
 pub(crate) mod kept;
 pub(crate) mod nodes;
 pub(crate) mod passes;
+pub(crate) mod rests;
 pub(crate) mod schedule;
 pub(crate) mod sightings;
 pub(crate) mod supervised;

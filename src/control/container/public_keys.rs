@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use api::{Error, ErrorCode, Result};
 use database::public_keys::PublicKeyRecord;
@@ -29,6 +30,9 @@ const LONGEST: usize = 8_192;
 const LEAST_RSA_BITS: u32 = 2_048;
 /// Tasks that are told at the same time.
 const AT_ONCE: usize = 8;
+/// So long that takes at most: neither a user who changes his keys nor a launch waits for engines that
+/// do not answer.
+const TELLING: Duration = Duration::from_secs(10);
 
 /// A key as a user gives it: one line of OpenSSH's, such as `id_ed25519.pub` has.
 pub(crate) fn read(label: &str, text: &str, at: Timestamp) -> Result<PublicKeyRecord> {
@@ -155,7 +159,9 @@ async fn tell(shared: &Shared, task: Task, lines: String) {
         Ok(archive) => archive,
         Err(error) => return tracing::error!(%error, "keys cannot be packed"),
     };
-    match engine.put_archive(&name, FOLDER, archive.into()).await {
+    let told = tokio::time::timeout(TELLING, engine.put_archive(&name, FOLDER, archive.into()));
+    let silent = |_| Err(EngineError::Unreachable("it takes too long".to_owned()));
+    match told.await.unwrap_or_else(silent) {
         // One that is about to be made is made with them.
         Ok(()) | Err(EngineError::NoContainer(_)) => {}
         Err(error) => {

@@ -106,7 +106,16 @@ impl Spools {
         Ok(spool)
     }
 
-    /// The whole log of a container that has ended.
+    /// Waits until whoever follows the log of a container that has ended has it whole, for a while.
+    pub(crate) async fn settled(&self, key: &TaskKey) {
+        let held = lock(&self.held).get(key).cloned();
+        if let Some(spool) = held {
+            let ended = spool.until(|reached| reached.end.is_some());
+            let _or_not_yet = tokio::time::timeout(PATIENCE, ended).await;
+        }
+    }
+
+    /// The whole log of a container that has ended: as it was followed, or read anew.
     pub(crate) async fn whole(
         &self,
         shared: &Shared,
@@ -114,11 +123,7 @@ impl Spools {
         key: &TaskKey,
     ) -> engine::Result<LogReader> {
         let held = lock(&self.held).get(key).cloned();
-        if let Some(spool) = held
-            && let ended = spool.until(|reached| reached.end.is_some())
-            && let Ok(reached) = tokio::time::timeout(PATIENCE, ended).await
-            && reached.end == Some(End::Whole)
-        {
+        if let Some(spool) = held.filter(|spool| spool.reached().end == Some(End::Whole)) {
             return Ok(spool.reader());
         }
         let spool = self.begin(&mut lock(&self.held), shared, *key);

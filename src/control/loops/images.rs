@@ -3,15 +3,16 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use api::changes::Change;
 use database::images::{ImageRecord, ImageUpdate};
-use protocol::ids::{TaskKey, UserName};
+use protocol::ids::{NodeName, TaskKey, UserName};
 use protocol::image::ImageState;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::loops::rests::Rests;
 use crate::loops::supervised::caught;
 use crate::records::happened;
 use crate::shared::{Shared, lock};
@@ -22,7 +23,8 @@ mod save;
 
 /// They are looked at so often even when nothing rings.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// So many are worked at.
+/// So many are made and pushed on one node, and so many are removed from all: a node that does not
+/// answer keeps those of others waiting no longer.
 const AT_ONCE: usize = 4;
 
 /// Holds the containers that were being saved when the server ended, and reads which images are
@@ -41,7 +43,8 @@ fn only_hold(shared: &Shared, images: &[ImageRecord]) {
 
 /// Runs until shutdown; what is under way is given up, the next server does it again.
 pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
-    let works = Works { shared, under_way: Arc::default(), running: TaskTracker::new() };
+    let (under_way, rests) = (Arc::default(), Arc::default());
+    let works = Works { shared, under_way, rests, running: TaskTracker::new() };
     loop {
         if let Err(error) = works.pass(&shutdown).await {
             tracing::error!(%error, "saved images cannot be looked at; it is repeated");
@@ -56,15 +59,34 @@ pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
 
 struct Works {
     shared: Arc<Shared>,
-    /// Images that are worked at, with the container and the owner of each.
-    under_way: Arc<Mutex<HashMap<i64, (TaskKey, UserName)>>>,
+    /// Images that are worked at.
+    under_way: Arc<Mutex<HashMap<i64, Work>>>,
+    /// Those at which work has failed, each with what it was.
+    rests: Arc<Rests<(i64, ImageState)>>,
     running: TaskTracker,
+}
+
+/// Work at an image.
+struct Work {
+    container: TaskKey,
+    owner: UserName,
+    /// Where it is made; `None`: it is removed from wherever it is.
+    node: Option<NodeName>,
+}
+
+impl Work {
+    fn at(image: &ImageRecord) -> Self {
+        let node = (image.state != ImageState::Removing).then(|| image.node.clone());
+        Self { container: image.container, owner: image.owner.clone(), node }
+    }
 }
 
 impl Works {
     async fn pass(&self, shutdown: &CancellationToken) -> Result<(), database::Error> {
         let images = database::images::under_way(self.shared.database.read()).await?;
-        self.shared.images.progress().retain(|id, _| images.iter().any(|image| image.id == *id));
+        let is_there = |id: &i64| images.iter().any(|image| image.id == *id);
+        self.shared.images.progress().retain(|id, _| is_there(id));
+        self.rests.keep(|(id, _)| is_there(id));
         only_hold(&self.shared, &images);
         for image in images {
             if self.begin(&image) {
@@ -78,26 +100,28 @@ impl Works {
     /// of his take is known.
     fn begin(&self, image: &ImageRecord) -> bool {
         let mut under_way = lock(&self.under_way);
-        let of_same = |(container, owner): &(TaskKey, UserName)| {
-            *container == image.container || *owner == image.owner
-        };
+        let work = Work::at(image);
+        let of_same = |other: &Work| other.container == work.container || other.owner == work.owner;
         let busy = under_way.contains_key(&image.id) || under_way.values().any(of_same);
-        if busy || under_way.len() >= AT_ONCE {
+        let there = under_way.values().filter(|other| other.node == work.node).count();
+        let rests = self.rests.rests(&(image.id, image.state), Instant::now());
+        if busy || there >= AT_ONCE || rests {
             return false;
         }
-        under_way.insert(image.id, (image.container, image.owner.clone()));
+        under_way.insert(image.id, work);
         true
     }
 
     fn spawn(&self, image: ImageRecord, shutdown: CancellationToken) {
         let (shared, under_way) = (Arc::clone(&self.shared), Arc::clone(&self.under_way));
+        let rests = Arc::clone(&self.rests);
         self.running.spawn(async move {
             let id = image.id;
             let work = async {
                 match image.state {
                     ImageState::Saving | ImageState::Pushing => save::save(&shared, &image).await,
                     ImageState::Removing => remove::remove(&shared, &image).await,
-                    ImageState::Saved | ImageState::Pushed | ImageState::Failed => Ok(()),
+                    ImageState::Saved | ImageState::Pushed | ImageState::Failed => Ok(true),
                 }
             };
             let done = tokio::select! {
@@ -106,20 +130,25 @@ impl Works {
                 () = shutdown.cancelled() => return,
             };
             lock(&under_way).remove(&id);
-            match done {
-                Ok(Ok(())) => {}
+            let is_done = match done {
+                Ok(Ok(is_done)) => is_done,
                 Ok(Err(error)) => {
                     tracing::error!(%error, id, "a saved image cannot be recorded");
+                    false
                 }
                 Err(panic) => {
                     shared.own_failures.note_panic();
                     tracing::error!(%panic, id, "work at a saved image panicked; it is repeated");
-                    // Not before all are looked at in their time.
-                    return;
+                    false
                 }
+            };
+            if is_done {
+                rests.succeeded(&(id, image.state));
+                // Another one of his may be waiting for that.
+                shared.bells.images.ring();
+            } else {
+                rests.failed((id, image.state), Instant::now());
             }
-            // Another one of his may be waiting for that.
-            shared.bells.images.ring();
         });
     }
 }

@@ -29,6 +29,7 @@ mod pauses;
 mod read;
 mod record;
 mod tidy;
+mod turns;
 mod writes;
 
 use act::Acts;

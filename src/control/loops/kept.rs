@@ -1,6 +1,7 @@
 //! Says which tasks of jobs with `isDebug` have failed and are only kept to be looked into. They
 //! run as before, to the engine and to the records: what is said is for people.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ use crate::shared::Shared;
 
 /// They are looked at so often.
 const EVERY: Duration = Duration::from_secs(15);
+/// What a task says about its end is read within so long.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The most bytes that are read of what a task says about its end.
 const LARGEST: usize = 64 * 1024;
 
@@ -40,18 +43,26 @@ pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
 }
 
 async fn look(shared: &Shared) -> Result<(), database::Error> {
+    let mut silent = HashSet::new();
     for job in debugged(shared).await {
         let tasks = database::tasks::of_job(shared.database.read(), job.row.id).await?;
         for task in tasks.into_iter().filter(|task| task.state == State::Running) {
-            if shared.progress().contains_key(&task.key) {
+            let node = &task.placement.node;
+            if shared.progress().contains_key(&task.key) || silent.contains(node) {
                 continue;
             }
-            let engine = match shared.observations().get(&task.placement.node) {
+            let engine = match shared.observations().get(node) {
                 Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
                 Some(Observation::Silent) | None => continue,
             };
             let name = task.key.container_name(&shared.installation);
-            let Some(exit) = exit(engine.as_ref(), &name).await else { continue };
+            let exit = tokio::time::timeout(PATIENCE, exit(engine.as_ref(), &name)).await;
+            // Its other tasks would not answer either.
+            let Ok(exit) = exit else {
+                silent.insert(node.clone());
+                continue;
+            };
+            let Some(exit) = exit else { continue };
             shared.progress().insert(
                 task.key,
                 format!("failed with exit code {}: kept to be looked into", exit.code),

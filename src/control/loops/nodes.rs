@@ -16,6 +16,7 @@ use crate::known::refresh;
 use crate::loops::supervised::{self, Panics};
 use crate::shared::Shared;
 
+mod volumes;
 mod watcher;
 
 use watcher::Watcher;

@@ -6,13 +6,13 @@ use crate::container::images::answering;
 use crate::shared::Shared;
 
 /// Removes an image from all nodes, then forgets it. A node that is out of contact is waited for:
-/// what it still had would come back under a name that is free.
-pub(super) async fn remove(shared: &Shared, image: &ImageRecord) -> Result<(), database::Error> {
+/// what it still had would come back under a name that is free. Says whether it is done.
+pub(super) async fn remove(shared: &Shared, image: &ImageRecord) -> Result<bool, database::Error> {
     let nodes = answering(shared);
     for (node, engine) in &nodes {
         if let Err(error) = engine.remove_image(&image.image).await {
             say(shared, image, format!("removing: {node}: {error}"));
-            return Ok(());
+            return Ok(false);
         }
     }
     let cluster = shared.cluster();
@@ -20,11 +20,11 @@ pub(super) async fn remove(shared: &Shared, image: &ImageRecord) -> Result<(), d
     let silent = names.filter(|name| nodes.iter().all(|(node, _)| node != *name));
     if let Some(node) = silent.min() {
         say(shared, image, format!("removing: waiting for {node}, which is out of contact"));
-        return Ok(());
+        return Ok(false);
     }
     release(shared, image);
     shared.write(async |t| database::images::forget(t, image.id).await).await?;
     shared.images.progress().remove(&image.id);
     shared.tell(Change::Image { owner: image.owner.clone() });
-    Ok(())
+    Ok(true)
 }

@@ -11,22 +11,22 @@ use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
 /// Makes the image, and pushes it where that is wanted. What fails because the node is out of
-/// contact is done again when it answers.
-pub(super) async fn save(shared: &Shared, image: &ImageRecord) -> Result<(), database::Error> {
+/// contact is done again when it answers. Says whether something came of it.
+pub(super) async fn save(shared: &Shared, image: &ImageRecord) -> Result<bool, database::Error> {
     let engine = match shared.observations().get(&image.node) {
         Some(Observation::Answers { engine, .. }) => Some(Arc::clone(engine)),
         Some(Observation::Silent) | None => None,
     };
     let Some(engine) = engine else {
         say(shared, image, format!("waiting for {}, which is out of contact", image.node));
-        return Ok(());
+        return Ok(false);
     };
     let mut state = image.state;
     let done = work(shared, image, engine.as_ref(), &mut state).await;
     let update = match done {
         Ok(update) => update,
         Err(Failure::Database(error)) => return Err(error),
-        Err(Failure::Engine(EngineError::Unreachable(_))) => return Ok(()),
+        Err(Failure::Engine(EngineError::Unreachable(_))) => return Ok(false),
         Err(Failure::Engine(error)) => {
             let problem = Some(explained(image, &error));
             ImageUpdate { state: ImageState::Failed, bytes: None, problem }
@@ -34,7 +34,8 @@ pub(super) async fn save(shared: &Shared, image: &ImageRecord) -> Result<(), dat
     };
     shared.images.progress().remove(&image.id);
     release(shared, image);
-    step(shared, image, state, update).await.map(drop)
+    step(shared, image, state, update).await?;
+    Ok(true)
 }
 
 #[derive(Debug, thiserror::Error)]

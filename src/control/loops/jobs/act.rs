@@ -9,18 +9,19 @@ use engine::{ContainerStatus, Engine, LogRequest};
 use futures::StreamExt;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::cases::Cases;
 use super::memory::{Known, Memory};
+use super::turns::Turns;
 use crate::container::launch::gate::Gate;
 use crate::container::launch::put_off::PutOffs;
 use crate::container::launch::{self, Attempts, Launch, Launched};
 use crate::known::active::Active;
 use crate::known::cluster::Observation;
 use crate::logs::end::LogEnd;
+use crate::loops::rests::Rests;
 use crate::loops::supervised::caught;
 use crate::shared::{Shared, lock};
 use crate::wake::now;
@@ -32,10 +33,13 @@ const AT_ONCE: u32 = 16;
 const ROOM: u32 = 128;
 /// One job takes no more of that room.
 const SHARE: u32 = ROOM / 2;
-/// Logs read to explain an exit at the same time.
-const EXPLAINED_AT_ONCE: usize = 16;
-/// Logs kept at the same time: each may need some megabytes, and the disk is not quicker for more.
-const TIDIED_AT_ONCE: usize = 8;
+/// Logs read to explain an exit at the same time, and those of them that one node has.
+const EXPLAINED_AT_ONCE: (usize, usize) = (64, 16);
+/// So long such a log is read at most.
+const EXPLAIN: Duration = Duration::from_secs(10);
+/// Logs kept at the same time, and those of them that one node has: each may need some megabytes, and
+/// the disk is not quicker for more.
+const TIDIED_AT_ONCE: (usize, usize) = (32, 8);
 /// A container may take so long to end by itself when it is asked to.
 const GRACE: Duration = Duration::from_secs(30);
 /// So many bytes of a log's end are read to explain an exit code.
@@ -62,8 +66,10 @@ pub(super) struct Acts {
     put_offs: Arc<PutOffs>,
     gate: Arc<Gate>,
     of_nodes: Mutex<HashMap<NodeName, Arc<Gate>>>,
-    explaining: Arc<Semaphore>,
-    pub(super) tidying: Arc<Semaphore>,
+    explaining: Arc<Turns>,
+    pub(super) tidying: Arc<Turns>,
+    /// Nodes where tidying has failed.
+    pub(super) untidy: Arc<Rests<NodeName>>,
 }
 
 /// How an action went.
@@ -105,8 +111,9 @@ impl Acts {
             put_offs: Arc::default(),
             gate: Arc::new(Gate::new(ROOM, SHARE)),
             of_nodes: Mutex::default(),
-            explaining: Arc::new(Semaphore::new(EXPLAINED_AT_ONCE)),
-            tidying: Arc::new(Semaphore::new(TIDIED_AT_ONCE)),
+            explaining: Arc::new(Turns::new(EXPLAINED_AT_ONCE.0, EXPLAINED_AT_ONCE.1)),
+            tidying: Arc::new(Turns::new(TIDIED_AT_ONCE.0, TIDIED_AT_ONCE.1)),
+            untidy: Arc::default(),
         }
     }
 
@@ -182,10 +189,19 @@ impl Acts {
     pub(super) fn explain(&self, job: &Active, task: &Task) {
         let Some((engine, ended)) = self.ended(job, task) else { return };
         let name = task.key.container_name(&self.shared.installation);
-        let explaining = Arc::clone(&self.explaining);
-        self.act(task, move |_| async move {
-            let _one_of_some = explaining.acquire().await;
-            let log_tail = log_tail(engine.as_ref(), &name).await;
+        let (explaining, node) = (Arc::clone(&self.explaining), task.placement.node.clone());
+        self.act(task, move |cancel| async move {
+            let read = async {
+                let _turn = explaining.take(&node).await;
+                let log_tail = tokio::time::timeout(EXPLAIN, log_tail(engine.as_ref(), &name));
+                log_tail.await.unwrap_or_default()
+            };
+            // Who wants it to be over does not wait for an engine's log.
+            let log_tail = tokio::select! {
+                biased;
+                () = cancel.cancelled() => String::new(),
+                log_tail = read => log_tail,
+            };
             let oom_killed = ended.oom_killed
                 || ended.code == KILLED && was_killed_for_memory(engine.as_ref(), &name).await;
             let ended =

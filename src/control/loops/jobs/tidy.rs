@@ -1,13 +1,15 @@
 //! Containers that no active task has: their logs are kept, and they are removed.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use engine::Engine;
-use protocol::ids::TaskKey;
+use protocol::ids::{NodeName, TaskKey};
 use tokio::sync::Notify;
 
 use super::act::{Acts, Outcome, outcome};
 use super::cases::Cases;
+use super::turns::Turns;
 use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
@@ -23,7 +25,7 @@ pub(super) async fn tidy(
     }
     let keys: Vec<TaskKey> = left.iter().map(|left| left.key).collect();
     let recorded = database::tasks::recorded(shared.database.read(), &keys).await?;
-    for Left { key, engine, look } in left {
+    for Left { key, node, engine, look } in left {
         let state = recorded.get(&key);
         // Nothing that runs is taken away on the word of memory alone.
         if !whole && state.is_some_and(|state| !state.is_final()) {
@@ -33,10 +35,15 @@ pub(super) async fn tidy(
         }
         let shared = Arc::clone(shared);
         let ran = state.is_some();
-        let permits = Arc::clone(&acts.tidying);
+        let (tidying, untidy) = (Arc::clone(&acts.tidying), Arc::clone(&acts.untidy));
         acts.tidy(key, move || async move {
-            let _permit = permits.acquire().await;
-            let done = keep_and_remove(&shared, engine.as_ref(), &key, ran).await;
+            let of_node = (&node, &*engine, &*tidying);
+            let done = keep_and_remove(&shared, of_node, &key, ran).await;
+            if matches!(done, Outcome::Failed(_)) {
+                untidy.failed(node, Instant::now());
+            } else {
+                untidy.succeeded(&node);
+            }
             look.notify_one();
             done
         });
@@ -47,17 +54,21 @@ pub(super) async fn tidy(
 /// A container that no active task has.
 struct Left {
     key: TaskKey,
+    node: NodeName,
     engine: Arc<dyn Engine>,
     look: Arc<Notify>,
 }
 
-/// Those that are to be removed now; those that are being saved are left for later.
+/// Those that are to be removed now; those that are being saved, and those of nodes where that has
+/// just failed, are left for later.
 fn left(shared: &Shared, acts: &Acts, cases: &Cases) -> Vec<Left> {
-    let held = shared.images.held();
+    let (held, now) = (shared.images.held(), Instant::now());
     let left = cases.left().filter(|(key, _)| !held.contains(key));
+    let left = left.filter(|(_, node)| !acts.untidy.rests(node, now));
     let left = left.filter_map(|(key, node)| match cases.seen().get(node)? {
         Observation::Answers { engine, looked, look, .. } if !acts.pending(&key, *looked) => {
-            Some(Left { key, engine: Arc::clone(engine), look: Arc::clone(look) })
+            let (engine, look) = (Arc::clone(engine), Arc::clone(look));
+            Some(Left { key, node: node.clone(), engine, look })
         }
         Observation::Answers { .. } | Observation::Silent => None,
     });
@@ -67,15 +78,20 @@ fn left(shared: &Shared, acts: &Acts, cases: &Cases) -> Vec<Left> {
 /// Keeps the log of a task that ran, then removes its container. Done twice it comes to the same.
 async fn keep_and_remove(
     shared: &Shared,
-    engine: &dyn Engine,
+    (node, engine, tidying): (&NodeName, &dyn Engine, &Turns),
     key: &TaskKey,
     ran: bool,
 ) -> Outcome {
     let name = key.container_name(&shared.installation);
     if !ran {
         tracing::warn!(%name, "no job owns this container; it is removed");
-    } else if let Err(error) = keep_log(shared, engine, key).await {
-        return Outcome::Failed(format!("the log of {name} cannot be kept: {error}"));
+    } else {
+        // Whoever follows it has it whole in a moment, and takes nobody's turn meanwhile.
+        shared.spools.settled(key).await;
+        let _turn = tidying.take(node).await;
+        if let Err(error) = keep_log(shared, engine, key).await {
+            return Outcome::Failed(format!("the log of {name} cannot be kept: {error}"));
+        }
     }
     shared.spools.forget(key);
     outcome(engine.remove(&name).await)

@@ -1,6 +1,6 @@
 //! Keeps in touch with one node's engine.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use database::nodes::NodeObserved;
 use engine::{Container, EndpointOptions, Engine, EngineError, EngineInfo};
 use futures::StreamExt;
+use futures::stream::BoxStream;
 use protocol::cluster::NodeNetwork;
 use protocol::ids::{NodeName, TaskKey};
 use protocol::time::Timestamp;
@@ -15,6 +16,7 @@ use tokio::sync::Notify;
 use tokio::time::{Interval, interval_at};
 use tokio_util::sync::CancellationToken;
 
+use super::volumes::{self, Volumes};
 use crate::known::cluster::{Observation, wanted};
 use crate::known::sightings::says_the_same;
 use crate::shared::Shared;
@@ -24,12 +26,15 @@ use crate::wake::{now, rest};
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Its containers are looked at so often even when nothing calls for it.
 const LOOK: Duration = Duration::from_secs(30);
-/// Volumes that no job needs any more are looked for so often.
-const TIDY: Duration = Duration::from_secs(60);
+/// A look takes so long at most, however many containers are to be asked for one by one.
+const LONGEST_LOOK: Duration = Duration::from_secs(60);
 /// So many changes are answered by one look.
 const CHANGES_AT_ONCE: usize = 1_024;
 /// Pauses between attempts to reach an engine that does not answer.
 const PAUSES: [u64; 5] = [1, 2, 3, 5, 10];
+
+/// What tells that containers have changed.
+type Changes = BoxStream<'static, engine::Result<()>>;
 
 /// One node's watcher.
 #[derive(Debug)]
@@ -83,25 +88,52 @@ impl Watcher {
         let info = engine.info().await?;
         // Subscribing comes before the first look, so that nothing falls between the two.
         let changes = engine.changes(&self.shared.installation).await?;
-        let mut changes = changes.ready_chunks(CHANGES_AT_ONCE);
         self.found(&info);
         self.look_at(&engine, true).await?;
         *failures = 0;
+        let volumes = Volumes {
+            shared: Arc::clone(&self.shared),
+            node: self.name.clone(),
+            engine: Arc::clone(&engine),
+            part: self.part(volumes::EVERY),
+        };
+        tokio::select! {
+            lost = self.keep_in_touch(&engine, changes) => lost,
+            () = volumes.tidy() => Ok(()),
+        }
+    }
+
+    /// Looks at the containers whenever something calls for it, and asks whether the engine is there,
+    /// until it is not.
+    async fn keep_in_touch(
+        &mut self,
+        engine: &Arc<dyn Engine>,
+        changes: Changes,
+    ) -> engine::Result<()> {
+        let mut changes = changes.ready_chunks(CHANGES_AT_ONCE);
         let mut heartbeat = self.every(HEARTBEAT);
         let mut look = self.every(LOOK);
-        let mut tidy = self.every(TIDY);
+        let mut is_told = true;
         loop {
             tokio::select! {
                 changes = changes.next() => match changes {
                     Some(changes) => {
+                        is_told = true;
                         changes.into_iter().collect::<engine::Result<()>>()?;
-                        self.look_at(&engine, true).await?;
+                        self.look_at(engine, true).await?;
                     }
                     None => return Err(EngineError::Unreachable("its events ended".into())),
                 },
-                () = self.look.notified() => self.look_at(&engine, true).await?,
-                _ = look.tick() => self.look_at(&engine, false).await?,
-                _ = tidy.tick() => self.tidy_volumes(engine.as_ref()).await?,
+                () = self.look.notified() => { self.look_at(engine, true).await?; }
+                _ = look.tick() => {
+                    let was_told = std::mem::take(&mut is_told);
+                    if self.look_at(engine, false).await? && !was_told {
+                        // Nothing was told for so long, though there was something: the line is dead.
+                        let anew = engine.changes(&self.shared.installation).await?;
+                        changes = anew.ready_chunks(CHANGES_AT_ONCE);
+                        self.look_at(engine, true).await?;
+                    }
+                }
                 _ = heartbeat.tick() => { let info = engine.info().await?; self.found(&info); }
             }
         }
@@ -110,19 +142,25 @@ impl Watcher {
     /// Ticks of a period that begins at another moment for each node: thousands of them are not asked
     /// all at once.
     fn every(&self, period: Duration) -> Interval {
-        let part = period / PARTS * part_of(&self.name);
-        interval_at(tokio::time::Instant::now() + part, period)
+        interval_at(tokio::time::Instant::now() + self.part(period), period)
     }
 
-    /// Looks at the containers and shows what is there. Where nobody called for it (`called`), whoever
-    /// carries jobs on is only woken if there is anything new.
-    async fn look_at(&self, engine: &Arc<dyn Engine>, called: bool) -> engine::Result<()> {
+    /// This node's part of a period.
+    fn part(&self, period: Duration) -> Duration {
+        period / PARTS * part_of(&self.name)
+    }
+
+    /// Looks at the containers and shows what is there: says whether that is other than before. Where
+    /// nobody called for it (`called`), whoever carries jobs on is only woken then.
+    async fn look_at(&self, engine: &Arc<dyn Engine>, called: bool) -> engine::Result<bool> {
         let began = Instant::now();
         let looked = self.shared.moments.next();
-        let containers = engine.list(&self.shared.installation).await?;
+        let containers = tokio::time::timeout(LONGEST_LOOK, engine.list(&self.shared.installation));
+        let silent = |_| EngineError::Unreachable("its containers cannot be listed in time".into());
+        let containers = containers.await.map_err(silent)??;
         let containers: HashMap<_, _> =
             containers.into_iter().map(|container| (container.key, container)).collect();
-        let wakes = called || self.are_new(&containers);
+        let is_new = self.are_new(&containers);
         let observation = Observation::Answers {
             engine: Arc::clone(engine),
             looked,
@@ -131,11 +169,11 @@ impl Watcher {
             absence: self.absence,
         };
         self.shared.observations().insert(self.name.clone(), observation);
-        if wakes {
+        if called || is_new {
             self.shared.bells.jobs.ring();
         }
         rest(began).await;
-        Ok(())
+        Ok(is_new)
     }
 
     /// Whether the containers are others than at the last look.
@@ -146,33 +184,6 @@ impl Watcher {
             }
             Some(Observation::Silent) | None => true,
         }
-    }
-
-    /// Removes the volumes of attempts that are over, and those that only an earlier version needs.
-    async fn tidy_volumes(&self, engine: &dyn Engine) -> engine::Result<()> {
-        // The records are read after it, so that what is filled for a new attempt is known.
-        let volumes = engine.volumes(&self.shared.installation).await?;
-        if volumes.is_empty() {
-            return Ok(());
-        }
-        let jobs = match database::jobs::placed(self.shared.database.read()).await {
-            Ok(jobs) => jobs,
-            Err(error) => {
-                tracing::error!(node = %self.name, %error, "cannot tell which volumes are needed");
-                return Ok(());
-            }
-        };
-        let current: HashSet<_> = jobs.iter().map(|job| Some((job.id, job.attempt?))).collect();
-        for volume in volumes {
-            let needed = match volume.attempt {
-                Some(_) => current.contains(&volume.attempt),
-                None => self.shared.guest.as_ref().is_some_and(|guest| guest.volume == volume),
-            };
-            if !needed && let Err(error) = engine.remove_volume(&volume.name).await {
-                tracing::warn!(node = %self.name, volume = volume.name, %error, "a volume stays");
-            }
-        }
-        Ok(())
     }
 
     /// The engine answers.

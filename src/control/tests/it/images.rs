@@ -6,6 +6,7 @@ use api::images::{SaveImage, SavedImageView, TaskOfJob};
 use api::jobs::Submission;
 use api::users::NewUser;
 use api::{Actor, Backend, ErrorCode};
+use engine::simulated::Call;
 use futures::StreamExt;
 use protocol::image::ImageState;
 use protocol::state::State;
@@ -119,6 +120,43 @@ async fn a_users_images_take_no_more_than_they_may() {
     settled(backend).await;
     backend.images.save(&admin(), &wish("runs", "third", "")).await.unwrap();
     assert!(settled(backend).await.iter().any(|image| image.state == ImageState::Saved));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_image_that_waits_for_a_silent_node_is_not_asked_for_without_pause() {
+    let house = House::new(2);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("runs", 1, 8, "sleep 1000", "")).await;
+    let runs = until_state(backend, "runs", State::Running).await;
+    let at = house.index_of(&runs.attempts[0].tasks[0].node);
+    let (here, silent) = (house.node(at), house.node(1 - at));
+    let made = backend.images.save(&admin(), &wish("runs", "made", "")).await.unwrap();
+    assert_eq!(settled(backend).await[0].state, ImageState::Saved);
+    silent.set_unreachable(true);
+    backend.images.remove(&admin(), made.id).await.unwrap();
+    let mut changes = backend.changes.subscribe(&admin());
+    let waits = async {
+        loop {
+            let images = backend.images.list(&admin()).await.unwrap();
+            let said = images[0].progress.as_deref().unwrap_or_default();
+            if said.contains("out of contact") {
+                return;
+            }
+            changes.next().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waits).await.unwrap();
+    for name in ["one", "two", "three"] {
+        submit(backend, job(name, 1, 0, "exit 0", "")).await;
+        until_state(backend, name, State::Succeeded).await;
+    }
+    // Pauses double: in the minute that this may take there are so many tries.
+    let tries = here.calls(Call::RemoveImage);
+    assert!(tries <= 8, "{tries} tries");
+    silent.set_unreachable(false);
+    assert_eq!(settled(backend).await, []);
     control.shutdown().await;
 }
 

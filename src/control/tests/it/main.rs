@@ -20,6 +20,8 @@ mod preemption;
 mod private_images;
 mod queue;
 mod shares;
+mod silence;
 mod terminals;
+mod volumes;
 mod wholes;
 mod wishes;

@@ -1,0 +1,85 @@
+//! Removes what no job needs any more of the volumes of a node. That goes on beside its watcher: an
+//! engine that takes long to remove something, or does not answer, keeps nobody from looking at it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use database::jobs;
+use engine::{Engine, EngineError, Volume};
+use protocol::ids::{JobId, NodeName};
+use protocol::state::State;
+
+use crate::shared::Shared;
+
+/// They are looked for so often.
+pub(super) const EVERY: Duration = Duration::from_secs(60);
+/// After failures in a row that is doubled so many times at most.
+const DOUBLED: u32 = 4;
+
+/// The volumes of one node.
+pub(super) struct Volumes {
+    pub(super) shared: Arc<Shared>,
+    pub(super) node: NodeName,
+    pub(super) engine: Arc<dyn Engine>,
+    /// The part of the time between two looks after which the second one is: thousands of nodes are
+    /// not asked at once.
+    pub(super) part: Duration,
+}
+
+impl Volumes {
+    /// Goes on until it is dropped.
+    pub(super) async fn tidy(&self) {
+        let mut failures = 0;
+        let mut part = self.part;
+        loop {
+            match self.pass().await {
+                Ok(()) => failures = 0,
+                Err(error) => {
+                    tracing::warn!(node = %self.node, %error, failures, "volumes stay");
+                    failures = (failures + 1).min(DOUBLED);
+                }
+            }
+            tokio::time::sleep(EVERY * (1 << failures) - part).await;
+            part = Duration::ZERO;
+        }
+    }
+
+    /// Removes what is not needed. An engine that does not answer is left alone at once.
+    async fn pass(&self) -> engine::Result<()> {
+        let volumes = self.engine.volumes(&self.shared.installation).await?;
+        let current = match self.current(&volumes).await {
+            Ok(current) => current,
+            Err(error) => {
+                tracing::error!(node = %self.node, %error, "cannot tell which volumes are needed");
+                return Ok(());
+            }
+        };
+        let mut failed = Ok(());
+        for volume in volumes {
+            let needed = match volume.attempt {
+                Some(attempt) => current.contains(&attempt),
+                None => self.shared.guest.as_ref().is_some_and(|guest| guest.volume == volume),
+            };
+            if needed {
+                continue;
+            }
+            match self.engine.remove_volume(&volume.name).await {
+                Ok(()) => {}
+                Err(error @ EngineError::Unreachable(_)) => return Err(error),
+                Err(error) => failed = Err(error),
+            }
+        }
+        failed
+    }
+
+    /// The attempts under way among those that have volumes. They are read after the volumes, so that
+    /// what is filled for a new attempt is known.
+    async fn current(&self, volumes: &[Volume]) -> Result<HashSet<(JobId, u32)>, database::Error> {
+        let attempts = volumes.iter().filter_map(|volume| volume.attempt);
+        let ids: Vec<JobId> = attempts.map(|(job, _)| job).collect();
+        let rows = jobs::rows(self.shared.database.read(), &ids).await?.into_iter();
+        let placed = rows.filter(|row| !row.state.is_final() && row.state != State::Waiting);
+        Ok(placed.filter_map(|row| Some((row.id, row.attempt?))).collect())
+    }
+}
