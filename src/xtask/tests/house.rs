@@ -385,10 +385,10 @@ fn texts_go_into_no_element_that_leptos_does_not_escape() {
 }
 
 #[test]
-fn every_abuse_that_is_listed_is_tried() {
+fn every_abuse_and_every_fault_that_is_listed_is_tried() {
     let metadata = metadata();
-    let list = metadata.workspace_root.join("src/ABUSE.md");
-    let list = fs::read_to_string(list).unwrap();
+    let lists = ["src/ABUSE.md", "src/FAULTS.md"].map(|list| metadata.workspace_root.join(list));
+    let list = lists.map(|list| fs::read_to_string(list).unwrap()).concat();
     let texts = sources(&metadata).into_iter().map(|path| fs::read_to_string(path).unwrap());
     let sources = texts.collect::<String>();
     let rows = list.lines().filter(|line| line.ends_with("` |"));
