@@ -1,9 +1,13 @@
-//! Who did what. There is no query that changes or removes an entry.
+//! Who did what. No query changes an entry, and none removes a single one: the oldest go in time.
 
 use protocol::ids::UserName;
 use protocol::time::Timestamp;
-use sea_orm::{ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Set};
+use sea_orm::{
+    ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Set, Statement,
+    Value,
+};
 
+use crate::convert::amount;
 use crate::{ConnectionTrait, Result};
 
 mod row {
@@ -104,4 +108,17 @@ pub async fn list(
         .order_by_desc(row::Column::Id)
         .limit(limit);
     query.all(conn).await?.into_iter().map(row::Model::into_entry).collect()
+}
+
+/// Forgets entries from before a moment, looking at so many of the oldest; returns how many.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn prune(conn: &impl ConnectionTrait, before: Timestamp, most: u64) -> Result<u64> {
+    // They are written in the order of time: no index of it is needed.
+    let sql = "DELETE FROM audit WHERE at < $1 \
+        AND id IN (SELECT oldest.id FROM audit AS oldest ORDER BY oldest.id LIMIT $2)";
+    let values = [Value::from(before.0), Value::from(amount(most))];
+    let statement = Statement::from_sql_and_values(conn.get_database_backend(), sql, values);
+    Ok(conn.execute_raw(statement).await?.rows_affected())
 }

@@ -2,9 +2,12 @@
 
 use protocol::ids::{JobId, UserName};
 use protocol::time::Timestamp;
-use sea_orm::{ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Set};
+use sea_orm::{
+    ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Set, Statement,
+    Value,
+};
 
-use crate::convert::ROWS_A_STATEMENT;
+use crate::convert::{ROWS_A_STATEMENT, amount};
 use crate::{ConnectionTrait, Result};
 
 mod row {
@@ -129,11 +132,16 @@ pub async fn recent(conn: &impl ConnectionTrait, limit: u64) -> Result<Vec<Event
     query.all(conn).await?.into_iter().map(row::Model::into_event).collect()
 }
 
-/// Forgets events from before a moment; returns how many.
+/// Forgets events from before a moment, the oldest first, at most so many; returns how many. Those of
+/// jobs that have not ended are kept.
 ///
 /// # Errors
 /// See [`crate::Error`].
-pub async fn prune(conn: &impl ConnectionTrait, before: Timestamp) -> Result<u64> {
-    let gone = row::Entity::delete_many().filter(row::Column::At.lt(before.0));
-    Ok(gone.exec(conn).await?.rows_affected)
+pub async fn prune(conn: &impl ConnectionTrait, before: Timestamp, most: u64) -> Result<u64> {
+    let sql = "DELETE FROM events WHERE id IN (SELECT events.id FROM events WHERE events.at < $1 \
+        AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = events.job \
+        AND jobs.state NOT IN ('SUCCEEDED', 'FAILED', 'STOPPED')) ORDER BY events.at LIMIT $2)";
+    let values = [Value::from(before.0), Value::from(amount(most))];
+    let statement = Statement::from_sql_and_values(conn.get_database_backend(), sql, values);
+    Ok(conn.execute_raw(statement).await?.rows_affected())
 }

@@ -14,6 +14,7 @@ mod list;
 mod listing;
 mod order;
 mod read;
+mod remove;
 mod row;
 mod write;
 
@@ -22,6 +23,7 @@ pub(crate) use listing::Listing;
 pub use order::{hold, move_many, release, set_priority};
 pub(crate) use read::ids_of;
 pub use read::{active, active_of, by_id, by_ids, by_key, placed, rows, text};
+pub use remove::{ends, newest, remove_many};
 pub use write::{insert, insert_many, request_stop, update, update_many};
 
 /// A job to be stored; it begins as `WAITING`.

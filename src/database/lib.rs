@@ -21,6 +21,7 @@ pub mod sessions;
 pub mod settings;
 pub mod tasks;
 pub mod tokens;
+pub mod usage;
 pub mod user_names;
 pub mod users;
 pub mod virtual_clusters;

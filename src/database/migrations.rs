@@ -19,6 +19,7 @@ mod m0011_groups;
 mod m0012_private_images;
 mod m0014_tasks_address;
 mod m0015_list_indices;
+mod m0017_retention;
 
 struct Migrator;
 
@@ -39,6 +40,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0012_private_images::Migration),
             Box::new(m0014_tasks_address::Migration),
             Box::new(m0015_list_indices::Migration),
+            Box::new(m0017_retention::Migration),
         ]
     }
 }

@@ -1,4 +1,5 @@
-//! Values of jobs' secrets, encrypted by whoever stores them.
+//! Values of jobs' secrets, encrypted by whoever stores them. They go with their job: as long as it is
+//! there, it may be cloned with them.
 
 use std::collections::BTreeMap;
 
@@ -63,15 +64,6 @@ pub async fn insert_many(conn: &impl ConnectionTrait, secrets: &[Secret]) -> Res
 pub async fn of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<BTreeMap<String, Vec<u8>>> {
     let rows = row::Entity::find().filter(row::Column::Job.eq(job.0)).all(conn).await?;
     Ok(rows.into_iter().map(|row| (row.name, row.ciphertext)).collect())
-}
-
-/// Forgets the job's secrets; returns how many.
-///
-/// # Errors
-/// See [`crate::Error`].
-pub async fn remove_of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<u64> {
-    let gone = row::Entity::delete_many().filter(row::Column::Job.eq(job.0));
-    Ok(gone.exec(conn).await?.rows_affected)
 }
 
 /// Forgets the secrets of all of a user's jobs; returns how many.

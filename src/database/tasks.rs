@@ -12,7 +12,7 @@ mod row;
 mod write;
 
 pub(crate) use read::jobs_on;
-pub use read::{active, active_of, get, of_job, of_node, recorded};
+pub use read::{active, active_of, get, of_job, of_jobs, of_node, recorded};
 pub use write::{insert_many, update, update_many};
 
 /// One run of one task.

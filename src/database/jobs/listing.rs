@@ -107,7 +107,14 @@ impl Listing {
             Changed::Jobs(jobs) if jobs.is_empty() => return Ok(()),
             Changed::Jobs(jobs) => {
                 let entries = read(conn, jobs).await?;
-                self.columns.write().await.apply(jobs.iter().map(|job| job.0), entries);
+                let mut columns = Arc::clone(&self.columns).write_owned().await;
+                columns.apply(jobs.iter().map(|job| job.0), entries);
+                if columns.is_sparse() {
+                    // It goes through all of them: off the runtime's threads.
+                    let compact = move || *columns = columns.compacted();
+                    let compacting = tokio::task::spawn_blocking(compact);
+                    compacting.await.map_err(Error::broken_off)?;
+                }
             }
         }
         *due = Changed::nothing();

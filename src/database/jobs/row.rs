@@ -42,6 +42,7 @@ pub(crate) struct Model {
     pub held_by_administrator: bool,
     pub moved_ms: i64,
     pub most_priority: Option<i64>,
+    pub counted: bool,
 }
 
 impl ActiveModelBehavior for ActiveModel {}

@@ -100,6 +100,7 @@ fn row_of(job: &NewJob) -> row::ActiveModel {
         held_by_administrator: Set(false),
         moved_ms: Set(0),
         most_priority: Set(None),
+        counted: Set(false),
     }
 }
 

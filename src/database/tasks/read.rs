@@ -22,6 +22,19 @@ pub async fn of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<Vec<Task>
     tasks(in_order(query).all(conn).await?)
 }
 
+/// All tasks of all attempts of some jobs, in any order.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn of_jobs(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<Task>> {
+    let mut found = Vec::new();
+    for jobs in jobs.chunks(ROWS_A_STATEMENT) {
+        let query = row::Entity::find().filter(row::Column::Job.is_in(ids(jobs)));
+        found.extend(tasks(query.all(conn).await?)?);
+    }
+    Ok(found)
+}
+
 /// One run of one task.
 ///
 /// # Errors

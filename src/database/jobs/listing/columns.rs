@@ -24,6 +24,9 @@ pub(crate) struct Asked {
     pub(crate) on_nodes: Option<HashSet<i64>>,
 }
 
+/// So few places need not be made fewer.
+const FEW: usize = 1_000;
+
 /// When a job ends that has not: later than all.
 const NOT_ENDED: i64 = i64::MAX;
 
@@ -31,8 +34,10 @@ const NOT_ENDED: i64 = i64::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     ids: Vec<i64>,
-    /// Whether it is stored still. One that is gone keeps its place until all are read again.
+    /// Whether it is stored still. One that is gone keeps its place until most of them are gone.
     stored: Vec<bool>,
+    /// How many are not.
+    gone: usize,
     names: Names,
     users: Texts,
     virtual_clusters: Texts,
@@ -57,7 +62,7 @@ impl Columns {
     pub(super) fn apply(&mut self, sought: impl IntoIterator<Item = i64>, entries: Vec<Entry>) {
         for id in sought {
             if let Some(job) = self.place(id) {
-                self.stored[job] = false;
+                self.gone += usize::from(std::mem::replace(&mut self.stored[job], false));
             }
         }
         for entry in entries {
@@ -66,6 +71,25 @@ impl Columns {
                 None => self.push(&entry),
             }
         }
+        self.sort();
+    }
+
+    /// Whether most of the places are of jobs that are gone.
+    pub(super) fn is_sparse(&self) -> bool {
+        self.gone >= FEW && self.gone > self.ids.len() / 2
+    }
+
+    /// The same without the places of jobs that are gone.
+    pub(super) fn compacted(&self) -> Self {
+        let mut compact = Self::default();
+        for job in (0..self.ids.len()).filter(|job| self.stored[*job]) {
+            compact.push(&self.entry(job));
+        }
+        compact.sort();
+        compact
+    }
+
+    fn sort(&mut self) {
         let Self { ids, submitted, by_id, by_submission, .. } = self;
         sort_in(by_id, ids.len(), |job| ids[job as usize]);
         sort_in(by_submission, ids.len(), |job| (submitted[job as usize], ids[job as usize]));
@@ -93,9 +117,27 @@ impl Columns {
         self.completed.push(entry.completed_at.unwrap_or(NOT_ENDED));
     }
 
+    /// A job as it was pushed and changed.
+    fn entry(&self, job: usize) -> Entry {
+        Entry {
+            id: self.ids[job],
+            user: self.users.at(job).to_owned(),
+            name: String::from_utf8_lossy(self.names.at(job)).into_owned(),
+            virtual_cluster: self.virtual_clusters.at(job).to_owned(),
+            state: self.states.at(job).to_owned(),
+            priority: self.priorities[job],
+            gpu_types: self.gpu_types.at(job).to_owned(),
+            gpu_milli: self.gpus[job],
+            tasks: self.tasks[job],
+            retries: self.retries[job],
+            submitted_at: self.submitted[job],
+            completed_at: Some(self.completed[job]).filter(|ended| *ended != NOT_ENDED),
+        }
+    }
+
     /// Whose a job is, what it asks for and when it came never change.
     fn change(&mut self, job: usize, entry: &Entry) {
-        self.stored[job] = true;
+        self.gone -= usize::from(!std::mem::replace(&mut self.stored[job], true));
         self.states.set(job, &entry.state);
         self.priorities[job] = entry.priority;
         self.retries[job] = entry.retries;

@@ -12,5 +12,6 @@ mod lists;
 mod notes;
 mod opening;
 mod races;
+mod retention;
 mod tasks;
 mod transactions;

@@ -3,10 +3,12 @@ use std::collections::BTreeMap;
 use database::audit::{self, NewEntry};
 use database::events::{self, NewEvent};
 use database::images::{self, ImageRecord, ImageUpdate};
+use database::jobs::JobUpdate;
 use database::secrets::{self, Secret};
 use database::{Error, jobs};
 use protocol::ids::{JobId, TaskKey};
 use protocol::image::ImageState;
+use protocol::state::State;
 
 use crate::stage::{a_job, at, on_both, user, write};
 
@@ -99,7 +101,7 @@ on_both! {
 
     async fn secrets_belong_to_their_job(stage) {
         let a = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
-        let b = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "two")));
+        let b = write!(stage, |tx| jobs::insert(&tx, &a_job("b", "two")));
         let all = [secret(a, "key", &[0, 255, 7]), secret(a, "id", &[]), secret(b, "key", &[1])];
         write!(stage, |tx| secrets::insert_many(&tx, &all));
         let expected =
@@ -109,12 +111,12 @@ on_both! {
         let error = secrets::insert_many(&tx, &all[2..]).await.unwrap_err();
         assert!(matches!(error, Error::Conflict { .. }), "{error}");
         tx.rollback().await?;
-        assert_eq!(write!(stage, |tx| secrets::remove_of_job(&tx, a)), 2);
+        write!(stage, |tx| secrets::remove_of_user(&tx, &user("a")));
         assert!(secrets::of_job(stage.db.read(), a).await?.is_empty());
         assert_eq!(secrets::of_job(stage.db.read(), b).await?.len(), 1);
     }
 
-    async fn events_are_read_newest_first_and_pruned(stage) {
+    async fn events_are_read_newest_first(stage) {
         let job = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
         let other = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "two")));
         let all =
@@ -129,7 +131,35 @@ on_both! {
         assert!(recent.is_sorted_by(|a, b| a.id > b.id));
         let recent: Vec<_> = recent.into_iter().map(|found| found.event).collect();
         assert_eq!(recent, [all[3].clone(), all[2].clone(), all[1].clone()]);
-        assert_eq!(write!(stage, |tx| events::prune(&tx, at(3))), 2);
-        assert_eq!(events::recent(stage.db.read(), 9).await?.len(), 2);
+    }
+
+    async fn events_go_oldest_first_but_those_of_jobs_that_go_on(stage) {
+        let ended = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
+        let runs = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "two")));
+        let end = JobUpdate { completed_at: Some(at(9)), ..JobUpdate::to(State::Failed) };
+        assert!(write!(stage, |tx| jobs::update(&tx, ended, State::Waiting, end)));
+        let all = [(Some(ended), 3), (Some(runs), 1), (None, 2), (None, 5), (Some(ended), 7)];
+        let all = all.map(|(job, millis)| event(job, millis));
+        write!(stage, |tx| events::insert_many(&tx, &all));
+        let mut left = Vec::new();
+        for gone in [1, 1, 1, 0] {
+            assert_eq!(write!(stage, |tx| events::prune(&tx, at(6), 1)), gone);
+            let events = events::recent(stage.db.read(), 9).await?;
+            left.push(events.iter().rev().map(|found| found.event.at.0).collect::<Vec<_>>());
+        }
+        assert_eq!(left, [vec![3, 1, 5, 7], vec![1, 5, 7], vec![1, 7], vec![1, 7]]);
+    }
+
+    async fn the_oldest_entries_of_the_audit_log_go(stage) {
+        for millis in [1, 2, 3, 9, 4] {
+            write!(stage, |tx| audit::insert(&tx, &entry(millis, None)));
+        }
+        let mut gone = Vec::new();
+        for _sweep in 0..4 {
+            gone.push(write!(stage, |tx| audit::prune(&tx, at(5), 2)));
+        }
+        assert_eq!(gone, [2, 1, 1, 0], "one whose clock went wrong holds up none behind it");
+        let left = audit::list(stage.db.read(), None, 9).await?;
+        assert_eq!(left.iter().map(|entry| entry.entry.at).collect::<Vec<_>>(), [at(9)]);
     }
 }

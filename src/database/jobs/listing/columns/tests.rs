@@ -170,3 +170,28 @@ fn only_jobs_of_the_nodes_asked_for_are_found() {
     ids.sort_unstable();
     assert_eq!((ids, total), (vec![22, 36], 2));
 }
+
+#[test]
+fn jobs_that_are_gone_take_no_room_for_long() {
+    let (entries, mut columns) = stage();
+    assert!(!columns.is_sparse(), "few are gone");
+    let more = |n| Entry { id: 10_000 + n, ..entry(n % 300) };
+    let more: Vec<Entry> = (0..2_000).map(more).collect();
+    columns.apply([], more.clone());
+    assert!(!columns.is_sparse());
+    for _twice_is_as_once in 0..2 {
+        columns.apply(more.iter().map(|job| job.id), Vec::new());
+    }
+    assert!(columns.is_sparse());
+    let compact = columns.compacted();
+    assert_eq!((compact.ids.len(), compact.gone), (entries.len(), 0));
+    for query in queries() {
+        for order in ORDERS {
+            let query = JobQuery { order, limit: 50, ..query.clone() };
+            let asked = Asked { query, now: NOW, on_nodes: None };
+            assert_eq!(compact.page(&asked), columns.page(&asked), "{asked:?}");
+        }
+    }
+    columns.apply([10_000], more[..1].to_vec());
+    assert_eq!(columns.gone, columns.stored.iter().filter(|stored| !**stored).count());
+}

@@ -1,0 +1,168 @@
+//! What jobs have used, by day: it outlives them.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
+
+use protocol::ids::{GpuType, JobId, UserName, VirtualClusterName};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Statement, Value};
+
+use crate::convert::{ROWS_A_STATEMENT, amount, ids, parameters};
+use crate::{ConnectionTrait, Result, Transaction};
+
+mod row {
+    use sea_orm::entity::prelude::*;
+
+    use super::{Usage, UsageKey};
+    use crate::Result;
+    use crate::convert::Row;
+
+    #[sea_orm::model]
+    #[derive(Clone, Debug, DeriveEntityModel)]
+    #[sea_orm(table_name = "usage_days")]
+    pub(crate) struct Model {
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub day: i64,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub user_name: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub virtual_cluster: String,
+        #[sea_orm(primary_key, auto_increment = false)]
+        pub gpu_type: String,
+        pub jobs: i64,
+        pub gpu_ms: i64,
+    }
+
+    impl ActiveModelBehavior for ActiveModel {}
+
+    impl Model {
+        pub(crate) fn into_record(self) -> Result<(UsageKey, Usage)> {
+            let row = Row::new("usage_days", &self.day);
+            let gpu_type = Some(self.gpu_type.as_str()).filter(|word| !word.is_empty());
+            let key = UsageKey {
+                day: self.day,
+                user: row.name(&self.user_name)?,
+                virtual_cluster: row.name(&self.virtual_cluster)?,
+                gpu_type: row.name_if(gpu_type)?,
+            };
+            let usage = Usage { jobs: row.number(self.jobs)?, gpu_ms: row.number(self.gpu_ms)? };
+            Ok((key, usage))
+        }
+    }
+}
+
+/// Who used what, and when.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UsageKey {
+    /// The day of UTC, counted from 1970-01-01.
+    pub day: i64,
+    /// Who.
+    pub user: UserName,
+    /// Where.
+    pub virtual_cluster: VirtualClusterName,
+    /// On which GPUs; `None`: on none, or on those of a node that is not known any more.
+    pub gpu_type: Option<GpuType>,
+}
+
+/// How much was used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Jobs that ended that day; one that had GPUs of several types is among those of the type of
+    /// which it had most.
+    pub jobs: u64,
+    /// Milliseconds of one GPU.
+    pub gpu_ms: u64,
+}
+
+impl Usage {
+    /// Adds more.
+    pub fn add(&mut self, more: Usage) {
+        self.jobs = self.jobs.saturating_add(more.jobs);
+        self.gpu_ms = self.gpu_ms.saturating_add(more.gpu_ms);
+    }
+}
+
+/// Jobs that have ended and whose use was not counted yet, at most so many.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn to_count(conn: &impl ConnectionTrait, most: u64) -> Result<Vec<JobId>> {
+    // The index `jobs_to_count` is made for exactly these words.
+    let sql = "SELECT id FROM jobs WHERE NOT counted AND completed_at > 0 \
+        AND state IN ('SUCCEEDED', 'FAILED', 'STOPPED') ORDER BY completed_at LIMIT $1";
+    let values = [Value::from(amount(most))];
+    let statement = Statement::from_sql_and_values(conn.get_database_backend(), sql, values);
+    let found = conn.query_all_raw(statement).await?;
+    found.iter().map(|row| Ok(JobId(row.try_get("", "id")?))).collect()
+}
+
+/// Notes that the use of these jobs is counted. Says of which it was not: those that have ended.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn mark(transaction: &Transaction, jobs: &[JobId]) -> Result<HashSet<JobId>> {
+    let mut marked = HashSet::with_capacity(jobs.len());
+    for jobs in jobs.chunks(ROWS_A_STATEMENT) {
+        let sql = format!(
+            "UPDATE jobs SET counted = TRUE WHERE id IN {} AND NOT counted \
+             AND state IN ('SUCCEEDED', 'FAILED', 'STOPPED') RETURNING id",
+            parameters(1, jobs.len())
+        );
+        let backend = transaction.get_database_backend();
+        let statement = Statement::from_sql_and_values(backend, sql, ids(jobs).map(Value::from));
+        for row in transaction.query_all_raw(statement).await? {
+            marked.insert(JobId(row.try_get("", "id")?));
+        }
+    }
+    Ok(marked)
+}
+
+/// Adds to what was used.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn add(transaction: &Transaction, used: &BTreeMap<UsageKey, Usage>) -> Result<()> {
+    let used: Vec<(&UsageKey, &Usage)> = used.iter().collect();
+    for used in used.chunks(ROWS_A_STATEMENT) {
+        let sql = format!(
+            "INSERT INTO usage_days (day, user_name, virtual_cluster, gpu_type, jobs, gpu_ms) \
+             VALUES {} ON CONFLICT (day, user_name, virtual_cluster, gpu_type) DO UPDATE SET \
+             jobs = usage_days.jobs + excluded.jobs, gpu_ms = usage_days.gpu_ms + excluded.gpu_ms",
+            parameters(used.len(), 6)
+        );
+        let values = used.iter().flat_map(|(key, usage)| {
+            [
+                Value::from(key.day),
+                Value::from(key.user.as_str()),
+                Value::from(key.virtual_cluster.as_str()),
+                Value::from(key.gpu_type.as_ref().map_or("", GpuType::as_str)),
+                Value::from(amount(usage.jobs)),
+                Value::from(amount(usage.gpu_ms)),
+            ]
+        });
+        let backend = transaction.get_database_backend();
+        transaction.execute_raw(Statement::from_sql_and_values(backend, sql, values)).await?;
+    }
+    Ok(())
+}
+
+/// What was used on these days, by one user or by all, in the order of the keys.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn list(
+    conn: &impl ConnectionTrait,
+    days: &RangeInclusive<i64>,
+    user: Option<&UserName>,
+) -> Result<Vec<(UsageKey, Usage)>> {
+    let mut query = row::Entity::find()
+        .filter(row::Column::Day.gte(*days.start()))
+        .filter(row::Column::Day.lte(*days.end()))
+        .order_by_asc(row::Column::Day)
+        .order_by_asc(row::Column::UserName)
+        .order_by_asc(row::Column::VirtualCluster)
+        .order_by_asc(row::Column::GpuType);
+    if let Some(user) = user {
+        query = query.filter(row::Column::UserName.eq(user.as_str()));
+    }
+    query.all(conn).await?.into_iter().map(row::Model::into_record).collect()
+}
