@@ -14,6 +14,7 @@ use crate::error::failed;
 use crate::log_blocks::LogBlock;
 use crate::log_reader::{Blocks, LogReader};
 use crate::log_spool::{LogLimits, LogSpool};
+use crate::old_logs::folder_of;
 use crate::short_logs::{self, SHORT};
 use crate::{Place, Range, Result, Storage, StorageError, StoragePath};
 
@@ -121,11 +122,10 @@ impl Storage {
     }
 }
 
-/// The logs of a thousand jobs share a folder.
 fn path(key: &TaskKey, kind: &str) -> StoragePath {
     let TaskKey { job, attempt, role, index, retry } = key;
-    let folder = job.0 / 1000;
-    StoragePath::own(&format!("logs/{folder}/{job}-a{attempt}-r{role}-t{index}-n{retry}.{kind}"))
+    let name = format!("{job}-a{attempt}-r{role}-t{index}-n{retry}.{kind}");
+    folder_of(*job).child(&name).expect("numbers, letters and dashes are a file's name")
 }
 
 /// Everything before the blocks. Their places are counted from the first one; the last block, if it

@@ -103,13 +103,23 @@ impl Web {
         Ok(Box::pin(content.map_err(move |error| failed(&path, error))))
     }
 
-    /// All names in one of Berth's own folders, which may not be there.
+    /// The names of all files in one of Berth's own folders, which may not be there.
     pub(crate) async fn names(&self, folder: &StoragePath) -> Result<Vec<String>> {
+        let names = self.listed(folder).await?.into_iter();
+        Ok(names.filter(|name| !name.is_empty() && !name.ends_with('/')).collect())
+    }
+
+    /// The names of all folders in one of Berth's own folders, and its own name.
+    pub(crate) async fn folders(&self, folder: &StoragePath) -> Result<Vec<String>> {
+        let names = self.listed(folder).await?.into_iter();
+        Ok(names.filter_map(|name| name.strip_suffix('/').map(str::to_owned)).collect())
+    }
+
+    /// What OpenDAL tells of a folder: names, those of folders with a slash at their end.
+    async fn listed(&self, folder: &StoragePath) -> Result<Vec<String>> {
         let fail = |error| StorageError::of(folder, error);
         let lister = self.operator.lister(&format!("{folder}/")).await.map_err(fail)?;
-        let names = lister.map_ok(|entry| entry.name().to_owned());
-        let names: Vec<_> = names.try_collect().await.map_err(fail)?;
-        Ok(names.into_iter().filter(|name| !name.is_empty() && !name.ends_with('/')).collect())
+        lister.map_ok(|entry| entry.name().to_owned()).try_collect().await.map_err(fail)
     }
 
     /// A part of a folder, of which the server tells all at once.

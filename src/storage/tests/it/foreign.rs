@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use protocol::ids::{JobId, TaskKey, UserName};
 use storage::stage::{Staging, tar_of_folder};
-use storage::{EntryKind, LogLimits, LogSpool, Range, Storage, StorageError};
+use storage::{EntryKind, LogLimits, LogSpool, Range, Storage, StorageError, StoragePath};
 
 use crate::files::arrive_in_parts;
 use crate::stage::peak_kilobytes;
@@ -151,6 +151,13 @@ async fn logs_and_claims_are_kept_there() {
     storage.keep_log(&key, &log.reader()).await.unwrap();
     let kept = storage.kept_log(&key).await.unwrap().unwrap();
     assert_eq!(kept.window(0, 10).await.unwrap()[0].text, "hello");
+    let folders = storage.log_folders().await.unwrap();
+    assert_eq!(folders.iter().filter_map(StoragePath::name).collect::<Vec<_>>(), ["0"]);
+    assert_eq!(storage.logs_in(&folders[0]).await.unwrap()[&JobId(1)].len(), 1);
+    storage.forget_logs(JobId(1)).await.unwrap();
+    assert!(storage.kept_log(&key).await.unwrap().is_none());
+    storage.remove_log_folder(&folders[0]).await.unwrap();
+    assert!(storage.log_folders().await.unwrap().is_empty());
 
     let (alice, bob) = (UserName::new("alice").unwrap(), UserName::new("bob").unwrap());
     let place = at(storage, "/Output/train");

@@ -2,7 +2,7 @@ use futures::TryStreamExt;
 use proptest::prelude::*;
 use protocol::ids::{JobId, TaskKey};
 use protocol::time::Timestamp;
-use storage::{LogLimits, LogReader, LogSpool, StorageError};
+use storage::{LogLimits, LogReader, LogSpool, StorageError, StoragePath};
 
 use crate::open;
 
@@ -168,4 +168,37 @@ proptest! {
         prop_assert_eq!(runtime.block_on(lines(&log, from, count)), wanted);
         prop_assert_eq!(runtime.block_on(text(&log, 0)), said.as_bytes());
     }
+}
+
+#[tokio::test]
+async fn old_logs_are_found_and_removed() {
+    let (folder, storage) = open();
+    assert!(storage.log_folders().await.unwrap().is_empty());
+    storage.forget_logs(JobId(1)).await.unwrap();
+    for job in [1, 2, 11, 999, 1_000, 12_345] {
+        storage.keep_log(&task(job), &LogSpool::new(TINY, None).reader()).await.unwrap();
+    }
+    let again = TaskKey { retry: 1, ..task(1) };
+    storage.keep_log(&again, &LogSpool::new(TINY, None).reader()).await.unwrap();
+    let gzip = folder.path().join("files/.berth/logs/0/1-a0-r0-t0-n0.gz");
+    std::fs::write(gzip, "as it was kept once").unwrap();
+
+    let folders = storage.log_folders().await.unwrap();
+    let names: Vec<_> = folders.iter().filter_map(StoragePath::name).collect();
+    assert_eq!(names, ["0", "1", "12"]);
+    let logs = storage.logs_in(&folders[0]).await.unwrap();
+    let counts: Vec<_> = logs.iter().map(|(job, logs)| (job.0, logs.len())).collect();
+    assert_eq!(counts, [(1, 3), (2, 1), (11, 1), (999, 1)]);
+    storage.forget_logs(JobId(1)).await.unwrap();
+    assert!(storage.kept_log(&task(1)).await.unwrap().is_none());
+    assert!(storage.kept_log(&task(11)).await.unwrap().is_some(), "it only begins alike");
+
+    storage.forget_logs(JobId(1_000)).await.unwrap();
+    for folder in &folders {
+        storage.remove_log_folder(folder).await.unwrap();
+    }
+    let left = storage.log_folders().await.unwrap();
+    assert_eq!(left, [folders[0].clone(), folders[2].clone()]);
+    storage.keep_log(&task(1_000), &LogSpool::new(TINY, None).reader()).await.unwrap();
+    assert!(storage.kept_log(&task(1_000)).await.unwrap().is_some(), "its folder is made again");
 }
