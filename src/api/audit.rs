@@ -1,4 +1,5 @@
-//! Who entered what, and when: written once, never changed.
+//! Who entered what, and when: written once, never changed, and forgotten when it is older than the
+//! installation keeps it.
 
 use async_trait::async_trait;
 use protocol::ids::UserName;

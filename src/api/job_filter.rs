@@ -233,7 +233,7 @@ fn moment(text: &str, last: bool) -> Option<Moment> {
 }
 
 /// The day of `2026-11-21` counted from 1970-01-01, which is the first one.
-fn day(text: &str) -> Option<i64> {
+pub(crate) fn day(text: &str) -> Option<i64> {
     let mut parts = text.splitn(3, '-');
     let year = parts.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;
     let month = Month::try_from(parts.next()?.parse::<u8>().ok()?).ok()?;

@@ -19,6 +19,7 @@ use protocol::wait::{Expected, WaitReason, Waiting};
 use serde::{Deserialize, Serialize};
 
 use crate::queue::{Explanation, Hold};
+use crate::usage::{UsageOfDay, UsageQuery};
 use crate::{Actor, Result};
 
 /// What people do with jobs. Jobs are visible to every signed-in user; only the owner and
@@ -41,6 +42,8 @@ pub trait Jobs: Send + Sync {
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>>;
     /// How many of the jobs of `query` are in each state (its own state filter left out).
     async fn counts(&self, actor: &Actor, query: &JobQuery) -> Result<BTreeMap<State, u64>>;
+    /// What jobs have used, by day, also of those that are deleted: of others for administrators only.
+    async fn usage(&self, actor: &Actor, query: &UsageQuery) -> Result<Vec<UsageOfDay>>;
 }
 
 /// A job file to be submitted.

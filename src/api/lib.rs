@@ -21,6 +21,7 @@ pub mod sign_ins;
 pub mod ssh;
 pub mod task_files;
 pub mod terminals;
+pub mod usage;
 pub mod users;
 
 pub use backend::{Actor, Backend};

@@ -24,6 +24,8 @@ pub use accounts::rights::{ProviderRights, SignInOptions};
 pub use error::Error;
 pub use known::own_failures::OwnFailureCounts;
 pub use known::portal::Portal;
+pub use known::retention::{Kept, NotKept, Retention};
 pub use known::rules::{ContainerDisk, Rules, TokenRules};
+pub use known::swept::SweptCounts;
 pub use loops::passes::PassTimes;
 pub use start::{Control, Founded, Options, Readiness, found, start};

@@ -9,6 +9,7 @@ pub(crate) mod kept;
 pub(crate) mod nodes;
 pub(crate) mod passes;
 pub(crate) mod rests;
+pub(crate) mod retention;
 pub(crate) mod schedule;
 pub(crate) mod sightings;
 pub(crate) mod supervised;

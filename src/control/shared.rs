@@ -25,6 +25,7 @@ use crate::known::queue::{Queue, SchedulerHandle};
 use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::runs::Past;
 use crate::known::sightings::Sightings;
+use crate::known::swept::Swept;
 use crate::known::told::Told;
 use crate::logs::spools::Spools;
 use crate::records::audit::Bursts;
@@ -57,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) moments: Moments,
     /// How often what is this server's own has failed.
     pub(crate) own_failures: Arc<OwnFailures>,
+    /// How much was forgotten, since it was older than it is kept for.
+    pub(crate) swept: Swept,
     /// Counts the changes of users' public keys.
     pub(crate) key_changes: Moments,
     changes: broadcast::Sender<Change>,
@@ -126,6 +129,7 @@ impl Shared {
             bells: Bells::default(),
             moments: Moments::default(),
             own_failures,
+            swept: Swept::default(),
             key_changes: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
             cluster: RwLock::new(Arc::new(cluster)),

@@ -24,6 +24,7 @@ use crate::known::portal::Portal;
 use crate::known::promises;
 use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::runs;
+use crate::known::swept::SweptCounts;
 use crate::logs::spools::Spools;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::loops::supervised::Loops;
@@ -189,6 +190,7 @@ fn start_loops(loops: &mut Loops, inbox: Inbox, (schedule, jobs): (&Arc<Passes>,
     loops.start("kept", loops::kept::run);
     loops.start("disks", loops::disks::run);
     loops.start("directories", loops::directories::run);
+    loops.start("retention", loops::retention::run);
     loops.start("tunnels", tunnels::run);
 }
 
@@ -220,6 +222,12 @@ impl Control {
     #[must_use]
     pub fn own_failures(&self) -> OwnFailureCounts {
         self.shared.own_failures.counts()
+    }
+
+    /// How much was forgotten, since it was older than it is kept for.
+    #[must_use]
+    pub fn swept(&self) -> SweptCounts {
+        self.shared.swept.counts()
     }
 
     /// The database, for what is not control's: sessions.

@@ -3,6 +3,7 @@
 
 mod demonstration;
 mod door;
+mod retention;
 mod sign_in;
 mod variables;
 
@@ -21,6 +22,7 @@ use storage::StorageOptions;
 use crate::limits::Limits;
 pub use demonstration::Demonstration;
 pub use door::{AcmeConfig, ConnectionsConfig, TlsConfig};
+pub use retention::RetentionConfig;
 pub use sign_in::{Providers, SignInConfig};
 use variables::Variables;
 
@@ -67,6 +69,8 @@ pub struct Config {
     pub tokens: TokensConfig,
     /// Jobs.
     pub jobs: JobsConfig,
+    /// For how long what is over is remembered.
+    pub retention: RetentionConfig,
     /// How people sign in.
     pub sign_in: SignInConfig,
     /// Who may read `/metrics`.
@@ -243,6 +247,7 @@ impl Default for Config {
             proxy: ProxyConfig::default(),
             tokens: TokensConfig::default(),
             jobs: JobsConfig::default(),
+            retention: RetentionConfig::default(),
             sign_in: SignInConfig::default(),
             metrics: MetricsConfig::default(),
             limits: Limits::default(),
@@ -346,6 +351,7 @@ impl Config {
         if self.tokens.longest_days == 0 {
             lines.push("tokens.longest_days = 0: allowed is 1 and more".to_owned());
         }
+        lines.extend(self.retention.mistakes());
         lines.extend(self.sign_in.mistakes(self.public_url.as_deref()));
         for (index, node) in self.nodes.iter().enumerate() {
             let mistakes = node.mistakes().into_iter();
@@ -410,12 +416,13 @@ impl Config {
         }
     }
 
-    /// What this installation decides about accounts.
+    /// What this installation decides about accounts and jobs.
     #[must_use]
     pub fn rules(&self) -> control::Rules {
         let TokensConfig { longest_days, without_end } = self.tokens;
         let tokens = control::TokenRules { longest_days, without_end };
-        control::Rules { tokens, private_jobs: self.jobs.private }
+        let retention = self.retention.retention();
+        control::Rules { tokens, private_jobs: self.jobs.private, retention }
     }
 
     /// The most bytes of one user's saved images.

@@ -5,6 +5,8 @@ use std::time::Duration;
 use api::{Error, ErrorCode, Result};
 use protocol::time::Timestamp;
 
+use crate::known::retention::Retention;
+
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
 
@@ -16,6 +18,8 @@ pub struct Rules {
     /// Whether job files, commands and what happened to jobs are for their owners and
     /// administrators only.
     pub private_jobs: bool,
+    /// For how long what is over is remembered.
+    pub retention: Retention,
 }
 
 /// How long tokens may live.

@@ -9,6 +9,7 @@ use api::jobs::{
     Submission, Submitted, Syntax,
 };
 use api::queue::Explanation;
+use api::usage::{UsageOfDay, UsageQuery};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::jobs::{Job, NewJob};
@@ -33,6 +34,7 @@ use crate::shared::Shared;
 use crate::wake::now;
 
 mod admission;
+mod usage;
 
 /// Rows of a page when the query names no number.
 const PAGE: u64 = 50;
@@ -202,6 +204,10 @@ impl Jobs for Ops {
     async fn counts(&self, _everybody: &Actor, query: &JobQuery) -> Result<BTreeMap<State, u64>> {
         let query = JobQuery { states: Vec::new(), ..bounded(query)? };
         database::jobs::counts(&self.shared.database, &query, now()).await.map_err(database)
+    }
+
+    async fn usage(&self, actor: &Actor, query: &UsageQuery) -> Result<Vec<UsageOfDay>> {
+        usage::usage(&self.shared, actor, query).await
     }
 }
 

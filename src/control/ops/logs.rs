@@ -20,6 +20,7 @@ use crate::error::{database, internal};
 use crate::logs::spools::engine_of;
 use crate::records::audit;
 use crate::shared::Shared;
+use crate::wake::now;
 
 mod end;
 mod follow;
@@ -155,10 +156,28 @@ impl Ops {
     async fn task(&self, actor: &Actor, wanted: &TaskRef) -> Result<Task> {
         self.may_read(actor, &wanted.job).await?;
         let TaskRef { job, attempt, role, index } = wanted;
-        tasks::last_run(&self.shared, job, *attempt, role, *index).await?.ok_or_else(|| {
+        let task = tasks::last_run(&self.shared, job, *attempt, role, *index).await?;
+        let task = task.ok_or_else(|| {
             let message = format!("{job} has no task {role}-{index} yet");
             Error::new(ErrorCode::NoTaskLogError, message)
-        })
+        })?;
+        self.still_kept(&task).await?;
+        Ok(task)
+    }
+
+    /// A log that was removed for its age is not shown as one in which nothing stands.
+    async fn still_kept(&self, task: &Task) -> Result<()> {
+        let logs = self.shared.rules.retention.logs;
+        let Some(before) = logs.before(now()) else { return Ok(()) };
+        if task.completed_at.is_none_or(|ended| ended >= before) {
+            return Ok(());
+        }
+        let kept = self.shared.storage.kept_log(&task.key).await.map_err(internal)?;
+        if kept.is_some() {
+            return Ok(());
+        }
+        let message = format!("this log is removed: logs are kept for {logs} here");
+        Err(Error::new(ErrorCode::NoTaskLogError, message))
     }
 
     /// Where any place of a log can be read; `None`: there is nothing of it yet, or any more.

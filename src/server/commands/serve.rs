@@ -364,7 +364,7 @@ impl Probe for ControlProbe {
     async fn measurements(&self) -> Vec<Measurement> {
         let control::PassTimes { count, total, last } = self.0.schedule_passes();
         let control::OwnFailureCounts { records, storage, key, panics } = self.0.own_failures();
-        vec![
+        [
             Measurement {
                 name: "schedule_pass_seconds",
                 help: "Passes of the scheduler and the time they took",
@@ -396,5 +396,20 @@ impl Probe for ControlProbe {
                 value: Value::Counter(panics),
             },
         ]
+        .into_iter()
+        .chain(swept(self.0.swept()))
+        .collect()
     }
+}
+
+/// What was forgotten, since it was older than it is kept for.
+fn swept(counts: control::SweptCounts) -> [Measurement; 4] {
+    let control::SweptCounts { jobs, logs, events, audit } = counts;
+    let counter = |name, help, count| Measurement { name, help, value: Value::Counter(count) };
+    [
+        counter("swept_jobs", "Jobs that were forgotten for their age", jobs),
+        counter("swept_logs", "Logs that were removed for their age", logs),
+        counter("swept_events", "Events that were forgotten for their age", events),
+        counter("swept_audit", "Entries of the audit log that were removed for their age", audit),
+    ]
 }

@@ -181,3 +181,31 @@ fn the_portal_is_where_it_listens_and_what_people_type() {
     assert_eq!(named.host.as_deref(), Some("berth.example.org"));
     assert!(named.https && named.tasks_allowed);
 }
+
+#[test]
+fn records_are_kept_for_years_and_logs_for_months_unless_somebody_says_otherwise() {
+    let kept = |file: &str, variables: &[(&str, &str)]| {
+        let retention = load(file, variables, &Flags::default()).unwrap().rules().retention;
+        let control::Retention { jobs, logs, events, audit } = retention;
+        [jobs, logs, events, audit].map(|kept| kept.to_string()).join(" ")
+    };
+    assert_eq!(kept("", &[]), "5y 26w 1y 5y");
+    let file = "[retention]\njobs = '90d'\nlogs = '4w'\naudit = 'forever'";
+    assert_eq!(kept(file, &[]), "90d 4w 90d forever");
+    assert_eq!(kept("[retention]\njobs = '30d'", &[]), "30d 30d 30d 5y", "they go with jobs");
+    assert_eq!(kept(file, &[("BERTH_RETENTION_LOGS", "2w")]), "90d 2w 90d forever");
+    let cases: [(&str, &[&str]); 6] = [
+        ("jobs = '90'", &["retention.jobs", "\"90\"", "26w", "forever"]),
+        ("logs = 90", &["retention.logs", "90", "26w", "forever"]),
+        ("events = '0d'", &["retention.events", "\"0d\"", "1d"]),
+        ("metrics = '90d'", &["retention", "metrics", "audit"]),
+        ("jobs = '30d'\nlogs = 'forever'", &["retention.logs", "forever", "retention.jobs", "30d"]),
+        ("events = '6y'", &["retention.events", "6y", "at most", "5y"]),
+    ];
+    for (file, words) in cases {
+        let error = load(&format!("[retention]\n{file}"), &[], &Flags::default()).unwrap_err();
+        for word in words {
+            assert!(error.contains(word), "{word:?} is not in {error:?}");
+        }
+    }
+}

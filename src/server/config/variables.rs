@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 39] = [
+const KNOWN: [(&str, &str, Kind); 43] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -45,6 +45,10 @@ const KNOWN: [(&str, &str, Kind); 39] = [
     ("BERTH_TOKENS_WITHOUT_END", "tokens.without_end", Kind::Value),
     ("BERTH_JOBS_PRIVATE", "jobs.private", Kind::Value),
     ("BERTH_JOBS_CONTAINER_DISK_GB", "jobs.container_disk_gb", Kind::Value),
+    ("BERTH_RETENTION_JOBS", "retention.jobs", Kind::Text),
+    ("BERTH_RETENTION_LOGS", "retention.logs", Kind::Text),
+    ("BERTH_RETENTION_EVENTS", "retention.events", Kind::Text),
+    ("BERTH_RETENTION_AUDIT", "retention.audit", Kind::Text),
     ("BERTH_SIGN_IN", "sign_in", Kind::Value),
     ("BERTH_METRICS_TOKEN", "metrics.token", Kind::Text),
     ("BERTH_METRICS_LISTEN", "metrics.listen", Kind::Text),

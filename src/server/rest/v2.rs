@@ -47,6 +47,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/images", get(images::list))
         .route("/images/{id}", delete(images::remove))
         .route("/audit", get(audit::list))
+        .route("/usage", get(jobs::usage))
         .route("/virtual-clusters", get(cluster::virtual_clusters))
         .route(
             "/virtual-clusters/{name}",

@@ -65,7 +65,7 @@ const WITHIN_CONTROL: [(&str, &[&str]); 12] = [
     ("files", &["accounts", "records", "secrets"]),
     ("accounts", &["records", "secrets"]),
     ("logs", &["known"]),
-    ("records", &[]),
+    ("records", &["known"]),
     ("secrets", &[]),
     ("known", &[]),
     ("wake", &[]),

@@ -19,6 +19,7 @@ mod parts;
 mod preemption;
 mod private_images;
 mod queue;
+mod retention;
 mod shares;
 mod silence;
 mod terminals;

@@ -1,3 +1,4 @@
+use api::usage::{UsageOfDay, UsageQuery};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -72,6 +73,15 @@ pub(crate) async fn get(
 ) -> Result<Json<JobWire>, Failure> {
     let detail = state.backend.jobs.get(&actor, &job_key::parse(&key)?).await?;
     Ok(Json(JobWire::from(&detail)))
+}
+
+/// `GET /usage`: Berth's own addition to version 2.
+pub(crate) async fn usage(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Params(query): Params<UsageQuery>,
+) -> Result<Json<Vec<UsageOfDay>>, Failure> {
+    Ok(Json(state.backend.jobs.usage(&actor, &query).await?))
 }
 
 pub(crate) async fn config(

@@ -1,0 +1,217 @@
+//! Forgets what is older than it is kept for: jobs that have ended, with all that is recorded of them;
+//! their logs; events and entries of the audit log. What jobs have used is counted before.
+//!
+//! It goes on a little at a time and leaves others their turn in between. Nothing is noted of how far it
+//! has come: what one sweep does not come to, the next one finds.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use api::changes::Change;
+use database::jobs::JobRow;
+use protocol::ids::JobId;
+use protocol::jobs::{JobOrder, JobQuery, Retries};
+use protocol::state::State;
+use protocol::time::Timestamp;
+use storage::StorageError;
+use tokio_util::sync::CancellationToken;
+
+use crate::known::retention::Retention;
+use crate::known::swept::{Old, SweptCounts};
+use crate::records::usage;
+use crate::shared::Shared;
+use crate::wake::now;
+
+mod logs;
+
+/// It is looked for so often.
+const EVERY: Duration = Duration::from_secs(3_600);
+/// Jobs that are looked for at once.
+const FOUND: u64 = 1_000;
+/// Jobs of one transaction at most,
+const JOBS: usize = 100;
+/// and their tasks: each is some rows. A job of more is alone.
+const TASKS: u32 = 2_000;
+/// Rows of other tables of one transaction.
+const ROWS: u64 = 500;
+/// Others have the database for so many times as long as a part of the sweep has taken,
+const TURNS: u32 = 4;
+/// and at most so long before it goes on.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// Runs until shutdown.
+pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+    loop {
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return,
+            () = sweep(&shared) => {}
+        }
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return,
+            () = tokio::time::sleep(EVERY) => {}
+        }
+    }
+}
+
+/// Why a part of a sweep failed.
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error(transparent)]
+    Records(#[from] database::Error),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// One sweep. What fails in it holds up nothing else, and is tried again by the next one.
+async fn sweep(shared: &Shared) {
+    let (at, before) = (now(), shared.swept.counts());
+    let Retention { jobs, logs, events, audit } = shared.rules.retention;
+    for (what, done) in [
+        ("what jobs have used is not counted", count_uses(shared).await),
+        ("old jobs are not forgotten", forget_jobs(shared, jobs.before(at)).await),
+        ("old logs are not removed", logs::remove(shared, logs.before(at)).await),
+        ("old events are not forgotten", forget_events(shared, events.before(at)).await),
+        ("the audit log is not shortened", shorten_audit(shared, audit.before(at)).await),
+    ] {
+        if let Err(error) = done {
+            tracing::error!(%error, "{what}; it is tried again in an hour");
+        }
+    }
+    let SweptCounts { jobs, logs, events, audit } = shared.swept.counts().since(before);
+    if jobs + logs + events + audit > 0 {
+        tracing::info!(jobs, logs, events, audit, "what was older than it is kept for is gone");
+    }
+}
+
+async fn count_uses(shared: &Shared) -> Result<(), Failed> {
+    loop {
+        let began = Instant::now();
+        let found = database::usage::to_count(shared.database.read(), JOBS as u64).await?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        let mut rows = database::jobs::rows(shared.database.read(), &found).await?;
+        rows.truncate(together(&rows));
+        let used = usage::of(shared, &rows).await?;
+        shared.write(async |transaction| used.add(transaction).await).await?;
+        pause(began).await;
+    }
+}
+
+async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), Failed> {
+    let Some(before) = before else { return Ok(()) };
+    let mut last = None;
+    loop {
+        let found = ended_before(shared, before).await?;
+        let mut gone = 0;
+        let mut left = found.as_slice();
+        while !left.is_empty() {
+            let began = Instant::now();
+            let (some, others) = left.split_at(together(left));
+            let ids: Vec<JobId> = some.iter().map(|job| job.id).collect();
+            let removed = shared
+                .write(async |transaction| database::jobs::remove_many(transaction, &ids).await);
+            let removed = removed.await?.len() as u64;
+            shared.swept.note(Old::Jobs, removed);
+            gone += removed;
+            left = others;
+            pause(began).await;
+        }
+        if gone == 0 {
+            break;
+        }
+        last = found.into_iter().next_back();
+    }
+    // One word for all of them: lists are to be looked at again.
+    if let Some(JobRow { id, key, state, .. }) = last {
+        shared.tell_pages(Change::Job { id, key, state });
+    }
+    Ok(())
+}
+
+/// Some of the jobs that ended before then, the earliest first.
+async fn ended_before(shared: &Shared, before: Timestamp) -> Result<Vec<JobRow>, database::Error> {
+    let query = JobQuery {
+        states: State::ALL.into_iter().filter(|state| state.is_final()).collect(),
+        order: JobOrder::Completed,
+        ascending: true,
+        limit: FOUND,
+        ..JobQuery::default()
+    };
+    let (mut found, _) = database::jobs::list(&shared.database, &query, now()).await?;
+    found.retain(|job| job.completed_at.is_some_and(|ended| ended < before));
+    Ok(found)
+}
+
+/// How many of the first of these jobs make one transaction.
+fn together(jobs: &[JobRow]) -> usize {
+    let mut tasks = 0_u32;
+    let fits = |job: &&JobRow| {
+        let Retries { user, platform } = job.retries;
+        let attempts = user.saturating_add(platform).saturating_add(1);
+        tasks = tasks.saturating_add(job.tasks.saturating_mul(attempts));
+        tasks <= TASKS
+    };
+    jobs.iter().take(JOBS).take_while(fits).count().max(1).min(jobs.len())
+}
+
+async fn forget_events(shared: &Shared, before: Option<Timestamp>) -> Result<(), Failed> {
+    let Some(before) = before else { return Ok(()) };
+    loop {
+        let began = Instant::now();
+        let gone = shared.write(async |t| database::events::prune(t, before, ROWS).await).await?;
+        if gone == 0 {
+            return Ok(());
+        }
+        shared.swept.note(Old::Events, gone);
+        pause(began).await;
+    }
+}
+
+async fn shorten_audit(shared: &Shared, before: Option<Timestamp>) -> Result<(), Failed> {
+    let Some(before) = before else { return Ok(()) };
+    loop {
+        let began = Instant::now();
+        let gone = shared.write(async |t| database::audit::prune(t, before, ROWS).await).await?;
+        if gone == 0 {
+            return Ok(());
+        }
+        shared.swept.note(Old::Audit, gone);
+        pause(began).await;
+    }
+}
+
+/// Leaves others their turn after a part that began then.
+async fn pause(began: Instant) {
+    tokio::time::sleep((began.elapsed() * TURNS).min(LONGEST_PAUSE)).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::spec::{Dialect, JobSpec};
+
+    use super::*;
+    use crate::known::queue::tests::row;
+
+    fn job(tasks: u32, retries: u32) -> JobRow {
+        let spec = JobSpec::plain("train".parse().unwrap(), Dialect::Pai, Vec::new());
+        let retries = Retries { user: retries, platform: 0 };
+        JobRow { tasks, retries, ..row(JobId(1), &spec, Timestamp(0)) }
+    }
+
+    #[test]
+    fn a_transaction_is_small_and_large_jobs_are_alone() {
+        let of = |jobs: &[(u32, u32)]| {
+            let jobs: Vec<JobRow> = jobs.iter().map(|(tasks, more)| job(*tasks, *more)).collect();
+            together(&jobs)
+        };
+        assert_eq!(of(&[]), 0);
+        assert_eq!(of(&[(1, 0); 3]), 3);
+        assert_eq!(of(&[(1, 0); 300]), JOBS);
+        assert_eq!(of(&[(1_000, 0), (1_000, 0), (1, 0)]), 2);
+        assert_eq!(of(&[(100, 18), (200, 0)]), 1, "each attempt has its tasks");
+        assert_eq!(of(&[(u32::MAX, u32::MAX - 1), (1, 0)]), 1);
+    }
+}

@@ -1,0 +1,93 @@
+//! Logs that are old, or of jobs that are there no more.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use protocol::ids::JobId;
+use protocol::time::Timestamp;
+use storage::StoragePath;
+
+use super::{Failed, pause};
+use crate::known::swept::Old;
+use crate::shared::Shared;
+
+/// Removes the logs of jobs that ended before then, and of those that are gone: so none is left behind
+/// wherever somebody was stopped who forgot a job, or kept a log of one that was being forgotten.
+pub(super) async fn remove(shared: &Shared, before: Option<Timestamp>) -> Result<(), Failed> {
+    for folder in shared.storage.log_folders().await? {
+        let began = Instant::now();
+        of_folder(shared, &folder, before).await?;
+        pause(began).await;
+    }
+    Ok(())
+}
+
+async fn of_folder(
+    shared: &Shared,
+    folder: &StoragePath,
+    before: Option<Timestamp>,
+) -> Result<(), Failed> {
+    // They are read before the records: a job whose log is there was stored before it.
+    let logs = shared.storage.logs_in(folder).await?;
+    let jobs: Vec<JobId> = logs.keys().copied().collect();
+    let known = Known {
+        ends: database::jobs::ends(shared.database.read(), &jobs).await?,
+        newest: database::jobs::newest(shared.database.read()).await?,
+    };
+    let mut all_go = true;
+    for (job, files) in logs {
+        if known.keeps(job, before) {
+            all_go = false;
+            continue;
+        }
+        for file in files {
+            if shared.storage.remove(&file, false).await? {
+                shared.swept.note(Old::Logs, 1);
+            }
+        }
+    }
+    if all_go {
+        shared.storage.remove_log_folder(folder).await?;
+    }
+    Ok(())
+}
+
+/// What the records say of some jobs.
+struct Known {
+    /// Those that are stored, and when each has ended.
+    ends: HashMap<JobId, Option<Timestamp>>,
+    /// The last job of all.
+    newest: Option<JobId>,
+}
+
+impl Known {
+    fn keeps(&self, job: JobId, before: Option<Timestamp>) -> bool {
+        match self.ends.get(&job) {
+            Some(Some(ended)) => before.is_none_or(|before| *ended >= before),
+            Some(None) => true,
+            // One of a number that was never given is not from these records: they may be an older
+            // copy, and whoever finds that out wants the logs.
+            None => self.newest.is_none_or(|newest| job > newest),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_stay_of_jobs_that_go_on_that_ended_of_late_and_that_nobody_knows() {
+        let ends = [(1, Some(10)), (2, Some(20)), (3, None)];
+        let ends = ends.map(|(job, ended)| (JobId(job), ended.map(Timestamp)));
+        let known = Known { ends: HashMap::from(ends), newest: Some(JobId(5)) };
+        let kept = |known: &Known, before: Option<i64>| {
+            let kept = (1..=6).filter(|job| known.keeps(JobId(*job), before.map(Timestamp)));
+            kept.collect::<Vec<_>>()
+        };
+        assert_eq!(kept(&known, Some(20)), [2, 3, 6]);
+        assert_eq!(kept(&known, None), [1, 2, 3, 6], "the fourth and fifth job are gone");
+        let lost = Known { ends: HashMap::new(), newest: None };
+        assert_eq!(kept(&lost, Some(20)), [1, 2, 3, 4, 5, 6], "there are no records at all");
+    }
+}

@@ -1,0 +1,168 @@
+//! What is older than it is kept for goes, little by little.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use api::jobs::JobQuery;
+use api::queue::QueueChange;
+use api::usage::{Day, UsageQuery};
+use api::{Backend, ErrorCode};
+use control::SweptCounts;
+use database::jobs::{JobUpdate, NewJob};
+use database::{ConnectionTrait, Database};
+use protocol::document::Syntax;
+use protocol::spec::{Dialect, JobSpec};
+use protocol::state::State;
+use protocol::time::Timestamp;
+
+use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_state};
+
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+async fn until_true(mut wanted: impl FnMut() -> bool) {
+    let waiting = async {
+        while !wanted() {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap();
+}
+
+/// Has the database do something that no operation asks for.
+async fn tamper(database: &Database, sql: &str) {
+    let transaction = database.begin().await.unwrap();
+    transaction.execute_unprepared(sql).await.unwrap();
+    transaction.commit().await.unwrap();
+}
+
+/// The logs that are kept of the first thousand jobs.
+fn logs(house: &House) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(log_folder(house)) else { return Vec::new() };
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+fn log_folder(house: &House) -> PathBuf {
+    house.path().join("storage/.berth/logs/0")
+}
+
+async fn names(backend: &Backend) -> Vec<String> {
+    let all = JobQuery { limit: 1_000, ascending: true, ..JobQuery::default() };
+    let page = backend.jobs.list(&admin(), &all).await.unwrap();
+    let names: Vec<String> = page.jobs.iter().map(|job| job.key.name.to_string()).collect();
+    assert_eq!(names.len() as u64, page.total);
+    names
+}
+
+/// How many jobs are said to have ended on the first two days there were.
+async fn counted(backend: &Backend) -> u64 {
+    let query = UsageQuery { from: Some(Day(0)), until: Some(Day(1)), username: None };
+    let used = backend.jobs.usage(&admin(), &query).await.unwrap();
+    used.iter().map(|used| used.jobs).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sweep_leaves_what_is_new_or_runs_or_is_held() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    for name in ["old", "new"] {
+        submit(backend, job(name, 1, 1, "exit 0", "")).await;
+        until_state(backend, name, State::Succeeded).await;
+    }
+    submit(backend, job("runs", 1, 8, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    submit(backend, job("held", 1, 8, "sleep 1000", "")).await;
+    backend.queue.change(&admin(), &key("held"), QueueChange::Hold).await.unwrap();
+    until_true(|| house.node(0).containers().len() == 1).await;
+    assert_eq!(logs(&house), ["1-a0-r0-t0-n0.log", "2-a0-r0-t0-n0.log"]);
+    // Time passes. What has not ended is as old as what has.
+    tamper(control.database(), "UPDATE jobs SET submitted_at = 0 WHERE name <> 'new'").await;
+    tamper(control.database(), "UPDATE jobs SET completed_at = 1 WHERE name = 'old'").await;
+    tamper(control.database(), "UPDATE events SET at = 1").await;
+    tamper(control.database(), "UPDATE audit SET at = 1").await;
+    control.shutdown().await;
+    drop(control);
+
+    let control = house.start().await;
+    let backend = &control.backend;
+    until_true(|| {
+        let SweptCounts { jobs, logs, events, audit } = control.swept();
+        jobs == 1 && logs == 1 && events > 0 && audit > 0
+    })
+    .await;
+    assert_eq!(names(backend).await, ["runs", "held", "new"], "by their times");
+    let gone = backend.jobs.get(&admin(), &key("old")).await.unwrap_err();
+    assert_eq!(gone.code, ErrorCode::NoJobError);
+    assert_eq!(logs(&house), ["2-a0-r0-t0-n0.log"]);
+    until_state(backend, "runs", State::Running).await;
+    until(backend, "held", |detail| detail.summary.held.is_some()).await;
+    for (name, some) in [("new", false), ("runs", true), ("held", true)] {
+        let events = backend.jobs.events(&admin(), &key(name)).await.unwrap();
+        assert_eq!(!events.is_empty(), some, "{name}: those of jobs that go on are kept");
+    }
+    assert_eq!(counted(backend).await, 1, "what it used is not forgotten");
+    submit(backend, job("old", 1, 0, "exit 0", "")).await;
+    until_state(backend, "old", State::Succeeded).await;
+    control.shutdown().await;
+}
+
+/// Stores jobs that ended long ago, and one that has just ended.
+async fn seed(house: &House, old: usize) {
+    let database = house.database().await;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = i64::try_from(now.as_millis()).unwrap();
+    let new_job = |number: usize| {
+        let key = key(&format!("job-{number:03}"));
+        let spec = JobSpec::plain(key.name.clone(), Dialect::Pai, Vec::new());
+        let (text, syntax) = ("{}".to_owned(), Syntax::Json);
+        NewJob { key, spec, text, syntax, submitted_at: Timestamp(0) }
+    };
+    let transaction = database.begin().await.unwrap();
+    let jobs: Vec<NewJob> = (0..=old).map(new_job).collect();
+    let stored = database::jobs::insert_many(&transaction, &jobs).await.unwrap();
+    let ended = stored.into_iter().zip(0..).map(|(id, number)| {
+        let at = Timestamp(if number == old { now } else { 1 });
+        let update = JobUpdate { completed_at: Some(at), ..JobUpdate::to(State::Failed) };
+        (id.unwrap(), State::Waiting, update)
+    });
+    let ended: Vec<_> = ended.collect();
+    database::jobs::update_many(&transaction, &ended).await.unwrap();
+    transaction.commit().await.unwrap();
+    database.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sweep_that_was_broken_off_goes_on() {
+    let house = House::new(1);
+    seed(&house, 250).await;
+    let refuse = "CREATE TRIGGER refuse BEFORE DELETE ON jobs WHEN OLD.id = 150 \
+        BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
+    let database = house.database().await;
+    tamper(&database, refuse).await;
+    let control = control::start(house.options(database)).await.unwrap();
+    until_true(|| control.swept().jobs == 100).await;
+    assert_eq!(names(&control.backend).await.len(), 151, "what goes, goes whole");
+    control.shutdown().await;
+    drop(control);
+    // A log of one that was removed, kept when it was being removed.
+    std::fs::create_dir_all(log_folder(&house)).unwrap();
+    for job in [7, 251, 1_000] {
+        std::fs::write(log_folder(&house).join(format!("{job}-a0-r0-t0-n0.log")), "").unwrap();
+    }
+
+    let database = house.database().await;
+    tamper(&database, "DROP TRIGGER refuse").await;
+    let control = control::start(house.options(database)).await.unwrap();
+    until_true(|| control.swept().jobs == 150 && control.swept().logs == 1).await;
+    assert_eq!(names(&control.backend).await, ["job-250"]);
+    assert_eq!(counted(&control.backend).await, 250, "each once");
+    assert_eq!(
+        logs(&house),
+        ["1000-a0-r0-t0-n0.log", "251-a0-r0-t0-n0.log"],
+        "nobody knows of 1000"
+    );
+    control.shutdown().await;
+}
