@@ -24,5 +24,6 @@ pub(crate) struct AuditWords {
     pub(crate) files_read: Word,
     pub(crate) files_changed: Word,
     pub(crate) job_stopped: Word,
+    pub(crate) job_deleted: Word,
     pub(crate) refused: Word,
 }

@@ -163,6 +163,9 @@ pub enum AuditAction {
     /// Somebody else's job was stopped.
     #[serde(rename = "job.stopped")]
     JobStopped,
+    /// A job was deleted that had ended.
+    #[serde(rename = "job.deleted")]
+    JobDeleted,
     /// Something was refused to somebody.
     #[serde(rename = "request.refused")]
     Refused,
@@ -176,7 +179,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -213,6 +216,7 @@ impl AuditAction {
         Self::FilesRead,
         Self::FilesChanged,
         Self::JobStopped,
+        Self::JobDeleted,
         Self::Refused,
         Self::UserGroups,
         Self::UserProvided,
@@ -258,6 +262,7 @@ impl AuditAction {
             Self::FilesRead => "files.read",
             Self::FilesChanged => "files.changed",
             Self::JobStopped => "job.stopped",
+            Self::JobDeleted => "job.deleted",
             Self::Refused => "request.refused",
             Self::UserGroups => "user.groups",
             Self::UserProvided => "user.provided",

@@ -98,7 +98,7 @@ pub enum ErrorCode {
     NoImageError,
     /// 404: no such path.
     NoApiError,
-    /// 409: the name is taken, or the job does not wait any more.
+    /// 409: the name is taken, or the job does not wait any more, or has not ended.
     ConflictJobError,
     /// 409: the name is taken.
     ConflictUserError,

@@ -38,6 +38,9 @@ pub trait Jobs: Send + Sync {
     async fn config(&self, actor: &Actor, key: &JobKey, form: ConfigForm) -> Result<JobConfig>;
     /// Asks the job to stop. Stopping a job that has ended changes nothing and is no error.
     async fn stop(&self, actor: &Actor, key: &JobKey) -> Result<()>;
+    /// Deletes a job that has ended, with all that is recorded of it, its secrets and its logs. Its name
+    /// is free then; what it wrote to the storage and images that were saved of it stay.
+    async fn delete(&self, actor: &Actor, key: &JobKey) -> Result<()>;
     /// What happened to the job, newest first.
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>>;
     /// How many of the jobs of `query` are in each state (its own state filter left out).
@@ -180,7 +183,7 @@ pub struct JobDetail {
     pub roles: Vec<RoleView>,
     /// The attempts, oldest first; the last is the current one.
     pub attempts: Vec<AttemptView>,
-    /// Whether the actor may stop it and read its logs.
+    /// Whether the actor may stop it, read its logs and, once it has ended, delete it.
     pub may_manage: bool,
     /// The highest priority that the actor may give it while it waits; `None`: any.
     pub most_priority: Option<Priority>,

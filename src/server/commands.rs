@@ -46,6 +46,8 @@ enum Command {
     PortForward(enter::Forward),
     /// Stops jobs
     Stop(jobs::Stop),
+    /// Deletes jobs that have ended, with their logs
+    Delete(jobs::Delete),
     /// Lists nodes
     Nodes(Plain),
     /// Lists virtual clusters
@@ -104,6 +106,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Cp(command) => command.run(),
         Command::PortForward(command) => command.run(),
         Command::Stop(command) => command.run(),
+        Command::Delete(command) => command.run(),
         Command::Nodes(Plain { common }) => table::nodes(&common),
         Command::Vc(Plain { common }) => table::virtual_clusters(&common),
         Command::Users(command) => command.run(),

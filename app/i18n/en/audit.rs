@@ -20,5 +20,6 @@ pub(super) const AUDIT: AuditWords = AuditWords {
     files_read: "read somebody's files",
     files_changed: "changed somebody's files",
     job_stopped: "stopped a job",
+    job_deleted: "deleted a job",
     refused: "was refused",
 };

@@ -20,5 +20,6 @@ pub(super) const AUDIT: AuditWords = AuditWords {
     files_read: "读取他人文件",
     files_changed: "更改他人文件",
     job_stopped: "停止作业",
+    job_deleted: "删除作业",
     refused: "被拒绝",
 };

@@ -60,6 +60,7 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::FilesRead => |t| t.audit.files_read,
         AuditAction::FilesChanged => |t| t.audit.files_changed,
         AuditAction::JobStopped => |t| t.audit.job_stopped,
+        AuditAction::JobDeleted => |t| t.audit.job_deleted,
         AuditAction::Refused => |t| t.audit.refused,
         AuditAction::UserGroups => |t| t.accounts.put_into_groups,
         AuditAction::UserProvided => |t| t.accounts.provided,

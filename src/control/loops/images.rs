@@ -167,7 +167,8 @@ async fn step(
     update: ImageUpdate,
 ) -> Result<bool, database::Error> {
     let (state, problem) = (update.state, update.problem.clone());
-    let job = database::jobs::by_key(shared.database.read(), &image.job).await?;
+    // By its number: a job of that name may be another one by now.
+    let job = database::jobs::by_id(shared.database.read(), image.container.job).await?;
     let taken = shared.write(async |transaction| {
         let taken = database::images::update(transaction, image.id, from, &update).await?;
         if let Some(job) = job.filter(|_| taken && !state.is_under_way()) {

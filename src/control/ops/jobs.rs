@@ -34,6 +34,7 @@ use crate::shared::Shared;
 use crate::wake::now;
 
 mod admission;
+mod delete;
 mod usage;
 
 /// Rows of a page when the query names no number.
@@ -190,6 +191,11 @@ impl Jobs for Ops {
             self.shared.bells.jobs.ring();
         }
         Ok(())
+    }
+
+    async fn delete(&self, actor: &Actor, key: &JobKey) -> Result<()> {
+        let Job { row, .. } = self.job(key).await?;
+        delete::delete(&self.shared, actor, row).await
     }
 
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>> {

@@ -149,6 +149,11 @@ impl Client {
         self.answer(self.asked(request).send_json(body))
     }
 
+    pub(super) fn delete<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        let request = self.agent.delete(format!("{}{path}", self.server));
+        self.answer(self.asked(request).call())
+    }
+
     /// A request that says who asks, and in which language refusals are read.
     fn asked<Any>(&self, request: RequestBuilder<Any>) -> RequestBuilder<Any> {
         let request = request.header("accept-language", language().tag());

@@ -1,4 +1,4 @@
-//! `berth submit`, `jobs`, `job` and `stop`.
+//! `berth submit`, `jobs`, `job`, `stop` and `delete`.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -177,26 +177,54 @@ impl Stop {
     /// Stops as many as it can, and fails when one could not be stopped.
     pub(super) fn run(self) -> Outcome {
         let client = Client::signed_in(&self.common)?;
-        let mut failed = Vec::new();
-        for name in &self.names {
-            let stopped = full_name(&client, name).and_then(|name| {
-                let path = format!("/api/v2/jobs/{name}/executionType");
-                client.put::<Accepted>(&path, &Execution::stop())
-            });
-            match stopped {
-                Ok(answer) if self.common.json => text::json(&answer)?,
-                Ok(_) => text::say(format_args!("{name}: stopping")),
-                Err(error) => failed.push(format!("{name}: {error:#}")),
-            }
+        let stop = |job: JobKey| {
+            let path = format!("/api/v2/jobs/{job}/executionType");
+            client.put::<Accepted>(&path, &Execution::stop())
+        };
+        each(&client, &self.common, &self.names, ("stopping", "stopped"), stop)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Delete {
+    /// The jobs, which have ended: names, or `user~name`
+    #[arg(required = true)]
+    names: Vec<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Delete {
+    /// Deletes as many as it can, and fails when one could not be deleted.
+    pub(super) fn run(self) -> Outcome {
+        let client = Client::signed_in(&self.common)?;
+        let delete = |job: JobKey| client.delete::<Accepted>(&format!("/api/v2/jobs/{job}"));
+        each(&client, &self.common, &self.names, ("deleted", "deleted"), delete)
+    }
+}
+
+/// Does something with each of these jobs, and says of which it is being done, or why not.
+fn each(
+    client: &Client,
+    common: &Common,
+    names: &[String],
+    (doing, done): (&str, &str),
+    act: impl Fn(JobKey) -> anyhow::Result<Accepted>,
+) -> Outcome {
+    let mut failed = Vec::new();
+    for name in names {
+        match full_name(client, name).and_then(&act) {
+            Ok(answer) if common.json => text::json(&answer)?,
+            Ok(_) => text::say(format_args!("{name}: {doing}")),
+            Err(error) => failed.push(format!("{name}: {error:#}")),
         }
-        match failed.len() {
-            0 => Ok(()),
-            1 => Err(CommandError::new(failed.remove(0)).into()),
-            count => Err(CommandError {
-                message: format!("{count} jobs could not be stopped"),
-                problems: failed,
-            }
-            .into()),
+    }
+    match failed.len() {
+        0 => Ok(()),
+        1 => Err(CommandError::new(failed.remove(0)).into()),
+        count => {
+            let message = format!("{count} jobs could not be {done}");
+            Err(CommandError { message, problems: failed }.into())
         }
     }
 }

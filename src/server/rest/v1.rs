@@ -20,7 +20,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/authn/basic/login", post(token::create))
         .route("/authn/oidc/login", get(oidc::login))
         .route("/jobs", get(jobs::list).post(jobs::submit))
-        .route("/jobs/{name}", get(jobs::get).put(jobs::submit_named))
+        .route("/jobs/{name}", get(jobs::get).put(jobs::submit_named).delete(jobs::remove))
         .route("/jobs/{name}/config", get(jobs::config))
         .route("/jobs/{name}/executionType", put(jobs::execute))
         .route("/jobs/{name}/logs", get(jobs::logs))
@@ -35,7 +35,10 @@ pub(super) fn routes() -> Router<AppState> {
 fn by_user() -> Router<AppState> {
     Router::new()
         .route("/", get(jobs::list_of_user).post(jobs::submit_of_user))
-        .route("/{name}", get(jobs::get_of_user).put(jobs::submit_named_of_user))
+        .route(
+            "/{name}",
+            get(jobs::get_of_user).put(jobs::submit_named_of_user).delete(jobs::remove_of_user),
+        )
         .route("/{name}/config", get(jobs::config_of_user))
         .route("/{name}/executionType", put(jobs::execute_of_user))
         .route("/{name}/logs", get(jobs::logs_of_user))

@@ -31,7 +31,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/tokens", post(token::create))
         .route("/authn/basic/login", post(token::create))
         .route("/jobs", get(jobs::list).post(jobs::submit))
-        .route("/jobs/{key}", get(jobs::get))
+        .route("/jobs/{key}", get(jobs::get).delete(jobs::remove))
         .route("/jobs/{key}/config", get(jobs::config))
         .route("/jobs/{key}/executionType", put(jobs::execute))
         .route("/jobs/{key}/logs", get(jobs::logs))

@@ -12,6 +12,11 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("only {} and administrators may {}", "只有 {0} 和管理员可以{1}"),
     ("read this job's file", "查看此作业的文件"),
     ("stop this job", "停止此作业"),
+    ("delete this job", "删除此作业"),
+    (
+        "{} has not ended: stop it, and delete it once it has ended",
+        "{0} 尚未结束：请先停止它，待其结束后再删除",
+    ),
     ("see what was used", "查看其用量"),
     ("{} is no day: write it as 2026-11-21", "{0} 不是日期：请写成 2026-11-21"),
     ("from {} until {}: at most {} days are told at once", "{0} 至 {1}：一次最多可查询 {2} 天"),

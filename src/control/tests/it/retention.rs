@@ -1,16 +1,21 @@
-//! What is older than it is kept for goes, little by little.
+//! What is older than it is kept for goes, little by little; and jobs are deleted by who may.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use api::jobs::JobQuery;
+use api::audit::AuditAction;
+use api::jobs::{JobQuery, Submission};
+use api::logs::TaskRef;
 use api::queue::QueueChange;
 use api::usage::{Day, UsageQuery};
-use api::{Backend, ErrorCode};
+use api::users::NewUser;
+use api::{Actor, Backend, ErrorCode};
 use control::SweptCounts;
 use database::jobs::{JobUpdate, NewJob};
 use database::{ConnectionTrait, Database};
+use futures::StreamExt;
 use protocol::document::Syntax;
+use protocol::ids::JobKey;
 use protocol::spec::{Dialect, JobSpec};
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -164,5 +169,80 @@ async fn a_sweep_that_was_broken_off_goes_on() {
         ["1000-a0-r0-t0-n0.log", "251-a0-r0-t0-n0.log"],
         "nobody knows of 1000"
     );
+    control.shutdown().await;
+}
+
+async fn user(backend: &Backend, name: &str) -> Actor {
+    let actor = Actor { user: name.parse().unwrap(), admin: false };
+    let (name, password) = (actor.user.clone(), "correct horse".to_owned());
+    backend.users.create(&admin(), NewUser { name, password, admin: false }).await.unwrap();
+    actor
+}
+
+async fn submit_as(backend: &Backend, actor: &Actor, command: &str) -> JobKey {
+    let text = job("train", 1, 1, command, "");
+    let submission = Submission { text, cloned_from: None, expected_name: None };
+    backend.jobs.submit(actor, submission).await.unwrap().key
+}
+
+async fn until_ended(backend: &Backend, key: &JobKey) {
+    let mut changes = backend.changes.subscribe(&admin());
+    let ended = async {
+        while !backend.jobs.get(&admin(), key).await.unwrap().summary.state.is_final() {
+            changes.next().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, ended).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_has_ended_is_deleted_by_who_may() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let (alice, bob) = (user(backend, "alice").await, user(backend, "bob").await);
+    let key = submit_as(backend, &alice, "sleep 1000").await;
+    let goes_on = backend.jobs.delete(&alice, &key).await.unwrap_err();
+    assert_eq!(goes_on.code, ErrorCode::ConflictJobError);
+    assert!(goes_on.message.contains("stop it"), "{goes_on}");
+    backend.jobs.stop(&alice, &key).await.unwrap();
+    until_ended(backend, &key).await;
+    until_true(|| house.node(0).containers().is_empty()).await;
+    let refused = backend.jobs.delete(&bob, &key).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
+    backend.jobs.get(&alice, &key).await.unwrap();
+    backend.jobs.delete(&alice, &key).await.unwrap();
+
+    let worker = "worker".parse().unwrap();
+    let task = TaskRef { job: key.clone(), attempt: None, role: worker, index: 0 };
+    let missing = [
+        backend.jobs.get(&alice, &key).await.err(),
+        backend.jobs.events(&alice, &key).await.err(),
+        backend.jobs.delete(&alice, &key).await.err(),
+        backend.jobs.stop(&alice, &key).await.err(),
+        backend.logs.tail(&alice, &task, 10).await.err(),
+    ];
+    for refused in missing {
+        assert_eq!(refused.unwrap().code, ErrorCode::NoJobError);
+    }
+    assert!(names(backend).await.is_empty() && logs(&house).is_empty());
+    let audit = backend.audit.list(&admin(), None, 500).await.unwrap();
+    let deleted = audit.iter().filter(|entry| entry.action == AuditAction::JobDeleted);
+    let deleted: Vec<_> =
+        deleted.map(|entry| (entry.actor.as_str(), entry.object.as_str())).collect();
+    assert_eq!(deleted, [("alice", "alice~train")]);
+    let own = UsageQuery::default();
+    let used = backend.jobs.usage(&alice, &own).await.unwrap();
+    assert_eq!(used.iter().map(|used| used.jobs).sum::<u64>(), 1);
+    assert!(backend.jobs.usage(&bob, &own).await.unwrap().is_empty());
+    let hers = UsageQuery { username: Some(alice.user.clone()), ..own };
+    let refused = backend.jobs.usage(&bob, &hers).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
+
+    // Its name is free; an administrator deletes it as well.
+    assert_eq!(submit_as(backend, &alice, "exit 0").await, key);
+    until_ended(backend, &key).await;
+    backend.jobs.delete(&admin(), &key).await.unwrap();
+    assert!(names(backend).await.is_empty());
     control.shutdown().await;
 }

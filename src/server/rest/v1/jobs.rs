@@ -119,6 +119,29 @@ async fn detail(state: &AppState, actor: &Actor, key: &JobKey) -> Result<Json<Jo
     Ok(Json(JobWire::from(&state.backend.jobs.get(actor, key).await?)))
 }
 
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Response, Failure> {
+    let key = job_key::find(&state.backend, &actor, &name).await?;
+    delete(&state, &actor, &key).await
+}
+
+pub(crate) async fn remove_of_user(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path((user, name)): Path<(String, String)>,
+) -> Result<Response, Failure> {
+    delete(&state, &actor, &job_key::of_user(&user, &name)?).await
+}
+
+async fn delete(state: &AppState, actor: &Actor, key: &JobKey) -> Result<Response, Failure> {
+    state.backend.jobs.delete(actor, key).await?;
+    let text = message(format!("deleted job {} successfully", key.name));
+    Ok((StatusCode::ACCEPTED, text).into_response())
+}
+
 pub(crate) async fn config(
     State(state): State<AppState>,
     Signed(actor): Signed,

@@ -75,6 +75,17 @@ pub(crate) async fn get(
     Ok(Json(JobWire::from(&detail)))
 }
 
+/// `DELETE /jobs/:key`.
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+) -> Result<Response, Failure> {
+    let key = job_key::parse(&key)?;
+    state.backend.jobs.delete(&actor, &key).await?;
+    Ok(accepted(format!("Delete job {key} successfully.")))
+}
+
 /// `GET /usage`: Berth's own addition to version 2.
 pub(crate) async fn usage(
     State(state): State<AppState>,

@@ -252,6 +252,9 @@ impl Jobs for World {
         self.stopped.lock().unwrap().push(key.clone());
         Ok(())
     }
+    async fn delete(&self, _: &Actor, key: &JobKey) -> Result<()> {
+        Err(no_job(key))
+    }
     async fn events(&self, _: &Actor, _: &JobKey) -> Result<Vec<EventView>> {
         Ok(Vec::new())
     }

@@ -5,6 +5,7 @@
 mod audit;
 mod clients;
 mod compression;
+mod deletion;
 mod door;
 mod doors;
 mod fakes;
