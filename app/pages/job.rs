@@ -1,6 +1,7 @@
 mod ansi;
 mod config_tab;
 mod connect_tab;
+mod delete;
 mod events_tab;
 mod head;
 mod log_fetch;

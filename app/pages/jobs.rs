@@ -1,6 +1,7 @@
 pub(crate) mod filter;
 mod filter_bar;
-pub(crate) mod stop_many;
+mod many;
+pub(crate) mod selection;
 mod suggest;
 mod table;
 
@@ -11,7 +12,8 @@ use crate::i18n::{text, tr};
 use crate::live::Live;
 use crate::pages::jobs::filter::{Filter, PAGE};
 use crate::pages::jobs::filter_bar::{FilterBar, States};
-use crate::pages::jobs::stop_many::{Selection, StopMany};
+use crate::pages::jobs::many::Many;
+use crate::pages::jobs::selection::Selection;
 use crate::pages::jobs::table::JobTable;
 use crate::parts::loaded::Loaded;
 use crate::parts::page_header::PageHeader;
@@ -53,7 +55,7 @@ pub(crate) fn JobsPage() -> impl IntoView {
                 view! { <Found list=list filter=filter.get_untracked() selection=selection/> }
             }
         />
-        <StopMany selection=selection/>
+        <Many selection=selection/>
     }
 }
 

@@ -5,7 +5,7 @@ use protocol::exit::Cause;
 use crate::address;
 use crate::i18n::tr;
 use crate::number;
-use crate::pages::jobs::stop_many::{Pick, Selection};
+use crate::pages::jobs::selection::{Pick, Pickable, Selection};
 use crate::parts::duration::Duration;
 use crate::parts::exit_line::ExitLine;
 use crate::parts::relative_time::RelativeTime;
@@ -17,21 +17,19 @@ use crate::parts::wait_line::WaitLine;
 pub(crate) fn JobRow(
     job: JobSummary,
     selection: Selection,
-    /// Whether the reader may stop it.
-    offered: bool,
+    /// Itself, where the reader may stop and delete it.
+    pickable: Option<Pickable>,
 ) -> impl IntoView {
     let key = job.key.to_string();
-    let chosen = {
-        let key = key.clone();
-        move || selection.contains(&key).to_string()
-    };
+    let chosen = move || selection.contains(&key).to_string();
+    let pick = pickable.map(|job| view! { <Pick selection=selection job=job/> });
     let ended = job.completed_at;
     let queued_until = job.started_at.or(ended);
     let ran = job.started_at.map(|from| view! { <Duration from=from to=ended/> });
     let retries = job.retries.user + job.retries.platform;
     view! {
         <tr aria-selected=chosen>
-            <td class="pick">{offered.then(|| view! { <Pick selection=selection key=key.clone()/> })}</td>
+            <td class="pick">{pick}</td>
             <th scope="row"><NameCell job=job.clone()/></th>
             <td><StateCell job=job.clone()/></td>
             <td class="wide">{job.virtual_cluster.to_string()}</td>

@@ -65,6 +65,27 @@ pub(crate) async fn stop_jobs(#[server(default)] keys: Vec<JobKeyText>) -> Resul
     Ok(keys.len() as u64)
 }
 
+/// Deletes a job that has ended; then the browser goes to the list.
+#[server(prefix = "/fn", endpoint = "jobs/delete", output = Answer)]
+pub(crate) async fn delete_job(key: JobKeyText) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.jobs.delete(&actor, &key.0).await.map_err(failed)?;
+    leptos_axum::redirect("/jobs");
+    Ok(())
+}
+
+/// Deletes jobs that have ended: all of `keys`.
+#[server(prefix = "/fn", endpoint = "jobs/delete-many", output = Answer)]
+pub(crate) async fn delete_jobs(#[server(default)] keys: Vec<JobKeyText>) -> Result<u64, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    for JobKeyText(key) in &keys {
+        backend.jobs.delete(&actor, key).await.map_err(failed)?;
+    }
+    Ok(keys.len() as u64)
+}
+
 /// A job's key as one text, as forms send it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -23,6 +23,29 @@ test("a running job is stopped on its page", async ({ page, request, baseURL }) 
   await berth.picture(page, "stopped");
 });
 
+test("jobs that have ended are deleted, one on its page and others in the list", async ({ page, request, baseURL }) => {
+  for (const name of ["gone-1", "gone-2", "gone-3"]) await berth.put(request, baseURL, name, "true");
+  await berth.open(page, "/jobs/admin/gone-1");
+  await berth.becomes(page, "SUCCEEDED");
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete this job" }).click();
+  await expect(page).toHaveURL(/\/jobs$/);
+  expect((await request.get("/api/v2/jobs/admin~gone-1")).status()).toBe(404);
+
+  const ended = async () => (await (await request.get("/api/v2/jobs?q=name:gone-+state:succeeded")).json()).length;
+  await expect.poll(ended, { timeout: 60_000 }).toBe(2);
+  await berth.open(page, "/jobs?q=name:gone-");
+  await page.getByRole("checkbox", { name: "Select all jobs on this page" }).click();
+  await expect(page.getByRole("button", { name: /^Stop/ })).toHaveCount(0);
+  await page.getByRole("button", { name: "Delete 2 jobs" }).click();
+  const question = page.getByRole("dialog");
+  await expect(question).toContainText("admin~gone-2");
+  await berth.picture(page, "delete-many");
+  await question.getByRole("button", { name: "Delete 2 jobs" }).click();
+  await expect(page.getByText("2 jobs were deleted")).toBeVisible();
+  await expect(page.getByText("No job matches this filter")).toBeVisible();
+});
+
 test("the log of a running job is followed line by line", async ({ page, request, baseURL }) => {
   await berth.put(request, baseURL, "counts", "for i in 1 2 3 4 5 6; do echo line $i; sleep 1; done");
   await berth.open(page, "/jobs/admin/counts/logs");

@@ -7,6 +7,7 @@ use protocol::state::State;
 use crate::address;
 use crate::i18n::{Reader, tr};
 use crate::live::Live;
+use crate::pages::job::delete::Delete;
 use crate::pages::job::stop::Stopping;
 use crate::pages::job::timeline::Timeline;
 use crate::parts::clock::Clock;
@@ -34,6 +35,8 @@ pub(crate) fn JobHead(detail: JobDetail, stopping: Stopping) -> impl IntoView {
             </button>
         }
     });
+    let deletable = detail.may_manage && job.state.is_final();
+    let delete = deletable.then(|| view! { <Delete key=job.key.clone()/> });
     view! {
         <Title text=title/>
         <header class="job-head">
@@ -47,6 +50,7 @@ pub(crate) fn JobHead(detail: JobDetail, stopping: Stopping) -> impl IntoView {
             <div class="page-header__actions">
                 <a class="button" href=address::clone_job(&job.key)>{tr(|t| t.job.clone)}</a>
                 {stop}
+                {delete}
             </div>
             <div class="job-head__id"><Copy text=job.key.to_string()/></div>
         </header>

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::i18n::{Texts, text, tr};
 use crate::pages::jobs::filter::Filter;
-use crate::pages::jobs::stop_many::{SelectAll, Selection};
+use crate::pages::jobs::selection::{Pickable, SelectAll, Selection};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::job_row::JobRow;
 use crate::parts::table::{Column, TableOf};
@@ -40,26 +40,26 @@ pub(crate) fn JobTable(
         return view! { <NoJobs filtered=!filter.text.is_empty()/> }.into_any();
     }
     let actor = Session::get().actor();
-    let stoppable: Vec<String> = jobs
-        .iter()
-        .filter(|job| !job.state.is_final() && may_stop(actor.as_ref(), job))
-        .map(|job| job.key.to_string())
-        .collect();
+    let pickable = |job: &JobSummary| {
+        let ended = job.state.is_final();
+        may_manage(actor.as_ref(), job).then(|| Pickable { key: job.key.to_string(), ended })
+    };
+    let all: Vec<Pickable> = jobs.iter().filter_map(pickable).collect();
     let rows = jobs.into_iter().map(|job| {
-        let offered = stoppable.contains(&job.key.to_string());
-        view! { <JobRow job=job selection=selection offered=offered/> }
+        let pickable = pickable(&job);
+        view! { <JobRow job=job selection=selection pickable=pickable/> }
     });
     let rows = rows.collect_view();
-    selection.show(stoppable.clone());
-    let columns = columns(&filter, selection, stoppable);
+    selection.show(all.clone());
+    let columns = columns(&filter, selection, all);
     view! {
         <TableOf label=|t| t.jobs.table kind="table--jobs" columns=columns>{rows}</TableOf>
     }
     .into_any()
 }
 
-fn columns(filter: &Filter, selection: Selection, stoppable: Vec<String>) -> Vec<Column> {
-    let all = view! { <SelectAll selection=selection keys=stoppable/> };
+fn columns(filter: &Filter, selection: Selection, jobs: Vec<Pickable>) -> Vec<Column> {
+    let all = view! { <SelectAll selection=selection jobs=jobs/> };
     let pick = Column::new(|_| "", "pick").showing(all);
     let ordered = COLUMNS.into_iter().map(|Ordered { order, class, word }| {
         let now = (filter.order == order).then_some(filter.ascending);
@@ -69,7 +69,7 @@ fn columns(filter: &Filter, selection: Selection, stoppable: Vec<String>) -> Vec
     iter::once(pick).chain(ordered).chain(further).collect()
 }
 
-fn may_stop(actor: Option<&api::Actor>, job: &JobSummary) -> bool {
+fn may_manage(actor: Option<&api::Actor>, job: &JobSummary) -> bool {
     actor.is_some_and(|actor| actor.admin || actor.user == job.key.user)
 }
 
