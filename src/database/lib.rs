@@ -4,10 +4,11 @@
 //! [`ConnectionTrait`], so that a caller decides what belongs to one transaction: reads take
 //! [`Database::read`], writes take the [`Transaction`] of [`Database::begin`]. Lists of jobs take the
 //! [`Database`]: they look at columns in memory. Rows and entities stay in here; what goes in and
-//! comes out are the records below and the words of `protocol`.
+//! comes out are the records below and the words of `protocol`. [`copies`] are of all of it.
 
 pub mod attempts;
 pub mod audit;
+pub mod copies;
 pub mod events;
 pub mod groups;
 pub mod images;

@@ -21,7 +21,7 @@ mod m0014_tasks_address;
 mod m0015_list_indices;
 mod m0017_retention;
 
-struct Migrator;
+pub(crate) struct Migrator;
 
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {

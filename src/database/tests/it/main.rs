@@ -6,6 +6,7 @@ mod stage;
 mod accounts;
 mod attempts;
 mod cluster;
+mod copies;
 mod crash;
 mod jobs;
 mod lists;
