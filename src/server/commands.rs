@@ -2,6 +2,7 @@
 
 mod client;
 mod enter;
+mod installation;
 mod jobs;
 mod logs;
 mod serve;

@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use axum::http::Uri;
+use clap::ValueEnum;
 use control::Portal;
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
@@ -204,12 +205,12 @@ impl std::fmt::Debug for MetricsConfig {
 pub struct LogConfig {
     /// What is logged, as `info` or `info,server=debug`.
     pub filter: String,
-    /// `text` for people, `json` for programs.
+    /// `text` for people, `json` for programs, `journal` for that of systemd.
     pub format: LogFormat,
 }
 
 /// How log lines look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
     /// For people.
@@ -217,6 +218,8 @@ pub enum LogFormat {
     Text,
     /// For programs: one JSON object a line.
     Json,
+    /// For the journal of systemd: without the time, and before each line how urgent it is, as `<6>`.
+    Journal,
 }
 
 impl Default for LogConfig {
@@ -280,6 +283,16 @@ pub struct Flags {
     /// `--demo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demo: Option<Demonstration>,
+    /// What is said of the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<LogFlags>,
+}
+
+/// What the command line says of the log.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct LogFlags {
+    /// `--log-format`.
+    pub format: LogFormat,
 }
 
 /// A configuration that cannot be used: one line a mistake.

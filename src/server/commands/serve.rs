@@ -1,8 +1,10 @@
 //! `berth serve`: puts everything together, serves, and ends in good order.
 
+mod log;
+mod notify;
 mod private;
 
-use std::io::{IsTerminal, Write as _};
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
@@ -21,9 +23,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::notify::{Notify, State};
 use crate::auth::session_store::{SessionDatabase, Store};
-use crate::commands;
-use crate::config::{Config, Demonstration, Flags, LogFormat, Providers};
+use crate::commands::{self, installation};
+use crate::config::{Config, Demonstration, Flags, LogFlags, LogFormat, Providers};
 use crate::guest;
 use crate::health::{Check, Measurement, Probe, Value};
 use crate::listen::tls::Tls;
@@ -53,39 +56,24 @@ pub struct Serve {
     /// jobs come and go or (`still`) nothing begins or ends by itself
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "living")]
     demo: Option<Demonstration>,
+    /// How the log is written to standard error [default: text]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
 }
 
 impl Serve {
     pub(super) fn run(self) -> commands::Outcome {
         private::from_now_on();
-        let Self { listen, data, config, demo } = self;
-        let flags = Flags { listen, data, demo };
-        // Variables that are not text cannot be ours.
-        let environment = std::env::vars_os()
-            .filter_map(|(name, text)| Some((name.into_string().ok()?, text.into_string().ok()?)));
-        let config = Config::load(config.as_deref(), environment, &flags)?;
-        start_log(&config)?;
-        let runtime = tokio::runtime::Runtime::new().context("the runtime cannot be started")?;
-        runtime.block_on(serve(config))
+        let Self { listen, data, config, demo, log_format } = self;
+        let log = log_format.map(|format| LogFlags { format });
+        let flags = Flags { listen, data, demo, log };
+        let config = Config::load(config.as_deref(), installation::environment(), &flags)?;
+        log::start(&config.log)?;
+        installation::wait(serve(config, Notify::starter()))
     }
 }
 
-fn start_log(config: &Config) -> anyhow::Result<()> {
-    let filter = &config.log.filter;
-    let filter = tracing_subscriber::EnvFilter::try_new(filter)
-        .with_context(|| format!("log.filter = {filter:?}: allowed is as info,server=debug"))?;
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
-    match config.log.format {
-        LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().init(),
-    }
-    Ok(())
-}
-
-async fn serve(config: Config) -> anyhow::Result<()> {
+async fn serve(config: Config, starter: Notify) -> anyhow::Result<()> {
     // Before anything is started, so that a stop while starting is not lost.
     let stop = stop_signal()?;
     let Providers { options: sign_in, oidc, ways } = config.sign_in.providers()?;
@@ -120,6 +108,11 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let state = AppState::new(control.backend.clone(), probe, options);
     let beside = state.tasks.clone();
     let routers = (router(state.clone(), Store::new(control.clone())), metrics_router(state));
+    starter.tell(State::Ready);
+    let stop = async {
+        stop.await;
+        starter.tell(State::Stopping);
+    };
     doors.answer(routers, stop, &shutdown).await;
     beside.close();
     beside.wait().await;

@@ -24,6 +24,14 @@ fn flags_win_over_variables_and_those_over_the_file() {
 }
 
 #[test]
+fn a_flag_of_the_log_leaves_the_rest_of_it_as_the_file_says() {
+    let log = Some(LogFlags { format: LogFormat::Journal });
+    let flags = Flags { log, ..Flags::default() };
+    let config = load("[log]\nfilter = 'debug'\nformat = 'json'", &[], &flags).unwrap();
+    assert_eq!((config.log.filter.as_str(), config.log.format), ("debug", LogFormat::Journal));
+}
+
+#[test]
 fn nodes_and_virtual_clusters_are_read() {
     let file = r#"
         [[nodes]]
