@@ -1,10 +1,13 @@
 //! The command line.
 
+mod backup;
 mod client;
 mod enter;
 mod installation;
 mod jobs;
 mod logs;
+mod migrate;
+mod restore;
 mod serve;
 mod table;
 mod text;
@@ -29,6 +32,12 @@ pub struct Cli {
 enum Command {
     /// Serves pages and REST and runs the jobs
     Serve(Serve),
+    /// Keeps database, key, configuration and a list of files in one file, also while it is served
+    Backup(backup::Backup),
+    /// Puts a backup into an empty place
+    Restore(restore::Restore),
+    /// Copies the SQLite database into an empty PostgreSQL database
+    Migrate(migrate::Migrate),
     /// Signs in and remembers a token for the other commands
     Login(users::Login),
     /// Submits a job file (JSON or YAML; `-` reads standard input)
@@ -98,6 +107,9 @@ type Outcome = Result<(), anyhow::Error>;
 pub fn run(cli: Cli) -> ExitCode {
     let outcome = match cli.command {
         Command::Serve(command) => command.run(),
+        Command::Backup(command) => command.run(),
+        Command::Restore(command) => command.run(),
+        Command::Migrate(command) => command.run(),
         Command::Login(command) => command.run(),
         Command::Submit(command) => command.run(),
         Command::Jobs(command) => command.run(),

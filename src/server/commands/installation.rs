@@ -1,6 +1,29 @@
-//! What the commands of the server's own machine have in common.
+//! Which installation a command of its machine is about: what `berth serve` is told as well.
+
+use std::path::PathBuf;
 
 use anyhow::Context;
+use clap::Args;
+
+use crate::config::{Config, ConfigError, Flags};
+
+#[derive(Debug, Args)]
+pub(super) struct Installation {
+    /// Folder of the database, the users' files and the logs [default: data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Configuration file (TOML)
+    #[arg(long, value_name = "FILE", env = "BERTH_CONFIG")]
+    pub(super) config: Option<PathBuf>,
+}
+
+impl Installation {
+    /// What it is configured to be.
+    pub(super) fn read(&self) -> Result<Config, ConfigError> {
+        let flags = Flags { data: self.data.clone(), ..Flags::default() };
+        Config::load(self.config.as_deref(), environment(), &flags)
+    }
+}
 
 /// The variables of this process. Those that are not text cannot be ours.
 pub(super) fn environment() -> impl Iterator<Item = (String, String)> {

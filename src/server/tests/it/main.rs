@@ -19,6 +19,7 @@ mod metrics;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;
 mod no_files;
+mod operate;
 mod pages;
 #[path = "../../../directory/tests/it/provider.rs"]
 mod provider;
