@@ -153,10 +153,49 @@ fn login_file() -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
+
+    use super::Cli;
+    use crate::config::{Config, Flags};
 
     #[test]
     fn the_command_line_is_sound() {
-        super::Cli::command().debug_assert();
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_unit_of_the_package_starts_what_there_is() {
+        let unit = include_str!("debian/berth.service");
+        let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/bin/")).unwrap();
+        Cli::try_parse_from(start.split_whitespace()).unwrap();
+        for wanted in [
+            "Type=notify",
+            "User=berth",
+            "Restart=always",
+            "LimitNOFILE=",
+            "NoNewPrivileges=yes",
+            "ProtectSystem=strict",
+            "StateDirectory=berth",
+        ] {
+            assert!(unit.lines().any(|line| line.starts_with(wanted)), "{wanted}");
+        }
+    }
+
+    #[test]
+    fn the_configuration_of_the_package_is_one_with_all_its_examples() {
+        let text = include_str!("debian/berth.toml");
+        let is_example = |line: &str| line.starts_with('[') || line.contains(" = ");
+        let lines = text.lines().map(|line| {
+            line.strip_prefix("# ").filter(|example| is_example(example)).unwrap_or(line)
+        });
+        let all = lines.collect::<Vec<_>>().join("\n");
+        let folder = tempfile::tempdir().unwrap();
+        for text in [text, all.as_str()] {
+            let file = folder.path().join("berth.toml");
+            std::fs::write(&file, text).unwrap();
+            let config = Config::load(Some(&file), [], &Flags::default()).unwrap();
+            assert_eq!(config.data, std::path::Path::new("/var/lib/berth"));
+            assert_eq!(config.nodes.len(), usize::from(text == all));
+        }
     }
 }

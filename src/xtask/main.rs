@@ -2,6 +2,7 @@
 
 mod base_image;
 mod bench;
+mod deb;
 mod docker;
 mod guest;
 mod node;
@@ -47,6 +48,8 @@ enum Task {
         #[arg(long)]
         release: bool,
     },
+    /// Makes the Debian package of it.
+    Deb,
     /// Checks everything that CI checks.
     Test(test::Options),
     /// Measures the release binary; prints `name value unit` lines.
@@ -64,6 +67,7 @@ fn main() -> Result<()> {
         Task::Serve(options) => serve::run(&workspace, &options),
         Task::Build { release: true } => release::build(&workspace).map(drop),
         Task::Build { release: false } => release::build_quick(&workspace).map(drop),
+        Task::Deb => deb::build(&workspace),
         Task::Test(options) => test::run(&workspace, &options),
         Task::Bench(options) => bench::run(&workspace, &options),
     }

@@ -30,6 +30,12 @@ pub(crate) const CLIENT: [Package; 1] = [package("docker-cli", "docker")];
 /// What makes the base image where no registry answers.
 pub(crate) const BASE_IMAGE: [Package; 1] = [package("debootstrap", "debootstrap")];
 
+/// What takes a binary apart.
+pub(crate) const SYMBOLS: [Package; 1] = [package("binutils", "objcopy")];
+
+/// What finds the libraries that a binary needs, for a package of it.
+pub(crate) const DEB: [Package; 1] = [package("dpkg-dev", "dpkg-shlibdeps")];
+
 /// What the tests run beside the engines.
 pub(crate) const TESTS: [Package; 16] = [
     package("git", "git"),

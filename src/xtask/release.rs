@@ -1,14 +1,19 @@
 //! The `berth` binary.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
-use crate::guest;
-use crate::process::run;
+use crate::process::{output, run};
 use crate::progress::{note, step};
 use crate::web;
 use crate::workspace::Workspace;
+use crate::{guest, packages};
+
+/// The binary has so many bytes at most: what is in it, everybody who installs it stores and loads.
+const LARGEST: u64 = 60_000_000;
 
 /// The optimised, self-contained binary: the front end is in it.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
@@ -20,12 +25,50 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
         run(cargo.env("BERTH_SITE", workspace.site()).env("BERTH_GUEST", &guest))
     })?;
     let binary = workspace.berth("release");
-    note(&format!("{}", binary.display()));
+    // Cargo lays the whole one there at each build, also when nothing has changed.
+    step("line tables and names apart", || split(&binary))?;
+    let bytes = fs::metadata(&binary)?.len();
+    note(&format!("{}, {} MB", binary.display(), bytes.div_ceil(1_000_000)));
+    ensure!(bytes <= LARGEST, "it has {bytes} bytes, and is to have {LARGEST} at most");
     Ok(binary)
+}
+
+/// Moves what only debuggers and the traces of panics read to a file beside the binary, `berth.debug`.
+/// There they find it by themselves; a binary alone runs as well.
+fn split(binary: &Path) -> Result<()> {
+    packages::ensure(&packages::SYMBOLS)?;
+    let (symbols, slim) = (binary.with_extension("debug"), binary.with_extension("slim"));
+    let objcopy = || Command::new("objcopy");
+    output(objcopy().arg("--only-keep-debug").arg(binary).arg(&symbols))?;
+    let link = format!("--add-gnu-debuglink={}", symbols.display());
+    output(objcopy().args(["--strip-all", link.as_str()]).arg(binary).arg(&slim))?;
+    // A file of its own: the one that Cargo has kept for its next build stays whole.
+    Ok(fs::rename(&slim, binary)?)
 }
 
 /// The binary for trying things out; it reads the front end from the folder `BERTH_SITE`.
 pub(crate) fn build_quick(workspace: &Workspace) -> Result<PathBuf> {
     step("berth", || run(workspace.cargo().args(["build", "--package", "server"])))?;
     Ok(workspace.berth("debug"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::process::succeeds;
+
+    use super::*;
+
+    #[test]
+    fn what_was_split_still_runs_and_is_small() {
+        let folder = tempfile::tempdir().unwrap();
+        let binary = folder.path().join("program");
+        fs::copy(std::env::current_exe().unwrap(), &binary).unwrap();
+        let whole = fs::metadata(&binary).unwrap().len();
+        split(&binary).unwrap();
+        let slim = fs::metadata(&binary).unwrap().len();
+        let symbols = fs::metadata(folder.path().join("program.debug")).unwrap().len();
+        assert!(slim < whole / 4 * 3 && symbols > whole / 8, "{whole} became {slim} and {symbols}");
+        assert!(succeeds(Command::new(&binary).arg("--list")), "it runs");
+        assert!(!folder.path().join("program.slim").exists());
+    }
 }
