@@ -15,6 +15,7 @@ pub(crate) mod words_images;
 pub(crate) mod words_job;
 pub(crate) mod words_lists;
 pub(crate) mod words_outage;
+pub(crate) mod words_quarantine;
 pub(crate) mod words_queue;
 pub(crate) mod words_submit;
 mod zh;

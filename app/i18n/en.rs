@@ -9,6 +9,7 @@ mod images;
 mod lists;
 mod outage;
 mod pages;
+mod quarantine;
 mod queue;
 mod spans;
 mod submit;
@@ -41,6 +42,7 @@ pub(super) static TEXTS: Texts = Texts {
     finding: lists::FINDING,
     map: lists::MAP,
     outage: outage::OUTAGE,
+    quarantine: quarantine::QUARANTINE,
     state,
     limit: |limit| limit.to_string(),
     span: spans::span,

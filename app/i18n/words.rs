@@ -41,6 +41,7 @@ pub(crate) struct Texts {
     pub(crate) finding: super::words_lists::Finding,
     pub(crate) map: super::words_lists::Map,
     pub(crate) outage: super::words_outage::Outage,
+    pub(crate) quarantine: super::words_quarantine::Quarantine,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// How long an attempt may run (`2h 30m`).

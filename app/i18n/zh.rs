@@ -9,6 +9,7 @@ mod images;
 mod lists;
 mod outage;
 mod pages;
+mod quarantine;
 mod queue;
 mod said;
 mod spans;
@@ -47,6 +48,7 @@ pub(super) static TEXTS: Texts = Texts {
     finding: lists::FINDING,
     map: lists::MAP,
     outage: outage::OUTAGE,
+    quarantine: quarantine::QUARANTINE,
     state,
     limit: spans::limit,
     span: spans::span,

@@ -94,6 +94,12 @@ pub enum AuditAction {
     /// A node was removed.
     #[serde(rename = "node.removed")]
     NodeRemoved,
+    /// A container in quarantine was stopped.
+    #[serde(rename = "container.stopped")]
+    ContainerStopped,
+    /// A container in quarantine was removed.
+    #[serde(rename = "container.removed")]
+    ContainerRemoved,
     /// A virtual cluster was added, or its settings were changed.
     #[serde(rename = "virtual_cluster.saved")]
     VirtualClusterSaved,
@@ -179,7 +185,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 42] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -193,6 +199,8 @@ impl AuditAction {
         Self::NodeDrained,
         Self::NodeSaved,
         Self::NodeRemoved,
+        Self::ContainerStopped,
+        Self::ContainerRemoved,
         Self::VirtualClusterSaved,
         Self::VirtualClusterRemoved,
         Self::ImageSaved,
@@ -239,6 +247,8 @@ impl AuditAction {
             Self::NodeDrained => "node.drained",
             Self::NodeSaved => "node.saved",
             Self::NodeRemoved => "node.removed",
+            Self::ContainerStopped => "container.stopped",
+            Self::ContainerRemoved => "container.removed",
             Self::VirtualClusterSaved => "virtual_cluster.saved",
             Self::VirtualClusterRemoved => "virtual_cluster.removed",
             Self::ImageSaved => "image.saved",

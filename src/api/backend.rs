@@ -13,6 +13,7 @@ use crate::images::Images;
 use crate::jobs::Jobs;
 use crate::logs::Logs;
 use crate::proxy::Proxy;
+use crate::quarantine::Quarantine;
 use crate::queue::Queue;
 use crate::sign_ins::SignIns;
 use crate::ssh::Ssh;
@@ -40,6 +41,8 @@ pub struct Backend {
     pub logs: Arc<dyn Logs>,
     /// Nodes.
     pub nodes: Arc<dyn Nodes>,
+    /// Containers that are not touched.
+    pub quarantine: Arc<dyn Quarantine>,
     /// Virtual clusters.
     pub virtual_clusters: Arc<dyn VirtualClusters>,
     /// Ports of tasks.

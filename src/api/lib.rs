@@ -16,6 +16,7 @@ pub mod jobs;
 pub mod logs;
 pub mod node_map;
 pub mod proxy;
+pub mod quarantine;
 pub mod queue;
 pub mod sign_ins;
 pub mod ssh;

@@ -27,6 +27,39 @@ pub enum Error {
         "{0} is not a key of 32 bytes: restore it from a backup; without it stored secrets cannot be read"
     )]
     Key(String),
+    /// There is a key, and its database is not there.
+    #[error(
+        "the key {0} belongs to a cluster whose database is not there: database.url leads elsewhere, or \
+         it was lost. Put it back from a backup, or start once with --begin-anew: the cluster is an \
+         empty one then, and the containers of the old one are nobody's"
+    )]
+    LostDatabase(String),
+    /// There is a database, and its key is not there.
+    #[error(
+        "the key {0} is missing, with which secrets in this database are sealed. Put it back from a \
+         backup, or copy it from another server of this database; or start once with --begin-anew: \
+         another one is made then, and what was sealed is lost"
+    )]
+    LostKey(String),
+    /// Key and database do not belong together.
+    #[error(
+        "the key {0} is not the one with which secrets in this database are sealed: the two do not \
+         belong together. Put the right one there; or start once with --begin-anew: this one is taken \
+         then, and what was sealed with the other is lost"
+    )]
+    OtherKey(String),
+    /// The database was moved or copied.
+    #[error(
+        "this database was last served as {before}, and now it is {now}. If it is a copy of one that \
+         is still served, both would start and stop the same jobs on the same nodes. If it was moved or \
+         restored, and nothing serves the other one any more, start once with --take-over"
+    )]
+    Elsewhere {
+        /// Where.
+        before: String,
+        /// Where it is.
+        now: String,
+    },
     /// The administrator's first password is not acceptable.
     #[error("the administrator's password: {0}")]
     Password(String),

@@ -7,6 +7,7 @@ pub(crate) mod observations;
 pub(crate) mod own_failures;
 pub(crate) mod portal;
 pub(crate) mod promises;
+pub(crate) mod quarantine;
 pub(crate) mod queue;
 pub(crate) mod refresh;
 pub(crate) mod retention;

@@ -28,4 +28,4 @@ pub use known::retention::{Kept, NotKept, Retention};
 pub use known::rules::{ContainerDisk, Rules, TokenRules};
 pub use known::swept::SweptCounts;
 pub use loops::passes::PassTimes;
-pub use start::{Control, Founded, Options, Readiness, found, start};
+pub use start::{Consent, Control, Founded, Options, Readiness, found, start};

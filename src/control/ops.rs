@@ -10,6 +10,7 @@ pub(crate) mod jobs;
 pub(crate) mod logs;
 pub(crate) mod nodes;
 pub(crate) mod proxy;
+pub(crate) mod quarantine;
 pub(crate) mod queue;
 pub(crate) mod sign_ins;
 pub(crate) mod ssh;

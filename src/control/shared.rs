@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use api::changes::Change;
 use database::{Database, Transaction};
+use protocol::epoch::Epoch;
 use protocol::ids::{JobId, JobKey, TaskKey};
 use protocol::spec::JobSpec;
 use protocol::state::State;
@@ -21,6 +22,7 @@ use crate::known::cluster::Cluster;
 use crate::known::observations::Observations;
 use crate::known::own_failures::OwnFailures;
 use crate::known::portal::Portal;
+use crate::known::quarantine::Quarantine;
 use crate::known::queue::{Queue, SchedulerHandle};
 use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::runs::Past;
@@ -40,6 +42,8 @@ const CHANGES_KEPT: usize = 4_096;
 pub(crate) struct Shared {
     /// Label of this installation's containers.
     pub(crate) installation: String,
+    /// In which life of the database what is given now is given.
+    pub(crate) epoch: Epoch,
     pub(crate) database: Database,
     pub(crate) storage: Storage,
     /// Logs of containers as far as they were read.
@@ -77,6 +81,8 @@ pub(crate) struct Shared {
     pub(crate) sightings: Sightings,
     /// What the loops see of each node's engine.
     observations: Mutex<Observations>,
+    /// What is on them that is not to be touched.
+    pub(crate) quarantine: Quarantine,
     /// What is being done with images.
     pub(crate) images: Doings,
     /// Ways into tasks that wait for their next use.
@@ -104,7 +110,7 @@ pub(crate) struct OfNodes {
 
 impl Shared {
     pub(crate) fn new(
-        installation: String,
+        (installation, epoch): (String, Epoch),
         database: Database,
         storage: Storage,
         seal: Seal,
@@ -116,6 +122,7 @@ impl Shared {
         let scheduler = SchedulerHandle::start(past, Arc::clone(&own_failures))?;
         Ok(Self {
             installation,
+            epoch,
             database,
             storage,
             spools,
@@ -140,6 +147,7 @@ impl Shared {
             specs: Mutex::default(),
             sightings: Sightings::default(),
             observations: Mutex::default(),
+            quarantine: Quarantine::default(),
             images: Doings::default(),
             tunnels: Tunnels::default(),
             written: Mutex::default(),

@@ -1,6 +1,6 @@
 //! Starts everything that is not the web: reads the database, then runs the loops.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,11 +29,14 @@ use crate::logs::spools::Spools;
 use crate::loops::passes::{PassTimes, Passes};
 use crate::loops::supervised::Loops;
 use crate::ops::submit::{Inbox, Submissions};
-use crate::secrets::sealing::{Seal, random};
 use crate::shared::{OfNodes, Shared};
 use crate::terminals::Terminals;
 use crate::wake::now;
 use crate::{Error, loops, ops};
+
+mod identity;
+
+pub use identity::Consent;
 
 /// The name of the first administrator.
 const ADMIN: &str = "admin";
@@ -52,6 +55,8 @@ pub struct Options {
     pub storage: Storage,
     /// The data folder; the key that seals secrets lies there.
     pub data: PathBuf,
+    /// What an administrator says of database and key.
+    pub consent: Consent,
     /// Nodes of the configuration file: they are saved at every start.
     pub nodes: Vec<NodeSettings>,
     /// The node of an installation that has none yet.
@@ -115,12 +120,16 @@ pub struct Founded {
     pub first_password: Option<String>,
 }
 
-/// Makes what an empty database lacks; [`start`] does so as well.
+/// Makes what an empty database and its data folder lack; [`start`] does so as well.
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn found(database: &Database, admin_password: Option<String>) -> Result<Founded, Error> {
-    let installation = installation(database).await?;
+pub async fn found(
+    database: &Database,
+    (data, consent): (&Path, Consent),
+    admin_password: Option<String>,
+) -> Result<Founded, Error> {
+    let installation = identity::establish(database, data, consent).await?;
     let first_password = first_administrator(database, admin_password).await?;
     Ok(Founded { installation, first_password })
 }
@@ -130,9 +139,10 @@ pub async fn found(database: &Database, admin_password: Option<String>) -> Resul
 /// # Errors
 /// See [`Error`].
 pub async fn start(options: Options) -> Result<Control, Error> {
-    let Options { database, storage, data, guest, admin_password, rules, .. } = options;
-    let seal = Seal::open(&data.join("secret.key"))?;
-    let Founded { installation, first_password } = found(&database, admin_password).await?;
+    let Options { database, storage, data, consent, guest, admin_password, rules, .. } = options;
+    let founded = found(&database, (data.as_path(), consent), admin_password).await?;
+    let Founded { installation, first_password } = founded;
+    let (seal, epoch) = (identity::seal(&data)?, identity::begin_life(&database).await?);
     let (nodes, first_node) = (&options.nodes, options.first_node.as_ref());
     // Before they are saved: who corrects the file starts from what was there before.
     keep_apart(&options.portal, nodes.iter().chain(first_node))?;
@@ -143,7 +153,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     warn(&options.portal, &cluster);
     promises::warn(&cluster);
     let guest = guest
-        .map(|program| Guest::new(&installation, &program))
+        .map(|program| Guest::new((installation.as_str(), epoch), &program))
         .transpose()
         .map_err(Error::Guest)?;
     let of_nodes = OfNodes {
@@ -157,8 +167,8 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
     let past = runs::remember(&database).await?;
     let decided = (of_nodes, rules, options.sign_in, spools);
-    let shared =
-        Shared::new(installation, database, storage, seal, guest, decided, (cluster, past));
+    let identity = (installation, epoch);
+    let shared = Shared::new(identity, database, storage, seal, guest, decided, (cluster, past));
     let shared = Arc::new(shared.map_err(Error::Thread)?);
     loops::images::hold(&shared).await?;
     let (submissions, inbox) = Submissions::new();
@@ -266,6 +276,7 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         queue: Arc::new(ops::queue::Ops(Arc::clone(shared))),
         logs: Arc::new(ops::logs::Ops::new(Arc::clone(shared))),
         nodes: Arc::new(ops::nodes::Ops(Arc::clone(shared))),
+        quarantine: Arc::new(ops::quarantine::Ops(Arc::clone(shared))),
         virtual_clusters: Arc::new(ops::virtual_clusters::Ops(Arc::clone(shared))),
         proxy: Arc::new(ops::proxy::Ops(Arc::clone(shared))),
         ssh: Arc::new(ops::ssh::Ops(Arc::clone(shared))),
@@ -312,15 +323,6 @@ fn warn(portal: &Portal, cluster: &Cluster) {
              sent the sessions of those who open it"
         );
     }
-}
-
-/// The label of this installation's containers, chosen once.
-async fn installation(database: &Database) -> Result<String, Error> {
-    let chosen = hex::encode(random::<4>());
-    let transaction = database.begin().await?;
-    let holds = database::settings::set_once(&transaction, "installation", &chosen).await?;
-    transaction.commit().await?;
-    Ok(holds)
 }
 
 /// The first start makes the administrator.
@@ -414,6 +416,7 @@ mod tests {
             database: Database::open(&database).await.unwrap(),
             storage: Storage::open(folder.join("storage").to_str().unwrap()).unwrap(),
             data: folder.to_owned(),
+            consent: Consent::default(),
             nodes: vec![serde_json::from_value(node).unwrap()],
             first_node: None,
             virtual_clusters: Vec::new(),

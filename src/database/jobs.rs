@@ -10,6 +10,7 @@ use protocol::state::State;
 use protocol::time::Timestamp;
 
 mod file;
+mod given;
 mod list;
 mod listing;
 mod order;
@@ -18,6 +19,7 @@ mod remove;
 mod row;
 mod write;
 
+pub use given::give_beyond;
 pub use list::{counts, list};
 pub(crate) use listing::Listing;
 pub use order::{hold, move_many, release, set_priority};

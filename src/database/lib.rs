@@ -14,6 +14,7 @@ pub mod groups;
 pub mod images;
 pub mod jobs;
 pub mod nodes;
+pub mod place;
 pub mod private_images;
 pub mod provider_accounts;
 pub mod public_keys;

@@ -20,6 +20,7 @@ mod m0012_private_images;
 mod m0014_tasks_address;
 mod m0015_list_indices;
 mod m0017_retention;
+mod m0018_identity;
 
 pub(crate) struct Migrator;
 
@@ -41,6 +42,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0014_tasks_address::Migration),
             Box::new(m0015_list_indices::Migration),
             Box::new(m0017_retention::Migration),
+            Box::new(m0018_identity::Migration),
         ]
     }
 }

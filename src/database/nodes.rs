@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
-use protocol::resources::Capacity;
+use protocol::resources::{Capacity, Taken};
 use protocol::time::Timestamp;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{
@@ -47,6 +47,8 @@ pub struct NodeObserved {
     pub capacity: Option<Capacity>,
     /// The address of its tasks, where they have a network of their own.
     pub tasks_address: Option<IpAddr>,
+    /// What of it is taken by what is no job's.
+    pub taken: Taken,
 }
 
 /// Stores a node, or other settings of the one of that name: whether it drains and what was seen
@@ -71,6 +73,7 @@ pub async fn save(
         engine: ActiveValue::NotSet,
         capacity: ActiveValue::NotSet,
         tasks_address: ActiveValue::NotSet,
+        taken: ActiveValue::NotSet,
     };
     let replace = OnConflict::column(row::Column::Name)
         .update_columns([row::Column::Settings, row::Column::FromFile])
@@ -115,17 +118,17 @@ pub async fn set_observed(
 ) -> Result<()> {
     for seen in seen.chunks(ROWS_A_STATEMENT) {
         let sql = format!(
-            "WITH news (name, reachable, problem, last_seen, engine, capacity, tasks_address) \
+            "WITH news (name, reachable, problem, last_seen, engine, capacity, tasks_address, taken) \
              AS (VALUES {}) \
              UPDATE nodes SET reachable = news.reachable, problem = news.problem, \
              last_seen = news.last_seen, engine = news.engine, capacity = news.capacity, \
-             tasks_address = news.tasks_address \
+             tasks_address = news.tasks_address, taken = news.taken \
              FROM news WHERE nodes.name = news.name",
-            parameters(seen.len(), 7)
+            parameters(seen.len(), 8)
         );
         let values = seen.iter().flat_map(|(name, observed)| {
-            let NodeObserved { reachable, problem, last_seen, engine, capacity, tasks_address } =
-                observed;
+            let NodeObserved { reachable, problem, last_seen, engine, capacity, .. } = observed;
+            let NodeObserved { tasks_address, taken, .. } = observed;
             [
                 Value::from(name.as_str()),
                 Value::from(*reachable),
@@ -134,6 +137,7 @@ pub async fn set_observed(
                 Value::from(engine.clone()),
                 Value::from(capacity.as_ref().map(to_json)),
                 Value::from(tasks_address.map(|address| address.to_string())),
+                Value::from((!taken.is_nothing()).then(|| to_json(taken))),
             ]
         });
         execute(conn, sql, values).await?;

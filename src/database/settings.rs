@@ -28,6 +28,18 @@ pub async fn get(conn: &impl ConnectionTrait, name: &str) -> Result<Option<Strin
     Ok(row::Entity::find_by_id(name).one(conn).await?.map(|row| row.value))
 }
 
+/// Stores a fact, whatever there was of that name.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn set(conn: &impl ConnectionTrait, name: &str, value: &str) -> Result<()> {
+    let row = row::ActiveModel { name: Set(name.to_owned()), value: Set(value.to_owned()) };
+    let replace =
+        OnConflict::column(row::Column::Name).update_column(row::Column::Value).to_owned();
+    row::Entity::insert(row).on_conflict(replace).exec_without_returning(conn).await?;
+    Ok(())
+}
+
 /// Stores a fact unless there is one of that name, and returns the one that holds from now on:
 /// of several servers that start together all get the same.
 ///

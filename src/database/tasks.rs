@@ -1,5 +1,6 @@
 //! Tasks: one row for every run of every task, the record of a container.
 
+use protocol::epoch::Epoch;
 use protocol::exit::Exit;
 use protocol::ids::{RoleName, TaskKey};
 use protocol::placement::TaskPlacement;
@@ -12,7 +13,7 @@ mod row;
 mod write;
 
 pub(crate) use read::jobs_on;
-pub use read::{active, active_of, get, of_job, of_jobs, of_node, recorded};
+pub use read::{active, active_of, get, given, of_job, of_jobs, of_node, recorded};
 pub use write::{insert_many, update, update_many};
 
 /// One run of one task.
@@ -20,6 +21,8 @@ pub use write::{insert_many, update, update_many};
 pub struct Task {
     /// Its key; role and index are those of `placement`.
     pub key: TaskKey,
+    /// In which life of the database it was given: its container says the same.
+    pub epoch: Epoch,
     /// Its role's name.
     pub role_name: RoleName,
     /// State.

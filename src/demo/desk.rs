@@ -7,6 +7,7 @@ use database::events::NewEvent;
 use database::jobs::{JobUpdate, NewJob};
 use database::tasks::{Intent, Task};
 use database::{Transaction, attempts, events, jobs, tasks};
+use protocol::epoch::Epoch;
 use protocol::exit::{Blame, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::jobs::Hold;
@@ -104,6 +105,7 @@ impl Life {
             let (role_at, index) = (placement.role, placement.index);
             Some(Task {
                 key: TaskKey { job: JobId(0), attempt: number, role: role_at, index, retry: 0 },
+                epoch: Epoch::default(),
                 role_name: role.name.clone(),
                 state,
                 placement,

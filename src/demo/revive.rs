@@ -68,6 +68,7 @@ async fn start(
     let container = ContainerSpec {
         cluster: installation.to_owned(),
         key: task.key,
+        epoch: task.epoch,
         labels: BTreeMap::new(),
         image: role.image.clone(),
         command: format!("{}; sleep {seconds}", role.command).into(),

@@ -16,7 +16,7 @@ mod ssh;
 mod stats;
 mod streams;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,11 +40,12 @@ use tokio::sync::{Mutex, OnceCell};
 use crate::filling::{self, CLUSTER_LABEL, Shelf};
 use crate::{
     Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, EngineInfo, Exec,
-    LogChunk, LogRequest, OwnNetwork, Result, Stats, Volume,
+    LogChunk, LogRequest, OwnNetwork, Result, Stats, Stranger, Volume,
 };
 use cache::Cache;
 use connection::Connection;
 pub(crate) use connection::Transport;
+pub(crate) use failure::of_another_epoch;
 use failure::{classify, start_failure, status_of};
 
 /// How long a heartbeat may take.
@@ -154,6 +155,9 @@ impl DockerEngine {
                 "somebody else's container has the name {name} on this node: remove or rename it"
             )));
         }
+        if labels.map(shape::epoch_of).unwrap_or_default() != spec.epoch {
+            return Err(of_another_epoch(&name));
+        }
         let ran = observe::container(&found).is_none_or(|container| container.status.has_run());
         if !ran && !provide::has_volumes(&found, spec) {
             self.remove(&name).await?;
@@ -232,12 +236,23 @@ impl Engine for DockerEngine {
         self.list_containers(cluster).await
     }
 
+    async fn strangers(&self, cluster: &str) -> Result<Vec<Stranger>> {
+        self.list_strangers(cluster).await
+    }
+
     async fn written(&self, cluster: &str) -> Result<HashMap<TaskKey, u64>> {
         self.written_by_containers(cluster).await
     }
 
     async fn inspect(&self, name: &str) -> Result<Option<Container>> {
         Ok(self.inspect_raw(name).await?.and_then(|found| observe::container(&found)))
+    }
+
+    async fn labels(&self, name: &str) -> Result<BTreeMap<String, String>> {
+        let found = self.inspect_raw(name).await?;
+        let found = found.ok_or_else(|| EngineError::NoContainer(name.to_owned()))?;
+        let labels = found.config.and_then(|config| config.labels).unwrap_or_default();
+        Ok(labels.into_iter().collect())
     }
 
     async fn has_image(&self, image: &str) -> Result<bool> {

@@ -14,6 +14,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use protocol::epoch::Epoch;
 use protocol::ids::JobId;
 use tokio::sync::Mutex;
 
@@ -21,6 +22,8 @@ use crate::{Content, EngineError, Result, Volume};
 
 /// The label that says which installation something belongs to.
 pub(crate) const CLUSTER_LABEL: &str = "berth.cluster";
+/// The label that says in which life of its database it was given.
+pub(crate) const EPOCH_LABEL: &str = "berth.epoch";
 /// The labels of a volume for one attempt of a job.
 const ATTEMPT_LABELS: [&str; 2] = ["berth.job", "berth.attempt"];
 /// The label with the name by which a volume is asked for.
@@ -141,8 +144,9 @@ pub(crate) fn known(cluster: &str, found: Vec<(String, Labels)>) -> Vec<Volume> 
         let attempt = job
             .zip(attempt)
             .and_then(|(job, attempt)| Some((JobId(job.parse().ok()?), attempt.parse().ok()?)));
+        let epoch = Epoch::of_label(labels.get(EPOCH_LABEL).map(String::as_str));
         let name = labels.get(KNOWN_AS).cloned().unwrap_or(name);
-        (name.clone(), Volume { name, cluster: cluster.to_owned(), attempt })
+        (name.clone(), Volume { name, cluster: cluster.to_owned(), attempt, epoch })
     });
     known.collect::<BTreeMap<_, _>>().into_values().collect()
 }
@@ -152,6 +156,7 @@ fn labels(volume: &Volume) -> Labels {
         (CLUSTER_LABEL.to_owned(), volume.cluster.clone()),
         (KNOWN_AS.to_owned(), volume.name.clone()),
     ]);
+    labels.extend(volume.epoch.label().map(|epoch| (EPOCH_LABEL.to_owned(), epoch)));
     if let Some((job, attempt)) = volume.attempt {
         let values = [job.to_string(), attempt.to_string()];
         labels.extend(ATTEMPT_LABELS.map(str::to_owned).into_iter().zip(values));

@@ -16,11 +16,11 @@ pub use connect::{EndpointOptions, OwnNetwork, connect};
 pub use images::{ImageSize, Images};
 pub use model::{
     Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, Folder, GpuDevice,
-    Guest, LogChunk, LogRequest, Network, Stats, Stream,
+    Guest, LogChunk, LogRequest, Network, Stats, Stranger, Stream,
 };
 pub use volume::{Content, Volume};
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -41,8 +41,12 @@ pub trait Engine: Images {
     async fn info(&self) -> Result<EngineInfo>;
     /// All containers of this cluster (label `berth.cluster`), running or not.
     async fn list(&self, cluster: &str) -> Result<Vec<Container>>;
+    /// Containers of other clusters than this, which are theirs alone.
+    async fn strangers(&self, cluster: &str) -> Result<Vec<Stranger>>;
     /// One container; `None`: there is none of that name.
     async fn inspect(&self, name: &str) -> Result<Option<Container>>;
+    /// What a container was labelled with when it was made.
+    async fn labels(&self, name: &str) -> Result<BTreeMap<String, String>>;
     /// Whether the image is there, so that nothing need be pulled.
     async fn has_image(&self, image: &str) -> Result<bool>;
     /// Pulls an image; each item is a line of progress. Ends when the image is there.
@@ -61,6 +65,7 @@ pub trait Engine: Images {
     async fn remove_volume(&self, name: &str) -> Result<()>;
     /// Makes a container and gives the engine's id; one of the same name is taken as it is, unless
     /// it never ran and has other volumes. The volumes are what was provided, or it is not made.
+    /// One of another epoch is another one, and stays what it is: none is made then.
     async fn create(&self, spec: &ContainerSpec) -> Result<String>;
     /// Starts a container that never ran; one that runs or ran is left as it is.
     async fn start(&self, name: &str) -> Result<()>;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use protocol::cluster::GpuRuntime;
+use protocol::epoch::Epoch;
 use protocol::ids::TaskKey;
 use protocol::resources::{Capacity, Gpu};
 use protocol::time::Timestamp;
@@ -89,6 +90,8 @@ pub struct ContainerSpec {
     /// The task; gives the name and the labels `berth.job`, `berth.attempt`, `berth.role`,
     /// `berth.index`, `berth.retry`.
     pub key: TaskKey,
+    /// In which life of the database the task was given, label `berth.epoch`.
+    pub epoch: Epoch,
     /// Further labels, `berth.user` and `berth.name` among them.
     pub labels: BTreeMap<String, String>,
     /// The image.
@@ -195,12 +198,25 @@ pub struct GpuDevice {
 pub struct Container {
     /// The task it runs.
     pub key: TaskKey,
+    /// In which life of the database that was given, as it says.
+    pub epoch: Epoch,
     /// Its name.
     pub name: String,
     /// The engine's id.
     pub id: String,
     /// What it does.
     pub status: ContainerStatus,
+}
+
+/// A container of another cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stranger {
+    /// Its name.
+    pub name: String,
+    /// Whose it is.
+    pub cluster: String,
+    /// Whether it runs.
+    pub runs: bool,
 }
 
 /// What a container does.

@@ -21,7 +21,7 @@ mod plan;
 mod streams;
 mod volumes;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ use protocol::time::Timestamp;
 use crate::filling::{self, CLUSTER_LABEL};
 use crate::{
     Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, EngineInfo, Exec,
-    LogChunk, LogRequest, Result, Stats, Volume,
+    LogChunk, LogRequest, Result, Stats, Stranger, Volume,
 };
 pub(crate) use address::SimAddress;
 pub use faults::{Call, Fault};
@@ -203,12 +203,20 @@ impl Engine for Simulated {
         self.node.call(Call::List, |state| Ok(state.list(cluster))).await
     }
 
+    async fn strangers(&self, cluster: &str) -> Result<Vec<Stranger>> {
+        self.node.reach(|state| Ok(state.strangers(cluster)))
+    }
+
     async fn written(&self, cluster: &str) -> Result<HashMap<TaskKey, u64>> {
         self.node.reach(|state| Ok(state.written(cluster)))
     }
 
     async fn inspect(&self, name: &str) -> Result<Option<Container>> {
         self.node.reach(|state| Ok(state.find(name).ok().map(|found| found.view(name))))
+    }
+
+    async fn labels(&self, name: &str) -> Result<BTreeMap<String, String>> {
+        self.node.reach(|state| Ok(state.find(name)?.kept.labels.clone()))
     }
 
     async fn has_image(&self, image: &str) -> Result<bool> {

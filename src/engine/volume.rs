@@ -1,6 +1,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
+use protocol::epoch::Epoch;
 use protocol::ids::JobId;
 
 use crate::Result;
@@ -15,6 +16,8 @@ pub struct Volume {
     /// The job and the number of its attempt whose files it holds, labels `berth.job` and
     /// `berth.attempt`; `None`: it serves all jobs.
     pub attempt: Option<(JobId, u32)>,
+    /// In which life of the database it was made, or that attempt given; label `berth.epoch`.
+    pub epoch: Epoch,
 }
 
 /// What a volume is filled with.

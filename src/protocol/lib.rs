@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod document;
 pub mod edit;
 pub mod environment;
+pub mod epoch;
 pub mod exit;
 pub mod fields;
 pub mod guest;

@@ -1,5 +1,6 @@
 //! What tasks ask for and nodes have.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -69,6 +70,54 @@ pub struct Capacity {
     pub disk_gb: u64,
     /// Its GPUs by index.
     pub gpus: Vec<Gpu>,
+}
+
+impl Capacity {
+    /// What is left of it for others. A disk whose size nobody knows stays one.
+    #[must_use]
+    pub fn without(mut self, taken: &Taken) -> Self {
+        let Taken { cpus, memory_mb, disk_gb, gpus } = taken;
+        self.cpus = self.cpus.saturating_sub(*cpus);
+        self.memory_mb = self.memory_mb.saturating_sub(*memory_mb);
+        if self.disk_gb > 0 {
+            self.disk_gb = self.disk_gb.saturating_sub(*disk_gb).max(1);
+        }
+        for gpu in self.gpus.iter_mut().filter(|gpu| gpus.contains(&gpu.index)) {
+            gpu.healthy = false;
+        }
+        self
+    }
+}
+
+/// What of a node is taken by what is no job's.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Taken {
+    /// CPU cores.
+    pub cpus: u32,
+    /// Memory in MiB.
+    pub memory_mb: u64,
+    /// Disk in GiB.
+    pub disk_gb: u64,
+    /// GPUs by index, whole ones.
+    pub gpus: BTreeSet<u32>,
+}
+
+impl Taken {
+    /// Whether it is nothing.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// This and more.
+    #[must_use]
+    pub fn plus(mut self, more: &Self) -> Self {
+        self.cpus = self.cpus.saturating_add(more.cpus);
+        self.memory_mb = self.memory_mb.saturating_add(more.memory_mb);
+        self.disk_gb = self.disk_gb.saturating_add(more.disk_gb);
+        self.gpus.extend(&more.gpus);
+        self
+    }
 }
 
 /// The ports a node gives to tasks, both ends included. It is written `10000-31999`.
@@ -167,6 +216,27 @@ mod tests {
             let error = serde_json::from_str::<PortRange>(wrong).unwrap_err().to_string();
             assert!(error.starts_with(told), "{error}");
         }
+    }
+
+    #[test]
+    fn what_is_taken_is_left_for_nobody() {
+        let gpu = |index| Gpu {
+            index,
+            gpu_type: GpuType::new("A100").unwrap(),
+            uuid: None,
+            healthy: true,
+        };
+        let whole = Capacity { cpus: 8, memory_mb: 100, disk_gb: 0, gpus: vec![gpu(0), gpu(1)] };
+        let one = Taken { cpus: 6, memory_mb: 60, disk_gb: 5, gpus: [1].into() };
+        let both = one.clone().plus(&Taken { cpus: 6, ..Taken::default() });
+        assert_eq!((both.cpus, both.memory_mb, both.disk_gb), (12, 60, 5));
+        let left = whole.clone().without(&both);
+        assert_eq!((left.cpus, left.memory_mb, left.disk_gb), (0, 40, 0));
+        assert_eq!(left.gpus.iter().map(|gpu| gpu.healthy).collect::<Vec<_>>(), [true, false]);
+        assert!(!one.is_nothing() && Taken::default().is_nothing());
+        assert_eq!(whole.clone().without(&Taken::default()), whole);
+        let small = Capacity { disk_gb: 3, ..Capacity::default() };
+        assert_eq!(small.without(&one).disk_gb, 1, "a disk that is full is not one of any size");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::i18n::spacing::is_han;
 
 /// All of the catalogue, and what else pages say in Chinese.
-const SOURCES: [&str; 27] = [
+const SOURCES: [&str; 28] = [
     include_str!("../zh.rs"),
     include_str!("accounts.rs"),
     include_str!("audit.rs"),
@@ -15,6 +15,7 @@ const SOURCES: [&str; 27] = [
     include_str!("lists.rs"),
     include_str!("outage.rs"),
     include_str!("pages.rs"),
+    include_str!("quarantine.rs"),
     include_str!("queue.rs"),
     include_str!("said/causes.rs"),
     include_str!("said/doors.rs"),
@@ -40,7 +41,7 @@ const TEMPLATES: &str = include_str!("../../../public/templates/index.json");
 /// Where what is filled in gets its spaces when it is.
 const SPACED: [&str; 2] = [include_str!("spans.rs"), include_str!("waits.rs")];
 
-const ENGLISH: [&str; 14] = [
+const ENGLISH: [&str; 15] = [
     include_str!("../en.rs"),
     include_str!("../en/accounts.rs"),
     include_str!("../en/audit.rs"),
@@ -51,6 +52,7 @@ const ENGLISH: [&str; 14] = [
     include_str!("../en/lists.rs"),
     include_str!("../en/outage.rs"),
     include_str!("../en/pages.rs"),
+    include_str!("../en/quarantine.rs"),
     include_str!("../en/queue.rs"),
     include_str!("../en/spans.rs"),
     include_str!("../en/submit.rs"),

@@ -37,6 +37,8 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::NodeDrained => |t| t.queue.was_drained,
         AuditAction::NodeSaved => |t| t.queue.node_was_saved,
         AuditAction::NodeRemoved => |t| t.queue.node_was_removed,
+        AuditAction::ContainerStopped => |t| t.quarantine.was_stopped,
+        AuditAction::ContainerRemoved => |t| t.quarantine.was_removed,
         AuditAction::VirtualClusterSaved => |t| t.queue.cluster_was_saved,
         AuditAction::VirtualClusterRemoved => |t| t.queue.cluster_was_removed,
         AuditAction::ImageSaved => |t| t.admin.image_saved,
@@ -97,7 +99,13 @@ fn Table(entries: Vec<AuditEntry>) -> impl IntoView {
 fn detail(texts: &'static Texts, entry: &AuditEntry) -> String {
     let AuditEntry { action, detail, .. } = entry;
     let of_terminal = matches!(action, AuditAction::TerminalOpened | AuditAction::TerminalEnded);
-    let of_people = matches!(action, AuditAction::TokenMade | AuditAction::UserGroups);
+    let of_people = matches!(
+        action,
+        AuditAction::TokenMade
+            | AuditAction::UserGroups
+            | AuditAction::ContainerStopped
+            | AuditAction::ContainerRemoved
+    );
     match detail.split_once(' ') {
         Some((id, how)) if of_terminal => format!("{id} {}", (texts.said)(how)),
         Some(_) | None if of_people => detail.clone(),

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use engine::{Content, EngineError, Volume};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use protocol::epoch::Epoch;
 use protocol::guest::CODE;
 use protocol::ids::{JobId, UserName};
 use protocol::spec::{Dialect, JobSpec};
@@ -25,12 +26,14 @@ use crate::shared::Shared;
 /// The largest code folder, in bytes.
 pub(crate) const LARGEST: u64 = 200_000_000;
 
-/// The volume of an attempt.
-pub(crate) fn volume(installation: &str, job: JobId, attempt: u32) -> Volume {
+/// The volume of an attempt. One of another life of the database has other code, whatever its number.
+pub(crate) fn volume(installation: &str, (job, attempt): (JobId, u32), epoch: Epoch) -> Volume {
+    let life = epoch.label().map(|epoch| format!("-e{epoch}")).unwrap_or_default();
     Volume {
-        name: format!("berth-{installation}-{job}-a{attempt}-code"),
+        name: format!("berth-{installation}-{job}-a{attempt}{life}-code"),
         cluster: installation.to_owned(),
         attempt: Some((job, attempt)),
+        epoch,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use engine::Volume;
+use protocol::epoch::Epoch;
 use protocol::guest::{CODE, GuestConfig, GuestPeer, GuestSsh};
 use protocol::ids::{JobId, JobKey};
 use protocol::placement::TaskPlacement;
@@ -32,12 +33,16 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    pub(crate) fn new(installation: &str, program: &[u8]) -> std::io::Result<Self> {
+    pub(crate) fn new(
+        (installation, epoch): (&str, Epoch),
+        program: &[u8],
+    ) -> std::io::Result<Self> {
         let hash = hex::encode(&Sha256::digest(program)[..6]);
         let volume = Volume {
             name: format!("berth-{installation}-guest-{hash}"),
             cluster: installation.to_owned(),
             attempt: None,
+            epoch,
         };
         Ok(Self { volume, archive: archive(program)?.into() })
     }

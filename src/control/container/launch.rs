@@ -7,6 +7,7 @@ use std::time::Instant;
 use api::changes::Change;
 use engine::{Engine, EngineError};
 use futures::StreamExt;
+use protocol::epoch::Epoch;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::TaskKey;
 use protocol::image::SavedImage;
@@ -41,6 +42,8 @@ pub(crate) struct Launch {
     pub(crate) shared: Arc<Shared>,
     pub(crate) attempt: Arc<Attempt>,
     pub(crate) task: TaskKey,
+    /// In which life of the database it was given.
+    pub(crate) epoch: Epoch,
     /// The door of the whole server.
     pub(crate) gate: Arc<Gate>,
     /// The door of the task's node.
@@ -69,6 +72,13 @@ impl Launch {
     fn place(&self) -> Result<&TaskPlacement, LaunchError> {
         let place = self.attempt.place(self.task.role, self.task.index);
         place.ok_or_else(|| LaunchError::Records("the task has no place".to_owned()))
+    }
+
+    /// What is in quarantine is not touched, and nothing is put beside it onto what it has.
+    fn not_in_quarantine(&self) -> Result<(), LaunchError> {
+        let place = self.place()?;
+        let in_the_way = self.shared.quarantine.in_the_way(place, &self.task);
+        in_the_way.map_or(Ok(()), |name| Err(LaunchError::Quarantined(name)))
     }
 
     /// Waits until its image is what it is to everybody, and until there is room for another launch,
@@ -152,6 +162,7 @@ async fn begin(
     _turn: Turn,
     cancel: &CancellationToken,
 ) -> Result<(), LaunchError> {
+    launch.not_in_quarantine()?;
     let provided = provide(launch, engine).await?;
     let admitted = launch.attempt.admitted(&launch.shared).await?;
     let spec = container::spec(launch, &admitted, provided).await?;
@@ -206,7 +217,7 @@ async fn provide(launch: &Launch, engine: &dyn Engine) -> Result<Provided, Launc
     }
     if let Some(code) = code(launch).await? {
         let (job, attempt) = (launch.attempt.job, launch.task.attempt);
-        let volume = code::volume(&launch.shared.installation, job, attempt);
+        let volume = code::volume(&launch.shared.installation, (job, attempt), launch.epoch);
         launch.say(format!("putting {} into place", code.told));
         provided.code = Some(engine.provide(&volume, image, &code).await?);
     }

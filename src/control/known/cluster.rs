@@ -91,7 +91,7 @@ impl Cluster {
         virtual_clusters: Vec<VirtualClusterSettings>,
     ) -> Self {
         let like = |(one, other): (&Arc<NodeRecord>, &Arc<NodeRecord>)| {
-            Arc::ptr_eq(one, other) || scheduler_node(one).is_like(&scheduler_node(other))
+            Arc::ptr_eq(one, other) || whole_node(one).is_like(&whole_node(other))
         };
         let alike = self.nodes.len() == nodes.len()
             && self.nodes.iter().zip(&nodes).all(like)
@@ -109,7 +109,7 @@ impl Cluster {
     /// The same, made if nobody has.
     pub(crate) fn admission(&self) -> Arc<Admission> {
         let make = || {
-            let nodes: Vec<Node> = self.records().map(scheduler_node).collect();
+            let nodes: Vec<Node> = self.records().map(whole_node).collect();
             let clusters: Vec<VirtualCluster> =
                 self.virtual_clusters.iter().map(VirtualCluster::from).collect();
             Arc::new(Admission::new(&nodes, &clusters))
@@ -213,8 +213,17 @@ fn declared_gpu(gpu_type: &protocol::ids::GpuType, index: u32, seen: &Capacity) 
     }
 }
 
-/// A node as the scheduler sees it.
+/// A node as the scheduler sees it: without what is taken of it by what is no job's.
 pub(crate) fn scheduler_node(node: &NodeRecord) -> Node {
+    let whole = whole_node(node);
+    match &node.observed {
+        Some(observed) => Node { capacity: whole.capacity.without(&observed.taken), ..whole },
+        None => whole,
+    }
+}
+
+/// The same with all that it has: what could ever start there can, whatever is there for a while.
+fn whole_node(node: &NodeRecord) -> Node {
     Node {
         name: node.settings.name.clone(),
         address: tasks_address(node),
@@ -257,6 +266,25 @@ mod tests {
         });
         let settings = serde_json::from_value(settings).unwrap();
         NodeRecord { settings, from_file: false, draining: false, emptied: false, observed: None }
+    }
+
+    #[test]
+    fn what_is_no_jobs_is_left_out_for_now_and_not_for_ever() {
+        let mut taken = node("n9");
+        taken.observed = Some(NodeObserved {
+            reachable: true,
+            problem: None,
+            last_seen: None,
+            engine: None,
+            capacity: None,
+            tasks_address: None,
+            taken: protocol::resources::Taken { cpus: 3, ..Default::default() },
+        });
+        assert_eq!(scheduler_node(&taken).capacity.cpus, 5);
+        let before = twelve();
+        let admission = before.admission();
+        let after = before.with_node(&"n9".parse().unwrap(), Some(taken));
+        assert!(Arc::ptr_eq(&after.known_admission().unwrap(), &admission));
     }
 
     fn twelve() -> Cluster {

@@ -74,13 +74,17 @@ impl Sightings {
 
 /// Whether the two say the same, whenever each was seen.
 pub(crate) fn says_the_same(one: &NodeObserved, other: &NodeObserved) -> bool {
-    let NodeObserved { reachable, problem, last_seen: _, engine, capacity, tasks_address } = one;
+    let NodeObserved { reachable, problem, last_seen: _, engine, capacity, .. } = one;
+    let NodeObserved { tasks_address, taken, .. } = one;
     (reachable, problem, engine) == (&other.reachable, &other.problem, &other.engine)
         && (capacity, tasks_address) == (&other.capacity, &other.tasks_address)
+        && *taken == other.taken
 }
 
 #[cfg(test)]
 mod tests {
+    use protocol::resources::Taken;
+
     use super::*;
 
     fn name(name: &str) -> NodeName {
@@ -95,6 +99,7 @@ mod tests {
             engine: Some("Docker 29".to_owned()),
             capacity: None,
             tasks_address: None,
+            taken: Taken::default(),
         }
     }
 
@@ -104,6 +109,8 @@ mod tests {
         assert!(!says_the_same(&seen(1, true), &seen(1, false)));
         let other = NodeObserved { engine: None, ..seen(1, true) };
         assert!(!says_the_same(&seen(1, true), &other));
+        let taken = Taken { cpus: 1, ..Taken::default() };
+        assert!(!says_the_same(&seen(1, true), &NodeObserved { taken, ..seen(1, true) }));
     }
 
     #[test]

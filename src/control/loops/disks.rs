@@ -48,10 +48,14 @@ async fn written(
     node: NodeName,
     engine: Arc<dyn Engine>,
 ) -> HashMap<TaskKey, u64> {
-    engine.written(&shared.installation).await.unwrap_or_else(|error| {
+    let mut written = engine.written(&shared.installation).await.unwrap_or_else(|error| {
         tracing::warn!(%node, %error, "what its tasks have written cannot be measured");
         HashMap::new()
-    })
+    });
+    // They may be called as tasks of ours are.
+    let held = shared.quarantine.keys(&node);
+    written.retain(|task, _| !held.contains(task));
+    written
 }
 
 fn with_running_tasks(shared: &Shared) -> Vec<(NodeName, Arc<dyn Engine>)> {

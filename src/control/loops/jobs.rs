@@ -154,7 +154,7 @@ impl Loop {
     ) -> Result<(), database::Error> {
         let of_case = |(job, decision)| Some((self.cases.get(job)?, decision));
         let decided: Vec<(&Case, Decision)> = decided.into_iter().filter_map(of_case).collect();
-        let writes = Writes::of(&decided, self.cases.seen());
+        let writes = Writes::of(&decided, self.cases.seen(), self.shared.epoch);
         if !record::record(&self.shared, &decided, &writes, at).await? {
             // Some were not as they were thought to be: nothing is done to any of them before they
             // are read.

@@ -16,6 +16,7 @@ use crate::known::refresh;
 use crate::loops::supervised::{self, Panics};
 use crate::shared::Shared;
 
+mod sorting;
 mod volumes;
 mod watcher;
 
@@ -77,6 +78,7 @@ async fn reconcile(
             shared.observations().remove(&name);
             if cluster.node(&name).is_none() {
                 shared.sightings.forget(&name);
+                shared.quarantine.forget(&name);
             }
         }
     }

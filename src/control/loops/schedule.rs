@@ -11,6 +11,7 @@ use database::attempts::Attempt;
 use database::events::NewEvent;
 use database::jobs::JobUpdate;
 use database::tasks::Task;
+use protocol::epoch::Epoch;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::state::State;
@@ -179,7 +180,7 @@ async fn store(
         .collect();
     let still_waited = database::jobs::update_many(&transaction, &updates).await?;
     placed.retain(|(job, _, _)| still_waited.contains(&job.row.id));
-    insert_placed(&transaction, &placed, at).await?;
+    insert_placed(&transaction, &placed, (at, shared.epoch)).await?;
     transaction.commit().await?;
     shared.note_stored(placed.iter().map(|(job, _, _)| job.row.id));
     for (job, _, _) in placed.iter().filter(|(job, _, _)| job.row.attempt.is_none()) {
@@ -201,7 +202,7 @@ async fn store(
 async fn insert_placed(
     transaction: &database::Transaction,
     placed: &[(&Active, u32, &Placement)],
-    at: Timestamp,
+    (at, epoch): (Timestamp, Epoch),
 ) -> Result<(), database::Error> {
     let attempts: Vec<Attempt> = placed
         .iter()
@@ -219,7 +220,7 @@ async fn insert_placed(
     let tasks: Vec<Task> = placed
         .iter()
         .flat_map(|(job, number, placement)| {
-            placement.tasks.iter().filter_map(|place| task(job, *number, place))
+            placement.tasks.iter().filter_map(move |place| task(job, (*number, epoch), place))
         })
         .collect();
     let events: Vec<NewEvent> = placed
@@ -236,10 +237,15 @@ async fn insert_placed(
     database::events::insert_many(transaction, &events).await
 }
 
-fn task(job: &Active, attempt: u32, place: &protocol::placement::TaskPlacement) -> Option<Task> {
+fn task(
+    job: &Active,
+    (attempt, epoch): (u32, Epoch),
+    place: &protocol::placement::TaskPlacement,
+) -> Option<Task> {
     let role = job.spec.roles.get(place.role as usize)?;
     Some(Task {
         key: TaskKey { job: job.row.id, attempt, role: place.role, index: place.index, retry: 0 },
+        epoch,
         role_name: role.name.clone(),
         state: State::Preparing,
         placement: place.clone(),

@@ -13,6 +13,7 @@ use database::nodes::{NodeObserved, NodeRecord};
 use engine::Engine;
 use protocol::cluster::{NodeCondition, NodeSettings};
 use protocol::ids::NodeName;
+use protocol::resources::Taken;
 use scheduler::Change;
 
 use super::{effects, node_map, views};
@@ -223,6 +224,7 @@ async fn new(settings: NodeSettings, engine: &dyn Engine) -> Result<NodeRecord> 
         capacity: Some(info.capacity()),
         engine: Some(info.version),
         tasks_address: info.tasks_address,
+        taken: Taken::default(),
     };
     let observed = Some(observed);
     Ok(NodeRecord { settings, from_file: false, draining: false, emptied: false, observed })

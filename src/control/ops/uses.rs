@@ -6,8 +6,8 @@ use api::cluster::Usage;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 use protocol::ids::VirtualClusterName;
-use protocol::resources::Capacity;
-use scheduler::model::Demand;
+use protocol::resources::{Capacity, Taken};
+use scheduler::model::{Demand, WHOLE_GPU};
 
 use crate::known::cluster::{Cluster, capacity, condition};
 use crate::known::queue::{Holding, Holdings, amount_of_each};
@@ -80,6 +80,19 @@ fn ready(cluster: &Cluster) -> Usage {
         }
     }
     total
+}
+
+/// Adds what is taken of a node by what is no job's.
+pub(super) fn add_taken(usage: &mut Usage, taken: &Taken, node: &Capacity) {
+    let gpus: Vec<u32> = taken.gpus.iter().copied().collect();
+    let demand = Demand {
+        cpu_milli: u64::from(taken.cpus) * 1000,
+        memory_mb: taken.memory_mb,
+        disk_gb: taken.disk_gb,
+        gpus: u32::try_from(gpus.len()).unwrap_or(u32::MAX),
+        gpu_milli: WHOLE_GPU,
+    };
+    add(usage, &gpus, &demand, node);
 }
 
 /// Adds what a task has of its node.

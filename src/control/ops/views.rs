@@ -21,7 +21,7 @@ use protocol::wait::{Expected, Waiting};
 
 use crate::known::cluster::{capacity, condition};
 use crate::known::queue::Holding;
-use crate::ops::uses::{InUse, Uses, add};
+use crate::ops::uses::{self, InUse, Uses, add};
 use crate::shared::Shared;
 
 pub(super) fn summary(
@@ -105,8 +105,8 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
     }
 }
 
-/// A node and what is held there. How an engine is reached says more about the node than others need to
-/// know.
+/// A node and what is held there, by jobs and by what is in quarantine. How an engine is reached says
+/// more about the node than others need to know.
 pub(super) fn node(
     actor: &Actor,
     node: &NodeRecord,
@@ -119,9 +119,13 @@ pub(super) fn node(
     for Holding { task, demand, .. } in held {
         add(&mut used, &task.gpus, demand, &capacity);
     }
-    let tasks: Vec<NodeTask> = held.iter().map(|holding| holding.task.clone()).collect();
-    let gpus = capacity.gpus.iter().map(|gpu| gpu_view(gpu, &tasks));
     let observed = node.observed.as_ref();
+    let taken = observed.map(|seen| seen.taken.clone()).unwrap_or_default();
+    uses::add_taken(&mut used, &taken, &capacity);
+    let tasks: Vec<NodeTask> = held.iter().map(|holding| holding.task.clone()).collect();
+    // What nobody is given is shown as such.
+    let usable = capacity.clone().without(&taken);
+    let gpus = usable.gpus.iter().map(|gpu| gpu_view(gpu, &tasks));
     let answered = shared.sightings.last_answer(name);
     NodeView {
         name: name.clone(),

@@ -119,6 +119,7 @@ fn days(from: Timestamp, until: Timestamp) -> impl Iterator<Item = (i64, u64)> {
 #[cfg(test)]
 mod tests {
     use protocol::amount::Amount;
+    use protocol::epoch::Epoch;
     use protocol::ids::TaskKey;
     use protocol::placement::TaskPlacement;
     use protocol::resources::Resources;
@@ -137,6 +138,7 @@ mod tests {
     fn task(attempt: u32, gpus: &[u32], milli: u64, times: (Option<i64>, Option<i64>)) -> Task {
         Task {
             key: TaskKey { job: JobId(1), attempt, role: 0, index: 0, retry: 0 },
+            epoch: Epoch::default(),
             role_name: "worker".parse().unwrap(),
             state: State::Succeeded,
             placement: TaskPlacement {

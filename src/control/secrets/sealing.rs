@@ -66,6 +66,11 @@ impl Seal {
         [nonce.as_slice(), &sealed].concat()
     }
 
+    /// What the key is known by, to who does not have it.
+    pub(crate) fn fingerprint(&self) -> String {
+        hex::encode(&self.derive("fingerprint of the key")[..8])
+    }
+
     /// Bytes that nobody else can tell: the same for a context each time, others for each other.
     pub(crate) fn derive(&self, context: &str) -> [u8; DERIVED_BYTES] {
         let mut bytes = [0; DERIVED_BYTES];

@@ -20,6 +20,7 @@ pub(crate) struct Model {
     pub engine: Option<String>,
     pub capacity: Option<String>,
     pub tasks_address: Option<String>,
+    pub taken: Option<String>,
 }
 
 impl ActiveModelBehavior for ActiveModel {}
@@ -35,6 +36,7 @@ impl Model {
                 engine: self.engine.clone(),
                 capacity: row.json_if(self.capacity.as_ref())?,
                 tasks_address: row.name_if(self.tasks_address.as_deref())?,
+                taken: row.json_if(self.taken.as_ref())?.unwrap_or_default(),
             }),
             None => None,
         };

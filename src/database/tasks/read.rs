@@ -1,5 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
+use protocol::epoch::Epoch;
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::state::State;
 use sea_orm::entity::prelude::*;
@@ -58,22 +59,42 @@ pub async fn recorded(
     conn: &impl ConnectionTrait,
     keys: &[TaskKey],
 ) -> Result<HashMap<TaskKey, State>> {
+    let found = recorded_runs(conn, keys).await?.into_iter();
+    Ok(found.map(|(key, (state, _))| (key, state)).collect())
+}
+
+/// In which lives of the database these runs were given, those of them that were.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn given(
+    conn: &impl ConnectionTrait,
+    keys: &[TaskKey],
+) -> Result<HashMap<TaskKey, Epoch>> {
+    let found = recorded_runs(conn, keys).await?.into_iter();
+    Ok(found.map(|(key, (_, epoch))| (key, epoch)).collect())
+}
+
+async fn recorded_runs(
+    conn: &impl ConnectionTrait,
+    keys: &[TaskKey],
+) -> Result<HashMap<TaskKey, (State, Epoch)>> {
     let mut found = HashMap::with_capacity(keys.len());
     for keys in keys.chunks(ROWS_A_STATEMENT) {
         for row in conn.query_all_raw(recorded_statement(conn, keys)).await? {
-            let (key, state) = recorded_run(&row)?;
-            found.insert(key, state);
+            let (key, facts) = recorded_run(&row)?;
+            found.insert(key, facts);
         }
     }
     Ok(found)
 }
 
-/// Only their keys and states are read: a job may have thousands of tasks besides.
+/// Only so much of them is read: a job may have thousands of tasks besides.
 fn recorded_statement(conn: &impl ConnectionTrait, keys: &[TaskKey]) -> Statement {
     let sql = format!(
         "WITH asked (job, attempt, role, task_index, retry) AS (VALUES {}) \
-         SELECT tasks.job, tasks.attempt, tasks.role, tasks.task_index, tasks.retry, tasks.state \
-         FROM asked JOIN tasks ON tasks.job = asked.job AND tasks.attempt = asked.attempt \
+         SELECT tasks.job, tasks.attempt, tasks.role, tasks.task_index, tasks.retry, tasks.state, \
+         tasks.epoch FROM asked JOIN tasks ON tasks.job = asked.job AND tasks.attempt = asked.attempt \
          AND tasks.role = asked.role AND tasks.task_index = asked.task_index \
          AND tasks.retry = asked.retry",
         parameters(keys.len(), 5)
@@ -85,7 +106,7 @@ fn recorded_statement(conn: &impl ConnectionTrait, keys: &[TaskKey]) -> Statemen
     Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
 }
 
-fn recorded_run(found: &QueryResult) -> Result<(TaskKey, State)> {
+fn recorded_run(found: &QueryResult) -> Result<(TaskKey, (State, Epoch))> {
     let job: i64 = found.try_get("", "job")?;
     let row = Row::new("tasks", &job);
     let number = |column: &str| -> Result<u32> {
@@ -100,7 +121,8 @@ fn recorded_run(found: &QueryResult) -> Result<(TaskKey, State)> {
         retry: number("retry")?,
     };
     let state: String = found.try_get("", "state")?;
-    Ok((key, row.state(&state)?))
+    let epoch: Option<String> = found.try_get("", "epoch")?;
+    Ok((key, (row.state(&state)?, row.name_if(epoch.as_deref())?.unwrap_or_default())))
 }
 
 /// The tasks that a node holds: those placed there that have not ended.

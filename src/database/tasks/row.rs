@@ -38,6 +38,7 @@ pub(crate) struct Model {
     pub started_at: Option<i64>,
     pub completed_at: Option<i64>,
     pub exit: Option<String>,
+    pub epoch: Option<String>,
 }
 
 impl ActiveModelBehavior for ActiveModel {}
@@ -76,6 +77,7 @@ impl Model {
         };
         Ok(Task {
             key,
+            epoch: row.name_if(self.epoch.as_deref())?.unwrap_or_default(),
             role_name: row.name(&self.role_name)?,
             state: row.state(&self.state)?,
             placement,

@@ -45,6 +45,7 @@ fn row_of(task: &Task) -> row::ActiveModel {
         started_at: Set(millis(task.started_at)),
         completed_at: Set(millis(task.completed_at)),
         exit: Set(task.exit.as_ref().map(to_json)),
+        epoch: Set(task.epoch.label()),
     }
 }
 

@@ -101,6 +101,11 @@ pub(super) fn no_shell() -> EngineError {
     EngineError::Refused("the image has no shell: /bin/sh is needed to run the command".to_owned())
 }
 
+/// Another life of the cluster's database gave the name as well. Another attempt has another name.
+pub(crate) fn of_another_epoch(name: &str) -> EngineError {
+    EngineError::Failed(format!("a container of another life of the database has the name {name}"))
+}
+
 /// Whether it was a path in a container that was not found, and not the container.
 pub(super) fn no_such_path(error: &Error) -> bool {
     status_of(error) == Some(404) && !words(error).contains("No such container")

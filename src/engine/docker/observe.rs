@@ -11,9 +11,9 @@ use protocol::ids::TaskKey;
 use protocol::time::Timestamp;
 
 use super::failure::{classify, status_of};
-use super::shape::CLUSTER_LABEL;
+use super::shape::{self, CLUSTER_LABEL};
 use super::{CALL, DockerEngine, clock};
-use crate::{Container, ContainerStatus, Result};
+use crate::{Container, ContainerStatus, Result, Stranger};
 
 /// An engine takes so long at most to look at what all containers have written.
 const SIZES: Duration = Duration::from_secs(120);
@@ -47,6 +47,21 @@ impl DockerEngine {
             .await
     }
 
+    /// Containers that say that they are of another cluster.
+    pub(super) async fn list_strangers(&self, cluster: &str) -> Result<Vec<Stranger>> {
+        let all = ListContainersOptions { all: true, ..Default::default() };
+        let rows = self.rows_with(CLUSTER_LABEL.to_owned(), CALL, all).await?;
+        let strangers = rows.into_iter().filter_map(|row| {
+            // Images saved from containers have the label, and it says nothing.
+            let others = |whose: &String| !whose.is_empty() && whose != cluster;
+            let whose = row.labels?.remove(CLUSTER_LABEL).filter(others)?;
+            let name = row.names?.into_iter().next()?.trim_start_matches('/').to_owned();
+            let runs = row.state == Some(ContainerSummaryStateEnum::RUNNING);
+            Some(Stranger { name, cluster: whose, runs })
+        });
+        Ok(strangers.collect())
+    }
+
     /// The bytes that each running container has written into its own layer.
     pub(super) async fn written_by_containers(
         &self,
@@ -69,7 +84,16 @@ impl DockerEngine {
         wait: Duration,
         options: ListContainersOptions,
     ) -> Result<Vec<ContainerSummary>> {
-        let label = format!("{CLUSTER_LABEL}={cluster}");
+        self.rows_with(format!("{CLUSTER_LABEL}={cluster}"), wait, options).await
+    }
+
+    /// The engine's list of containers with a label.
+    async fn rows_with(
+        &self,
+        label: String,
+        wait: Duration,
+        options: ListContainersOptions,
+    ) -> Result<Vec<ContainerSummary>> {
         let filters = Some(HashMap::from([("label".to_owned(), vec![label])]));
         let options = ListContainersOptions { filters, ..options };
         let call = self
@@ -85,10 +109,11 @@ impl DockerEngine {
         let (Some(id), Some(key)) = (row.id, TaskKey::from_container_name(cluster, name)) else {
             return Ok(None);
         };
+        let epoch = row.labels.as_ref().map(shape::epoch_of).unwrap_or_default();
         if let Some(status) = self.cache.status(&id)
             && row.state.is_some_and(|state| fits(&status, state))
         {
-            return Ok(Some(Container { key, name: name.to_owned(), id, status }));
+            return Ok(Some(Container { key, epoch, name: name.to_owned(), id, status }));
         }
         // It may have gone since the list.
         let Some(found) = self.inspect_raw(&id).await? else { return Ok(None) };
@@ -96,7 +121,7 @@ impl DockerEngine {
             return Ok(None);
         };
         self.cache.learn(&id, &status);
-        Ok(Some(Container { key, name: name.to_owned(), id, status }))
+        Ok(Some(Container { key, epoch, name: name.to_owned(), id, status }))
     }
 }
 
@@ -115,7 +140,8 @@ pub(super) fn container(found: &ContainerInspectResponse) -> Option<Container> {
     let labels = found.config.as_ref()?.labels.as_ref()?;
     let key = TaskKey::from_container_name(labels.get(CLUSTER_LABEL)?, &name)?;
     let status = status(found.state.as_ref()?, found)?;
-    Some(Container { key, name, id: found.id.clone()?, status })
+    let epoch = shape::epoch_of(labels);
+    Some(Container { key, epoch, name, id: found.id.clone()?, status })
 }
 
 fn status(state: &ContainerState, found: &ContainerInspectResponse) -> Option<ContainerStatus> {

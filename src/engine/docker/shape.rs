@@ -9,6 +9,7 @@ use bollard::models::{
 };
 use protocol::cluster::GpuRuntime;
 use protocol::environment::merged;
+use protocol::epoch::Epoch;
 use protocol::guest::{FOLDER, PROGRAM, PROGRAMS, VARIABLE};
 use protocol::ids::TaskKey;
 use protocol::image::explicit;
@@ -16,6 +17,7 @@ use protocol::image::explicit;
 use super::network;
 use super::provide::mount;
 pub(super) use crate::filling::CLUSTER_LABEL;
+use crate::filling::EPOCH_LABEL;
 use crate::{ContainerSpec, Folder, GpuDevice, Network};
 
 /// Runs the user's text, which comes as an argument: it is never part of a script of ours. Limits
@@ -62,6 +64,11 @@ pub(super) fn key_labels(cluster: &str, key: &TaskKey) -> BTreeMap<String, Strin
     ])
 }
 
+/// The epoch that labels say.
+pub(super) fn epoch_of(labels: &HashMap<String, String>) -> Epoch {
+    Epoch::of_label(labels.get(EPOCH_LABEL).map(String::as_str))
+}
+
 /// The request that makes a container with the job's code, on an engine with so many CPU cores.
 pub(super) fn body(
     spec: &ContainerSpec,
@@ -71,6 +78,8 @@ pub(super) fn body(
 ) -> ContainerCreateBody {
     let mut labels: HashMap<String, String> = spec.labels.clone().into_iter().collect();
     labels.extend(key_labels(&spec.cluster, &spec.key));
+    // In any case, so that it is not what the image says.
+    labels.insert(EPOCH_LABEL.to_owned(), spec.epoch.label().unwrap_or_default());
     let (exposed_ports, bindings) = match &spec.network {
         Network::Host => (None, None),
         Network::Bridge { address, ports, .. } => {
@@ -268,6 +277,7 @@ mod tests {
         ContainerSpec {
             cluster: "c".into(),
             key: TaskKey { job: JobId(7), attempt: 1, role: 0, index: 2, retry: 0 },
+            epoch: Epoch::default().next(3),
             labels: BTreeMap::from([
                 ("berth.user".into(), "alice".into()),
                 ("berth.cluster".into(), "forged".into()),
@@ -343,6 +353,11 @@ mod tests {
         assert_eq!(labels["berth.cluster"], "c");
         assert_eq!(labels["berth.user"], "alice");
         assert_eq!(labels["berth.index"], "2");
+        assert_eq!(labels["berth.epoch"], "1-00000003");
+        assert_eq!(epoch_of(&labels), spec().epoch);
+        let of_before = ContainerSpec { epoch: Epoch::default(), ..spec() };
+        let labels = body(&of_before, None, true, 0).labels.unwrap();
+        assert!(epoch_of(&labels).is_none());
     }
 
     #[test]

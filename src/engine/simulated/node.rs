@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use protocol::epoch::Epoch;
 use protocol::ids::TaskKey;
 use protocol::image::{canonical, explicit, repository};
 use protocol::resources::Capacity;
@@ -14,8 +15,9 @@ use super::files::Files;
 use super::images::{Saved, WRITTEN};
 use super::plan::Plan;
 use super::volumes::Volumes;
+use crate::docker::of_another_epoch;
 use crate::filling::Labels;
-use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Folder, Result};
+use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Folder, Result, Stranger};
 
 static NODES: LazyLock<Mutex<HashMap<String, Arc<Node>>>> = LazyLock::new(Mutex::default);
 
@@ -78,6 +80,8 @@ pub(super) struct SimContainer {
 #[derive(Debug)]
 pub(super) struct Kept {
     cluster: String,
+    epoch: Epoch,
+    pub(super) labels: BTreeMap<String, String>,
     image: String,
     command: Arc<str>,
     pub(super) cpus: u32,
@@ -92,6 +96,8 @@ impl Kept {
     fn of(spec: &ContainerSpec) -> Self {
         Self {
             cluster: spec.cluster.clone(),
+            epoch: spec.epoch,
+            labels: spec.labels.clone(),
             image: spec.image.clone(),
             command: Arc::clone(&spec.command),
             cpus: spec.cpus,
@@ -243,6 +249,16 @@ impl State {
         ours.map(|(name, found)| found.view(name)).collect()
     }
 
+    pub(super) fn strangers(&self, cluster: &str) -> Vec<Stranger> {
+        let others = self.containers.iter().filter(|(_, found)| found.kept.cluster != cluster);
+        let view = |(name, found): (&String, &SimContainer)| Stranger {
+            name: name.clone(),
+            cluster: found.kept.cluster.clone(),
+            runs: matches!(found.phase, Phase::Running { .. }),
+        };
+        others.map(view).collect()
+    }
+
     pub(super) fn written(&self, cluster: &str) -> HashMap<TaskKey, u64> {
         let ours = self.containers.values().filter(|found| found.kept.cluster == cluster);
         let running = ours.filter(|found| matches!(found.phase, Phase::Running { .. }));
@@ -271,13 +287,16 @@ impl State {
     }
 
     /// Makes a container, or takes the one that is there as it is, unless it never ran and has other
-    /// volumes. Gives its id, and whether it has run.
+    /// volumes; one of another epoch stays what it is. Gives the id, and whether it has run.
     pub(super) fn create(&mut self, spec: &ContainerSpec) -> Result<(String, bool)> {
         if let Some(error) = self.next_create_error.take() {
             return Err(error);
         }
         let name = spec.name();
         if let Some(found) = self.containers.get(&name) {
+            if found.kept.epoch != spec.epoch {
+                return Err(of_another_epoch(&name));
+            }
             let has_run = found.status().has_run();
             if has_run || found.kept.volumes.iter().map(String::as_str).eq(spec.volumes()) {
                 return Ok((found.id.clone(), has_run));
@@ -424,6 +443,7 @@ impl SimContainer {
     pub(super) fn view(&self, name: &str) -> Container {
         Container {
             key: self.key,
+            epoch: self.kept.epoch,
             name: name.to_owned(),
             id: self.id.clone(),
             status: self.status(),

@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::Context;
 use async_trait::async_trait;
 use clap::Args;
-use control::Control;
+use control::{Consent, Control};
 use database::Database;
 use protocol::time::Timestamp;
 use storage::Storage;
@@ -59,28 +59,35 @@ pub struct Serve {
     /// How the log is written to standard error [default: text]
     #[arg(long, value_enum, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
+    /// Serves a database that was moved or restored: nothing serves it where it was before any more
+    #[arg(long)]
+    take_over: bool,
+    /// Begins anew where database and sealing key do not belong together, or one of them is lost
+    #[arg(long)]
+    begin_anew: bool,
 }
 
 impl Serve {
     pub(super) fn run(self) -> commands::Outcome {
         private::from_now_on();
-        let Self { listen, data, config, demo, log_format } = self;
+        let Self { listen, data, config, demo, log_format, take_over, begin_anew } = self;
+        let consent = Consent { take_over, begin_anew };
         let log = log_format.map(|format| LogFlags { format });
         let flags = Flags { listen, data, demo, log };
         let config = Config::load(config.as_deref(), installation::environment(), &flags)?;
         log::start(&config.log)?;
-        installation::wait(serve(config, Notify::starter()))
+        installation::wait(serve(config, consent, Notify::starter()))
     }
 }
 
-async fn serve(config: Config, starter: Notify) -> anyhow::Result<()> {
+async fn serve(config: Config, consent: Consent, starter: Notify) -> anyhow::Result<()> {
     // Before anything is started, so that a stop while starting is not lost.
     let stop = stop_signal()?;
     let Providers { options: sign_in, oidc, ways } = config.sign_in.providers()?;
     listen::raise_open_files();
     // Before anything takes its time, so that nobody else takes the port meanwhile.
     let sockets = Sockets::open(&config)?;
-    let control = Arc::new(start_control(&config, sign_in).await?);
+    let control = Arc::new(start_control(&config, sign_in, consent).await?);
     let shutdown = CancellationToken::new();
     let tasks = TaskTracker::new();
     let doors = sockets.doors(&config, &tasks, &shutdown)?;
@@ -211,6 +218,7 @@ impl Doors {
 async fn start_control(
     config: &Config,
     sign_in: control::SignInOptions,
+    consent: Consent,
 ) -> anyhow::Result<Control> {
     let data = &config.data;
     std::fs::DirBuilder::new()
@@ -223,12 +231,13 @@ async fn start_control(
     let storage = Storage::open_with(config.storage_options()).context("storage")?;
     let mut first_password = None;
     if let Some(mood) = config.demo.mood() {
-        first_password = demonstrate(config, mood, &database, &storage).await?;
+        first_password = demonstrate(config, (mood, consent), &database, &storage).await?;
     }
     let options = control::Options {
         database,
         storage,
         data: data.clone(),
+        consent,
         nodes: config.nodes.clone(),
         first_node: config.first_node(),
         virtual_clusters: config.virtual_clusters.clone(),
@@ -252,7 +261,7 @@ async fn start_control(
 /// administrator's password when it was generated just now.
 async fn demonstrate(
     config: &Config,
-    mood: demo::Mood,
+    (mood, consent): (demo::Mood, Consent),
     database: &Database,
     storage: &Storage,
 ) -> anyhow::Result<Option<String>> {
@@ -263,8 +272,9 @@ async fn demonstrate(
             config.data.display()
         );
     }
+    let (data, password) = (config.data.as_path(), config.admin_password.clone());
     let control::Founded { installation, first_password } =
-        control::found(database, config.admin_password.clone()).await?;
+        control::found(database, (data, consent), password).await?;
     let now = Timestamp(time::OffsetDateTime::now_utc().unix_timestamp() * 1000);
     if ground == demo::Ground::Empty {
         demo::seed(database, storage, now).await?;

@@ -8,6 +8,7 @@ mod images;
 pub(crate) mod jobs;
 mod nodes;
 mod public_keys;
+mod quarantine;
 mod queue;
 mod uploads;
 pub(crate) mod users;
@@ -57,6 +58,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/nodes/{name}", get(nodes::get).put(nodes::save).delete(nodes::remove))
         .route("/nodes/{name}/settings", get(nodes::settings))
         .route("/nodes/{name}/drain", put(nodes::drain))
+        .route("/quarantine", get(quarantine::list))
+        .route("/quarantine/{node}/{container}", put(quarantine::stop).delete(quarantine::remove))
         .route("/files", get(files::root))
         .route("/files/", get(files::root))
         .route("/files/{*path}", get(files::get).put(files::put).delete(files::remove))

@@ -10,6 +10,11 @@ pub(super) const ENGINES: &[Saying] = &[
     ("image {} not found: {}", "没有镜像 {0}：{1}"),
     ("no container {}", "没有容器 {0}"),
     ("container {} is not running", "容器 {0} 未在运行"),
+    (
+        "a container of another life of the database has the name {}",
+        "名称 {0} 已被数据库另一时期的容器占用",
+    ),
+    ("{} is in quarantine and has its place", "被隔离的容器 {0} 占用了它的位置"),
     ("the name {} is taken by what cannot be seen", "名称 {0} 已被看不到的容器占用"),
     ("the engine tells no id of {}", "容器引擎没有给出 {0} 的编号"),
     ("the engine ran the command without us", "容器引擎运行了命令，但没有接通"),

@@ -34,6 +34,8 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("there is no user {}", "没有用户 {0}"),
     ("there is no user {} any more", "用户 {0} 已不存在"),
     ("there is no node {}", "没有节点 {0}"),
+    ("there is no container {} in quarantine on {}", "节点 {1} 上没有被隔离的容器 {0}"),
+    ("{} still runs: stop it before it is removed", "{0} 仍在运行：请先停止再删除"),
     ("there is no virtual cluster {}", "没有虚拟集群 {0}"),
     ("{} has no job {}", "{0} 没有作业 {1}"),
     ("{} has a job {} already: choose another name", "{0} 已有作业 {1}：请换一个名称"),

@@ -1,6 +1,5 @@
 //! The container of a task to be launched.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use database::nodes::NodeRecord;
@@ -16,6 +15,7 @@ use super::error::LaunchError;
 use super::{Launch, Provided};
 use crate::container::{endpoint, folders, guest, public_keys};
 use crate::known::cluster::capacity;
+use crate::known::quarantine::labels;
 
 /// Makes the spec of a task's container. It grows with the number of tasks: it is made when there is
 /// room for it, and not kept.
@@ -54,11 +54,7 @@ fn plain(
 ) -> ContainerSpec {
     let (attempt, task, shared) = (&launch.attempt, launch.task, &launch.shared);
     let command = read.commands.get(task.role as usize).map(Arc::clone).unwrap_or_default();
-    let labels = BTreeMap::from([
-        ("berth.user".to_owned(), attempt.key.user.to_string()),
-        ("berth.name".to_owned(), attempt.key.name.to_string()),
-        ("berth.task".to_owned(), format!("{}-{}", role.name, task.index)),
-    ]);
+    let name = format!("{}-{}", role.name, task.index);
     let facts = attempt.facts(shared);
     let Provided { guest, code } = provided;
     let own_network = network != Network::Host;
@@ -66,7 +62,8 @@ fn plain(
     ContainerSpec {
         cluster: shared.installation.clone(),
         key: task,
-        labels,
+        epoch: launch.epoch,
+        labels: labels::of(&attempt.key, name, (&role.resources, place)),
         image: role.image.clone(),
         guest: guest.and_then(tell),
         command,

@@ -35,6 +35,9 @@ pub(super) enum LaunchError {
     /// The job asks for what is not there, or not its owner's.
     #[error("{0}")]
     Job(String),
+    /// A container in quarantine has its name, its GPUs or its ports.
+    #[error("{0} is in quarantine and has its place")]
+    Quarantined(String),
     /// Its node's network is not what all tasks of the job were told that it is.
     #[error("its node's network has changed")]
     Moved,
@@ -62,6 +65,10 @@ impl LaunchError {
             Self::Engine(error) => of_engine(error, node, image),
             Self::Image(error) => of_image(error, node, image),
             Self::Job(message) => Consequence::Final(Cause::ContainerRefused { message }),
+            Self::Quarantined(_) => {
+                let (node, message) = (node.clone(), self.to_string());
+                Consequence::Final(Cause::EngineFailed { node, message })
+            }
             Self::Moved => Consequence::Final(Cause::NodeLost { node: node.clone() }),
         }
     }
@@ -201,6 +208,16 @@ mod tests {
             matches!(gone, Consequence::TriedAgain(Cause::ImageUnavailable { .. })),
             "{gone:?}"
         );
+    }
+
+    #[test]
+    fn what_has_its_place_is_the_platforms_and_it_goes_elsewhere() {
+        let found = consequence(LaunchError::Quarantined("berth-c-7-a0-r0-t0-n0".to_owned()));
+        let Consequence::Final(cause @ Cause::EngineFailed { .. }) = found else {
+            panic!("{found:?}")
+        };
+        assert_eq!(cause.blame(), Blame::Platform);
+        assert!(cause.to_string().contains("berth-c-7-a0-r0-t0-n0"), "{cause}");
     }
 
     #[test]

@@ -8,10 +8,11 @@ use database::nodes::NodeObserved;
 use database::tasks::Task;
 use proptest::prelude::*;
 use protocol::cluster::{GpuCount, GpuRuntime, NodeSettings, VirtualClusterSettings};
+use protocol::epoch::Epoch;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, TaskKey};
 use protocol::jobs::{Hold, Retries};
-use protocol::resources::{Capacity, Gpu, PortRange};
+use protocol::resources::{Capacity, Gpu, PortRange, Taken};
 use protocol::spec::{JobSpec, Priority};
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -107,6 +108,7 @@ pub(crate) fn node(name: &str) -> NodeRecord {
             engine: None,
             capacity: None,
             tasks_address: None,
+            taken: Taken::default(),
         }),
     }
 }
@@ -335,6 +337,7 @@ fn task(job: &Active, attempt: u32, place: &protocol::placement::TaskPlacement) 
     let role = &job.spec.roles[0];
     Task {
         key: TaskKey { job: job.row.id, attempt, role: 0, index: place.index, retry: 0 },
+        epoch: Epoch::default(),
         role_name: role.name.clone(),
         state: State::Running,
         placement: place.clone(),

@@ -162,6 +162,7 @@ impl Acts {
                 shared: Arc::clone(&self.shared),
                 attempt: self.attempts.get(job, tasks, task.key.attempt),
                 task: task.key,
+                epoch: task.epoch,
                 gate: Arc::clone(&self.gate),
                 of_node: self.of_node(&task.placement.node),
                 put_offs: Arc::clone(&self.put_offs),

@@ -4,6 +4,7 @@ use database::attempts::AttemptUpdate;
 use database::jobs::JobUpdate;
 use database::tasks::{Change, Intent, Task, TaskUpdate};
 use lifecycle::model::{Action, AttemptChange, Decision, JobChange, TaskChange};
+use protocol::epoch::Epoch;
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::jobs::Retries;
 use protocol::state::State;
@@ -24,11 +25,13 @@ pub(super) struct Writes {
 }
 
 impl Writes {
-    /// What is written when this is decided upon what is seen.
-    pub(super) fn of(decided: &[(&Case, Decision)], seen: &Seen) -> Self {
+    /// What is written when this is decided upon what is seen, in this life of the database.
+    pub(super) fn of(decided: &[(&Case, Decision)], seen: &Seen, epoch: Epoch) -> Self {
         let mut writes = Self::default();
         for (case, decision) in decided {
             writes.note(case, decision, seen);
+            let again = decision.again.iter().filter_map(|key| run_again(case, key, epoch));
+            writes.again.extend(again);
         }
         writes
     }
@@ -53,7 +56,6 @@ impl Writes {
                 .iter()
                 .map(|change| (change.key, change.from, task_update(case, change, seen))),
         );
-        self.again.extend(decision.again.iter().filter_map(|key| run_again(case, key)));
         if let Some(change) = &decision.attempt {
             let AttemptChange { to, started_at, exit, completed_at } = change.clone();
             let update = AttemptUpdate { state: to, started_at, completed_at, exit };
@@ -118,10 +120,11 @@ fn container_id(seen: &Seen, node: &NodeName, key: &TaskKey) -> Option<String> {
 }
 
 /// A further run of a task: the same place, nothing done yet.
-fn run_again(case: &Case, key: &TaskKey) -> Option<Task> {
+fn run_again(case: &Case, key: &TaskKey, epoch: Epoch) -> Option<Task> {
     let last = case.task(key)?;
     Some(Task {
         key: *key,
+        epoch,
         state: State::Preparing,
         container: None,
         progress: None,

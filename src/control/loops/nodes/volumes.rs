@@ -55,11 +55,13 @@ impl Volumes {
                 return Ok(());
             }
         };
+        // It is the same in all lives of the database.
+        let guest = self.shared.guest.as_ref().map(|guest| guest.volume.name.as_str());
         let mut failed = Ok(());
         for volume in volumes {
             let needed = match volume.attempt {
                 Some(attempt) => current.contains(&attempt),
-                None => self.shared.guest.as_ref().is_some_and(|guest| guest.volume == volume),
+                None => guest == Some(volume.name.as_str()),
             };
             if needed {
                 continue;
@@ -73,13 +75,15 @@ impl Volumes {
         failed
     }
 
-    /// The attempts under way among those that have volumes. They are read after the volumes, so that
-    /// what is filled for a new attempt is known.
+    /// The attempts that need theirs among those that have volumes: those under way, and those in
+    /// quarantine. They are read after the volumes, so that what is filled for a new attempt is known.
     async fn current(&self, volumes: &[Volume]) -> Result<HashSet<(JobId, u32)>, database::Error> {
         let attempts = volumes.iter().filter_map(|volume| volume.attempt);
         let ids: Vec<JobId> = attempts.map(|(job, _)| job).collect();
         let rows = jobs::rows(self.shared.database.read(), &ids).await?.into_iter();
         let placed = rows.filter(|row| !row.state.is_final() && row.state != State::Waiting);
-        Ok(placed.filter_map(|row| Some((row.id, row.attempt?))).collect())
+        let mut current = self.shared.quarantine.attempts(&self.node);
+        current.extend(placed.filter_map(|row| Some((row.id, row.attempt?))));
+        Ok(current)
     }
 }

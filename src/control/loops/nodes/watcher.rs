@@ -5,19 +5,23 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use api::changes::Change;
 use database::nodes::NodeObserved;
-use engine::{Container, EndpointOptions, Engine, EngineError, EngineInfo};
+use engine::{Container, EndpointOptions, Engine, EngineError, EngineInfo, Stranger};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use protocol::cluster::NodeNetwork;
 use protocol::ids::{NodeName, TaskKey};
+use protocol::resources::Taken;
 use protocol::time::Timestamp;
 use tokio::sync::Notify;
 use tokio::time::{Interval, interval_at};
 use tokio_util::sync::CancellationToken;
 
+use super::sorting::{Sorted, Sorter, Unsorted};
 use super::volumes::{self, Volumes};
 use crate::known::cluster::{Observation, wanted};
+use crate::known::quarantine::Held;
 use crate::known::sightings::says_the_same;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
@@ -28,8 +32,14 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_secs(30);
 /// A look takes so long at most, however many containers are to be asked for one by one.
 const LONGEST_LOOK: Duration = Duration::from_secs(60);
+/// Containers of other clusters are looked for so often.
+const MEET: Duration = Duration::from_secs(60);
 /// So many changes are answered by one look.
 const CHANGES_AT_ONCE: usize = 1_024;
+/// So many containers of other clusters are told of.
+const STRANGERS: usize = 100;
+/// No job has an id beyond this: what says so is not raised to.
+const LARGEST_ID: i64 = 1 << 40;
 /// Pauses between attempts to reach an engine that does not answer.
 const PAUSES: [u64; 5] = [1, 2, 3, 5, 10];
 
@@ -46,6 +56,13 @@ pub(super) struct Watcher {
     look: Arc<Notify>,
     lost_at: Option<Timestamp>,
     absence: Option<(Timestamp, Timestamp)>,
+    sorter: Sorter,
+    /// The containers could not be told apart: it is tried again.
+    unsorted: bool,
+    /// What the engine answered last.
+    answer: Option<NodeObserved>,
+    /// What is taken by what is in quarantine, once somebody has looked.
+    taken: Option<Taken>,
 }
 
 impl Watcher {
@@ -56,7 +73,19 @@ impl Watcher {
         stop: CancellationToken,
     ) -> Self {
         let look = Arc::new(Notify::new());
-        Self { shared, name, options, stop, look, lost_at: None, absence: None }
+        Self {
+            shared,
+            name,
+            options,
+            stop,
+            look,
+            lost_at: None,
+            absence: None,
+            sorter: Sorter::default(),
+            unsorted: false,
+            answer: None,
+            taken: None,
+        }
     }
 
     /// Runs until stopped: connects, watches, and when the engine is lost, connects again.
@@ -90,6 +119,7 @@ impl Watcher {
         let changes = engine.changes(&self.shared.installation).await?;
         self.found(&info);
         self.look_at(&engine, true).await?;
+        self.meet_strangers(engine.as_ref()).await?;
         *failures = 0;
         let volumes = Volumes {
             shared: Arc::clone(&self.shared),
@@ -113,6 +143,7 @@ impl Watcher {
         let mut changes = changes.ready_chunks(CHANGES_AT_ONCE);
         let mut heartbeat = self.every(HEARTBEAT);
         let mut look = self.every(LOOK);
+        let mut strangers = self.every(MEET);
         let mut is_told = true;
         loop {
             tokio::select! {
@@ -134,7 +165,14 @@ impl Watcher {
                         self.look_at(engine, true).await?;
                     }
                 }
-                _ = heartbeat.tick() => { let info = engine.info().await?; self.found(&info); }
+                _ = strangers.tick() => self.meet_strangers(engine.as_ref()).await?,
+                _ = heartbeat.tick() => {
+                    let info = engine.info().await?;
+                    self.found(&info);
+                    if self.unsorted {
+                        self.look_at(engine, true).await?;
+                    }
+                }
             }
         }
     }
@@ -152,14 +190,15 @@ impl Watcher {
 
     /// Looks at the containers and shows what is there: says whether that is other than before. Where
     /// nobody called for it (`called`), whoever carries jobs on is only woken then.
-    async fn look_at(&self, engine: &Arc<dyn Engine>, called: bool) -> engine::Result<bool> {
+    async fn look_at(&mut self, engine: &Arc<dyn Engine>, called: bool) -> engine::Result<bool> {
         let began = Instant::now();
         let looked = self.shared.moments.next();
-        let containers = tokio::time::timeout(LONGEST_LOOK, engine.list(&self.shared.installation));
-        let silent = |_| EngineError::Unreachable("its containers cannot be listed in time".into());
-        let containers = containers.await.map_err(silent)??;
-        let containers: HashMap<_, _> =
-            containers.into_iter().map(|container| (container.key, container)).collect();
+        // What is not known to be ours is not acted on: nothing new is seen until that is.
+        let Some(Sorted { ours: containers, held }) = self.sorted(engine.as_ref()).await? else {
+            return Ok(false);
+        };
+        // Before anything is done on what is seen here.
+        self.hold(held).await;
         let is_new = self.are_new(&containers);
         let observation = Observation::Answers {
             engine: Arc::clone(engine),
@@ -186,6 +225,73 @@ impl Watcher {
         }
     }
 
+    /// The containers, told apart; `None`: that cannot be told for now.
+    async fn sorted(&mut self, engine: &dyn Engine) -> engine::Result<Option<Sorted>> {
+        let listed = tokio::time::timeout(LONGEST_LOOK, engine.list(&self.shared.installation));
+        let silent = |_| EngineError::Unreachable("its containers cannot be listed in time".into());
+        let listed = listed.await.map_err(silent)??;
+        let sorted = self.sorter.sort(&self.shared, engine, listed).await;
+        self.unsorted = matches!(sorted, Err(Unsorted::Records(_)));
+        match sorted {
+            Ok(sorted) => Ok(Some(sorted)),
+            Err(Unsorted::Engine(error)) => Err(error),
+            Err(Unsorted::Records(error)) => {
+                tracing::error!(node = %self.name, %error, "cannot tell whose its containers are");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Puts these into quarantine, in place of those that were there before: what they have is nobody
+    /// else's from now on.
+    async fn hold(&mut self, held: Vec<Held>) {
+        let before = self.shared.quarantine.on(&self.name).held;
+        let known = |id: &str| before.iter().any(|known| known.container.id == id);
+        let new: Vec<&Held> = held.iter().filter(|held| !known(&held.container.id)).collect();
+        self.give_no_id_of(&new).await;
+        let changed = before != held;
+        self.shared.quarantine.set_held(&self.name, held);
+        let taken = self.shared.quarantine.on(&self.name).taken();
+        if self.taken.as_ref() != Some(&taken) {
+            self.taken = Some(taken);
+            self.show();
+        }
+        if changed {
+            self.shared.tell(Change::Node { name: self.name.clone() });
+        }
+    }
+
+    /// Sees to it that no job gets an id of what is new in quarantine. Who gets one all the same is
+    /// kept from the container by its epoch.
+    async fn give_no_id_of(&self, new: &[&Held]) {
+        for Held { container, says } in new {
+            tracing::warn!(
+                node = %self.name,
+                container = container.name,
+                epoch = %container.epoch,
+                job = format!("{}~{}", says.user, says.name),
+                "not given by this database: in quarantine until an administrator decides"
+            );
+        }
+        let jobs = new.iter().map(|held| held.container.key.job);
+        let Some(last) = jobs.filter(|job| job.0 <= LARGEST_ID).max() else { return };
+        let raised = self.shared.write(async |t| database::jobs::give_beyond(t, last).await).await;
+        if let Err(error) = raised {
+            tracing::error!(%error, "ids of what is in quarantine may be given to jobs");
+        }
+    }
+
+    /// Notes which containers of other clusters are there, for administrators to know.
+    async fn meet_strangers(&self, engine: &dyn Engine) -> engine::Result<()> {
+        let mut strangers: Vec<Stranger> = engine.strangers(&self.shared.installation).await?;
+        strangers.sort_by(|one, other| one.name.cmp(&other.name));
+        strangers.truncate(STRANGERS);
+        if self.shared.quarantine.set_strangers(&self.name, strangers) {
+            self.shared.tell(Change::Node { name: self.name.clone() });
+        }
+        Ok(())
+    }
+
     /// The engine answers.
     fn found(&mut self, info: &EngineInfo) {
         let at = now();
@@ -193,14 +299,33 @@ impl Watcher {
             self.absence = Some((lost, at));
         }
         self.shared.sightings.answered(&self.name, at);
-        self.saw(NodeObserved {
+        self.answer = Some(NodeObserved {
             reachable: true,
             problem: None,
             last_seen: Some(at),
             engine: Some(info.version.clone()),
             capacity: Some(info.capacity()),
             tasks_address: info.tasks_address,
+            taken: Taken::default(),
         });
+        self.show();
+    }
+
+    /// Shows what the engine answered last, with what is taken there.
+    fn show(&self) {
+        let Some(answer) = self.answer.clone() else { return };
+        self.saw(NodeObserved { taken: self.taken(), ..answer });
+    }
+
+    /// What is taken by what is in quarantine. Before somebody has looked, what was when somebody
+    /// looked last.
+    fn taken(&self) -> Taken {
+        let known = || {
+            let cluster = self.shared.cluster();
+            let observed = cluster.node(&self.name).and_then(|node| node.observed.as_ref());
+            observed.map(|observed| observed.taken.clone()).unwrap_or_default()
+        };
+        self.taken.clone().unwrap_or_else(known)
     }
 
     /// The engine does not answer.
@@ -209,6 +334,7 @@ impl Watcher {
             tracing::warn!(node = %self.name, %error, "node is out of contact");
         }
         self.lost_at.get_or_insert_with(now);
+        self.answer = None;
         self.shared.observations().insert(self.name.clone(), Observation::Silent);
         let last = self.shared.cluster().node(&self.name).and_then(|node| node.observed.clone());
         let answered = self.shared.sightings.last_answer(&self.name);
@@ -218,6 +344,7 @@ impl Watcher {
             last_seen: answered.or(last.as_ref().and_then(|last| last.last_seen)),
             engine: last.as_ref().and_then(|last| last.engine.clone()),
             tasks_address: last.as_ref().and_then(|last| last.tasks_address),
+            taken: self.taken(),
             capacity: last.and_then(|last| last.capacity),
         });
         self.shared.bells.jobs.ring();

@@ -56,6 +56,7 @@ impl House {
             database,
             storage,
             data: PathBuf::from(self.path()),
+            consent: control::Consent::default(),
             nodes: self.nodes.iter().map(|name| node(name)).collect(),
             first_node: None,
             virtual_clusters: Vec::new(),

@@ -169,7 +169,12 @@ async fn secrets_that_cannot_be_opened_are_not_the_jobs_fault() {
     let right = std::fs::read(&key_file).unwrap();
     std::fs::remove_file(&key_file).unwrap();
     house.node(0).set_unreachable(false);
-    let control = house.start().await;
+    let anew = async || {
+        let consent = control::Consent { begin_anew: true, ..control::Consent::default() };
+        let options = control::Options { consent, ..house.options(house.database().await) };
+        control::start(options).await.unwrap()
+    };
+    let control = anew().await;
     let waits = |detail: &api::jobs::JobDetail| {
         let tasks = detail.attempts.iter().flat_map(|attempt| &attempt.tasks);
         tasks.filter_map(|task| task.progress.as_ref()).any(|said| said.contains("waiting"))
@@ -179,7 +184,7 @@ async fn secrets_that_cannot_be_opened_are_not_the_jobs_fault() {
     control.shutdown().await;
     drop(control);
     std::fs::write(&key_file, right).unwrap();
-    let control = house.start().await;
+    let control = anew().await;
     let done = until_state(&control.backend, "sealed", State::Succeeded).await;
     assert_eq!((done.summary.retries.user, done.summary.retries.platform), (0, 0));
     assert_eq!(done.attempts.len(), 1);

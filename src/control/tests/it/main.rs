@@ -7,6 +7,7 @@ mod crash;
 mod drains;
 mod files;
 mod house;
+mod identity;
 mod images;
 mod large;
 mod life;

@@ -3,9 +3,10 @@
 use api::files::{WriteMode, Writing};
 use api::jobs::JobDetail;
 use bytes::Bytes;
-use control::{Control, Options};
+use control::{Consent, Control, Options};
 use engine::simulated::{Call, Fault};
 use engine::{EndpointOptions, Volume};
+use protocol::epoch::Epoch;
 use protocol::ids::JobId;
 use protocol::state::State;
 
@@ -94,7 +95,8 @@ async fn tasks_have_their_code_whenever_the_server_is_killed() {
 async fn a_volume_that_cannot_be_removed_keeps_nobody_from_looking_at_its_node() {
     let house = House::new(1);
     let database = house.database().await;
-    let founded = control::found(&database, Some("correct horse".into())).await.unwrap();
+    let (place, password) = ((house.path(), Consent::default()), Some("correct horse".into()));
+    let founded = control::found(&database, place, password).await.unwrap();
     let options = house.options(database);
     let endpoint = options.nodes[0].endpoint.clone();
     let engine = engine::connect(&EndpointOptions { endpoint, ..Default::default() }).unwrap();
@@ -102,6 +104,7 @@ async fn a_volume_that_cannot_be_removed_keeps_nobody_from_looking_at_its_node()
         name: "left".to_owned(),
         cluster: founded.installation.clone(),
         attempt: Some((JobId(1_000), 0)),
+        epoch: Epoch::default(),
     };
     engine.provide(&left, "any", &Bytes::new()).await.unwrap();
     let node = house.node(0);

@@ -1,7 +1,7 @@
 use database::nodes::{self, NodeObserved};
 use database::virtual_clusters;
 use protocol::cluster::{NodeSettings, Share, VirtualClusterSettings};
-use protocol::resources::{Capacity, Gpu};
+use protocol::resources::{Capacity, Gpu, Taken};
 
 use crate::stage::{at, node, on_both, user, vc, write};
 
@@ -25,6 +25,7 @@ fn seen() -> NodeObserved {
         engine: Some("Docker 28.2.2".to_owned()),
         tasks_address: Some("172.20.0.1".parse().unwrap()),
         capacity: Some(Capacity { cpus: 64, memory_mb: 1 << 20, disk_gb: 900, gpus: vec![gpu] }),
+        taken: Taken { cpus: 2, memory_mb: 512, disk_gb: 0, gpus: [0].into() },
     }
 }
 
@@ -75,7 +76,7 @@ on_both! {
         }
         let nothing = NodeObserved {
             reachable: false, problem: None, last_seen: None, engine: None, capacity: None,
-            tasks_address: None,
+            tasks_address: None, taken: Taken::default(),
         };
         let of = |(number, name): (usize, &String)| {
             (node(name), if number % 2 == 0 { seen() } else { nothing.clone() })

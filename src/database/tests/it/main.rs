@@ -8,6 +8,7 @@ mod attempts;
 mod cluster;
 mod copies;
 mod crash;
+mod identity;
 mod jobs;
 mod lists;
 mod notes;

@@ -13,6 +13,7 @@ use engine::{
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use protocol::cluster::GpuRuntime;
+use protocol::epoch::Epoch;
 use protocol::ids::{JobId, TaskKey};
 use tokio::io::AsyncWriteExt;
 
@@ -33,6 +34,7 @@ impl World {
         ContainerSpec {
             cluster: "test".into(),
             key: TaskKey { job: JobId(job), attempt: 0, role: 1, index: 2, retry: 0 },
+            epoch: Epoch::default().next(7),
             labels: BTreeMap::from([("berth.user".into(), "alice".into())]),
             image: self.image.clone(),
             command: command.into(),
@@ -105,6 +107,8 @@ impl World {
 pub(crate) async fn keeps_the_contract(world: World) {
     let mut cases = Cases { world, running: Vec::new() };
     cases.add("created twice", created_twice);
+    cases.add("another epoch", another_epoch);
+    cases.add("strangers", strangers);
     cases.add("started twice", started_twice);
     cases.add("exit codes", exit_codes);
     cases.add("memory", memory);
@@ -166,6 +170,46 @@ async fn created_twice(world: World) {
     let seen = world.see(&spec.name()).await;
     assert_eq!((seen.key, seen.status), (spec.key, ContainerStatus::Created));
     assert_eq!(world.engine.list("another").await.unwrap(), []);
+}
+
+/// A name that comes again in another life of the database is another container's.
+async fn another_epoch(world: World) {
+    let spec = world.spec(105, "sleep 600");
+    let engine = &world.engine;
+    engine.create(&spec).await.unwrap();
+    let before = world.see(&spec.name()).await;
+    assert_eq!(before.epoch, spec.epoch);
+    for epoch in [Epoch::default(), Epoch::default().next(8), spec.epoch.next(7)] {
+        let other = ContainerSpec { epoch, command: "exit 1".into(), ..spec.clone() };
+        let error = engine.create(&other).await.unwrap_err();
+        assert!(matches!(error, EngineError::Failed(_)), "{error:?}");
+    }
+    assert_eq!(world.see(&spec.name()).await, before, "it stays what it is");
+    let labels = engine.labels(&spec.name()).await.unwrap();
+    assert_eq!(labels.get("berth.user").map(String::as_str), Some("alice"));
+    let of_before = ContainerSpec { epoch: Epoch::default(), ..world.spec(106, "sleep 600") };
+    engine.create(&of_before).await.unwrap();
+    engine.create(&of_before).await.unwrap();
+    let listed = engine.list("test").await.unwrap();
+    let epoch = |key| listed.iter().find(|found| found.key == key).map(|found| found.epoch);
+    assert_eq!(epoch(spec.key), Some(spec.epoch));
+    assert_eq!(epoch(of_before.key), Some(Epoch::default()));
+    let gone = engine.labels("berth-test-none").await.unwrap_err();
+    assert!(matches!(gone, EngineError::NoContainer(_)), "{gone:?}");
+}
+
+/// Containers of other clusters are told of, and are in no list of this one.
+async fn strangers(world: World) {
+    let engine = &world.engine;
+    let spec = ContainerSpec { cluster: "theirs".into(), ..world.spec(107, "sleep 600") };
+    engine.create(&spec).await.unwrap();
+    engine.start(&spec.name()).await.unwrap();
+    let theirs = engine.strangers("test").await.unwrap();
+    let told = theirs.iter().find(|stranger| stranger.name == spec.name()).unwrap();
+    assert_eq!((told.cluster.as_str(), told.runs), ("theirs", true));
+    let own = engine.strangers("theirs").await.unwrap();
+    assert!(own.iter().all(|stranger| stranger.cluster != "theirs"), "{own:?}");
+    engine.remove(&spec.name()).await.unwrap();
 }
 
 async fn started_twice(world: World) {
@@ -434,6 +478,7 @@ async fn volumes(world: World) {
         name: format!("berth-contract-{name}"),
         cluster: cluster.into(),
         attempt,
+        epoch: Epoch::default().next(5),
     };
     let code = volume("code", "contract", Some((JobId(7), 2)));
     let guest = volume("guest", "contract", None);

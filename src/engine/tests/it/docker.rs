@@ -7,6 +7,7 @@ use engine::{
     ContainerStatus, EndpointOptions, EngineError, Folder, LogRequest, Stream, Volume, connect,
 };
 use futures::{StreamExt, TryStreamExt};
+use protocol::epoch::Epoch;
 use protocol::guest::{PEERS_BEGIN, PEERS_END};
 use protocol::resources::Gpu;
 
@@ -138,7 +139,12 @@ async fn code(world: World) {
     let mut tar = tar::Builder::new(Vec::new());
     image::file(&mut tar, "lib/a.txt", 0o444, b"a text\n");
     let tar = Bytes::from(tar.into_inner().unwrap());
-    let volume = Volume { name: "berth-code-311".into(), cluster: "code".into(), attempt: None };
+    let volume = Volume {
+        name: "berth-code-311".into(),
+        cluster: "code".into(),
+        attempt: None,
+        epoch: Epoch::default(),
+    };
     let name = world.engine.provide(&volume, &world.image, &tar).await.unwrap();
     let script =
         "cat code/lib/a.txt && cd code && cd .. && pwd; touch code/b 2>/dev/null || echo kept";
@@ -188,7 +194,8 @@ async fn no_guest(world: World) {
     image::file(&mut tar, "other", 0o755, b"no guest\n");
     let tar = Bytes::from(tar.into_inner().unwrap());
     let cluster = "guest-314".to_owned();
-    let volume = Volume { name: "berth-guest-314".into(), cluster, attempt: None };
+    let epoch = Epoch::default();
+    let volume = Volume { name: "berth-guest-314".into(), cluster, attempt: None, epoch };
     let name = world.engine.provide(&volume, &world.image, &tar).await.unwrap();
     let mut spec = world.spec(314, "true");
     spec.guest = Some(engine::Guest { volume: name.clone(), config: "{}".into() });

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use engine::simulated::{Fault, SimHandle, Simulated};
 use engine::{EndpointOptions, EngineError, Volume, connect};
 use futures::FutureExt;
+use protocol::epoch::Epoch;
 
 use crate::contract::World;
 
@@ -14,7 +15,8 @@ fn world(name: &str) -> (World, SimHandle) {
 }
 
 fn volume(name: &str) -> Volume {
-    Volume { name: name.to_owned(), cluster: "test".to_owned(), attempt: None }
+    let (name, cluster) = (name.to_owned(), "test".to_owned());
+    Volume { name, cluster, attempt: None, epoch: Epoch::default() }
 }
 
 impl World {

@@ -21,6 +21,7 @@ use api::logs::{
 };
 use api::node_map::{NodeMap, NodeQuery};
 use api::proxy::{Proxy, TaskPort, Upstream};
+use api::quarantine::{Quarantine, Quarantined};
 use api::queue::{Effect, Explanation, Queue, QueueChange};
 use api::sign_ins::SignIns;
 use api::ssh::{KeyPair, PublicKeyView, Ssh, SshAccess, SshTask};
@@ -91,6 +92,7 @@ impl World {
             queue: all.clone(),
             logs: all.clone(),
             nodes: all.clone(),
+            quarantine: all.clone(),
             proxy: all.clone(),
             terminals: all.clone(),
             task_files: all.clone(),
@@ -527,6 +529,19 @@ impl Nodes for World {
     }
     async fn remove(&self, _: &Actor, _: &NodeName) -> Result<()> {
         Ok(())
+    }
+}
+
+#[async_trait]
+impl Quarantine for World {
+    async fn list(&self, _: &Actor, _: Option<&NodeName>) -> Result<Vec<Quarantined>> {
+        Ok(Vec::new())
+    }
+    async fn stop(&self, _: &Actor, _: &NodeName, _: &str) -> Result<()> {
+        Err(Error::new(ErrorCode::NoTaskError, "no such container"))
+    }
+    async fn remove(&self, _: &Actor, _: &NodeName, _: &str) -> Result<()> {
+        Err(Error::new(ErrorCode::NoTaskError, "no such container"))
     }
 }
 

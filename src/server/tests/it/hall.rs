@@ -114,6 +114,7 @@ async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> C
         database: Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap(),
         storage: Storage::open_with(storage).unwrap(),
         data: folder.to_owned(),
+        consent: control::Consent::default(),
         nodes: Vec::new(),
         first_node: None,
         virtual_clusters: Vec::new(),

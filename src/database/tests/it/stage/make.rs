@@ -6,6 +6,7 @@ use database::attempts::Attempt;
 use database::jobs::NewJob;
 use database::tasks::Task;
 use protocol::document::Syntax;
+use protocol::epoch::Epoch;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{
     JobId, JobKey, JobName, NodeName, PortLabel, RoleName, TaskKey, UserName, VirtualClusterName,
@@ -103,6 +104,7 @@ pub(crate) fn a_task(job: JobId, attempt: u32, index: u32, on: &str) -> Task {
     ]);
     Task {
         key: TaskKey { job, attempt, role: 0, index, retry: 0 },
+        epoch: Epoch::default(),
         role_name: RoleName::new("worker").unwrap(),
         state: State::Preparing,
         placement: TaskPlacement {

@@ -8,6 +8,7 @@ use database::tasks::Task;
 use engine::{ContainerStatus, EndpointOptions, Engine};
 use lifecycle::model::Action;
 use protocol::cluster::GpuRuntime;
+use protocol::epoch::Epoch;
 use protocol::exit::{Cause, Exit};
 use protocol::placement::TaskPlacement;
 use protocol::spec::{JobSpec, RetryLimit};
@@ -168,7 +169,8 @@ impl World {
 
     fn set(&mut self, node: &NodeName, key: TaskKey, status: ContainerStatus) {
         let name = key.container_name("test");
-        let container = Container { key, id: name.clone(), name, status };
+        let epoch = Epoch::default();
+        let container = Container { key, epoch, id: name.clone(), name, status };
         self.there.get_mut(node).unwrap().insert(key, container);
     }
 
@@ -256,6 +258,7 @@ impl World {
             let key = TaskKey { job: id, attempt: number, role: 0, index, retry: 0 };
             let task = Task {
                 key,
+                epoch: Epoch::default(),
                 role_name: role.name.clone(),
                 state: State::Preparing,
                 placement: TaskPlacement {
@@ -400,7 +403,8 @@ impl World {
         let writes = {
             let case = |job: JobId| self.cases.get(job).unwrap();
             let of_cases = decided.iter().map(|(job, decision)| (case(*job), decision.clone()));
-            Writes::of(&of_cases.collect::<Vec<_>>(), self.cases.seen())
+            let of_cases = of_cases.collect::<Vec<_>>();
+            Writes::of(&of_cases, self.cases.seen(), Epoch::default())
         };
         for (_, decision) in &decided {
             decision.actions.iter().for_each(|action| self.begin(action));

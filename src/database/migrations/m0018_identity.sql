@@ -1,0 +1,3 @@
+ALTER TABLE tasks ADD COLUMN epoch TEXT
+
+ALTER TABLE nodes ADD COLUMN taken TEXT
