@@ -35,6 +35,7 @@ pub(crate) mod outage;
 pub(crate) mod page_header;
 pub(crate) mod pagination;
 pub(crate) mod preferences;
+pub(crate) mod quarantine;
 pub(crate) mod relative_time;
 pub(crate) mod request_id;
 pub(crate) mod row_search;

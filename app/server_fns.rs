@@ -9,6 +9,7 @@ pub(crate) mod jobs;
 pub(crate) mod logs;
 pub(crate) mod nodes;
 pub(crate) mod preferences;
+pub(crate) mod quarantine;
 pub(crate) mod queue;
 pub(crate) mod reads;
 pub(crate) mod ssh;

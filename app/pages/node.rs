@@ -17,6 +17,7 @@ use crate::parts::gpu_cells::{GpuCells, Palette};
 use crate::parts::loaded::Loaded;
 use crate::parts::meter::Meter;
 use crate::parts::page_header::PageHeader;
+use crate::parts::quarantine::Quarantine;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
 use crate::reading::reading_first;
@@ -42,6 +43,8 @@ fn Node(name: NodeName) -> impl IntoView {
     let live = Live::get();
     let (nodes, cluster) = (live.nodes(), live.cluster());
     let (title, of_missing) = (name.to_string(), name.to_string());
+    let there = name.clone();
+    let quarantine = Session::get().is_admin().then(|| view! { <Quarantine node=there/> });
     // That a node is still there is told to nobody: whoever looks at one asks for it.
     let clock = Clock::get();
     let again = Memo::new(move |_| clock.now().0 / LOOK_AGAIN);
@@ -65,6 +68,7 @@ fn Node(name: NodeName) -> impl IntoView {
             <p class="hint"><a href="/nodes">{tr(|t| t.cluster.all_nodes)}</a></p>
             <PageHeader title=title/>
             <Loaded resource=node content=|node| view! { <Detail node=node/> }/>
+            {quarantine}
         </Existing>
     }
     .into_any()

@@ -16,6 +16,7 @@ use crate::parts::empty_state::EmptyState;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::pagination::{Pagination, Window};
+use crate::parts::quarantine::Quarantine;
 use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
@@ -44,6 +45,7 @@ pub(crate) fn Nodes() -> impl IntoView {
                     view! { <Table nodes=nodes asked=asked.get_untracked() remove=remove/> }
                 }
             />
+            <Quarantine/>
             <EditNode/>
         </div>
     }
