@@ -191,7 +191,8 @@ async fn another_epoch(world: World) {
     engine.create(&of_before).await.unwrap();
     engine.create(&of_before).await.unwrap();
     let listed = engine.list("test").await.unwrap();
-    let epoch = |key| listed.iter().find(|found| found.key == key).map(|found| found.epoch);
+    let epoch =
+        |key: TaskKey| listed.iter().find(|found| found.key == key).map(|found| found.epoch);
     assert_eq!(epoch(spec.key), Some(spec.epoch));
     assert_eq!(epoch(of_before.key), Some(Epoch::default()));
     let gone = engine.labels("berth-test-none").await.unwrap_err();

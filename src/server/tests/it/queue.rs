@@ -100,6 +100,21 @@ async fn nodes_and_shares_are_administrators_to_change() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_in_quarantine_is_administrators_to_decide() {
+    let hall = Hall::open().await;
+    let (all, one) = ("/api/v2/quarantine", "/api/v2/quarantine/n1/berth-c-1-a0-r0-t0-n0");
+    let stop = json!({ "value": "STOP" });
+    for (who, found, missing) in [("alice", 403, 403), ("admin", 200, 404)] {
+        assert_eq!(send(&hall, who, "GET", all, Value::Null).await.status, found);
+        assert_eq!(send(&hall, who, "PUT", one, stop.clone()).await.status, missing);
+        assert_eq!(send(&hall, who, "DELETE", one, Value::Null).await.status, missing);
+    }
+    assert_eq!(send(&hall, "admin", "PUT", one, json!({ "value": "RUN" })).await.status, 400);
+    assert_eq!(send(&hall, "admin", "GET", all, Value::Null).await.json(), json!([]));
+    hall.control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_of_a_share_is_set_and_shown() {
     let hall = Hall::open().await;
     let (lab, one) = ("/api/v2/virtual-clusters/lab", "/api/v2/virtual-clusters/one");
