@@ -151,7 +151,7 @@ impl DockerEngine {
             .iter()
             .all(|(label, value)| labels.and_then(|labels| labels.get(label)) == Some(value));
         if !ours {
-            return Err(EngineError::Refused(format!(
+            return Err(EngineError::Broken(format!(
                 "somebody else's container has the name {name} on this node: remove or rename it"
             )));
         }
@@ -224,6 +224,7 @@ impl Engine for DockerEngine {
         };
         Ok(EngineInfo {
             tasks_address,
+            clock: info.system_time.as_deref().and_then(clock::timestamp),
             version: format!("Docker {}", info.server_version.unwrap_or_default()),
             cpus: count(info.ncpu),
             memory_mb: u64::try_from(info.mem_total.unwrap_or(0)).unwrap_or(0) >> 20,

@@ -45,6 +45,10 @@ pub enum EngineError {
     /// The engine failed; asking again may help.
     #[error("the engine failed: {0}")]
     Failed(String),
+    /// The node lacks something, such as a driver or room on its disk: asking it again will not help
+    /// soon, another node may do it.
+    #[error("the node cannot do it: {0}")]
+    Broken(String),
     /// The endpoint is not understood, or its certificates cannot be read.
     #[error("endpoint {endpoint}: {message}")]
     Endpoint {
@@ -70,13 +74,15 @@ pub struct EngineInfo {
     pub gpus: Vec<Gpu>,
     /// Where the ports of tasks are published that have a network of their own, where they do.
     pub tasks_address: Option<IpAddr>,
+    /// What its clock says, where it tells.
+    pub clock: Option<Timestamp>,
 }
 
 impl EngineInfo {
     /// What its machine has.
     #[must_use]
     pub fn capacity(&self) -> Capacity {
-        let Self { cpus, memory_mb, disk_gb, gpus, version: _, tasks_address: _ } = self;
+        let Self { cpus, memory_mb, disk_gb, gpus, version: _, tasks_address: _, clock: _ } = self;
         let (cpus, memory_mb, gpus) = (*cpus, *memory_mb, gpus.clone());
         Capacity { cpus, memory_mb, disk_gb: disk_gb.unwrap_or_default(), gpus }
     }

@@ -8,9 +8,10 @@
 //! (several add up), otherwise it runs for `duration` seconds (0). `exit N` gives its exit code,
 //! `kill -N $$` the code 128 + N, `tail /dev/zero` a death by memory. A command with `trap ''`
 //! ignores SIGTERM. Its log repeats the command. Images with `missing` or `denied` in their name
-//! cannot be pulled, those with `private` only with the password `open sesame`, and they are not there
-//! before; all others are there, unless [`SimHandle::set_pull_time`] says otherwise. Saved
-//! images are where they were saved, and one has the files that its container had.
+//! cannot be pulled, those with `unfit` cannot be started, those with `private` are pulled only with the
+//! password `open sesame`, and they are not there before; all others are there, unless
+//! [`SimHandle::set_pull_time`] says otherwise. Saved images are where they were saved, and one has the
+//! files that its container had.
 
 mod address;
 mod faults;
@@ -118,6 +119,26 @@ impl SimHandle {
         self.node.change(|state| state.next_start_error = Some(error));
     }
 
+    /// From now on each `inspect` fails so; `None`: none does.
+    pub fn set_inspect_error(&self, error: Option<EngineError>) {
+        self.node.change(|state| state.inspect_error = error);
+    }
+
+    /// From now on each `start` fails so; `None`: none does.
+    pub fn set_start_error(&self, error: Option<EngineError>) {
+        self.node.change(|state| state.start_error = error);
+    }
+
+    /// From now on its clock is so many milliseconds ahead of the right one.
+    pub fn set_clock_ahead(&self, millis: i64) {
+        self.node.change(|state| state.clock_ahead = millis);
+    }
+
+    /// The machine goes down and is up again: what ran was asked to end.
+    pub fn reboot(&self) {
+        self.node.change(node::State::reboot);
+    }
+
     /// All containers are gone, as after a disk was changed.
     pub fn lose_containers(&self) {
         self.node.change(node::State::lose);
@@ -192,6 +213,7 @@ impl Engine for Simulated {
                 disk_gb: Some(state.capacity.disk_gb),
                 gpus: state.capacity.gpus.clone(),
                 tasks_address: None,
+                clock: Some(state.now()),
             })
         })
     }
@@ -212,7 +234,10 @@ impl Engine for Simulated {
     }
 
     async fn inspect(&self, name: &str) -> Result<Option<Container>> {
-        self.node.reach(|state| Ok(state.find(name).ok().map(|found| found.view(name))))
+        self.node.reach(|state| match state.inspect_error.clone() {
+            Some(error) => Err(error),
+            None => Ok(state.find(name).ok().map(|found| found.view(name))),
+        })
     }
 
     async fn labels(&self, name: &str) -> Result<BTreeMap<String, String>> {

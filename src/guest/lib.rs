@@ -23,6 +23,7 @@ mod environment;
 mod folder;
 mod launch;
 mod limits;
+mod memory;
 mod names;
 mod note;
 mod peers;

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use protocol::guest::{CODE, GuestConfig, GuestExit, PORT_TAKEN, PORT_TAKEN_CODE};
+use protocol::guest::{
+    CANNOT_BEGIN, CODE, GuestConfig, GuestExit, NODE_MEMORY, PORT_TAKEN, UNUSABLE_CODE,
+};
 use tokio::runtime::Builder;
 
 use crate::children::{Child, Children};
@@ -18,34 +20,34 @@ use crate::launch::{Launch, LaunchError};
 use crate::note::note;
 use crate::server::{self, Server};
 use crate::signals::{self, Signals};
-use crate::{environment, limits, peers};
+use crate::{environment, limits, memory, peers};
 
 /// Where a container has folders of the storage.
 const BERTH: &str = "/berth";
 
-/// The exit code where the guest itself cannot work, as Docker has it.
-const UNUSABLE: u8 = 125;
+/// The exit code of a command that was killed, be it told by a shell or by the kernel.
+const KILLED: i32 = 137;
 
 /// Runs the task of a folder until its command has ended; the exit code is the command's.
 pub(crate) fn run(folder: &Folder) -> ExitCode {
     let config = match folder.config() {
         Ok(config) => config,
         Err(error) => {
-            note(error);
-            return ExitCode::from(UNUSABLE);
+            note(format_args!("{CANNOT_BEGIN}: {error}"));
+            return ExitCode::from(UNUSABLE_CODE);
         }
     };
     limits::raise();
     let runtime = match Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            note(format_args!("cannot begin: {error}"));
-            return ExitCode::from(UNUSABLE);
+            note(format_args!("{CANNOT_BEGIN}: {error}"));
+            return ExitCode::from(UNUSABLE_CODE);
         }
     };
     let code = runtime.block_on(task(folder, config)).unwrap_or_else(|error| {
-        note(format_args!("cannot begin: {error}"));
-        UNUSABLE.into()
+        note(format_args!("{CANNOT_BEGIN}: {error}"));
+        UNUSABLE_CODE.into()
     });
     // What still runs beside the command ends with it and is not waited for.
     runtime.shutdown_background();
@@ -73,7 +75,7 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
     let listener = config.ssh.as_ref().map(|ssh| server::listen(ssh.port));
     if let Some(port) = taken(&config, listener.as_ref()) {
         note(format_args!("port {port} {PORT_TAKEN}"));
-        return Ok(PORT_TAKEN_CODE.into());
+        return Ok(UNUSABLE_CODE.into());
     }
     let command = start(&config.command, folder, &start_in, &children);
     if let Some((ssh, listener)) = config.ssh.zip(listener) {
@@ -91,6 +93,9 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
     };
     if let Err(error) = folder.write_exit(&exit) {
         note(format_args!("cannot tell how the command ended: {error}"));
+    }
+    if exit.code == KILLED && memory::ran_out_on_node() {
+        note(NODE_MEMORY);
     }
     if let Some(seconds) = config.keep_on_failure_secs
         && exit.code != 0

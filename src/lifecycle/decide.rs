@@ -317,6 +317,7 @@ fn place_of(exit: &Exit) -> Option<NodeName> {
     if let Cause::ContainerLost { node }
     | Cause::NodeLost { node }
     | Cause::EngineRestarted { node }
+    | Cause::NodeOutOfMemory { node }
     | Cause::EngineFailed { node, .. }
     | Cause::ImageUnavailable { node, .. } = &exit.cause
     {

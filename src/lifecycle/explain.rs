@@ -1,7 +1,8 @@
 //! Exit code, engine words and log lines → cause, with the lines that show it.
 
 use protocol::exit::{Cause, Exit};
-use protocol::guest::{PORT_TAKEN, PORT_TAKEN_CODE};
+use protocol::guest::{CANNOT_BEGIN, NODE_MEMORY, PORT_TAKEN, UNUSABLE_CODE};
+use protocol::ids::NodeName;
 
 mod lines;
 mod patterns;
@@ -13,6 +14,10 @@ use patterns::{Pattern, matches};
 
 /// As many lines are shown.
 const MOST_EVIDENCE: usize = 5;
+/// How the guest begins its own lines.
+const GUEST: &str = "berth: ";
+/// The exit code of what was killed.
+const KILLED_CODE: i32 = 137;
 
 /// What an engine says of an ended container, and the end of its log.
 #[derive(Debug, Clone, Copy)]
@@ -25,56 +30,63 @@ pub struct Ended<'a> {
     pub memory_mb: u64,
     /// The size of its `/dev/shm` in MiB.
     pub shm_mb: u64,
-    /// The engine's words, when it could not be started at all.
-    pub never_started_error: Option<&'a str>,
+    /// Where it was.
+    pub node: &'a NodeName,
     /// The last lines of its log, oldest first.
     pub log_tail: &'a str,
 }
 
 /// Explains how a container ended.
 ///
-/// What is certain comes first (exit code 0, the engine's refusal, the kernel's own word on memory,
-/// a signal from outside), then what the log says, the most telling first, then the exit code. A
-/// signal 9 is called out of memory only when the engine says so: people kill as well.
+/// What is certain comes first (exit code 0, that the guest has started nothing, the kernel's own word
+/// on memory, a signal from outside), then what the log says, the most telling first, then the exit
+/// code. A signal 9 is called out of memory only when the engine or the guest says so: people kill as
+/// well.
 #[must_use]
 pub fn explain(ended: &Ended) -> Exit {
-    if let Some(message) = ended.never_started_error {
-        return refused(ended.code, message);
-    }
     let lines = readable(ended.log_tail);
-    if let Some(line) = port_taken(ended.code, &lines) {
-        return Exit { code: None, cause: Cause::PortTaken, evidence: vec![line.clone()] };
+    if let Some((cause, line)) = not_begun(ended, &lines) {
+        return Exit { code: None, cause, evidence: vec![line.clone()] };
     }
     let (cause, evidence) = cause(ended, &lines);
     Exit { code: Some(ended.code), cause, evidence }
 }
 
-/// The guest's word that it has started nothing, since a port of the task is somebody else's.
-fn port_taken(code: i32, lines: &[String]) -> Option<&String> {
-    let is_guests = |line: &String| line.starts_with("berth: ");
-    let all = code == i32::from(PORT_TAKEN_CODE) && lines.iter().all(is_guests);
-    lines.last().filter(|line| all && line.ends_with(PORT_TAKEN))
+/// The guest's word that it has started nothing, since a port of the task is somebody else's or it
+/// cannot work there.
+fn not_begun<'a>(ended: &Ended, lines: &'a [String]) -> Option<(Cause, &'a String)> {
+    let all = lines.iter().all(|line| line.starts_with(GUEST));
+    let last = lines.last().filter(|_| all && ended.code == i32::from(UNUSABLE_CODE))?;
+    let message = last.strip_prefix(GUEST)?;
+    if last.ends_with(PORT_TAKEN) {
+        return Some((Cause::PortTaken, last));
+    }
+    let (node, message) = (ended.node.clone(), message.to_owned());
+    message.starts_with(CANNOT_BEGIN).then_some((Cause::EngineFailed { node, message }, last))
 }
 
-/// The engine could not start it: nothing ran, so there is no exit code.
-fn refused(code: i32, message: &str) -> Exit {
+/// The guest's word that its node's memory ran out, and not the container's own. Who has his program
+/// say so gets nothing but a try for which he could ask anyhow.
+fn node_memory(ended: &Ended, lines: &[String]) -> Option<(Cause, Vec<String>)> {
+    let mut of_guest = lines.iter().rev().take_while(|line| line.starts_with(GUEST));
+    let line = of_guest.find(|line| line.ends_with(NODE_MEMORY))?;
+    let cause = Cause::NodeOutOfMemory { node: ended.node.clone() };
+    (ended.code == KILLED_CODE).then(|| (cause, vec![line.clone()]))
+}
+
+/// What it means that an engine refuses to start a container, as what the job asks for: nothing ran.
+#[must_use]
+pub fn refusal(message: &str) -> Exit {
     let line = message.to_lowercase();
     let of = |patterns| matches(patterns, &line);
-    let (code, cause) = if of(patterns::COMMAND_ABSENT) {
+    let (code, cause) = if of(patterns::CUDA_VERSION) {
+        (None, Cause::CudaVersion)
+    } else if of(patterns::COMMAND_ABSENT) {
         (Some(127), Cause::CommandNotFound)
     } else if of(patterns::COMMAND_FORBIDDEN) {
         (Some(126), Cause::CommandNotExecutable)
-    } else if of(patterns::GPU_HARDWARE) {
-        (None, Cause::GpuHardware)
-    } else if of(patterns::CUDA_VERSION) {
-        (None, Cause::CudaVersion)
-    } else if of(patterns::DISK_FULL) {
-        (None, Cause::DiskFull)
-    } else if of(patterns::PORT_TAKEN) {
-        (None, Cause::PortTaken)
     } else {
-        let code = Some(code).filter(|code| *code != 0);
-        (code, Cause::ContainerRefused { message: message.to_owned() })
+        (None, Cause::ContainerRefused { message: message.to_owned() })
     };
     let evidence = readable(message).into_iter().take(MOST_EVIDENCE).collect();
     Exit { code, cause, evidence }
@@ -84,6 +96,9 @@ fn cause(ended: &Ended, lines: &[String]) -> (Cause, Vec<String>) {
     let code = ended.code;
     if code == 0 {
         return (Cause::Succeeded, Vec::new());
+    }
+    if let Some(of_node) = node_memory(ended, lines) {
+        return of_node;
     }
     if ended.oom_killed {
         let evidence = evidence(lines, patterns::KILLED);

@@ -82,8 +82,8 @@ crate::tagged! {
             /// The engine's words.
             message: String,
         },
-        /// The image did not come to the node, again and again: its registry, or who else has it,
-        /// does not answer as it should.
+        /// The image did not come to the node, again and again: its registry, or who else has it, does
+        /// not answer as it should.
         ImageUnavailable {
             /// Where it was to come.
             node: NodeName,
@@ -114,8 +114,13 @@ crate::tagged! {
             /// Which.
             node: NodeName,
         },
-        /// The engine was restarted and took the container with it.
+        /// The engine was restarted, or its machine, and took the container with it.
         EngineRestarted {
+            /// Where.
+            node: NodeName,
+        },
+        /// The memory of the node ran out, while the task was below its own limit.
+        NodeOutOfMemory {
             /// Where.
             node: NodeName,
         },
@@ -147,7 +152,7 @@ crate::tagged! {
         },
         /// The job's time limit is over.
         TimeLimit,
-    }
+}
 }
 
 impl Cause {
@@ -178,6 +183,7 @@ impl Cause {
             | Cause::ContainerLost { .. }
             | Cause::NodeLost { .. }
             | Cause::EngineRestarted { .. }
+            | Cause::NodeOutOfMemory { .. }
             | Cause::EngineFailed { .. }
             | Cause::ImageUnavailable { .. }
             | Cause::NodeDrained { .. }

@@ -39,8 +39,15 @@ pub const OWN_HOST: &str = "task.berth.invalid";
 /// else's. Nothing of the task has been started then.
 pub const PORT_TAKEN: &str = "is taken by another program on this node";
 
-/// The guest's exit code then.
-pub const PORT_TAKEN_CODE: u8 = 125;
+/// How the guest begins to say why it cannot work. Nothing of the task has been started then.
+pub const CANNOT_BEGIN: &str = "cannot begin";
+
+/// The guest's exit code when nothing of the task has been started, as Docker has it.
+pub const UNUSABLE_CODE: u8 = 125;
+
+/// What the guest says when the kernel has ended a process of the command for the memory of the node,
+/// and not for the container's own limit.
+pub const NODE_MEMORY: &str = "this node's memory ran out, and the kernel ended a process for it";
 
 /// Before the block of the other tasks in an OpenSSH client's configuration.
 pub const PEERS_BEGIN: &str =

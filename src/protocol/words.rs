@@ -212,6 +212,9 @@ impl Cause {
             Self::EngineRestarted { node } => {
                 write!(f, "The container engine of {node} restarted.")
             }
+            Self::NodeOutOfMemory { node } => {
+                write!(f, "The memory of {node} ran out; the task was below its own limit.")
+            }
             Self::EngineFailed { node, message } => {
                 write!(f, "The container engine of {node} could not start it: {message}.")
             }
@@ -261,6 +264,7 @@ impl Cause {
             Self::ContainerLost { .. }
             | Self::NodeLost { .. }
             | Self::EngineRestarted { .. }
+            | Self::NodeOutOfMemory { .. }
             | Self::EngineFailed { .. }
             | Self::ImageUnavailable { .. } => "It is tried again; this does not count as a retry.",
             Self::NodeDrained { .. } => "It is queued again; this does not count as a retry.",

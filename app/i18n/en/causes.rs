@@ -47,6 +47,9 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::EngineRestarted { node } => {
             return format!("The container engine of node {node} was restarted");
         }
+        Cause::NodeOutOfMemory { node } => {
+            return format!("The memory of node {node} ran out; the task was below its own limit");
+        }
         Cause::EngineFailed { node, message } => {
             return format!("The container engine of node {node} could not start it: {message}");
         }
@@ -104,6 +107,7 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
         | Cause::EngineRestarted { .. }
+        | Cause::NodeOutOfMemory { .. }
         | Cause::EngineFailed { .. }
         | Cause::ImageUnavailable { .. } => {
             "The platform is to blame: it is tried again and does not count as a retry."

@@ -41,6 +41,9 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::NodeDrained { node } => return format!("节点 {node} 被清空"),
         Cause::NodeLost { node } => return format!("节点 {node} 已失联"),
         Cause::EngineRestarted { node } => return format!("节点 {node} 的容器引擎已重启"),
+        Cause::NodeOutOfMemory { node } => {
+            return format!("节点 {node} 的内存耗尽，任务本身未超过内存上限");
+        }
         Cause::EngineFailed { node, message } => {
             return format!("节点 {node} 的容器引擎无法启动它：{}", said(message));
         }
@@ -85,6 +88,7 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::ContainerLost { .. }
         | Cause::NodeLost { .. }
         | Cause::EngineRestarted { .. }
+        | Cause::NodeOutOfMemory { .. }
         | Cause::EngineFailed { .. }
         | Cause::ImageUnavailable { .. } => "属于平台原因：系统会自动重试，不计入重试次数。",
         Cause::NodeDrained { .. } | Cause::Preempted => {

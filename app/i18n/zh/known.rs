@@ -141,6 +141,7 @@ fn what_becomes_of_tasks_is_known() {
         Cause::ContainerLost { node: node() },
         Cause::NodeLost { node: node() },
         Cause::EngineRestarted { node: node() },
+        Cause::NodeOutOfMemory { node: node() },
         Cause::EngineFailed { node: node(), message: "no".to_owned() },
         Cause::NodeDrained { node: node() },
         Cause::Preempted,

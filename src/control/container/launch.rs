@@ -177,7 +177,7 @@ async fn begin(
         engine.remove(&name).await?;
     }
     allowed?;
-    engine.start(&name).await?;
+    engine.start(&name).await.map_err(LaunchError::Start)?;
     tell_if_changed(launch, &admitted).await;
     Ok(())
 }
@@ -287,9 +287,7 @@ fn failed(launch: &Launch, error: LaunchError) -> Launched {
             Launched::PutOff
         }
         Consequence::TriedAgain(cause) => Launched::Failed(cause),
-        Consequence::Final(cause) => {
-            Launched::GivenUp(Exit { code: None, cause, evidence: Vec::new() })
-        }
+        Consequence::Final(exit) => Launched::GivenUp(exit),
     }
 }
 

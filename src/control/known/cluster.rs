@@ -1,14 +1,13 @@
 //! Nodes and virtual clusters in memory: as configured, and as the engines show them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use database::nodes::{NodeObserved, NodeRecord};
-use engine::{Container, Engine};
+use engine::{Container, ContainerStatus, Engine};
 use protocol::cluster::{NodeCondition, NodeNetwork, NodeSettings, VirtualClusterSettings};
 use protocol::ids::{NodeName, TaskKey, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu};
-use protocol::time::Timestamp;
 use scheduler::Admission;
 use scheduler::model::{Node, VirtualCluster};
 
@@ -251,9 +250,32 @@ pub(crate) enum Observation {
         containers: Arc<HashMap<TaskKey, Container>>,
         /// Rings for another look.
         look: Arc<tokio::sync::Notify>,
-        /// The last time it was out of contact, from when to when.
-        absence: Option<(Timestamp, Timestamp)>,
+        /// Since it was met, for the first time or again.
+        contact: Arc<Contact>,
     },
+}
+
+/// A time in which a node's engine answered whenever it was asked.
+#[derive(Debug, Default)]
+pub(crate) struct Contact {
+    /// Tasks whose containers had ended at the first look: nobody saw how.
+    ended_before: HashSet<TaskKey>,
+}
+
+impl Contact {
+    /// Of which this is seen at the first look.
+    pub(crate) fn new(containers: &HashMap<TaskKey, Container>) -> Self {
+        let ended = containers.values().filter(|container| match container.status {
+            ContainerStatus::Exited { .. } => true,
+            ContainerStatus::Created | ContainerStatus::Running { .. } => false,
+        });
+        Self { ended_before: ended.map(|container| container.key).collect() }
+    }
+
+    /// Whether a task's container had ended before.
+    pub(crate) fn ended_before(&self, task: &TaskKey) -> bool {
+        self.ended_before.contains(task)
+    }
 }
 
 #[cfg(test)]

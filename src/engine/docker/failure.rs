@@ -53,19 +53,36 @@ fn answered(status: u16, message: &str, subject: &str) -> EngineError {
         404 if message.contains("No such container") => {
             EngineError::NoContainer(subject.to_owned())
         }
+        // It took too long, or somebody asks for too much just now.
+        408 | 425 | 429 => EngineError::Failed(message.to_owned()),
+        _ if is_of_job(message) => EngineError::Refused(message.to_owned()),
+        _ if is_of_node(message) => EngineError::Broken(message.to_owned()),
         400..=499 => EngineError::Refused(message.to_owned()),
-        _ if is_final(message) => EngineError::Refused(message.to_owned()),
         _ => EngineError::Failed(message.to_owned()),
     }
 }
 
-/// Answers of status 500 that no repetition changes.
-fn is_final(message: &str) -> bool {
+/// Whether the engine misses what the job alone asks for: a newer driver for its image, InfiniBand.
+fn is_of_job(message: &str) -> bool {
+    message.contains("unsatisfied condition")
+        || message.contains("error gathering device information") && message.contains("infiniband")
+}
+
+/// Whether the engine says, with whatever status, what its node lacks: nobody who wrote a job could
+/// have done otherwise.
+fn is_of_node(message: &str) -> bool {
+    let message = message.to_lowercase();
     [
         "could not select device driver",
         "error gathering device information",
         "unknown or invalid runtime name",
         "nvidia-container-cli",
+        "bind source path does not exist",
+        "no space left on device",
+        "too many open files",
+        "cannot allocate memory",
+        "input/output error",
+        "read-only file system",
     ]
     .iter()
     .any(|part| message.contains(part))
@@ -74,6 +91,10 @@ fn is_final(message: &str) -> bool {
 /// A start that failed: besides the engine's own troubles, the image may have no shell.
 pub(super) fn start_failure(error: Error, name: &str) -> EngineError {
     let text = words(&error);
+    // The program is ours: the node's copy of it is damaged.
+    if status_of(&error).is_some() && text.contains(PROGRAM) {
+        return EngineError::Broken(text);
+    }
     let shell_missing = text.contains("/bin/sh")
         && (text.contains("no such file or directory") || text.contains("not found"));
     if status_of(&error).is_some() && shell_missing {
@@ -116,6 +137,10 @@ pub(super) fn pull_failure(error: Error, image: &str, with_credentials: bool) ->
     let message = words(&error);
     let lower = message.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
+    let in_own_files = has(&["mkdir /", "open /", "write /", "dial unix"]);
+    if is_of_node(&message) || (in_own_files && has(&["permission denied"])) {
+        return EngineError::Broken(message);
+    }
     // A registry that tells nobody whether it has the image; others say so of what they have not.
     if has(&["no basic auth credentials"]) {
         return EngineError::Denied(image.to_owned());
@@ -165,9 +190,66 @@ mod tests {
         assert!(matches!(no_image, EngineError::NoImage { .. }));
         assert!(matches!(classify(answer(400, "bad"), ""), EngineError::Refused(_)));
         assert!(matches!(classify(answer(500, "busy"), ""), EngineError::Failed(_)));
-        let devices = "could not select device driver \"nvidia\" with capabilities: [[gpu]]";
-        assert!(matches!(classify(answer(500, devices), ""), EngineError::Refused(_)));
+        assert!(matches!(classify(answer(429, "too many requests"), ""), EngineError::Failed(_)));
         assert!(matches!(classify(Error::RequestTimeoutError, ""), EngineError::Unreachable(_)));
+    }
+
+    #[test]
+    fn what_a_node_lacks_is_not_what_a_job_asks_for() {
+        let runc = "failed to create task for container: OCI runtime create failed: ";
+        let prestart = "error during container init: error running prestart hook #0: ";
+        let mount =
+            "invalid mount config for type \"bind\": bind source path does not exist: /mnt/a";
+        for (status, words) in [
+            (
+                500,
+                "could not select device driver \"nvidia\" with capabilities: [[gpu]]".to_owned(),
+            ),
+            (
+                500,
+                format!(
+                    "{runc}{prestart}nvidia-container-cli: initialization error: nvml error: \
+                driver/library version mismatch: unknown"
+                ),
+            ),
+            (500, format!("{runc}{prestart}nvidia-container-cli: device error: 3: unknown device")),
+            (400, "unknown or invalid runtime name: nvidia".to_owned()),
+            (500, "mkdir /var/lib/docker/overlay2/x: no space left on device".to_owned()),
+            (400, mount.to_owned()),
+            (400, format!("{runc}exec: \"{PROGRAM}\": stat {PROGRAM}: no such file or directory")),
+        ] {
+            let error = start_failure(answer(status, &words), "x");
+            assert!(matches!(error, EngineError::Broken(_)), "{words}: {error:?}");
+        }
+        let infiniband = "error gathering device information while adding custom device \
+            \"/dev/infiniband\": no such file or directory";
+        for words in [
+            format!(
+                "{runc}{prestart}nvidia-container-cli: requirement error: unsatisfied \
+                condition: cuda>=12.4, please update your driver"
+            ),
+            infiniband.to_owned(),
+        ] {
+            let error = start_failure(answer(500, &words), "x");
+            assert!(matches!(error, EngineError::Refused(_)), "{words}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn a_pull_that_the_node_itself_keeps_from_going_on_is_not_the_registrys() {
+        for words in [
+            "failed to register layer: write /usr/lib/libcudnn.so: no space left on device",
+            "mkdir /var/lib/docker/tmp: permission denied",
+        ] {
+            let error = pull_failure(answer(500, words), "r.org/a:1", false);
+            assert!(matches!(error, EngineError::Broken(_)), "{words}: {error:?}");
+        }
+        let limited = "toomanyrequests: You have reached your pull rate limit";
+        let error = pull_failure(answer(429, limited), "r.org/a:1", false);
+        assert!(matches!(error, EngineError::Failed(_)), "{error:?}");
+        let denied = "denied: Permission denied for \"1\" from request \"/v2/a/manifests/1\"";
+        let error = pull_failure(answer(500, denied), "r.org/a:1", false);
+        assert!(matches!(error, EngineError::NoImage { .. }), "{error:?}");
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub(super) struct State {
     pub(super) pull_time: Option<Duration>,
     pub(super) next_create_error: Option<EngineError>,
     pub(super) next_start_error: Option<EngineError>,
+    pub(super) start_error: Option<EngineError>,
+    pub(super) inspect_error: Option<EngineError>,
+    pub(super) clock_ahead: i64,
     pub(super) next_create_panics: bool,
     pub(super) next_list_panics: bool,
     pub(super) pulled: HashSet<String>,
@@ -130,8 +133,20 @@ impl Given {
 #[derive(Debug, Clone, Copy)]
 enum Phase {
     Created,
-    Running { started_at: Timestamp, ends: Instant },
-    Exited { started_at: Timestamp, finished_at: Timestamp, code: i32, oom_killed: bool },
+    /// It could not be started.
+    NotStarted {
+        since: Timestamp,
+    },
+    Running {
+        started_at: Timestamp,
+        ends: Instant,
+    },
+    Exited {
+        started_at: Timestamp,
+        finished_at: Timestamp,
+        code: i32,
+        oom_killed: bool,
+    },
 }
 
 impl Node {
@@ -335,20 +350,25 @@ impl State {
     }
 
     pub(super) fn start(&mut self, name: &str) -> Result<()> {
-        if let Some(error) = self.next_start_error.take() {
-            return Err(error);
-        }
+        let now = self.now();
+        let error = self.next_start_error.take().or_else(|| self.start_error.clone());
         let mut volumes = self.find(name)?.kept.volumes.iter();
         let is_bare = volumes.any(|volume| !self.volumes.is_full(volume));
         let found = self.find_mut(name)?;
+        let unfit = || EngineError::Broken("the image does not fit".to_owned());
+        let error = error.or_else(|| found.kept.image.contains("unfit").then(unfit));
         match found.phase {
             Phase::Running { .. } | Phase::Exited { .. } => return Ok(()),
-            Phase::Created => {}
+            Phase::Created | Phase::NotStarted { .. } => {}
+        }
+        if let Some(error) = error {
+            found.phase = Phase::NotStarted { since: now };
+            return Err(error);
         }
         // A year is for ever here.
         let duration = found.plan.duration.min(Duration::from_secs(31_536_000));
         let ends = Instant::now() + duration;
-        found.phase = Phase::Running { started_at: now(), ends };
+        found.phase = Phase::Running { started_at: now, ends };
         if duration.is_zero() {
             found.finish();
         } else {
@@ -366,19 +386,29 @@ impl State {
     }
 
     pub(super) fn kill(&mut self, name: &str, signal: i32) {
+        let now = self.now();
         let Some(found) = self.containers.get_mut(name) else { return };
         match found.phase {
             Phase::Running { started_at, ends } => {
                 found.phase = Phase::Exited {
                     started_at,
-                    finished_at: now(),
+                    finished_at: now,
                     code: 128 + signal,
                     oom_killed: false,
                 };
                 self.ends.remove(&(ends, name.to_owned()));
             }
-            Phase::Created | Phase::Exited { .. } => {}
+            Phase::Created | Phase::NotStarted { .. } | Phase::Exited { .. } => {}
         }
+    }
+
+    pub(super) fn reboot(&mut self) {
+        self.names().iter().for_each(|name| self.kill(name, 15));
+    }
+
+    /// What its clock says.
+    pub(super) fn now(&self) -> Timestamp {
+        now().plus_millis(self.clock_ahead)
     }
 
     pub(super) fn remove(&mut self, name: &str) {
@@ -395,7 +425,7 @@ impl State {
                 found.plan.duration += Duration::from_millis(longer);
                 *started_at = since;
             }
-            Phase::Created | Phase::Exited { .. } => {}
+            Phase::Created | Phase::NotStarted { .. } | Phase::Exited { .. } => {}
         }
     }
 
@@ -420,7 +450,7 @@ impl State {
                 found.execs.insert(id.clone(), None);
                 Ok(id)
             }
-            Phase::Created | Phase::Exited { .. } => {
+            Phase::Created | Phase::NotStarted { .. } | Phase::Exited { .. } => {
                 Err(EngineError::Refused(format!("container {name} is not running")))
             }
         }
@@ -453,6 +483,14 @@ impl SimContainer {
     pub(super) fn status(&self) -> ContainerStatus {
         match self.phase {
             Phase::Created => ContainerStatus::Created,
+            // As Docker has it, with its own words beside it.
+            Phase::NotStarted { since } => ContainerStatus::Exited {
+                started_at: None,
+                finished_at: since,
+                code: 128,
+                oom_killed: false,
+                error: Some("it could not be started".to_owned()),
+            },
             Phase::Running { started_at, .. } => ContainerStatus::Running { started_at },
             Phase::Exited { started_at, finished_at, code, oom_killed } => {
                 ContainerStatus::Exited {
@@ -475,7 +513,7 @@ impl SimContainer {
             ]
         };
         match self.phase {
-            Phase::Created => Vec::new(),
+            Phase::Created | Phase::NotStarted { .. } => Vec::new(),
             Phase::Running { started_at, .. } => {
                 let mut lines = began(started_at);
                 lines.extend(self.written.iter().cloned());
@@ -501,7 +539,7 @@ impl SimContainer {
                     oom_killed: self.plan.oom_killed,
                 };
             }
-            Phase::Created | Phase::Exited { .. } => {}
+            Phase::Created | Phase::NotStarted { .. } | Phase::Exited { .. } => {}
         }
     }
 }

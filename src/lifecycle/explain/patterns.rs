@@ -17,7 +17,6 @@ pub(super) const GPU_HARDWARE: &[Pattern] = &[
     &["gpu has fallen off the bus"],
     &["gpu is lost"],
     &["unable to determine the device handle for gpu"],
-    &["nvidia-container-cli", "device error", "unknown device"],
 ];
 
 pub(super) const GPU_MEMORY: &[Pattern] = &[
@@ -109,9 +108,6 @@ pub(super) const NCCL: &[Pattern] = &[
 
 pub(super) const DISK_FULL: &[Pattern] =
     &[&["no space left on device"], &["disk quota exceeded"], &["errno 28"]];
-
-pub(super) const PORT_TAKEN: &[Pattern] =
-    &[&["address already in use"], &["port is already allocated"]];
 
 pub(super) const COMMAND_ABSENT: &[Pattern] = &[
     &["command not found"],

@@ -1,16 +1,13 @@
 //! How containers end, and what is said of it.
 
+use std::sync::LazyLock;
+
 use super::*;
 
+static NODE: LazyLock<NodeName> = LazyLock::new(|| "node-1".parse().unwrap());
+
 fn ended(code: i32, log_tail: &str) -> Ended<'_> {
-    Ended {
-        code,
-        oom_killed: false,
-        memory_mb: 8192,
-        shm_mb: 64,
-        never_started_error: None,
-        log_tail,
-    }
+    Ended { code, oom_killed: false, memory_mb: 8192, shm_mb: 64, node: &NODE, log_tail }
 }
 
 /// Exit code and log; the cause, and a part of the evidence (`None`: there is no evidence).
@@ -234,7 +231,25 @@ fn only_the_engine_knows_of_out_of_memory() {
 }
 
 #[test]
-fn the_engines_words_when_nothing_started() {
+fn the_kernel_takes_memory_for_the_node_as_well() {
+    let said = format!("epoch 3\nKilled\nberth: {NODE_MEMORY}\nberth: the command failed\n");
+    for oom_killed in [false, true] {
+        let exit = explain(&Ended { oom_killed, ..ended(137, &said) });
+        assert_eq!(
+            (exit.code, exit.cause),
+            (Some(137), Cause::NodeOutOfMemory { node: NODE.clone() })
+        );
+        assert_eq!(exit.evidence, [format!("berth: {NODE_MEMORY}")]);
+    }
+    // Said before, of a process without which the program went on.
+    for (code, log) in [(1, said.clone()), (137, format!("berth: {NODE_MEMORY}\nepoch 4\n"))] {
+        let exit = explain(&Ended { oom_killed: code == 137, ..ended(code, &log) });
+        assert_ne!(exit.cause.blame(), protocol::exit::Blame::Platform, "{log}");
+    }
+}
+
+#[test]
+fn the_engines_words_when_it_refuses_to_start() {
     let refused = |message: &str| Cause::ContainerRefused { message: message.to_owned() };
     let odd = "invalid mount config for type \"bind\"";
     let runc = "OCI runtime create failed: runc create failed: unable to start container process: ";
@@ -246,22 +261,16 @@ fn the_engines_words_when_nothing_started() {
         (format!("{runc}exec: \"/x\": stat /x: no such file or directory"), Cause::CommandNotFound),
         (format!("{runc}exec: \"/x\": permission denied"), Cause::CommandNotExecutable),
         (
-            format!("{runc}nvidia-container-cli: device error: unknown device id: 3"),
-            Cause::GpuHardware,
-        ),
-        (
             format!(
                 "{runc}nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.4"
             ),
             Cause::CudaVersion,
         ),
-        ("mkdir /var/lib/docker/x: no space left on device".to_owned(), Cause::DiskFull),
-        ("bind: address already in use".to_owned(), Cause::PortTaken),
         (odd.to_owned(), refused(odd)),
         (String::new(), refused("")),
     ];
     for (message, cause) in cases {
-        let exit = explain(&Ended { never_started_error: Some(&message), ..ended(128, "") });
+        let exit = refusal(&message);
         assert_eq!(exit.cause, cause, "{message}");
         assert_eq!(exit.evidence.is_empty(), message.is_empty());
     }
@@ -276,6 +285,18 @@ fn a_port_that_was_taken_is_the_guests_to_say_before_anything_ran() {
     let both = format!("berth: nobody can enter by SSH: x\n{taken}");
     assert_eq!(explain(&ended(125, &both)).cause, Cause::PortTaken);
     for (code, log) in [(1, taken.to_owned()), (125, format!("starting\n{taken}"))] {
+        assert_eq!(explain(&ended(code, &log)).cause, Cause::CommandFailed, "{log}");
+    }
+}
+
+#[test]
+fn a_guest_that_cannot_work_is_not_the_programs_fault() {
+    let said = format!("berth: {CANNOT_BEGIN}: Too many open files (os error 24)\n");
+    let exit = explain(&ended(125, &said));
+    let message = said.trim().trim_start_matches(GUEST).to_owned();
+    assert_eq!(exit.cause, Cause::EngineFailed { node: NODE.clone(), message });
+    assert_eq!((exit.code, exit.evidence), (None, vec![said.trim().to_owned()]));
+    for (code, log) in [(1, said.clone()), (125, format!("epoch 1\n{said}"))] {
         assert_eq!(explain(&ended(code, &log)).cause, Cause::CommandFailed, "{log}");
     }
 }

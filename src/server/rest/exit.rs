@@ -78,6 +78,7 @@ fn row(cause: &Cause) -> Row {
         Cause::ContainerLost { .. } => job(-101, "PodExternalDeleted", "PAI_UNKNOWN"),
         Cause::NodeLost { .. } => node(-1001, "PodNodeLost", "PAI_K8S"),
         Cause::EngineRestarted { .. }
+        | Cause::NodeOutOfMemory { .. }
         | Cause::EngineFailed { .. }
         | Cause::ImageUnavailable { .. }
         | Cause::NodeDrained { .. } => node(-1000, "PodEvicted", "PAI_K8S"),
@@ -174,6 +175,7 @@ pub(crate) fn reason(cause: &Cause) -> String {
         Cause::ContainerLost { node } => format!("The container on {node} vanished."),
         Cause::NodeLost { node } => format!("The node {node} was lost."),
         Cause::EngineRestarted { node } => format!("The engine of {node} was restarted."),
+        Cause::NodeOutOfMemory { node } => format!("The memory of {node} ran out."),
         Cause::EngineFailed { node, message } => {
             format!("The engine of {node} could not start the container: {message}")
         }

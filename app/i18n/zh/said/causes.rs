@@ -33,6 +33,10 @@ pub(super) const CAUSES: &[Saying] = &[
     ("Its container on {} vanished.{}", "节点 {0} 上的容器已消失"),
     ("Its node {} was lost.{}", "节点 {0} 已失联"),
     ("The container engine of {} restarted.{}", "节点 {0} 的容器引擎已重启"),
+    (
+        "The memory of {} ran out; the task was below its own limit.{}",
+        "节点 {0} 的内存耗尽，任务本身未超过内存上限",
+    ),
     ("The container engine of {} could not start it: {}.{}", "节点 {0} 的容器引擎无法启动它：{1}"),
     ("Its node {} was emptied.{}", "节点 {0} 被清空"),
     ("Its place was needed for guaranteed work.{}", "被抢占：其资源为保障作业所需"),

@@ -5,6 +5,7 @@ use crate::i18n::said::Saying;
 
 pub(super) const ENGINES: &[Saying] = &[
     ("the engine failed: {}", "容器引擎出错：{0}"),
+    ("the node cannot do it: {}", "该节点无法完成：{0}"),
     ("the registry refused access to {}", "镜像仓库拒绝访问 {0}"),
     ("a port is taken: {}", "端口已被占用：{0}"),
     ("image {} not found: {}", "没有镜像 {0}：{1}"),
@@ -51,6 +52,7 @@ pub(super) const ENGINES: &[Saying] = &[
     ("the network {} of this node's tasks cannot be made: {}", "无法建立该节点任务的网络 {0}：{1}"),
     ("the network {} gives this node no address", "网络 {0} 没有为该节点分配地址"),
     ("the network {} is gone again", "网络 {0} 已不存在"),
+    ("its tasks have no address", "其任务没有地址"),
     (
         "this node has another image {}, which it would lose: choose another name",
         "该节点上已有其他镜像 {0}，会被覆盖：请换一个名称",

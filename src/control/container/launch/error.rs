@@ -4,7 +4,8 @@
 use std::error::Error;
 
 use engine::EngineError;
-use protocol::exit::Cause;
+use lifecycle::explain;
+use protocol::exit::{Cause, Exit};
 use protocol::ids::NodeName;
 
 use crate::container::code::LookError;
@@ -29,6 +30,9 @@ pub(super) enum LaunchError {
     /// The node's engine failed or refused.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// It failed or refused to start the container that it had made.
+    #[error(transparent)]
+    Start(EngineError),
     /// The image did not come to the node: its registry, or who else has it, failed or refused.
     #[error(transparent)]
     Image(EngineError),
@@ -51,7 +55,13 @@ pub(super) enum Consequence {
     /// It is tried again on this node, but not for ever: this is the cause then.
     TriedAgain(Cause),
     /// Another try would come to the same.
-    Final(Cause),
+    Final(Exit),
+}
+
+impl Consequence {
+    fn ends(cause: Cause) -> Self {
+        Self::Final(Exit { code: None, cause, evidence: Vec::new() })
+    }
 }
 
 impl LaunchError {
@@ -62,14 +72,17 @@ impl LaunchError {
             Self::Storage(_) => Consequence::PutOff(Ours::Storage),
             Self::Sealed => Consequence::PutOff(Ours::Key),
             Self::PutOff(ours) => Consequence::PutOff(ours),
-            Self::Engine(error) => of_engine(error, node, image),
+            Self::Start(EngineError::Refused(words)) => {
+                Consequence::Final(explain::refusal(&words))
+            }
+            Self::Engine(error) | Self::Start(error) => of_engine(error, node, image),
             Self::Image(error) => of_image(error, node, image),
-            Self::Job(message) => Consequence::Final(Cause::ContainerRefused { message }),
+            Self::Job(message) => Consequence::ends(Cause::ContainerRefused { message }),
             Self::Quarantined(_) => {
                 let (node, message) = (node.clone(), self.to_string());
-                Consequence::Final(Cause::EngineFailed { node, message })
+                Consequence::ends(Cause::EngineFailed { node, message })
             }
-            Self::Moved => Consequence::Final(Cause::NodeLost { node: node.clone() }),
+            Self::Moved => Consequence::ends(Cause::NodeLost { node: node.clone() }),
         }
     }
 }
@@ -79,9 +92,10 @@ fn of_engine(error: EngineError, node: &NodeName, image: &str) -> Consequence {
     match error {
         // What it was to be given is read from the storage.
         EngineError::Content(_) => Consequence::PutOff(Ours::Storage),
-        EngineError::Refused(message) => Consequence::Final(Cause::ContainerRefused { message }),
-        EngineError::Denied(_) => Consequence::Final(Cause::RegistryDenied { image }),
-        EngineError::PortTaken(_) => Consequence::Final(Cause::PortTaken),
+        EngineError::Refused(message) => Consequence::ends(Cause::ContainerRefused { message }),
+        EngineError::Denied(_) => Consequence::ends(Cause::RegistryDenied { image }),
+        EngineError::PortTaken(_) => Consequence::ends(Cause::PortTaken),
+        EngineError::Broken(message) => Consequence::ends(Cause::EngineFailed { node, message }),
         // It was brought there a moment ago.
         EngineError::NoImage { message, .. } => {
             Consequence::TriedAgain(Cause::ImageUnavailable { node, image, message })
@@ -101,9 +115,10 @@ fn of_image(error: EngineError, node: &NodeName, image: &str) -> Consequence {
     match error {
         EngineError::Content(_) => Consequence::PutOff(Ours::Storage),
         EngineError::NoImage { message, .. } | EngineError::Refused(message) => {
-            Consequence::Final(Cause::ImageNotFound { image, message })
+            Consequence::ends(Cause::ImageNotFound { image, message })
         }
-        EngineError::Denied(_) => Consequence::Final(Cause::RegistryDenied { image }),
+        EngineError::Denied(_) => Consequence::ends(Cause::RegistryDenied { image }),
+        EngineError::Broken(message) => Consequence::ends(Cause::EngineFailed { node, message }),
         EngineError::Unreachable(_)
         | EngineError::NoContainer(_)
         | EngineError::PortTaken(_)
@@ -213,9 +228,7 @@ mod tests {
     #[test]
     fn what_has_its_place_is_the_platforms_and_it_goes_elsewhere() {
         let found = consequence(LaunchError::Quarantined("berth-c-7-a0-r0-t0-n0".to_owned()));
-        let Consequence::Final(cause @ Cause::EngineFailed { .. }) = found else {
-            panic!("{found:?}")
-        };
+        let Consequence::Final(Exit { cause, .. }) = found else { panic!("{found:?}") };
         assert_eq!(cause.blame(), Blame::Platform);
         assert!(cause.to_string().contains("berth-c-7-a0-r0-t0-n0"), "{cause}");
     }
@@ -237,7 +250,11 @@ mod tests {
             (LaunchError::Moved, Cause::NodeLost { node: "node-1".parse().unwrap() }),
         ] {
             let words = format!("{error:?}");
-            assert_eq!(consequence(error), Consequence::Final(cause), "{words}");
+            assert_eq!(consequence(error), Consequence::ends(cause), "{words}");
         }
+        let absent = "exec: \"train\": executable file not found in $PATH";
+        let started = consequence(LaunchError::Start(EngineError::Refused(absent.to_owned())));
+        let Consequence::Final(exit) = started else { panic!("{started:?}") };
+        assert_eq!((exit.code, exit.cause), (Some(127), Cause::CommandNotFound));
     }
 }

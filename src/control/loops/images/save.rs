@@ -158,6 +158,7 @@ fn explained(image: &ImageRecord, error: &EngineError) -> String {
         | EngineError::Refused(_)
         | EngineError::PortTaken(_)
         | EngineError::Failed(_)
+        | EngineError::Broken(_)
         | EngineError::Content(_)
         | EngineError::Unreachable(_)
         | EngineError::Endpoint { .. } => words,

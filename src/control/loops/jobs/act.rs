@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use database::tasks::Task;
 use engine::{ContainerStatus, Engine, LogRequest};
 use futures::StreamExt;
+use lifecycle::explain;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
 use tokio_util::sync::CancellationToken;
@@ -46,8 +47,8 @@ const GRACE: Duration = Duration::from_secs(30);
 const EXPLAIN_BYTES: usize = 64 * 1024;
 /// So many lines of a log's end are read for that.
 const EXPLAIN_LINES: u32 = 400;
-/// The exit code of what was killed.
-const KILLED: i32 = 137;
+/// The exit codes of what was killed and of what was asked to end.
+const ENDED_FROM_OUTSIDE: [i32; 2] = [137, 143];
 /// So often an engine is asked again why it was.
 const KILLED_LOOKS: u32 = 3;
 /// And so long after each time.
@@ -203,11 +204,15 @@ impl Acts {
                 () = cancel.cancelled() => String::new(),
                 log_tail = read => log_tail,
             };
-            let oom_killed = ended.oom_killed
-                || ended.code == KILLED && was_killed_for_memory(engine.as_ref(), &name).await;
-            let ended =
-                lifecycle::explain::Ended { log_tail: &log_tail, oom_killed, ..ended.as_ended() };
-            Outcome::Explained(lifecycle::explain::explain(&ended))
+            let from_outside = !ended.oom_killed && ENDED_FROM_OUTSIDE.contains(&ended.code);
+            let oom_killed = match from_outside {
+                true => was_killed_for_memory(engine.as_ref(), &name).await,
+                false => Ok(ended.oom_killed),
+            };
+            match oom_killed {
+                Ok(oom_killed) => Outcome::Explained(ended.explain(oom_killed, &log_tail)),
+                Err(error) => Outcome::Failed(error.to_string()),
+            }
         });
     }
 
@@ -282,18 +287,17 @@ impl Acts {
         else {
             return None;
         };
-        let ContainerStatus::Exited { code, oom_killed, started_at, error, .. } =
-            &containers.get(&task.key)?.status
+        let ContainerStatus::Exited { code, oom_killed, .. } = containers.get(&task.key)?.status
         else {
             return None;
         };
         let role = job.spec.roles.get(task.key.role as usize)?;
         let ended = Ended {
-            code: *code,
-            oom_killed: *oom_killed,
+            code,
+            oom_killed,
             memory_mb: role.resources.memory_mb,
             shm_mb: role.shm_mb,
-            never_started: started_at.is_none().then(|| error.clone().unwrap_or_default()),
+            node: task.placement.node.clone(),
         };
         Some((engine, ended))
     }
@@ -305,19 +309,15 @@ struct Ended {
     oom_killed: bool,
     memory_mb: u64,
     shm_mb: u64,
-    never_started: Option<String>,
+    node: NodeName,
 }
 
 impl Ended {
-    fn as_ended(&self) -> lifecycle::explain::Ended<'_> {
-        lifecycle::explain::Ended {
-            code: self.code,
-            oom_killed: self.oom_killed,
-            memory_mb: self.memory_mb,
-            shm_mb: self.shm_mb,
-            never_started_error: self.never_started.as_deref(),
-            log_tail: "",
-        }
+    /// Explains it by the end of its log, and by what is known by now of its memory.
+    fn explain(&self, oom_killed: bool, log_tail: &str) -> Exit {
+        let Self { code, memory_mb, shm_mb, ref node, oom_killed: _ } = *self;
+        let ended = explain::Ended { code, oom_killed, memory_mb, shm_mb, node, log_tail };
+        explain::explain(&ended)
     }
 }
 
@@ -355,16 +355,18 @@ fn look_again(shared: &Shared, node: &NodeName) {
     }
 }
 
-/// Whether a killed container was killed for its memory: an engine may hear of that after the end.
-async fn was_killed_for_memory(engine: &dyn Engine, name: &str) -> bool {
+/// Whether a container that was ended from outside was killed for its memory: an engine may hear of
+/// that after the end. One that does not answer any more was perhaps going down, and ended it itself:
+/// once it is back, that is found as what ended when nobody looked.
+async fn was_killed_for_memory(engine: &dyn Engine, name: &str) -> engine::Result<bool> {
     for _ in 0..KILLED_LOOKS {
         tokio::time::sleep(KILLED_PAUSE).await;
-        let Ok(Some(container)) = engine.inspect(name).await else { return false };
+        let Some(container) = engine.inspect(name).await? else { return Ok(false) };
         if matches!(container.status, ContainerStatus::Exited { oom_killed: true, .. }) {
-            return true;
+            return Ok(true);
         }
     }
-    false
+    Ok(false)
 }
 
 /// The end of a container's log; empty when it cannot be read, for the exit code alone is told then.

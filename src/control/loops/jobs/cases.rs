@@ -18,7 +18,7 @@ use protocol::time::Timestamp;
 use super::case::Case;
 use super::observe::{Beside, Seen};
 use super::writes::Writes;
-use crate::known::cluster::{Cluster, Observation};
+use crate::known::cluster::{Cluster, Contact, Observation};
 
 mod alarms;
 #[cfg(test)]
@@ -140,7 +140,7 @@ impl Cases {
             None => self.seen.remove(node),
         };
         match (before.as_ref().and_then(answer), after) {
-            (Some(before), Some(after)) if before.absence == after.absence => {
+            (Some(before), Some(after)) if Arc::ptr_eq(&before.contact, &after.contact) => {
                 self.compare(node, &before.containers, &after.containers);
             }
             // It went, or came back after a while: whatever is known of its tasks may have changed.
@@ -317,14 +317,14 @@ type Containers = HashMap<TaskKey, Container>;
 /// What an engine that answers has shown.
 struct Answer {
     containers: Arc<Containers>,
-    absence: Option<(Timestamp, Timestamp)>,
+    contact: Arc<Contact>,
 }
 
 fn answer(observation: &Observation) -> Option<Answer> {
     match observation {
         Observation::Silent => None,
-        Observation::Answers { containers, absence, .. } => {
-            Some(Answer { containers: Arc::clone(containers), absence: *absence })
+        Observation::Answers { containers, contact, .. } => {
+            Some(Answer { containers: Arc::clone(containers), contact: Arc::clone(contact) })
         }
     }
 }

@@ -12,15 +12,13 @@ use protocol::spec::JobSpec;
 use protocol::time::Timestamp;
 
 use super::memory::{Memory, Pending};
-use crate::known::cluster::{Cluster, Observation};
+use crate::known::cluster::{Cluster, Contact, Observation};
 
-/// Signals by which an engine that goes down ends its containers, as exit codes: killed,
-/// terminated, and "unknown" when it was not there to see.
+/// Signals by which an engine or a machine that goes down ends containers, as exit codes: killed,
+/// terminated, and "unknown" when nobody was there to see.
 const CODES_OF_A_DYING_ENGINE: [i32; 3] = [137, 143, 255];
 /// Disk is asked for in these.
 const GIBIBYTE: u64 = 1 << 30;
-/// Clocks of engine and server may differ so much, in milliseconds.
-const CLOCK_SLACK: i64 = 5_000;
 
 /// What is seen of each node's engine.
 pub(super) type Seen = HashMap<NodeName, Observation>;
@@ -81,13 +79,13 @@ pub(super) fn observed(
             until.cluster = true;
             Observed::Silent
         }
-        Some(Observation::Answers { looked, containers, absence, .. }) => {
+        Some(Observation::Answers { looked, containers, contact, .. }) => {
             if let Some(pending) = memory.pending(&task.key, *looked, beside.instant) {
                 wait(pending, node, beside.now, until);
                 return Observed::Pending;
             }
             containers.get(&task.key).map_or(Observed::Absent, |container| {
-                of_container(memory, task, container, *absence, beside.now)
+                of_container(memory, task, container, contact, beside.now)
             })
         }
     }
@@ -134,37 +132,40 @@ fn of_container(
     memory: &Memory,
     task: &Task,
     container: &Container,
-    absence: Option<(Timestamp, Timestamp)>,
+    contact: &Contact,
     now: Timestamp,
 ) -> Observed {
-    match &container.status {
-        ContainerStatus::Created => Observed::Created,
-        ContainerStatus::Running { started_at } => {
-            Observed::Running { started_at: (*started_at).min(now) }
+    match container.status {
+        // What failed to start is started again: the engine then says of that start why it failed.
+        ContainerStatus::Created | ContainerStatus::Exited { started_at: None, .. } => {
+            Observed::Created
         }
-        ContainerStatus::Exited { started_at, finished_at, code, oom_killed, .. } => {
-            let exit = if *code == 0 && !oom_killed && started_at.is_some() {
+        ContainerStatus::Running { started_at } => {
+            Observed::Running { started_at: started_at.min(now) }
+        }
+        ContainerStatus::Exited {
+            started_at: started_at @ Some(_),
+            finished_at,
+            code,
+            oom_killed,
+            ..
+        } => {
+            let exit = if code == 0 && !oom_killed {
                 Some(Exit { code: Some(0), cause: Cause::Succeeded, evidence: Vec::new() })
-            } else if went_with_its_engine(*finished_at, *code, *oom_killed, absence) {
+            } else if went_with_its_engine(task, (code, oom_killed), contact) {
                 let cause = Cause::EngineRestarted { node: task.placement.node.clone() };
-                Some(Exit { code: Some(*code), cause, evidence: Vec::new() })
+                Some(Exit { code: Some(code), cause, evidence: Vec::new() })
             } else {
                 memory.explained(&task.key)
             };
-            Observed::Exited { started_at: *started_at, finished_at: *finished_at, exit }
+            Observed::Exited { started_at, finished_at: finished_at.min(now), exit }
         }
     }
 }
 
-/// Whether a container was ended by its engine's going down and not by itself.
-fn went_with_its_engine(
-    finished_at: Timestamp,
-    code: i32,
-    oom_killed: bool,
-    absence: Option<(Timestamp, Timestamp)>,
-) -> bool {
-    let Some((lost, found)) = absence else { return false };
-    let between = lost.plus_millis(-CLOCK_SLACK) <= finished_at
-        && finished_at <= found.plus_millis(CLOCK_SLACK);
-    between && !oom_killed && CODES_OF_A_DYING_ENGINE.contains(&code)
+/// Whether a container may have been ended by its engine's or its machine's going down: it was when
+/// nobody looked, in the way in which these end what runs. No clock is asked: that of a node may be
+/// wrong. Who ends his program so by himself just then gets a try that is not counted.
+fn went_with_its_engine(task: &Task, (code, oom_killed): (i32, bool), contact: &Contact) -> bool {
+    contact.ended_before(&task.key) && !oom_killed && CODES_OF_A_DYING_ENGINE.contains(&code)
 }

@@ -13,18 +13,21 @@ use futures::stream::BoxStream;
 use protocol::cluster::NodeNetwork;
 use protocol::ids::{NodeName, TaskKey};
 use protocol::resources::Taken;
-use protocol::time::Timestamp;
 use tokio::sync::Notify;
 use tokio::time::{Interval, interval_at};
 use tokio_util::sync::CancellationToken;
 
 use super::sorting::{Sorted, Sorter, Unsorted};
 use super::volumes::{self, Volumes};
-use crate::known::cluster::{Observation, wanted};
+use crate::known::cluster::{Contact, Observation, wanted};
 use crate::known::quarantine::Held;
 use crate::known::sightings::says_the_same;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
+
+mod clock;
+
+use clock::NodeClock;
 
 /// The engine is asked whether it is there so often.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -42,6 +45,8 @@ const STRANGERS: usize = 100;
 const LARGEST_ID: i64 = 1 << 40;
 /// Pauses between attempts to reach an engine that does not answer.
 const PAUSES: [u64; 5] = [1, 2, 3, 5, 10];
+/// What an engine says of its clock is taken when it has answered so quickly.
+const QUICK: Duration = Duration::from_secs(1);
 
 /// What tells that containers have changed.
 type Changes = BoxStream<'static, engine::Result<()>>;
@@ -54,8 +59,11 @@ pub(super) struct Watcher {
     options: EndpointOptions,
     stop: CancellationToken,
     look: Arc<Notify>,
-    lost_at: Option<Timestamp>,
-    absence: Option<(Timestamp, Timestamp)>,
+    /// Whether it is known that the engine does not answer.
+    is_lost: bool,
+    /// Since its first look; none: nobody has looked since the engine answers.
+    contact: Option<Arc<Contact>>,
+    clock: NodeClock,
     sorter: Sorter,
     /// The containers could not be told apart: it is tried again.
     unsorted: bool,
@@ -79,8 +87,9 @@ impl Watcher {
             options,
             stop,
             look,
-            lost_at: None,
-            absence: None,
+            is_lost: false,
+            contact: None,
+            clock: NodeClock::default(),
             sorter: Sorter::default(),
             unsorted: false,
             answer: None,
@@ -114,7 +123,7 @@ impl Watcher {
     /// Connects and watches until the engine is lost.
     async fn watch(&mut self, failures: &mut usize) -> engine::Result<()> {
         let engine = engine::connect(&self.options)?;
-        let info = engine.info().await?;
+        let info = self.ask(engine.as_ref()).await?;
         // Subscribing comes before the first look, so that nothing falls between the two.
         let changes = engine.changes(&self.shared.installation).await?;
         self.found(&info);
@@ -167,7 +176,7 @@ impl Watcher {
                 }
                 _ = strangers.tick() => self.meet_strangers(engine.as_ref()).await?,
                 _ = heartbeat.tick() => {
-                    let info = engine.info().await?;
+                    let info = self.ask(engine.as_ref()).await?;
                     self.found(&info);
                     if self.unsorted {
                         self.look_at(engine, true).await?;
@@ -175,6 +184,17 @@ impl Watcher {
                 }
             }
         }
+    }
+
+    /// Asks what the engine is, and so whether it is there, and what its clock says.
+    async fn ask(&mut self, engine: &dyn Engine) -> engine::Result<EngineInfo> {
+        let asked = Instant::now();
+        let info = engine.info().await?;
+        let said = info.clock.filter(|_| asked.elapsed() < QUICK);
+        if let Some(ahead) = said.and_then(|said| self.clock.set(said, now())) {
+            tracing::warn!(node = %self.name, seconds = ahead / 1_000, "its clock is ahead or behind");
+        }
+        Ok(info)
     }
 
     /// Ticks of a period that begins at another moment for each node: thousands of them are not asked
@@ -199,13 +219,15 @@ impl Watcher {
         };
         // Before anything is done on what is seen here.
         self.hold(held).await;
-        let is_new = self.are_new(&containers);
+        let contact = self.contact.get_or_insert_with(|| Contact::new(&containers).into());
+        let contact = Arc::clone(contact);
+        let is_new = self.are_new(&containers, &contact);
         let observation = Observation::Answers {
             engine: Arc::clone(engine),
             looked,
             containers: Arc::new(containers),
             look: Arc::clone(&self.look),
-            absence: self.absence,
+            contact,
         };
         self.shared.observations().insert(self.name.clone(), observation);
         if called || is_new {
@@ -216,10 +238,10 @@ impl Watcher {
     }
 
     /// Whether the containers are others than at the last look.
-    fn are_new(&self, containers: &HashMap<TaskKey, Container>) -> bool {
+    fn are_new(&self, containers: &HashMap<TaskKey, Container>, since: &Arc<Contact>) -> bool {
         match self.shared.observations().get(&self.name) {
-            Some(Observation::Answers { containers: known, absence, .. }) => {
-                **known != *containers || *absence != self.absence
+            Some(Observation::Answers { containers: known, contact, .. }) => {
+                **known != *containers || !Arc::ptr_eq(contact, since)
             }
             Some(Observation::Silent) | None => true,
         }
@@ -229,7 +251,9 @@ impl Watcher {
     async fn sorted(&mut self, engine: &dyn Engine) -> engine::Result<Option<Sorted>> {
         let listed = tokio::time::timeout(LONGEST_LOOK, engine.list(&self.shared.installation));
         let silent = |_| EngineError::Unreachable("its containers cannot be listed in time".into());
-        let listed = listed.await.map_err(silent)??;
+        let listed = listed.await.map_err(silent)??.into_iter();
+        let clock = self.clock;
+        let listed = listed.map(|container| clock.corrected(container)).collect();
         let sorted = self.sorter.sort(&self.shared, engine, listed).await;
         self.unsorted = matches!(sorted, Err(Unsorted::Records(_)));
         match sorted {
@@ -295,9 +319,7 @@ impl Watcher {
     /// The engine answers.
     fn found(&mut self, info: &EngineInfo) {
         let at = now();
-        if let Some(lost) = self.lost_at.take() {
-            self.absence = Some((lost, at));
-        }
+        self.is_lost = false;
         self.shared.sightings.answered(&self.name, at);
         self.answer = Some(NodeObserved {
             reachable: true,
@@ -330,11 +352,10 @@ impl Watcher {
 
     /// The engine does not answer.
     fn lost(&mut self, error: &EngineError) {
-        if self.lost_at.is_none() {
+        if !self.is_lost {
             tracing::warn!(node = %self.name, %error, "node is out of contact");
         }
-        self.lost_at.get_or_insert_with(now);
-        self.answer = None;
+        (self.is_lost, self.contact, self.answer) = (true, None, None);
         self.shared.observations().insert(self.name.clone(), Observation::Silent);
         let last = self.shared.cluster().node(&self.name).and_then(|node| node.observed.clone());
         let answered = self.shared.sightings.last_answer(&self.name);

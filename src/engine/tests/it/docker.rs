@@ -185,7 +185,7 @@ async fn folders(world: World) {
     let mut missing = world.spec(313, "true");
     missing.folders = vec![Folder { source: at("no"), target: "/no".into(), read_only: true }];
     let error = world.engine.create(&missing).await.unwrap_err();
-    assert!(matches!(&error, EngineError::Refused(text) if text.contains("/no")), "{error:?}");
+    assert!(matches!(&error, EngineError::Broken(text) if text.contains("/no")), "{error:?}");
 }
 
 /// As when somebody has removed a file of the volume.
@@ -271,7 +271,7 @@ async fn no_gpus(world: World) {
     spec.gpus = vec![engine::GpuDevice { index: 0, uuid: None }];
     world.engine.create(&spec).await.unwrap();
     let error = world.engine.start(&spec.name()).await.unwrap_err();
-    assert!(matches!(&error, EngineError::Refused(text) if text.contains("nvidia")), "{error:?}");
+    assert!(matches!(&error, EngineError::Broken(text) if text.contains("nvidia")), "{error:?}");
     let list = world.engine.list("test").await.unwrap();
     let seen = list.into_iter().find(|one| one.name == spec.name()).unwrap().status;
     let ContainerStatus::Exited { started_at: None, finished_at, error: Some(error), .. } = seen
@@ -294,7 +294,7 @@ async fn names_of_others(dockerd: &Dockerd) {
     let spec = world.spec(400, "exit 0");
     dockerd.docker(&["create", "--net=host", "--name", &spec.name(), image::PLAIN, "/bin/true"]);
     let error = world.engine.create(&spec).await.unwrap_err();
-    assert!(matches!(&error, EngineError::Refused(text) if text.contains("somebody else")));
+    assert!(matches!(&error, EngineError::Broken(text) if text.contains("somebody else")));
     assert_eq!(world.engine.list("test").await.unwrap(), [], "it is none of ours");
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::TcpListener;
 
-use protocol::guest::{GuestExit, PORT_TAKEN, PORT_TAKEN_CODE};
+use protocol::guest::{GuestExit, PORT_TAKEN, UNUSABLE_CODE};
 
 use crate::guest::{Guest, Plan, needed, program, text, until};
 
@@ -172,7 +172,7 @@ fn nothing_is_started_while_a_port_of_the_task_is_somebody_elses() {
             plan.config.ssh.as_mut().unwrap().port = port;
         }
         let mut guest = plan.start();
-        assert_eq!(guest.end().code(), Some(PORT_TAKEN_CODE.into()));
+        assert_eq!(guest.end().code(), Some(UNUSABLE_CODE.into()));
         assert_eq!(guest.errors(), format!("berth: port {port} {PORT_TAKEN}\n"));
         assert_eq!(guest.line(), "");
     }

@@ -44,8 +44,7 @@ pub(super) struct World {
     engine: Arc<dyn Engine>,
     /// The containers of each node.
     pub(super) there: HashMap<NodeName, Containers>,
-    lost_at: HashMap<NodeName, Timestamp>,
-    absence: HashMap<NodeName, (Timestamp, Timestamp)>,
+    contacts: HashMap<NodeName, Arc<Contact>>,
     pub(super) observations: Observations,
     moments: u64,
     memory: Memory,
@@ -125,8 +124,7 @@ impl World {
             cluster: Arc::new(Cluster::new(NODES.map(node), Vec::new())),
             engine: engine(),
             there: [name(0), name(1)].map(|name| (name, Containers::new())).into(),
-            lost_at: HashMap::new(),
-            absence: HashMap::new(),
+            contacts: HashMap::new(),
             observations: Observations::default(),
             moments: 0,
             memory: Memory::default(),
@@ -210,10 +208,13 @@ impl World {
             }
             Event::Looked(node) => self.looked(&name(node)),
             Event::Lost(node) => {
-                self.lost_at.entry(name(node)).or_insert(self.now);
+                self.contacts.remove(&name(node));
                 self.observations.insert(name(node), Observation::Silent);
             }
-            Event::NotLookedAt(node) => self.observations.remove(&name(node)),
+            Event::NotLookedAt(node) => {
+                self.contacts.remove(&name(node));
+                self.observations.remove(&name(node));
+            }
             Event::Cluster(at, emptied, there) => {
                 let mut nodes = vec![node(NODES[1 - at])];
                 nodes.extend(there.then(|| node(NODES[at])));
@@ -306,15 +307,14 @@ impl World {
     }
 
     pub(super) fn looked(&mut self, node: &NodeName) {
-        if let Some(lost) = self.lost_at.remove(node) {
-            self.absence.insert(node.clone(), (lost, self.now));
-        }
+        let contact = self.contacts.entry(node.clone());
+        let contact = Arc::clone(contact.or_insert_with(|| Contact::new(&self.there[node]).into()));
         let observation = Observation::Answers {
             engine: Arc::clone(&self.engine),
             looked: self.moment(),
             containers: Arc::new(self.there[node].clone()),
             look: Arc::default(),
-            absence: self.absence.get(node).copied(),
+            contact,
         };
         self.observations.insert(node.clone(), observation);
     }
