@@ -64,8 +64,69 @@ impl Moments {
     }
 }
 
+/// Finds out when somebody sets the wall clock: it then goes by more, or by less, than time has passed.
+#[derive(Debug, Default)]
+pub(crate) struct Steps(Option<(Instant, Timestamp)>);
+
+/// Clocks that are led back to the right time gently do it in smaller steps, in milliseconds.
+const SMALLEST_STEP: i64 = 2_000;
+
+impl Steps {
+    /// Reads both clocks: what the wall clock says, and by how many milliseconds it was set forward since
+    /// they were read last; 0: it was not set.
+    pub(crate) fn look(&mut self) -> (Timestamp, i64) {
+        let instant = Instant::now();
+        let at = now();
+        // Who was kept from reading the other clock for long would take that for a step.
+        let is_sound = instant.elapsed() < LONGEST_REST;
+        match self.expected(instant) {
+            Some(expected) if !is_sound => (expected, 0),
+            Some(_) | None => (at, self.take(instant, at)),
+        }
+    }
+
+    /// What the wall clock says then if nobody sets it.
+    fn expected(&self, instant: Instant) -> Option<Timestamp> {
+        let (last_instant, last) = self.0?;
+        let passed = instant.duration_since(last_instant).as_millis();
+        Some(last.plus_millis(i64::try_from(passed).unwrap_or(i64::MAX)))
+    }
+
+    fn take(&mut self, instant: Instant, at: Timestamp) -> i64 {
+        let step = self.expected(instant).map_or(0, |expected| at.0 - expected.0);
+        self.0 = Some((instant, at));
+        if step.abs() < SMALLEST_STEP { 0 } else { step }
+    }
+}
+
 /// The wall clock.
 pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_set_is_told_from_time_that_passes() {
+        const HOUR: i64 = 3_600_000;
+        let mut steps = Steps::default();
+        let (mut instant, mut at) = (Instant::now(), Timestamp(100 * HOUR));
+        assert_eq!(steps.take(instant, at), 0, "nobody knows what it was before");
+        for (seconds, set, step) in [
+            (1, 0, 0),
+            (3_600, 0, 0),
+            (1, HOUR, HOUR),
+            (1, 0, 0),
+            (1, -HOUR, -HOUR),
+            (60, 500, 0),
+            (60, -500, 0),
+        ] {
+            instant += Duration::from_secs(seconds);
+            at = at.plus_millis(i64::try_from(seconds).unwrap() * 1_000 + set);
+            assert_eq!(steps.take(instant, at), step, "{seconds} s, set by {set}");
+        }
+    }
 }

@@ -125,6 +125,19 @@ pub async fn update_many(
     Ok(changed)
 }
 
+/// Somebody has set the clock by so many milliseconds: attempts that run have begun that much later by
+/// it, so that they have run as long as they have.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn clock_was_set(conn: &impl ConnectionTrait, millis: i64) -> Result<()> {
+    let sql = "UPDATE attempts SET started_at = started_at + $1 \
+        WHERE started_at IS NOT NULL AND completed_at IS NULL";
+    let backend = conn.get_database_backend();
+    conn.execute_raw(Statement::from_sql_and_values(backend, sql, [Value::from(millis)])).await?;
+    Ok(())
+}
+
 fn update_statement(
     conn: &impl ConnectionTrait,
     updates: &[(JobId, u32, State, AttemptUpdate)],

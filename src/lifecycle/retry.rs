@@ -2,6 +2,7 @@
 
 use protocol::exit::{Blame, Exit};
 use protocol::spec::RetryLimit;
+use protocol::time::Timestamp;
 
 /// Pause before the first try after a failure, in milliseconds.
 const FIRST_PAUSE: i64 = 1_000;
@@ -73,6 +74,13 @@ pub fn pause(failures: u32) -> i64 {
     FIRST_PAUSE.saturating_mul(1 << failures.min(20)).min(LONGEST_PAUSE)
 }
 
+/// Whether something that failed still waits for that moment. None is farther away than the longest
+/// pause: what is was told it by a clock that has been set back since.
+#[must_use]
+pub fn is_ahead(moment: Timestamp, now: Timestamp) -> bool {
+    now < moment && moment.since(now) <= LONGEST_PAUSE
+}
+
 #[cfg(test)]
 mod tests {
     use protocol::exit::Cause;
@@ -121,6 +129,14 @@ mod tests {
         assert_eq!(pause_after(40, 3), 8_000);
         assert_eq!(pause_after(LONG_ENOUGH, 9), 1_000);
         assert_eq!(pause_after(0, in_a_row(vec![soon; 1_000])), LONGEST_PAUSE);
+    }
+
+    #[test]
+    fn nothing_waits_for_longer_since_a_clock_was_set_back() {
+        let now = Timestamp(1_000_000);
+        for (millis, ahead) in [(0, false), (1, true), (LONGEST_PAUSE, true), (3_600_000, false)] {
+            assert_eq!(is_ahead(now.plus_millis(millis), now), ahead, "{millis} ms");
+        }
     }
 
     #[test]

@@ -9,6 +9,10 @@ use crate::index::Quick;
 use crate::model::{Request, Turn};
 use crate::want::{Class, ClassKey};
 
+/// Nobody is told to wait for a moment that is farther away, in milliseconds: who does was told it by a
+/// clock that has been set back since.
+const FARTHEST: i64 = 600_000;
+
 /// A place in the queue: smaller goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key {
@@ -137,7 +141,7 @@ impl Queue {
 
     /// Those whose moment has come wait like all others.
     pub(crate) fn wake(&mut self, now: Timestamp) {
-        while let Some((until, job)) = self.sleeping.first().copied().filter(|(t, _)| *t <= now) {
+        while let Some((until, job)) = self.due(now) {
             self.sleeping.remove(&(until, job));
             if let Some(waiter) = self.jobs.get_mut(&job) {
                 waiter.not_before = None;
@@ -145,6 +149,13 @@ impl Queue {
                 self.awake(waiter);
             }
         }
+    }
+
+    /// One whose moment has come, or cannot have been meant.
+    fn due(&self, now: Timestamp) -> Option<(Timestamp, JobId)> {
+        let first = self.sleeping.first().filter(|(until, _)| *until <= now);
+        let last = || self.sleeping.last().filter(|(until, _)| until.since(now) > FARTHEST);
+        first.or_else(last).copied()
     }
 
     /// A job that was given a reservation stays first among its priority: nothing that is shorter

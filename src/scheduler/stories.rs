@@ -108,6 +108,12 @@ fn reasons_name_what_binds() {
 }
 
 #[test]
+fn nobody_waits_for_a_moment_that_a_clock_has_moved_away() {
+    let far = NOW.plus_millis(3_600_000);
+    assert_eq!(cluster().node("a").waits(job(1).not_before(far)).fate(1), "a:");
+}
+
+#[test]
 fn a_share_bounds_what_a_virtual_cluster_runs() {
     let story = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "K80");
     let story = story.share("vision", &[("A100", 4)], Some(8)).borrows_nothing();

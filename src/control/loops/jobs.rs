@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use database::Transaction;
 use lifecycle::model::{Action, Decision};
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
@@ -15,10 +16,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::container::launch::put_off;
 use crate::known::own_failures::Ours;
+use crate::known::queue::Queue;
 use crate::known::told::Told;
 use crate::loops::passes::Passes;
 use crate::shared::Shared;
-use crate::wake::{now, rest};
+use crate::wake::{Steps, rest};
 
 mod act;
 mod case;
@@ -48,14 +50,18 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 /// Runs until shutdown; actions under way are given up, the next server goes on with them.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let acts = Acts::new(Arc::clone(&shared), shutdown.child_token());
-    let mut kept = Loop { shared, acts, cases: Cases::default() };
+    let (cases, steps) = (Cases::default(), Steps::default());
+    let mut kept = Loop { shared, acts, cases, steps, set_by: 0 };
     let mut read = Instant::now();
     let mut failures = 0;
     loop {
         let began = Instant::now();
         let told = kept.shared.told();
-        let whole = told.doubt || kept.cases.is_doubtful() || read.elapsed() >= WHOLE;
-        match kept.pass(told, whole).await {
+        let (at, set_by) = kept.steps.look();
+        kept.set_by += set_by;
+        let doubt = told.doubt || kept.cases.is_doubtful() || kept.set_by != 0;
+        let whole = doubt || read.elapsed() >= WHOLE;
+        match kept.pass(told, whole, at).await {
             Ok(()) => {
                 failures = 0;
                 read = if whole { began } else { read };
@@ -97,17 +103,46 @@ struct Loop {
     shared: Arc<Shared>,
     acts: Acts,
     cases: Cases,
+    steps: Steps,
+    /// By so many milliseconds the clock was set since that was stored.
+    set_by: i64,
 }
 
 impl Loop {
-    async fn pass(&mut self, told: Told, whole: bool) -> Result<(), database::Error> {
+    /// `at` is what the clock says since it was looked at whether it was set.
+    async fn pass(
+        &mut self,
+        told: Told,
+        whole: bool,
+        at: Timestamp,
+    ) -> Result<(), database::Error> {
+        self.follow_clock().await?;
         self.take_in(told, whole).await?;
-        let at = now();
         self.cases.wake_due(at);
         self.cases.awake().for_each(|case| tell_pauses(&self.shared, case, at));
         let decided = self.decide(at);
         self.carry_out(decided, at).await?;
         tidy::tidy(&self.shared, &self.acts, &mut self.cases, whole).await
+    }
+
+    /// How long attempts may run is counted in the time that passes, whatever becomes of the clock by
+    /// which their beginnings are recorded.
+    async fn follow_clock(&mut self) -> Result<(), database::Error> {
+        let millis = self.set_by;
+        if millis == 0 {
+            return Ok(());
+        }
+        tracing::warn!(
+            seconds = millis / 1_000,
+            "the clock was set: what runs is no older for that"
+        );
+        let set = async |t: &Transaction| database::attempts::clock_was_set(t, millis).await;
+        self.shared.write(set).await?;
+        self.set_by = 0;
+        // Jobs may wait for a moment that has moved. A scheduler that gives no answer begins anew.
+        let _unanswered = self.shared.scheduler.ask(Queue::doubt).await;
+        self.shared.bells.schedule.ring();
+        Ok(())
     }
 
     /// Takes in what is seen and what is recorded: all of it, or what is other than before.

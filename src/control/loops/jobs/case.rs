@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use database::attempts::Attempt;
 use database::tasks::Task;
 use lifecycle::model::{self, Decision, Observed};
+use lifecycle::retry::is_ahead;
 use protocol::ids::{JobId, TaskKey};
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -130,7 +131,7 @@ impl Case {
             started_at: task.started_at,
             completed_at: task.completed_at,
             exit: task.exit.clone(),
-            not_before: self.again.get(&task.key).copied(),
+            not_before: self.again.get(&task.key).copied().filter(|at| is_ahead(*at, beside.now)),
             observed,
             excess,
         }
@@ -157,8 +158,8 @@ impl Case {
     pub(super) fn run_again(&self, now: Timestamp) -> impl Iterator<Item = (&Task, Timestamp)> {
         self.again.iter().filter_map(move |(key, at)| {
             let task = self.task(key).filter(|task| task.key == *key)?;
-            let waits = task.state == State::Preparing && task.intent.is_none() && now < *at;
-            waits.then_some((task, *at))
+            let waits = task.state == State::Preparing && task.intent.is_none();
+            (waits && is_ahead(*at, now)).then_some((task, *at))
         })
     }
 }

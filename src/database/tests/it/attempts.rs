@@ -1,5 +1,5 @@
 use database::Error;
-use database::attempts::{self, AttemptUpdate};
+use database::attempts::{self, Attempt, AttemptUpdate};
 use database::jobs;
 use protocol::ids::JobId;
 use protocol::state::State;
@@ -21,6 +21,24 @@ on_both! {
         assert_eq!(attempts::of_job(conn, a).await?, all[..2]);
         assert_eq!(attempts::of_jobs(conn, &[b, a, JobId(99)]).await?, all);
         assert_eq!(attempts::of_jobs(conn, &[]).await?, []);
+    }
+
+    async fn what_runs_is_as_old_as_before_when_the_clock_was_set(stage) {
+        let job = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
+        let ended = Attempt {
+            started_at: Some(at(5)), completed_at: Some(at(6)), ..attempt_of(job, 0)
+        };
+        let runs = Attempt { started_at: Some(at(7)), ..attempt_of(job, 1) };
+        let other = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "two")));
+        let prepares = attempt_of(other, 0);
+        let all = [ended.clone(), runs.clone(), prepares.clone()];
+        write!(stage, |tx| attempts::insert_many(&tx, &all));
+        for (by, began) in [(3_600_000, 3_600_007), (-3_600_004, 3)] {
+            write!(stage, |tx| attempts::clock_was_set(&tx, by));
+            let found = attempts::of_jobs(stage.db.read(), &[job, other]).await?;
+            let runs = Attempt { started_at: Some(at(began)), ..runs.clone() };
+            assert_eq!(found, [ended.clone(), runs, prepares.clone()]);
+        }
     }
 
     async fn an_attempt_is_stored_once(stage) {

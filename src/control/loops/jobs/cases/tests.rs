@@ -91,6 +91,23 @@ fn a_pass_looks_at_those_only_of_which_it_is_told() {
 }
 
 #[test]
+fn a_clock_that_is_set_ends_no_job() {
+    const HOUR: i64 = 3_600_000;
+    for millis in [HOUR, -HOUR] {
+        let mut world = World::new();
+        world.now = Timestamp(2 * HOUR);
+        world.comes(&spec(1, 0, Some(5)));
+        world.settle();
+        world.clock_is_set(millis);
+        world.settle();
+        assert_eq!(world.jobs[&JobId(1)].row.state, State::Running, "set by {millis}");
+        world.now = world.now.plus_millis(5_100);
+        world.settle();
+        assert_eq!(world.jobs[&JobId(1)].row.state, State::Stopped, "set by {millis}");
+    }
+}
+
+#[test]
 fn a_job_is_looked_at_when_its_time_is_over() {
     let mut world = World::new();
     world.comes(&spec(1, 0, Some(5)));

@@ -486,6 +486,16 @@ impl World {
         }
     }
 
+    /// Somebody sets the clock, and that is stored of the attempts as the loop stores it.
+    pub(super) fn clock_is_set(&mut self, millis: i64) {
+        self.now = self.now.plus_millis(millis);
+        let running = self.attempts.iter_mut().filter(|attempt| attempt.completed_at.is_none());
+        for started_at in running.filter_map(|attempt| attempt.started_at.as_mut()) {
+            *started_at = started_at.plus_millis(millis);
+        }
+        self.cases.doubt();
+    }
+
     /// Looks at both nodes.
     pub(super) fn look(&mut self) {
         (0..NODES.len()).for_each(|node| self.looked(&name(node)));
