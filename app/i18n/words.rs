@@ -157,6 +157,7 @@ pub(crate) struct Home {
     pub(crate) failed_jobs: fn(u64, bool) -> String,
     pub(crate) dismiss: Word,
     pub(crate) unreachable_nodes: Counted,
+    pub(crate) closed_nodes: Counted,
     pub(crate) no_jobs: Word,
     pub(crate) no_jobs_hint: Word,
     pub(crate) first_job: Word,
@@ -252,6 +253,9 @@ pub(crate) struct Cluster {
     pub(crate) shares_gpus: Word,
     pub(crate) tasks: Word,
     pub(crate) no_tasks: Word,
+    /// A node was closed by itself, and what becomes of it.
+    pub(crate) closed: Word,
+    pub(crate) closed_text: Word,
     pub(crate) drain: Word,
     pub(crate) drain_text: Word,
     pub(crate) undrain: Word,

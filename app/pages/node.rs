@@ -1,3 +1,5 @@
+mod closed;
+
 use api::cluster::NodeView;
 use api::node_map::{Colour, MapGpu, holders};
 use leptos::prelude::*;
@@ -8,6 +10,7 @@ use crate::address;
 use crate::i18n::{said, text, text_of, tr};
 use crate::live::Live;
 use crate::number;
+use crate::pages::node::closed::ClosedNotice;
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::parts::clock::Clock;
 use crate::parts::condition_chip::ConditionChip;
@@ -84,10 +87,12 @@ fn Detail(node: NodeView) -> impl IntoView {
     let problem = node.problem.clone().map(|words| {
         view! { <p class="notice" role="alert">{said(words)}</p> }
     });
+    let closed = node.closed.clone().map(|closed| view! { <ClosedNotice closed=closed/> });
     view! {
         <div class="stack">
             <div class="buttons"><ConditionChip condition=node.condition/> {drain}</div>
             {problem}
+            {closed}
             <Facts node=node.clone()/>
             <section class="card card--flush" aria-labelledby="tasks">
                 <h2 id="tasks" class="card__title">{tr(|t| t.cluster.tasks)}</h2>

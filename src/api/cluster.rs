@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use async_trait::async_trait;
 use protocol::amount::Amount;
-use protocol::cluster::{NodeCondition, NodeSettings, VirtualClusterSettings};
+use protocol::cluster::{Closed, NodeCondition, NodeSettings, VirtualClusterSettings};
 use protocol::ids::{GpuType, JobKey, NodeName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
@@ -25,7 +25,7 @@ pub trait Nodes: Send + Sync {
     async fn map(&self, actor: &Actor, query: &NodeQuery) -> Result<NodeMap>;
     /// One node.
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView>;
-    /// Those that do not answer.
+    /// Those that do not answer, and those that were closed by themselves.
     async fn silent(&self, actor: &Actor) -> Result<Silent>;
     /// What an administrator wrote of it.
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings>;
@@ -35,7 +35,7 @@ pub trait Nodes: Send + Sync {
     async fn remove_effect(&self, actor: &Actor, name: &NodeName) -> Result<Effect>;
     /// Adds a node, or changes one of that name.
     async fn save(&self, actor: &Actor, node: NodeSettings) -> Result<()>;
-    /// Takes nothing new any more, or does again.
+    /// Takes nothing new any more, or does again, also where it was closed by itself.
     async fn drain(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<()>;
     /// What `drain` would do to jobs. It is refused where `drain` would be; nothing is changed.
     async fn drain_effect(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<Effect>;
@@ -120,13 +120,20 @@ pub enum Drain {
     Now,
 }
 
-/// Nodes that do not answer: how many, and the first of them.
+/// Nodes that do not answer, and nodes that were closed since they fail to start tasks: how many, and the
+/// first of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Silent {
     /// How many.
     pub count: u64,
     /// Names of some of them, [`Silent::NAMED`] at most.
     pub names: Vec<NodeName>,
+    /// How many answer and are closed.
+    #[serde(default)]
+    pub closed: u64,
+    /// Names of some of these, so many at most.
+    #[serde(default)]
+    pub closed_names: Vec<NodeName>,
 }
 
 impl Silent {
@@ -155,6 +162,10 @@ pub struct NodeView {
     pub condition: NodeCondition,
     /// What runs there is to go at once.
     pub emptied: bool,
+    /// Why it takes nothing new by itself, when it does not. What it failed to start is told to
+    /// administrators only.
+    #[serde(default)]
+    pub closed: Option<Closed>,
     /// Why it does not answer, when it does not.
     pub problem: Option<String>,
     /// When it last answered.

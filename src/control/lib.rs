@@ -25,7 +25,7 @@ pub use error::Error;
 pub use known::own_failures::OwnFailureCounts;
 pub use known::portal::Portal;
 pub use known::retention::{Kept, NotKept, Retention};
-pub use known::rules::{ContainerDisk, Rules, TokenRules};
+pub use known::rules::{ClosedNodes, ContainerDisk, Rules, TokenRules};
 pub use known::swept::SweptCounts;
 pub use loops::passes::PassTimes;
 pub use start::{Consent, Control, Founded, Options, Readiness, found, start};

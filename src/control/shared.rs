@@ -19,6 +19,7 @@ use crate::container::guest::Guest;
 use crate::container::images::Doings;
 use crate::container::tunnels::Tunnels;
 use crate::known::cluster::Cluster;
+use crate::known::faults::Faults;
 use crate::known::observations::Observations;
 use crate::known::own_failures::OwnFailures;
 use crate::known::portal::Portal;
@@ -62,6 +63,8 @@ pub(crate) struct Shared {
     pub(crate) moments: Moments,
     /// How often what is this server's own has failed.
     pub(crate) own_failures: Arc<OwnFailures>,
+    /// What nodes have failed to start.
+    pub(crate) faults: Faults,
     /// How much was forgotten, since it was older than it is kept for.
     pub(crate) swept: Swept,
     /// Counts the changes of users' public keys.
@@ -136,6 +139,7 @@ impl Shared {
             bells: Bells::default(),
             moments: Moments::default(),
             own_failures,
+            faults: Faults::default(),
             swept: Swept::default(),
             key_changes: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,

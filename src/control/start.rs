@@ -199,6 +199,7 @@ fn start_loops(loops: &mut Loops, inbox: Inbox, (schedule, jobs): (&Arc<Passes>,
     loops.start("images", loops::images::run);
     loops.start("kept", loops::kept::run);
     loops.start("disks", loops::disks::run);
+    loops.start("closing", loops::closing::run);
     loops.start("directories", loops::directories::run);
     loops.start("retention", loops::retention::run);
     loops.start("tunnels", tunnels::run);

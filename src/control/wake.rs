@@ -16,6 +16,7 @@ pub(crate) struct Bells {
     pub(crate) sightings: Bell,
     pub(crate) images: Bell,
     pub(crate) directories: Bell,
+    pub(crate) closing: Bell,
 }
 
 /// One loop's bell.

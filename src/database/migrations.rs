@@ -21,6 +21,7 @@ mod m0014_tasks_address;
 mod m0015_list_indices;
 mod m0017_retention;
 mod m0018_identity;
+mod m0019_closed_nodes;
 
 pub(crate) struct Migrator;
 
@@ -43,6 +44,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0015_list_indices::Migration),
             Box::new(m0017_retention::Migration),
             Box::new(m0018_identity::Migration),
+            Box::new(m0019_closed_nodes::Migration),
         ]
     }
 }

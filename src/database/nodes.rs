@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-use protocol::cluster::NodeSettings;
+use protocol::cluster::{Closed, NodeSettings};
 use protocol::ids::NodeName;
 use protocol::resources::{Capacity, Taken};
 use protocol::time::Timestamp;
@@ -28,6 +28,8 @@ pub struct NodeRecord {
     pub draining: bool,
     /// And what is there is to go at once.
     pub emptied: bool,
+    /// Why it takes nothing new by itself, when it does not.
+    pub closed: Option<Closed>,
     /// As last seen; `None`: nobody has looked yet.
     pub observed: Option<NodeObserved>,
 }
@@ -51,8 +53,8 @@ pub struct NodeObserved {
     pub taken: Taken,
 }
 
-/// Stores a node, or other settings of the one of that name: whether it drains and what was seen
-/// of it stay.
+/// Stores a node, or other settings of the one of that name: whether it drains or is closed and what
+/// was seen of it stay.
 ///
 /// # Errors
 /// See [`crate::Error`].
@@ -67,6 +69,7 @@ pub async fn save(
         from_file: Set(from_file),
         draining: Set(false),
         emptied: Set(false),
+        closed: ActiveValue::NotSet,
         reachable: ActiveValue::NotSet,
         problem: ActiveValue::NotSet,
         last_seen: ActiveValue::NotSet,
@@ -95,6 +98,33 @@ pub async fn set_draining(
 ) -> Result<bool> {
     let (draining, emptied) = (Set(draining), Set(emptied));
     change(conn, name, row::ActiveModel { draining, emptied, ..Default::default() }).await
+}
+
+/// Takes nothing new by itself, for that reason. `false`: there is no such node.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn close_for(
+    conn: &impl ConnectionTrait,
+    name: &NodeName,
+    closed: &Closed,
+) -> Result<bool> {
+    let closed = Set(Some(to_json(closed)));
+    change(conn, name, row::ActiveModel { closed, ..Default::default() }).await
+}
+
+/// Is closed by itself no more. `false`: it was not.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn open(conn: &impl ConnectionTrait, name: &NodeName) -> Result<bool> {
+    let done = row::Entity::update_many()
+        .set(row::ActiveModel { closed: Set(None), ..Default::default() })
+        .filter(row::Column::Name.eq(name.as_str()))
+        .filter(row::Column::Closed.is_not_null())
+        .exec(conn)
+        .await?;
+    Ok(done.rows_affected == 1)
 }
 
 /// No node is described in the configuration file any more: what it still says is saved again.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{GpuType, GroupName, NodeName, UserName, VirtualClusterName};
+use crate::ids::{GpuType, GroupName, JobKey, NodeName, UserName, VirtualClusterName};
 use crate::resources::PortRange;
+use crate::time::Timestamp;
 
 mod mistakes;
 
@@ -119,10 +120,35 @@ pub enum GpuRuntime {
 pub enum NodeCondition {
     /// It answers and takes tasks.
     Ready,
-    /// It answers; an administrator wants it empty.
+    /// It answers; an administrator wants it empty, or it was [`Closed`] by itself.
     Draining,
     /// It does not answer.
     Unreachable,
+}
+
+/// Why a node takes nothing new though nobody said so: it failed to start what it was given, and a
+/// container of ours as well.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Closed {
+    /// Since when.
+    pub since: Timestamp,
+    /// The engine's words about our own container.
+    pub message: String,
+    /// What it had failed to start before, of each job the last, oldest first.
+    pub failures: Vec<StartFailure>,
+}
+
+/// A task that a node failed to start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartFailure {
+    /// When.
+    pub at: Timestamp,
+    /// The task's job.
+    pub job: JobKey,
+    /// Its image.
+    pub image: String,
+    /// The engine's words.
+    pub message: String,
 }
 
 /// A virtual cluster's share and users.

@@ -434,8 +434,12 @@ impl Config {
     pub fn rules(&self) -> control::Rules {
         let TokensConfig { longest_days, without_end } = self.tokens;
         let tokens = control::TokenRules { longest_days, without_end };
-        let retention = self.retention.retention();
-        control::Rules { tokens, private_jobs: self.jobs.private, retention }
+        control::Rules {
+            tokens,
+            private_jobs: self.jobs.private,
+            retention: self.retention.retention(),
+            closed_nodes: control::ClosedNodes::default(),
+        }
     }
 
     /// The most bytes of one user's saved images.

@@ -139,6 +139,9 @@ fn node_gauges(text: &mut String, nodes: &[api::cluster::NodeView]) {
         let count = nodes.iter().filter(|node| node.condition == condition).count();
         line(text, "nodes", &format!("condition=\"{word}\""), count as f64);
     }
+    gauge(text, "nodes_closed", "Nodes that were closed since they failed to start containers");
+    let closed = nodes.iter().filter(|node| node.closed.is_some()).count();
+    line(text, "nodes_closed", "", closed as f64);
     let gpus = || nodes.iter().flat_map(|node| &node.gpus);
     gauge(text, "gpus", "GPUs of all nodes");
     line(text, "gpus", "", gpus().count() as f64);

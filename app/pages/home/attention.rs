@@ -1,7 +1,8 @@
 use api::cluster::Silent;
 use leptos::prelude::*;
+use protocol::ids::NodeName;
 
-use crate::i18n::{told, tr};
+use crate::i18n::{Texts, told, tr};
 use crate::pages::home::Home;
 use crate::parts::loaded::Loaded;
 use crate::parts::send_form::SendForm;
@@ -9,7 +10,10 @@ use crate::sending::Sending;
 use crate::server_fns::home::{FailedLately, HomeView};
 use crate::{address, time};
 
-/// Jobs of the reader that failed lately, and nodes that do not answer.
+/// Picks a sentence about so many nodes.
+type Words = fn(&'static Texts) -> fn(u64) -> String;
+
+/// Jobs of the reader that failed lately, and nodes that do not answer or start nothing.
 #[component]
 pub(crate) fn Attention(home: Home, dismiss: Sending) -> impl IntoView {
     view! {
@@ -28,22 +32,30 @@ pub(crate) fn Attention(home: Home, dismiss: Sending) -> impl IntoView {
 
 #[component]
 fn Points(failed: FailedLately, silent: Silent, dismiss: Sending) -> impl IntoView {
-    let Silent { count, names } = silent;
-    let all_well = (failed.count + count == 0)
+    let Silent { count, names, closed, closed_names } = silent;
+    let all_well = (failed.count + count + closed == 0)
         .then(|| view! { <p class="hint">{tr(|t| t.home.all_well)}</p> });
     let failed = (failed.count > 0).then(|| view! { <FailedJobs failed=failed dismiss=dismiss/> });
+    let unreachable = (count > 0).then(|| {
+        view! { <SomeNodes count=count names=names words=|t| t.home.unreachable_nodes/> }
+    });
+    let closed = (closed > 0).then(|| {
+        view! { <SomeNodes count=closed names=closed_names words=|t| t.home.closed_nodes/> }
+    });
+    view! { {all_well} <ul class="points">{failed} {unreachable} {closed}</ul> }
+}
+
+/// How many nodes are in a bad way, and the first of them.
+#[component]
+fn SomeNodes(count: u64, names: Vec<NodeName>, words: Words) -> impl IntoView {
     let names = names.into_iter().map(|name| {
         view! { <a href=address::node(&name)>{name.to_string()}</a> " " }
     });
-    let names = names.collect_view();
-    let unreachable = (count > 0).then(|| {
-        view! {
-            <li class="point point--failed">
-                {told(move |t| (t.home.unreachable_nodes)(count))} {tr(|t| t.common.colon)} {names}
-            </li>
-        }
-    });
-    view! { {all_well} <ul class="points">{failed} {unreachable}</ul> }
+    view! {
+        <li class="point point--failed">
+            {told(move |t| words(t)(count))} {tr(|t| t.common.colon)} {names.collect_view()}
+        </li>
+    }
 }
 
 /// How many have failed, the way to them, and to hear no more of these.

@@ -7,6 +7,7 @@ use std::time::Instant;
 use api::changes::Change;
 use engine::{Engine, EngineError};
 use futures::StreamExt;
+use protocol::cluster::StartFailure;
 use protocol::epoch::Epoch;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::TaskKey;
@@ -22,6 +23,7 @@ use crate::container::images;
 use crate::container::public_keys;
 use crate::known::own_failures::Ours;
 use crate::shared::Shared;
+use crate::wake::now;
 
 mod attempt;
 mod container;
@@ -178,6 +180,7 @@ async fn begin(
     }
     allowed?;
     engine.start(&name).await.map_err(LaunchError::Start)?;
+    launch.shared.faults.started(&launch.place()?.node, &launch.role()?.image);
     tell_if_changed(launch, &admitted).await;
     Ok(())
 }
@@ -281,13 +284,31 @@ fn failed(launch: &Launch, error: LaunchError) -> Launched {
         // What is recorded of the job does not fit together.
         (Err(_), _) | (_, Err(_)) => Consequence::PutOff(Ours::Records),
     };
+    if let Some(words) = consequence.of_node() {
+        count(launch, words);
+    }
     match consequence {
         Consequence::PutOff(ours) => {
             put_off(launch, ours, &words);
             Launched::PutOff
         }
         Consequence::TriedAgain(cause) => Launched::Failed(cause),
-        Consequence::Final(exit) => Launched::GivenUp(exit),
+        Consequence::Final(exit) | Consequence::Elsewhere(exit) => Launched::GivenUp(exit),
+    }
+}
+
+/// Counts it against the node that its engine could not start the task.
+fn count(launch: &Launch, words: &str) {
+    let Launch { shared, attempt, .. } = launch;
+    let (Ok(place), Ok(role)) = (launch.place(), launch.role()) else { return };
+    let failure = StartFailure {
+        at: now(),
+        job: attempt.key.clone(),
+        image: role.image.clone(),
+        message: words.to_owned(),
+    };
+    if shared.faults.failed(&place.node, attempt.job, failure, Instant::now()) {
+        shared.bells.closing.ring();
     }
 }
 

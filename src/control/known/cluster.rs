@@ -140,13 +140,14 @@ impl Cluster {
 
 /// Whether nothing is new of a node but when it answered last.
 fn is_same(one: &NodeRecord, other: &NodeRecord) -> bool {
-    let NodeRecord { settings, from_file, draining, emptied, observed } = one;
+    let NodeRecord { settings, from_file, draining, emptied, closed, observed } = one;
     let as_seen = match (observed, &other.observed) {
         (Some(one), Some(other)) => says_the_same(one, other),
         (one, other) => one == other,
     };
     as_seen
         && (from_file, draining, emptied) == (&other.from_file, &other.draining, &other.emptied)
+        && *closed == other.closed
         && *settings == other.settings
 }
 
@@ -177,7 +178,9 @@ pub(crate) fn tasks_address(node: &NodeRecord) -> String {
 /// Whether a node takes tasks.
 pub(crate) fn condition(node: &NodeRecord) -> NodeCondition {
     match &node.observed {
-        Some(observed) if observed.reachable && node.draining => NodeCondition::Draining,
+        Some(observed) if observed.reachable && (node.draining || node.closed.is_some()) => {
+            NodeCondition::Draining
+        }
         Some(observed) if observed.reachable => NodeCondition::Ready,
         Some(_) | None => NodeCondition::Unreachable,
     }
@@ -287,7 +290,14 @@ mod tests {
             "name": name, "address": "10.0.0.1", "endpoint": "sim://", "cpus": 8, "memory_mb": 1000,
         });
         let settings = serde_json::from_value(settings).unwrap();
-        NodeRecord { settings, from_file: false, draining: false, emptied: false, observed: None }
+        NodeRecord {
+            settings,
+            from_file: false,
+            draining: false,
+            emptied: false,
+            closed: None,
+            observed: None,
+        }
     }
 
     #[test]

@@ -59,7 +59,14 @@ mod tests {
             "gpus": [{"type": "A100", "count": 8}],
         });
         let settings = serde_json::from_value(settings).unwrap();
-        NodeRecord { settings, from_file: false, draining: true, emptied: false, observed: None }
+        NodeRecord {
+            settings,
+            from_file: false,
+            draining: true,
+            emptied: false,
+            closed: None,
+            observed: None,
+        }
     }
 
     #[test]

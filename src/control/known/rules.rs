@@ -1,4 +1,4 @@
-//! What an installation decides about accounts and jobs.
+//! What an installation decides about accounts, jobs and nodes.
 
 use std::time::Duration;
 
@@ -20,6 +20,21 @@ pub struct Rules {
     pub private_jobs: bool,
     /// For how long what is over is remembered.
     pub retention: Retention,
+    /// How nodes come back that fail to start what they are given.
+    pub closed_nodes: ClosedNodes,
+}
+
+/// How nodes come back that were closed since they failed to start what they were given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClosedNodes {
+    /// So long after one was closed it is tried for the first time; the pauses then double.
+    pub tried_after: Duration,
+}
+
+impl Default for ClosedNodes {
+    fn default() -> Self {
+        Self { tried_after: Duration::from_secs(30) }
+    }
 }
 
 /// How long tokens may live.

@@ -205,6 +205,7 @@ mod tests {
             simulated: true,
             condition: NodeCondition::Ready,
             emptied: false,
+            closed: None,
             problem: None,
             last_seen: None,
             engine: None,

@@ -20,7 +20,7 @@ use super::{effects, node_map, views};
 use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
 use crate::error::{database, internal};
-use crate::known::cluster::{condition, scheduler_node};
+use crate::known::cluster::{Cluster, condition, scheduler_node};
 use crate::known::queue::Queue;
 use crate::known::refresh;
 use crate::records::audit::{Note, difference};
@@ -97,12 +97,11 @@ impl Nodes for Ops {
 
     async fn silent(&self, _everybody: &Actor) -> Result<Silent> {
         let cluster = self.0.cluster();
-        let silent = || {
-            let nodes = cluster.nodes.iter();
-            nodes.filter(|node| condition(node) == NodeCondition::Unreachable)
-        };
-        let names = silent().take(Silent::NAMED).map(|node| node.settings.name.clone());
-        Ok(Silent { count: silent().count() as u64, names: names.collect() })
+        let (count, names) = some(&cluster, |node| condition(node) == NodeCondition::Unreachable);
+        let (closed, closed_names) = some(&cluster, |node| {
+            node.closed.is_some() && condition(node) != NodeCondition::Unreachable
+        });
+        Ok(Silent { count, names, closed, closed_names })
     }
 
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
@@ -162,6 +161,9 @@ impl Nodes for Ops {
         let entry = note(AuditAction::NodeDrained, name, detail.to_owned()).by(actor);
         let set = async |t: &Transaction| {
             let there = database::nodes::set_draining(t, name, draining, emptied).await?;
+            if drain == Drain::Off {
+                database::nodes::open(t, name).await?;
+            }
             if there {
                 database::audit::insert(t, &entry).await?;
             }
@@ -171,6 +173,9 @@ impl Nodes for Ops {
         if !set.map_err(database)? {
             return Err(missing(name));
         }
+        if drain == Drain::Off {
+            self.0.faults.forget(name);
+        }
         tracing::info!(by = %actor.user, node = %name, ?drain, "node draining changed");
         self.changed(name).await
     }
@@ -179,7 +184,8 @@ impl Nodes for Ops {
         administrators_only(actor)?;
         let cluster = self.0.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
-        let after = NodeRecord { draining: drain != Drain::Off, ..node.clone() };
+        let closed = node.closed.clone().filter(|_| drain != Drain::Off);
+        let after = NodeRecord { draining: drain != Drain::Off, closed, ..node.clone() };
         let effect =
             effects::of(&self.0, Change::Condition(name.clone(), condition(&after))).await?;
         Ok(match drain {
@@ -205,9 +211,17 @@ impl Nodes for Ops {
             database::audit::insert(t, &entry).await.map(Ok)
         };
         self.0.write(remove).await.map_err(database)??;
+        self.0.faults.forget(name);
         tracing::info!(by = %actor.user, node = %name, "node removed");
         self.changed(name).await
     }
+}
+
+/// How many nodes are so, and the first of them.
+fn some(cluster: &Cluster, are: impl Fn(&NodeRecord) -> bool) -> (u64, Vec<NodeName>) {
+    let those = || cluster.records().filter(|node| are(node));
+    let names = those().take(Silent::NAMED).map(|node| node.settings.name.clone());
+    (those().count() as u64, names.collect())
 }
 
 /// A node as it will be: what its settings do not say, its engine does.
@@ -227,7 +241,14 @@ async fn new(settings: NodeSettings, engine: &dyn Engine) -> Result<NodeRecord> 
         taken: Taken::default(),
     };
     let observed = Some(observed);
-    Ok(NodeRecord { settings, from_file: false, draining: false, emptied: false, observed })
+    Ok(NodeRecord {
+        settings,
+        from_file: false,
+        draining: false,
+        emptied: false,
+        closed: None,
+        observed,
+    })
 }
 
 fn note(action: AuditAction, name: &NodeName, detail: String) -> Note {

@@ -12,7 +12,7 @@ use database::jobs::JobRow;
 use database::nodes::NodeRecord;
 use database::tasks::Task;
 use protocol::amount::Amount;
-use protocol::cluster::VirtualClusterSettings;
+use protocol::cluster::{Closed, VirtualClusterSettings};
 use protocol::ids::GpuType;
 use protocol::placement::TaskPlacement;
 use protocol::resources::Gpu;
@@ -136,6 +136,7 @@ pub(super) fn node(
         at_portal: shared.of_nodes.portal.is_exposed_to(&node.settings),
         condition: condition(node),
         emptied: node.emptied,
+        closed: node.closed.clone().map(|closed| shown(actor, closed)),
         problem: observed.and_then(|seen| seen.problem.clone()),
         last_seen: answered.or(observed.and_then(|seen| seen.last_seen)),
         engine: observed.and_then(|seen| seen.engine.clone()),
@@ -146,6 +147,14 @@ pub(super) fn node(
         labels: node.settings.labels.clone(),
         capacity,
         used,
+    }
+}
+
+/// Whose tasks a node failed to start is nobody else's business.
+fn shown(actor: &Actor, closed: Closed) -> Closed {
+    match actor.admin {
+        true => closed,
+        false => Closed { failures: Vec::new(), ..closed },
     }
 }
 

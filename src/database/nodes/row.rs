@@ -14,6 +14,7 @@ pub(crate) struct Model {
     pub from_file: bool,
     pub draining: bool,
     pub emptied: bool,
+    pub closed: Option<String>,
     pub reachable: Option<bool>,
     pub problem: Option<String>,
     pub last_seen: Option<i64>,
@@ -45,6 +46,7 @@ impl Model {
             from_file: self.from_file,
             draining: self.draining,
             emptied: self.emptied,
+            closed: row.json_if(self.closed.as_ref())?,
             observed,
         })
     }

@@ -56,11 +56,22 @@ pub(super) enum Consequence {
     TriedAgain(Cause),
     /// Another try would come to the same.
     Final(Exit),
+    /// The same, and its node's engine has nothing to do with it.
+    Elsewhere(Exit),
 }
 
 impl Consequence {
     fn ends(cause: Cause) -> Self {
-        Self::Final(Exit { code: None, cause, evidence: Vec::new() })
+        Self::Final(without_code(cause))
+    }
+
+    /// The words of the node's engine, where it is the engine that failed and nobody else.
+    pub(super) fn of_node(&self) -> Option<&str> {
+        match self {
+            Self::TriedAgain(Cause::EngineFailed { message, .. })
+            | Self::Final(Exit { cause: Cause::EngineFailed { message, .. }, .. }) => Some(message),
+            Self::PutOff(_) | Self::TriedAgain(_) | Self::Final(_) | Self::Elsewhere(_) => None,
+        }
     }
 }
 
@@ -80,11 +91,15 @@ impl LaunchError {
             Self::Job(message) => Consequence::ends(Cause::ContainerRefused { message }),
             Self::Quarantined(_) => {
                 let (node, message) = (node.clone(), self.to_string());
-                Consequence::ends(Cause::EngineFailed { node, message })
+                Consequence::Elsewhere(without_code(Cause::EngineFailed { node, message }))
             }
             Self::Moved => Consequence::ends(Cause::NodeLost { node: node.clone() }),
         }
     }
+}
+
+fn without_code(cause: Cause) -> Exit {
+    Exit { code: None, cause, evidence: Vec::new() }
 }
 
 fn of_engine(error: EngineError, node: &NodeName, image: &str) -> Consequence {
@@ -228,7 +243,8 @@ mod tests {
     #[test]
     fn what_has_its_place_is_the_platforms_and_it_goes_elsewhere() {
         let found = consequence(LaunchError::Quarantined("berth-c-7-a0-r0-t0-n0".to_owned()));
-        let Consequence::Final(Exit { cause, .. }) = found else { panic!("{found:?}") };
+        assert_eq!(found.of_node(), None, "its engine did nothing wrong");
+        let Consequence::Elsewhere(Exit { cause, .. }) = found else { panic!("{found:?}") };
         assert_eq!(cause.blame(), Blame::Platform);
         assert!(cause.to_string().contains("berth-c-7-a0-r0-t0-n0"), "{cause}");
     }
@@ -256,5 +272,30 @@ mod tests {
         let started = consequence(LaunchError::Start(EngineError::Refused(absent.to_owned())));
         let Consequence::Final(exit) = started else { panic!("{started:?}") };
         assert_eq!((exit.code, exit.cause), (Some(127), Cause::CommandNotFound));
+    }
+
+    #[test]
+    fn what_a_node_lacks_is_tried_elsewhere_and_counted_against_it() {
+        for error in [
+            LaunchError::Engine(EngineError::Broken(text())),
+            LaunchError::Start(EngineError::Broken(text())),
+            LaunchError::Image(EngineError::Broken(text())),
+        ] {
+            let consequence = consequence(error);
+            assert_eq!(consequence.of_node(), Some(text().as_str()));
+            let Consequence::Final(exit) = consequence else { panic!("{consequence:?}") };
+            assert_eq!(exit.cause.blame(), Blame::Platform);
+        }
+        let again = consequence(LaunchError::Start(EngineError::Failed(text())));
+        assert!(again.of_node().is_some(), "{again:?}");
+        // A registry that is out of reach says nothing of the node, nor does what is ours.
+        for error in [
+            LaunchError::Image(EngineError::Failed(text())),
+            LaunchError::Engine(no_image()),
+            LaunchError::Engine(EngineError::Refused(text())),
+            LaunchError::Sealed,
+        ] {
+            assert_eq!(consequence(error).of_node(), None);
+        }
     }
 }

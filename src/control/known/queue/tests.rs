@@ -101,6 +101,7 @@ pub(crate) fn node(name: &str) -> NodeRecord {
         from_file: false,
         draining: false,
         emptied: false,
+        closed: None,
         observed: Some(NodeObserved {
             reachable: true,
             problem: None,

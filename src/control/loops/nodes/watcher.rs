@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::sorting::{Sorted, Sorter, Unsorted};
 use super::volumes::{self, Volumes};
+use crate::container::probe;
 use crate::known::cluster::{Contact, Observation, wanted};
 use crate::known::quarantine::Held;
 use crate::known::sightings::says_the_same;
@@ -308,6 +309,8 @@ impl Watcher {
     /// Notes which containers of other clusters are there, for administrators to know.
     async fn meet_strangers(&self, engine: &dyn Engine) -> engine::Result<()> {
         let mut strangers: Vec<Stranger> = engine.strangers(&self.shared.installation).await?;
+        let own = probe::cluster(&self.shared);
+        strangers.retain(|stranger| stranger.cluster != own);
         strangers.sort_by(|one, other| one.name.cmp(&other.name));
         strangers.truncate(STRANGERS);
         if self.shared.quarantine.set_strangers(&self.name, strangers) {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod accounts;
+mod blame;
 mod crash;
 mod drains;
 mod files;

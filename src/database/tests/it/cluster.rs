@@ -1,6 +1,6 @@
 use database::nodes::{self, NodeObserved};
 use database::virtual_clusters;
-use protocol::cluster::{NodeSettings, Share, VirtualClusterSettings};
+use protocol::cluster::{Closed, NodeSettings, Share, StartFailure, VirtualClusterSettings};
 use protocol::resources::{Capacity, Gpu, Taken};
 
 use crate::stage::{at, node, on_both, user, vc, write};
@@ -66,6 +66,25 @@ on_both! {
         assert_eq!((found.draining, found.emptied, found.observed), (true, true, Some(seen())));
         let other = nodes::get(stage.db.read(), &node("n2")).await?.unwrap();
         assert_eq!((other.draining, other.observed), (false, None));
+    }
+
+    async fn a_node_stays_closed_until_it_is_opened(stage) {
+        write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
+        let failure = StartFailure {
+            at: at(60), job: "ada~train".parse().unwrap(), image: "berth/base".to_owned(),
+            message: "no driver".to_owned(),
+        };
+        let message = "no driver".to_owned();
+        let closed = Closed { since: at(70), message, failures: vec![failure] };
+        assert!(write!(stage, |tx| nodes::close_for(&tx, &node("n1"), &closed)));
+        assert!(!write!(stage, |tx| nodes::close_for(&tx, &node("n2"), &closed)));
+        write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.9.9.9"), false));
+        let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
+        assert_eq!((found.closed, found.draining), (Some(closed), false));
+        assert!(write!(stage, |tx| nodes::open(&tx, &node("n1"))));
+        let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
+        assert_eq!(found.closed, None);
+        assert!(!write!(stage, |tx| nodes::open(&tx, &node("n1"))), "it is open already");
     }
 
     async fn what_is_seen_of_many_nodes_is_stored_at_once(stage) {

@@ -1,8 +1,13 @@
 //! What people write, in the markup of pages that the server renders for others.
 
+use engine::EngineError;
+use engine::simulated::Simulated;
+use protocol::cluster::{Closed, NodeSettings, StartFailure};
+use protocol::ids::NodeName;
+use protocol::time::Timestamp;
 use serde_json::json;
 
-use crate::hall::Hall;
+use crate::hall::{Hall, actor};
 
 /// Ends the field that shows it, and goes on as a form that makes an administrator and a page that
 /// leads elsewhere.
@@ -110,4 +115,50 @@ async fn a_first_line_break_is_kept() {
         hall.client.get("/submit?text=%0A%0Aa%20%26lt%3B", &[("authorization", &token)]).await;
     // HTML drops the first one.
     assert!(answer.text.contains(">\n\n\na &amp;lt;</textarea>"), "{}", answer.text);
+}
+
+/// A node that was closed since it starts nothing, and goes on starting nothing.
+async fn close(hall: &Hall, name: &NodeName) {
+    Simulated::handle(name.as_str()).set_start_error(Some(EngineError::Broken("no driver".into())));
+    let node = NodeSettings::new(name.clone(), "10.0.0.7", format!("sim://{name}"));
+    let nodes = &hall.control.backend.nodes;
+    nodes.save(&actor("admin"), node.clone()).await.unwrap();
+    let failure = StartFailure {
+        at: Timestamp(1_000),
+        job: "alice~train".parse().unwrap(),
+        image: "berth/base".to_owned(),
+        message: "the engine failed: busy".to_owned(),
+    };
+    let message = "the node cannot do it: no driver".to_owned();
+    let closed = Closed { since: Timestamp(2_000), message, failures: vec![failure] };
+    let transaction = hall.control.database().begin().await.unwrap();
+    assert!(database::nodes::close_for(&transaction, name, &closed).await.unwrap());
+    transaction.commit().await.unwrap();
+    // Who saves it has it read again.
+    nodes.save(&actor("admin"), node).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_closed_node_says_why_in_the_readers_language() {
+    let hall = Hall::open().await;
+    let name: NodeName = "closed-on-pages".parse().unwrap();
+    close(&hall, &name).await;
+    let page = format!("/nodes/{name}");
+    for (language, words) in [
+        ("en", ["it fails to start tasks", "the node cannot do it: no driver", "let it at once"]),
+        ("zh-CN", ["无法在该节点上启动任务", "该节点无法完成：no driver", "管理员也可立即恢复"]),
+    ] {
+        let bearer = format!("Bearer {}", hall.token("admin"));
+        let headers = [("authorization", bearer.as_str()), ("accept-language", language)];
+        let shown = hall.client.get(&page, &headers).await;
+        assert_eq!(shown.status, 200);
+        for word in words.into_iter().chain(["/jobs/alice/train", "berth/base"]) {
+            assert!(shown.text.contains(word), "{language}: {word}");
+        }
+        let bearer = format!("Bearer {}", hall.token("bob"));
+        let headers = [("authorization", bearer.as_str()), ("accept-language", language)];
+        let others = hall.client.get(&page, &headers).await;
+        assert!(others.text.contains(words[0]) && !others.text.contains("/jobs/alice/train"));
+    }
+    hall.control.shutdown().await;
 }

@@ -1,0 +1,154 @@
+//! A container of ours that does nothing, to see whether a node starts containers like those of tasks. It
+//! is none of the installation's: no loop takes it for a task's.
+//!
+//! One that a server left behind when it ended in the midst of it goes with the next one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use database::nodes::NodeRecord;
+use engine::{ContainerSpec, Engine, EngineError, GpuDevice, Network};
+use protocol::cluster::NodeNetwork;
+use protocol::guest::GuestConfig;
+use protocol::ids::{JobId, TaskKey};
+
+use crate::container::endpoint;
+use crate::known::cluster::capacity;
+use crate::shared::Shared;
+
+/// All of it may take so long, or the node is not well.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// What it may take, in MiB.
+const MEMORY: u64 = 64;
+
+/// Whether a node starts a container of one of these images. What an image alone is to blame for says
+/// nothing of the node.
+pub(crate) async fn probe(
+    shared: &Shared,
+    node: &NodeRecord,
+    engine: &dyn Engine,
+    images: &[String],
+) -> engine::Result<()> {
+    let tried = tokio::time::timeout(PATIENCE, with_images(shared, node, engine, images)).await;
+    let silent = || EngineError::Unreachable(format!("no answer within {} s", PATIENCE.as_secs()));
+    tried.unwrap_or_else(|_| Err(silent()))
+}
+
+async fn with_images(
+    shared: &Shared,
+    node: &NodeRecord,
+    engine: &dyn Engine,
+    images: &[String],
+) -> engine::Result<()> {
+    let mut failed = Ok(());
+    for image in images {
+        match with_image(shared, node, engine, image).await {
+            Ok(()) => return Ok(()),
+            Err(error) if is_of_image(&error) => {}
+            Err(error) => failed = Err(error),
+        }
+    }
+    failed
+}
+
+fn is_of_image(error: &EngineError) -> bool {
+    match error {
+        EngineError::NoImage { .. }
+        | EngineError::Refused(_)
+        | EngineError::Denied(_)
+        | EngineError::Content(_)
+        | EngineError::PortTaken(_) => true,
+        EngineError::Unreachable(_)
+        | EngineError::NoContainer(_)
+        | EngineError::Failed(_)
+        | EngineError::Broken(_)
+        | EngineError::Endpoint { .. } => false,
+    }
+}
+
+async fn with_image(
+    shared: &Shared,
+    node: &NodeRecord,
+    engine: &dyn Engine,
+    image: &str,
+) -> engine::Result<()> {
+    let spec = spec(shared, node, image)?;
+    let name = spec.name();
+    engine.remove(&name).await?;
+    let started = start(shared, engine, spec).await;
+    if let Err(error) = engine.remove(&name).await {
+        tracing::warn!(node = %node.settings.name, %error, "a container of ours stays there");
+    }
+    started
+}
+
+async fn start(
+    shared: &Shared,
+    engine: &dyn Engine,
+    mut spec: ContainerSpec,
+) -> engine::Result<()> {
+    if let Some(guest) = &shared.guest {
+        let volume = engine.provide(&guest.volume, &spec.image, &guest.archive).await?;
+        let config = config(spec.network != Network::Host);
+        spec.guest = Some(engine::Guest { volume, config });
+    }
+    engine.create(&spec).await?;
+    engine.start(&spec.name()).await
+}
+
+/// What containers of ours are told apart by from those of tasks.
+pub(crate) fn cluster(shared: &Shared) -> String {
+    format!("{}-probe", shared.installation)
+}
+
+/// With all GPUs that are well: they stay with whoever holds them.
+fn spec(shared: &Shared, node: &NodeRecord, image: &str) -> engine::Result<ContainerSpec> {
+    let gpus = capacity(node).gpus.into_iter().filter(|gpu| gpu.healthy);
+    let network = network(shared, node)?;
+    Ok(ContainerSpec {
+        cluster: cluster(shared),
+        key: TaskKey { job: JobId(0), attempt: 0, role: 0, index: 0, retry: 0 },
+        epoch: shared.epoch,
+        labels: BTreeMap::new(),
+        image: image.to_owned(),
+        command: "exit 0".into(),
+        guest: None,
+        code: None,
+        folders: Vec::new(),
+        job_env: Arc::from([]),
+        env: Vec::new(),
+        cpus: 1,
+        memory_mb: MEMORY,
+        shm_mb: MEMORY,
+        gpus: gpus.map(|gpu| GpuDevice { index: gpu.index, uuid: gpu.uuid }).collect(),
+        gpu_runtime: node.settings.gpu_runtime,
+        infiniband: false,
+        network,
+    })
+}
+
+fn network(shared: &Shared, node: &NodeRecord) -> engine::Result<Network> {
+    match shared.of_nodes.portal.network(&node.settings) {
+        NodeNetwork::Host => Ok(Network::Host),
+        NodeNetwork::Bridge => {
+            let address = node.observed.as_ref().and_then(|observed| observed.tasks_address);
+            let none = || EngineError::Failed("its tasks have no address".to_owned());
+            let name = endpoint::network(&shared.installation);
+            Ok(Network::Bridge { name, address: address.ok_or_else(none)?, ports: Vec::new() })
+        }
+    }
+}
+
+fn config(own_network: bool) -> String {
+    let config = GuestConfig {
+        command: "exit 0".to_owned(),
+        start_in: None,
+        code_name: None,
+        keep_on_failure_secs: None,
+        ports: Vec::new(),
+        own_network,
+        ssh: None,
+    };
+    serde_json::to_string(&config).expect("texts and numbers can always be written")
+}
