@@ -96,6 +96,15 @@ pub(crate) fn named(what: impl ToString) -> impl FnOnce(DbErr) -> Error {
     }
 }
 
+/// Whether SQLite does not understand a statement, or cannot do it with the tables that there are. Of
+/// the failures of a statement these leave its transaction as it was.
+pub(crate) fn is_of_schema(error: &DbErr) -> bool {
+    let Some(sqlx::Error::Database(database)) = sqlx_cause(error) else { return false };
+    // SQLITE_ERROR.
+    database.try_downcast_ref::<sqlx::sqlite::SqliteError>().is_some()
+        && database.code().is_some_and(|code| code == "1")
+}
+
 /// Whose fault a failure is.
 enum Fault {
     Damaged,
@@ -143,11 +152,14 @@ fn sqlite_fault(code: &str) -> Fault {
     }
 }
 
-/// Classes of SQLSTATE: connection, authorisation, rollback, resources, operator, system, damage.
+/// Classes of SQLSTATE: connection, authorisation, rollback, resources, operator, system, damage. Of
+/// others: nothing may be written (by a server that is not the first one), a transaction was ended
+/// for taking too long, somebody else holds a lock.
 fn postgres_fault(code: &str) -> Fault {
-    match code.get(..2) {
-        Some("08" | "28" | "3D" | "40" | "53" | "57" | "58") => Fault::Passing,
-        Some("XX") => Fault::Damaged,
+    match (code, code.get(..2)) {
+        ("25006" | "25P03" | "55P03", _)
+        | (_, Some("08" | "28" | "3D" | "40" | "53" | "57" | "58")) => Fault::Passing,
+        (_, Some("XX")) => Fault::Damaged,
         _ => Fault::Ours,
     }
 }

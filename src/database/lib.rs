@@ -28,13 +28,15 @@ pub mod user_names;
 pub mod users;
 pub mod virtual_clusters;
 
+mod bounded;
 mod convert;
 mod error;
 mod migrations;
 mod open;
+mod pulse;
 mod transaction;
 
 pub use error::{Error, Result};
-pub use open::Database;
+pub use open::{Database, Limits};
 pub use sea_orm::ConnectionTrait;
 pub use transaction::Transaction;

@@ -1,10 +1,12 @@
 //! The tables' history: append-only, one file a step, the same steps on both databases.
 
-use sea_orm::{ConnectionTrait, DatabaseConnection, DbBackend, TransactionTrait};
+use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend};
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
-use crate::Result;
+use crate::open::begin_writing;
+use crate::{Error, Result, settings};
 
+mod half_done;
 mod m0001_first_tables;
 mod m0002_public_keys;
 mod m0003_audit;
@@ -49,20 +51,57 @@ impl MigratorTrait for Migrator {
     }
 }
 
-/// Applies the steps that are missing. Of several servers that start together on PostgreSQL, one
-/// does and the others wait.
+/// The version that is being built.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The setting that says which version last used the tables.
+const USED_BY: &str = "version";
+
+/// Applies the steps that are missing, all of them in one transaction: whatever ends it on the way
+/// leaves the database as it was. Of several servers that start together on PostgreSQL, one does and
+/// the others wait.
 pub(crate) async fn run(connection: &DatabaseConnection) -> Result<()> {
-    match connection.get_database_backend() {
-        DbBackend::Postgres => {
-            let turn = connection.begin().await?;
-            // Any number will do, if only every Berth takes the same.
-            turn.execute_unprepared("SELECT pg_advisory_xact_lock(4919246510)").await?;
-            Migrator::up(connection, None).await?;
-            turn.commit().await?;
+    let turn = begin_writing(connection).await?;
+    if turn.get_database_backend() == DbBackend::Postgres {
+        // A large table takes its time, and who waits for it waits as long.
+        for limit in ["statement_timeout", "lock_timeout"] {
+            turn.execute_unprepared(&format!("SET LOCAL {limit} = 0")).await?;
         }
-        _ => Migrator::up(connection, None).await?,
+        // Any number will do, if only every Berth takes the same.
+        turn.execute_unprepared("SELECT pg_advisory_xact_lock(4919246510)").await?;
     }
-    Ok(())
+    let unknown = unknown(&turn).await?;
+    if !unknown.is_empty() {
+        return Err(newer(&turn, &unknown).await);
+    }
+    Migrator::up(&turn, None).await?;
+    if settings::get(&turn, USED_BY).await?.as_deref() != Some(VERSION) {
+        settings::set(&turn, USED_BY, VERSION).await?;
+    }
+    Ok(turn.commit().await?)
+}
+
+/// The steps that were applied and that this version does not have.
+async fn unknown(turn: &DatabaseTransaction) -> Result<Vec<String>> {
+    let known = Migrator::migrations();
+    let is_known = |step: &String| known.iter().any(|known| known.name() == step);
+    let applied = Migrator::get_migration_models(turn).await?;
+    let applied = applied.into_iter().map(|step| step.version);
+    Ok(applied.filter(|step| !is_known(step)).collect())
+}
+
+/// Of a database with steps of another version: which one that is, and what to do.
+async fn newer(turn: &DatabaseTransaction, unknown: &[String]) -> Error {
+    // Where even that cannot be read, it is not said.
+    let version = settings::get(turn, USED_BY).await.ok().flatten();
+    let version = version.filter(|version| version != VERSION);
+    let version =
+        version.map_or_else(|| "a newer version".to_owned(), |of| format!("version {of}"));
+    Error::unavailable(format!(
+        "{version} of Berth has used it, and this is version {VERSION}, which does not know its \
+         tables ({}): start that version or a newer one, or restore the backup that was made before \
+         the upgrade",
+        unknown.join(", ")
+    ))
 }
 
 /// Runs statements, separated by empty lines, in the words of the database at hand:
@@ -80,7 +119,14 @@ async fn execute(
     for statement in statements.split("\n\n") {
         let statement =
             statement.replace("{key}", key).replace("{text}", text).replace("{bytes}", bytes);
-        connection.execute_unprepared(&statement).await?;
+        if let Err(error) = connection.execute_unprepared(&statement).await
+            && !half_done::has_run(connection, &statement, &error).await?
+        {
+            return Err(error);
+        }
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,26 +1,40 @@
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use protocol::ids::JobId;
 use sea_orm::{
-    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, Statement,
+    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr,
+    Statement,
 };
 
+use crate::bounded::within;
 use crate::jobs::Listing;
 use crate::{Error, Result};
 
-/// A write transaction. Dropped without [`Transaction::commit`], it changes nothing.
+/// A write transaction. Dropped without [`Transaction::commit`], it changes nothing. A statement of
+/// it that fails takes all of it along.
 #[derive(Debug)]
 pub struct Transaction {
     inner: DatabaseTransaction,
+    /// The longest that a statement may take, if there is a longest.
+    most: Option<Duration>,
+    /// A statement has failed. SQLite forgets the whole transaction then if its disk is full, and
+    /// stores what follows each by itself; PostgreSQL answers a commit as if it were one.
+    spent: AtomicBool,
     listing: Arc<Listing>,
     /// Jobs that it changes in what lists look at, or takes away.
     listed: Mutex<Vec<JobId>>,
 }
 
 impl Transaction {
-    pub(crate) fn new(inner: DatabaseTransaction, listing: Arc<Listing>) -> Self {
-        Self { inner, listing, listed: Mutex::default() }
+    pub(crate) fn new(
+        inner: DatabaseTransaction,
+        most: Option<Duration>,
+        listing: Arc<Listing>,
+    ) -> Self {
+        Self { inner, most, spent: AtomicBool::new(false), listing, listed: Mutex::default() }
     }
 
     /// Notes jobs that it changes in what lists look at, or takes away.
@@ -31,16 +45,20 @@ impl Transaction {
     /// Makes its changes lasting and visible to everybody.
     ///
     /// # Errors
-    /// When the database cannot promise that; then nothing of it is stored.
+    /// When the database does not promise that. Then nothing of it is stored, unless the promise
+    /// itself was lost on its way.
     pub async fn commit(self) -> Result<()> {
-        let Self { inner, listing, listed } = self;
+        let Self { inner, most, spent, listing, listed } = self;
+        if spent.into_inner() {
+            return Err(given_up().into());
+        }
         let listed = listed.into_inner().unwrap_or_else(PoisonError::into_inner);
         if listed.is_empty() {
-            return Ok(inner.commit().await?);
+            return Ok(within(most, inner.commit()).await?);
         }
         // As a task of its own: whoever stops waiting for it must not keep the lists from knowing.
         let committing = tokio::spawn(async move {
-            let committed = inner.commit().await;
+            let committed = within(most, inner.commit()).await;
             // Of a commit that failed nobody knows whether the database did it nevertheless.
             listing.note(listed);
             committed
@@ -53,8 +71,34 @@ impl Transaction {
     /// # Errors
     /// When the database is out of reach; it forgets them by itself then.
     pub async fn rollback(self) -> Result<()> {
-        Ok(self.inner.rollback().await?)
+        let Self { inner, most, spent, .. } = self;
+        match (within(most, inner.rollback()).await, spent.into_inner()) {
+            // SQLite may have forgotten them already, and says that there is nothing to forget.
+            (Ok(()), _) | (Err(_), true) => Ok(()),
+            (Err(error), false) => Err(error.into()),
+        }
     }
+
+    /// Has a statement answered, if none has failed before.
+    async fn answered<T>(
+        &self,
+        statement: impl Future<Output = Result<T, DbErr>>,
+    ) -> Result<T, DbErr> {
+        if self.spent.load(Ordering::Relaxed) {
+            return Err(given_up());
+        }
+        let answer = within(self.most, statement).await;
+        if answer.is_err() {
+            self.spent.store(true, Ordering::Relaxed);
+        }
+        answer
+    }
+}
+
+/// Of what comes after a statement that failed.
+fn given_up() -> DbErr {
+    let words = "a statement of this transaction has failed, and nothing of it is stored";
+    DbErr::Query(RuntimeErr::Internal(words.to_owned()))
 }
 
 #[async_trait]
@@ -64,18 +108,18 @@ impl ConnectionTrait for Transaction {
     }
 
     async fn execute_raw(&self, statement: Statement) -> Result<ExecResult, DbErr> {
-        self.inner.execute_raw(statement).await
+        self.answered(self.inner.execute_raw(statement)).await
     }
 
     async fn execute_unprepared(&self, sql: &str) -> Result<ExecResult, DbErr> {
-        self.inner.execute_unprepared(sql).await
+        self.answered(self.inner.execute_unprepared(sql)).await
     }
 
     async fn query_one_raw(&self, statement: Statement) -> Result<Option<QueryResult>, DbErr> {
-        self.inner.query_one_raw(statement).await
+        self.answered(self.inner.query_one_raw(statement)).await
     }
 
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
-        self.inner.query_all_raw(statement).await
+        self.answered(self.inner.query_all_raw(statement)).await
     }
 }

@@ -1,8 +1,10 @@
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
+use std::time::Duration;
 
 use anyhow::Result;
-use database::{ConnectionTrait as _, Database, Error, jobs, settings};
+use database::{ConnectionTrait as _, Database, Error, Limits, jobs, settings};
+use tempfile::TempDir;
 
 use crate::stage::{Kind, Stage, a_job, new_url, on_both, write};
 
@@ -77,8 +79,8 @@ async fn a_file_that_is_no_database_is_named_and_left_alone() -> Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn a_damaged_file_is_noticed_at_the_start() -> Result<()> {
+/// The URL of a file with a damaged middle, and the folder that it is in.
+async fn damaged() -> Result<(String, TempDir)> {
     let stage = Stage::new(Kind::Sqlite).await?;
     let news: Vec<_> = (0..500).map(|n| a_job("a", &format!("j{n}"))).collect();
     write!(stage, |tx| jobs::insert_many(&tx, &news));
@@ -89,10 +91,33 @@ async fn a_damaged_file_is_noticed_at_the_start() -> Result<()> {
     let mut file = fs::File::options().write(true).open(&path)?;
     file.seek(SeekFrom::Start(middle))?;
     file.write_all(&[0x5a; 4 * 4096])?;
-    drop(file);
+    Ok((url, folder))
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_noticed_at_the_start() -> Result<()> {
+    let (url, folder) = damaged().await?;
+    let path = folder.path().join("berth.db");
     let error = Database::open(&url).await.unwrap_err();
     assert!(matches!(error, Error::Corrupt { .. }), "{error:?}");
     assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+    Ok(())
+}
+
+/// What takes long is done beside everything else.
+#[tokio::test]
+async fn a_large_file_is_looked_through_after_the_start() -> Result<()> {
+    let (url, folder) = damaged().await?;
+    let path = folder.path().join("berth.db");
+    let limits = Limits { looked_through: 4096, ..Limits::default() };
+    let db = Database::open_within(&url, limits).await?;
+    db.ping().await?;
+    let error = db.look_through().await.unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error:?}");
+    assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+    assert_eq!(db.ping().await.unwrap_err().to_string(), error.to_string());
+    let stage = Stage::new(Kind::Sqlite).await?;
+    stage.db.look_through().await?;
     Ok(())
 }
 
@@ -100,8 +125,9 @@ async fn a_damaged_file_is_noticed_at_the_start() -> Result<()> {
 async fn a_database_that_cannot_be_had_is_unavailable() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let nowhere = format!("sqlite://{}/missing/berth.db", folder.path().display());
+    let limits = Limits { connection: Duration::from_millis(200), ..Limits::default() };
     for url in ["mysql://localhost/berth", "postgres://u@127.0.0.1:1/berth", &nowhere] {
-        let error = Database::open(url).await.unwrap_err();
+        let error = Database::open_within(url, limits).await.unwrap_err();
         assert!(matches!(error, Error::Unavailable { .. }), "{url}: {error:?}");
     }
     Ok(())

@@ -24,15 +24,27 @@ on_both! {
         assert_eq!(settings::get(stage.db.read(), "c").await?.as_deref(), Some("1"));
     }
 
+    async fn a_statement_that_fails_takes_its_transaction_along(stage) {
+        write!(stage, |tx| settings::set_once(&tx, "a", "1"));
+        let tx = stage.begin().await?;
+        settings::set_once(&tx, "b", "1").await?;
+        tx.execute_unprepared("INSERT INTO settings VALUES ('a', '2')").await.unwrap_err();
+        settings::set_once(&tx, "c", "1").await.unwrap_err();
+        tx.commit().await.unwrap_err();
+        for name in ["b", "c"] {
+            assert_eq!(settings::get(stage.db.read(), name).await?, None, "{name}");
+        }
+    }
+
     async fn readers_go_on_beside_a_writer(stage) {
         let tx = stage.begin().await?;
         settings::set_once(&tx, "a", "1").await?;
         for _ in 0..20 {
             assert_eq!(settings::get(stage.db.read(), "a").await?, None);
         }
-        stage.db.ping().await?;
         tx.commit().await?;
         assert_eq!(settings::get(stage.db.read(), "a").await?.as_deref(), Some("1"));
+        stage.db.ping().await?;
     }
 
     async fn a_commit_that_nobody_waits_for_is_known_to_lists(stage) {

@@ -1,0 +1,75 @@
+//! A server of PostgreSQL, which may hang, or be cut off without a word.
+
+use std::io;
+use std::time::Duration;
+
+use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sea_orm::sqlx::{self, ConnectOptions, Connection};
+use sea_orm::{DatabaseConnection, SqlxPostgresConnector};
+
+use super::{Limits, STATEMENTS};
+use crate::{Error, Result, migrations};
+
+/// Connections to it.
+const CONNECTIONS: u32 = 16;
+/// A connection that is given back answers within so long, or is given up.
+const GIVEN_BACK: Duration = Duration::from_secs(5);
+/// One that was not used for so long is tried before it is.
+const UNUSED: Duration = Duration::from_secs(1);
+
+/// What holds for each session. The server ends by itself what a server of ours that hangs, or is cut
+/// off, has begun there, so that others do not wait for its locks.
+const SESSION: [(&str, &str); 6] = [
+    ("jit", "off"),
+    ("idle_in_transaction_session_timeout", "60s"),
+    ("tcp_keepalives_idle", "30s"),
+    ("tcp_keepalives_interval", "10s"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "60s"),
+];
+
+/// The connections, and how long a statement may take until it is given up.
+pub(super) async fn open(url: &str, limits: Limits) -> Result<(DatabaseConnection, Duration)> {
+    let options: PgConnectOptions = url.parse::<PgConnectOptions>().map_err(|error| {
+        Error::unavailable(format!("its postgres:// address is not understood: {error}"))
+    })?;
+    let millis = |time: Duration| format!("{}ms", time.as_millis());
+    let options = options
+        .application_name("berth")
+        .statement_cache_capacity(STATEMENTS)
+        .options(SESSION)
+        .options([
+            ("statement_timeout", millis(limits.answer)),
+            ("lock_timeout", millis(limits.answer / 2)),
+        ])
+        .disable_statement_logging();
+    let pool = answering(PgPoolOptions::new())
+        .max_connections(CONNECTIONS)
+        .acquire_timeout(limits.connection)
+        .connect_with(options)
+        .await?;
+    let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
+    migrations::run(&connection).await?;
+    // What is in time for the server still has its way back.
+    Ok((connection, limits.answer + limits.answer / 4))
+}
+
+/// Gives up connections that do not answer. Nobody would wait for them, but the room that they take
+/// would be taken for ever.
+fn answering(pool: PgPoolOptions) -> PgPoolOptions {
+    let pool = pool.test_before_acquire(false).before_acquire(|connection, unused| {
+        Box::pin(async move {
+            if unused.idle_for >= UNUSED {
+                connection.ping().await?;
+            }
+            Ok(true)
+        })
+    });
+    pool.after_release(|connection, _| {
+        Box::pin(async move {
+            let answer = tokio::time::timeout(GIVEN_BACK, connection.ping()).await;
+            answer.unwrap_or_else(|_late| Err(sqlx::Error::Io(io::ErrorKind::TimedOut.into())))?;
+            Ok(true)
+        })
+    })
+}

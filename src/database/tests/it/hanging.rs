@@ -1,0 +1,119 @@
+//! A PostgreSQL that hangs is an outage that is told, and no wait without end.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use database::{ConnectionTrait as _, Database, Error, Limits, settings};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use crate::stage::{Kind, new_url};
+
+/// Long enough for anything that happens at all.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A way to PostgreSQL on which nothing moves while it is stuck.
+struct Way {
+    url: String,
+    stuck: watch::Sender<bool>,
+}
+
+impl Way {
+    async fn to(url: &str) -> Result<Self> {
+        let (server, name) = url.rsplit_once('/').context("a database has a name")?;
+        let (user, server) = server.rsplit_once('@').context("somebody connects to it")?;
+        let door = TcpListener::bind("127.0.0.1:0").await?;
+        let url = format!("{user}@{}/{name}", door.local_addr()?);
+        let (stuck, is_stuck) = watch::channel(false);
+        tokio::spawn(let_in(door, server.to_owned(), is_stuck));
+        Ok(Self { url, stuck })
+    }
+}
+
+async fn let_in(door: TcpListener, server: String, is_stuck: watch::Receiver<bool>) {
+    while let Ok((near, _)) = door.accept().await {
+        let Ok(far) = TcpStream::connect(&server).await else { return };
+        let (from_near, to_near) = near.into_split();
+        let (from_far, to_far) = far.into_split();
+        tokio::spawn(pass_on(from_near, to_far, is_stuck.clone()));
+        tokio::spawn(pass_on(from_far, to_near, is_stuck.clone()));
+    }
+}
+
+async fn pass_on(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    mut is_stuck: watch::Receiver<bool>,
+) {
+    let mut bytes = vec![0; 64 << 10];
+    while let Ok(read @ 1..) = from.read(&mut bytes).await {
+        let moves = is_stuck.wait_for(|stuck| !*stuck).await.is_ok();
+        if !moves || to.write_all(&bytes[..read]).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// What a PostgreSQL may take that answers at once.
+fn short() -> Limits {
+    let moment = Duration::from_secs(1);
+    Limits { connection: moment, answer: moment, ..Limits::default() }
+}
+
+fn assert_unavailable(error: impl Into<Error>) {
+    let error = error.into();
+    assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_postgres_that_hangs_is_an_outage() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let way = Way::to(&new_url(Kind::Postgres, &folder).await?).await?;
+    let db = Database::open_within(&way.url, short()).await?;
+    db.ping().await?;
+    let tx = db.begin().await?;
+    settings::set_once(&tx, "a", "1").await?;
+    let other = db.begin().await?;
+    way.stuck.send(true)?;
+    let outage = async {
+        tokio::join!(
+            tx.commit(),
+            settings::set_once(&other, "b", "1"),
+            settings::get(db.read(), "a"),
+            db.begin(),
+            db.ping(),
+        )
+    };
+    let (committed, set, read, begun, felt) = tokio::time::timeout(PATIENCE, outage).await?;
+    assert_unavailable(committed.unwrap_err());
+    assert_unavailable(set.unwrap_err());
+    assert_unavailable(read.unwrap_err());
+    assert_unavailable(begun.unwrap_err());
+    assert_unavailable(felt.unwrap_err());
+    drop(other);
+    way.stuck.send(false)?;
+    let goes_on = async { while settings::get(db.read(), "a").await.is_err() {} };
+    tokio::time::timeout(PATIENCE, goes_on).await?;
+    let tx = db.begin().await?;
+    settings::set_once(&tx, "c", "1").await?;
+    tx.commit().await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_takes_too_long_on_postgres_is_given_up() -> Result<()> {
+    let url = new_url(Kind::Postgres, &tempfile::tempdir()?).await?;
+    let db = Database::open_within(&url, short()).await?;
+    let tx = db.begin().await?;
+    settings::set_once(&tx, "a", "1").await?;
+    tx.commit().await?;
+    let change = "UPDATE settings SET value = '2' WHERE name = 'a'";
+    let (holder, waiter) = (db.begin().await?, db.begin().await?);
+    holder.execute_unprepared(change).await?;
+    assert_unavailable(waiter.execute_unprepared(change).await.unwrap_err());
+    assert_unavailable(db.read().execute_unprepared("SELECT pg_sleep(600)").await.unwrap_err());
+    holder.commit().await?;
+    Ok(())
+}
