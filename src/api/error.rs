@@ -49,6 +49,21 @@ impl Error {
             "something went wrong on the server; the request id finds it in the log",
         )
     }
+
+    /// The database is out of reach or has no room: the same may succeed later.
+    #[must_use]
+    pub fn no_database() -> Self {
+        Self::new(
+            ErrorCode::UnavailableError,
+            "the database cannot be used now: try again in a moment",
+        )
+    }
+
+    /// Whether the server failed, so that nothing is said of what was asked for.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.code == ErrorCode::UnknownError || *self == Self::no_database()
+    }
 }
 
 /// A name that nothing can have; where one is looked up, it is missing instead.

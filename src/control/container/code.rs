@@ -154,10 +154,10 @@ impl LookError {
 /// What an operation answers when it looks at the storage.
 impl From<api::Error> for LookError {
     fn from(error: api::Error) -> Self {
-        if error.code == ErrorCode::UnavailableError {
-            Self::Storage(error.message)
-        } else if error.code == ErrorCode::UnknownError {
+        if error.is_ours() {
             Self::Records(error.message)
+        } else if error.code == ErrorCode::UnavailableError {
+            Self::Storage(error.message)
         } else {
             Self::Refused(error.message)
         }

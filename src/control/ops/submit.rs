@@ -12,7 +12,7 @@ use protocol::state::State;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::error::internal;
+use crate::error::{database, internal};
 use crate::records::happened;
 use crate::shared::Shared;
 
@@ -74,7 +74,7 @@ pub(crate) async fn run(
         let results = match insert(&shared, &mut pending).await {
             Ok(results) => results,
             Err(error) => {
-                let error = internal(error);
+                let error = database(error);
                 pending.iter().map(|_| Err(error.clone())).collect()
             }
         };
@@ -118,7 +118,7 @@ async fn insert(
                 Ok(id)
             }
             Some(Err(database::Error::Conflict { .. })) => Err(taken(&pending.job)),
-            Some(Err(error)) => Err(internal(error)),
+            Some(Err(error)) => Err(database(error)),
         };
         results.push(result);
     }

@@ -196,7 +196,7 @@ async fn granted(
             asker.grants.lasts(&grant).await.unwrap_or(true)
                 && match allowed(&asker, &grant).await {
                     Ok(_) => true,
-                    Err(reason) => reason == Reason::from(Error::internal()),
+                    Err(reason) => matches!(reason, Reason::Refused(error) if error.is_ours()),
                 }
         })
     });

@@ -7,6 +7,12 @@ pub(super) const REFUSALS: &[Saying] = &[
         "something went wrong on the server; the request id finds it in the log",
         "服务器出错，可凭请求编号在日志中查找",
     ),
+    ("the database cannot be used now: try again in a moment", "数据库暂时不可用：请稍后重试"),
+    (
+        "{} cannot be read: tell an administrator, who finds more in the log",
+        "{0} 无法读取：请告知管理员，详情见日志",
+    ),
+    ("row {} of table {}", "表 {1} 中的记录 {0}"),
     ("there are fewer tasks than numbers of lines", "任务数少于所给的行号数"),
     ("only administrators may do this", "只有管理员可以这样做"),
     ("only {} and administrators may {}", "只有 {0} 和管理员可以{1}"),
