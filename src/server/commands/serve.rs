@@ -37,6 +37,11 @@ use crate::state::{AppState, StateOptions};
 
 /// How long requests may take to end when the server stops.
 const FAREWELL: Duration = Duration::from_secs(10);
+/// How long what it does by itself may take to end after them. What hangs in the database, an engine
+/// or a disk is gone on with at the next start, as after a crash.
+const LEAVE: Duration = Duration::from_secs(10);
+/// How long threads may take that end no sooner than their disk answers.
+const THREADS: Duration = Duration::from_secs(1);
 /// How often sessions that have ended are forgotten.
 const SWEEP: Duration = Duration::from_secs(3_600);
 
@@ -76,18 +81,28 @@ impl Serve {
         let flags = Flags { listen, data, demo, log };
         let config = Config::load(config.as_deref(), installation::environment(), &flags)?;
         log::start(&config.log)?;
-        installation::wait(serve(config, consent, Notify::starter()))
+        let runtime = tokio::runtime::Runtime::new().context("the runtime cannot be started")?;
+        let served = runtime.block_on(serve(config, consent, Notify::starter()));
+        runtime.shutdown_timeout(THREADS);
+        served
     }
 }
 
 async fn serve(config: Config, consent: Consent, starter: Notify) -> anyhow::Result<()> {
     // Before anything is started, so that a stop while starting is not lost.
-    let stop = stop_signal()?;
+    let mut stop = Box::pin(stop_signal()?);
     let Providers { options: sign_in, oidc, ways } = config.sign_in.providers()?;
     listen::raise_open_files();
     // Before anything takes its time, so that nobody else takes the port meanwhile.
     let sockets = Sockets::open(&config)?;
-    let control = Arc::new(start_control(&config, sign_in, consent).await?);
+    let control = tokio::select! {
+        started = start_control(&config, sign_in, consent) => Arc::new(started?),
+        () = &mut stop => {
+            starter.tell(State::Stopping);
+            tracing::info!("stopped while starting");
+            return Ok(());
+        }
+    };
     let shutdown = CancellationToken::new();
     let tasks = TaskTracker::new();
     let doors = sockets.doors(&config, &tasks, &shutdown)?;
@@ -122,9 +137,14 @@ async fn serve(config: Config, consent: Consent, starter: Notify) -> anyhow::Res
     };
     doors.answer(routers, stop, &shutdown).await;
     beside.close();
-    beside.wait().await;
-    tasks.wait().await;
-    control.shutdown().await;
+    let ended = async {
+        beside.wait().await;
+        tasks.wait().await;
+        control.shutdown().await;
+    };
+    if tokio::time::timeout(LEAVE, ended).await.is_err() {
+        tracing::warn!("what does not end in time is left to the next start");
+    }
     tracing::info!("stopped; containers go on running");
     Ok(())
 }
