@@ -3,6 +3,7 @@
 
 pub(crate) mod active;
 pub(crate) mod cluster;
+pub(crate) mod damage;
 pub(crate) mod faults;
 pub(crate) mod observations;
 pub(crate) mod own_failures;

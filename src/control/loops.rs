@@ -4,6 +4,7 @@
 pub(crate) mod closing;
 pub(crate) mod directories;
 pub(crate) mod disks;
+pub(crate) mod first_look;
 pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod kept;

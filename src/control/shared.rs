@@ -19,6 +19,7 @@ use crate::container::guest::Guest;
 use crate::container::images::Doings;
 use crate::container::tunnels::Tunnels;
 use crate::known::cluster::Cluster;
+use crate::known::damage::Damage;
 use crate::known::faults::Faults;
 use crate::known::observations::Observations;
 use crate::known::own_failures::OwnFailures;
@@ -71,6 +72,8 @@ pub(crate) struct Shared {
     pub(crate) key_changes: Moments,
     changes: broadcast::Sender<Change>,
     cluster: RwLock<Arc<Cluster>>,
+    /// What cannot be read of jobs that have not ended.
+    damage: Mutex<Damage>,
     /// One at a time reads nodes or virtual clusters, until what it has read is shown.
     pub(crate) reading: tokio::sync::Mutex<()>,
     /// The owner of the queue.
@@ -144,6 +147,7 @@ impl Shared {
             key_changes: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
             cluster: RwLock::new(Arc::new(cluster)),
+            damage: Mutex::default(),
             reading: tokio::sync::Mutex::default(),
             scheduler,
             touched: Mutex::default(),
@@ -229,6 +233,10 @@ impl Shared {
     pub(crate) fn change_cluster(&self, change: impl FnOnce(&Cluster) -> Cluster) {
         let mut cluster = self.cluster.write().unwrap_or_else(PoisonError::into_inner);
         *cluster = Arc::new(change(&cluster));
+    }
+
+    pub(crate) fn damage(&self) -> MutexGuard<'_, Damage> {
+        lock(&self.damage)
     }
 
     /// Asks the scheduler for somebody.

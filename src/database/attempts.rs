@@ -6,9 +6,9 @@ use protocol::state::State;
 use protocol::time::Timestamp;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Set, Statement, Value};
 
-use crate::convert::{ROWS_A_STATEMENT, ids, millis, parameters, to_json};
+use crate::convert::{ROWS_A_STATEMENT, ids, millis, parameters, readable, to_json};
 use crate::error::named;
-use crate::{ConnectionTrait, Result};
+use crate::{ConnectionTrait, Error, Result};
 
 mod row;
 
@@ -179,6 +179,35 @@ pub async fn of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<Vec<Attem
 /// # Errors
 /// See [`crate::Error`].
 pub async fn of_jobs(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<Attempt>> {
+    let found = stored(conn, jobs).await?.into_iter().map(row::Model::into_attempt);
+    Ok(in_order(found.collect::<Result<_>>()?))
+}
+
+/// The same without what cannot be read.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn readable_of_jobs(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<Attempt>> {
+    let found = stored(conn, jobs).await?.into_iter().map(row::Model::into_attempt);
+    Ok(in_order(readable(found)))
+}
+
+/// Those of the jobs with an attempt that cannot be read, each with why.
+pub(crate) async fn examine(
+    conn: &impl ConnectionTrait,
+    jobs: &[JobId],
+) -> Result<Vec<(JobId, Error)>> {
+    let found = stored(conn, jobs).await?.into_iter();
+    let unreadable = |row: row::Model| Some((JobId(row.job), row.into_attempt().err()?));
+    Ok(found.filter_map(unreadable).collect())
+}
+
+fn in_order(mut attempts: Vec<Attempt>) -> Vec<Attempt> {
+    attempts.sort_by_key(|attempt| (attempt.job, attempt.number));
+    attempts
+}
+
+async fn stored(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<row::Model>> {
     let mut found = Vec::with_capacity(jobs.len());
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         let query = row::Entity::find()
@@ -187,8 +216,5 @@ pub async fn of_jobs(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<
             .order_by_asc(row::Column::Number);
         found.extend(query.all(conn).await?);
     }
-    let mut attempts =
-        found.into_iter().map(row::Model::into_attempt).collect::<Result<Vec<_>>>()?;
-    attempts.sort_by_key(|attempt| (attempt.job, attempt.number));
-    Ok(attempts)
+    Ok(found)
 }

@@ -1,7 +1,9 @@
 //! How values are written into columns and read back, in one place.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 
 use protocol::ids::JobId;
 use protocol::state::State;
@@ -75,6 +77,24 @@ impl<'a> Row<'a> {
 
     pub(crate) fn number_if<T: TryFrom<i64>>(self, number: Option<i64>) -> Result<Option<T>> {
         number.map(|number| self.number(number)).transpose()
+    }
+}
+
+/// Rows as far as they can be read. One that cannot is said, and left out, where the others mean the
+/// same without it.
+pub(crate) fn readable<T>(rows: impl IntoIterator<Item = Result<T>>) -> Vec<T> {
+    rows.into_iter().filter_map(|row| row.inspect_err(say_once).ok()).collect()
+}
+
+/// So many rows are said to be left out, and no more.
+const MOST_SAID: usize = 1_000;
+
+/// Lists are read again and again.
+fn say_once(error: &Error) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.len() < MOST_SAID && said.insert(error.to_string()) {
+        tracing::error!(%error, "it is left out, and the rest goes on");
     }
 }
 

@@ -8,7 +8,7 @@ use sea_orm::{
     ActiveValue, ColumnTrait, EntityTrait, Insert, QueryFilter, QueryOrder, QueryTrait, Set,
 };
 
-use crate::convert::{amount, to_json};
+use crate::convert::{amount, readable, to_json};
 use crate::error::named;
 use crate::{ConnectionTrait, Error, Result};
 
@@ -90,7 +90,7 @@ pub async fn list(
     query.all(conn).await?.into_iter().map(row::Model::into_record).collect()
 }
 
-/// Those with which something is to be done, oldest first.
+/// Those with which something is to be done, oldest first. What cannot be read is left out.
 ///
 /// # Errors
 /// See [`Error`].
@@ -99,7 +99,7 @@ pub async fn under_way(conn: &impl ConnectionTrait) -> Result<Vec<ImageRecord>> 
     let query = row::Entity::find()
         .filter(row::Column::State.is_in(states.map(ImageState::as_str)))
         .order_by_asc(row::Column::Id);
-    query.all(conn).await?.into_iter().map(row::Model::into_record).collect()
+    Ok(readable(query.all(conn).await?.into_iter().map(row::Model::into_record)))
 }
 
 /// One image.

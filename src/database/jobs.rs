@@ -23,8 +23,11 @@ pub use given::give_beyond;
 pub use list::{counts, list};
 pub(crate) use listing::Listing;
 pub use order::{hold, move_many, release, set_priority};
-pub(crate) use read::ids_of;
-pub use read::{active, active_of, by_id, by_ids, by_key, placed, rows, text};
+pub use read::{
+    active, active_but, active_of, by_id, by_ids, by_key, ended_last, placed, placed_but, rows,
+    text,
+};
+pub(crate) use read::{examine, ids_of};
 pub use remove::{ends, newest, remove_many};
 pub use write::{insert, insert_many, request_stop, update, update_many};
 

@@ -9,6 +9,7 @@
 pub mod attempts;
 pub mod audit;
 pub mod copies;
+pub mod damage;
 pub mod events;
 pub mod groups;
 pub mod images;

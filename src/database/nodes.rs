@@ -12,7 +12,7 @@ use sea_orm::{
     ActiveValue, ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Set, Statement, Value,
 };
 
-use crate::convert::{ROWS_A_STATEMENT, millis, parameters, to_json};
+use crate::convert::{ROWS_A_STATEMENT, millis, parameters, readable, to_json};
 use crate::{ConnectionTrait, Result};
 
 mod row;
@@ -249,14 +249,14 @@ pub async fn close(conn: &impl ConnectionTrait, name: &NodeName) -> Result<bool>
     Ok(found.is_some())
 }
 
-/// All nodes by name, in the order in which people count.
+/// All nodes by name, in the order in which people count. One whose settings cannot be read is left
+/// out, as one that nobody can reach.
 ///
 /// # Errors
 /// See [`crate::Error`].
 pub async fn list(conn: &impl ConnectionTrait) -> Result<Vec<NodeRecord>> {
     let rows = row::Entity::find().all(conn).await?;
-    let nodes = rows.into_iter().map(row::Model::into_record);
-    let mut nodes = nodes.collect::<Result<Vec<_>>>()?;
+    let mut nodes = readable(rows.into_iter().map(row::Model::into_record));
     nodes.sort_by(|one, other| one.settings.name.cmp(&other.settings.name));
     Ok(nodes)
 }

@@ -6,7 +6,7 @@ use protocol::time::Timestamp;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, Set};
 
-use crate::convert::Row;
+use crate::convert::{Row, readable};
 use crate::{ConnectionTrait, Result};
 
 mod row {
@@ -57,7 +57,7 @@ pub struct PrivateImage {
     pub image: Option<String>,
 }
 
-/// All of them, of all nodes.
+/// All of them, of all nodes. One of what is no node's name is left out: no node has it.
 ///
 /// # Errors
 /// See [`crate::Error`].
@@ -68,7 +68,7 @@ pub async fn list(conn: &impl ConnectionTrait) -> Result<Vec<PrivateImage>> {
         let image = (!model.image.is_empty()).then_some(model.image);
         Ok(PrivateImage { node, name: model.name, image })
     });
-    images.collect()
+    Ok(readable(images))
 }
 
 /// Remembers one; twice is the same as once.

@@ -12,8 +12,8 @@ mod read;
 mod row;
 mod write;
 
-pub(crate) use read::jobs_on;
-pub use read::{active, active_of, get, given, of_job, of_jobs, of_node, recorded};
+pub use read::{active, active_but, active_of, get, given, of_job, of_jobs, of_node, recorded};
+pub(crate) use read::{examine, jobs_on, nodes_of};
 pub use write::{insert_many, update, update_many};
 
 /// One run of one task.

@@ -132,9 +132,11 @@ async fn tell_all(shared: &Shared, user: &UserName, lines: Vec<String>) -> Resul
     if mine.is_empty() {
         return Ok(());
     }
-    let tasks = database::tasks::active(shared.database.read()).await.map_err(error::database)?;
+    let others = shared.damage().jobs().clone();
+    let tasks = database::tasks::active_but(shared.database.read(), &others).await;
     let entered = [State::Preparing, State::Running];
     let told: Vec<_> = tasks
+        .map_err(error::database)?
         .into_iter()
         .filter(|task| entered.contains(&task.state))
         .filter_map(|task| {

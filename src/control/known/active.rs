@@ -1,4 +1,5 @@
-//! Jobs that have not ended, as the loops read them in each pass.
+//! Jobs that have not ended, as the loops read them in each pass: without those that are left alone
+//! for what cannot be read of them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -21,7 +22,9 @@ pub(crate) struct Active {
 
 /// All jobs that have not ended, oldest first.
 pub(crate) async fn jobs(shared: &Shared) -> Result<Vec<Active>, database::Error> {
-    let active = with_specs(shared, database::jobs::active(shared.database.read()).await?).await?;
+    let others = shared.damage().jobs().clone();
+    let rows = database::jobs::active_but(shared.database.read(), &others).await?;
+    let active = with_specs(shared, rows).await?;
     let ids: HashSet<JobId> = active.iter().map(|job| job.row.id).collect();
     shared.keep_specs(|id| ids.contains(&id));
     Ok(active)
@@ -29,7 +32,8 @@ pub(crate) async fn jobs(shared: &Shared) -> Result<Vec<Active>, database::Error
 
 /// Those of them that have been given their place.
 pub(crate) async fn placed(shared: &Shared) -> Result<Vec<Active>, database::Error> {
-    with_specs(shared, database::jobs::placed(shared.database.read()).await?).await
+    let others = shared.damage().jobs().clone();
+    with_specs(shared, database::jobs::placed_but(shared.database.read(), &others).await?).await
 }
 
 /// Those of these jobs that have been given their place and have not ended.
@@ -37,16 +41,22 @@ pub(crate) async fn placed_of(
     shared: &Shared,
     ids: &[JobId],
 ) -> Result<Vec<Active>, database::Error> {
-    let mut rows = database::jobs::rows(shared.database.read(), ids).await?;
+    let mut rows = database::jobs::rows(shared.database.read(), &readable(shared, ids)).await?;
     rows.retain(|row| !row.state.is_final() && row.state != State::Waiting);
     with_specs(shared, rows).await
 }
 
 /// Those of these jobs that have not ended.
 pub(crate) async fn of(shared: &Shared, ids: &[JobId]) -> Result<Vec<Active>, database::Error> {
-    let mut rows = database::jobs::rows(shared.database.read(), ids).await?;
+    let mut rows = database::jobs::rows(shared.database.read(), &readable(shared, ids)).await?;
     rows.retain(|row| !row.state.is_final());
     with_specs(shared, rows).await
+}
+
+/// Those of them that are not left alone for what cannot be read of them.
+fn readable(shared: &Shared, ids: &[JobId]) -> Vec<JobId> {
+    let damage = shared.damage();
+    ids.iter().copied().filter(|id| !damage.jobs().contains(id)).collect()
 }
 
 /// Each with its spec, whatever is forgotten of others' specs meanwhile.

@@ -7,16 +7,13 @@ use database::attempts::Attempt;
 use database::jobs::JobRow;
 use protocol::exit::{Blame, Exit};
 use protocol::ids::JobId;
-use protocol::jobs::{JobOrder, JobQuery};
-use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Ground, WaitReason, Waiting};
 use scheduler::{Like, PastRuns, PastWaits};
 
 use crate::shared::Shared;
-use crate::wake::now;
 
-/// Ended jobs that are remembered from before the server started.
+/// So many jobs that succeeded, and that failed, are remembered from before the server started.
 const REMEMBERED: u64 = 2_000;
 
 /// How long jobs have run and waited.
@@ -26,25 +23,19 @@ pub(crate) struct Past {
     pub(crate) waits: PastWaits,
 }
 
-/// What the jobs say that ended last, the latest of them last.
+/// What the jobs say that ended last, the latest of them last. What cannot be read says nothing.
 pub(crate) async fn remember(database: &Database) -> Result<Past, database::Error> {
     let mut past = Past::default();
-    let ended = JobQuery {
-        states: vec![State::Succeeded, State::Failed],
-        order: JobOrder::Completed,
-        limit: REMEMBERED,
-        ..JobQuery::default()
-    };
-    let (jobs, _) = database::jobs::list(database, &ended, now()).await?;
+    let jobs = database::jobs::ended_last(database.read(), REMEMBERED).await?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
-    let attempts = database::attempts::of_jobs(database.read(), &ids).await?;
+    let attempts = database::attempts::readable_of_jobs(database.read(), &ids).await?;
     let first = |attempt: &&Attempt| attempt.number == 0;
     let placed: HashMap<JobId, Timestamp> =
         attempts.iter().filter(first).map(|attempt| (attempt.job, attempt.placed_at)).collect();
     // By number, so that of a job's attempts the last one stays.
     let last: HashMap<JobId, Attempt> =
         attempts.into_iter().map(|attempt| (attempt.job, attempt)).collect();
-    for job in jobs.iter().rev() {
+    for job in &jobs {
         if let Some(placed_at) = placed.get(&job.id) {
             past.waits.record(&like(job), &job.key.name, placed_at.since(job.submitted_at));
         }

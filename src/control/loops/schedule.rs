@@ -20,6 +20,7 @@ use scheduler::model::{Placement, Standing};
 use tokio_util::sync::CancellationToken;
 
 use crate::known::active::Active;
+use crate::known::damage;
 use crate::known::queue::{Decided, News, Queue, Unanswered};
 use crate::known::runs;
 use crate::loops::passes::Passes;
@@ -48,6 +49,9 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             }
             Err(error) => {
                 doubt(&shared).await;
+                if let Failed::Records(error) = &error {
+                    damage::look_after(&shared, error).await;
+                }
                 tracing::error!(%error, "a pass of the scheduler failed; it is repeated");
             }
         }
@@ -115,7 +119,7 @@ async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<bool, Failed> {
 
 /// What the scheduler decides once it knows the news, and who leaves nodes that are being emptied.
 async fn decide(shared: &Shared, news: News) -> Result<(Decided, Vec<Leaving>), Unanswered> {
-    let cluster = shared.cluster();
+    let cluster = shared.damage().close(shared.cluster());
     let asked = shared.scheduler.ask(move |queue| {
         // It has panicked since it was asked whether it doubts: some news are not enough then.
         if queue.is_doubtful() && !news.is_whole() {

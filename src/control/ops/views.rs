@@ -12,7 +12,7 @@ use database::jobs::JobRow;
 use database::nodes::NodeRecord;
 use database::tasks::Task;
 use protocol::amount::Amount;
-use protocol::cluster::{Closed, VirtualClusterSettings};
+use protocol::cluster::{Closed, NodeCondition, VirtualClusterSettings};
 use protocol::ids::GpuType;
 use protocol::placement::TaskPlacement;
 use protocol::resources::Gpu;
@@ -127,6 +127,11 @@ pub(super) fn node(
     let usable = capacity.clone().without(&taken);
     let gpus = usable.gpus.iter().map(|gpu| gpu_view(gpu, &tasks));
     let answered = shared.sightings.last_answer(name);
+    let unread = shared.damage().closes(name);
+    let condition = match (condition(node), &unread) {
+        (NodeCondition::Ready, Some(_)) => NodeCondition::Draining,
+        (seen, _) => seen,
+    };
     NodeView {
         name: name.clone(),
         address: node.settings.address.clone(),
@@ -134,10 +139,10 @@ pub(super) fn node(
         simulated: node.settings.is_simulated(),
         tasks_address: observed.and_then(|seen| seen.tasks_address),
         at_portal: shared.of_nodes.portal.is_exposed_to(&node.settings),
-        condition: condition(node),
+        condition,
         emptied: node.emptied,
         closed: node.closed.clone().map(|closed| shown(actor, closed)),
-        problem: observed.and_then(|seen| seen.problem.clone()),
+        problem: observed.and_then(|seen| seen.problem.clone()).or(unread),
         last_seen: answered.or(observed.and_then(|seen| seen.last_seen)),
         engine: observed.and_then(|seen| seen.engine.clone()),
         gpus: gpus.collect(),

@@ -7,11 +7,11 @@ use sea_orm::entity::prelude::*;
 
 use super::listing::Asked;
 use super::{JobRow, row};
-use crate::convert::{ROWS_A_STATEMENT, Row};
+use crate::convert::{ROWS_A_STATEMENT, readable};
 use crate::{ConnectionTrait, Database, Result, tasks};
 
-/// One page of jobs, and how many there are on all pages. Files are not looked at. The query's
-/// times are counted from `now`.
+/// One page of jobs, and how many there are on all pages. Files are not looked at, and what cannot be
+/// read is left out. The query's times are counted from `now`.
 ///
 /// # Errors
 /// See [`crate::Error`].
@@ -34,11 +34,12 @@ async fn rows(conn: &impl ConnectionTrait, ids: &[i64]) -> Result<Vec<JobRow>> {
         let query = row::Entity::find().filter(row::Column::Id.is_in(ids.iter().copied()));
         found.extend(query.all(conn).await?.into_iter().map(|row| (row.id, row)));
     }
-    ids.iter().filter_map(|id| found.remove(id)).map(row::Model::into_row).collect()
+    let found = ids.iter().filter_map(|id| found.remove(id));
+    Ok(readable(found.map(row::Model::into_row)))
 }
 
 /// How many of the jobs of `query` are in each state; the states it names are left out of
-/// account, and so are order and page. States without jobs are not in the map.
+/// account, and so are order and page. States without jobs are not in the map, nor what is no state.
 ///
 /// # Errors
 /// See [`crate::Error`].
@@ -51,7 +52,7 @@ pub async fn counts(
     let asked = asked(conn, query, now).await?;
     let counted = database.listing().look(conn, move |columns| columns.counts(&asked)).await?;
     let some = counted.into_iter().filter(|(_, count)| *count > 0);
-    some.map(|(word, count)| Ok((Row::new("jobs", &word).state(&word)?, count))).collect()
+    Ok(some.filter_map(|(word, count)| Some((State::from_word(&word)?, count))).collect())
 }
 
 async fn asked(conn: &impl ConnectionTrait, query: &JobQuery, now: Timestamp) -> Result<Asked> {

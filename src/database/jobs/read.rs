@@ -1,14 +1,15 @@
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use protocol::document::Syntax;
 use protocol::ids::{JobId, JobKey, UserName};
+use protocol::spec::JobSpec;
 use protocol::state::State;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::SelectStatement;
-use sea_orm::{QueryOrder, QuerySelect, QueryTrait};
+use sea_orm::{QueryOrder, QuerySelect, QueryTrait, Select, Statement};
 
 use super::{Job, JobRow, file, row};
-use crate::convert::{ROWS_A_STATEMENT, ids};
+use crate::convert::{ROWS_A_STATEMENT, ids, readable};
 use crate::{ConnectionTrait, Error, Result};
 
 /// The job of that owner and name.
@@ -73,7 +74,18 @@ pub async fn rows(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<Job
 /// # Errors
 /// See [`Error`].
 pub async fn active(conn: &impl ConnectionTrait) -> Result<Vec<JobRow>> {
-    in_states(conn, |state| !state.is_final()).await
+    active_but(conn, &BTreeSet::new()).await
+}
+
+/// The same without some, whose rows need not be readable.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn active_but(
+    conn: &impl ConnectionTrait,
+    others: &BTreeSet<JobId>,
+) -> Result<Vec<JobRow>> {
+    in_states(conn, others, |state| !state.is_final()).await
 }
 
 /// The active jobs that have been given their place, oldest first, without their specs.
@@ -81,7 +93,42 @@ pub async fn active(conn: &impl ConnectionTrait) -> Result<Vec<JobRow>> {
 /// # Errors
 /// See [`Error`].
 pub async fn placed(conn: &impl ConnectionTrait) -> Result<Vec<JobRow>> {
-    in_states(conn, |state| !state.is_final() && state != State::Waiting).await
+    placed_but(conn, &BTreeSet::new()).await
+}
+
+/// The same without some, whose rows need not be readable.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn placed_but(
+    conn: &impl ConnectionTrait,
+    others: &BTreeSet<JobId>,
+) -> Result<Vec<JobRow>> {
+    in_states(conn, others, |state| !state.is_final() && state != State::Waiting).await
+}
+
+/// Of the jobs that have succeeded, and of those that have failed, the last so many that were
+/// submitted, in the order in which they ended, without their specs. What cannot be read is left out.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn ended_last(conn: &impl ConnectionTrait, most: u64) -> Result<Vec<JobRow>> {
+    let mut ended = Vec::new();
+    for state in [State::Succeeded, State::Failed] {
+        let found = last_of_state(state, most).all(conn).await?;
+        ended.extend(readable(found.into_iter().map(row::Model::into_row)));
+    }
+    ended.sort_by_key(|job| (job.completed_at, job.id));
+    Ok(ended)
+}
+
+/// In the order of the index `jobs_by_state`: of a million others none is looked at.
+fn last_of_state(state: State, most: u64) -> Select<row::Entity> {
+    row::Entity::find()
+        .filter(row::Column::State.eq(state.as_str()))
+        .order_by_desc(row::Column::SubmittedAt)
+        .order_by_desc(row::Column::Id)
+        .limit(most)
 }
 
 /// The user's jobs that have not ended, oldest first, without their specs.
@@ -105,31 +152,73 @@ pub(crate) fn ids_of(user: &UserName) -> SelectStatement {
 
 async fn in_states(
     conn: &impl ConnectionTrait,
+    others: &BTreeSet<JobId>,
     which: impl Fn(State) -> bool,
 ) -> Result<Vec<JobRow>> {
     let states = State::ALL.into_iter().filter(|state| which(*state)).map(State::as_str);
-    let query = row::Entity::find().filter(row::Column::State.is_in(states));
-    let found = query.order_by_asc(row::Column::Id).all(conn).await?;
-    found.into_iter().map(row::Model::into_row).collect()
+    let found = of_states(states).all(conn).await?;
+    let found = found.into_iter().filter(|row| !others.contains(&JobId(row.id)));
+    found.map(row::Model::into_row).collect()
+}
+
+fn of_states(states: impl IntoIterator<Item = impl Into<String>>) -> Select<row::Entity> {
+    let states = states.into_iter().map(Into::into);
+    let query = row::Entity::find().filter(row::Column::State.is_in::<String, _>(states));
+    query.order_by_asc(row::Column::Id)
 }
 
 async fn with_specs(conn: &impl ConnectionTrait, rows: Vec<row::Model>) -> Result<Vec<Job>> {
-    let mut specs = HashMap::with_capacity(rows.len());
-    for rows in rows.chunks(ROWS_A_STATEMENT) {
+    let specs = specs(conn, rows.iter().map(|row| row.id).collect()).await?;
+    let with_spec = |row: row::Model| Ok(Job { spec: spec(&specs, row.id)?, row: row.into_row()? });
+    rows.into_iter().map(with_spec).collect()
+}
+
+/// The specs of these jobs, as they are stored.
+async fn specs(conn: &impl ConnectionTrait, jobs: Vec<i64>) -> Result<HashMap<i64, String>> {
+    let mut specs = HashMap::with_capacity(jobs.len());
+    for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         let query = file::Entity::find()
             .select_only()
             .columns([file::Column::Job, file::Column::Spec])
-            .filter(file::Column::Job.is_in(rows.iter().map(|row| row.id)));
+            .filter(file::Column::Job.is_in(jobs.iter().copied()));
         specs.extend(query.into_tuple::<(i64, String)>().all(conn).await?);
     }
-    rows.into_iter()
-        .map(|row| {
-            let text = specs
-                .get(&row.id)
-                .ok_or_else(|| Error::corrupt(format!("job {}", row.id), "its file is missing"))?;
-            Ok(Job { spec: file::spec(row.id, text)?, row: row.into_row()? })
-        })
-        .collect()
+    Ok(specs)
+}
+
+fn spec(specs: &HashMap<i64, String>, job: i64) -> Result<JobSpec> {
+    let text = specs.get(&job);
+    let text = text.ok_or_else(|| Error::corrupt(format!("job {job}"), "its file is missing"))?;
+    file::spec(job, text)
+}
+
+/// The jobs that have not ended, and those of them whose rows or specs cannot be read, each with why.
+pub(crate) async fn examine(
+    conn: &impl ConnectionTrait,
+) -> Result<(Vec<JobId>, Vec<(JobId, Error)>)> {
+    let ended = |word: &String| State::from_word(word).is_some_and(State::is_final);
+    let words = words(conn).await?.into_iter().filter(|word| !ended(word));
+    let rows = of_states(words).all(conn).await?;
+    let jobs: Vec<JobId> = rows.iter().map(|row| JobId(row.id)).collect();
+    let specs = specs(conn, rows.iter().map(|row| row.id).collect()).await?;
+    let mut unreadable = Vec::new();
+    for row in rows {
+        let job = JobId(row.id);
+        unreadable.extend(spec(&specs, row.id).err().map(|error| (job, error)));
+        unreadable.extend(row.into_row().err().map(|error| (job, error)));
+    }
+    Ok((jobs, unreadable))
+}
+
+/// What is written in the column of states, be it a state or not: each word is looked for beyond the
+/// one before, since an index is quick at that alone.
+async fn words(conn: &impl ConnectionTrait) -> Result<Vec<String>> {
+    let sql = "WITH RECURSIVE words (word) AS (SELECT min(state) FROM jobs UNION ALL \
+        SELECT (SELECT min(state) FROM jobs WHERE state > word) FROM words WHERE word IS NOT NULL) \
+        SELECT word FROM words WHERE word IS NOT NULL";
+    let statement = Statement::from_string(conn.get_database_backend(), sql);
+    let rows = conn.query_all_raw(statement).await?;
+    rows.iter().map(|row| Ok(row.try_get_by_index(0)?)).collect()
 }
 
 /// The job's file as it was written, and its notation.
@@ -140,4 +229,27 @@ pub async fn text(conn: &impl ConnectionTrait, id: JobId) -> Result<(String, Syn
     let found = file::Entity::find_by_id(id.0).one(conn).await?;
     let file = found.ok_or_else(|| Error::not_found(format!("job {id}")))?;
     file.into_text()
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::DbBackend;
+
+    use super::*;
+    use crate::Database;
+
+    #[tokio::test]
+    async fn what_a_start_reads_of_jobs_is_found_by_an_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("berth.db");
+        let database = Database::open(&format!("sqlite://{}", file.display())).await.unwrap();
+        for query in [last_of_state(State::Failed, 9), of_states(["WAITING", "RUNNING"])] {
+            let sql = format!("EXPLAIN QUERY PLAN {}", query.build(DbBackend::Sqlite));
+            let plan = Statement::from_string(DbBackend::Sqlite, sql);
+            let steps = database.read().query_all_raw(plan).await.unwrap();
+            let step = |row: &sea_orm::QueryResult| row.try_get::<String>("", "detail").unwrap();
+            let steps: Vec<String> = steps.iter().map(step).collect();
+            assert!(steps[0].contains("USING INDEX jobs_by_state"), "{steps:?}");
+        }
+    }
 }

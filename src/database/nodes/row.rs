@@ -2,7 +2,7 @@ use sea_orm::entity::prelude::*;
 
 use super::{NodeObserved, NodeRecord};
 use crate::Result;
-use crate::convert::{Row, moment};
+use crate::convert::{Row, moment, readable};
 
 #[sea_orm::model]
 #[derive(Clone, Debug, DeriveEntityModel)]
@@ -28,26 +28,32 @@ impl ActiveModelBehavior for ActiveModel {}
 
 impl Model {
     pub(crate) fn into_record(self) -> Result<NodeRecord> {
-        let row = Row::new("nodes", &self.name);
-        let observed = match self.reachable {
-            Some(reachable) => Some(NodeObserved {
-                reachable,
-                problem: self.problem.clone(),
-                last_seen: moment(self.last_seen),
-                engine: self.engine.clone(),
-                capacity: row.json_if(self.capacity.as_ref())?,
-                tasks_address: row.name_if(self.tasks_address.as_deref())?,
-                taken: row.json_if(self.taken.as_ref())?.unwrap_or_default(),
-            }),
-            None => None,
-        };
         Ok(NodeRecord {
-            settings: row.json(&self.settings)?,
+            settings: self.row().json(&self.settings)?,
             from_file: self.from_file,
             draining: self.draining,
             emptied: self.emptied,
-            closed: row.json_if(self.closed.as_ref())?,
-            observed,
+            // Who is open that was closed, is closed again where nothing starts.
+            closed: readable([self.row().json_if(self.closed.as_ref())]).pop().flatten(),
+            // What was seen of it is soon seen again.
+            observed: readable([self.observed()]).pop().flatten(),
         })
+    }
+
+    fn observed(&self) -> Result<Option<NodeObserved>> {
+        let Some(reachable) = self.reachable else { return Ok(None) };
+        Ok(Some(NodeObserved {
+            reachable,
+            problem: self.problem.clone(),
+            last_seen: moment(self.last_seen),
+            engine: self.engine.clone(),
+            capacity: self.row().json_if(self.capacity.as_ref())?,
+            tasks_address: self.row().name_if(self.tasks_address.as_deref())?,
+            taken: self.row().json_if(self.taken.as_ref())?.unwrap_or_default(),
+        }))
+    }
+
+    fn row(&self) -> Row<'_> {
+        Row::new("nodes", &self.name)
     }
 }

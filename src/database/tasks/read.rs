@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::epoch::Epoch;
 use protocol::ids::{JobId, NodeName, TaskKey};
@@ -8,7 +8,7 @@ use sea_orm::{QueryOrder, QueryResult, QuerySelect, Select, Statement, Value};
 
 use super::{Task, row};
 use crate::convert::{ROWS_A_STATEMENT, Row, ids, parameters};
-use crate::{ConnectionTrait, Result};
+use crate::{ConnectionTrait, Error, Result};
 
 /// Says of a task that it has not ended. The indices `tasks_active` and `tasks_of_node` are made
 /// for exactly these words.
@@ -142,6 +142,44 @@ pub async fn of_node(conn: &impl ConnectionTrait, node: &NodeName) -> Result<Vec
 /// # Errors
 /// See [`crate::Error`].
 pub async fn active(conn: &impl ConnectionTrait) -> Result<Vec<Task>> {
+    active_but(conn, &BTreeSet::new()).await
+}
+
+/// The same without those of some jobs, whose rows need not be readable.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn active_but(
+    conn: &impl ConnectionTrait,
+    others: &BTreeSet<JobId>,
+) -> Result<Vec<Task>> {
+    let found = stored(conn).await?.into_iter().filter(|row| !others.contains(&JobId(row.job)));
+    found.map(row::Model::into_task).collect()
+}
+
+/// The jobs with a task that matters now and cannot be read, each with why.
+pub(crate) async fn examine(conn: &impl ConnectionTrait) -> Result<Vec<(JobId, Error)>> {
+    let found = stored(conn).await?.into_iter();
+    let unreadable = |row: row::Model| Some((JobId(row.job), row.into_task().err()?));
+    Ok(found.filter_map(unreadable).collect())
+}
+
+/// Where a job has tasks that have not ended, as far as the names of these nodes can be read.
+pub(crate) async fn nodes_of(
+    conn: &impl ConnectionTrait,
+    job: JobId,
+) -> Result<BTreeSet<NodeName>> {
+    let query = row::Entity::find()
+        .select_only()
+        .column(row::Column::Node)
+        .distinct()
+        .filter(row::Column::Job.eq(job.0))
+        .filter(Expr::cust(NOT_ENDED));
+    let names: Vec<String> = query.into_tuple().all(conn).await?;
+    Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
+}
+
+async fn stored(conn: &impl ConnectionTrait) -> Result<Vec<row::Model>> {
     let sql = format!(
         "SELECT tasks.* FROM jobs JOIN tasks \
          ON tasks.job = jobs.id AND tasks.attempt = jobs.attempt \
@@ -150,7 +188,7 @@ pub async fn active(conn: &impl ConnectionTrait) -> Result<Vec<Task>> {
          ORDER BY job, attempt, role, task_index, retry"
     );
     let statement = Statement::from_string(conn.get_database_backend(), sql);
-    tasks(row::Entity::find().from_raw_sql(statement).all(conn).await?)
+    Ok(row::Entity::find().from_raw_sql(statement).all(conn).await?)
 }
 
 /// The same for some jobs.

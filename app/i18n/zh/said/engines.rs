@@ -20,6 +20,10 @@ pub(super) const ENGINES: &[Saying] = &[
     ("the engine tells no id of {}", "容器引擎没有给出 {0} 的编号"),
     ("the engine ran the command without us", "容器引擎运行了命令，但没有接通"),
     ("no statistics", "没有统计数据"),
+    (
+        "{} cannot be read: nothing new starts here until it is put right and the server is started again",
+        "{0} 无法读取：修复该记录并重启服务器之前，此节点不接收新任务",
+    ),
     ("the storage failed at {}", "存储在 {0} 处出错"),
     ("storage {}: {}", "存储 {0}：{1}"),
     ("nvidia-smi said: {}", "nvidia-smi 的输出：{0}"),

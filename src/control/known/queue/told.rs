@@ -43,7 +43,8 @@ impl News {
     /// Everything.
     pub(crate) async fn whole(shared: &Shared) -> Result<Self, database::Error> {
         let jobs = active::jobs(shared).await?;
-        let tasks = database::tasks::active(shared.database.read()).await?;
+        let others = shared.damage().jobs().clone();
+        let tasks = database::tasks::active_but(shared.database.read(), &others).await?;
         Self::of(shared, jobs, tasks, true).await
     }
 

@@ -10,7 +10,8 @@ use crate::shared::Shared;
 /// All of them.
 pub(super) async fn all(shared: &Shared) -> Result<Vec<Case>, database::Error> {
     let jobs = active::placed(shared).await?;
-    let tasks = database::tasks::active(shared.database.read()).await?;
+    let others = shared.damage().jobs().clone();
+    let tasks = database::tasks::active_but(shared.database.read(), &others).await?;
     cases(shared, jobs, tasks).await
 }
 

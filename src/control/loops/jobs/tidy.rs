@@ -60,10 +60,11 @@ struct Left {
 }
 
 /// Those that are to be removed now; those that are being saved, and those of nodes where that has
-/// just failed, are left for later.
+/// just failed, are left for later, and those of jobs that cannot be read where they are.
 fn left(shared: &Shared, acts: &Acts, cases: &Cases) -> Vec<Left> {
-    let (held, now) = (shared.images.held(), Instant::now());
-    let left = cases.left().filter(|(key, _)| !held.contains(key));
+    let (held, damage, now) = (shared.images.held(), shared.damage(), Instant::now());
+    let stays = |key: &TaskKey| held.contains(key) || damage.jobs().contains(&key.job);
+    let left = cases.left().filter(|(key, _)| !stays(key));
     let left = left.filter(|(_, node)| !acts.untidy.rests(node, now));
     let left = left.filter_map(|(key, node)| match cases.seen().get(node)? {
         Observation::Answers { engine, looked, look, .. } if !acts.pending(&key, *looked) => {

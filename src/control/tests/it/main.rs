@@ -25,6 +25,7 @@ mod retention;
 mod shares;
 mod silence;
 mod terminals;
+mod unreadable;
 mod volumes;
 mod wholes;
 mod wishes;

@@ -19,4 +19,5 @@ mod races;
 mod retention;
 mod tasks;
 mod transactions;
+mod unreadable;
 mod upgrades;
