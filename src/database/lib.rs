@@ -35,6 +35,7 @@ mod error;
 mod migrations;
 mod open;
 mod pulse;
+mod size;
 mod transaction;
 
 pub use error::{Error, Result};

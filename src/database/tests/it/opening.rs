@@ -14,6 +14,7 @@ on_both! {
         let before = jobs::by_id(stage.db.read(), id).await?;
         let stage = stage.reopened().await?;
         stage.db.ping().await?;
+        assert!(stage.db.size().await? > 4_096, "it takes some bytes");
         assert_eq!(jobs::by_id(stage.db.read(), id).await?, before);
         let next = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "k")));
         assert!(next > id);
