@@ -8,12 +8,14 @@ mod connect;
 mod docker;
 mod filling;
 mod images;
+mod measured;
 mod model;
 pub mod simulated;
 mod volume;
 
 pub use connect::{EndpointOptions, OwnNetwork, connect};
 pub use images::{ImageSize, Images};
+pub use measured::{Calls, measured};
 pub use model::{
     Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, Folder, GpuDevice,
     Guest, LogChunk, LogRequest, Network, Stats, Stranger, Stream,

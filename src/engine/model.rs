@@ -59,6 +59,23 @@ pub enum EngineError {
     },
 }
 
+impl EngineError {
+    /// Whether the engine itself failed, and not what was asked of it.
+    #[must_use]
+    pub fn is_of_engine(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::Failed(_) => true,
+            Self::NoContainer(_)
+            | Self::NoImage { .. }
+            | Self::PortTaken(_)
+            | Self::Denied(_)
+            | Self::Refused(_)
+            | Self::Content(_)
+            | Self::Endpoint { .. } => false,
+        }
+    }
+}
+
 /// What an engine is and what its machine has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineInfo {
