@@ -4,9 +4,11 @@
 pub(crate) mod active;
 pub(crate) mod cluster;
 pub(crate) mod damage;
+pub(crate) mod engine_calls;
 pub(crate) mod faults;
 pub(crate) mod observations;
 pub(crate) mod own_failures;
+pub(crate) mod passes;
 pub(crate) mod portal;
 pub(crate) mod promises;
 pub(crate) mod quarantine;

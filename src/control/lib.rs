@@ -22,10 +22,11 @@ mod wake;
 
 pub use accounts::rights::{ProviderRights, SignInOptions};
 pub use error::Error;
+pub use known::engine_calls::CallTimes;
 pub use known::own_failures::OwnFailureCounts;
+pub use known::passes::PassTimes;
 pub use known::portal::Portal;
 pub use known::retention::{Kept, NotKept, Retention};
 pub use known::rules::{ClosedNodes, ContainerDisk, Rules, TokenRules};
 pub use known::swept::SweptCounts;
-pub use loops::passes::PassTimes;
-pub use start::{Consent, Control, Founded, Options, Readiness, found, start};
+pub use start::{Consent, Control, Figures, Founded, LoopPass, Options, Part, found, start};

@@ -20,6 +20,7 @@ use crate::container::images::Doings;
 use crate::container::tunnels::Tunnels;
 use crate::known::cluster::Cluster;
 use crate::known::damage::Damage;
+use crate::known::engine_calls::EngineCalls;
 use crate::known::faults::Faults;
 use crate::known::observations::Observations;
 use crate::known::own_failures::OwnFailures;
@@ -64,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) moments: Moments,
     /// How often what is this server's own has failed.
     pub(crate) own_failures: Arc<OwnFailures>,
+    /// How nodes' engines answer.
+    pub(crate) engine_calls: Arc<EngineCalls>,
     /// What nodes have failed to start.
     pub(crate) faults: Faults,
     /// How much was forgotten, since it was older than it is kept for.
@@ -142,6 +145,7 @@ impl Shared {
             bells: Bells::default(),
             moments: Moments::default(),
             own_failures,
+            engine_calls: Arc::default(),
             faults: Faults::default(),
             swept: Swept::default(),
             key_changes: Moments::default(),

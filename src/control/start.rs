@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use api::Backend;
 use bytes::Bytes;
@@ -20,14 +19,13 @@ use crate::container::guest::Guest;
 use crate::container::tunnels;
 use crate::known::cluster::Cluster;
 use crate::known::damage;
-use crate::known::own_failures::OwnFailureCounts;
+use crate::known::passes::{Passes, Rhythm};
 use crate::known::portal::Portal;
 use crate::known::promises;
 use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::runs;
-use crate::known::swept::SweptCounts;
 use crate::logs::spools::Spools;
-use crate::loops::passes::{PassTimes, Passes};
+use crate::loops::probe::{Ground, Probe};
 use crate::loops::supervised::Loops;
 use crate::ops::submit::{Inbox, Submissions};
 use crate::shared::{OfNodes, Shared};
@@ -35,17 +33,14 @@ use crate::terminals::Terminals;
 use crate::wake::now;
 use crate::{Error, loops, ops};
 
+mod health;
 mod identity;
 
+pub use health::{Figures, LoopPass, Part};
 pub use identity::Consent;
 
 /// The name of the first administrator.
 const ADMIN: &str = "admin";
-/// A loop that has not ended a pass for so long is not well, in milliseconds.
-const STALE: i64 = 30_000;
-
-/// The storage answers within so long or is not well.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What control needs.
 #[derive(Debug)]
@@ -96,20 +91,16 @@ pub struct Control {
     shared: Arc<Shared>,
     loops: Loops,
     schedule: Arc<Passes>,
-    jobs: Arc<Passes>,
+    probes: Probes,
     tasks: TaskTracker,
     shutdown: CancellationToken,
 }
 
-/// What is well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Readiness {
-    /// The database answers.
-    pub database: bool,
-    /// The storage answers.
-    pub storage: bool,
-    /// The loops pass, and none panics again and again.
-    pub loops: bool,
+/// What asks what the server stands on how it is.
+#[derive(Debug, Clone)]
+struct Probes {
+    database: Arc<Probe>,
+    storage: Arc<Probe>,
 }
 
 /// What an installation has from its very first start.
@@ -174,76 +165,54 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     damage::look(&shared).await?;
     loops::images::hold(&shared).await?;
     let (submissions, inbox) = Submissions::new();
-    let (schedule, jobs) = (Arc::<Passes>::default(), Arc::<Passes>::default());
     let mut loops = Loops::new(Arc::clone(&shared), tasks.clone(), shutdown.clone());
-    start_loops(&mut loops, inbox, (&schedule, &jobs));
+    let schedule = start_loops(&mut loops, inbox, &shared);
+    let probes = start_probes(&mut loops);
     tasks.spawn(loops::first_look::run(Arc::clone(&shared), shutdown.clone()));
     tasks.close();
     let terminals = Terminals::new(tasks.clone(), shutdown.clone());
     let backend = backend(&shared, submissions, terminals);
-    Ok(Control { backend, first_password, shared, loops, schedule, jobs, tasks, shutdown })
+    Ok(Control { backend, first_password, shared, loops, schedule, probes, tasks, shutdown })
 }
 
-/// Each of them is begun anew when it panics.
-fn start_loops(loops: &mut Loops, inbox: Inbox, (schedule, jobs): (&Arc<Passes>, &Arc<Passes>)) {
+/// Each of them is begun anew when it panics. Says what is known of the scheduler's passes.
+fn start_loops(loops: &mut Loops, inbox: Inbox, shared: &Shared) -> Arc<Passes> {
     // What was sent to a loop that panicked waits for the next one.
     let inbox = Arc::new(tokio::sync::Mutex::new(inbox));
-    loops.start("submissions", move |shared, stop| {
-        ops::submit::run(shared, Arc::clone(&inbox), stop)
+    loops.start("submissions", ops::submit::RHYTHM, move |shared, passes, stop| {
+        ops::submit::run(shared, Arc::clone(&inbox), passes, stop)
     });
-    loops.start("nodes", loops::nodes::run);
-    loops.start("sightings", loops::sightings::run);
-    let passes = Arc::clone(schedule);
-    loops.start("schedule", move |shared, stop| {
-        loops::schedule::run(shared, Arc::clone(&passes), stop)
-    });
-    let passes = Arc::clone(jobs);
-    loops.start("jobs", move |shared, stop| loops::jobs::run(shared, Arc::clone(&passes), stop));
-    loops.start("images", loops::images::run);
-    loops.start("kept", loops::kept::run);
-    loops.start("disks", loops::disks::run);
-    loops.start("closing", loops::closing::run);
-    loops.start("directories", loops::directories::run);
-    loops.start("retention", loops::retention::run);
-    loops.start("tunnels", tunnels::run);
+    loops.start("nodes", loops::nodes::RHYTHM, loops::nodes::run);
+    loops.start("sightings", loops::sightings::RHYTHM, loops::sightings::run);
+    loops.start("jobs", loops::jobs::RHYTHM, loops::jobs::run);
+    loops.start("images", loops::images::RHYTHM, loops::images::run);
+    loops.start("kept", loops::kept::RHYTHM, loops::kept::run);
+    loops.start("disks", loops::disks::rhythm(shared), loops::disks::run);
+    loops.start("closing", loops::closing::RHYTHM, loops::closing::run);
+    loops.start("directories", loops::directories::rhythm(shared), loops::directories::run);
+    loops.start("retention", loops::retention::RHYTHM, loops::retention::run);
+    loops.start("tunnels", tunnels::RHYTHM, tunnels::run);
+    loops.start("sweep", loops::sweep::RHYTHM, loops::sweep::run);
+    loops.start("schedule", loops::schedule::RHYTHM, loops::schedule::run)
+}
+
+/// They look when somebody asks.
+fn start_probes(loops: &mut Loops) -> Probes {
+    let mut start = |name, ground| {
+        let probe = Arc::new(Probe::of(ground));
+        let looks = Arc::clone(&probe);
+        loops.start(name, Rhythm::when_asked(), move |shared, passes, stop| {
+            loops::probe::run(shared, Arc::clone(&looks), passes, stop)
+        });
+        probe
+    };
+    Probes {
+        database: start("database probe", Ground::Database),
+        storage: start("storage probe", Ground::Storage),
+    }
 }
 
 impl Control {
-    /// Looks at everything a request needs.
-    pub async fn readiness(&self) -> Readiness {
-        let at = now();
-        let storage = &self.shared.storage;
-        let root = storage.resolve("/");
-        let there = async { storage.exists(&root?).await };
-        let there = tokio::time::timeout(PATIENCE, there);
-        Readiness {
-            database: self.shared.database.ping().await.is_ok(),
-            storage: there.await.is_ok_and(|answer| answer.is_ok_and(|there| there)),
-            loops: self.loops.are_well()
-                && [&self.schedule, &self.jobs]
-                    .iter()
-                    .all(|passes| at.since(passes.last_ended()) < STALE),
-        }
-    }
-
-    /// How long the scheduler's passes took.
-    #[must_use]
-    pub fn schedule_passes(&self) -> PassTimes {
-        self.schedule.times()
-    }
-
-    /// How often what is this server's own has kept jobs from going on.
-    #[must_use]
-    pub fn own_failures(&self) -> OwnFailureCounts {
-        self.shared.own_failures.counts()
-    }
-
-    /// How much was forgotten, since it was older than it is kept for.
-    #[must_use]
-    pub fn swept(&self) -> SweptCounts {
-        self.shared.swept.counts()
-    }
-
     /// The database, for what is not control's: sessions.
     #[must_use]
     pub fn database(&self) -> &Database {
@@ -254,12 +223,6 @@ impl Control {
     #[must_use]
     pub fn derive_key(&self, usage: &str) -> [u8; 32] {
         self.shared.seal.derive(usage)
-    }
-
-    /// The storage, to be swept.
-    #[must_use]
-    pub fn storage(&self) -> &Storage {
-        &self.shared.storage
     }
 
     /// Asks the directories at once about the people that came from them.
@@ -400,6 +363,7 @@ async fn save_configured(
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::time::Duration;
 
     use api::Actor;
     use api::jobs::Submission;
@@ -481,7 +445,8 @@ mod tests {
         until(&control, "after", State::Succeeded).await;
         until(&control, "before", State::Running).await;
         assert_eq!(control.own_failures().panics, 1);
-        assert!(control.readiness().await.loops);
+        let unwell = control.readiness().await.into_iter().filter(|part| part.problem.is_some());
+        assert_eq!(unwell.collect::<Vec<_>>(), []);
         control.shutdown().await;
     }
 }

@@ -1,6 +1,6 @@
 //! An engine whose calls are timed and counted, whichever it is.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use protocol::spec::RegistryAuth;
 
 use crate::{
     Container, ContainerSpec, Content, Engine, EngineError, EngineInfo, Exec, ImageSize, Images,
-    LogChunk, LogRequest, Result, Stats, Volume,
+    LogChunk, LogRequest, Result, Stats, Stranger, Volume,
 };
 
 /// Takes note of the calls to an engine.
@@ -59,8 +59,16 @@ impl Engine for Measured {
         self.note("list", self.engine.list(cluster)).await
     }
 
+    async fn strangers(&self, cluster: &str) -> Result<Vec<Stranger>> {
+        self.note("strangers", self.engine.strangers(cluster)).await
+    }
+
     async fn inspect(&self, name: &str) -> Result<Option<Container>> {
         self.note("inspect", self.engine.inspect(name)).await
+    }
+
+    async fn labels(&self, name: &str) -> Result<BTreeMap<String, String>> {
+        self.note("labels", self.engine.labels(name)).await
     }
 
     async fn has_image(&self, image: &str) -> Result<bool> {
@@ -75,7 +83,7 @@ impl Engine for Measured {
         self.note("pull", self.engine.pull(image, auth)).await
     }
 
-    async fn provide(&self, volume: &Volume, image: &str, content: &dyn Content) -> Result<()> {
+    async fn provide(&self, volume: &Volume, image: &str, content: &dyn Content) -> Result<String> {
         self.note("provide", self.engine.provide(volume, image, content)).await
     }
 

@@ -64,7 +64,7 @@ impl EngineError {
     #[must_use]
     pub fn is_of_engine(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::Failed(_) => true,
+            Self::Unreachable(_) | Self::Failed(_) | Self::Broken(_) => true,
             Self::NoContainer(_)
             | Self::NoImage { .. }
             | Self::PortTaken(_)

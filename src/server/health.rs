@@ -15,10 +15,14 @@ use crate::failure::Failure;
 use crate::metrics::PATH;
 use crate::state::AppState;
 
+mod of_control;
+
+pub use of_control::OfControl;
+
 /// Asks the parts below how they are.
 #[async_trait]
 pub trait Probe: Send + Sync {
-    /// One answer for each part that has to be well before work can be taken.
+    /// One answer for each part. It comes within two seconds, whatever hangs.
     async fn readiness(&self) -> Vec<Check>;
     /// Measurements of the loops, for Prometheus.
     async fn measurements(&self) -> Vec<Measurement>;
@@ -27,13 +31,18 @@ pub trait Probe: Send + Sync {
 /// How one part is.
 #[derive(Debug, Clone, Serialize)]
 pub struct Check {
-    /// `database`, `storage`, `loops`, …
-    pub name: &'static str,
+    /// `database`, `storage`, `loop jobs`, …
+    pub name: String,
     /// Whether it is well.
     pub ready: bool,
+    /// Whether no work can be taken without it.
+    pub needed: bool,
+    /// What is wrong with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
-/// Something that is measured of the loops.
+/// Something that is measured.
 #[derive(Debug, Clone)]
 pub struct Measurement {
     /// Name in the style of Prometheus, without the prefix `berth_`.
@@ -45,12 +54,16 @@ pub struct Measurement {
 }
 
 /// A measured value, as one of Prometheus' types.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum Value {
     /// As it is now.
     Gauge(f64),
+    /// As it is now, of several.
+    Gauges(Vec<(Labels, f64)>),
     /// How often something happened.
     Counter(u64),
+    /// How often something happened to each of several.
+    Counters(Vec<(Labels, u64)>),
     /// How often something happened, and all of it together.
     Summary {
         /// How often.
@@ -58,6 +71,22 @@ pub enum Value {
         /// Together.
         sum: f64,
     },
+    /// How much it was how often, of several.
+    Histograms(Vec<(Labels, Histogram)>),
+}
+
+/// What tells one of several from the others.
+pub type Labels = Vec<(&'static str, String)>;
+
+/// How much something was how often.
+#[derive(Debug, Clone)]
+pub struct Histogram {
+    /// Bounds, and how often it was no more than each.
+    pub within: Vec<(f64, u64)>,
+    /// How often it was measured.
+    pub count: u64,
+    /// All of it together.
+    pub sum: f64,
 }
 
 /// The process serves.
@@ -65,10 +94,12 @@ pub(crate) async fn healthz() -> &'static str {
     "ok"
 }
 
-/// 200 when all parts are well, else 503; either way each part is named.
+/// 200 when all parts are well that are needed, else 503; either way each part is named, and what is
+/// wrong with it.
 pub(crate) async fn readyz(State(state): State<AppState>) -> Response {
     let checks = state.probe.readiness().await;
-    let ready = checks.iter().all(|check| check.ready) && !state.shutdown.is_cancelled();
+    let well = checks.iter().all(|check| check.ready || !check.needed);
+    let ready = well && !state.shutdown.is_cancelled();
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let answer = Readiness { ready, checks };
     (status, [(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response()

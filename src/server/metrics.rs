@@ -18,13 +18,16 @@ use protocol::state::State;
 use tokio::sync::Mutex;
 
 use crate::auth::system_actor;
-use crate::health::{Measurement, Probe, Value};
+use crate::health::{Histogram as Counts, Measurement, Probe, Value};
 
 /// Where they are read.
 pub(crate) const PATH: &str = "/metrics";
 
 /// How long what was counted in the database is told again.
 const KEPT: Duration = Duration::from_secs(5);
+
+/// What cannot be counted within so long is left out: who asks has alarms that cannot wait for it.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The server's own counters.
 pub(crate) struct Metrics {
@@ -91,7 +94,10 @@ impl Metrics {
             Some((at, text)) if at.elapsed() < KEPT => text.clone(),
             _ => {
                 let mut text = String::new();
-                cluster(&mut text, backend).await;
+                let counted = tokio::time::timeout(PATIENCE, cluster(&mut text, backend)).await;
+                if counted.is_err() {
+                    tracing::warn!("jobs and nodes take too long to be counted for the metrics");
+                }
                 *gauges = Some((Instant::now(), text.clone()));
                 text
             }
@@ -150,22 +156,56 @@ fn node_gauges(text: &mut String, nodes: &[api::cluster::NodeView]) {
 }
 
 fn measurement(text: &mut String, measurement: &Measurement) {
-    let Measurement { name, help, value } = *measurement;
+    let Measurement { name, help, value } = measurement;
     match value {
         Value::Gauge(value) => {
             gauge(text, name, help);
-            line(text, name, "", value);
+            line(text, name, "", *value);
+        }
+        Value::Gauges(several) => {
+            gauge(text, name, help);
+            several.iter().for_each(|(of, value)| line(text, name, &labels(of), *value));
         }
         Value::Counter(count) => {
             header(text, name, help, "counter");
-            line(text, &format!("{name}_total"), "", count as f64);
+            line(text, &format!("{name}_total"), "", *count as f64);
+        }
+        Value::Counters(several) => {
+            header(text, name, help, "counter");
+            let name = format!("{name}_total");
+            several.iter().for_each(|(of, count)| line(text, &name, &labels(of), *count as f64));
         }
         Value::Summary { count, sum } => {
             header(text, name, help, "summary");
-            line(text, &format!("{name}_count"), "", count as f64);
-            line(text, &format!("{name}_sum"), "", sum);
+            line(text, &format!("{name}_count"), "", *count as f64);
+            line(text, &format!("{name}_sum"), "", *sum);
+        }
+        Value::Histograms(several) => {
+            header(text, name, help, "histogram");
+            several.iter().for_each(|(of, counts)| histogram(text, name, &labels(of), counts));
         }
     }
+}
+
+fn histogram(text: &mut String, name: &str, of: &str, counts: &Counts) {
+    let Counts { within, count, sum } = counts;
+    let bounds = within.iter().map(|(bound, count)| (format!("{bound:?}"), *count));
+    for (bound, count) in bounds.chain([("+Inf".to_owned(), *count)]) {
+        let comma = if of.is_empty() { "" } else { "," };
+        let of = format!("{of}{comma}le=\"{bound}\"");
+        line(text, &format!("{name}_bucket"), &of, count as f64);
+    }
+    line(text, &format!("{name}_count"), of, *count as f64);
+    line(text, &format!("{name}_sum"), of, *sum);
+}
+
+/// Labels as they are written: values may have anything in them.
+fn labels(labels: &[(&'static str, String)]) -> String {
+    let label = |(name, value): &(&'static str, String)| {
+        let value = value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n");
+        format!("{name}=\"{value}\"")
+    };
+    labels.iter().map(label).collect::<Vec<_>>().join(",")
 }
 
 fn gauge(text: &mut String, name: &str, help: &str) {

@@ -26,6 +26,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::container::entry::{self, Failure, HostCheck};
+use crate::known::passes::{Passes, Rhythm};
 use crate::shared::{Shared, lock};
 
 /// Sessions of one task that wait for its next connection.
@@ -38,6 +39,8 @@ const REST: Duration = Duration::from_secs(60);
 const CONNECT: Duration = Duration::from_secs(30);
 /// Bytes that a task may send before it hears from us.
 const WINDOW: u32 = 1 << 20;
+/// Sessions wait a little longer without it.
+pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(300));
 
 /// The sessions that wait.
 #[derive(Debug, Default)]
@@ -89,9 +92,11 @@ impl Tunnels {
 }
 
 /// Runs until shutdown; then lets go of all sessions.
-pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     while tokio::time::timeout(REST / 4, shutdown.cancelled()).await.is_err() {
+        let began = Instant::now();
         shared.tunnels.tidy();
+        passes.ended(began);
     }
     lock(&shared.tunnels.idle).clear();
 }

@@ -128,6 +128,16 @@ impl Queue {
         waiting
     }
 
+    /// Since when the job waits that waits longest for its first start. Those that somebody holds are not
+    /// expected to start.
+    pub(crate) fn oldest_waiting(&self) -> Option<Timestamp> {
+        let rows = self.jobs.values().map(|job| &job.row);
+        let waits = |row: &&database::jobs::JobRow| {
+            row.state == State::Waiting && row.attempt.is_none() && row.held.is_none()
+        };
+        rows.filter(waits).map(|row| row.submitted_at).min()
+    }
+
     /// What the scheduler makes of it, to be asked.
     pub(crate) fn state(&mut self) -> &mut scheduler::State {
         &mut self.state

@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::container::probe::probe;
 use crate::known::cluster::Observation;
 use crate::known::faults::Failed;
+use crate::known::passes::{Passes, Rhythm};
 use crate::known::refresh;
 use crate::records::audit::Note;
 use crate::records::happened;
@@ -31,15 +32,18 @@ use crate::wake::now;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// So many nodes are tried at the same time.
 const AT_ONCE: usize = 16;
+/// Nodes that start nothing are closed, and opened, a little later without it.
+pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(1_800));
 
 /// Runs until shutdown.
-pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let patience = PATIENCE.min(shared.rules.closed_nodes.tried_after);
     loop {
+        let began = Instant::now();
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
-            () = try_all(&shared) => {}
+            () = try_all(&shared) => passes.ended(began),
         }
         if !shared.bells.closing.wait(patience, &shutdown).await {
             return;

@@ -2,43 +2,64 @@
 //! there, and somebody who has left, lose their rights here without signing in.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use database::provider_accounts::{self, ProviderAccount};
 use directory::Directory;
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::sign_ins;
+use crate::known::passes::{Passes, Rhythm};
 use crate::shared::Shared;
 use crate::wake::now;
 
+/// A directory that is slow, or away for a moment, is nothing to speak of.
+const LONGEST: Duration = Duration::from_secs(1_800);
+
+/// Who has left a directory keeps his rights a little longer without it.
+pub(crate) fn rhythm(shared: &Shared) -> Rhythm {
+    Rhythm::beside(pause(shared).saturating_add(LONGEST))
+}
+
+fn pause(shared: &Shared) -> Duration {
+    Duration::from_secs(shared.sign_in.refresh_seconds)
+}
+
 /// Runs until shutdown.
-pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
-    let pause = Duration::from_secs(shared.sign_in.refresh_seconds);
-    while shared.bells.directories.wait(pause, &shutdown).await {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
+    while shared.bells.directories.wait(pause(&shared), &shutdown).await {
+        let (began, mut all_answered) = (Instant::now(), true);
         for directory in &shared.sign_in.directories {
             tokio::select! {
                 biased;
                 () = shutdown.cancelled() => return,
-                () = ask(&shared, directory.as_ref()) => {}
+                answered = ask(&shared, directory.as_ref()) => all_answered &= answered,
             }
+        }
+        if all_answered {
+            passes.ended(began);
         }
     }
 }
 
-async fn ask(shared: &Shared, directory: &dyn Directory) {
+/// Says whether all accounts of the directory are looked after.
+async fn ask(shared: &Shared, directory: &dyn Directory) -> bool {
     let accounts = provider_accounts::of_provider(shared.database.read(), directory.name()).await;
     let accounts = match accounts {
         Ok(accounts) => accounts,
-        Err(error) => return tracing::error!(%error, "accounts of a directory cannot be read"),
+        Err(error) => {
+            tracing::error!(%error, "accounts of a directory cannot be read");
+            return false;
+        }
     };
     for account in accounts.into_iter().filter(|account| account.confirmed_at.is_some()) {
         if let Err(error) = renew(shared, directory, account).await {
             // Nothing is known, so nothing changes: what is not confirmed lapses in its time.
             tracing::warn!(directory = %directory.name(), %error, "accounts are not confirmed");
-            return;
+            return false;
         }
     }
+    true
 }
 
 /// Why an account cannot be looked after.

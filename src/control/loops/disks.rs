@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use engine::Engine;
 use futures::StreamExt;
@@ -10,18 +11,27 @@ use protocol::ids::{NodeName, TaskKey};
 use tokio_util::sync::CancellationToken;
 
 use crate::known::cluster::Observation;
+use crate::known::passes::{Passes, Rhythm};
 use crate::shared::Shared;
 
 /// So many nodes are asked at the same time.
 const AT_ONCE: usize = 16;
+/// One pass over thousands of nodes, some of which hang, takes no longer.
+const LONGEST: Duration = Duration::from_secs(3_600);
+
+/// Tasks that take too much are found a little later without it.
+pub(crate) fn rhythm(shared: &Shared) -> Rhythm {
+    Rhythm::beside(shared.of_nodes.container_disk.measured_every.saturating_add(LONGEST))
+}
 
 /// Runs until shutdown.
-pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     loop {
+        let began = Instant::now();
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
-            () = measure(&shared) => {}
+            () = measure(&shared) => passes.ended(began),
         }
         tokio::select! {
             biased;

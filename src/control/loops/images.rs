@@ -12,6 +12,7 @@ use protocol::image::ImageState;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::known::passes::{Passes, Rhythm};
 use crate::loops::rests::Rests;
 use crate::loops::supervised::caught;
 use crate::records::happened;
@@ -26,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// So many are made and pushed on one node, and so many are removed from all: a node that does not
 /// answer keeps those of others waiting no longer.
 const AT_ONCE: usize = 4;
+/// Only saved images wait for it.
+pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(60));
 
 /// Holds the containers that were being saved when the server ended, and reads which images are
 /// private.
@@ -42,12 +45,16 @@ fn only_hold(shared: &Shared, images: &[ImageRecord]) {
 }
 
 /// Runs until shutdown; what is under way is given up, the next server does it again.
-pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let (under_way, rests) = (Arc::default(), Arc::default());
     let works = Works { shared, under_way, rests, running: TaskTracker::new() };
     loop {
-        if let Err(error) = works.pass(&shutdown).await {
-            tracing::error!(%error, "saved images cannot be looked at; it is repeated");
+        let began = Instant::now();
+        match works.pass(&shutdown).await {
+            Ok(()) => passes.ended(began),
+            Err(error) => {
+                tracing::error!(%error, "saved images cannot be looked at; it is repeated");
+            }
         }
         if !works.shared.bells.images.wait(PATIENCE, &shutdown).await {
             break;

@@ -17,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use crate::container::launch::put_off;
 use crate::known::damage;
 use crate::known::own_failures::Ours;
+use crate::known::passes::{Passes, Rhythm};
 use crate::known::queue::Queue;
 use crate::known::told::Told;
-use crate::loops::passes::Passes;
 use crate::shared::Shared;
 use crate::wake::{Steps, rest};
 
@@ -47,6 +47,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const WHOLE: Duration = Duration::from_secs(60);
 /// The longest pause after a pass that failed, whatever rings meanwhile.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+/// Without it no job goes on.
+pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(30));
 
 /// Runs until shutdown; actions under way are given up, the next server goes on with them.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use api::changes::Change;
 use engine::Engine;
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::known::active::Active;
 use crate::known::cluster::Observation;
+use crate::known::passes::{Passes, Rhythm};
 use crate::shared::Shared;
 
 /// They are looked at so often.
@@ -22,22 +23,28 @@ const EVERY: Duration = Duration::from_secs(15);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The most bytes that are read of what a task says about its end.
 const LARGEST: usize = 64 * 1024;
+/// Engines that hang may hold it up.
+pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(900));
 
 /// Runs until shutdown.
-pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     loop {
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
             () = tokio::time::sleep(EVERY) => {}
         }
+        let began = Instant::now();
         let looked = tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
             looked = look(&shared) => looked,
         };
-        if let Err(error) = looked {
-            tracing::error!(%error, "kept tasks cannot be told from others; it is repeated");
+        match looked {
+            Ok(()) => passes.ended(began),
+            Err(error) => {
+                tracing::error!(%error, "kept tasks cannot be told from others; it is repeated");
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::container::endpoint::endpoint;
 use crate::known::cluster::Cluster;
+use crate::known::passes::{Passes, Rhythm};
 use crate::known::refresh;
 use crate::loops::supervised::{self, Panics};
 use crate::shared::Shared;
@@ -24,15 +25,19 @@ use watcher::Watcher;
 
 /// All is read anew and looked at so often, whatever rings: who changes a node has it read back.
 const WHOLE: Duration = Duration::from_secs(60);
+/// Without watchers nothing is known of any node.
+pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(120));
 
 /// Watchers by node, with the settings each was started for.
 type Watchers = HashMap<NodeName, (NodeSettings, CancellationToken, JoinHandle<()>)>;
 
 /// Runs until shutdown; then ends all watchers.
-pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let (mut watchers, mut read) = (Watchers::new(), Instant::now());
     loop {
+        let began = Instant::now();
         reconcile(&shared, &shared.cluster(), &mut watchers, &shutdown).await;
+        passes.ended(began);
         if !shared.bells.nodes.wait(WHOLE, &shutdown).await {
             break;
         }
@@ -79,6 +84,7 @@ async fn reconcile(
             if cluster.node(&name).is_none() {
                 shared.sightings.forget(&name);
                 shared.quarantine.forget(&name);
+                shared.engine_calls.forget(&name);
             }
         }
     }

@@ -16,6 +16,7 @@ use protocol::time::Timestamp;
 use storage::StorageError;
 use tokio_util::sync::CancellationToken;
 
+use crate::known::passes::{Passes, Rhythm};
 use crate::known::retention::Retention;
 use crate::known::swept::{Old, SweptCounts};
 use crate::records::usage;
@@ -38,14 +39,17 @@ const ROWS: u64 = 500;
 const TURNS: u32 = 4;
 /// and at most so long before it goes on.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// What is old is there a little longer without it, and a first sweep of very much takes hours.
+pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(24 * 3_600));
 
 /// Runs until shutdown.
-pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     loop {
+        let began = Instant::now();
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
-            () = sweep(&shared) => {}
+            all = sweep(&shared) => if all { passes.ended(began) },
         }
         tokio::select! {
             biased;
@@ -64,8 +68,10 @@ enum Failed {
     Storage(#[from] StorageError),
 }
 
-/// One sweep. What fails in it holds up nothing else, and is tried again by the next one.
-async fn sweep(shared: &Shared) {
+/// One sweep. What fails in it holds up nothing else, and is tried again by the next one. Says whether all
+/// of it could be done.
+async fn sweep(shared: &Shared) -> bool {
+    let mut all = true;
     let (at, before) = (now(), shared.swept.counts());
     let Retention { jobs, logs, events, audit } = shared.rules.retention;
     for (what, done) in [
@@ -76,6 +82,7 @@ async fn sweep(shared: &Shared) {
         ("the audit log is not shortened", shorten_audit(shared, audit.before(at)).await),
     ] {
         if let Err(error) = done {
+            all = false;
             tracing::error!(%error, "{what}; it is tried again in an hour");
         }
     }
@@ -83,6 +90,7 @@ async fn sweep(shared: &Shared) {
     if jobs + logs + events + audit > 0 {
         tracing::info!(jobs, logs, events, audit, "what was older than it is kept for is gone");
     }
+    all
 }
 
 async fn count_uses(shared: &Shared) -> Result<(), Failed> {

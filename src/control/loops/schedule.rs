@@ -21,9 +21,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::known::active::Active;
 use crate::known::damage;
+use crate::known::passes::{Passes, Rhythm};
 use crate::known::queue::{Decided, News, Queue, Unanswered};
 use crate::known::runs;
-use crate::loops::passes::Passes;
 use crate::records::happened;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
@@ -34,6 +34,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// All is read anew so often, whatever was told: what is expected of jobs changes with every run.
 const WHOLE: Duration = Duration::from_secs(30);
+
+/// Without it no job starts.
+pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(30));
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {

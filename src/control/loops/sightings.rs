@@ -8,6 +8,7 @@ use api::changes::Change;
 use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::known::passes::{Passes, Rhythm};
 use crate::known::refresh;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
@@ -19,13 +20,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const SIGNS_OF_LIFE: Duration = Duration::from_secs(600);
 /// Signs of life stored by one transaction, so that nobody waits long behind those of thousands.
 const AT_ONCE: usize = 250;
+/// What is seen of nodes is worth nothing before it is stored.
+pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(60));
 
 /// Runs until shutdown.
-pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let (mut stored, mut since) = (Instant::now(), Timestamp(0));
     loop {
         let began = Instant::now();
-        store_news(&shared).await;
+        if store_news(&shared).await {
+            passes.ended(began);
+        }
         if stored.elapsed() >= SIGNS_OF_LIFE {
             let until = now();
             store_signs_of_life(&shared, since).await;
@@ -39,21 +44,22 @@ pub(crate) async fn run(shared: Arc<Shared>, shutdown: CancellationToken) {
     store_signs_of_life(&shared, since).await;
 }
 
-/// Who looks at nodes is told of them once it is stored.
-async fn store_news(shared: &Shared) {
+/// Who looks at nodes is told of them once it is stored. Says whether all of it is.
+async fn store_news(shared: &Shared) -> bool {
     let news = shared.sightings.take_news();
     if news.is_empty() {
-        return;
+        return true;
     }
     let stored = shared.write(async |t| database::nodes::set_observed(t, &news).await).await;
     if let Err(error) = stored {
         tracing::error!(%error, nodes = news.len(), "cannot store what is seen; trying again");
         shared.sightings.put_back(news);
-        return;
+        return false;
     }
     refresh::seen(shared, &news).await;
     news.into_iter().for_each(|(name, _)| shared.tell(Change::Node { name }));
     shared.bells.schedule.ring();
+    true
 }
 
 async fn store_signs_of_life(shared: &Shared, since: Timestamp) {

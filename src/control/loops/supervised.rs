@@ -1,5 +1,5 @@
-//! Loops that a panic does not end: it is logged and counted, what the loop knew is made anew, and after
-//! a pause it goes on.
+//! Loops that nothing ends but the server's own end. A panic is logged and counted, what the loop knew is
+//! made anew, and after a pause it goes on; so it does when a loop ends by itself.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::error::words;
 use crate::known::own_failures::OwnFailures;
+use crate::known::passes::{Passes, Rhythm};
 use crate::shared::{Shared, lock};
 
 /// Panics of a loop follow each other when no more than this lies between them.
@@ -22,7 +23,30 @@ pub(crate) struct Loops {
     shared: Arc<Shared>,
     tasks: TaskTracker,
     shutdown: CancellationToken,
-    panics: Vec<Arc<Panics>>,
+    begun: Vec<Begun>,
+}
+
+/// What is known of one of them.
+#[derive(Debug)]
+struct Begun {
+    name: &'static str,
+    rhythm: Rhythm,
+    at: Instant,
+    panics: Arc<Panics>,
+    passes: Arc<Passes>,
+}
+
+/// How a loop is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LoopState {
+    pub(crate) name: &'static str,
+    /// The server can take no work without it.
+    pub(crate) needed: bool,
+    /// What is wrong with it, if anything is.
+    pub(crate) problem: Option<String>,
+    /// How long ago its last pass ended well (or it was begun), and how long that may be; nothing of one
+    /// that only does what it is asked to.
+    pub(crate) age: Option<(Duration, Duration)>,
 }
 
 impl Loops {
@@ -31,30 +55,55 @@ impl Loops {
         tasks: TaskTracker,
         shutdown: CancellationToken,
     ) -> Self {
-        Self { shared, tasks, shutdown, panics: Vec::new() }
+        Self { shared, tasks, shutdown, begun: Vec::new() }
     }
 
-    /// Starts a loop. `begin` makes it, at first and after each panic; its token is cancelled at
-    /// shutdown, and after a panic for the sake of what the loop has begun.
+    /// Starts a loop. `begin` makes it, at first and after each panic; it notes its passes, and its token
+    /// is cancelled at shutdown, and after a panic for the sake of what the loop has begun.
     pub(crate) fn start<F>(
         &mut self,
         name: &'static str,
-        begin: impl Fn(Arc<Shared>, CancellationToken) -> F + Send + Sync + 'static,
-    ) where
+        rhythm: Rhythm,
+        begin: impl Fn(Arc<Shared>, Arc<Passes>, CancellationToken) -> F + Send + Sync + 'static,
+    ) -> Arc<Passes>
+    where
         F: Future<Output = ()> + Send + 'static,
     {
-        let panics = Arc::<Panics>::default();
-        self.panics.push(Arc::clone(&panics));
+        let (panics, passes) = (Arc::<Panics>::default(), Arc::<Passes>::default());
+        self.begun.push(Begun {
+            name,
+            rhythm,
+            at: Instant::now(),
+            panics: Arc::clone(&panics),
+            passes: Arc::clone(&passes),
+        });
         let (shared, shutdown) = (Arc::clone(&self.shared), self.shutdown.clone());
+        let noted = Arc::clone(&passes);
         self.tasks.spawn(async move {
-            let begin = |stop| begin(Arc::clone(&shared), stop);
+            let begin = |stop| begin(Arc::clone(&shared), Arc::clone(&noted), stop);
             run(name, begin, (panics.as_ref(), shared.own_failures.as_ref()), &shutdown).await;
         });
+        passes
     }
 
-    /// Whether all of them go on. A panic that was the only one of its loop for a while is over.
-    pub(crate) fn are_well(&self) -> bool {
-        self.panics.iter().all(|panics| !panics.go_on())
+    /// How each of them is.
+    pub(crate) fn states(&self) -> impl Iterator<Item = LoopState> {
+        let now = Instant::now();
+        self.begun.iter().map(move |begun| begun.state(now))
+    }
+}
+
+impl Begun {
+    fn state(&self, now: Instant) -> LoopState {
+        let last_ended = self.passes.last_ended();
+        // A panic that was the only one of its loop for a while is over.
+        let problem = match self.panics.go_on() {
+            true => Some("it panics again and again".to_owned()),
+            false => self.rhythm.problem(self.at, last_ended, now),
+        };
+        let age = now.saturating_duration_since(last_ended.unwrap_or(self.at));
+        let age = self.rhythm.patience.map(|patience| (age, patience));
+        LoopState { name: self.name, needed: self.rhythm.needed, problem, age }
     }
 }
 
@@ -78,7 +127,7 @@ impl Panics {
     }
 }
 
-/// Runs a loop until it ends by itself or is shut down.
+/// Runs a loop until it is shut down.
 pub(crate) async fn run<F: Future<Output = ()>>(
     name: &str,
     begin: impl Fn(CancellationToken) -> F,
@@ -88,12 +137,16 @@ pub(crate) async fn run<F: Future<Output = ()>>(
     loop {
         let stop = shutdown.child_token();
         let going = begin(stop.clone());
-        let Err(panic) = caught(going).await else { return };
+        let why = match caught(going).await {
+            Ok(()) if shutdown.is_cancelled() => return,
+            Ok(()) => "it ended by itself".to_owned(),
+            Err(panic) => format!("it panicked: {panic}"),
+        };
         stop.cancel();
         own_failures.note_panic();
         let in_a_row = panics.note();
         let pause = pause(in_a_row);
-        tracing::error!(%panic, in_a_row, ?pause, "the loop {name} panicked; it begins anew");
+        tracing::error!(%why, in_a_row, ?pause, "the loop {name} broke off; it begins anew");
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
@@ -124,18 +177,40 @@ mod tests {
     async fn a_loop_that_panics_begins_anew() {
         let (lives, panics, own_failures) =
             (AtomicU32::new(0), Panics::default(), OwnFailures::default());
-        let stops = Mutex::new(Vec::new());
+        let (stops, shutdown) = (Mutex::new(Vec::new()), CancellationToken::new());
         let begin = |stop: CancellationToken| {
             lock(&stops).push(stop);
-            async { assert!(lives.fetch_add(1, Ordering::SeqCst) > 0, "the first life ends here") }
+            let cancelled: Vec<bool> =
+                lock(&stops).iter().map(CancellationToken::is_cancelled).collect();
+            let (lives, shutdown) = (&lives, &shutdown);
+            async move {
+                assert!(lives.fetch_add(1, Ordering::SeqCst) > 0, "the first life ends here");
+                assert_eq!(cancelled, [true, false], "what the first one had begun is given up");
+                shutdown.cancel();
+            }
         };
-        run("test", begin, (&panics, &own_failures), &CancellationToken::new()).await;
+        run("test", begin, (&panics, &own_failures), &shutdown).await;
         assert_eq!(lives.load(Ordering::SeqCst), 2);
         assert_eq!(own_failures.counts().panics, 1);
-        let cancelled: Vec<bool> =
-            lock(&stops).iter().map(CancellationToken::is_cancelled).collect();
-        assert_eq!(cancelled, [true, false], "what the first one had begun is given up");
         assert!(!panics.go_on());
+    }
+
+    #[tokio::test]
+    async fn a_loop_that_ends_by_itself_begins_anew() {
+        let (lives, panics, own_failures) =
+            (AtomicU32::new(0), Panics::default(), OwnFailures::default());
+        let shutdown = CancellationToken::new();
+        let begin = |_stop: CancellationToken| {
+            let (lives, shutdown) = (&lives, &shutdown);
+            async move {
+                if lives.fetch_add(1, Ordering::SeqCst) > 0 {
+                    shutdown.cancel();
+                }
+            }
+        };
+        run("test", begin, (&panics, &own_failures), &shutdown).await;
+        assert_eq!(lives.load(Ordering::SeqCst), 2);
+        assert_eq!(own_failures.counts().panics, 1, "that is a fault of this program, too");
     }
 
     async fn panics_twice(own_failures: &OwnFailures, shutdown: &CancellationToken) {

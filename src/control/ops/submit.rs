@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use api::changes::Change;
 use api::{Error, ErrorCode, Result};
@@ -13,6 +14,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{database, internal};
+use crate::known::passes::{Passes, Rhythm};
 use crate::records::happened;
 use crate::shared::Shared;
 
@@ -20,6 +22,10 @@ use crate::shared::Shared;
 const WAITING: usize = 4_096;
 /// Jobs stored by one transaction at most.
 const AT_ONCE: usize = 256;
+/// Where nothing is submitted it says so often that it would take it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Without it no job is taken.
+pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(45));
 
 /// Takes jobs to be stored.
 #[derive(Debug, Clone)]
@@ -61,18 +67,28 @@ impl Submissions {
 pub(crate) async fn run(
     shared: Arc<Shared>,
     inbox: Arc<Mutex<Inbox>>,
+    passes: Arc<Passes>,
     shutdown: CancellationToken,
 ) {
     let (mut inbox, mut batch) = (inbox.lock().await, Vec::new());
+    passes.ended(Instant::now());
     loop {
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
             received = inbox.recv_many(&mut batch, AT_ONCE) => if received == 0 { return },
+            () = tokio::time::sleep(PATIENCE) => {
+                passes.ended(Instant::now());
+                continue;
+            }
         }
+        let began = Instant::now();
         let mut pending = std::mem::take(&mut batch);
         let results = match insert(&shared, &mut pending).await {
-            Ok(results) => results,
+            Ok(results) => {
+                passes.ended(began);
+                results
+            }
             Err(error) => {
                 let error = database(error);
                 pending.iter().map(|_| Err(error.clone())).collect()

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use async_trait::async_trait;
 use clap::Args;
 use control::{Consent, Control};
 use database::Database;
@@ -28,7 +27,7 @@ use crate::auth::session_store::{SessionDatabase, Store};
 use crate::commands::{self, installation};
 use crate::config::{Config, Demonstration, Flags, LogFlags, LogFormat, Providers};
 use crate::guest;
-use crate::health::{Check, Measurement, Probe, Value};
+use crate::health::OfControl;
 use crate::listen::tls::Tls;
 use crate::listen::{self, Door, Limits, Machine, OwnHosts};
 use crate::router::{metrics_router, router};
@@ -42,8 +41,6 @@ const FAREWELL: Duration = Duration::from_secs(10);
 const LEAVE: Duration = Duration::from_secs(10);
 /// How long threads may take that end no sooner than their disk answers.
 const THREADS: Duration = Duration::from_secs(1);
-/// How often sessions that have ended are forgotten.
-const SWEEP: Duration = Duration::from_secs(3_600);
 
 /// Flags of `berth serve`.
 #[derive(Debug, Args)]
@@ -106,7 +103,6 @@ async fn serve(config: Config, consent: Consent, starter: Notify) -> anyhow::Res
     let shutdown = CancellationToken::new();
     let tasks = TaskTracker::new();
     let doors = sockets.doors(&config, &tasks, &shutdown)?;
-    tasks.spawn(sweep(Arc::clone(&control), shutdown.clone()));
     if config.demo == Demonstration::Living {
         tasks.spawn(demo::run(control.backend.clone(), shutdown.clone()));
     }
@@ -126,7 +122,7 @@ async fn serve(config: Config, consent: Consent, starter: Notify) -> anyhow::Res
         metrics_token: config.metrics.token.clone(),
         shutdown: shutdown.clone(),
     };
-    let probe = Arc::new(ControlProbe(Arc::clone(&control)));
+    let probe = Arc::new(OfControl::new(Arc::clone(&control)));
     let state = AppState::new(control.backend.clone(), probe, options);
     let beside = state.tasks.clone();
     let routers = (router(state.clone(), Store::new(control.clone())), metrics_router(state));
@@ -340,99 +336,8 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()> + Send + 'static> {
     })
 }
 
-/// Forgets sessions and tokens that have ended and files that were never finished, now and then.
-async fn sweep(control: Arc<Control>, shutdown: CancellationToken) {
-    loop {
-        let now = Timestamp(time::OffsetDateTime::now_utc().unix_timestamp() * 1000);
-        if let Err(error) = forget_ended(control.database(), now).await {
-            tracing::warn!(%error, "ended sessions and tokens cannot be forgotten");
-        }
-        if let Err(error) = control.storage().sweep().await {
-            tracing::warn!(%error, "files that were never finished cannot be removed");
-        }
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(SWEEP) => {}
-        }
-    }
-}
-
-async fn forget_ended(database: &Database, now: Timestamp) -> Result<(), database::Error> {
-    let transaction = database.begin().await?;
-    database::sessions::delete_expired(&transaction, now).await?;
-    database::tokens::delete_expired(&transaction, now).await?;
-    transaction.commit().await
-}
-
 impl SessionDatabase for Control {
     fn database(&self) -> &Database {
         Control::database(self)
     }
-}
-
-/// Asks the control loops.
-struct ControlProbe(Arc<Control>);
-
-#[async_trait]
-impl Probe for ControlProbe {
-    async fn readiness(&self) -> Vec<Check> {
-        let control::Readiness { database, storage, loops } = self.0.readiness().await;
-        vec![
-            Check { name: "database", ready: database },
-            Check { name: "storage", ready: storage },
-            Check { name: "loops", ready: loops },
-        ]
-    }
-
-    async fn measurements(&self) -> Vec<Measurement> {
-        let control::PassTimes { count, total, last } = self.0.schedule_passes();
-        let control::OwnFailureCounts { records, storage, key, panics } = self.0.own_failures();
-        [
-            Measurement {
-                name: "schedule_pass_seconds",
-                help: "Passes of the scheduler and the time they took",
-                value: Value::Summary { count, sum: total.as_secs_f64() },
-            },
-            Measurement {
-                name: "schedule_last_pass_seconds",
-                help: "Time that the last pass of the scheduler took",
-                value: Value::Gauge(last.as_secs_f64()),
-            },
-            Measurement {
-                name: "database_failures",
-                help: "Times that jobs did not go on since the database failed",
-                value: Value::Counter(records),
-            },
-            Measurement {
-                name: "storage_failures",
-                help: "Times that jobs were not launched since the storage failed",
-                value: Value::Counter(storage),
-            },
-            Measurement {
-                name: "key_failures",
-                help: "Times that jobs were not launched since the key does not open their secrets",
-                value: Value::Counter(key),
-            },
-            Measurement {
-                name: "loop_panics",
-                help: "Times that a part of the server panicked and began anew",
-                value: Value::Counter(panics),
-            },
-        ]
-        .into_iter()
-        .chain(swept(self.0.swept()))
-        .collect()
-    }
-}
-
-/// What was forgotten, since it was older than it is kept for.
-fn swept(counts: control::SweptCounts) -> [Measurement; 4] {
-    let control::SweptCounts { jobs, logs, events, audit } = counts;
-    let counter = |name, help, count| Measurement { name, help, value: Value::Counter(count) };
-    [
-        counter("swept_jobs", "Jobs that were forgotten for their age", jobs),
-        counter("swept_logs", "Logs that were removed for their age", logs),
-        counter("swept_events", "Events that were forgotten for their age", events),
-        counter("swept_audit", "Entries of the audit log that were removed for their age", audit),
-    ]
 }

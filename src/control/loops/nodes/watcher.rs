@@ -21,6 +21,7 @@ use super::sorting::{Sorted, Sorter, Unsorted};
 use super::volumes::{self, Volumes};
 use crate::container::probe;
 use crate::known::cluster::{Contact, Observation, wanted};
+use crate::known::engine_calls::OfNode;
 use crate::known::quarantine::Held;
 use crate::known::sightings::says_the_same;
 use crate::shared::Shared;
@@ -123,7 +124,9 @@ impl Watcher {
 
     /// Connects and watches until the engine is lost.
     async fn watch(&mut self, failures: &mut usize) -> engine::Result<()> {
-        let engine = engine::connect(&self.options)?;
+        let calls = Arc::clone(&self.shared.engine_calls);
+        let calls = OfNode { node: self.name.clone(), calls };
+        let engine = engine::measured(engine::connect(&self.options)?, Arc::new(calls));
         let info = self.ask(engine.as_ref()).await?;
         // Subscribing comes before the first look, so that nothing falls between the two.
         let changes = engine.changes(&self.shared.installation).await?;

@@ -168,6 +168,14 @@ async fn health_and_measurements_are_told() {
     assert_eq!(client.get("/healthz", &[]).await.text, "ok");
     let ready = client.get("/readyz", &[]).await;
     assert_eq!((ready.status, &ready.json()["ready"]), (200, &true.into()));
+    let expected = serde_json::json!([
+        { "name": "database", "ready": true, "needed": true },
+        {
+            "name": "loop images", "ready": false, "needed": false,
+            "problem": "it panics again and again",
+        },
+    ]);
+    assert_eq!(ready.json()["checks"], expected, "what others can do without is only named");
     client.get("/api/v2/jobs/alice~train", &[ALICE]).await;
     let text = client.get("/metrics", &[ADMIN]).await.text;
     for line in [
@@ -179,6 +187,11 @@ async fn health_and_measurements_are_told() {
         "berth_schedule_last_pass_seconds 0.5",
         "# TYPE berth_database_failures counter",
         "berth_database_failures_total 2",
+        "# TYPE berth_engine_call_seconds histogram",
+        "berth_engine_call_seconds_bucket{action=\"start\",le=\"0.5\"} 1",
+        "berth_engine_call_seconds_bucket{action=\"start\",le=\"+Inf\"} 4",
+        "berth_engine_call_seconds_sum{action=\"start\"} 9.5",
+        r#"berth_engine_failures_total{node="a\"b\\c\n",action="start"} 7"#,
         "berth_jobs{state=\"waiting\"} 0",
         "berth_http_requests_total{method=\"GET\",route=\"/api/v2/jobs/{key}\",status=\"200\"} 1",
     ] {

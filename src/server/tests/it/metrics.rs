@@ -1,13 +1,17 @@
 //! Who reads the measurements.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::http::StatusCode;
+use server::health::OfControl;
 use server::router::metrics_router;
 use server::state::{AppState, StateOptions};
 use tokio::net::TcpListener;
 
 use crate::fakes::World;
+use crate::hall::Hall;
 use crate::server::{ADMIN, ALICE, AllWell, Server};
 
 const TOKEN: &str = "only-prometheus-knows";
@@ -66,5 +70,65 @@ async fn prometheus_has_a_door_of_its_own() {
         let other = client.get("/api/v2/jobs", &[ADMIN]).await.status;
         assert_eq!(other, StatusCode::NOT_FOUND.as_u16(), "there is nothing else");
         served.abort();
+    }
+}
+
+/// Administrators are given rules for alarms.
+const RULES: &str = include_str!("../../../../public/berth-alerts.yml");
+
+/// The names of all series of these measurements, whether or not there are any of them yet.
+fn series(measured: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for line in measured.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
+        let (name, kind) = line.split_once(' ').unwrap();
+        let ends: &[&str] = match kind {
+            "counter" => &["_total"],
+            "histogram" => &["_bucket", "_count", "_sum"],
+            "summary" => &["_count", "_sum"],
+            _ => &[""],
+        };
+        names.extend(ends.iter().map(|end| format!("{name}{end}")));
+    }
+    names
+}
+
+/// All that a real server measures.
+async fn measured_by(hall: &Hall) -> String {
+    let probe = Arc::new(OfControl::new(Arc::clone(&hall.control)));
+    let state = AppState::new(hall.control.backend.clone(), probe, StateOptions::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let served = tokio::spawn(async { axum::serve(listener, metrics_router(state)).await });
+    let of_control = Server::client_of(address).get("/metrics", &[]).await.text;
+    served.abort();
+    // What was asked before is counted.
+    hall.client.get("/healthz", &[]).await;
+    let bearer = format!("Bearer {}", hall.token("admin"));
+    let of_requests = hall.client.get("/metrics", &[("authorization", bearer.as_str())]).await.text;
+    of_control + &of_requests
+}
+
+#[tokio::test]
+async fn rules_for_alarms_name_what_is_measured() {
+    let measured = measured_by(&Hall::open().await).await;
+    let series = series(&measured);
+    let rules = || RULES.lines().map(str::trim);
+    let count = |begins: &str| rules().filter(|line| line.starts_with(begins)).count();
+    let alarms = count("- alert: ");
+    assert!(alarms >= 10, "{alarms} alarms");
+    for part in ["expr: ", "labels: { severity: ", "summary: ", "action: "] {
+        assert_eq!(count(part), alarms, "each alarm has its {part}");
+    }
+    for rule in rules().filter_map(|line| line.strip_prefix("expr: ")) {
+        let words = rule.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        let named: Vec<&str> = words.filter(|word| word.starts_with("berth_")).collect();
+        assert!(!named.is_empty(), "{rule} goes by nothing of ours");
+        for name in named {
+            assert!(series.contains(name), "{name} of {rule} is not measured:\n{measured}");
+        }
+    }
+    for part in ["database", "storage", "loop submissions", "loop nodes", "loop jobs"] {
+        let ready = format!("berth_ready{{part=\"{part}\"}} ");
+        assert!(measured.contains(&ready), "{ready} is not measured:\n{measured}");
     }
 }

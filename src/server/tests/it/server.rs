@@ -7,7 +7,7 @@ use api::Backend;
 use async_trait::async_trait;
 use database::Database;
 use server::auth::session_store::{SessionDatabase, Store};
-use server::health::{Check, Measurement, Probe, Value};
+use server::health::{Check, Histogram, Measurement, Probe, Value};
 use server::listen::tls::Tls;
 use server::listen::{Door, Limits, Machine, OwnHosts, bind, serve};
 use server::router::router;
@@ -128,7 +128,13 @@ impl AllWell {
 #[async_trait]
 impl Probe for AllWell {
     async fn readiness(&self) -> Vec<Check> {
-        vec![Check { name: "database", ready: true }]
+        let database = "database".to_owned();
+        let images = "loop images".to_owned();
+        let problem = Some("it panics again and again".to_owned());
+        vec![
+            Check { name: database, ready: true, needed: true, problem: None },
+            Check { name: images, ready: false, needed: false, problem },
+        ]
     }
 
     async fn measurements(&self) -> Vec<Measurement> {
@@ -141,8 +147,21 @@ impl Probe for AllWell {
                 value: Value::Gauge(0.5),
             },
             Measurement { name: "database_failures", help: "Failures", value: Value::Counter(2) },
+            Measurement { name: "engine_call_seconds", help: "Calls", value: calls() },
+            Measurement { name: "engine_failures", help: "Failures", value: failures() },
         ]
     }
+}
+
+fn calls() -> Value {
+    let counts = Histogram { within: vec![(0.5, 1), (1.0, 3)], count: 4, sum: 9.5 };
+    Value::Histograms(vec![(vec![("action", "start".to_owned())], counts)])
+}
+
+/// What it is of may be called anything.
+fn failures() -> Value {
+    let labels = vec![("node", "a\"b\\c\n".to_owned()), ("action", "start".to_owned())];
+    Value::Counters(vec![(labels, 7)])
 }
 
 /// A program that asks: every call runs off the runtime's threads.
