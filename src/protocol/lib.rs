@@ -16,6 +16,7 @@ pub mod ids;
 pub mod image;
 pub mod jobs;
 pub mod json;
+pub mod lease;
 mod limit;
 pub mod order;
 pub mod parse;
