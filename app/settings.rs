@@ -66,6 +66,7 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
             .transpose()?,
         shapes: shapes(&form.shapes)?,
         borrows: form.borrows,
+        lease: number("lease", &form.lease)?,
     })
 }
 
@@ -242,6 +243,7 @@ mod tests {
             groups: "gpu users, /team/vision".into(),
             parent: "research".into(),
             shapes: "A100 8x2, V100 4×1".into(),
+            lease: "10".into(),
             ..ClusterForm::default()
         };
         let settings = cluster(&form).unwrap();
@@ -252,6 +254,7 @@ mod tests {
         assert_eq!(groups, ["gpu users", "/team/vision"]);
         assert_eq!(settings.parent, Some("research".parse().unwrap()));
         assert!(!settings.borrows, "the box is not ticked");
+        assert_eq!(settings.lease, Some(10));
         let shapes: Vec<_> = settings.shapes.iter().map(|s| (s.gpus, s.count)).collect();
         assert_eq!(shapes, [(8, 2), (4, 1)]);
         assert_eq!(crate::number::shapes_text(&settings.shapes), "A100 8x2, V100 4x1");

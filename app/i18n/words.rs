@@ -346,6 +346,8 @@ pub(crate) struct Admin {
     pub(crate) shapes: Word,
     pub(crate) shapes_hint: Word,
     pub(crate) borrows: Word,
+    pub(crate) lease: Word,
+    pub(crate) lease_hint: Word,
     pub(crate) users_hint: Word,
     pub(crate) everybody: Word,
     pub(crate) actions: Word,

@@ -7,6 +7,7 @@ pub(crate) mod folders;
 pub(crate) mod guest;
 pub(crate) mod images;
 pub(crate) mod launch;
+pub(crate) mod lease;
 pub(crate) mod probe;
 pub(crate) mod public_keys;
 pub(crate) mod registry;

@@ -8,6 +8,7 @@ pub(crate) mod first_look;
 pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod kept;
+pub(crate) mod leases;
 pub(crate) mod nodes;
 pub(crate) mod probe;
 pub(crate) mod rests;

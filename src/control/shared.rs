@@ -22,6 +22,7 @@ use crate::known::cluster::Cluster;
 use crate::known::damage::Damage;
 use crate::known::engine_calls::EngineCalls;
 use crate::known::faults::Faults;
+use crate::known::leases::Leases;
 use crate::known::observations::Observations;
 use crate::known::own_failures::OwnFailures;
 use crate::known::portal::Portal;
@@ -67,6 +68,8 @@ pub(crate) struct Shared {
     pub(crate) own_failures: Arc<OwnFailures>,
     /// How nodes' engines answer.
     pub(crate) engine_calls: Arc<EngineCalls>,
+    /// How long tasks run on without a word from this server.
+    pub(crate) leases: Leases,
     /// What nodes have failed to start.
     pub(crate) faults: Faults,
     /// How much was forgotten, since it was older than it is kept for.
@@ -146,6 +149,7 @@ impl Shared {
             moments: Moments::default(),
             own_failures,
             engine_calls: Arc::default(),
+            leases: Leases::default(),
             faults: Faults::default(),
             swept: Swept::default(),
             key_changes: Moments::default(),

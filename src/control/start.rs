@@ -185,6 +185,7 @@ fn start_loops(loops: &mut Loops, inbox: Inbox, shared: &Shared) -> Arc<Passes> 
     loops.start("nodes", loops::nodes::RHYTHM, loops::nodes::run);
     loops.start("sightings", loops::sightings::RHYTHM, loops::sightings::run);
     loops.start("jobs", loops::jobs::RHYTHM, loops::jobs::run);
+    loops.start("leases", loops::leases::RHYTHM, loops::leases::run);
     loops.start("images", loops::images::RHYTHM, loops::images::run);
     loops.start("kept", loops::kept::RHYTHM, loops::kept::run);
     loops.start("disks", loops::disks::rhythm(shared), loops::disks::run);

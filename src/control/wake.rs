@@ -15,6 +15,7 @@ pub(crate) struct Bells {
     pub(crate) nodes: Bell,
     pub(crate) sightings: Bell,
     pub(crate) images: Bell,
+    pub(crate) leases: Bell,
     pub(crate) directories: Bell,
     pub(crate) closing: Bell,
 }

@@ -31,6 +31,9 @@ pub struct Attempt {
     pub completed_at: Option<Timestamp>,
     /// How it ends: known before its last containers have ended.
     pub exit: Option<Exit>,
+    /// For how many seconds its tasks run on without a word from the server; `None`: for ever. It is what
+    /// they were told when they began, whatever is set since.
+    pub lease: Option<u32>,
 }
 
 /// An attempt's new facts; what is `None` stays as it is.
@@ -80,7 +83,7 @@ pub async fn insert_many(conn: &impl ConnectionTrait, attempts: &[Attempt]) -> R
 }
 
 fn row_of(attempt: &Attempt) -> row::ActiveModel {
-    let Attempt { job, number, state, borrowed, placed_at, started_at, completed_at, exit } =
+    let Attempt { job, number, state, borrowed, placed_at, started_at, completed_at, exit, lease } =
         attempt;
     row::ActiveModel {
         job: Set(job.0),
@@ -91,6 +94,7 @@ fn row_of(attempt: &Attempt) -> row::ActiveModel {
         started_at: Set(millis(*started_at)),
         completed_at: Set(millis(*completed_at)),
         exit: Set(exit.as_ref().map(to_json)),
+        lease: Set(lease.map(i64::from)),
     }
 }
 

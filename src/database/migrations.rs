@@ -24,6 +24,7 @@ mod m0015_list_indices;
 mod m0017_retention;
 mod m0018_identity;
 mod m0019_closed_nodes;
+mod m0020_lease;
 
 pub(crate) struct Migrator;
 
@@ -47,6 +48,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0017_retention::Migration),
             Box::new(m0018_identity::Migration),
             Box::new(m0019_closed_nodes::Migration),
+            Box::new(m0020_lease::Migration),
         ]
     }
 }

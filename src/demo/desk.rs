@@ -99,6 +99,7 @@ impl Life {
             started_at: Some(started),
             completed_at: ended,
             exit: run.exit.clone(),
+            lease: None,
         });
         let tasks = run.places.into_iter().zip(1_u64..).filter_map(|(placement, at)| {
             let role = self.job.spec.roles.get(placement.role as usize)?;

@@ -100,6 +100,16 @@ impl Children {
         }
     }
 
+    /// Ends every process beside us, at once and whatever the rest of this program is stuck in.
+    pub(crate) fn end_all_at_once(&self) {
+        if getpid().is_init() {
+            // All that are seen from here, but for the first process, which we are.
+            let _ = kill_process_group(Pid::INIT, Signal::KILL);
+        } else {
+            self.end_all();
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<Pid, oneshot::Sender<GuestExit>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -97,6 +97,7 @@ impl Folder {
             ports: Vec::new(),
             own_network: false,
             ssh: Some(ssh.clone()),
+            lease: None,
         };
         write(&self.path.join(CONFIG), &serde_json::to_vec(&config)?, 0o600)
     }

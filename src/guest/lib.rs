@@ -22,6 +22,7 @@ mod descriptor;
 mod environment;
 mod folder;
 mod launch;
+mod lease;
 mod limits;
 mod memory;
 mod names;

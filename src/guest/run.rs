@@ -12,11 +12,14 @@ use std::time::Duration;
 use protocol::guest::{
     CANNOT_BEGIN, CODE, GuestConfig, GuestExit, NODE_MEMORY, PORT_TAKEN, UNUSABLE_CODE,
 };
+use protocol::lease::LEASE_OVER_CODE;
+use rustix::process::Signal;
 use tokio::runtime::Builder;
 
 use crate::children::{Child, Children};
 use crate::folder::Folder;
 use crate::launch::{Launch, LaunchError};
+use crate::lease::{self, Lease};
 use crate::note::note;
 use crate::server::{self, Server};
 use crate::signals::{self, Signals};
@@ -24,6 +27,9 @@ use crate::{environment, limits, memory, peers};
 
 /// Where a container has folders of the storage.
 const BERTH: &str = "/berth";
+
+/// So long a task with a lease waits for the first word of its server.
+const FIRST_WORD: Duration = Duration::from_secs(600);
 
 /// The exit code of a command that was killed, be it told by a shell or by the kernel.
 const KILLED: i32 = 137;
@@ -77,20 +83,28 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
         note(format_args!("port {port} {PORT_TAKEN}"));
         return Ok(UNUSABLE_CODE.into());
     }
-    let command = start(&config.command, folder, &start_in, &children);
+    let lease = config.lease.as_ref().map(|told| Lease::begin(told, &children)).transpose()?;
     if let Some((ssh, listener)) = config.ssh.zip(listener) {
-        let (folder, children) = (folder.clone(), children.clone());
-        let own_network = config.own_network;
-        let server = Server { folder, children, start_in, own_network };
+        let (folder, children, start_in) = (folder.clone(), children.clone(), start_in.clone());
+        let (own_network, lease) = (config.own_network, lease.clone());
+        let server = Server { folder, children, start_in, own_network, lease };
         tokio::spawn(server::serve(server, ssh, listener));
     }
+    let lease = lease.as_deref();
+    if let Some(code) = unheard(lease, &mut signals).await {
+        return Ok(code);
+    }
+    let command = start(&config.command, folder, &start_in, &children);
     let (exit, asked) = match command {
-        Ok(mut command) => accompany(&mut command, &mut signals).await,
+        Ok(mut command) => accompany(&mut command, &mut signals, lease).await,
         Err(error) => {
             note(&error);
             (GuestExit { code: error.code().into(), signal: None }, false)
         }
     };
+    if asked && exit == lease::exit() {
+        note("the server was not heard for as long as this task's lease: it was ended");
+    }
     if let Err(error) = folder.write_exit(&exit) {
         note(format_args!("cannot tell how the command ended: {error}"));
     }
@@ -101,7 +115,7 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
         && exit.code != 0
         && !asked
     {
-        keep(exit.code, seconds, &mut signals).await;
+        keep(exit.code, seconds, &mut signals, lease).await;
     }
     children.end_all();
     Ok(exit.code)
@@ -168,23 +182,75 @@ fn start(
     children.start(&mut process).map_err(refused)
 }
 
-/// Passes signals on until the command has ended; also whether one of them asked for the end.
-async fn accompany(command: &mut Child, signals: &mut Signals) -> (GuestExit, bool) {
-    let group = command.group();
-    let mut asked = false;
+/// Waits until the server was heard; else the code to end with. Without a lease nothing is waited for.
+async fn unheard(lease: Option<&Lease>, signals: &mut Signals) -> Option<i32> {
+    let lease = lease?;
+    let patience = tokio::time::sleep(FIRST_WORD);
+    tokio::pin!(patience);
     loop {
         tokio::select! {
-            exit = command.exit() => return (exit, asked),
+            () = lease.heard() => return None,
             signal = signals.next() => {
-                asked |= signals::ends(signal);
-                group.signal(signal);
+                if signals::ends(signal) {
+                    return Some(128 + signal.as_raw());
+                }
+            }
+            () = &mut patience => {
+                note("the server was not heard, without which this task's lease does not begin");
+                return Some(LEASE_OVER_CODE.into());
             }
         }
     }
 }
 
+/// Passes signals on until the command has ended or its lease is over; also whether somebody asked for
+/// the end.
+async fn accompany(
+    command: &mut Child,
+    signals: &mut Signals,
+    lease: Option<&Lease>,
+) -> (GuestExit, bool) {
+    let group = command.group();
+    let (mut asked, mut ends) = (false, false);
+    loop {
+        tokio::select! {
+            exit = command.exit() => {
+                let by_lease = ends || lease.is_some_and(Lease::is_over);
+                let exit = if by_lease && exit.code != 0 { lease::exit() } else { exit };
+                return (exit, asked || by_lease);
+            }
+            signal = signals.next() => {
+                asked |= signals::ends(signal);
+                group.signal(signal);
+            }
+            // Nothing is said before all is over: a log that nobody takes would hold this up.
+            () = ending(lease), if !ends => {
+                ends = true;
+                group.signal(Signal::TERM);
+            }
+            () = over(lease) => return (lease::exit(), true),
+        }
+    }
+}
+
+/// Waits until the command is to be asked to end, since its lease is nearly over.
+async fn ending(lease: Option<&Lease>) {
+    match lease {
+        Some(lease) => lease.ends().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until the lease is over.
+async fn over(lease: Option<&Lease>) {
+    match lease {
+        Some(lease) => lease.over().await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Waits for the end of the time that a failed command's container is kept.
-async fn keep(code: i32, seconds: u64, signals: &mut Signals) {
+async fn keep(code: i32, seconds: u64, signals: &mut Signals, lease: Option<&Lease>) {
     note(format_args!(
         "the command failed with exit code {code}; its container is kept for {seconds} s, so \
          that you can look into it, or until the job is stopped"
@@ -195,6 +261,7 @@ async fn keep(code: i32, seconds: u64, signals: &mut Signals) {
         tokio::select! {
             () = &mut over => return note("the time to look into it is over"),
             signal = signals.next() => if signals::ends(signal) { return },
+            () = self::over(lease) => return,
         }
     }
 }

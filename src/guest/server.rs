@@ -22,6 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::children::Children;
 use crate::folder::Folder;
+use crate::lease::{self, Lease};
 use crate::note::note;
 use connection::Connection;
 
@@ -30,6 +31,9 @@ const CONNECTIONS: usize = 512;
 
 /// Of these, such as have not shown a key yet.
 const STRANGERS: usize = 128;
+
+/// Of a task with a lease: connections of which is found out whether they are the server's.
+const ARRIVALS: usize = 256;
 
 /// How long somebody may take to show a key.
 const GRACE: Duration = Duration::from_secs(60);
@@ -57,6 +61,8 @@ pub(crate) struct Server {
     pub(crate) start_in: PathBuf,
     /// Nobody else is in the container's network.
     pub(crate) own_network: bool,
+    /// What the task's life hangs on.
+    pub(crate) lease: Option<Arc<Lease>>,
 }
 
 /// Where clients will be heard, or why not.
@@ -84,6 +90,10 @@ async fn accept_all(server: Server, ssh: &GuestSsh, listener: TcpListener) -> io
     let server = Arc::new(server);
     let connections = Arc::new(Semaphore::new(CONNECTIONS));
     let strangers = Arc::new(Semaphore::new(STRANGERS));
+    if let Some(lease) = server.lease.clone() {
+        let door = Door { config, server, connections, strangers };
+        return accept_with_lease(door, &lease, &listener).await;
+    }
     loop {
         let Ok(connection) = Arc::clone(&connections).acquire_owned().await else { return Ok(()) };
         let Ok(stranger) = Arc::clone(&strangers).acquire_owned().await else { return Ok(()) };
@@ -99,6 +109,52 @@ async fn accept_all(server: Server, ssh: &GuestSsh, listener: TcpListener) -> io
             // Out of descriptors, most likely: some of them will be closed.
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
+    }
+}
+
+/// What is needed to let somebody in.
+#[derive(Clone)]
+struct Door {
+    config: Arc<Config>,
+    server: Arc<Server>,
+    connections: Arc<Semaphore>,
+    strangers: Arc<Semaphore>,
+}
+
+/// The same where the task's life hangs on the server's getting through: whoever else is too many is sent
+/// away instead of waited for.
+async fn accept_with_lease(
+    door: Door,
+    lease: &Arc<Lease>,
+    listener: &TcpListener,
+) -> io::Result<()> {
+    let arrivals = Arc::new(Semaphore::new(ARRIVALS));
+    loop {
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let Ok(arrival) = Arc::clone(&arrivals).try_acquire_owned() else { continue };
+                let (door, lease) = (door.clone(), Arc::clone(lease));
+                tokio::spawn(async move {
+                    if lease::is_servers(&stream).await {
+                        // Who is not heard tries again.
+                        let _ = lease.talk(stream).await;
+                        return;
+                    }
+                    drop(arrival);
+                    let _ = door.let_in(stream, peer).await;
+                });
+            }
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+impl Door {
+    async fn let_in(self, stream: TcpStream, peer: SocketAddr) -> Result<(), russh::Error> {
+        let Self { config, server, connections, strangers } = self;
+        let places = (strangers.try_acquire_owned(), connections.try_acquire_owned());
+        let (Ok(stranger), Ok(connection)) = places else { return Ok(()) };
+        attend(config, server, stream, peer, Admission { stranger, connection }).await
     }
 }
 

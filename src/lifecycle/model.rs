@@ -74,7 +74,8 @@ pub enum Observed {
     Pending,
     /// Its node is out of contact.
     Silent,
-    /// Its node is out of contact, and who knows it says that it is dead.
+    /// Its node is out of contact, and surely nothing of it runs there: who knows the node says that it is
+    /// dead, or the task's lease is over.
     Dead,
     /// Its node answers, and there is no such container.
     Absent,

@@ -176,10 +176,14 @@ pub struct VirtualClusterSettings {
     /// Whether its jobs may run on what others do not use, until those want it back.
     #[serde(default = "yes")]
     pub borrows: bool,
+    /// For how many minutes its tasks run on without a word from the server, after which their jobs start
+    /// elsewhere; `None`: for ever, and what is on a silent node waits for it, or for an administrator.
+    #[serde(default)]
+    pub lease: Option<u32>,
 }
 
 impl VirtualClusterSettings {
-    /// One that is guaranteed nothing, borrows, and is for everybody.
+    /// One that is guaranteed nothing, borrows, has no lease and is for everybody.
     #[must_use]
     pub fn new(name: VirtualClusterName) -> Self {
         let share = Share::default();
@@ -191,6 +195,7 @@ impl VirtualClusterSettings {
             parent: None,
             shapes: Vec::new(),
             borrows: true,
+            lease: None,
         }
     }
 

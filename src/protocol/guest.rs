@@ -88,6 +88,20 @@ pub struct GuestConfig {
     /// How to be reached; `None`: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssh: Option<GuestSsh>,
+    /// Its lease, by which it is reached where its SSH server listens; `None`: it runs on without a word
+    /// from its server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<GuestLease>,
+}
+
+/// For how long a task runs on without a word from its server: see [`crate::lease`].
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestLease {
+    /// So long.
+    pub seconds: u64,
+    /// What server and guest know each other by. No other task has the same.
+    pub key: Vec<u8>,
 }
 
 /// A task's SSH server and the other tasks of its job.
@@ -137,7 +151,15 @@ impl fmt::Debug for GuestConfig {
             .field("start_in", &self.start_in)
             .field("keep_on_failure_secs", &self.keep_on_failure_secs)
             .field("ssh", &self.ssh)
+            .field("lease", &self.lease)
             .finish_non_exhaustive()
+    }
+}
+
+/// The key is nobody's business.
+impl fmt::Debug for GuestLease {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("GuestLease").field("seconds", &self.seconds).finish_non_exhaustive()
     }
 }
 
@@ -174,6 +196,7 @@ mod tests {
                     port: 30022,
                 }],
             }),
+            lease: Some(GuestLease { seconds: 600, key: vec![77; 32] }),
         }
     }
 
@@ -191,11 +214,13 @@ mod tests {
         assert_eq!(short.command, "true");
         assert_eq!((short.ports.len(), short.own_network), (0, false));
         assert_eq!((short.start_in, short.keep_on_failure_secs, short.ssh), (None, None, None));
+        assert_eq!(short.lease, None);
     }
 
     #[test]
     fn secrets_are_not_shown() {
         let shown = format!("{:?}", config());
         assert!(shown.contains("worker-0") && !shown.contains("s3cret"), "{shown}");
+        assert!(shown.contains("600") && !shown.contains("77"), "{shown}");
     }
 }

@@ -247,6 +247,7 @@ fn SaveForm(
 #[component]
 fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> impl IntoView {
     let borrows = edited.as_ref().is_none_or(|settings| settings.borrows);
+    let lease = edited.as_ref().and_then(|settings| settings.lease).map(u64::from);
     let shapes = edited.as_ref().map(|settings| shapes_text(&settings.shapes)).unwrap_or_default();
     let parent = edited.as_ref().and_then(|settings| settings.parent.as_ref());
     let parent = parent.map(ToString::to_string).unwrap_or_default();
@@ -281,6 +282,13 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
             <input type="checkbox" name="cluster[borrows]" value="true" checked=borrows/>
             {tr(|t| t.admin.borrows)}
         </label>
+        <Field
+            name="cluster[lease]"
+            kind="number"
+            label=text(|t| t.admin.lease)
+            hint=text(|t| t.admin.lease_hint)
+            value=number(lease)
+        />
     }
     .into_any()
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use engine::Volume;
 use protocol::epoch::Epoch;
-use protocol::guest::{CODE, GuestConfig, GuestPeer, GuestSsh};
+use protocol::guest::{CODE, GuestConfig, GuestLease, GuestPeer, GuestSsh};
 use protocol::ids::{JobId, JobKey};
 use protocol::placement::TaskPlacement;
 use protocol::spec::JobSpec;
@@ -80,9 +80,9 @@ pub(crate) fn told(
     job: (JobId, &JobKey, &JobSpec),
     place: (&TaskPlacement, &[GuestPeer], bool),
     command: String,
-    admitted: Vec<String>,
+    (admitted, lease): (Vec<String>, Option<GuestLease>),
 ) -> String {
-    let mut config = config(seal, job, place, command, admitted);
+    let mut config = GuestConfig { lease, ..config(seal, job, place, command, admitted) };
     let told = json(&config);
     match &mut config.ssh {
         Some(ssh) if told.len() > LONGEST => {
@@ -124,6 +124,7 @@ fn config(
         keep_on_failure_secs: spec.debug.then_some(KEPT_SECS),
         own_network,
         ssh,
+        lease: None,
     }
 }
 
@@ -173,7 +174,7 @@ pub(crate) mod tests {
             job,
             (&places[0], &peers(&spec, &places), false),
             "true".into(),
-            Vec::new(),
+            (Vec::new(), None),
         );
         assert!(text.len() <= LONGEST);
         serde_json::from_str(&text).unwrap()

@@ -149,6 +149,7 @@ fn config(own_network: bool) -> String {
         ports: Vec::new(),
         own_network,
         ssh: None,
+        lease: None,
     };
     serde_json::to_string(&config).expect("texts and numbers can always be written")
 }

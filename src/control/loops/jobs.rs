@@ -26,6 +26,7 @@ use crate::wake::{Steps, rest};
 mod act;
 mod case;
 mod cases;
+mod lease;
 mod memory;
 mod observe;
 mod pauses;
@@ -123,6 +124,7 @@ impl Loop {
         self.follow_clock().await?;
         self.take_in(told, whole).await?;
         self.cases.wake_due(at);
+        self.watch_leases();
         self.cases.awake().for_each(|case| tell_pauses(&self.shared, case, at));
         let decided = self.decide(at);
         self.carry_out(decided, at).await?;
@@ -173,6 +175,16 @@ impl Loop {
         Ok(())
     }
 
+    /// What may be there of tasks with a lease is noted before anything is decided of them.
+    fn watch_leases(&self) {
+        let Self { shared, cases, .. } = self;
+        let at_once = |case: &&Case| lease::watch(&shared.leases, case, cases.seen());
+        // All of them are noted.
+        if cases.awake().filter(at_once).count() > 0 {
+            shared.bells.leases.ring();
+        }
+    }
+
     fn decide(&mut self, now: Timestamp) -> Vec<(JobId, Decision)> {
         let cluster = self.shared.cluster();
         self.cases.decide(Beside {
@@ -180,6 +192,7 @@ impl Loop {
             cluster: &cluster,
             written: &|task| self.shared.written(task),
             most_written: self.shared.of_nodes.container_disk.most,
+            lease: &|task| self.shared.leases.wait(task),
             now,
             instant: Instant::now(),
         })
@@ -225,7 +238,7 @@ fn perform(acts: &Acts, case: &Case, action: &Action) {
     let (Action::Launch(key) | Action::Stop(key) | Action::Explain(key)) = action;
     let Some(task) = case.task(key).filter(|task| task.key == *key) else { return };
     match action {
-        Action::Launch(_) => acts.launch(&case.job, &case.tasks, task),
+        Action::Launch(_) => acts.launch(case, task),
         Action::Stop(_) => acts.stop(task),
         Action::Explain(_) => acts.explain(&case.job, task),
     }

@@ -20,6 +20,7 @@ use scheduler::model::{Placement, Standing};
 use tokio_util::sync::CancellationToken;
 
 use crate::known::active::Active;
+use crate::known::cluster::Cluster;
 use crate::known::damage;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::queue::{Decided, News, Queue, Unanswered};
@@ -187,7 +188,8 @@ async fn store(
         .collect();
     let still_waited = database::jobs::update_many(&transaction, &updates).await?;
     placed.retain(|(job, _, _)| still_waited.contains(&job.row.id));
-    insert_placed(&transaction, &placed, (at, shared.epoch)).await?;
+    let (given, cluster) = ((at, shared.epoch), shared.cluster());
+    insert_placed(&transaction, &placed, given, |job| lease(shared, &cluster, job)).await?;
     transaction.commit().await?;
     shared.note_stored(placed.iter().map(|(job, _, _)| job.row.id));
     for (job, _, _) in placed.iter().filter(|(job, _, _)| job.row.attempt.is_none()) {
@@ -210,6 +212,7 @@ async fn insert_placed(
     transaction: &database::Transaction,
     placed: &[(&Active, u32, &Placement)],
     (at, epoch): (Timestamp, Epoch),
+    lease: impl Fn(&Active) -> Option<u32>,
 ) -> Result<(), database::Error> {
     let attempts: Vec<Attempt> = placed
         .iter()
@@ -222,6 +225,7 @@ async fn insert_placed(
             started_at: None,
             completed_at: None,
             exit: None,
+            lease: lease(job),
         })
         .collect();
     let tasks: Vec<Task> = placed
@@ -242,6 +246,14 @@ async fn insert_placed(
     database::attempts::insert_many(transaction, &attempts).await?;
     database::tasks::insert_many(transaction, &tasks).await?;
     database::events::insert_many(transaction, &events).await
+}
+
+/// For how many seconds the tasks of a job run on without a word from this server: as its virtual cluster
+/// is set now, if there is a guest to see to it.
+fn lease(shared: &Shared, cluster: &Cluster, job: &Active) -> Option<u32> {
+    shared.guest.as_ref()?;
+    let settings = cluster.virtual_cluster(&job.row.virtual_cluster)?;
+    settings.lease.map(|minutes| minutes.saturating_mul(60))
 }
 
 fn task(

@@ -20,6 +20,7 @@ pub(crate) struct Model {
     pub started_at: Option<i64>,
     pub completed_at: Option<i64>,
     pub exit: Option<String>,
+    pub lease: Option<i64>,
 }
 
 impl ActiveModelBehavior for ActiveModel {}
@@ -37,6 +38,7 @@ impl Model {
             started_at: moment(self.started_at),
             completed_at: moment(self.completed_at),
             exit: row.json_if(self.exit.as_ref())?,
+            lease: row.number_if(self.lease)?,
         })
     }
 }

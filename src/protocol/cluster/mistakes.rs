@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{NodeSettings, Shape, VirtualClusterSettings};
+use crate::lease;
 use crate::problem::Problem;
 use crate::resources::PortRange;
 
@@ -90,8 +91,11 @@ impl VirtualClusterSettings {
     #[must_use]
     pub fn mistakes(&self) -> Vec<Problem> {
         let mut mistakes = Vec::new();
+        let whole = format!("virtual_clusters.{}", self.name);
+        let lease = self.lease.and_then(|minutes| outside(&whole, "lease", minutes, lease::MOST));
+        mistakes.extend(lease);
         for (at, Shape { gpu_type, gpus, count }) in self.shapes.iter().enumerate() {
-            let place = format!("virtual_clusters.{}.shapes[{at}]", self.name);
+            let place = format!("{whole}.shapes[{at}]");
             mistakes.extend(outside(&place, "gpus", *gpus, LARGEST_GROUP));
             mistakes.extend(outside(&place, "count", *count, MOST_GROUPS));
             let before = &self.shapes[..at];
@@ -160,6 +164,26 @@ mod tests {
         assert_eq!(lines, expected);
         let address = told(r#"{"name": "n", "address": "a b", "endpoint": "sim://a"}"#);
         assert!(address[0].starts_with("address: address is \"a b\", not a host"), "{address:?}");
+    }
+
+    #[test]
+    fn a_lease_is_some_minutes_or_nothing() {
+        for (lease, said) in [
+            ("null", None),
+            ("1", None),
+            ("10080", None),
+            ("0", Some("lease is 0, less than 1 (allowed: a whole number from 1 to 10080)")),
+            ("10081", Some("lease is 10081, more than 10080")),
+        ] {
+            let text = format!(r#"{{"name": "lab", "lease": {lease}}}"#);
+            let settings: VirtualClusterSettings = serde_json::from_str(&text).unwrap();
+            let mistakes: Vec<_> = settings.mistakes().iter().map(ToString::to_string).collect();
+            let expected = said.map(|said| format!("virtual_clusters.lab.lease: {said}"));
+            assert_eq!(mistakes.len(), usize::from(expected.is_some()), "{lease}: {mistakes:?}");
+            assert!(mistakes.concat().starts_with(&expected.unwrap_or_default()), "{mistakes:?}");
+        }
+        let settings: VirtualClusterSettings = serde_json::from_str(r#"{"name": "lab"}"#).unwrap();
+        assert_eq!(settings.lease, None, "nothing is stored of it by earlier versions");
     }
 
     #[test]

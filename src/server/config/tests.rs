@@ -56,6 +56,7 @@ fn nodes_and_virtual_clusters_are_read() {
         parent = "vc1"
         shapes = [{ type = "TITANX", gpus = 2, count = 1 }]
         borrows = false
+        lease = 10
     "#;
     let config = load(file, &[], &Flags::default()).unwrap();
     let node = &config.nodes[0];
@@ -68,6 +69,7 @@ fn nodes_and_virtual_clusters_are_read() {
     let part = &config.virtual_clusters[1];
     assert_eq!((part.parent.as_ref(), part.borrows), (Some(&"vc1".parse().unwrap()), false));
     assert_eq!((part.shapes[0].gpus, part.shapes[0].count), (2, 1));
+    assert_eq!((config.virtual_clusters[0].lease, part.lease), (None, Some(10)));
 }
 
 #[test]

@@ -63,6 +63,7 @@ pub(super) const DOORS: &[Saying] = &[
     ("CPU cores: {} is not a whole number", "CPU 核数：{0} 不是整数"),
     ("memory: {} is not a whole number", "内存：{0} 不是整数"),
     ("disk: {} is not a whole number", "硬盘：{0} 不是整数"),
+    ("lease: {} is not a whole number", "租约：{0} 不是整数"),
     ("GPUs: {} is not a whole number", "GPU：{0} 不是整数"),
     ("labels: {} must be written name=value", "标签：{0} 应写作 name=value"),
     ("GPUs: {} must be written name=value", "GPU：{0} 应写作 name=value"),

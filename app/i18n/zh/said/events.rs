@@ -49,6 +49,10 @@ pub(super) const EVENTS: &[Saying] = &[
         "waiting, since this server's key does not open the job's secrets: tell an administrator",
         "等待中：服务器的密钥无法解开作业的机密信息，请联系管理员",
     ),
+    (
+        "waiting: the server cannot reach it at {}, port {}, which its lease needs",
+        "等待中：服务器无法连接到 {0} 的端口 {1}，租约需要该连接",
+    ),
     ("copying {}: waiting for other copies", "正在复制 {0}：等待其他复制完成"),
     ("waiting for {}, which is out of contact", "等待失联的节点 {0}"),
     ("removing: waiting for {}, which is out of contact", "正在删除：等待失联的节点 {0}"),

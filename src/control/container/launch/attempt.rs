@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use database::attempts;
 use database::tasks::Task;
 use protocol::environment::{self, JobFacts};
 use protocol::guest::GuestPeer;
@@ -41,6 +42,8 @@ pub(crate) struct Attempt {
     pub(super) key: JobKey,
     pub(super) spec: Arc<JobSpec>,
     number: u32,
+    /// For how many seconds its tasks run on without a word from this server, if not for ever.
+    pub(super) lease: Option<u32>,
     /// Of all its tasks, by role and index.
     places: Vec<TaskPlacement>,
     read: Once<Arc<Read>>,
@@ -73,10 +76,16 @@ pub(super) struct Admitted {
 
 impl Attempts {
     /// The attempt of which a task is to be launched; all launches of it at the same time have one.
-    pub(crate) fn get(&self, job: &Active, tasks: &[Task], number: u32) -> Arc<Attempt> {
-        self.get_or_make((job.row.id, number), || {
+    pub(crate) fn get(
+        &self,
+        job: &Active,
+        tasks: &[Task],
+        attempt: &attempts::Attempt,
+    ) -> Arc<Attempt> {
+        self.get_or_make((job.row.id, attempt.number), || {
             let places = tasks.iter().map(|task| task.placement.clone()).collect();
-            Attempt::new((job.row.id, &job.row.key, &job.spec), places, number)
+            let of = (attempt.number, attempt.lease);
+            Attempt::new((job.row.id, &job.row.key, &job.spec), places, of)
         })
     }
 
@@ -96,7 +105,7 @@ impl Attempt {
     fn new(
         (job, key, spec): (JobId, &JobKey, &Arc<JobSpec>),
         mut places: Vec<TaskPlacement>,
-        number: u32,
+        (number, lease): (u32, Option<u32>),
     ) -> Self {
         places.sort_by_key(|place| (place.role, place.index));
         Self {
@@ -104,6 +113,7 @@ impl Attempt {
             key: key.clone(),
             spec: Arc::clone(spec),
             number,
+            lease,
             places,
             read: Once::default(),
             admitted: Once::default(),
@@ -269,7 +279,7 @@ mod tests {
         let spec = Arc::new(guest::tests::spec(TASKS));
         let key = "alice~big".parse().unwrap();
         // In whatever order they are read.
-        Attempt::new((JobId(1), &key, &spec), (0..TASKS).rev().map(place).collect(), 0)
+        Attempt::new((JobId(1), &key, &spec), (0..TASKS).rev().map(place).collect(), (0, None))
     }
 
     #[test]

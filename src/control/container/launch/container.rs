@@ -13,7 +13,7 @@ use protocol::spec::TaskRole;
 use super::attempt::{Admitted, Read};
 use super::error::LaunchError;
 use super::{Launch, Provided};
-use crate::container::{endpoint, folders, guest, public_keys};
+use crate::container::{endpoint, folders, guest, lease, public_keys};
 use crate::known::cluster::capacity;
 use crate::known::quarantine::labels;
 
@@ -114,8 +114,11 @@ fn told(
     let command = read.commands.get(launch.task.role as usize)?.to_string();
     let of_job = public_keys::of_job(&attempt.spec, &role.name);
     let admitted = [admitted.lines.as_slice(), &of_job].concat();
-    let seal = &launch.shared.seal;
-    let config = guest::told(seal, job, (place, &read.peers, own_network), command, admitted);
+    let (seal, installation) = (&launch.shared.seal, launch.shared.installation.as_str());
+    let run = (&launch.task, launch.epoch);
+    let lease = attempt.lease.map(|seconds| lease::told((seal, installation), run, seconds));
+    let place = (place, read.peers.as_slice(), own_network);
+    let config = guest::told(seal, job, place, command, (admitted, lease));
     Some(engine::Guest { volume, config })
 }
 

@@ -331,6 +331,7 @@ fn attempt(placement: &Placement, number: u32, at: Timestamp) -> Attempt {
         started_at: None,
         completed_at: None,
         exit: None,
+        lease: None,
     }
 }
 

@@ -10,9 +10,11 @@ use futures::StreamExt;
 use lifecycle::explain;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
+use protocol::lease::LEASE_OVER_CODE;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::case::Case;
 use super::cases::Cases;
 use super::memory::{Known, Memory};
 use super::turns::Turns;
@@ -136,6 +138,7 @@ impl Acts {
         self.memory.forget(key);
         self.shared.progress().remove(key);
         self.shared.all_written().remove(key);
+        self.shared.leases.forget(key);
     }
 
     /// Forgets all but what concerns the cases, whatever was told.
@@ -143,6 +146,7 @@ impl Acts {
         self.memory.forget_all_but(|key| cases.concerns(key));
         self.shared.progress().retain(|key, _| cases.is_active(key));
         self.shared.all_written().retain(|key, _| cases.is_active(key));
+        self.shared.leases.forget_all_but(|key| cases.is_active(key));
     }
 
     /// Forgets attempts that were put off and are not the current ones of their jobs any more.
@@ -151,8 +155,8 @@ impl Acts {
     }
 
     /// Launches a task, unless its job is put off.
-    pub(super) fn launch(&self, job: &Active, tasks: &[Task], task: &Task) {
-        let attempt = (job.row.id, task.key.attempt);
+    pub(super) fn launch(&self, case: &Case, task: &Task) {
+        let attempt = (case.id(), task.key.attempt);
         if let Some(ours) = self.put_offs.waits(attempt, Instant::now()) {
             self.shared.progress().insert(task.key, ours.said().to_owned());
             return;
@@ -161,7 +165,7 @@ impl Acts {
         self.act(task, |cancel| {
             let launch = Launch {
                 shared: Arc::clone(&self.shared),
-                attempt: self.attempts.get(job, tasks, task.key.attempt),
+                attempt: self.attempts.get(&case.job, &case.tasks, &case.attempt),
                 task: task.key,
                 epoch: task.epoch,
                 gate: Arc::clone(&self.gate),
@@ -190,6 +194,11 @@ impl Acts {
     /// Reads the end of the log of a container that has failed, and explains it.
     pub(super) fn explain(&self, job: &Active, task: &Task) {
         let Some((engine, ended)) = self.ended(job, task) else { return };
+        if ended.code == i32::from(LEASE_OVER_CODE) && self.shared.leases.may_be_over(&task.key) {
+            let cause = Cause::NodeLost { node: task.placement.node.clone() };
+            let exit = Exit { code: Some(ended.code), cause, evidence: Vec::new() };
+            return self.act(task, |_| async move { Outcome::Explained(exit) });
+        }
         let name = task.key.container_name(&self.shared.installation);
         let (explaining, node) = (Arc::clone(&self.explaining), task.placement.node.clone());
         self.act(task, move |cancel| async move {

@@ -1,7 +1,7 @@
 //! What is seen of a task, in the words of `lifecycle`.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use database::tasks::Task;
 use engine::{Container, ContainerStatus};
@@ -32,6 +32,9 @@ pub(super) struct Beside<'a> {
     pub(super) written: &'a dyn Fn(&TaskKey) -> Option<u64>,
     /// So much any task may write.
     pub(super) most_written: u64,
+    /// How long it must be waited until surely nothing of a task runs whose node is silent; `None`:
+    /// nobody can tell.
+    pub(super) lease: &'a dyn Fn(&TaskKey) -> Option<Duration>,
     pub(super) now: Timestamp,
     pub(super) instant: Instant,
 }
@@ -77,7 +80,7 @@ pub(super) fn observed(
         }
         None | Some(Observation::Silent) => {
             until.cluster = true;
-            Observed::Silent
+            of_silent((beside.lease)(&task.key), beside.now, until)
         }
         Some(Observation::Answers { looked, containers, contact, .. }) => {
             if let Some(pending) = memory.pending(&task.key, *looked, beside.instant) {
@@ -87,6 +90,19 @@ pub(super) fn observed(
             containers.get(&task.key).map_or(Observed::Absent, |container| {
                 of_container(memory, task, container, contact, beside.now)
             })
+        }
+    }
+}
+
+/// What is known of a task whose node is silent, by what is left of its lease.
+fn of_silent(left: Option<Duration>, now: Timestamp, until: &mut Until) -> Observed {
+    match left {
+        None => Observed::Silent,
+        Some(left) if left.is_zero() => Observed::Dead,
+        Some(left) => {
+            let left = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
+            until.at(now.plus_millis(left.saturating_add(1)));
+            Observed::Silent
         }
     }
 }

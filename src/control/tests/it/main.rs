@@ -12,6 +12,7 @@ mod house;
 mod identity;
 mod images;
 mod large;
+mod leases;
 mod life;
 mod limits;
 mod logs;

@@ -107,6 +107,7 @@ impl Plan {
                 authorized_keys: Vec::new(),
                 peers: vec![peer("worker-0", port)],
             }),
+            lease: None,
         };
         let plan = Self { folder, config, wrapper: Vec::new(), variables: Vec::new() };
         plan.authorize(&public(&job));

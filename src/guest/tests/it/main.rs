@@ -8,6 +8,7 @@ mod enter;
 mod files;
 mod forward;
 mod guest;
+mod lease;
 mod peers;
 mod run;
 mod session;

@@ -36,6 +36,8 @@ pub(crate) struct VirtualClusterWire {
     parent: Option<VirtualClusterName>,
     shapes: Vec<Shape>,
     borrows: bool,
+    /// In minutes.
+    lease: Option<u32>,
     resources_borrowed: ResourcesWire,
     /// Berth's own: what a job of the caller could start on now, by GPU type.
     free: BTreeMap<GpuType, FreeGpus>,
@@ -116,6 +118,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         parent: view.settings.parent.clone(),
         shapes: view.settings.shapes.clone(),
         borrows: view.settings.borrows,
+        lease: view.settings.lease,
         resources_borrowed: (&view.borrowed).into(),
         free: view.free.clone(),
     }

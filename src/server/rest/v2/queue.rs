@@ -66,13 +66,15 @@ pub(crate) struct Settings {
     #[serde(default)]
     shapes: Vec<Shape>,
     borrows: Option<bool>,
+    #[serde(default)]
+    lease: Option<u32>,
 }
 
 impl Settings {
     fn of(self, name: VirtualClusterName) -> VirtualClusterSettings {
-        let Self { share, users, groups, parent, shapes, borrows } = self;
+        let Self { share, users, groups, parent, shapes, borrows, lease } = self;
         let borrows = borrows.unwrap_or(true);
-        VirtualClusterSettings { name, share, users, groups, parent, shapes, borrows }
+        VirtualClusterSettings { name, share, users, groups, parent, shapes, borrows, lease }
     }
 }
 

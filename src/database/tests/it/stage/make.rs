@@ -93,6 +93,7 @@ pub(crate) fn attempt_of(job: JobId, number: u32) -> Attempt {
         started_at: None,
         completed_at: None,
         exit: None,
+        lease: (number % 2 == 1).then_some(600),
     }
 }
 

@@ -253,6 +253,7 @@ impl World {
             started_at: None,
             completed_at: None,
             exit: None,
+            lease: None,
         });
         let role = &job.spec.roles[0];
         for index in 0..role.count {
@@ -393,6 +394,7 @@ impl World {
             cluster: &self.cluster,
             written: &|task| written.get(task).copied(),
             most_written: MOST,
+            lease: &|_| None,
             now: self.now,
             instant,
         });
@@ -477,6 +479,7 @@ impl World {
             cluster: &self.cluster,
             written: &|task| self.written.get(task).copied(),
             most_written: MOST,
+            lease: &|_| None,
             now: self.now,
             instant: self.instant(),
         };
