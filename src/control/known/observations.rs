@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 
-use protocol::ids::NodeName;
+use protocol::ids::{JobId, NodeName};
 
 use crate::known::cluster::Observation;
 
@@ -34,6 +34,28 @@ impl Observations {
     pub(crate) fn news(&mut self) -> Vec<(NodeName, Option<Observation>)> {
         let news = std::mem::take(&mut self.news).into_iter();
         news.map(|node| (node.clone(), self.seen.get(&node).cloned())).collect()
+    }
+
+    /// The jobs of which containers are seen.
+    pub(crate) fn jobs(&self) -> HashSet<JobId> {
+        self.containers().map(|(_, job)| job).collect()
+    }
+
+    /// A node on which a container of a job is seen.
+    pub(crate) fn node_with(&self, job: JobId) -> Option<NodeName> {
+        self.containers().find(|(_, other)| *other == job).map(|(node, _)| node.clone())
+    }
+
+    /// Where containers are seen, and of which jobs.
+    fn containers(&self) -> impl Iterator<Item = (&NodeName, JobId)> {
+        self.seen.iter().flat_map(|(node, observation)| {
+            let containers = match observation {
+                Observation::Answers { containers, .. } => Some(containers),
+                Observation::Silent => None,
+            };
+            let keys = containers.into_iter().flat_map(|containers| containers.keys());
+            keys.map(move |key| (node, key.job))
+        })
     }
 
     /// What is seen of all nodes; nothing of that is news any more.

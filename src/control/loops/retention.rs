@@ -39,11 +39,20 @@ const ROWS: u64 = 500;
 const TURNS: u32 = 4;
 /// and at most so long before it goes on.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// All nodes are looked at within so long, or are waited for no longer.
+const FIRST_LOOKS: Duration = Duration::from_secs(60);
+/// It is seen so often whether they were.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// What is old is there a little longer without it, and a first sweep of very much takes hours.
 pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(24 * 3_600));
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
+    tokio::select! {
+        biased;
+        () = shutdown.cancelled() => return,
+        () = first_looks(&shared) => {}
+    }
     loop {
         let began = Instant::now();
         tokio::select! {
@@ -57,6 +66,20 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             () = tokio::time::sleep(EVERY) => {}
         }
     }
+}
+
+/// Waits until all nodes were looked at: what is still there of jobs is known then.
+async fn first_looks(shared: &Shared) {
+    let are_done = || {
+        let (cluster, seen) = (shared.cluster(), shared.observations());
+        cluster.records().all(|node| seen.contains_key(&node.settings.name))
+    };
+    let looks = async {
+        while !are_done() {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+    };
+    let _all_or_some = tokio::time::timeout(FIRST_LOOKS, looks).await;
 }
 
 /// Why a part of a sweep failed.
@@ -100,9 +123,12 @@ async fn count_uses(shared: &Shared) -> Result<(), Failed> {
         if found.is_empty() {
             return Ok(());
         }
-        let mut rows = database::jobs::rows(shared.database.read(), &found).await?;
+        let mut rows = database::jobs::readable_rows(shared.database.read(), &found).await?;
+        // Nobody knows what has been used by a job that cannot be read.
+        let is_read = |id: &JobId| rows.iter().any(|row| row.id == *id);
+        let others: Vec<JobId> = found.into_iter().filter(|id| !is_read(id)).collect();
         rows.truncate(together(&rows));
-        let used = usage::of(shared, &rows).await?;
+        let used = usage::of(shared, &rows).await?.and_nothing_of(others);
         shared.write(async |transaction| used.add(transaction).await).await?;
         pause(began).await;
     }
@@ -139,7 +165,8 @@ async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), F
     Ok(())
 }
 
-/// Some of the jobs that ended before then, the earliest first.
+/// Some of the jobs that ended before then, the earliest first, without those of which containers are
+/// still there: what has no record is nobody's after the next start.
 async fn ended_before(shared: &Shared, before: Timestamp) -> Result<Vec<JobRow>, database::Error> {
     let query = JobQuery {
         states: State::ALL.into_iter().filter(|state| state.is_final()).collect(),
@@ -149,7 +176,9 @@ async fn ended_before(shared: &Shared, before: Timestamp) -> Result<Vec<JobRow>,
         ..JobQuery::default()
     };
     let (mut found, _) = database::jobs::list(&shared.database, &query, now()).await?;
+    let there = shared.observations().jobs();
     found.retain(|job| job.completed_at.is_some_and(|ended| ended < before));
+    found.retain(|job| !there.contains(&job.id));
     Ok(found)
 }
 

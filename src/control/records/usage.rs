@@ -54,6 +54,12 @@ fn gpus_of(shared: &Shared, tasks: &[Task]) -> HashMap<NodeName, Vec<Gpu>> {
 }
 
 impl Used {
+    /// Of these as well, of which nothing is known.
+    pub(crate) fn and_nothing_of(mut self, jobs: Vec<JobId>) -> Self {
+        self.0.extend(jobs.into_iter().map(|job| (job, Uses::new())));
+        self
+    }
+
     /// Adds what of it was not added before.
     pub(crate) async fn add(&self, transaction: &Transaction) -> Result<(), database::Error> {
         let ids: Vec<JobId> = self.0.iter().map(|(job, _)| *job).collect();

@@ -61,12 +61,24 @@ pub async fn by_ids(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<J
 /// # Errors
 /// See [`Error`].
 pub async fn rows(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<JobRow>> {
+    stored(conn, jobs).await?.into_iter().map(row::Model::into_row).collect()
+}
+
+/// The same without what cannot be read.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn readable_rows(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<JobRow>> {
+    Ok(readable(stored(conn, jobs).await?.into_iter().map(row::Model::into_row)))
+}
+
+async fn stored(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<row::Model>> {
     let mut found = Vec::with_capacity(jobs.len());
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         let query = row::Entity::find().filter(row::Column::Id.is_in(ids(jobs)));
         found.extend(query.all(conn).await?);
     }
-    found.into_iter().map(row::Model::into_row).collect()
+    Ok(found)
 }
 
 /// All jobs that have not ended, oldest first, without their specs.

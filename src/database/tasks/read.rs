@@ -7,7 +7,7 @@ use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, QueryResult, QuerySelect, Select, Statement, Value};
 
 use super::{Task, row};
-use crate::convert::{ROWS_A_STATEMENT, Row, ids, parameters};
+use crate::convert::{ROWS_A_STATEMENT, Row, ids, parameters, readable};
 use crate::{ConnectionTrait, Error, Result};
 
 /// Says of a task that it has not ended. The indices `tasks_active` and `tasks_of_node` are made
@@ -23,7 +23,7 @@ pub async fn of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<Vec<Task>
     tasks(in_order(query).all(conn).await?)
 }
 
-/// All tasks of all attempts of some jobs, in any order.
+/// All tasks of all attempts of some jobs, in any order, but what cannot be read.
 ///
 /// # Errors
 /// See [`crate::Error`].
@@ -31,7 +31,7 @@ pub async fn of_jobs(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<
     let mut found = Vec::new();
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         let query = row::Entity::find().filter(row::Column::Job.is_in(ids(jobs)));
-        found.extend(tasks(query.all(conn).await?)?);
+        found.extend(readable(query.all(conn).await?.into_iter().map(row::Model::into_task)));
     }
     Ok(found)
 }
@@ -59,11 +59,11 @@ pub async fn recorded(
     conn: &impl ConnectionTrait,
     keys: &[TaskKey],
 ) -> Result<HashMap<TaskKey, State>> {
-    let found = recorded_runs(conn, keys).await?.into_iter();
-    Ok(found.map(|(key, (state, _))| (key, state)).collect())
+    recorded_runs(conn, keys).await?.iter().map(|run| Ok((key(run)?, state(run)?))).collect()
 }
 
-/// In which lives of the database these runs were given, those of them that were.
+/// In which lives of the database these runs were given, those of them that were and of which that can be
+/// read.
 ///
 /// # Errors
 /// See [`crate::Error`].
@@ -71,20 +71,15 @@ pub async fn given(
     conn: &impl ConnectionTrait,
     keys: &[TaskKey],
 ) -> Result<HashMap<TaskKey, Epoch>> {
-    let found = recorded_runs(conn, keys).await?.into_iter();
-    Ok(found.map(|(key, (_, epoch))| (key, epoch)).collect())
+    let found = recorded_runs(conn, keys).await?;
+    let given = readable(found.iter().map(|run| Ok((key(run)?, epoch(run)?))));
+    Ok(given.into_iter().collect())
 }
 
-async fn recorded_runs(
-    conn: &impl ConnectionTrait,
-    keys: &[TaskKey],
-) -> Result<HashMap<TaskKey, (State, Epoch)>> {
-    let mut found = HashMap::with_capacity(keys.len());
+async fn recorded_runs(conn: &impl ConnectionTrait, keys: &[TaskKey]) -> Result<Vec<QueryResult>> {
+    let mut found = Vec::with_capacity(keys.len());
     for keys in keys.chunks(ROWS_A_STATEMENT) {
-        for row in conn.query_all_raw(recorded_statement(conn, keys)).await? {
-            let (key, facts) = recorded_run(&row)?;
-            found.insert(key, facts);
-        }
+        found.extend(conn.query_all_raw(recorded_statement(conn, keys)).await?);
     }
     Ok(found)
 }
@@ -106,23 +101,32 @@ fn recorded_statement(conn: &impl ConnectionTrait, keys: &[TaskKey]) -> Statemen
     Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
 }
 
-fn recorded_run(found: &QueryResult) -> Result<(TaskKey, (State, Epoch))> {
-    let job: i64 = found.try_get("", "job")?;
+fn key(run: &QueryResult) -> Result<TaskKey> {
+    let job: i64 = run.try_get("", "job")?;
     let row = Row::new("tasks", &job);
     let number = |column: &str| -> Result<u32> {
-        let value: i64 = found.try_get("", column)?;
+        let value: i64 = run.try_get("", column)?;
         row.number(value)
     };
-    let key = TaskKey {
+    Ok(TaskKey {
         job: JobId(job),
         attempt: number("attempt")?,
         role: number("role")?,
         index: number("task_index")?,
         retry: number("retry")?,
-    };
-    let state: String = found.try_get("", "state")?;
-    let epoch: Option<String> = found.try_get("", "epoch")?;
-    Ok((key, (row.state(&state)?, row.name_if(epoch.as_deref())?.unwrap_or_default())))
+    })
+}
+
+fn state(run: &QueryResult) -> Result<State> {
+    let job: i64 = run.try_get("", "job")?;
+    let state: String = run.try_get("", "state")?;
+    Row::new("tasks", &job).state(&state)
+}
+
+fn epoch(run: &QueryResult) -> Result<Epoch> {
+    let job: i64 = run.try_get("", "job")?;
+    let epoch: Option<String> = run.try_get("", "epoch")?;
+    Ok(Row::new("tasks", &job).name_if(epoch.as_deref())?.unwrap_or_default())
 }
 
 /// The tasks that a node holds: those placed there that have not ended.

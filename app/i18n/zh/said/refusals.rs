@@ -23,6 +23,10 @@ pub(super) const REFUSALS: &[Saying] = &[
         "{} has not ended: stop it, and delete it once it has ended",
         "{0} 尚未结束：请先停止它，待其结束后再删除",
     ),
+    (
+        "a container of {} is still on {}: delete it once that is gone",
+        "节点 {1} 上仍有 {0} 的容器：请待该容器移除后再删除作业",
+    ),
     ("see what was used", "查看其用量"),
     ("{} is no day: write it as 2026-11-21", "{0} 不是日期：请写成 2026-11-21"),
     ("from {} until {}: at most {} days are told at once", "{0} 至 {1}：一次最多可查询 {2} 天"),

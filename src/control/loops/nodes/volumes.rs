@@ -75,14 +75,17 @@ impl Volumes {
         failed
     }
 
-    /// The attempts that need theirs among those that have volumes: those under way, and those in
-    /// quarantine. They are read after the volumes, so that what is filled for a new attempt is known.
+    /// The attempts that need theirs among those that have volumes: those under way, those in quarantine,
+    /// and those of jobs that are left alone. They are read after the volumes, so that what is filled for a
+    /// new attempt is known.
     async fn current(&self, volumes: &[Volume]) -> Result<HashSet<(JobId, u32)>, database::Error> {
         let attempts = volumes.iter().filter_map(|volume| volume.attempt);
-        let ids: Vec<JobId> = attempts.map(|(job, _)| job).collect();
-        let rows = jobs::rows(self.shared.database.read(), &ids).await?.into_iter();
+        let ids: Vec<JobId> = attempts.clone().map(|(job, _)| job).collect();
+        let rows = jobs::readable_rows(self.shared.database.read(), &ids).await?.into_iter();
         let placed = rows.filter(|row| !row.state.is_final() && row.state != State::Waiting);
         let mut current = self.shared.quarantine.attempts(&self.node);
+        let damage = self.shared.damage();
+        current.extend(attempts.filter(|(job, _)| damage.jobs().contains(job)));
         current.extend(placed.filter_map(|row| Some((row.id, row.attempt?))));
         Ok(current)
     }

@@ -1,10 +1,12 @@
 //! Deletes jobs that have ended.
 
+use std::time::Duration;
+
 use api::audit::AuditAction;
 use api::changes::Change;
 use api::{Actor, Error, ErrorCode, Result};
 use database::jobs::JobRow;
-use protocol::ids::JobKey;
+use protocol::ids::{JobKey, NodeName};
 
 use super::missing;
 use crate::accounts::rights::owner_only;
@@ -13,12 +15,18 @@ use crate::records::audit::Note;
 use crate::records::usage;
 use crate::shared::Shared;
 
+/// Containers of a job that has ended are gone after so long, or something keeps them there.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// They are looked for so often.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// Deletes a job, if the actor may and it has ended. What it has used is counted before.
 pub(super) async fn delete(shared: &Shared, actor: &Actor, job: JobRow) -> Result<()> {
     owner_only(actor, &job.key.user, "delete this job")?;
     if !job.state.is_final() {
         return Err(goes_on(&job.key));
     }
+    until_removed(shared, &job).await?;
     let (action, object) = (AuditAction::JobDeleted, job.key.to_string());
     let entry = Note { action, object, detail: String::new(), address: None }.by(actor);
     let used = usage::of(shared, std::slice::from_ref(&job)).await.map_err(database)?;
@@ -41,6 +49,27 @@ pub(super) async fn delete(shared: &Shared, actor: &Actor, job: JobRow) -> Resul
     let JobRow { id, key, state, .. } = job;
     shared.tell_pages(Change::Job { id, key, state });
     Ok(())
+}
+
+/// Waits until no container of a job is seen any more. What has no record is nobody's after the next start,
+/// and left alone.
+async fn until_removed(shared: &Shared, job: &JobRow) -> Result<()> {
+    let there = || shared.observations().node_with(job.id);
+    let removed = async {
+        while there().is_some() {
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    let waited = tokio::time::timeout(PATIENCE, removed).await;
+    match there().filter(|_| waited.is_err()) {
+        Some(node) => Err(still_there(&job.key, &node)),
+        None => Ok(()),
+    }
+}
+
+fn still_there(key: &JobKey, node: &NodeName) -> Error {
+    let message = format!("a container of {key} is still on {node}: delete it once that is gone");
+    Error::new(ErrorCode::ConflictJobError, message)
 }
 
 fn goes_on(key: &JobKey) -> Error {

@@ -13,6 +13,7 @@ use api::{Actor, Backend, ErrorCode};
 use control::SweptCounts;
 use database::jobs::{JobUpdate, NewJob};
 use database::{ConnectionTrait, Database};
+use engine::simulated::Call;
 use futures::StreamExt;
 use protocol::document::Syntax;
 use protocol::ids::JobKey;
@@ -169,6 +170,38 @@ async fn a_sweep_that_was_broken_off_goes_on() {
         ["1000-a0-r0-t0-n0.log", "251-a0-r0-t0-n0.log"],
         "nobody knows of 1000"
     );
+    control.shutdown().await;
+}
+
+/// A container without a record would be nobody's after the next start.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_is_not_forgotten_before_its_containers_are_gone() {
+    let house = House::new(1);
+    let node = house.node(0);
+    node.refuse(Call::Remove, true);
+    let control = house.start().await;
+    submit(&control.backend, job("stays", 1, 1, "exit 0", "")).await;
+    until_state(&control.backend, "stays", State::Succeeded).await;
+    tamper(control.database(), "UPDATE jobs SET submitted_at = 0, completed_at = 1").await;
+    tamper(control.database(), "UPDATE events SET at = 1").await;
+    control.shutdown().await;
+    drop(control);
+
+    let control = house.start().await;
+    let backend = &control.backend;
+    // What comes after the jobs in a sweep.
+    until_true(|| control.swept().events > 0).await;
+    assert_eq!((control.swept().jobs, names(backend).await), (0, vec!["stays".to_owned()]));
+    let is_there = async {
+        backend.jobs.get(&admin(), &key("stays")).await.unwrap();
+        node.refuse(Call::Remove, false);
+    };
+    let stays = key("stays");
+    let deleting = async { backend.jobs.delete(&admin(), &stays).await };
+    let (deleted, ()) = tokio::join!(deleting, is_there);
+    deleted.unwrap();
+    assert!(node.containers().is_empty() && names(backend).await.is_empty());
+    assert_eq!(backend.quarantine.list(&admin(), None).await.unwrap(), []);
     control.shutdown().await;
 }
 
