@@ -152,7 +152,7 @@ crate::tagged! {
         },
         /// The job's time limit is over.
         TimeLimit,
-}
+    }
 }
 
 impl Cause {

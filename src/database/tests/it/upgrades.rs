@@ -8,7 +8,7 @@ use sea_orm::{ConnectOptions, DatabaseConnection, DbBackend, Statement};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use crate::stage::{Kind, Stage, new_url, on_both, write};
+use crate::stage::{Kind, Stage, on_both, write};
 
 /// The step that was always done as a whole, since nobody could tell how much of it was done.
 const ALWAYS_WHOLE: &str = "m0008_gpu_parts";

@@ -175,7 +175,7 @@ fn only_jobs_of_the_nodes_asked_for_are_found() {
 fn jobs_that_are_gone_take_no_room_for_long() {
     let (entries, mut columns) = stage();
     assert!(!columns.is_sparse(), "few are gone");
-    let more = |n| Entry { id: 10_000 + n, ..entry(n % 300) };
+    let more = |n: i64| Entry { id: 10_000 + n, ..entry(n % 300) };
     let more: Vec<Entry> = (0..2_000).map(more).collect();
     columns.apply([], more.clone());
     assert!(!columns.is_sparse());
@@ -186,7 +186,7 @@ fn jobs_that_are_gone_take_no_room_for_long() {
     let compact = columns.compacted();
     assert_eq!((compact.ids.len(), compact.gone), (entries.len(), 0));
     for query in queries() {
-        for order in ORDERS {
+        for order in JobOrder::ALL {
             let query = JobQuery { order, limit: 50, ..query.clone() };
             let asked = Asked { query, now: NOW, on_nodes: None };
             assert_eq!(compact.page(&asked), columns.page(&asked), "{asked:?}");
