@@ -25,7 +25,7 @@ pub(super) const REFUSALS: &[Saying] = &[
     ),
     (
         "a container of {} is still on {}: delete it once that is gone",
-        "节点 {1} 上仍有 {0} 的容器：请待该容器移除后再删除作业",
+        "节点 {1} 上仍有 {0} 的容器：请待该容器删除后再删除作业",
     ),
     ("see what was used", "查看其用量"),
     ("{} is no day: write it as 2026-11-21", "{0} 不是日期：请写成 2026-11-21"),

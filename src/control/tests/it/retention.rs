@@ -87,6 +87,9 @@ async fn a_sweep_leaves_what_is_new_or_runs_or_is_held() {
     // Time passes. What has not ended is as old as what has.
     tamper(control.database(), "UPDATE jobs SET submitted_at = 0 WHERE name <> 'new'").await;
     tamper(control.database(), "UPDATE jobs SET completed_at = 1 WHERE name = 'old'").await;
+    // A first sweep may have counted it already.
+    tamper(control.database(), "DELETE FROM usage_days").await;
+    tamper(control.database(), "UPDATE jobs SET counted = FALSE").await;
     tamper(control.database(), "UPDATE events SET at = 1").await;
     tamper(control.database(), "UPDATE audit SET at = 1").await;
     control.shutdown().await;

@@ -74,7 +74,7 @@ async fn a_volume_that_somebody_removes_is_filled_anew() {
     world.engine.create(&spec).await.unwrap();
     // What says that it is whole goes; the container keeps it.
     node.prune_volumes();
-    assert_eq!(node.volumes(), [second.clone()]);
+    assert_eq!(node.volumes(), std::slice::from_ref(&second));
     world.engine.start(&spec.name()).await.unwrap();
     let third = world.provide("code").await.unwrap();
     assert_ne!(third, second);
