@@ -14,6 +14,7 @@
 //! files that its container had.
 
 mod address;
+mod container;
 mod faults;
 mod files;
 mod images;
@@ -41,8 +42,8 @@ use crate::{
     LogChunk, LogRequest, Result, Stats, Stranger, Volume,
 };
 pub(crate) use address::SimAddress;
+pub use container::Given;
 pub use faults::{Call, Fault};
-pub use node::Given;
 use node::Node;
 
 /// A simulated node's engine.

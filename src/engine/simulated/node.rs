@@ -2,7 +2,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use protocol::epoch::Epoch;
 use protocol::ids::TaskKey;
 use protocol::image::{canonical, explicit, repository};
 use protocol::resources::Capacity;
@@ -10,14 +9,14 @@ use protocol::time::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::container::{Given, Kept, Phase, SimContainer};
 use super::faults::Faults;
-use super::files::Files;
 use super::images::{Saved, WRITTEN};
 use super::plan::Plan;
 use super::volumes::Volumes;
 use crate::docker::of_another_epoch;
 use crate::filling::Labels;
-use crate::{Container, ContainerSpec, ContainerStatus, EngineError, Folder, Result, Stranger};
+use crate::{Container, ContainerSpec, EngineError, Result, Stranger};
 
 static NODES: LazyLock<Mutex<HashMap<String, Arc<Node>>>> = LazyLock::new(Mutex::default);
 
@@ -63,90 +62,6 @@ pub(super) struct State {
     containers: BTreeMap<String, SimContainer>,
     ends: BTreeSet<(Instant, String)>,
     next_id: u64,
-}
-
-#[derive(Debug)]
-pub(super) struct SimContainer {
-    pub(super) kept: Kept,
-    pub(super) files: Files,
-    plan: Plan,
-    id: String,
-    key: TaskKey,
-    phase: Phase,
-    execs: HashMap<String, Option<i32>>,
-    /// What somebody had it write besides.
-    written: Vec<(Timestamp, String)>,
-}
-
-/// What is kept of a container's spec. Its environment and what its guest is told grow with its job:
-/// a job of n tasks would take O(n²) of memory with them.
-#[derive(Debug)]
-pub(super) struct Kept {
-    cluster: String,
-    epoch: Epoch,
-    pub(super) labels: BTreeMap<String, String>,
-    image: String,
-    command: Arc<str>,
-    pub(super) cpus: u32,
-    pub(super) memory_mb: u64,
-    /// What was filled for it.
-    volumes: Box<[String]>,
-    /// Of those that have folders of the node.
-    given: Option<Box<Given>>,
-}
-
-impl Kept {
-    fn of(spec: &ContainerSpec) -> Self {
-        Self {
-            cluster: spec.cluster.clone(),
-            epoch: spec.epoch,
-            labels: spec.labels.clone(),
-            image: spec.image.clone(),
-            command: Arc::clone(&spec.command),
-            cpus: spec.cpus,
-            memory_mb: spec.memory_mb,
-            volumes: spec.volumes().map(str::to_owned).collect(),
-            given: Given::of(spec),
-        }
-    }
-}
-
-/// What a container has of its node's folders, and what it is told of them.
-#[derive(Debug, Clone)]
-pub struct Given {
-    /// The task's labels.
-    pub labels: BTreeMap<String, String>,
-    /// The folders.
-    pub folders: Vec<Folder>,
-    /// The task's own part of the environment.
-    pub env: Vec<(String, String)>,
-}
-
-impl Given {
-    fn of(spec: &ContainerSpec) -> Option<Box<Self>> {
-        let ContainerSpec { labels, folders, env, .. } = spec;
-        let given = || Self { labels: labels.clone(), folders: folders.clone(), env: env.clone() };
-        (!folders.is_empty()).then(|| Box::new(given()))
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Phase {
-    Created,
-    /// It could not be started.
-    NotStarted {
-        since: Timestamp,
-    },
-    Running {
-        started_at: Timestamp,
-        ends: Instant,
-    },
-    Exited {
-        started_at: Timestamp,
-        finished_at: Timestamp,
-        code: i32,
-        oom_killed: bool,
-    },
 }
 
 impl Node {
@@ -466,81 +381,6 @@ impl State {
     pub(super) fn exec_code(&self, id: &str) -> Result<Option<i32>> {
         let codes = self.containers.values().filter_map(|found| found.execs.get(id)).next();
         codes.copied().ok_or_else(|| EngineError::Refused(format!("no exec {id}")))
-    }
-}
-
-impl SimContainer {
-    pub(super) fn view(&self, name: &str) -> Container {
-        Container {
-            key: self.key,
-            epoch: self.kept.epoch,
-            name: name.to_owned(),
-            id: self.id.clone(),
-            status: self.status(),
-        }
-    }
-
-    pub(super) fn status(&self) -> ContainerStatus {
-        match self.phase {
-            Phase::Created => ContainerStatus::Created,
-            // As Docker has it, with its own words beside it.
-            Phase::NotStarted { since } => ContainerStatus::Exited {
-                started_at: None,
-                finished_at: since,
-                code: 128,
-                oom_killed: false,
-                error: Some("it could not be started".to_owned()),
-            },
-            Phase::Running { started_at, .. } => ContainerStatus::Running { started_at },
-            Phase::Exited { started_at, finished_at, code, oom_killed } => {
-                ContainerStatus::Exited {
-                    started_at: Some(started_at),
-                    finished_at,
-                    code,
-                    oom_killed,
-                    error: None,
-                }
-            }
-        }
-    }
-
-    /// What it has written so far, with when.
-    pub(super) fn log(&self, node: &str) -> Vec<(Timestamp, String)> {
-        let began = |at| {
-            vec![
-                (at, format!("simulated: {} on {node}", self.kept.image)),
-                (at, format!("simulated: {}", self.kept.command)),
-            ]
-        };
-        match self.phase {
-            Phase::Created | Phase::NotStarted { .. } => Vec::new(),
-            Phase::Running { started_at, .. } => {
-                let mut lines = began(started_at);
-                lines.extend(self.written.iter().cloned());
-                lines
-            }
-            Phase::Exited { started_at, finished_at, code, .. } => {
-                let mut lines = began(started_at);
-                lines.extend(self.written.iter().cloned());
-                lines.push((finished_at, format!("simulated: ended with code {code}")));
-                lines
-            }
-        }
-    }
-
-    fn finish(&mut self) {
-        match self.phase {
-            Phase::Running { started_at, .. } => {
-                let millis = i64::try_from(self.plan.duration.as_millis()).unwrap_or(i64::MAX);
-                self.phase = Phase::Exited {
-                    started_at,
-                    finished_at: started_at.plus_millis(millis),
-                    code: self.plan.code,
-                    oom_killed: self.plan.oom_killed,
-                };
-            }
-            Phase::Created | Phase::NotStarted { .. } | Phase::Exited { .. } => {}
-        }
     }
 }
 
