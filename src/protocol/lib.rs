@@ -11,6 +11,7 @@ pub mod environment;
 pub mod epoch;
 pub mod exit;
 pub mod fields;
+pub mod gpus;
 pub mod guest;
 pub mod ids;
 pub mod image;
