@@ -31,9 +31,9 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use protocol::cluster::GpuRuntime;
+use protocol::gpus::Reading;
 use protocol::guest::CODE;
 use protocol::ids::TaskKey;
-use protocol::resources::Gpu;
 use protocol::spec::RegistryAuth;
 use tokio::sync::{Mutex, OnceCell};
 
@@ -229,7 +229,7 @@ impl Engine for DockerEngine {
             cpus: count(info.ncpu),
             memory_mb: u64::try_from(info.mem_total.unwrap_or(0)).unwrap_or(0) >> 20,
             disk_gb: None,
-            gpus: self.cache.gpus(),
+            gpus: Vec::new(),
         })
     }
 
@@ -440,11 +440,8 @@ impl Engine for DockerEngine {
         }
     }
 
-    async fn probe_gpus(&self, image: &str) -> Result<Vec<Gpu>> {
-        match self.gpu_runtime {
-            GpuRuntime::None => Ok(Vec::new()),
-            GpuRuntime::Nvidia => self.ask_for_gpus(image).await,
-        }
+    async fn probe_gpus(&self, image: &str) -> Result<Reading> {
+        self.find_gpus(image).await
     }
 }
 

@@ -28,8 +28,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
-use protocol::resources::Gpu;
 use protocol::spec::RegistryAuth;
 
 /// What every call answers.
@@ -103,7 +103,7 @@ pub trait Engine: Images {
         name: &str,
         path: &str,
     ) -> Result<BoxStream<'static, Result<Bytes>>>;
-    /// Asks the driver for its GPUs, in a short-lived container of this image; `info` tells them
-    /// from then on. Empty where containers get none.
-    async fn probe_gpus(&self, image: &str) -> Result<Vec<Gpu>>;
+    /// Asks the drivers of its machine for their GPUs, in a short-lived container of an image that is
+    /// there, or of this one, which is pulled then. Empty where containers get none.
+    async fn probe_gpus(&self, image: &str) -> Result<Reading>;
 }

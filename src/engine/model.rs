@@ -87,7 +87,7 @@ pub struct EngineInfo {
     pub memory_mb: u64,
     /// Disk of the engine's data folder in GiB, where it can be told.
     pub disk_gb: Option<u64>,
-    /// GPUs through the NVIDIA runtime, where there is one.
+    /// Its GPUs, where they can be told without asking their drivers.
     pub gpus: Vec<Gpu>,
     /// Where the ports of tasks are published that have a network of their own, where they do.
     pub tasks_address: Option<IpAddr>,

@@ -31,6 +31,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use protocol::gpus::{GpuFault, Reading, Told};
 use protocol::ids::TaskKey;
 use protocol::resources::{Capacity, Gpu};
 use protocol::spec::RegistryAuth;
@@ -92,6 +93,17 @@ impl SimHandle {
     /// From now on the saving of a container takes so long.
     pub fn set_commit_time(&self, time: Duration) {
         self.node.change(|state| state.commit_time = time);
+    }
+
+    /// What its drivers say from now on; `None`: that it has what its address says.
+    pub fn set_gpus(&self, said: Option<Reading>) {
+        self.node.change(|state| state.gpus = said);
+    }
+
+    /// How often its drivers were asked.
+    #[must_use]
+    pub fn probes(&self) -> u64 {
+        self.node.look(|state| state.probes)
     }
 
     /// Names of all saved images.
@@ -370,7 +382,24 @@ impl Engine for Simulated {
         Ok(stream::iter([Ok(tar)]).boxed())
     }
 
-    async fn probe_gpus(&self, _image: &str) -> Result<Vec<Gpu>> {
-        self.node.reach(|state| Ok(state.capacity.gpus.clone()))
+    async fn probe_gpus(&self, _image: &str) -> Result<Reading> {
+        self.node.reach(|state| {
+            state.probes += 1;
+            Ok(state.gpus.clone().unwrap_or_else(|| reading(&state.capacity.gpus)))
+        })
     }
+}
+
+/// What drivers say of these GPUs.
+fn reading(gpus: &[Gpu]) -> Reading {
+    let told = |gpu: &Gpu| Told {
+        index: gpu.index,
+        uuid: gpu.uuid.clone(),
+        model: Some(gpu.gpu_type.to_string()),
+        profile: None,
+        memory_mb: 0,
+        fault: (!gpu.healthy).then_some(GpuFault::Silent),
+        gpu_type: Some(gpu.gpu_type.clone()),
+    };
+    Reading { gpus: gpus.iter().map(told).collect(), ..Reading::default() }
 }

@@ -1,8 +1,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use protocol::resources::Gpu;
-
 use crate::ContainerStatus;
 
 /// What was learnt by asking and cannot change: it makes a list cost one call.
@@ -15,7 +13,8 @@ struct Known {
     statuses: HashMap<String, ContainerStatus>,
     /// By container id: the last sample.
     samples: HashMap<String, Sample>,
-    gpus: Vec<Gpu>,
+    /// The image in which GPUs could be asked for.
+    gpu_image: Option<String>,
     /// Images that have a shell.
     shells: HashSet<String>,
 }
@@ -60,12 +59,12 @@ impl Cache {
         self.lock().samples.insert(id.to_owned(), sample)
     }
 
-    pub(super) fn gpus(&self) -> Vec<Gpu> {
-        self.lock().gpus.clone()
+    pub(super) fn gpu_image(&self) -> Option<String> {
+        self.lock().gpu_image.clone()
     }
 
-    pub(super) fn set_gpus(&self, gpus: Vec<Gpu>) {
-        self.lock().gpus = gpus;
+    pub(super) fn set_gpu_image(&self, image: &str) {
+        self.lock().gpu_image = Some(image.to_owned());
     }
 
     pub(super) fn has_shell(&self, image: &str) -> bool {

@@ -1,65 +1,168 @@
+//! The GPUs of an engine's machine: a short-lived container runs the vendor's program.
+
+use std::collections::HashMap;
 use std::time::Duration;
 
 use bollard::models::{ContainerCreateBody, HostConfig};
 use bollard::query_parameters::{
-    CreateContainerOptions, LogsOptions, RemoveContainerOptions, StartContainerOptions,
-    WaitContainerOptions,
+    CreateContainerOptions, ListImagesOptions, LogsOptions, PruneContainersOptions,
+    RemoveContainerOptions, StartContainerOptions, WaitContainerOptions,
 };
 use futures::{StreamExt, TryStreamExt};
-use protocol::ids::GpuType;
-use protocol::resources::Gpu;
+use protocol::cluster::GpuRuntime;
+use protocol::gpus::{GpuProblem, Reading};
 
-use super::failure::classify;
+use super::failure::{classify, status_of, words};
 use super::{CALL, DockerEngine, WORK, shape, streams};
-use crate::{EngineError, Result};
+use crate::{Engine, EngineError, Result};
 
-/// `nvidia-smi` waits for drivers that are being loaded.
+mod read;
+
+/// The program waits for drivers that are being loaded.
 const DRIVER: Duration = Duration::from_secs(120);
+/// So many of the node's own images are tried.
+const IMAGES: usize = 4;
+/// The label of containers that ask for GPUs.
+const LABEL: &str = "berth.gpus";
 
 impl DockerEngine {
-    /// Runs `nvidia-smi`, which the NVIDIA runtime puts into every container that has a GPU.
-    /// Empty where the engine has no such runtime.
-    pub(super) async fn ask_for_gpus(&self, image: &str) -> Result<Vec<Gpu>> {
+    /// Runs `nvidia-smi`, which the NVIDIA runtime puts into every container that has a GPU, in an
+    /// image of the node that can, else in the one that is named.
+    pub(super) async fn ask_for_gpus(&self, image: &str) -> Result<Reading> {
         let info = self.connection.call(CALL, |docker| async move { docker.info().await });
         let info = info.await.map_err(|error| classify(error, ""))?;
         if !info.runtimes.unwrap_or_default().contains_key("nvidia") {
-            return Ok(Vec::new());
+            return Ok(Reading::failed(GpuProblem::NoRuntime));
         }
+        self.tidy_helpers().await;
+        for candidate in self.candidates(image).await? {
+            if let Some(reading) = self.ask_in(&candidate).await? {
+                self.cache.set_gpu_image(&candidate);
+                return Ok(reading);
+            }
+        }
+        if self.has_image(image).await? {
+            return Ok(Reading::failed(GpuProblem::NoImage(image.to_owned())));
+        }
+        if let Err(error) = self.pull_whole(image).await {
+            tracing::warn!(%error, image, "no image can be had to ask for GPUs in");
+            return Ok(Reading::failed(GpuProblem::NoImage(image.to_owned())));
+        }
+        let reading = self.ask_in(image).await?;
+        Ok(reading.unwrap_or_else(|| Reading::failed(GpuProblem::NoImage(image.to_owned()))))
+    }
+
+    async fn pull_whole(&self, image: &str) -> Result<()> {
+        let mut lines = self.pull(image, None).await?;
+        while lines.try_next().await?.is_some() {}
+        Ok(())
+    }
+
+    /// The image that could run it last, the one that is named, and the largest ones that are there:
+    /// what jobs run in can run it.
+    async fn candidates(&self, image: &str) -> Result<Vec<String>> {
+        let call = self.connection.call(CALL, |docker| async move {
+            docker.list_images(None::<ListImagesOptions>).await
+        });
+        let mut there = call.await.map_err(|error| classify(error, ""))?;
+        there.sort_by_key(|image| std::cmp::Reverse(image.size));
+        let largest = there.into_iter().take(IMAGES).map(|image| image.id);
+        let mut candidates = Vec::new();
+        for known in self.cache.gpu_image().into_iter().chain([image.to_owned()]) {
+            if !candidates.contains(&known) && self.has_image(&known).await? {
+                candidates.push(known);
+            }
+        }
+        candidates.extend(largest);
+        Ok(candidates)
+    }
+
+    /// What the program says in a container of this image; none: the image cannot run it.
+    async fn ask_in(&self, image: &str) -> Result<Option<Reading>> {
         let call = self.connection.call(WORK, |docker| async move {
             docker.create_container(None::<CreateContainerOptions>, helper(image)).await
         });
-        let id = call.await.map_err(|error| classify(error, image))?.id;
+        let id = match call.await {
+            Ok(made) => made.id,
+            Err(error) => return refused(&error).map_or(Err(classify(error, image)), Ok),
+        };
         let told = self.run_helper(&id).await;
         let options = RemoveContainerOptions { force: true, v: true, link: false };
         let call = self.connection.call(WORK, |docker| {
             let id = id.clone();
             async move { docker.remove_container(&id, Some(options)).await }
         });
-        call.await.map_err(|error| classify(error, &id))?;
-        let gpus = parse(&told?).map_err(EngineError::Failed)?;
-        self.cache.set_gpus(gpus.clone());
-        Ok(gpus)
+        if let Err(error) = call.await {
+            tracing::warn!(%error, container = id, "a container that asked for GPUs stays for now");
+        }
+        match told {
+            Ok(answer) => Ok(read::read(&answer)),
+            Err(error) => refused(&error).map_or(Err(classify(error, &id)), Ok),
+        }
     }
 
-    async fn run_helper(&self, id: &str) -> Result<String> {
+    async fn run_helper(&self, id: &str) -> std::result::Result<String, bollard::errors::Error> {
         let call = self.connection.call(DRIVER, |docker| async move {
             docker.start_container(id, None::<StartContainerOptions>).await?;
             let mut end = docker.wait_container(id, None::<WaitContainerOptions>);
-            end.next().await.transpose()?;
-            let options = LogsOptions { stdout: true, tail: "all".into(), ..Default::default() };
+            // How it ended, its answer tells.
+            let _code = end.next().await;
+            let tail = "all".to_owned();
+            let options = LogsOptions { stdout: true, stderr: true, tail, ..Default::default() };
             docker.logs(id, Some(options)).map_ok(streams::chunk).try_collect::<Vec<_>>().await
         });
-        let chunks = call.await.map_err(|error| classify(error, id))?;
-        let bytes: Vec<u8> = chunks.into_iter().flat_map(|chunk| chunk.bytes).collect();
+        let bytes: Vec<u8> = call.await?.into_iter().flat_map(|chunk| chunk.bytes).collect();
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Removes those that a server left which ended meanwhile.
+    async fn tidy_helpers(&self) {
+        let filter = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
+        let filters = HashMap::from([filter("label", LABEL), filter("until", "1h")]);
+        let options = PruneContainersOptions { filters: Some(filters) };
+        let call = self.connection.call(WORK, |docker| async move {
+            docker.prune_containers(Some(options)).await.map(drop)
+        });
+        if let Err(error) = call.await {
+            tracing::debug!(%error, "cannot remove old containers that asked for GPUs");
+        }
+    }
+
+    /// What is found where containers get GPUs in this engine's way.
+    pub(super) async fn find_gpus(&self, image: &str) -> Result<Reading> {
+        match self.gpu_runtime {
+            GpuRuntime::None => Ok(Reading::default()),
+            GpuRuntime::Nvidia => match self.ask_for_gpus(image).await {
+                Err(EngineError::Failed(words) | EngineError::Refused(words)) => {
+                    Ok(Reading::failed(GpuProblem::Failed(words)))
+                }
+                other => other,
+            },
+        }
+    }
+}
+
+/// What it means that the engine refused the container; none: nothing that is known, and inside:
+/// that the image has no shell.
+fn refused(error: &bollard::errors::Error) -> Option<Option<Reading>> {
+    status_of(error)?;
+    let said = words(error);
+    match read::problem(&said) {
+        GpuProblem::Failed(_) if said.contains("/bin/sh") => Some(None),
+        GpuProblem::Failed(_) => None,
+        known => Some(Some(Reading::failed(known))),
     }
 }
 
 fn helper(image: &str) -> ContainerCreateBody {
-    let command = ["nvidia-smi", "--query-gpu=index,name,uuid", "--format=csv,noheader"];
     ContainerCreateBody {
         image: Some(image.to_owned()),
-        entrypoint: Some(command.map(str::to_owned).to_vec()),
+        entrypoint: Some(["/bin/sh", "-c", read::SCRIPT].map(str::to_owned).to_vec()),
+        cmd: Some(Vec::new()),
+        user: Some("0:0".to_owned()),
+        // Whatever the image wants of the driver, it is only asked.
+        env: Some(vec!["NVIDIA_DISABLE_REQUIRE=1".to_owned()]),
+        labels: Some(HashMap::from([(LABEL.to_owned(), "1".to_owned())])),
         host_config: Some(HostConfig {
             network_mode: Some("none".to_owned()),
             cap_drop: Some(vec!["ALL".to_owned()]),
@@ -71,55 +174,35 @@ fn helper(image: &str) -> ContainerCreateBody {
     }
 }
 
-/// Reads `nvidia-smi --query-gpu=index,name,uuid --format=csv,noheader`.
-fn parse(text: &str) -> std::result::Result<Vec<Gpu>, String> {
-    let mut gpus = Vec::new();
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let gpu = gpu(line).ok_or_else(|| format!("nvidia-smi said: {line}"))?;
-        gpus.push(gpu);
-    }
-    gpus.sort_by_key(|gpu| gpu.index);
-    Ok(gpus)
-}
-
-fn gpu(line: &str) -> Option<Gpu> {
-    let mut parts = line.split(',').map(str::trim);
-    let index = parts.next()?.parse().ok()?;
-    let model = parts.next()?.split_whitespace().collect::<Vec<_>>().join("-");
-    let uuid = parts.next()?.to_owned();
-    Some(Gpu {
-        index,
-        gpu_type: GpuType::new(model).ok()?,
-        healthy: uuid.starts_with("GPU-"),
-        uuid: uuid.starts_with("GPU-").then_some(uuid),
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use bollard::errors::Error;
+
     use super::*;
 
-    /// As two A100 and a card that fell off the bus answer.
-    const RECORDED: &str = "\
-0, NVIDIA A100-SXM4-80GB, GPU-5ae7c3a1-3b0f-2f6c-9a11-1f3f60a3d1c2
-1, NVIDIA A100-SXM4-80GB, GPU-0b9d5f0e-7c55-9f7c-6a57-b8e0c1a4d6aa
-2, NVIDIA A100-SXM4-80GB, [Unknown Error]
-";
-
-    #[test]
-    fn gpus_are_read() {
-        let gpus = parse(RECORDED).unwrap();
-        assert_eq!(gpus.iter().map(|gpu| gpu.index).collect::<Vec<_>>(), [0, 1, 2]);
-        assert_eq!(gpus[0].gpu_type.as_str(), "NVIDIA-A100-SXM4-80GB");
-        assert_eq!(gpus[1].uuid.as_deref(), Some("GPU-0b9d5f0e-7c55-9f7c-6a57-b8e0c1a4d6aa"));
-        assert!(gpus[0].healthy && gpus[1].healthy && !gpus[2].healthy);
-        assert_eq!(gpus[2].uuid, None);
+    fn answer(message: &str) -> Error {
+        Error::DockerResponseServerError { status_code: 500, message: message.to_owned() }
     }
 
     #[test]
-    fn a_driver_that_does_not_answer_is_not_a_node_without_gpus() {
-        let said = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.";
-        assert!(parse(said).unwrap_err().contains("couldn't communicate"));
-        assert_eq!(parse("").unwrap(), []);
+    fn what_the_engine_refuses_is_understood() {
+        let toolkit = "could not select device driver \"nvidia\" with capabilities: [[gpu]]";
+        let reading = Reading::failed(GpuProblem::NoToolkit);
+        assert_eq!(refused(&answer(toolkit)), Some(Some(reading)));
+        let no_shell = "exec: \"/bin/sh\": stat /bin/sh: no such file or directory: unknown";
+        assert_eq!(refused(&answer(no_shell)), Some(None));
+        assert_eq!(refused(&answer("no space left on device")), None);
+        assert_eq!(refused(&Error::RequestTimeoutError), None);
+    }
+
+    #[test]
+    fn the_helper_has_all_gpus_and_nothing_else() {
+        let made = serde_json::to_value(helper("i")).unwrap();
+        assert_eq!(made["Entrypoint"][0], "/bin/sh");
+        let request = &made["HostConfig"]["DeviceRequests"][0];
+        assert_eq!(request["Driver"], "nvidia");
+        assert_eq!(request["Count"], -1);
+        assert_eq!(made["HostConfig"]["NetworkMode"], "none");
+        assert_eq!(made["HostConfig"]["Privileged"], serde_json::Value::Null);
     }
 }

@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
 use protocol::image::{canonical, explicit, repository};
 use protocol::resources::Capacity;
@@ -54,6 +55,10 @@ pub(super) struct State {
     pub(super) bare_starts: u64,
     pub(super) stops: u64,
     pub(super) list_time: Duration,
+    /// What its drivers say, in place of what it has.
+    pub(super) gpus: Option<Reading>,
+    /// How often they were asked.
+    pub(super) probes: u64,
     /// What was read of logs.
     pub(super) log_bytes: u64,
     /// How often a container of each name was made.

@@ -8,8 +8,8 @@ use engine::{
 };
 use futures::{StreamExt, TryStreamExt};
 use protocol::epoch::Epoch;
+use protocol::gpus::{GpuProblem, Reading};
 use protocol::guest::{PEERS_BEGIN, PEERS_END};
-use protocol::resources::Gpu;
 
 use crate::contract::{Cases, LIMIT, World, keeps_the_contract};
 use crate::dockerd::Dockerd;
@@ -265,7 +265,8 @@ async fn terminal(world: World) {
 }
 
 async fn no_gpus(world: World) {
-    assert_eq!(world.engine.probe_gpus(&world.image).await.unwrap(), Vec::<Gpu>::new());
+    let found = world.engine.probe_gpus(&world.image).await.unwrap();
+    assert_eq!(found, Reading::failed(GpuProblem::NoRuntime));
     let mut spec = world.spec(370, "exit 0");
     spec.gpu_runtime = protocol::cluster::GpuRuntime::Nvidia;
     spec.gpus = vec![engine::GpuDevice { index: 0, uuid: None }];
