@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use async_trait::async_trait;
 use protocol::amount::Amount;
 use protocol::cluster::{Closed, NodeCondition, NodeSettings, VirtualClusterSettings};
+use protocol::gpus::GpuReport;
 use protocol::ids::{GpuType, JobKey, NodeName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
@@ -39,6 +40,9 @@ pub trait Nodes: Send + Sync {
     async fn drain(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<()>;
     /// What `drain` would do to jobs. It is refused where `drain` would be; nothing is changed.
     async fn drain_effect(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<Effect>;
+    /// Has its GPUs looked for now (administrators). What is found is told as all else is that is seen
+    /// of it; a GPU that is gone by then is forgotten.
+    async fn probe(&self, actor: &Actor, name: &NodeName) -> Result<()>;
     /// Forgets a node that runs nothing.
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()>;
 }
@@ -178,6 +182,9 @@ pub struct NodeView {
     pub used: Usage,
     /// Each GPU and who holds it.
     pub gpus: Vec<GpuView>,
+    /// What its drivers said when its GPUs were looked for.
+    #[serde(default)]
+    pub gpu_report: Option<GpuReport>,
     /// Whether several tasks may share one of its GPUs.
     #[serde(default)]
     pub shares_gpus: bool,

@@ -6,6 +6,7 @@ pub(crate) mod cluster;
 pub(crate) mod damage;
 pub(crate) mod engine_calls;
 pub(crate) mod faults;
+pub(crate) mod gpus;
 pub(crate) mod leases;
 pub(crate) mod observations;
 pub(crate) mod own_failures;

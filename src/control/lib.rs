@@ -23,6 +23,7 @@ mod wake;
 pub use accounts::rights::{ProviderRights, SignInOptions};
 pub use error::Error;
 pub use known::engine_calls::CallTimes;
+pub use known::gpus::GpuOptions;
 pub use known::own_failures::OwnFailureCounts;
 pub use known::passes::PassTimes;
 pub use known::portal::Portal;

@@ -22,6 +22,7 @@ use crate::known::cluster::Cluster;
 use crate::known::damage::Damage;
 use crate::known::engine_calls::EngineCalls;
 use crate::known::faults::Faults;
+use crate::known::gpus::GpuOptions;
 use crate::known::leases::Leases;
 use crate::known::observations::Observations;
 use crate::known::own_failures::OwnFailures;
@@ -118,6 +119,8 @@ pub(crate) struct OfNodes {
     pub(crate) container_disk: ContainerDisk,
     /// Where tasks of theirs must not be.
     pub(crate) portal: Portal,
+    /// How their GPUs are found.
+    pub(crate) gpus: GpuOptions,
 }
 
 impl Shared {

@@ -19,6 +19,7 @@ use crate::container::guest::Guest;
 use crate::container::tunnels;
 use crate::known::cluster::Cluster;
 use crate::known::damage;
+use crate::known::gpus::GpuOptions;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::portal::Portal;
 use crate::known::promises;
@@ -73,6 +74,8 @@ pub struct Options {
     pub container_disk: ContainerDisk,
     /// Where the portal is, of which tasks are to be kept apart.
     pub portal: Portal,
+    /// How GPUs of nodes are found and named.
+    pub gpus: GpuOptions,
     /// The administrator's first password; without one it is generated.
     pub admin_password: Option<String>,
     /// What this installation decides.
@@ -154,6 +157,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         images_quota: options.images_quota,
         container_disk: options.container_disk,
         portal: options.portal,
+        gpus: options.gpus,
     };
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
@@ -395,6 +399,7 @@ mod tests {
             images_quota: 0,
             container_disk: ContainerDisk::default(),
             portal: Portal::default(),
+            gpus: GpuOptions::default(),
             admin_password: Some("correct horse".into()),
             rules: Rules::default(),
             sign_in: SignInOptions::default(),

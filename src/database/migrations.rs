@@ -25,6 +25,7 @@ mod m0017_retention;
 mod m0018_identity;
 mod m0019_closed_nodes;
 mod m0020_lease;
+mod m0021_gpu_report;
 
 pub(crate) struct Migrator;
 
@@ -49,6 +50,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0018_identity::Migration),
             Box::new(m0019_closed_nodes::Migration),
             Box::new(m0020_lease::Migration),
+            Box::new(m0021_gpu_report::Migration),
         ]
     }
 }

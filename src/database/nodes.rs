@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use protocol::cluster::{Closed, NodeSettings};
+use protocol::gpus::GpuReport;
 use protocol::ids::NodeName;
 use protocol::resources::{Capacity, Taken};
 use protocol::time::Timestamp;
@@ -49,6 +50,8 @@ pub struct NodeObserved {
     pub capacity: Option<Capacity>,
     /// The address of its tasks, where they have a network of their own.
     pub tasks_address: Option<IpAddr>,
+    /// What its drivers said of its GPUs, once they were asked.
+    pub gpus: Option<GpuReport>,
     /// What of it is taken by what is no job's.
     pub taken: Taken,
 }
@@ -76,6 +79,7 @@ pub async fn save(
         engine: ActiveValue::NotSet,
         capacity: ActiveValue::NotSet,
         tasks_address: ActiveValue::NotSet,
+        gpu_report: ActiveValue::NotSet,
         taken: ActiveValue::NotSet,
     };
     let replace = OnConflict::column(row::Column::Name)
@@ -148,17 +152,17 @@ pub async fn set_observed(
 ) -> Result<()> {
     for seen in seen.chunks(ROWS_A_STATEMENT) {
         let sql = format!(
-            "WITH news (name, reachable, problem, last_seen, engine, capacity, tasks_address, taken) \
-             AS (VALUES {}) \
+            "WITH news (name, reachable, problem, last_seen, engine, capacity, tasks_address, \
+             gpu_report, taken) AS (VALUES {}) \
              UPDATE nodes SET reachable = news.reachable, problem = news.problem, \
              last_seen = news.last_seen, engine = news.engine, capacity = news.capacity, \
-             tasks_address = news.tasks_address, taken = news.taken \
+             tasks_address = news.tasks_address, gpu_report = news.gpu_report, taken = news.taken \
              FROM news WHERE nodes.name = news.name",
-            parameters(seen.len(), 8)
+            parameters(seen.len(), 9)
         );
         let values = seen.iter().flat_map(|(name, observed)| {
-            let NodeObserved { reachable, problem, last_seen, engine, capacity, .. } = observed;
-            let NodeObserved { tasks_address, taken, .. } = observed;
+            let NodeObserved { reachable, problem, last_seen, engine, .. } = observed;
+            let NodeObserved { capacity, tasks_address, gpus, taken, .. } = observed;
             [
                 Value::from(name.as_str()),
                 Value::from(*reachable),
@@ -167,6 +171,7 @@ pub async fn set_observed(
                 Value::from(engine.clone()),
                 Value::from(capacity.as_ref().map(to_json)),
                 Value::from(tasks_address.map(|address| address.to_string())),
+                Value::from(gpus.as_ref().map(to_json)),
                 Value::from((!taken.is_nothing()).then(|| to_json(taken))),
             ]
         });

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
-use protocol::resources::Gpu;
 use protocol::spec::RegistryAuth;
 
 use crate::{
@@ -155,7 +155,7 @@ impl Engine for Measured {
         self.note("get_archive", self.engine.get_archive(name, path)).await
     }
 
-    async fn probe_gpus(&self, image: &str) -> Result<Vec<Gpu>> {
+    async fn probe_gpus(&self, image: &str) -> Result<Reading> {
         self.note("probe_gpus", self.engine.probe_gpus(image)).await
     }
 }

@@ -3,20 +3,22 @@
 
 mod demonstration;
 mod door;
+mod gpus;
 mod retention;
 mod sign_in;
 mod variables;
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use axum::http::Uri;
 use clap::ValueEnum;
-use control::Portal;
+use control::{GpuOptions, Portal};
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
-use protocol::ids::NodeName;
+use protocol::ids::{GpuType, NodeName};
 use serde::{Deserialize, Serialize};
 use storage::StorageOptions;
 
@@ -80,6 +82,10 @@ pub struct Config {
     pub limits: Limits,
     /// What is written to standard error.
     pub log: LogConfig,
+    /// How types of GPUs are named: patterns of what the driver calls them, by type.
+    pub gpu_types: BTreeMap<GpuType, Vec<String>>,
+    /// The image in which drivers are asked for GPUs where no image of a node will do.
+    pub gpu_image: String,
     /// Worker nodes. None: those that the pages added, and at first the Docker engine of this machine.
     pub nodes: Vec<NodeSettings>,
     /// Virtual clusters beside `default`.
@@ -255,6 +261,8 @@ impl Default for Config {
             metrics: MetricsConfig::default(),
             limits: Limits::default(),
             log: LogConfig::default(),
+            gpu_types: BTreeMap::new(),
+            gpu_image: GpuOptions::default().image,
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
         }

@@ -215,6 +215,15 @@ fn declared_gpu(gpu_type: &protocol::ids::GpuType, index: u32, seen: &Capacity) 
     }
 }
 
+/// Which of its GPUs are linked closely: as set, else as its driver says.
+fn links(node: &NodeRecord) -> Vec<Vec<u32>> {
+    let found = node.observed.as_ref().and_then(|observed| observed.gpus.as_ref());
+    match (node.settings.links.as_slice(), found) {
+        ([], Some(found)) => found.links.clone(),
+        (set, _) => set.to_vec(),
+    }
+}
+
 /// A node as the scheduler sees it: without what is taken of it by what is no job's.
 pub(crate) fn scheduler_node(node: &NodeRecord) -> Node {
     let whole = whole_node(node);
@@ -233,7 +242,7 @@ fn whole_node(node: &NodeRecord) -> Node {
         capacity: capacity(node),
         ports: node.settings.ports,
         labels: node.settings.labels.clone(),
-        links: node.settings.links.clone(),
+        links: links(node),
         shares_gpus: node.settings.shares_gpus,
     }
 }
@@ -253,6 +262,8 @@ pub(crate) enum Observation {
         containers: Arc<HashMap<TaskKey, Container>>,
         /// Rings for another look.
         look: Arc<tokio::sync::Notify>,
+        /// Rings for its GPUs to be looked for.
+        probe: Arc<tokio::sync::Notify>,
         /// Since it was met, for the first time or again.
         contact: Arc<Contact>,
     },
@@ -283,6 +294,9 @@ impl Contact {
 
 #[cfg(test)]
 mod tests {
+    use protocol::cluster::GpuCount;
+    use protocol::gpus::GpuReport;
+
     use super::*;
 
     fn node(name: &str) -> NodeRecord {
@@ -310,6 +324,7 @@ mod tests {
             engine: None,
             capacity: None,
             tasks_address: None,
+            gpus: None,
             taken: protocol::resources::Taken { cpus: 3, ..Default::default() },
         });
         assert_eq!(scheduler_node(&taken).capacity.cpus, 5);
@@ -339,6 +354,39 @@ mod tests {
             assert_eq!(cluster.node(&node.settings.name), Some(node));
         }
         assert_eq!(cluster.node(&"n13".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn what_is_set_by_hand_holds_and_the_rest_is_as_it_was_found() {
+        let gpu = |index: u32| Gpu {
+            index,
+            gpu_type: "A100".parse().unwrap(),
+            uuid: Some(format!("GPU-{index}")),
+            healthy: index != 1,
+        };
+        let gpus: Vec<Gpu> = (0..4).map(gpu).collect();
+        let report = GpuReport { links: vec![vec![0, 1], vec![2, 3]], ..GpuReport::default() };
+        let observed = NodeObserved {
+            reachable: true,
+            problem: None,
+            last_seen: None,
+            engine: None,
+            capacity: Some(Capacity { gpus: gpus.clone(), ..Capacity::default() }),
+            tasks_address: None,
+            gpus: Some(report.clone()),
+            taken: protocol::resources::Taken::default(),
+        };
+        let mut node = NodeRecord { observed: Some(observed), ..node("n1") };
+        let seen = scheduler_node(&node);
+        assert_eq!((seen.capacity.gpus, seen.links), (gpus, report.links));
+        let declared = GpuCount { gpu_type: "Ours".parse().unwrap(), count: 2 };
+        node.settings.gpus = Some(vec![declared]);
+        node.settings.links = vec![vec![1, 0]];
+        let set = scheduler_node(&node);
+        let each: Vec<_> = set.capacity.gpus.iter().map(|gpu| (gpu.index, gpu.healthy)).collect();
+        assert_eq!((each, set.links), (vec![(0, true), (1, false)], vec![vec![1, 0]]));
+        assert!(set.capacity.gpus.iter().all(|gpu| gpu.gpu_type.as_str() == "Ours"));
+        assert_eq!(set.capacity.gpus[0].uuid.as_deref(), Some("GPU-0"));
     }
 
     #[test]

@@ -75,9 +75,9 @@ impl Sightings {
 /// Whether the two say the same, whenever each was seen.
 pub(crate) fn says_the_same(one: &NodeObserved, other: &NodeObserved) -> bool {
     let NodeObserved { reachable, problem, last_seen: _, engine, capacity, .. } = one;
-    let NodeObserved { tasks_address, taken, .. } = one;
+    let NodeObserved { tasks_address, gpus, taken, .. } = one;
     (reachable, problem, engine) == (&other.reachable, &other.problem, &other.engine)
-        && (capacity, tasks_address) == (&other.capacity, &other.tasks_address)
+        && (capacity, tasks_address, gpus) == (&other.capacity, &other.tasks_address, &other.gpus)
         && *taken == other.taken
 }
 
@@ -99,6 +99,7 @@ mod tests {
             engine: Some("Docker 29".to_owned()),
             capacity: None,
             tasks_address: None,
+            gpus: None,
             taken: Taken::default(),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol::cluster::NodeSettings;
+use protocol::gpus::GpuReport;
 use protocol::ids::NodeName;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,7 @@ use crate::known::refresh;
 use crate::loops::supervised::{self, Panics};
 use crate::shared::Shared;
 
+mod gpus;
 mod sorting;
 mod volumes;
 mod watcher;
@@ -76,33 +78,41 @@ async fn reconcile(
         .filter(|(name, (settings, _, watcher))| !current(name, settings) || watcher.is_finished())
         .map(|(name, _)| name.clone())
         .collect();
-    for name in outdated {
-        if let Some((_, stop, watcher)) = watchers.remove(&name) {
+    for name in &outdated {
+        if let Some((_, stop, watcher)) = watchers.remove(name) {
             stop.cancel();
             let _ended = watcher.await;
-            shared.observations().remove(&name);
-            if cluster.node(&name).is_none() {
-                shared.sightings.forget(&name);
-                shared.quarantine.forget(&name);
-                shared.engine_calls.forget(&name);
+            shared.observations().remove(name);
+            if cluster.node(name).is_none() {
+                shared.sightings.forget(name);
+                shared.quarantine.forget(name);
+                shared.engine_calls.forget(name);
             }
         }
     }
     for node in &cluster.nodes {
         watchers.entry(node.settings.name.clone()).or_insert_with(|| {
             let stop = shutdown.child_token();
-            let watching = watch(Arc::clone(shared), node.settings.clone(), stop.clone());
+            // Where another engine answers now, it has other GPUs.
+            let gpus = node.observed.as_ref().and_then(|observed| observed.gpus.clone());
+            let gpus = gpus.filter(|_| !outdated.contains(&node.settings.name));
+            let watching = watch(Arc::clone(shared), (node.settings.clone(), gpus), stop.clone());
             (node.settings.clone(), stop, tokio::spawn(watching))
         });
     }
 }
 
 /// Watches a node until stopped; a watcher that panics is followed by another one.
-async fn watch(shared: Arc<Shared>, settings: NodeSettings, stop: CancellationToken) {
+async fn watch(
+    shared: Arc<Shared>,
+    (settings, gpus): (NodeSettings, Option<GpuReport>),
+    stop: CancellationToken,
+) {
     let name = format!("watcher of {}", settings.name);
     let begin = |stop| {
         let options = endpoint(&shared, &settings);
-        Watcher::new(Arc::clone(&shared), settings.name.clone(), options, stop).run()
+        let (shared, name) = (Arc::clone(&shared), settings.name.clone());
+        Watcher::new(shared, name, options, gpus.clone(), stop).run()
     };
     let panics = Panics::default();
     supervised::run(&name, begin, (&panics, shared.own_failures.as_ref()), &stop).await;

@@ -212,6 +212,7 @@ mod tests {
             capacity: Capacity { cpus: 8, memory_mb: 1024, disk_gb: 1, gpus: Vec::new() },
             used: Usage::default(),
             gpus: (0..4).map(gpu).collect(),
+            gpu_report: None,
             shares_gpus: false,
             ports: PortRange::default(),
             labels: BTreeMap::from([("rack".to_owned(), format!("r{}", name.len() % 2))]),

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use database::Transaction;
 use database::nodes::{NodeObserved, NodeRecord};
 use engine::Engine;
-use protocol::cluster::{NodeCondition, NodeSettings};
+use protocol::cluster::{GpuRuntime, NodeCondition, NodeSettings};
 use protocol::ids::NodeName;
 use protocol::resources::Taken;
 use scheduler::Change;
@@ -20,7 +20,7 @@ use super::{effects, node_map, views};
 use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
 use crate::error::{database, internal};
-use crate::known::cluster::{Cluster, condition, scheduler_node};
+use crate::known::cluster::{Cluster, Observation, condition, scheduler_node};
 use crate::known::queue::Queue;
 use crate::known::refresh;
 use crate::records::audit::{Note, difference};
@@ -196,6 +196,25 @@ impl Nodes for Ops {
         })
     }
 
+    async fn probe(&self, actor: &Actor, name: &NodeName) -> Result<()> {
+        administrators_only(actor)?;
+        let cluster = self.0.cluster();
+        let node = cluster.node(name).ok_or_else(|| missing(name))?;
+        if node.settings.gpu_runtime == GpuRuntime::None {
+            let message = format!("tasks on {name} get no GPUs: its gpu_runtime is none");
+            return Err(Error::new(ErrorCode::ConflictNodeError, message));
+        }
+        match self.0.observations().get(name) {
+            Some(Observation::Answers { probe, .. }) => probe.notify_one(),
+            Some(Observation::Silent) | None => {
+                let message = format!("the engine of {name} does not answer");
+                return Err(Error::new(ErrorCode::UnavailableError, message));
+            }
+        }
+        tracing::info!(by = %actor.user, node = %name, "GPUs are looked for");
+        Ok(())
+    }
+
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()> {
         administrators_only(actor)?;
         self.may_change(name)?;
@@ -238,6 +257,7 @@ async fn new(settings: NodeSettings, engine: &dyn Engine) -> Result<NodeRecord> 
         capacity: Some(info.capacity()),
         engine: Some(info.version),
         tasks_address: info.tasks_address,
+        gpus: None,
         taken: Taken::default(),
     };
     let observed = Some(observed);

@@ -21,6 +21,7 @@ pub(crate) struct Model {
     pub engine: Option<String>,
     pub capacity: Option<String>,
     pub tasks_address: Option<String>,
+    pub gpu_report: Option<String>,
     pub taken: Option<String>,
 }
 
@@ -49,6 +50,7 @@ impl Model {
             engine: self.engine.clone(),
             capacity: self.row().json_if(self.capacity.as_ref())?,
             tasks_address: self.row().name_if(self.tasks_address.as_deref())?,
+            gpus: self.row().json_if(self.gpu_report.as_ref())?,
             taken: self.row().json_if(self.taken.as_ref())?.unwrap_or_default(),
         }))
     }

@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 43] = [
+const KNOWN: [(&str, &str, Kind); 45] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -55,6 +55,8 @@ const KNOWN: [(&str, &str, Kind); 43] = [
     ("BERTH_LIMITS", "limits", Kind::Value),
     ("BERTH_LOG_FILTER", "log.filter", Kind::Text),
     ("BERTH_LOG_FORMAT", "log.format", Kind::Text),
+    ("BERTH_GPU_TYPES", "gpu_types", Kind::Value),
+    ("BERTH_GPU_IMAGE", "gpu_image", Kind::Text),
     ("BERTH_NODES", "nodes", Kind::Value),
     ("BERTH_VIRTUAL_CLUSTERS", "virtual_clusters", Kind::Value),
 ];

@@ -58,6 +58,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/nodes/{name}", get(nodes::get).put(nodes::save).delete(nodes::remove))
         .route("/nodes/{name}/settings", get(nodes::settings))
         .route("/nodes/{name}/drain", put(nodes::drain))
+        .route("/nodes/{name}/gpus", post(nodes::probe))
         .route("/quarantine", get(quarantine::list))
         .route("/quarantine/{node}/{container}", put(quarantine::stop).delete(quarantine::remove))
         .route("/files", get(files::root))

@@ -7,6 +7,15 @@ pub(super) const EVENTS: &[Saying] = &[
     ("placed on {}", "已调度到 {0}"),
     ("{} started", "{0} 已启动"),
     ("the node of {} is out of contact", "{0} 所在的节点失联"),
+    ("{}: GPU {} ({}) of {} is not there any more", "{0}：节点 {3} 的 GPU {1}（{2}）已消失"),
+    (
+        "{}: GPU {} ({}) of {} does not answer its driver any more",
+        "{0}：节点 {3} 的 GPU {1}（{2}）不再响应驱动程序",
+    ),
+    (
+        "{}: GPU {} ({}) of {} has memory errors that cannot be corrected",
+        "{0}：节点 {3} 的 GPU {1}（{2}）的显存有无法纠正的错误",
+    ),
     ("{} is Succeeded", "{0} 成功结束"),
     ("{} is Failed", "{0} 失败"),
     ("{} is Stopped", "{0} 已停止"),

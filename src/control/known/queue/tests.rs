@@ -109,6 +109,7 @@ pub(crate) fn node(name: &str) -> NodeRecord {
             engine: None,
             capacity: None,
             tasks_address: None,
+            gpus: None,
             taken: Taken::default(),
         }),
     }

@@ -9,14 +9,17 @@ use api::changes::Change;
 use database::nodes::NodeObserved;
 use engine::{Container, EndpointOptions, Engine, EngineError, EngineInfo, Stranger};
 use futures::StreamExt;
+use futures::future::{BoxFuture, pending};
 use futures::stream::BoxStream;
 use protocol::cluster::NodeNetwork;
+use protocol::gpus::{GpuProblem, GpuReport, Reading};
 use protocol::ids::{NodeName, TaskKey};
 use protocol::resources::Taken;
 use tokio::sync::Notify;
 use tokio::time::{Interval, interval_at};
 use tokio_util::sync::CancellationToken;
 
+use super::gpus::tell_jobs;
 use super::sorting::{Sorted, Sorter, Unsorted};
 use super::volumes::{self, Volumes};
 use crate::container::probe;
@@ -35,6 +38,8 @@ use clock::NodeClock;
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Its containers are looked at so often even when nothing calls for it.
 const LOOK: Duration = Duration::from_secs(30);
+/// Its GPUs are looked for so often.
+const PROBE: Duration = Duration::from_secs(600);
 /// A look takes so long at most, however many containers are to be asked for one by one.
 const LONGEST_LOOK: Duration = Duration::from_secs(60);
 /// Containers of other clusters are looked for so often.
@@ -61,6 +66,9 @@ pub(super) struct Watcher {
     options: EndpointOptions,
     stop: CancellationToken,
     look: Arc<Notify>,
+    probe: Arc<Notify>,
+    /// What is known of its GPUs.
+    gpus: Option<GpuReport>,
     /// Whether it is known that the engine does not answer.
     is_lost: bool,
     /// Since its first look; none: nobody has looked since the engine answers.
@@ -80,15 +88,19 @@ impl Watcher {
         shared: Arc<Shared>,
         name: NodeName,
         options: EndpointOptions,
+        gpus: Option<GpuReport>,
         stop: CancellationToken,
     ) -> Self {
-        let look = Arc::new(Notify::new());
+        let (look, probe) = (Arc::default(), Arc::default());
+        let gpus = gpus.filter(|_| options.gpu_runtime.finds_gpus());
         Self {
             shared,
             name,
             options,
             stop,
             look,
+            probe,
+            gpus,
             is_lost: false,
             contact: None,
             clock: NodeClock::default(),
@@ -158,6 +170,9 @@ impl Watcher {
         let mut look = self.every(LOOK);
         let mut strangers = self.every(MEET);
         let mut is_told = true;
+        let mut probe = self.every(PROBE);
+        let finds_gpus = self.options.gpu_runtime.finds_gpus();
+        let mut probing = finds_gpus.then(|| self.ask_for_gpus(engine));
         loop {
             tokio::select! {
                 changes = changes.next() => match changes {
@@ -179,6 +194,20 @@ impl Watcher {
                     }
                 }
                 _ = strangers.tick() => self.meet_strangers(engine.as_ref()).await?,
+                reading = answer(&mut probing) => {
+                    probing = None;
+                    self.read(reading).await;
+                    let info = self.ask(engine.as_ref()).await?;
+                    self.found(&info);
+                }
+                _ = probe.tick(), if finds_gpus && probing.is_none() => {
+                    probing = Some(self.ask_for_gpus(engine));
+                }
+                // Who asks wants to see what there is now: what is gone is forgotten.
+                () = self.probe.notified(), if finds_gpus && probing.is_none() => {
+                    self.gpus = self.gpus.as_ref().map(GpuReport::without_gone);
+                    probing = Some(self.ask_for_gpus(engine));
+                }
                 _ = heartbeat.tick() => {
                     let info = self.ask(engine.as_ref()).await?;
                     self.found(&info);
@@ -188,6 +217,23 @@ impl Watcher {
                 }
             }
         }
+    }
+
+    /// Asks for the GPUs beside all else: it may take minutes.
+    fn ask_for_gpus(&self, engine: &Arc<dyn Engine>) -> Asking {
+        let (engine, image) = (Arc::clone(engine), self.shared.of_nodes.gpus.image.clone());
+        Box::pin(async move { engine.probe_gpus(&image).await })
+    }
+
+    /// Takes in what the drivers say, and tells the jobs that hold what has failed.
+    async fn read(&mut self, reading: engine::Result<Reading>) {
+        let reading =
+            reading.unwrap_or_else(|error| Reading::failed(GpuProblem::Failed(error.to_string())));
+        let before = self.gpus.take().unwrap_or_default();
+        let after = before.after(reading, &self.shared.of_nodes.gpus.names);
+        tell_jobs(&self.shared, &self.name, (&before, &after)).await;
+        // Of a node where nothing is found and nothing is wrong there is nothing to remember.
+        self.gpus = (after != GpuReport::default()).then_some(after);
     }
 
     /// Asks what the engine is, and so whether it is there, and what its clock says.
@@ -231,6 +277,7 @@ impl Watcher {
             looked,
             containers: Arc::new(containers),
             look: Arc::clone(&self.look),
+            probe: Arc::clone(&self.probe),
             contact,
         };
         self.shared.observations().insert(self.name.clone(), observation);
@@ -327,13 +374,18 @@ impl Watcher {
         let at = now();
         self.is_lost = false;
         self.shared.sightings.answered(&self.name, at);
+        let mut capacity = info.capacity();
+        if let Some(known) = &self.gpus {
+            capacity.gpus = known.seen();
+        }
         self.answer = Some(NodeObserved {
             reachable: true,
             problem: None,
             last_seen: Some(at),
             engine: Some(info.version.clone()),
-            capacity: Some(info.capacity()),
+            capacity: Some(capacity),
             tasks_address: info.tasks_address,
+            gpus: self.gpus.clone(),
             taken: Taken::default(),
         });
         self.show();
@@ -371,6 +423,7 @@ impl Watcher {
             last_seen: answered.or(last.as_ref().and_then(|last| last.last_seen)),
             engine: last.as_ref().and_then(|last| last.engine.clone()),
             tasks_address: last.as_ref().and_then(|last| last.tasks_address),
+            gpus: self.gpus.clone(),
             taken: self.taken(),
             capacity: last.and_then(|last| last.capacity),
         });
@@ -391,6 +444,17 @@ impl Watcher {
             self.shared.sightings.report(&self.name, observed);
             self.shared.bells.sightings.ring();
         }
+    }
+}
+
+/// What the drivers will say.
+type Asking = BoxFuture<'static, engine::Result<Reading>>;
+
+/// Waits for what they say; for ever where nobody has asked.
+async fn answer(asking: &mut Option<Asking>) -> engine::Result<Reading> {
+    match asking {
+        Some(asking) => asking.await,
+        None => pending().await,
     }
 }
 

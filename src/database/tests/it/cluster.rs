@@ -1,6 +1,7 @@
 use database::nodes::{self, NodeObserved};
 use database::virtual_clusters;
 use protocol::cluster::{Closed, NodeSettings, Share, StartFailure, VirtualClusterSettings};
+use protocol::gpus::{FoundGpu, GpuFault, GpuProblem, GpuReport};
 use protocol::resources::{Capacity, Gpu, Taken};
 
 use crate::stage::{at, node, on_both, user, vc, write};
@@ -24,6 +25,17 @@ fn seen() -> NodeObserved {
         last_seen: Some(at(50)),
         engine: Some("Docker 28.2.2".to_owned()),
         tasks_address: Some("172.20.0.1".parse().unwrap()),
+        gpus: Some(GpuReport {
+            driver: Some("535.104.05".to_owned()),
+            gpus: vec![FoundGpu {
+                gpu: gpu.clone(),
+                model: "NVIDIA A100-SXM4-80GB".to_owned(),
+                memory_mb: 81_920,
+                fault: Some(GpuFault::Memory),
+            }],
+            links: vec![vec![0, 1]],
+            problem: Some(GpuProblem::Failed("busy".to_owned())),
+        }),
         capacity: Some(Capacity { cpus: 64, memory_mb: 1 << 20, disk_gb: 900, gpus: vec![gpu] }),
         taken: Taken { cpus: 2, memory_mb: 512, disk_gb: 0, gpus: [0].into() },
     }
@@ -95,7 +107,7 @@ on_both! {
         }
         let nothing = NodeObserved {
             reachable: false, problem: None, last_seen: None, engine: None, capacity: None,
-            tasks_address: None, taken: Taken::default(),
+            tasks_address: None, gpus: None, taken: Taken::default(),
         };
         let of = |(number, name): (usize, &String)| {
             (node(name), if number % 2 == 0 { seen() } else { nothing.clone() })

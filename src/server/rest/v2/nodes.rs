@@ -119,6 +119,17 @@ pub(crate) async fn drain(
     Ok(accepted(format!("Change node {name} successfully.")))
 }
 
+/// `POST /nodes/:name/gpus`: its GPUs are looked for.
+pub(crate) async fn probe(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Response, Failure> {
+    let name = known(&name)?;
+    state.backend.nodes.probe(&actor, &name).await?;
+    Ok(accepted(format!("Look for GPUs of node {name} now.")))
+}
+
 /// A name that some node may have.
 fn known(name: &str) -> Result<NodeName, Failure> {
     let missing = |_| Failure::new(ErrorCode::NoNodeError, format!("there is no node {name}"));

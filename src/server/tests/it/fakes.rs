@@ -527,6 +527,9 @@ impl Nodes for World {
     async fn drain_effect(&self, _: &Actor, _: &NodeName, _: Drain) -> Result<Effect> {
         Ok(Effect::default())
     }
+    async fn probe(&self, _: &Actor, _: &NodeName) -> Result<()> {
+        Ok(())
+    }
     async fn remove(&self, _: &Actor, _: &NodeName) -> Result<()> {
         Ok(())
     }

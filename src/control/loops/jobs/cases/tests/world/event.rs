@@ -179,6 +179,7 @@ impl World {
             looked: self.moment(),
             containers: Arc::new(self.there[node].clone()),
             look: Arc::default(),
+            probe: Arc::default(),
             contact,
         };
         self.observations.insert(node.clone(), observation);

@@ -1,0 +1,12 @@
+use control::GpuOptions;
+use protocol::gpus::GpuNames;
+
+use super::Config;
+
+impl Config {
+    /// How GPUs are found and named.
+    #[must_use]
+    pub fn gpus(&self) -> GpuOptions {
+        GpuOptions { names: GpuNames::new(&self.gpu_types), image: self.gpu_image.clone() }
+    }
+}
