@@ -1,4 +1,5 @@
 mod closed;
+mod found;
 
 use api::cluster::NodeView;
 use api::node_map::{Colour, MapGpu, holders};
@@ -11,6 +12,7 @@ use crate::i18n::{said, text, text_of, tr};
 use crate::live::Live;
 use crate::number;
 use crate::pages::node::closed::ClosedNotice;
+use crate::pages::node::found::Found;
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::parts::clock::Clock;
 use crate::parts::condition_chip::ConditionChip;
@@ -84,6 +86,9 @@ fn Detail(node: NodeView) -> impl IntoView {
             <Drain name=node.name.clone() condition=node.condition emptied=node.emptied/>
         }
     });
+    let found = node.gpu_report.clone().map(|report| {
+        view! { <Found node=node.clone() report=report/> }
+    });
     let problem = node.problem.clone().map(|words| {
         view! { <p class="notice" role="alert">{said(words)}</p> }
     });
@@ -94,6 +99,7 @@ fn Detail(node: NodeView) -> impl IntoView {
             {problem}
             {closed}
             <Facts node=node.clone()/>
+            {found}
             <section class="card card--flush" aria-labelledby="tasks">
                 <h2 id="tasks" class="card__title">{tr(|t| t.cluster.tasks)}</h2>
                 <Tasks node=node/>

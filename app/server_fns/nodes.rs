@@ -43,6 +43,14 @@ pub(crate) async fn drain_node(name: NodeName, drain: Drain) -> Result<(), Faile
     backend.nodes.drain(&actor, &name, drain).await.map_err(failed)
 }
 
+/// Has a node's GPUs looked for.
+#[server(prefix = "/fn", endpoint = "nodes/probe", output = Answer)]
+pub(crate) async fn probe_node(name: NodeName) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.nodes.probe(&actor, &name).await.map_err(failed)
+}
+
 /// Forgets a node.
 #[server(prefix = "/fn", endpoint = "nodes/remove", output = Answer)]
 pub(crate) async fn remove_node(name: NodeName) -> Result<(), Failed> {

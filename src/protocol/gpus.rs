@@ -3,6 +3,7 @@
 //! it is known, however its driver counts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +128,38 @@ impl GpuProblem {
             | Self::NoDriver
             | Self::Mismatch
             | Self::NoDevices => false,
+        }
+    }
+}
+
+/// What is wrong, and what helps.
+impl fmt::Display for GpuProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRuntime => f.write_str(
+                "its engine has no NVIDIA runtime; if it has GPUs, install the NVIDIA Container \
+                 Toolkit there, run nvidia-ctk runtime configure --runtime=docker and restart Docker",
+            ),
+            Self::NoToolkit => f.write_str(
+                "its NVIDIA runtime cannot be run: install the NVIDIA Container Toolkit there anew \
+                 and restart Docker",
+            ),
+            Self::NoDriver => f.write_str(
+                "no NVIDIA driver is loaded there: install it, or restart the node, until \
+                 nvidia-smi works on it",
+            ),
+            Self::Mismatch => f.write_str(
+                "its NVIDIA driver was updated and the old one is still loaded: restart the node",
+            ),
+            Self::NoDevices => f.write_str(
+                "its NVIDIA driver finds no GPU: look for Xid or NVRM in the node's kernel log",
+            ),
+            Self::NoImage(image) => write!(
+                f,
+                "no image there can run nvidia-smi and {image} cannot be had: pull an image with \
+                 glibc and a shell there, or name one as gpu_image"
+            ),
+            Self::Failed(words) => write!(f, "its GPUs cannot be asked for: {words}"),
         }
     }
 }

@@ -58,8 +58,8 @@ enum Command {
     Stop(jobs::Stop),
     /// Deletes jobs that have ended, with their logs
     Delete(jobs::Delete),
-    /// Lists nodes
-    Nodes(Plain),
+    /// Lists nodes, or looks for the GPUs of one
+    Nodes(table::Nodes),
     /// Lists virtual clusters
     Vc(Plain),
     /// Lists or adds users
@@ -120,7 +120,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::PortForward(command) => command.run(),
         Command::Stop(command) => command.run(),
         Command::Delete(command) => command.run(),
-        Command::Nodes(Plain { common }) => table::nodes(&common),
+        Command::Nodes(command) => command.run(),
         Command::Vc(Plain { common }) => table::virtual_clusters(&common),
         Command::Users(command) => command.run(),
         Command::Token(command) => command.run(),

@@ -3,19 +3,66 @@
 use std::collections::BTreeMap;
 
 use api::cluster::NodeView;
+use clap::{Args, Subcommand};
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
+use protocol::gpus::GpuProblem;
+use protocol::ids::NodeName;
+use serde_json::{Value, json};
 
 use super::client::Client;
 use super::{Common, Outcome, text};
 use crate::rest::v2::cluster::VirtualClusterWire;
 
-pub(super) fn nodes(common: &Common) -> Outcome {
+#[derive(Debug, Args)]
+pub(super) struct Nodes {
+    #[command(subcommand)]
+    what: Option<What>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Lists nodes
+    List,
+    /// Looks for the GPUs of a node now
+    Probe {
+        /// The node
+        name: NodeName,
+    },
+}
+
+impl Nodes {
+    pub(super) fn run(self) -> Outcome {
+        match self.what.unwrap_or(What::List) {
+            What::List => nodes(&self.common),
+            What::Probe { name } => probe(&self.common, &name),
+        }
+    }
+}
+
+fn probe(common: &Common, name: &NodeName) -> Outcome {
+    let path = format!("/api/v2/nodes/{name}/gpus");
+    let answer: Value = Client::signed_in(common)?.post(&path, &json!({}))?;
+    if common.json {
+        return text::json(&answer);
+    }
+    text::say(format_args!("GPUs of {name} are being looked for"));
+    Ok(())
+}
+
+fn nodes(common: &Common) -> Outcome {
     Client::signed_in(common)?.show(common, "/api/v2/nodes", |nodes: Vec<NodeView>| {
         let rows: Vec<_> = nodes.iter().map(node_row).collect();
         text::table(&["NODE", "ADDRESS", "CONDITION", "CPUS", "MEMORY", "GPUS", "TASKS"], &rows);
         for node in &nodes {
             if let Some(problem) = &node.problem {
+                text::say(format_args!("{}: {problem}", node.name));
+            }
+            let found = node.gpu_report.as_ref().and_then(|report| report.problem.as_ref());
+            // Most nodes of which that is true have no GPUs.
+            if let Some(problem) = found.filter(|problem| **problem != GpuProblem::NoRuntime) {
                 text::say(format_args!("{}: {problem}", node.name));
             }
         }

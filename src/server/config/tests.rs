@@ -73,6 +73,28 @@ fn nodes_and_virtual_clusters_are_read() {
 }
 
 #[test]
+fn types_of_gpus_are_named_by_patterns() {
+    let file = r#"
+        gpu_image = "registry.example.org/tools:1"
+
+        [gpu_types]
+        "A100-80G" = ["*A100*80GB*"]
+        Small = ["Tesla T4", "*GTX*"]
+    "#;
+    let gpus = load(file, &[], &Flags::default()).unwrap().gpus();
+    assert_eq!(gpus.image, "registry.example.org/tools:1");
+    let name = |model| gpus.names.name(model, None).unwrap().to_string();
+    assert_eq!(name("NVIDIA A100-SXM4-80GB"), "A100-80G");
+    assert_eq!(name("Tesla T4"), "Small");
+    assert_eq!(name("NVIDIA H100 80GB HBM3"), "H100");
+    let variables = [("BERTH_GPU_TYPES", r#"{ Ours = ["*H100*"] }"#)];
+    let gpus = load("", &variables, &Flags::default()).unwrap().gpus();
+    assert_eq!(gpus.names.name("NVIDIA H100 PCIe", None).unwrap().as_str(), "Ours");
+    assert_eq!(gpus.image, "ubuntu:24.04");
+    assert!(load("[gpu_types]\n\"a b\" = []", &[], &Flags::default()).is_err());
+}
+
+#[test]
 fn without_nodes_there_is_the_local_engine() {
     let node = load("", &[], &Flags::default()).unwrap().first_node().unwrap();
     assert_eq!(node.endpoint, "unix:///var/run/docker.sock");

@@ -128,6 +128,31 @@ pub(super) const ENGINES: &[Saying] = &[
         "{0}：network = \"host\" 会使其任务与门户同在主机 {1} 上，任务提供的页面会收到打开者的会话。请使用独立的网络（bridge），或以 https 提供门户并设置 public_url，或将门户移到其他机器；信任所有用户时可设置 allow_tasks_at_portal = true",
     ),
     ("allowed is {} to {}", "应为 {0} 到 {1}"),
+    (
+        "its engine has no NVIDIA runtime; if it has GPUs, install the NVIDIA Container Toolkit there, run nvidia-ctk runtime configure --runtime=docker and restart Docker",
+        "该节点的引擎没有 NVIDIA 运行时；如果节点有 GPU，请安装 NVIDIA Container Toolkit，运行 nvidia-ctk runtime configure --runtime=docker 并重启 Docker",
+    ),
+    (
+        "its NVIDIA runtime cannot be run: install the NVIDIA Container Toolkit there anew and restart Docker",
+        "该节点的 NVIDIA 运行时无法运行：请重新安装 NVIDIA Container Toolkit 并重启 Docker",
+    ),
+    (
+        "no NVIDIA driver is loaded there: install it, or restart the node, until nvidia-smi works on it",
+        "该节点未加载 NVIDIA 驱动程序：请安装驱动或重启节点，直到 nvidia-smi 能在节点上运行",
+    ),
+    (
+        "its NVIDIA driver was updated and the old one is still loaded: restart the node",
+        "该节点的 NVIDIA 驱动程序已更新，但旧版本仍在加载：请重启节点",
+    ),
+    (
+        "its NVIDIA driver finds no GPU: look for Xid or NVRM in the node's kernel log",
+        "该节点的 NVIDIA 驱动程序找不到 GPU：请在节点的内核日志中查找 Xid 或 NVRM",
+    ),
+    (
+        "no image there can run nvidia-smi and {} cannot be had: pull an image with glibc and a shell there, or name one as gpu_image",
+        "该节点没有可运行 nvidia-smi 的镜像，也无法获取 {0}：请在节点上拉取带有 glibc 和 shell 的镜像，或用 gpu_image 指定一个",
+    ),
+    ("its GPUs cannot be asked for: {}", "无法检测该节点的 GPU：{0}"),
     ("the node has no GPU; allowed are no links", "节点没有 GPU，不能有互联"),
     ("{} is there twice: allowed is once", "{0} 出现了两次，只能出现一次"),
     ("{}.gpus = {}: allowed is {} to {}", "{0}.gpus = {1}：应为 {2} 到 {3}"),
