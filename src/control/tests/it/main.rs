@@ -7,6 +7,7 @@ mod blame;
 mod crash;
 mod drains;
 mod files;
+mod gpus;
 mod health;
 mod house;
 mod identity;
