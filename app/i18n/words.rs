@@ -337,6 +337,8 @@ pub(crate) struct Admin {
     pub(crate) network_hint: Word,
     pub(crate) at_portal: Word,
     pub(crate) runtime_nvidia: Word,
+    pub(crate) runtime_cdi: Word,
+    pub(crate) runtime_ascend: Word,
     pub(crate) runtime_none: Word,
     pub(crate) ports_hint: Word,
     pub(crate) labels_hint: Word,

@@ -110,8 +110,25 @@ pub enum GpuRuntime {
     /// Through the NVIDIA runtime, by UUID or index.
     #[default]
     Nvidia,
+    /// By their names of the Container Device Interface (`nvidia.com/gpu=UUID`), by UUID or index.
+    Cdi,
+    /// AMD's: `/dev/kfd` and the devices of the task's GPUs, by index.
+    Amd,
+    /// Through Ascend's runtime, by index.
+    Ascend,
     /// Not at all: the environment says which, the devices are not there.
     None,
+}
+
+impl GpuRuntime {
+    /// Whether GPUs that containers get so are found by asking their driver.
+    #[must_use]
+    pub fn finds_gpus(self) -> bool {
+        match self {
+            Self::Nvidia | Self::Cdi => true,
+            Self::Amd | Self::Ascend | Self::None => false,
+        }
+    }
 }
 
 /// Whether a node takes tasks.

@@ -105,6 +105,8 @@ pub enum GpuProblem {
     NoRuntime,
     /// The runtime is registered, and what it runs is not there.
     NoToolkit,
+    /// The engine knows no devices of the Container Device Interface, or none of the vendor's.
+    NoCdi,
     /// No driver is loaded.
     NoDriver,
     /// The driver that is loaded and its libraries are of different versions.
@@ -125,6 +127,7 @@ impl GpuProblem {
             Self::NoImage(_) | Self::Failed(_) => true,
             Self::NoRuntime
             | Self::NoToolkit
+            | Self::NoCdi
             | Self::NoDriver
             | Self::Mismatch
             | Self::NoDevices => false,
@@ -143,6 +146,10 @@ impl fmt::Display for GpuProblem {
             Self::NoToolkit => f.write_str(
                 "its NVIDIA runtime cannot be run: install the NVIDIA Container Toolkit there anew \
                  and restart Docker",
+            ),
+            Self::NoCdi => f.write_str(
+                "its engine knows no GPUs by name: run nvidia-ctk cdi generate \
+                 --output=/etc/cdi/nvidia.yaml there, and see that CDI is on in its engine",
             ),
             Self::NoDriver => f.write_str(
                 "no NVIDIA driver is loaded there: install it, or restart the node, until \

@@ -438,6 +438,8 @@ pub(super) const ADMIN: Admin = Admin {
     network_hint: "In one of their own, tasks are reached from this node and through Berth only.",
     at_portal: "Its tasks are at the portal's host, without https: what they serve is sent the sessions of those who open it.",
     runtime_nvidia: "NVIDIA",
+    runtime_cdi: "CDI: NVIDIA, by device names",
+    runtime_ascend: "Ascend",
     runtime_none: "None: no devices in containers",
     ports_hint: "Given to tasks, such as 10000-31999",
     labels_hint: "Such as rack=3, disk=fast",

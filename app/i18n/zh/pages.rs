@@ -423,6 +423,8 @@ pub(super) const ADMIN: Admin = Admin {
     network_hint: "在独立网络中，任务只能从本节点或通过 Berth 访问。",
     at_portal: "该节点的任务与门户在同一主机且未使用 https：任务提供的页面会收到打开者的会话。",
     runtime_nvidia: "NVIDIA",
+    runtime_cdi: "CDI：按设备名分配 NVIDIA GPU",
+    runtime_ascend: "昇腾",
     runtime_none: "无：容器内没有设备",
     ports_hint: "分配给任务的端口，例如 10000-31999",
     labels_hint: "例如 rack=3, disk=fast",

@@ -118,11 +118,39 @@ fn NetworkField(network: String) -> impl IntoView {
     .into_any()
 }
 
+/// How its tasks get GPUs.
+#[component]
+fn RuntimeField(runtime: GpuRuntime) -> impl IntoView {
+    let others = [GpuRuntime::Cdi, GpuRuntime::Amd, GpuRuntime::Ascend, GpuRuntime::None];
+    let [cdi, amd, ascend, none] = others.map(|other| runtime == other);
+    view! {
+        <div class="field">
+            <label class="field__label" for="gpu-runtime">{tr(|t| t.admin.runtime)}</label>
+            <select class="select" id="gpu-runtime" name="node[gpu_runtime]">
+                <option value="nvidia">{tr(|t| t.admin.runtime_nvidia)}</option>
+                <option value="cdi" selected=cdi>
+                    {tr(|t| t.admin.runtime_cdi)}
+                </option>
+                <option value="amd" selected=amd>
+                    "AMD"
+                </option>
+                <option value="ascend" selected=ascend>
+                    {tr(|t| t.admin.runtime_ascend)}
+                </option>
+                <option value="none" selected=none>
+                    {tr(|t| t.admin.runtime_none)}
+                </option>
+            </select>
+        </div>
+    }
+    .into_any()
+}
+
 /// What it has; what is left empty is asked of its engine.
 #[component]
 fn Has(form: NodeForm) -> impl IntoView {
     let NodeForm { cpus, memory_mb, disk_gb, gpus, ports, labels, links, .. } = form;
-    let (no_devices, shares_gpus) = (form.gpu_runtime == Some(GpuRuntime::None), form.shares_gpus);
+    let shares_gpus = form.shares_gpus;
     view! {
         <p class="hint">{tr(|t| t.admin.asked_hint)}</p>
         <div class="form__row">
@@ -137,13 +165,7 @@ fn Has(form: NodeForm) -> impl IntoView {
                 hint=text(|t| t.admin.gpus_hint)
                 value=gpus
             />
-            <div class="field">
-                <label class="field__label" for="gpu-runtime">{tr(|t| t.admin.runtime)}</label>
-                <select class="select" id="gpu-runtime" name="node[gpu_runtime]">
-                    <option value="nvidia">{tr(|t| t.admin.runtime_nvidia)}</option>
-                    <option value="none" selected=no_devices>{tr(|t| t.admin.runtime_none)}</option>
-                </select>
-            </div>
+            <RuntimeField runtime=form.gpu_runtime.unwrap_or_default()/>
         </div>
         <div class="form__row">
             <Field

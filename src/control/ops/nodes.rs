@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use database::Transaction;
 use database::nodes::{NodeObserved, NodeRecord};
 use engine::Engine;
-use protocol::cluster::{GpuRuntime, NodeCondition, NodeSettings};
+use protocol::cluster::{NodeCondition, NodeSettings};
 use protocol::ids::NodeName;
 use protocol::resources::Taken;
 use scheduler::Change;
@@ -200,8 +200,9 @@ impl Nodes for Ops {
         administrators_only(actor)?;
         let cluster = self.0.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
-        if node.settings.gpu_runtime == GpuRuntime::None {
-            let message = format!("tasks on {name} get no GPUs: its gpu_runtime is none");
+        if !node.settings.gpu_runtime.finds_gpus() {
+            let message =
+                format!("GPUs are found by gpu_runtime nvidia and cdi, and {name} has another");
             return Err(Error::new(ErrorCode::ConflictNodeError, message));
         }
         match self.0.observations().get(name) {

@@ -74,6 +74,7 @@ fn is_of_node(message: &str) -> bool {
     let message = message.to_lowercase();
     [
         "could not select device driver",
+        "unresolvable cdi devices",
         "error gathering device information",
         "unknown or invalid runtime name",
         "nvidia-container-cli",
@@ -214,6 +215,10 @@ mod tests {
             ),
             (500, format!("{runc}{prestart}nvidia-container-cli: device error: 3: unknown device")),
             (400, "unknown or invalid runtime name: nvidia".to_owned()),
+            (
+                500,
+                "CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=3".to_owned(),
+            ),
             (500, "mkdir /var/lib/docker/overlay2/x: no space left on device".to_owned()),
             (400, mount.to_owned()),
             (400, format!("{runc}exec: \"{PROGRAM}\": stat {PROGRAM}: no such file or directory")),

@@ -26,12 +26,13 @@ const IMAGES: usize = 4;
 const LABEL: &str = "berth.gpus";
 
 impl DockerEngine {
-    /// Runs `nvidia-smi`, which the NVIDIA runtime puts into every container that has a GPU, in an
+    /// Runs `nvidia-smi`, which is put into every container that has a GPU of NVIDIA's, in an
     /// image of the node that can, else in the one that is named.
     pub(super) async fn ask_for_gpus(&self, image: &str) -> Result<Reading> {
         let info = self.connection.call(CALL, |docker| async move { docker.info().await });
-        let info = info.await.map_err(|error| classify(error, ""))?;
-        if !info.runtimes.unwrap_or_default().contains_key("nvidia") {
+        let runtimes = info.await.map_err(|error| classify(error, ""))?.runtimes;
+        let is_there = runtimes.unwrap_or_default().contains_key("nvidia");
+        if self.gpu_runtime == GpuRuntime::Nvidia && !is_there {
             return Ok(Reading::failed(GpuProblem::NoRuntime));
         }
         self.tidy_helpers().await;
@@ -79,8 +80,9 @@ impl DockerEngine {
 
     /// What the program says in a container of this image; none: the image cannot run it.
     async fn ask_in(&self, image: &str) -> Result<Option<Reading>> {
+        let body = helper(image, self.gpu_runtime);
         let call = self.connection.call(WORK, |docker| async move {
-            docker.create_container(None::<CreateContainerOptions>, helper(image)).await
+            docker.create_container(None::<CreateContainerOptions>, body).await
         });
         let id = match call.await {
             Ok(made) => made.id,
@@ -131,11 +133,13 @@ impl DockerEngine {
     /// What is found where containers get GPUs in this engine's way.
     pub(super) async fn find_gpus(&self, image: &str) -> Result<Reading> {
         match self.gpu_runtime {
-            GpuRuntime::None => Ok(Reading::default()),
-            GpuRuntime::Nvidia => match self.ask_for_gpus(image).await {
-                Err(EngineError::Failed(words) | EngineError::Refused(words)) => {
-                    Ok(Reading::failed(GpuProblem::Failed(words)))
-                }
+            GpuRuntime::Amd | GpuRuntime::Ascend | GpuRuntime::None => Ok(Reading::default()),
+            GpuRuntime::Nvidia | GpuRuntime::Cdi => match self.ask_for_gpus(image).await {
+                Err(
+                    EngineError::Failed(words)
+                    | EngineError::Refused(words)
+                    | EngineError::Broken(words),
+                ) => Ok(Reading::failed(GpuProblem::Failed(words))),
                 other => other,
             },
         }
@@ -154,7 +158,13 @@ fn refused(error: &bollard::errors::Error) -> Option<Option<Reading>> {
     }
 }
 
-fn helper(image: &str) -> ContainerCreateBody {
+fn helper(image: &str, runtime: GpuRuntime) -> ContainerCreateBody {
+    let all = match runtime {
+        GpuRuntime::Cdi => shape::cdi(vec!["all".to_owned()]),
+        GpuRuntime::Nvidia | GpuRuntime::Amd | GpuRuntime::Ascend | GpuRuntime::None => {
+            shape::nvidia(None)
+        }
+    };
     ContainerCreateBody {
         image: Some(image.to_owned()),
         entrypoint: Some(["/bin/sh", "-c", read::SCRIPT].map(str::to_owned).to_vec()),
@@ -167,7 +177,7 @@ fn helper(image: &str) -> ContainerCreateBody {
             network_mode: Some("none".to_owned()),
             cap_drop: Some(vec!["ALL".to_owned()]),
             security_opt: Some(vec!["no-new-privileges".to_owned()]),
-            device_requests: Some(vec![shape::nvidia(None)]),
+            device_requests: Some(vec![all]),
             ..Default::default()
         }),
         ..Default::default()
@@ -197,11 +207,14 @@ mod tests {
 
     #[test]
     fn the_helper_has_all_gpus_and_nothing_else() {
-        let made = serde_json::to_value(helper("i")).unwrap();
+        let made = serde_json::to_value(helper("i", GpuRuntime::Nvidia)).unwrap();
         assert_eq!(made["Entrypoint"][0], "/bin/sh");
         let request = &made["HostConfig"]["DeviceRequests"][0];
         assert_eq!(request["Driver"], "nvidia");
         assert_eq!(request["Count"], -1);
+        let by_name = serde_json::to_value(helper("i", GpuRuntime::Cdi)).unwrap();
+        let devices = &by_name["HostConfig"]["DeviceRequests"][0]["DeviceIDs"];
+        assert_eq!(devices[0], "nvidia.com/gpu=all");
         assert_eq!(made["HostConfig"]["NetworkMode"], "none");
         assert_eq!(made["HostConfig"]["Privileged"], serde_json::Value::Null);
     }

@@ -49,6 +49,12 @@ const CAPABILITIES: [&str; 11] = [
 /// Processes and threads of one task; data loaders of many workers need some thousands.
 const PIDS: i64 = 16_384;
 
+/// The kernel counts render devices from here.
+const RENDER: u32 = 128;
+
+/// What tells Ascend's runtime which devices a container gets.
+const ASCEND: &str = "ASCEND_VISIBLE_DEVICES";
+
 /// Kernel memory shortage ends tasks before it ends the engine.
 const OOM_SCORE: i64 = 500;
 
@@ -122,9 +128,19 @@ fn environment(spec: &ContainerSpec) -> Vec<String> {
     merged(&spec.job_env, &spec.env)
         // The engine says itself which devices it lets in.
         .filter(|(name, _)| !(by_request && name == "NVIDIA_VISIBLE_DEVICES"))
+        // What the job says of it would open other jobs' devices.
+        .filter(|(name, _)| !(spec.gpu_runtime == GpuRuntime::Ascend && name == ASCEND))
         .map(|(name, value)| format!("{name}={value}"))
+        .chain(ascend(spec))
         .chain(spec.guest.iter().map(|guest| format!("{VARIABLE}={}", guest.config)))
         .collect()
+}
+
+/// Which devices Ascend's runtime puts in.
+fn ascend(spec: &ContainerSpec) -> Option<String> {
+    let indices: Vec<String> = spec.gpus.iter().map(|gpu| gpu.index.to_string()).collect();
+    let which = if indices.is_empty() { "void".to_owned() } else { indices.join(",") };
+    (spec.gpu_runtime == GpuRuntime::Ascend).then(|| format!("{ASCEND}={which}"))
 }
 
 fn host(spec: &ContainerSpec, code: Option<Mount>, has_init: bool, engine_cpus: u32) -> HostConfig {
@@ -154,8 +170,9 @@ fn host(spec: &ContainerSpec, code: Option<Mount>, has_init: bool, engine_cpus: 
         cap_drop: Some(vec!["ALL".to_owned()]),
         cap_add: Some(capabilities),
         ulimits: Some(ulimits(spec.infiniband)),
-        devices: spec.infiniband.then(infiniband),
+        devices: devices(spec),
         device_requests: device_requests(spec),
+        runtime: runtime(spec),
         log_config: Some(log_files()),
         restart_policy: Some(RestartPolicy {
             name: Some(RestartPolicyNameEnum::NO),
@@ -221,20 +238,50 @@ fn ulimits(infiniband: bool) -> Vec<ResourcesUlimits> {
     limits
 }
 
-fn infiniband() -> Vec<DeviceMapping> {
-    vec![DeviceMapping {
-        path_on_host: Some("/dev/infiniband".to_owned()),
-        path_in_container: Some("/dev/infiniband".to_owned()),
+/// Devices of the node that a container has under their own names; none where there are none.
+fn devices(spec: &ContainerSpec) -> Option<Vec<DeviceMapping>> {
+    let mut paths = Vec::new();
+    if spec.infiniband {
+        paths.push("/dev/infiniband".to_owned());
+    }
+    if spec.gpu_runtime == GpuRuntime::Amd && !spec.gpus.is_empty() {
+        paths.push("/dev/kfd".to_owned());
+        paths.extend(spec.gpus.iter().map(|gpu| format!("/dev/dri/renderD{}", RENDER + gpu.index)));
+    }
+    let mapping = |path: String| DeviceMapping {
+        path_on_host: Some(path.clone()),
+        path_in_container: Some(path),
         cgroup_permissions: Some("rwm".to_owned()),
-    }]
+    };
+    (!paths.is_empty()).then(|| paths.into_iter().map(mapping).collect())
 }
 
 fn device_requests(spec: &ContainerSpec) -> Option<Vec<DeviceRequest>> {
+    if spec.gpus.is_empty() {
+        return None;
+    }
+    let ids = || spec.gpus.iter().map(device_id).collect();
     match spec.gpu_runtime {
-        GpuRuntime::Nvidia if !spec.gpus.is_empty() => {
-            Some(vec![nvidia(Some(spec.gpus.iter().map(device_id).collect()))])
-        }
-        GpuRuntime::Nvidia | GpuRuntime::None => None,
+        GpuRuntime::Nvidia => Some(vec![nvidia(Some(ids()))]),
+        GpuRuntime::Cdi => Some(vec![cdi(ids())]),
+        GpuRuntime::Amd | GpuRuntime::Ascend | GpuRuntime::None => None,
+    }
+}
+
+/// The runtime that puts the devices in, where it is not the engine's own way.
+fn runtime(spec: &ContainerSpec) -> Option<String> {
+    let by_runtime = spec.gpu_runtime == GpuRuntime::Ascend && !spec.gpus.is_empty();
+    by_runtime.then(|| "ascend".to_owned())
+}
+
+/// A request for devices by their names of the Container Device Interface.
+pub(super) fn cdi(ids: Vec<String>) -> DeviceRequest {
+    DeviceRequest {
+        driver: Some("cdi".to_owned()),
+        count: None,
+        device_ids: Some(ids.into_iter().map(|id| format!("nvidia.com/gpu={id}")).collect()),
+        capabilities: None,
+        options: None,
     }
 }
 
@@ -387,6 +434,50 @@ mod tests {
 
         spec.gpu_runtime = GpuRuntime::None;
         assert!(body(&spec, None, true, 0).host_config.unwrap().device_requests.is_none());
+    }
+
+    #[test]
+    fn each_vendor_has_its_own_way() {
+        let gpus = vec![
+            GpuDevice { index: 0, uuid: Some("GPU-8a5c".into()) },
+            GpuDevice { index: 3, uuid: None },
+        ];
+        let job_env: Arc<[(String, String)]> = Arc::from([(ASCEND.to_owned(), "0,1,2,3,4".to_owned())]);
+        let of = |gpu_runtime, gpus: &[GpuDevice]| {
+            let job_env = Arc::clone(&job_env);
+            let spec = ContainerSpec { gpu_runtime, gpus: gpus.to_vec(), job_env, ..spec() };
+            serde_json::to_value(body(&spec, None, true, 0)).unwrap()
+        };
+        let says = |made: &serde_json::Value, variable: &str| {
+            made["Env"].as_array().unwrap().iter().any(|one| one.as_str() == Some(variable))
+        };
+        let made = of(GpuRuntime::Cdi, &gpus);
+        let expected = serde_json::json!([{
+            "Driver": "cdi", "DeviceIDs": ["nvidia.com/gpu=GPU-8a5c", "nvidia.com/gpu=3"],
+        }]);
+        assert_eq!(made["HostConfig"]["DeviceRequests"], expected);
+
+        let made = of(GpuRuntime::Amd, &gpus);
+        let devices = made["HostConfig"]["Devices"].as_array().unwrap();
+        let paths: Vec<_> = devices.iter().map(|one| one["PathOnHost"].as_str().unwrap()).collect();
+        assert_eq!(paths, ["/dev/kfd", "/dev/dri/renderD128", "/dev/dri/renderD131"]);
+        assert!(says(&of(GpuRuntime::Amd, &[]), "ASCEND_VISIBLE_DEVICES=0,1,2,3,4"), "no matter");
+
+        let made = of(GpuRuntime::Ascend, &gpus);
+        assert_eq!(made["HostConfig"]["Runtime"], "ascend");
+        assert!(says(&made, "ASCEND_VISIBLE_DEVICES=0,3"));
+        assert!(!says(&made, "ASCEND_VISIBLE_DEVICES=0,1,2,3,4"));
+        let made = of(GpuRuntime::Ascend, &[]);
+        assert!(
+            says(&made, "ASCEND_VISIBLE_DEVICES=void"),
+            "nor where the runtime is the usual one"
+        );
+        for runtime in [GpuRuntime::Nvidia, GpuRuntime::Cdi, GpuRuntime::Amd, GpuRuntime::Ascend] {
+            let host = &of(runtime, &[])["HostConfig"];
+            for key in ["Devices", "DeviceRequests", "Runtime"] {
+                assert_eq!(host[key], serde_json::Value::Null, "{runtime:?} {key}");
+            }
+        }
     }
 
     #[test]

@@ -137,6 +137,10 @@ pub(super) const ENGINES: &[Saying] = &[
         "该节点的 NVIDIA 运行时无法运行：请重新安装 NVIDIA Container Toolkit 并重启 Docker",
     ),
     (
+        "its engine knows no GPUs by name: run nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml there, and see that CDI is on in its engine",
+        "该节点的引擎不认识任何具名的 GPU：请在节点上运行 nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml，并确认引擎已启用 CDI",
+    ),
+    (
         "no NVIDIA driver is loaded there: install it, or restart the node, until nvidia-smi works on it",
         "该节点未加载 NVIDIA 驱动程序：请安装驱动或重启节点，直到 nvidia-smi 能在节点上运行",
     ),

@@ -300,4 +300,9 @@ pub(super) const REFUSALS: &[Saying] = &[
         "已有用户 {0}，与此名称仅大小写不同",
     ),
     ("{} is gone", "{0} 已不存在"),
+    (
+        "GPUs are found by gpu_runtime nvidia and cdi, and {} has another",
+        "仅当 gpu_runtime 为 nvidia 或 cdi 时才能检测 GPU，而 {0} 为其他值",
+    ),
+    ("the engine of {} does not answer", "{0} 的引擎没有响应"),
 ];

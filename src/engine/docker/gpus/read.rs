@@ -184,6 +184,8 @@ pub(super) fn problem(said: &str) -> GpuProblem {
         GpuProblem::NoDriver
     } else if has(&["No devices were found", "no devices found"]) {
         GpuProblem::NoDevices
+    } else if has(&["unresolvable CDI devices", "device driver \"cdi\""]) {
+        GpuProblem::NoCdi
     } else if has(&[
         "could not select device driver",
         "unknown or invalid runtime name",

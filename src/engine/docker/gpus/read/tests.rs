@@ -146,6 +146,11 @@ fn what_is_wrong_is_known_by_its_words() {
             GpuProblem::NoToolkit,
         ),
         (
+            "CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=all",
+            GpuProblem::NoCdi,
+        ),
+        ("could not select device driver \"cdi\" with capabilities: []", GpuProblem::NoCdi),
+        (
             "unable to retrieve OCI runtime error: fork/exec /usr/bin/nvidia-container-runtime: no \
              such file or directory",
             GpuProblem::NoToolkit,
