@@ -182,7 +182,7 @@ pub struct NodeView {
     pub used: Usage,
     /// Each GPU and who holds it.
     pub gpus: Vec<GpuView>,
-    /// What its drivers said when its GPUs were looked for.
+    /// What its drivers said when its GPUs were looked for; told of one node, not of all together.
     #[serde(default)]
     pub gpu_report: Option<GpuReport>,
     /// Whether several tasks may share one of its GPUs.

@@ -108,7 +108,8 @@ impl Nodes for Ops {
         let held = self.0.ask(Queue::holdings).await?;
         let cluster = self.0.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
-        Ok(views::node(actor, node, held.on(name), &self.0))
+        let gpu_report = node.observed.as_ref().and_then(|observed| observed.gpus.clone());
+        Ok(NodeView { gpu_report, ..views::node(actor, node, held.on(name), &self.0) })
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {

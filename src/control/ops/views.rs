@@ -147,7 +147,7 @@ pub(super) fn node(
         engine: observed.and_then(|seen| seen.engine.clone()),
         gpus: gpus.collect(),
         tasks,
-        gpu_report: observed.and_then(|seen| seen.gpus.clone()),
+        gpu_report: None,
         shares_gpus: node.settings.shares_gpus,
         ports: node.settings.ports,
         labels: node.settings.labels.clone(),

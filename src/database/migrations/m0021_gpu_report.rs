@@ -13,7 +13,6 @@ impl MigrationName for Migration {
 #[async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::execute(manager.get_connection(), include_str!("m0021_gpu_report.sql").trim())
-            .await
+        super::execute(manager.get_connection(), include_str!("m0021_gpu_report.sql").trim()).await
     }
 }

@@ -86,7 +86,7 @@ impl DockerEngine {
         });
         let id = match call.await {
             Ok(made) => made.id,
-            Err(error) => return refused(&error).map_or(Err(classify(error, image)), Ok),
+            Err(error) => return refused(&error).ok_or_else(|| classify(error, image)),
         };
         let told = self.run_helper(&id).await;
         let options = RemoveContainerOptions { force: true, v: true, link: false };
@@ -99,7 +99,7 @@ impl DockerEngine {
         }
         match told {
             Ok(answer) => Ok(read::read(&answer)),
-            Err(error) => refused(&error).map_or(Err(classify(error, &id)), Ok),
+            Err(error) => refused(&error).ok_or_else(|| classify(error, &id)),
         }
     }
 

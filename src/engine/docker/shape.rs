@@ -442,7 +442,8 @@ mod tests {
             GpuDevice { index: 0, uuid: Some("GPU-8a5c".into()) },
             GpuDevice { index: 3, uuid: None },
         ];
-        let job_env: Arc<[(String, String)]> = Arc::from([(ASCEND.to_owned(), "0,1,2,3,4".to_owned())]);
+        let job_env: Arc<[(String, String)]> =
+            Arc::from([(ASCEND.to_owned(), "0,1,2,3,4".to_owned())]);
         let of = |gpu_runtime, gpus: &[GpuDevice]| {
             let job_env = Arc::clone(&job_env);
             let spec = ContainerSpec { gpu_runtime, gpus: gpus.to_vec(), job_env, ..spec() };

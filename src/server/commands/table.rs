@@ -6,7 +6,6 @@ use api::cluster::NodeView;
 use clap::{Args, Subcommand};
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
-use protocol::gpus::GpuProblem;
 use protocol::ids::NodeName;
 use serde_json::{Value, json};
 
@@ -58,11 +57,6 @@ fn nodes(common: &Common) -> Outcome {
         text::table(&["NODE", "ADDRESS", "CONDITION", "CPUS", "MEMORY", "GPUS", "TASKS"], &rows);
         for node in &nodes {
             if let Some(problem) = &node.problem {
-                text::say(format_args!("{}: {problem}", node.name));
-            }
-            let found = node.gpu_report.as_ref().and_then(|report| report.problem.as_ref());
-            // Most nodes of which that is true have no GPUs.
-            if let Some(problem) = found.filter(|problem| **problem != GpuProblem::NoRuntime) {
                 text::say(format_args!("{}: {problem}", node.name));
             }
         }
