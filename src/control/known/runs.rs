@@ -42,8 +42,8 @@ pub(crate) async fn remember(database: &Database) -> Result<Past, database::Erro
         let ran = last.get(&job.id).and_then(|attempt| {
             Some(attempt.completed_at?.since(attempt.started_at?)).zip(attempt.exit.as_ref())
         });
-        if let Some((ran_ms, _)) = ran.filter(|(_, exit)| says_how_long(exit)) {
-            past.runs.record(like(job), ran_ms);
+        if let Some((ran_ms, exit)) = ran {
+            learn(&mut past.runs, like(job), exit.cause.blame(), ran_ms);
         }
     }
     Ok(past)
@@ -51,17 +51,16 @@ pub(crate) async fn remember(database: &Database) -> Result<Past, database::Erro
 
 /// A job has ended after so many milliseconds.
 pub(crate) fn note(shared: &Shared, job: &JobRow, exit: &Exit, ran_ms: i64) {
-    if says_how_long(exit) {
-        let like = like(job);
-        shared.scheduler.tell(move |queue| queue.past.runs.record(like, ran_ms));
-    }
+    let (like, blame) = (like(job), exit.cause.blame());
+    shared.scheduler.tell(move |queue| learn(&mut queue.past.runs, like, blame, ran_ms));
 }
 
 /// What the platform or a person ended says nothing of how long it would have run.
-fn says_how_long(exit: &Exit) -> bool {
-    match exit.cause.blame() {
-        Blame::None | Blame::User => true,
-        Blame::Platform | Blame::Stop => false,
+fn learn(runs: &mut PastRuns, like: Like, blame: Blame, ran_ms: i64) {
+    match blame {
+        Blame::None => runs.record(like, ran_ms),
+        Blame::User => runs.record_failed(like, ran_ms),
+        Blame::Platform | Blame::Stop => {}
     }
 }
 
