@@ -55,6 +55,8 @@ mod events;
 #[cfg(test)]
 mod lending;
 #[cfg(test)]
+mod overtaking;
+#[cfg(test)]
 mod parts;
 #[cfg(test)]
 mod properties;

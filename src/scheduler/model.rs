@@ -162,13 +162,13 @@ pub enum Standing {
     Borrowed,
 }
 
-/// For each millisecond that a job is expected to run, it lets so many milliseconds of later
-/// submissions go first. What is expected to be short so waits little, and nothing waits for ever.
-const PATIENCE: i64 = 12;
-/// What is expected of a job of which nothing is known.
-const USUAL_MS: i64 = 3_600_000;
-/// No job is put back further than this.
-const LONGEST_MS: i64 = 14 * 86_400_000;
+/// A job lets go first what is submitted later by less than one part in so many of the time that it
+/// is expected to run. What is expected to be short so waits little, and nobody is overtaken for
+/// longer than a half of his own run.
+const PATIENCE: i64 = 2;
+/// Nothing is expected to run longer than this, and that of which nothing is known is: who says how
+/// long his job may run never comes behind where he had come without.
+const LONGEST_MS: i64 = 86_400_000;
 
 /// A place in the queue: the smaller goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -189,8 +189,8 @@ impl Turn {
         moved_ms: i64,
         expected_ms: Option<i64>,
     ) -> Self {
-        let expected = expected_ms.unwrap_or(USUAL_MS).clamp(0, LONGEST_MS / PATIENCE);
-        let rank = submitted_at.0.saturating_add(moved_ms).saturating_add(expected * PATIENCE);
+        let expected = expected_ms.unwrap_or(LONGEST_MS).clamp(0, LONGEST_MS);
+        let rank = submitted_at.0.saturating_add(moved_ms).saturating_add(expected / PATIENCE);
         Self { priority: Reverse(priority), rank }
     }
 }

@@ -133,7 +133,8 @@ impl State {
                     keep(&mut self.cluster, &hold);
                     self.holds.insert(accounts[0], hold);
                 }
-                Some(_) | None if self.is_alone() => {}
+                // Nothing need be kept from anybody, but whoever comes is behind it.
+                None if self.is_alone() => self.queue.put_first(job),
                 Some(_) | None => {
                     self.gains += u64::from(kept.is_some());
                     self.reserve((job, class), accounts, kept.map(|hold| hold.reservation), now);

@@ -25,7 +25,7 @@ impl Key {
         Self { turn: request.turn(), job: request.job }
     }
 
-    /// Whether the job was given a reservation, and so goes before all others of its priority.
+    /// Whether the job was promised a start, and so goes before all others of its priority.
     pub(crate) fn is_promised(self) -> bool {
         self.turn.rank == i64::MIN
     }
@@ -158,9 +158,12 @@ impl Queue {
         first.or_else(last).copied()
     }
 
-    /// A job that was given a reservation stays first among its priority: nothing that is shorter
-    /// makes it wait longer than it was promised.
+    /// A job that was given a reservation, or would be as soon as somebody comes, stays first among
+    /// its priority: nothing that is shorter makes it wait longer than it was promised.
     pub(crate) fn put_first(&mut self, job: JobId) {
+        if self.jobs.get(&job).is_none_or(|waiter| waiter.key.is_promised()) {
+            return;
+        }
         if let Some(mut waiter) = self.remove(job) {
             waiter.key.turn.rank = i64::MIN;
             self.insert(waiter);
