@@ -10,8 +10,8 @@ use crate::admit::never;
 use crate::explain;
 use crate::fit::{Look, place, undo};
 use crate::life::Life;
-use crate::model::{Expected, Explanation, Ground, Plan, Snapshot};
-use crate::queue::{Key, Waiter};
+use crate::model::{Expected, Explanation, Ground, Plan, Request, Snapshot};
+use crate::queue::{Key, Line, Waiter};
 use crate::reserve::{Hold, keep, release, reserve};
 use crate::state::State;
 use crate::want::Class;
@@ -28,23 +28,22 @@ const HOLDERS: usize = 8;
 const AHEAD: usize = 4;
 
 impl State {
-    /// Place in the queue of the virtual cluster, from 1, and how many are ahead there.
-    fn position(&self, key: Key, cluster: &VirtualClusterName) -> (u32, u32) {
+    /// How many are ahead in the queue of the virtual cluster, and the first of them. Whose owner
+    /// holds more than others comes later.
+    fn ahead(&self, key: Key, of: &Request) -> (u32, Vec<JobId>) {
+        let balance = self.balance(Some(of));
+        let place = key.put_back(self.cluster.behind(of, &balance));
         let lines = self.queue.active.iter().map(|line| &self.queue.lines[line]);
-        let own = lines.filter(|line| line.class.of.virtual_cluster == *cluster);
-        let ahead: usize = own.map(|line| line.queue.range(..key).count()).sum();
-        let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
-        (ahead.saturating_add(1), ahead)
-    }
-
-    /// The first of those that are ahead there.
-    fn ahead(&self, key: Key, cluster: &VirtualClusterName) -> Vec<JobId> {
-        let lines = self.queue.active.iter().map(|line| &self.queue.lines[line]);
-        let own = lines.filter(|line| line.class.of.virtual_cluster == *cluster);
-        let mut first: Vec<Key> =
-            own.flat_map(|line| line.queue.range(..key).take(AHEAD).copied()).collect();
+        let (mut count, mut first) = (0, Vec::new());
+        for line in lines.filter(|line| line.class.of.virtual_cluster == of.virtual_cluster) {
+            let behind = self.cluster.behind(&line.class.of, &balance);
+            let before = || line.queue.range(..place.put_back(-behind));
+            count += before().count();
+            first.extend(before().take(AHEAD).map(|key| key.put_back(behind)));
+        }
         first.sort_unstable();
-        first.into_iter().take(AHEAD).map(|key| key.job).collect()
+        let first = first.into_iter().take(AHEAD).map(|key: Key| key.job).collect();
+        (u32::try_from(count).unwrap_or(u32::MAX), first)
     }
 
     /// Why all that wait do, and their places. Jobs of a class have the same reason.
@@ -52,7 +51,10 @@ impl State {
         let mut all = BTreeMap::new();
         let mut positions: HashMap<VirtualClusterName, u32> = HashMap::new();
         let mut reasons: HashMap<usize, WaitReason> = HashMap::new();
-        for (key, line) in self.queue.in_order_with(self.pending.values().map(|p| p.waiter)) {
+        let balance = self.balance(None);
+        let behind = |line: &Line| self.cluster.behind(&line.class.of, &balance);
+        let pending = self.pending.values().map(|pending| pending.waiter);
+        for (key, line) in self.queue.in_order_with(pending, behind) {
             let class = self.queue.class(line);
             let ahead = positions.entry(class.of.virtual_cluster.clone()).or_default();
             *ahead += 1;
@@ -61,12 +63,13 @@ impl State {
                 all.insert(key.job, waiting);
                 continue;
             }
-            let reason = match reasons.get(&line) {
+            let like = self.queue.lines[&line].like;
+            let reason = match reasons.get(&like) {
                 Some(WaitReason::Behind { .. }) => WaitReason::Behind { ahead: position - 1 },
                 Some(known) => known.clone(),
                 None => self.reason((key.job, &class), position - 1),
             };
-            reasons.insert(line, reason.clone());
+            reasons.insert(like, reason.clone());
             let expected_start = self.hold_of(key.job).map(|hold| hold.reservation.start);
             all.insert(key.job, Waiting { reason, position, expected_start });
         }
@@ -174,7 +177,8 @@ impl State {
         now: Timestamp,
     ) -> Explanation {
         let (job, class) = wanted;
-        let (position, ahead) = self.position(key, &class.of.virtual_cluster);
+        let (ahead, first) = self.ahead(key, &class.of);
+        let position = ahead.saturating_add(1);
         let reason = self.reason(wanted, ahead);
         let expected = self.expected(wanted, ahead, now);
         let expected_start = expected.map(|expected| expected.earliest);
@@ -185,7 +189,7 @@ impl State {
                 .first()
                 .and_then(|role| explain::scarce(&self.cluster, class, role)),
             holders: self.holders(job, class, now),
-            ahead: self.ahead(key, &class.of.virtual_cluster),
+            ahead: first,
             expected,
         }
     }

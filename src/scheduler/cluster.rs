@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::ids::{JobId, VirtualClusterName};
+use protocol::ids::{JobId, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::time::Timestamp;
 
+use crate::balance::Owners;
 use crate::cells::Cells;
 use crate::claimant::{Peers, peers};
 use crate::gpus::{Bits, positions};
@@ -59,6 +60,8 @@ impl Claim {
 pub(crate) struct Tenant {
     pub(crate) cluster: Option<usize>,
     pub(crate) name: VirtualClusterName,
+    /// Its owner.
+    pub(crate) user: UserName,
     pub(crate) claims: Vec<Claim>,
     pub(crate) standing: Standing,
     /// Its place in the queue when it waited.
@@ -73,13 +76,18 @@ impl Tenant {
         self.turn.priority.0.0 < 0
     }
 
-    /// What is lost when it is stopped now.
-    pub(crate) fn lost_ms(&self, now: Timestamp) -> i64 {
+    /// Thousandths of GPUs that it has; those of one where it has none.
+    pub(crate) fn gpu_milli(&self) -> i64 {
         let milli = |claim: &Claim| i64::from(claim.gpus.count_ones()) * i64::from(claim.milli);
-        let milli = match self.claims.iter().map(milli).sum() {
+        match self.claims.iter().map(milli).sum() {
             0 => i64::from(WHOLE_GPU),
             milli => milli,
-        };
+        }
+    }
+
+    /// What is lost when it is stopped now.
+    pub(crate) fn lost_ms(&self, now: Timestamp) -> i64 {
+        let milli = self.gpu_milli();
         let ran = now.since(self.life.started_at);
         if self.stopping { 0 } else { milli.saturating_mul(ran) / i64::from(WHOLE_GPU) }
     }
@@ -113,6 +121,8 @@ pub(crate) struct Cluster {
     pub(crate) in_the_open: BTreeMap<JobId, Life>,
     /// Jobs that run on borrowed resources.
     pub(crate) borrowed: BTreeSet<JobId>,
+    /// What each user's jobs have.
+    pub(crate) owners: Owners,
     /// Nodes on which something is kept for a reservation.
     pub(crate) held: BTreeSet<usize>,
     /// By account.
@@ -161,6 +171,7 @@ impl Cluster {
             together: HashMap::new(),
             in_the_open: BTreeMap::new(),
             borrowed: BTreeSet::new(),
+            owners: Owners::default(),
             held: BTreeSet::new(),
             peers: peers(&cells, clusters.len() + 1),
             numbers: Vec::new(),
@@ -386,6 +397,7 @@ impl Cluster {
                 self.in_the_open.insert(job, tenant.life);
             }
         }
+        self.owners.count(&tenant, 1);
         self.tenants.insert(job, tenant);
     }
 
@@ -402,6 +414,7 @@ impl Cluster {
     /// A job ends: all it has is given back.
     pub(crate) fn leave(&mut self, job: JobId) -> Option<Tenant> {
         let tenant = self.tenants.remove(&job)?;
+        self.owners.count(&tenant, -1);
         self.borrowed.remove(&job);
         self.in_the_open.remove(&job);
         for claim in &tenant.claims {
@@ -440,6 +453,7 @@ impl Cluster {
         Tenant {
             cluster: self.names.clusters.get(&running.virtual_cluster).copied(),
             name: running.virtual_cluster.clone(),
+            user: running.user.clone(),
             claims: running.tasks.iter().map(claim).collect(),
             standing: running.standing,
             turn: running.turn,

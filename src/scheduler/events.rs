@@ -274,6 +274,7 @@ impl World {
             let demand = |task: &TaskPlacement| request.roles[task.role as usize].demand;
             Running {
                 job: *job,
+                user: request.user.clone(),
                 virtual_cluster: request.virtual_cluster.clone(),
                 tasks: placement.tasks.iter().map(|task| (task.clone(), demand(task))).collect(),
                 standing: self.state.standing(*job).expect("it runs"),

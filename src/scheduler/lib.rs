@@ -18,6 +18,7 @@ pub mod model;
 mod admit;
 mod answer;
 mod asked;
+mod balance;
 mod cells;
 mod claimant;
 mod cluster;

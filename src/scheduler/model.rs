@@ -200,6 +200,8 @@ impl Turn {
 pub struct Running {
     /// The job.
     pub job: JobId,
+    /// Its owner.
+    pub user: UserName,
     /// Where it counts.
     pub virtual_cluster: VirtualClusterName,
     /// Its tasks and what each holds.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
+use crate::balance::Balance;
 use crate::cluster::{Claim, Tenant};
 use crate::evict::{Eviction, MayLeave, evict};
 use crate::fit::{Look, guaranteed_looks, place, placement};
@@ -28,6 +29,9 @@ pub struct Pass {
     /// Jobs to be stopped and put back to their place in the queue.
     pub preemptions: Vec<Preemption>,
 }
+
+/// The first of each line, the first of all at the top.
+type Heads = BinaryHeap<Reverse<(Key, usize)>>;
 
 /// How a job may go on.
 enum Outcome {
@@ -68,16 +72,34 @@ impl State {
     }
 
     /// The first of each line.
-    fn heads(&self) -> BinaryHeap<Reverse<(Key, usize)>> {
-        let head = |line: &usize| Some(Reverse((*self.queue.lines[line].queue.first()?, *line)));
+    fn heads(&self, balance: &Balance) -> Heads {
+        let head = |line: &usize| Some(Reverse((self.head(*line, balance)?, *line)));
         self.queue.active.iter().filter_map(head).collect()
     }
 
+    /// The first of a line, put back by what its owner holds.
+    fn head(&self, line: usize, balance: &Balance) -> Option<Key> {
+        let line = self.queue.lines.get(&line)?;
+        Some(line.queue.first()?.put_back(self.cluster.behind(&line.class.of, balance)))
+    }
+
+    /// The next in order. Whose owner was given something meanwhile is put back by that.
+    fn pop(&self, heads: &mut Heads, balance: &Balance) -> Option<(Key, usize)> {
+        while let Some(Reverse((key, line))) = heads.pop() {
+            match self.head(line, balance) {
+                Some(now) if now > key => heads.push(Reverse((now, line))),
+                Some(_) | None => return Some((key, line)),
+            }
+        }
+        None
+    }
+
     fn place_guaranteed(&mut self, now: Timestamp, pass: &mut Pass) {
-        let mut heads = self.heads();
+        let balance = self.balance(None);
+        let mut heads = self.heads(&balance);
         // Accounts that have a first job without room already.
         let mut reserved = BTreeSet::new();
-        while let Some(Reverse((key, line))) = heads.pop() {
+        while let Some((key, line)) = self.pop(&mut heads, &balance) {
             let class = self.queue.class(line);
             if class.opportunistic {
                 continue;
@@ -87,7 +109,7 @@ impl State {
             match self.decide((key.job, &class), (&accounts, line, first), now, pass) {
                 Outcome::Starts(claims, standing) => {
                     self.start((key, &class), claims, standing, now, pass);
-                    self.push_next(&mut heads, line);
+                    self.push_next(&mut heads, line, &balance);
                 }
                 Outcome::Blocked => {
                     if self.holds.get(&accounts[0]).is_some_and(|h| h.reservation.job == key.job) {
@@ -98,9 +120,8 @@ impl State {
         }
     }
 
-    fn push_next(&self, heads: &mut BinaryHeap<Reverse<(Key, usize)>>, line: usize) {
-        let next = self.queue.lines.get(&line).and_then(|line| line.queue.first());
-        heads.extend(next.map(|key| Reverse((*key, line))));
+    fn push_next(&self, heads: &mut Heads, line: usize, balance: &Balance) {
+        heads.extend(self.head(line, balance).map(|key| Reverse((key, line))));
     }
 
     /// Tries to start a job on its accounts' cells. `first`: nobody ahead of it on its account waits
@@ -114,7 +135,7 @@ impl State {
     ) -> Outcome {
         let mine = self.holds.get(&accounts[0]).is_some_and(|hold| hold.reservation.job == job);
         let tried = Some(self.gains);
-        let known = &self.queue.lines[&line];
+        let known = self.queue.tried(line);
         if known.blocked == tried && (!first || mine || known.hopeless == tried) {
             return Outcome::Blocked;
         }
@@ -142,9 +163,9 @@ impl State {
             }
         }
         let hopeless = first && !self.is_alone() && !self.holds.contains_key(&accounts[0]);
-        if let Some(line) = self.queue.lines.get_mut(&line) {
-            line.blocked = Some(self.gains);
-            line.hopeless = hopeless.then_some(self.gains);
+        if let Some(tried) = self.queue.tried_mut(line) {
+            tried.blocked = Some(self.gains);
+            tried.hopeless = hopeless.then_some(self.gains);
         }
         Outcome::Blocked
     }
@@ -281,22 +302,23 @@ impl State {
 
     /// What is idle is lent, in the order of the whole queue.
     fn lend(&mut self, now: Timestamp, pass: &mut Pass) {
-        let mut heads = self.heads();
-        while let Some(Reverse((key, line))) = heads.pop() {
+        let balance = self.balance(None);
+        let mut heads = self.heads(&balance);
+        while let Some((key, line)) = self.pop(&mut heads, &balance) {
             let class = self.queue.class(line);
-            if self.queue.lines[&line].idle == Some(self.gains) || !self.cluster.may_borrow(&class)
-            {
+            let tried = Some(self.gains);
+            if self.queue.lines[&line].gaps == tried || !self.cluster.may_borrow(&class) {
                 continue;
             }
-            if let Some(claims) = self.idle_room((key.job, &class)) {
+            if self.queue.tried(line).idle != tried
+                && let Some(claims) = self.idle_room((key.job, &class))
+            {
                 self.start((key, &class), claims, Standing::Borrowed, now, pass);
-                self.push_next(&mut heads, line);
+                self.push_next(&mut heads, line, &balance);
                 continue;
             }
             self.fill_gaps((line, &class), now, pass);
-            if let Some(line) = self.queue.lines.get_mut(&line) {
-                line.idle = Some(self.gains);
-            }
+            self.queue.borrows_nothing(line, self.gains);
         }
     }
 
@@ -371,6 +393,7 @@ fn tenant(
     Tenant {
         cluster: class.cluster,
         name: class.of.virtual_cluster.clone(),
+        user: class.of.user.clone(),
         claims,
         standing,
         turn: waiter.turn,

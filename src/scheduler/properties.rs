@@ -193,6 +193,7 @@ pub(crate) fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
         let demand = |task: &TaskPlacement| request.roles[task.role as usize].demand;
         next.running.push(Running {
             job: request.job,
+            user: request.user.clone(),
             virtual_cluster: request.virtual_cluster.clone(),
             tasks: placement.tasks.iter().map(|task| (task.clone(), demand(task))).collect(),
             standing: placement.standing,

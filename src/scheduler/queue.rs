@@ -1,8 +1,8 @@
-//! The jobs that wait, by class: what fails for one of a class fails for all behind it.
+//! The jobs that wait, by class and owner: what fails for one of a class fails for all of it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::ids::JobId;
+use protocol::ids::{JobId, UserName};
 use protocol::time::Timestamp;
 
 use crate::index::Quick;
@@ -23,6 +23,15 @@ pub(crate) struct Key {
 impl Key {
     pub(crate) fn of(request: &Request) -> Self {
         Self { turn: request.turn(), job: request.job }
+    }
+
+    /// The place of one who is put back by so much. Who was promised a start stays first.
+    pub(crate) fn put_back(self, millis: i64) -> Self {
+        if self.is_promised() {
+            return self;
+        }
+        let turn = Turn { rank: self.turn.rank.saturating_add(millis), ..self.turn };
+        Self { turn, ..self }
     }
 
     /// Whether the job was promised a start, and so goes before all others of its priority.
@@ -51,17 +60,26 @@ impl Waiter {
     }
 }
 
-/// The waiting jobs of one class, and when a try for them failed last.
+/// One user's waiting jobs of one class.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) class: std::sync::Arc<Class>,
-    name: ClassKey,
+    name: (ClassKey, UserName),
+    /// The number of the class, whoever waits.
+    pub(crate) like: usize,
     pub(crate) queue: BTreeSet<Key>,
-    /// The count of gains ([`crate::state`]) at which its first job found no guaranteed room.
+    /// The count of gains ([`crate::state`]) at which its jobs found no gap to borrow.
+    pub(crate) gaps: Option<u64>,
+}
+
+/// When a try for a class failed last, whoever of it was first: counts of gains.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Tried {
+    /// It found no guaranteed room.
     pub(crate) blocked: Option<u64>,
-    /// The same for a reservation.
+    /// Nor a reservation.
     pub(crate) hopeless: Option<u64>,
-    /// The same for idle room to borrow.
+    /// It found no idle room to borrow.
     pub(crate) idle: Option<u64>,
 }
 
@@ -70,7 +88,9 @@ pub(crate) struct Line {
 pub(crate) struct Queue {
     pub(crate) jobs: HashMap<JobId, Waiter, Quick>,
     pub(crate) lines: BTreeMap<usize, Line>,
-    numbers: HashMap<ClassKey, usize>,
+    numbers: HashMap<(ClassKey, UserName), usize>,
+    likes: HashMap<ClassKey, usize>,
+    tried: BTreeMap<usize, Tried>,
     /// Lines in which somebody waits.
     pub(crate) active: BTreeSet<usize>,
     /// Jobs that wait for a moment.
@@ -79,12 +99,18 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Adds a job; `class` makes its class when there is no line for it.
-    pub(crate) fn add(&mut self, request: &Request, class: impl FnOnce() -> Class) {
-        let name = ClassKey::of(request);
+    /// Adds a job; `class` makes its class when there is no line for it. `away` are the lines of those
+    /// who may come back.
+    pub(crate) fn add(
+        &mut self,
+        request: &Request,
+        class: impl FnOnce() -> Class,
+        away: impl Iterator<Item = usize>,
+    ) {
+        let name = (ClassKey::of(request), request.user.clone());
         let number = match self.numbers.get(&name) {
             Some(number) => *number,
-            None => self.open(name, class()),
+            None => self.open(name, class(), away),
         };
         let waiter = Waiter {
             class: number,
@@ -98,20 +124,56 @@ impl Queue {
         self.insert(waiter);
     }
 
-    fn open(&mut self, name: ClassKey, class: Class) -> usize {
+    fn open(
+        &mut self,
+        name: (ClassKey, UserName),
+        class: Class,
+        away: impl Iterator<Item = usize>,
+    ) -> usize {
         if self.lines.len() > 1024 + 4 * self.active.len() {
-            let active = &self.active;
-            self.lines.retain(|number, _| active.contains(number));
-            let lines = &self.lines;
-            self.numbers.retain(|_, number| lines.contains_key(number));
+            self.forget(away);
         }
         self.next += 1;
+        let like = *self.likes.entry(name.0.clone()).or_insert(self.next);
         self.numbers.insert(name.clone(), self.next);
         let class = std::sync::Arc::new(class);
-        let line =
-            Line { class, name, queue: BTreeSet::new(), blocked: None, hopeless: None, idle: None };
+        let line = Line { class, name, like, queue: BTreeSet::new(), gaps: None };
         self.lines.insert(self.next, line);
         self.next
+    }
+
+    /// Lines and classes in which nobody waits, nor rests, nor may come back.
+    fn forget(&mut self, away: impl Iterator<Item = usize>) {
+        let wait = self.jobs.values().map(|waiter| waiter.class);
+        let needed: BTreeSet<usize> = wait.chain(away).collect();
+        self.lines.retain(|number, _| needed.contains(number));
+        let lines = &self.lines;
+        self.numbers.retain(|_, number| lines.contains_key(number));
+        let used: BTreeSet<usize> = lines.values().map(|line| line.like).collect();
+        self.likes.retain(|_, like| used.contains(like));
+        self.tried.retain(|like, _| used.contains(like));
+    }
+
+    /// What was tried in vain for the class of a line.
+    pub(crate) fn tried(&self, line: usize) -> Tried {
+        let like = self.lines.get(&line).map(|line| line.like);
+        like.and_then(|like| self.tried.get(&like)).copied().unwrap_or_default()
+    }
+
+    /// The same to be changed.
+    pub(crate) fn tried_mut(&mut self, line: usize) -> Option<&mut Tried> {
+        let like = self.lines.get(&line)?.like;
+        Some(self.tried.entry(like).or_default())
+    }
+
+    /// Neither idle room nor a gap was found for a line.
+    pub(crate) fn borrows_nothing(&mut self, line: usize, gains: u64) {
+        if let Some(tried) = self.tried_mut(line) {
+            tried.idle = Some(gains);
+        }
+        if let Some(line) = self.lines.get_mut(&line) {
+            line.gaps = Some(gains);
+        }
     }
 
     /// Puts a job in (again).
@@ -129,7 +191,7 @@ impl Queue {
         if let Some(line) = self.lines.get_mut(&waiter.class) {
             line.queue.insert(waiter.key);
             // It may be short enough for a gap in which the others of its class have no room.
-            line.idle = line.idle.filter(|_| waiter.runs_ms().is_none());
+            line.gaps = line.gaps.filter(|_| waiter.runs_ms().is_none());
             self.active.insert(waiter.class);
         }
     }
@@ -184,9 +246,9 @@ impl Queue {
         Some(waiter)
     }
 
-    /// How many of a request's class go before it, counted up to a number.
+    /// How many of its owner's of a request's class go before it, counted up to a number.
     pub(crate) fn ahead_of_its_like(&self, request: &Request, most: usize) -> usize {
-        let number = self.numbers.get(&ClassKey::of(request));
+        let number = self.numbers.get(&(ClassKey::of(request), request.user.clone()));
         let line = number.and_then(|number| self.lines.get(number));
         line.map_or(0, |line| line.queue.range(..Key::of(request)).take(most).count())
     }
@@ -196,11 +258,19 @@ impl Queue {
         std::sync::Arc::clone(&self.lines[&line].class)
     }
 
-    /// All that wait and whose moment has come, and some others, in order.
-    pub(crate) fn in_order_with(&self, others: impl Iterator<Item = Waiter>) -> Vec<(Key, usize)> {
+    /// All that wait and whose moment has come, each line put back by so much, and some others, in
+    /// order.
+    pub(crate) fn in_order_with(
+        &self,
+        others: impl Iterator<Item = Waiter>,
+        behind: impl Fn(&Line) -> i64,
+    ) -> Vec<(Key, usize)> {
         let lines = self.active.iter().map(|number| (*number, &self.lines[number]));
         let mut all: Vec<_> = lines
-            .flat_map(|(number, line)| line.queue.iter().map(move |key| (*key, number)))
+            .flat_map(|(number, line)| {
+                let behind = behind(line);
+                line.queue.iter().map(move |key| (key.put_back(behind), number))
+            })
             .collect();
         all.extend(others.map(|waiter| (waiter.key, waiter.class)));
         all.sort_unstable();
@@ -211,8 +281,9 @@ impl Queue {
     pub(crate) fn renumber(&mut self, mut class: impl FnMut(&Request) -> Class) {
         for line in self.lines.values_mut() {
             line.class = std::sync::Arc::new(class(&line.class.of));
-            (line.blocked, line.hopeless, line.idle) = (None, None, None);
+            line.gaps = None;
         }
+        self.tried.clear();
         debug_assert!(self.lines.values().all(|line| self.numbers.contains_key(&line.name)));
     }
 }

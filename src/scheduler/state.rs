@@ -81,7 +81,8 @@ impl State {
     pub fn submit(&mut self, request: &Request) {
         self.cancel(request.job);
         let cluster = &mut self.cluster;
-        self.queue.add(request, || cluster.class(request));
+        let away = self.pending.values().map(|pending| pending.waiter.class);
+        self.queue.add(request, || cluster.class(request), away);
         let class = self.queue.class(self.queue.jobs[&request.job].class);
         self.cluster.saw(&class);
     }
@@ -254,6 +255,7 @@ fn running(cluster: &Cluster, job: JobId, tenant: &Tenant) -> Running {
     };
     Running {
         job,
+        user: tenant.user.clone(),
         virtual_cluster: tenant.name.clone(),
         tasks: tenant.claims.iter().filter_map(task).collect(),
         standing: tenant.standing,

@@ -180,6 +180,7 @@ impl Story {
         };
         let running = Running {
             job: JobId(id),
+            user: UserName::new("ann").unwrap(),
             virtual_cluster: virtual_cluster(in_cluster),
             tasks: tasks.iter().enumerate().map(task).collect(),
             standing: Standing::Guaranteed,

@@ -104,6 +104,7 @@ pub(super) fn running_of_job(
     let held = tasks.into_iter().filter(|task| !task.state.is_final());
     Running {
         job: job.row.id,
+        user: job.row.key.user.clone(),
         virtual_cluster: job.row.virtual_cluster.clone(),
         tasks: held.map(|task| (task.placement, Demand::from(task.resources))).collect(),
         standing: known.map_or_else(|| standing(borrowed), |known| known.standing),
@@ -140,6 +141,7 @@ pub(super) fn running_of_placement(
     let expected_ms = past.expect(runs::like(&job.row), limit);
     Running {
         job: placement.job,
+        user: job.row.key.user.clone(),
         virtual_cluster: job.row.virtual_cluster.clone(),
         tasks: tasks.collect(),
         standing: placement.standing,
