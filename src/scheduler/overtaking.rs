@@ -173,7 +173,7 @@ proptest! {
         let turns = stream.now + hours * HOUR / 2;
         stream.submit(gang, hours * HOUR);
         stream.pass();
-        let mut latest = None;
+        let mut latest: Option<i64> = None;
         while stream.waiting.contains(&WATCHED) {
             let coming = stream.ends.values().copied().min().unwrap_or(i64::MAX).min(stream.next_at);
             if latest.is_none() && coming > turns {
