@@ -24,7 +24,7 @@ use storage::StorageOptions;
 
 use crate::limits::Limits;
 pub use demonstration::Demonstration;
-pub use door::{AcmeConfig, ConnectionsConfig, TlsConfig};
+pub use door::{AcmeConfig, ConnectionsConfig, CorsConfig, TlsConfig};
 pub use retention::RetentionConfig;
 pub use sign_in::{Providers, SignInConfig};
 use variables::Variables;
@@ -48,6 +48,8 @@ pub struct Config {
     /// Whether tasks may be at the portal's own host without https, where what they serve is sent
     /// the sessions of those who open it: for who trusts all users.
     pub allow_tasks_at_portal: bool,
+    /// Which other sites' pages may call.
+    pub cors: CorsConfig,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpAddr>,
     /// The administrator's first password; else one is made up and printed once.
@@ -244,6 +246,7 @@ impl Default for Config {
             tls: TlsConfig::default(),
             connections: ConnectionsConfig::default(),
             allow_tasks_at_portal: false,
+            cors: CorsConfig::default(),
             trusted_proxies: Vec::new(),
             admin_password: None,
             certificates: None,
@@ -344,6 +347,7 @@ impl Config {
                 "hosts: {host:?}: allowed are names and addresses, without scheme and port"
             ));
         }
+        lines.extend(self.cors.mistakes());
         lines.extend(self.tls.mistakes(self.listen, self.public_url.as_deref()));
         lines.extend(self.connections.mistakes());
         if let Some(password) = &self.admin_password

@@ -1,10 +1,12 @@
 //! Everything of the `berth` binary: configuration, the HTTP server with its doors, the
 //! command-line client. It puts the other rooms together and decides nothing itself.
 
+mod aliases;
 pub mod auth;
 pub mod commands;
 mod compress;
 pub mod config;
+mod cors;
 mod failure;
 mod functions;
 mod guest;
@@ -13,6 +15,7 @@ pub mod limits;
 pub mod listen;
 mod live;
 mod metrics;
+mod old_pages;
 mod pages;
 mod proxy;
 mod rates;

@@ -8,9 +8,9 @@ use app::{App, Assets, shell};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::Uri;
 use axum::http::request::Parts;
-use axum::response::Response;
+use axum::http::{Method, Uri};
+use axum::response::{IntoResponse, Redirect, Response};
 use leptos::config::LeptosOptions;
 use leptos::context::{provide_context, use_context};
 use leptos_axum::{
@@ -20,8 +20,8 @@ use leptos_axum::{
 
 use crate::auth::Caller;
 use crate::pages::owner::KeepOwner;
-use crate::site;
 use crate::state::AppState;
+use crate::{old_pages, site};
 
 /// The pages and their server functions; what is neither is a file of the site, or a page that
 /// says that there is nothing.
@@ -73,6 +73,10 @@ where
     H: FnOnce(Uri, State<LeptosOptions>, Request<Body>) -> F,
     F: Future<Output = Response>,
 {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if let Some(page) = old_pages::lead(&uri).filter(|_| is_read) {
+        return Redirect::temporary(&page).into_response();
+    }
     match site::public(&state.site, uri.path(), request.headers()).await {
         Some(file) => file,
         None => nothing(uri, State(options), request).await,

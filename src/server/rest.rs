@@ -7,6 +7,7 @@ mod audit;
 pub(crate) mod body;
 mod config_file;
 mod exit;
+mod form;
 pub(crate) mod job_key;
 mod job_logs;
 mod job_query;
@@ -25,13 +26,17 @@ use serde::{Deserialize, Serialize};
 use crate::failure::{Failure, no_api};
 use crate::state::AppState;
 
-/// Everything under `/api` but the live stream.
+/// Everything under `/api` but the live stream. What is under OpenPAI's other address and is not of
+/// these comes as it was asked for, and is told so as programs are.
 pub(crate) fn routes() -> Router<AppState> {
     Router::new()
         .nest("/api/v1", v1::routes())
         .nest("/api/v2", v2::routes())
         .route("/api", any(unknown))
         .route("/api/{*path}", any(unknown))
+        .route("/rest-server", any(unknown))
+        .route("/rest-server/", any(unknown))
+        .route("/rest-server/{*path}", any(unknown))
 }
 
 async fn unknown(uri: Uri) -> Failure {

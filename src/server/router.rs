@@ -11,8 +11,8 @@ use crate::failure::Failure;
 use crate::proxy::{self, Proxy};
 use crate::state::AppState;
 use crate::{
-    auth, compress, functions, health, live, metrics, pages, rates, requests, rest, security, site,
-    webhdfs,
+    aliases, auth, compress, cors, functions, health, live, metrics, pages, rates, requests, rest,
+    security, site, webhdfs,
 };
 
 /// The most a request's body may have, in bytes: job files and forms are smaller. Files that are
@@ -41,8 +41,9 @@ pub fn router(state: AppState, sessions: Store) -> Router {
         .layer(middleware::from_fn_with_state(state.clone(), auth::authenticate))
         .layer(auth::session_layer(sessions, https))
         .layer(middleware::from_fn_with_state(state.clone(), rates::limit_refused))
-        .layer(middleware::from_fn_with_state(state.clone(), health::metrics_by_token));
-    personal
+        .layer(middleware::from_fn_with_state(state.clone(), health::metrics_by_token))
+        .layer(middleware::from_fn_with_state(state.clone(), cors::answer));
+    let portal: Router = personal
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/pkg/{*path}", get(site::hashed))
@@ -50,8 +51,12 @@ pub fn router(state: AppState, sessions: Store) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(state.clone(), security::headers))
         .layer(middleware::from_fn_with_state(state.clone(), requests::observe))
+        .with_state(state);
+    // A route is found before the layers around it: what changes addresses stands around the whole.
+    Router::new()
+        .fallback_service(portal)
+        .layer(middleware::from_fn(aliases::resolve))
         .layer(middleware::from_fn_with_state(proxy, proxy::by_host))
-        .with_state(state)
 }
 
 /// A door of its own for Prometheus, at an address that the administrator chose.

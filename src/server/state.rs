@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use crate::auth::origin::OwnOrigin;
 use crate::auth::sign_in_limit::SignInLimit;
 use crate::auth::{Answers, Devices, system_actor};
+use crate::cors::Welcome;
 use crate::health::Probe;
 use crate::limits::Limits;
 use crate::live::Newsroom;
@@ -46,6 +47,8 @@ pub struct AppState {
     pub(crate) ways: Arc<SignInWays>,
     /// Which pages are ours.
     pub(crate) origin: Arc<OwnOrigin>,
+    /// Which other sites' pages may call.
+    pub(crate) welcome: Arc<Welcome>,
     /// Which hosts are tasks'.
     pub(crate) task_hosts: Arc<TaskHosts>,
     /// Proxies whose word about the client's address is taken.
@@ -85,6 +88,7 @@ impl AppState {
             oidc: options.oidc.into(),
             ways: Arc::new(options.ways),
             origin: Arc::new(OwnOrigin::new(options.public_url, options.tls)),
+            welcome: Arc::new(Welcome::new(&options.cors_origins)),
             task_hosts: Arc::new(TaskHosts::new(options.proxy_url.as_deref())),
             trusted_proxies: options.trusted_proxies.into(),
             upload_limit: options.upload_limit.unwrap_or(UPLOAD_LIMIT),
@@ -114,6 +118,8 @@ pub struct StateOptions {
     pub tls: bool,
     /// Below which name tasks have their hosts (`https://*.tasks.example.org`).
     pub proxy_url: Option<String>,
+    /// Origins of other sites whose pages may call the programs' doors; `*`: all.
+    pub cors_origins: Vec<String>,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpAddr>,
     /// The front end's files.

@@ -112,6 +112,7 @@ async fn serve(config: Config, consent: Consent, starter: Notify) -> anyhow::Res
         public_url: config.public_url.clone(),
         tls: config.tls.is_on(),
         proxy_url: config.proxy.url.clone(),
+        cors_origins: config.cors.origins.clone(),
         trusted_proxies: config.trusted_proxies.clone(),
         site: Site::open(config.site.clone()),
         upload_limit: config.upload_limit(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::cors::is_origin;
 use crate::listen::tls::{Acme, Source};
 
 /// How often it is looked whether the certificate's files have changed.
@@ -51,6 +52,14 @@ pub struct ConnectionsConfig {
     pub total: Option<usize>,
     /// Of these, one address' (one /64 of IPv6); none: a quarter, at most 1024.
     pub per_address: Option<usize>,
+}
+
+/// Which other sites' pages may call REST and WebHDFS, with a token.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CorsConfig {
+    /// Their origins (`https://tools.example.org`); `*`: all. None: only our own pages.
+    pub origins: Vec<String>,
 }
 
 impl TlsConfig {
@@ -138,6 +147,16 @@ impl AcmeConfig {
             lines.push(format!("tls.acme.directory = {url:?}: allowed is https://…"));
         }
         lines
+    }
+}
+
+impl CorsConfig {
+    pub(super) fn mistakes(&self) -> Vec<String> {
+        let bad = self.origins.iter().filter(|origin| !is_origin(origin));
+        let line = |origin: &String| {
+            format!("cors.origins: {origin:?}: allowed are https://HOST, http://HOST:PORT and *")
+        };
+        bad.map(line).collect()
     }
 }
 

@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 45] = [
+const KNOWN: [(&str, &str, Kind); 46] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -25,6 +25,7 @@ const KNOWN: [(&str, &str, Kind); 45] = [
     ("BERTH_TLS_ACME", "tls.acme", Kind::Value),
     ("BERTH_CONNECTIONS_TOTAL", "connections.total", Kind::Value),
     ("BERTH_CONNECTIONS_PER_ADDRESS", "connections.per_address", Kind::Value),
+    ("BERTH_CORS_ORIGINS", "cors.origins", Kind::Value),
     ("BERTH_TRUSTED_PROXIES", "trusted_proxies", Kind::Value),
     ("BERTH_ADMIN_PASSWORD", "admin_password", Kind::Text),
     ("BERTH_CERTIFICATES", "certificates", Kind::Text),

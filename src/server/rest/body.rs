@@ -2,8 +2,8 @@ use api::ErrorCode;
 use api::jobs::Submission;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
 use protocol::ids::{JobKey, JobName};
 use protocol::problem::Problem;
 use serde::Deserialize;
@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::auth::sign_in::{is_json, parse};
 use crate::failure::Failure;
+use crate::rest::form;
 
 /// The bytes of a request, whatever media type it says; too many are 413.
 struct Sent(axum::body::Bytes);
@@ -32,6 +33,12 @@ impl<S: Send + Sync> FromRequest<S> for Sent {
     }
 }
 
+/// Whether the request says that it is a form.
+fn is_form(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"))
+}
+
 /// JSON or a form, as the request says; without a word, JSON.
 pub(crate) struct Fields<T>(pub(crate) T);
 
@@ -40,10 +47,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Fields<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
         let headers = request.headers();
-        let form = headers
-            .get(axum::http::header::CONTENT_TYPE)
-            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
-        let json = is_json(headers) || !form;
+        let json = is_json(headers) || !is_form(headers);
         let Sent(bytes) = Sent::from_request(request, state).await?;
         parse(&bytes, json).map(Self)
     }
@@ -63,7 +67,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// A job file that was sent, in whatever notation.
+/// A job file that was sent, in whatever notation; as a form, it is put into JSON.
 pub(crate) struct JobFile {
     text: String,
     cloned_from: Option<JobKey>,
@@ -93,9 +97,11 @@ impl<S: Send + Sync> FromRequest<S> for JobFile {
         let cloned_from = cloned_from.map_err(|error: protocol::ids::InvalidName| {
             Failure::new(ErrorCode::InvalidParametersError, format!("clonedFrom: {error}"))
         })?;
+        let says_form = is_form(&parts.headers);
         let request = Request::from_parts(parts, body);
         let Sent(bytes) = Sent::from_request(request, state).await?;
         let text = String::from_utf8(bytes.into()).map_err(|error| not_utf8(error.as_bytes()))?;
+        let text = if says_form && form::is_one(&text) { form::to_json(&text)? } else { text };
         Ok(Self { text, cloned_from })
     }
 }
