@@ -30,7 +30,7 @@ pub(crate) async fn observe(
         .extensions()
         .get::<MatchedPath>()
         .map_or_else(|| "other".to_owned(), |matched| matched.as_str().to_owned());
-    let span = tracing::info_span!("request", id, %method, path);
+    let span = tracing::info_span!("request", id, %method, path = shown(&path));
 
     let response = async {
         let response = failure::write_body(next.run(request).await, &path, &id, language);
@@ -43,6 +43,12 @@ pub(crate) async fn observe(
     .instrument(span)
     .await;
     with_id(response, &id)
+}
+
+/// The path as it may stand in the log: of a token that is revoked by itself, nothing.
+fn shown(path: &str) -> &str {
+    let of_token = ["/api/v1/token/", "/api/v2/tokens/"];
+    of_token.into_iter().find(|prefix| path.starts_with(prefix)).unwrap_or(path)
 }
 
 fn with_id(mut response: Response, id: &str) -> Response {
@@ -70,6 +76,13 @@ fn request_id(headers: &HeaderMap) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_in_an_address_is_not_in_the_log() {
+        assert_eq!(shown("/api/v2/tokens/berth_secret"), "/api/v2/tokens/");
+        assert_eq!(shown("/api/v1/token/berth_secret/x"), "/api/v1/token/");
+        assert_eq!(shown("/api/v2/jobs/alice~train"), "/api/v2/jobs/alice~train");
+    }
 
     #[test]
     fn a_harmless_id_is_kept_and_others_are_replaced() {

@@ -98,7 +98,7 @@ impl Users {
             }),
             What::Add { name, admin } => {
                 let password = password(&format!("Password for {name}: "))?;
-                let user = Creation { username: name, password, admin };
+                let user = Creation { username: name, password, admin, ..Creation::default() };
                 let answer: Message = client.post("/api/v2/users", &user)?;
                 if self.common.json {
                     return text::json(&answer);

@@ -9,9 +9,10 @@ use crate::failure::Failure;
 /// The most jobs one answer may have.
 const MAX_LIMIT: u64 = 50_000;
 
-/// Parameters of both versions' job lists.
+/// Parameters of both versions' job lists. One that is not known is refused: whoever asks for less
+/// than all jobs, and then stops them, must not be given all.
 #[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct JobParams {
     username: Option<String>,
     vc: Option<String>,
@@ -166,6 +167,8 @@ mod tests {
         for bad in ["limit=50001", "state=DONE", "username=a~b", "q=sate:failed", "q=gpu:many"] {
             assert!(params(bad).query(&ada(), 5000).is_err(), "{bad}");
         }
-        assert!(serde_urlencoded::from_str::<JobParams>("limit=-1").is_err());
+        for bad in ["limit=-1", "tagsContain=x", "tagsNotContain=x", "jobPriority=prod"] {
+            assert!(serde_urlencoded::from_str::<JobParams>(bad).is_err(), "{bad}");
+        }
     }
 }

@@ -1,20 +1,35 @@
-use api::ErrorCode;
-use api::users::Means;
-use axum::Json;
-use axum::extract::State;
+use api::users::{Means, TokenView};
+use api::{Actor, ErrorCode};
+use axum::extract::{Path, State};
 use axum::http::HeaderMap;
+use axum::routing::{delete, get, post};
+use axum::{Extension, Json, Router};
+use protocol::ids::UserName;
 use serde::{Deserialize, Serialize};
 
-use crate::auth::ClientAddress;
 use crate::auth::sign_in::check_password;
+use crate::auth::{Caller, ClientAddress, Signed};
 use crate::failure::Failure;
 use crate::rest::body::Fields;
+use crate::rest::{Message, message};
 use crate::state::AppState;
 
 /// How long a token lives that names no time, in seconds.
 const DEFAULT_LIFETIME: u64 = 86_400;
 /// What may be asked for, in seconds.
 const LIFETIMES: std::ops::RangeInclusive<u64> = 60..=604_800;
+
+/// What a token is called that a program asks for.
+const APPLICATION: &str = "application";
+
+/// Tokens: one for a password, and what can be done with them then.
+pub(super) fn routes() -> Router<AppState> {
+    Router::new()
+        .route("/", get(list).post(create))
+        .route("/application", post(create_application))
+        .route("/check", get(check))
+        .route("/{token}", delete(revoke))
+}
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Request {
@@ -80,4 +95,111 @@ fn lifetime(asked: Option<Seconds>) -> Result<u64, Failure> {
         let message = "expiration: allowed are 60 to 604800 seconds";
         Failure::new(ErrorCode::InvalidParametersError, message)
     })
+}
+
+/// A user's tokens. Their texts are kept nowhere: where OpenPAI had these, their numbers stand, and
+/// are taken.
+#[derive(Debug, Serialize)]
+struct Tokens {
+    tokens: Vec<String>,
+    /// Berth's own: what each is for, and until when.
+    details: Vec<TokenView>,
+}
+
+async fn list(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+) -> Result<Json<Tokens>, Failure> {
+    let details = state.backend.users.tokens(&actor).await?;
+    let tokens = details.iter().map(|token| token.id.to_string()).collect();
+    Ok(Json(Tokens { tokens, details }))
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Application {
+    token: String,
+    application: bool,
+    /// Berth's own: until when, in milliseconds; a token lasts no longer than what it was made by.
+    expires_at: Option<protocol::time::Timestamp>,
+}
+
+/// A token for a program, for as long as tokens may live.
+async fn create_application(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<Application>, Failure> {
+    let by = caller.means.ok_or_else(Failure::unauthorized)?;
+    let made = state.backend.users.create_token(&actor, &by, APPLICATION, None).await?;
+    let expires_at = made.view.expires_at;
+    Ok(Json(Application { token: made.token, application: true, expires_at }))
+}
+
+/// What is known of whoever asks; times are in seconds, as tokens of OpenPAI had them.
+#[derive(Debug, Serialize)]
+struct Checked {
+    username: UserName,
+    admin: bool,
+    application: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iat: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exp: Option<i64>,
+}
+
+async fn check(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<Checked>, Failure> {
+    let token = match caller.means {
+        Some(Means::Token(id)) => {
+            let tokens = state.backend.users.tokens(&actor).await?;
+            tokens.into_iter().find(|token| token.id == id)
+        }
+        Some(Means::Session(_) | Means::Password) | None => None,
+    };
+    let Actor { user, admin } = actor;
+    Ok(Json(Checked {
+        username: user,
+        admin,
+        application: token.as_ref().is_some_and(|token| token.label == APPLICATION),
+        iat: token.as_ref().map(|token| token.created_at.0 / 1000),
+        exp: token.and_then(|token| token.expires_at).map(|at| at.0 / 1000),
+    }))
+}
+
+/// One's own token, by its number or by itself.
+async fn revoke(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(token): Path<String>,
+) -> Result<Json<Message>, Failure> {
+    let users = &state.backend.users;
+    let id = match token.parse::<i64>() {
+        Ok(id) => Some(id),
+        Err(_) => {
+            let bearer = users.token_actor(&token).await?;
+            bearer.filter(|bearer| bearer.actor.user == actor.user).map(|bearer| bearer.token)
+        }
+    };
+    // Somebody else's is as good as none, and written down nowhere.
+    let none = || Failure::new(ErrorCode::InvalidParametersError, "you have no such token");
+    users.revoke_token(&actor, id.ok_or_else(none)?).await?;
+    Ok(message("revoke successfully"))
+}
+
+/// `DELETE /authn/basic/logout`: the token that asks is good no more.
+pub(super) async fn end(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<Message>, Failure> {
+    let Some(Means::Token(id)) = caller.means else {
+        let message = "a browser signs out at /auth/sign-out; here a token does";
+        return Err(Failure::new(ErrorCode::InvalidParametersError, message));
+    };
+    state.backend.users.revoke_token(&actor, id).await?;
+    Ok(message("Logout successfully"))
 }

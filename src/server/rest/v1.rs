@@ -5,9 +5,8 @@ mod virtual_clusters;
 pub(crate) mod wire;
 
 use axum::Router;
-use axum::routing::{any, get, post, put};
+use axum::routing::{any, get, put};
 
-use crate::auth::oidc;
 use crate::rest::{ssh, task_files, token, v2};
 use crate::state::AppState;
 use crate::terminal;
@@ -15,10 +14,8 @@ use crate::terminal;
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/", any(v2::info))
-        .route("/token", post(token::create))
-        .route("/authn/info", get(oidc::info))
-        .route("/authn/basic/login", post(token::create))
-        .route("/authn/oidc/login", get(oidc::login))
+        .nest("/token", token::routes())
+        .nest("/authn", v2::authn())
         .route("/jobs", get(jobs::list).post(jobs::submit))
         .route("/jobs/{name}", get(jobs::get).put(jobs::submit_named).delete(jobs::remove))
         .route("/jobs/{name}/config", get(jobs::config))
@@ -27,9 +24,13 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{name}/ssh", get(ssh::of_name))
         .route("/jobs/{name}/ssh/key", get(ssh::key_of_name))
         .route("/jobs/{name}/terminal", get(terminal::of_name))
+        .nest("/user", v2::people())
         .nest("/user/{user}/jobs", by_user())
         .route("/virtual-clusters", get(virtual_clusters::list))
-        .route("/virtual-clusters/{name}", get(virtual_clusters::get))
+        .route(
+            "/virtual-clusters/{name}",
+            get(virtual_clusters::get).delete(v2::cluster::remove_virtual_cluster),
+        )
 }
 
 fn by_user() -> Router<AppState> {

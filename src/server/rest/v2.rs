@@ -1,5 +1,6 @@
 //! Version 2.
 
+mod attempts;
 pub(crate) mod cluster;
 mod events;
 mod files;
@@ -10,6 +11,7 @@ mod nodes;
 mod public_keys;
 mod quarantine;
 mod queue;
+mod resources;
 mod uploads;
 pub(crate) mod users;
 pub(crate) mod wire;
@@ -29,8 +31,8 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/", any(info))
         .route("/info", get(info))
-        .route("/tokens", post(token::create))
-        .route("/authn/basic/login", post(token::create))
+        .nest("/tokens", token::routes())
+        .nest("/authn", authn())
         .route("/jobs", get(jobs::list).post(jobs::submit))
         .route("/jobs/{key}", get(jobs::get).delete(jobs::remove))
         .route("/jobs/{key}/config", get(jobs::config))
@@ -41,6 +43,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{key}/logs/search", get(jobs::log_search))
         .route("/jobs/{key}/queue", get(queue::explain).put(queue::change))
         .route("/jobs/{key}/events", get(events::list))
+        .route("/jobs/{key}/attempts/{attempt}", get(attempts::job))
+        .nest("/jobs/{key}/attempts/{attempt}/taskRoles/{role}/taskIndex/{index}", of_task())
         .route("/jobs/{key}/ssh", get(ssh::of_key))
         .route("/jobs/{key}/ssh/key", get(ssh::key_of_key))
         .route("/jobs/{key}/terminal", get(terminal::of_key))
@@ -52,8 +56,11 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/virtual-clusters", get(cluster::virtual_clusters))
         .route(
             "/virtual-clusters/{name}",
-            get(cluster::virtual_cluster).put(queue::save_virtual_cluster),
+            get(cluster::virtual_cluster)
+                .put(queue::save_virtual_cluster)
+                .delete(cluster::remove_virtual_cluster),
         )
+        .route("/cluster/sku-types", get(resources::sku_types))
         .route("/nodes", get(nodes::list))
         .route("/nodes/{name}", get(nodes::get).put(nodes::save).delete(nodes::remove))
         .route("/nodes/{name}/settings", get(nodes::settings))
@@ -67,18 +74,45 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/uploads/{*path}", get(uploads::get).patch(uploads::patch))
         .route("/public-keys", get(public_keys::list).post(public_keys::add))
         .route("/public-keys/{id}", delete(public_keys::remove))
-        .route("/users", get(users::list).post(users::create))
-        .route("/users/{name}", get(users::get).delete(users::remove))
-        .route("/users/{name}/password", put(users::set_password))
-        .route("/users/{name}/admin", put(users::set_admin))
-        .route("/users/{name}/access", delete(users::end_access))
-        .route("/users/{name}/grouplist", put(groups::set))
-        .route("/users/{name}/group", put(groups::add).delete(groups::remove))
-        .route("/groups", get(groups::list))
-        .route("/groups/{name}", get(groups::get))
-        .route("/groups/{name}/userlist", get(groups::members))
-        .route("/authn/info", get(oidc::info))
-        .route("/authn/oidc/login", get(oidc::login))
+        .nest("/users", people())
+        .nest("/user", people())
+        .nest("/groups", of_groups())
+        .nest("/group", of_groups())
+}
+
+/// What a task did in one attempt of its job.
+fn of_task() -> Router<AppState> {
+    Router::new()
+        .route("/attempts", get(attempts::task))
+        .route("/attempts/{run}/logs", get(attempts::logs))
+}
+
+/// Signing in and out.
+pub(super) fn authn() -> Router<AppState> {
+    Router::new()
+        .route("/info", get(oidc::info))
+        .route("/basic/login", post(token::create))
+        .route("/basic/logout", delete(token::end))
+        .route("/oidc/login", get(oidc::login))
+}
+
+/// Users, by either of the names that OpenPAI had for them.
+pub(super) fn people() -> Router<AppState> {
+    Router::new()
+        .route("/", get(users::list).post(users::create))
+        .route("/{user}", get(users::get).delete(users::remove))
+        .route("/{user}/password", put(users::set_password))
+        .route("/{user}/admin", put(users::set_admin))
+        .route("/{user}/access", delete(users::end_access))
+        .route("/{user}/grouplist", put(groups::set))
+        .route("/{user}/group", put(groups::add).delete(groups::remove))
+}
+
+fn of_groups() -> Router<AppState> {
+    Router::new()
+        .route("/", get(groups::list))
+        .route("/{name}", get(groups::get))
+        .route("/{name}/userlist", get(groups::members))
 }
 
 #[derive(Debug, Serialize)]
@@ -86,6 +120,7 @@ pub(super) fn routes() -> Router<AppState> {
 pub(crate) struct Info {
     name: &'static str,
     version: &'static str,
+    /// OpenPAI's word for servers that take version 2, which its clients look for.
     launcher_type: &'static str,
     authn_method: &'static str,
 }
@@ -95,7 +130,7 @@ pub(crate) async fn info() -> Json<Info> {
     Json(Info {
         name: "Berth RESTful API",
         version: env!("CARGO_PKG_VERSION"),
-        launcher_type: "berth",
+        launcher_type: "k8s",
         authn_method: "basic",
     })
 }

@@ -6,14 +6,17 @@ use api::Actor;
 use api::cluster::{FreeGpus, Usage, VirtualClusterView};
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
 use protocol::cluster::{NodeCondition, Shape, Share};
 use protocol::ids::{GpuType, VirtualClusterName};
 use serde::{Deserialize, Serialize};
 
-use super::not_a_virtual_cluster;
+use super::{not_a_virtual_cluster, resources};
 use crate::auth::Signed;
 use crate::failure::Failure;
+use crate::rest::body::Params;
+use crate::rest::{Message, message};
 use crate::state::AppState;
 
 /// A virtual cluster as version 2 shows it.
@@ -124,14 +127,24 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
     }
 }
 
+/// `?nodes`: what the nodes have instead.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Listed {
+    nodes: Option<String>,
+}
+
 pub(crate) async fn virtual_clusters(
     State(state): State<AppState>,
     Signed(actor): Signed,
-) -> Result<Json<BTreeMap<String, VirtualClusterWire>>, Failure> {
+    Params(listed): Params<Listed>,
+) -> Result<Response, Failure> {
+    if listed.nodes.is_some() {
+        return resources::gpus_of_nodes(&state, &actor).await;
+    }
     let views = state.backend.virtual_clusters.list(&actor).await?;
     let total = cluster_total(&state, &actor).await?;
     let named = views.iter().map(|view| (view.settings.name.to_string(), wire(view, &total)));
-    Ok(Json(named.collect()))
+    Ok(Json(named.collect::<BTreeMap<_, _>>()).into_response())
 }
 
 pub(crate) async fn virtual_cluster(
@@ -143,6 +156,17 @@ pub(crate) async fn virtual_cluster(
     let view = state.backend.virtual_clusters.get(&actor, &known).await?;
     let total = cluster_total(&state, &actor).await?;
     Ok(Json(wire(&view, &total)))
+}
+
+/// `DELETE /virtual-clusters/:name`.
+pub(crate) async fn remove_virtual_cluster(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Json<Message>, Failure> {
+    let known: VirtualClusterName = name.parse().map_err(|_| not_a_virtual_cluster(&name))?;
+    state.backend.virtual_clusters.remove(&actor, &known).await?;
+    Ok(message(format!("Remove virtual cluster {name} successfully.")))
 }
 
 #[cfg(test)]

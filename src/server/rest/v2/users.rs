@@ -4,12 +4,13 @@ use api::ErrorCode;
 use api::groups::Membership;
 use api::users::{NewUser, PasswordChange, UserView};
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use protocol::ids::{InvalidName, UserName, VirtualClusterName};
 use protocol::person::Source;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::auth::{Caller, Signed};
 use crate::failure::Failure;
@@ -72,24 +73,64 @@ pub(crate) async fn get(
     user.map(|user| Json(user.into())).ok_or_else(|| not_found(&name))
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Creation {
     pub(crate) username: String,
     pub(crate) password: String,
     #[serde(default)]
     pub(crate) admin: bool,
+    /// What OpenPAI kept of a user beside these, and Berth does not.
+    #[serde(default, skip_serializing)]
+    pub(crate) email: Value,
+    #[serde(default, skip_serializing)]
+    pub(crate) virtual_cluster: Value,
+    #[serde(default, skip_serializing)]
+    pub(crate) extension: Value,
+}
+
+impl Creation {
+    /// What was said and changes nothing here, in words.
+    fn unused(&self) -> Option<String> {
+        let said = [
+            ("email", &self.email),
+            ("virtualCluster", &self.virtual_cluster),
+            ("extension", &self.extension),
+        ];
+        let said = said.into_iter().filter(|(_, value)| !is_empty(value));
+        let names = said.map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+        let hint = "virtual clusters name their users and groups themselves";
+        (!names.is_empty()).then(|| format!("not used: {names}; {hint}"))
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 pub(crate) async fn create(
     State(state): State<AppState>,
     Signed(actor): Signed,
-    Fields(Creation { username, password, admin }): Fields<Creation>,
+    Fields(asked): Fields<Creation>,
 ) -> Result<Response, Failure> {
+    let unused = asked.unused();
+    let Creation { username, password, admin, .. } = asked;
     let name = username.parse().map_err(|error: InvalidName| {
         Failure::new(ErrorCode::InvalidParametersError, format!("username: {error}"))
     })?;
     state.backend.users.create(&actor, NewUser { name, password, admin }).await?;
-    Ok((StatusCode::CREATED, message("User is created successfully")).into_response())
+    let text = message("User is created successfully");
+    let mut response = (StatusCode::CREATED, text).into_response();
+    if let Some(unused) = unused.and_then(|text| HeaderValue::from_str(&text).ok()) {
+        response.headers_mut().insert("x-warning", unused);
+    }
+    Ok(response)
 }
 
 pub(crate) async fn remove(

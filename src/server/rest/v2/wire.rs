@@ -265,8 +265,14 @@ pub(crate) struct TaskWire {
 
 impl From<&JobDetail> for JobWire {
     fn from(detail: &JobDetail) -> Self {
+        Self::seen(detail, detail.attempts.last())
+    }
+}
+
+impl JobWire {
+    /// The job with one of its attempts in the place of the last.
+    pub(super) fn seen(detail: &JobDetail, attempt: Option<&AttemptView>) -> Self {
         let job = &detail.summary;
-        let attempt = detail.attempts.last();
         let roles = detail.roles.iter();
         Self {
             debug_id: job.id.to_string(),
@@ -345,7 +351,7 @@ fn role_wire(detail: &JobDetail, role: &RoleView, attempt: Option<&AttemptView>)
     RoleWire { task_role_status: RoleStatus { name: role.name.clone() }, task_statuses }
 }
 
-fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskView) -> TaskWire {
+pub(super) fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskView) -> TaskWire {
     let exit = task.exit.as_ref();
     TaskWire {
         task_uid: Some(format!(

@@ -20,6 +20,7 @@ mod metrics;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;
 mod no_files;
+mod openpai;
 mod operate;
 mod pages;
 #[path = "../../../directory/tests/it/provider.rs"]

@@ -1,0 +1,148 @@
+//! What OpenPAI's clients ask beside jobs: tokens, attempts, what there is.
+
+use serde_json::json;
+
+use crate::fakes::World;
+use crate::hall::{Hall, PASSWORD};
+use crate::server::{ADMIN, ALICE, Client, JSON, Server};
+
+async fn fresh() -> (tempfile::TempDir, Client) {
+    let folder = tempfile::tempdir().unwrap();
+    let client = Server::start(folder.path(), &World::new()).await.client();
+    (folder, client)
+}
+
+/// A token for alice's password.
+async fn signed_in(hall: &Hall) -> String {
+    let login = json!({ "username": "alice", "password": PASSWORD }).to_string();
+    let answer = hall.client.send("POST", "/api/v2/authn/basic/login", &[JSON], &login).await;
+    answer.json()["token"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_program_makes_tokens_and_ends_them() {
+    let hall = Hall::open().await;
+    let bearer = format!("Bearer {}", signed_in(&hall).await);
+    let who = [("authorization", bearer.as_str())];
+    let checked = hall.client.get("/api/v2/tokens/check", &who).await.json();
+    assert_eq!((&checked["username"], &checked["application"]), (&json!("alice"), &json!(false)));
+    assert!(checked["exp"].as_i64() > checked["iat"].as_i64(), "{checked}");
+    let made = hall.client.send("POST", "/api/v2/tokens/application", &who, "").await.json();
+    assert_eq!(made["application"], true);
+    let made = format!("Bearer {}", made["token"].as_str().unwrap());
+    let program = [("authorization", made.as_str())];
+    let checked = hall.client.get("/api/v1/token/check", &program).await.json();
+    assert_eq!(checked["application"], true, "{checked}");
+    let listed = hall.client.get("/api/v2/tokens", &who).await.json();
+    let numbers = listed["tokens"].as_array().unwrap();
+    assert_eq!(numbers.len(), listed["details"].as_array().unwrap().len());
+    assert!(numbers.len() >= 2 && !listed.to_string().contains("berth_"), "{listed}");
+    // By itself, as OpenPAI's clients do.
+    let itself = format!("/api/v2/tokens/{}", made.strip_prefix("Bearer ").unwrap());
+    assert_eq!(hall.client.send("DELETE", &itself, &who, "").await.status, 200);
+    assert_eq!(hall.client.get("/api/v2/tokens/check", &program).await.status, 401);
+    let out = hall.client.send("DELETE", "/api/v2/authn/basic/logout", &who, "").await;
+    assert_eq!((out.status, &out.json()["message"]), (200, &json!("Logout successfully")));
+    assert_eq!(hall.client.get("/api/v2/jobs", &who).await.status, 401);
+}
+
+#[tokio::test]
+async fn nobody_ends_or_sees_anothers_tokens() {
+    let hall = Hall::open().await;
+    let [alice, bob] = ["alice", "bob"].map(|name| format!("Bearer {}", hall.token(name)));
+    let who = [("authorization", bob.as_str())];
+    let own = hall.client.get("/api/v2/tokens", &[("authorization", alice.as_str())]).await.json();
+    let number = own["tokens"][0].as_str().unwrap().to_owned();
+    for token in [number.as_str(), hall.token("alice"), "berth_nonsense", "-1", "%2e%2e"] {
+        let path = format!("/api/v2/tokens/{token}");
+        assert_eq!(hall.client.send("DELETE", &path, &who, "").await.status, 400, "{token}");
+        assert_eq!(hall.client.send("DELETE", &path, &[], "").await.status, 401, "{token}");
+    }
+    let listed = hall.client.get("/api/v2/tokens", &who).await.json();
+    assert!(!listed["tokens"].as_array().unwrap().contains(&json!(number)), "{listed}");
+    let still = hall.client.get("/api/v2/jobs", &[("authorization", alice.as_str())]).await;
+    assert_eq!(still.status, 200);
+    for path in ["/api/v2/tokens", "/api/v2/tokens/check"] {
+        assert_eq!(hall.client.get(path, &[]).await.status, 401, "{path}");
+    }
+    assert_eq!(hall.client.send("POST", "/api/v2/tokens/application", &[], "").await.status, 401);
+}
+
+#[tokio::test]
+async fn attempts_of_jobs_and_tasks_are_told() {
+    let (_folder, client) = fresh().await;
+    let attempt = client.get("/api/v2/jobs/alice~train/attempts/3", &[ALICE]).await.json();
+    let whole = client.get("/api/v2/jobs/alice~train", &[ALICE]).await.json();
+    assert_eq!(attempt, whole, "the last is what the job shows");
+    let task = "/api/v2/jobs/alice~train/attempts/3/taskRoles/worker/taskIndex/0/attempts";
+    let history = client.get(task, &[ALICE]).await.json();
+    assert_eq!(history["taskRoleName"], "worker");
+    assert_eq!((&history["jobAttemptId"], &history["taskIndex"]), (&json!(3), &json!(0)));
+    assert_eq!(history["attempts"][0]["containerIp"], "10.0.0.1");
+    let logs = client.get(&format!("{task}/0/logs?tail-mode=true"), &[ALICE]).await.json();
+    let uri = logs["locations"][0]["uri"].as_str().unwrap();
+    assert_eq!(client.get(uri, &[ALICE]).await.text, "one\ntwo\n");
+    for (path, code) in [
+        ("/api/v2/jobs/alice~train/attempts/9".to_owned(), "NoJobError"),
+        ("/api/v2/jobs/alice~none/attempts/3".to_owned(), "NoJobError"),
+        (task.replace("worker", "ps"), "NoJobError"),
+        (format!("{task}/7/logs"), "NoTaskLogError"),
+    ] {
+        let path = path.as_str();
+        let answer = client.get(path, &[ALICE]).await;
+        assert_eq!((answer.status, &answer.json()["code"]), (404, &json!(code)), "{path}");
+        assert_eq!(client.get(path, &[]).await.status, 401, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_filter_that_is_not_known_gives_no_jobs_at_all() {
+    let (_folder, client) = fresh().await;
+    for query in ["tagsContain=old", "tagsNotContain=new", "jobPriority=oppo", "usrname=alice"] {
+        for path in ["/api/v2/jobs", "/api/v1/jobs", "/api/v1/user/alice/jobs"] {
+            let answer = client.get(&format!("{path}?{query}"), &[ALICE]).await;
+            assert_eq!(answer.status, 400, "{path}?{query}: {}", answer.text);
+            assert_eq!(answer.json()["code"], "InvalidParametersError");
+        }
+    }
+}
+
+#[tokio::test]
+async fn openpais_other_names_of_doors_are_taken() {
+    let (_folder, client) = fresh().await;
+    for (other, own) in [
+        ("/api/v2/user", "/api/v2/users"),
+        ("/api/v1/user/alice", "/api/v2/users/alice"),
+        ("/api/v2/group", "/api/v2/groups"),
+        ("/api/v1/authn/info", "/api/v2/authn/info"),
+    ] {
+        let (other, own) = (client.get(other, &[ALICE]).await, client.get(own, &[ALICE]).await);
+        assert_eq!((other.status, other.text), (200, own.text));
+    }
+    for path in ["/api/v2/cluster/sku-types", "/api/v2/virtual-clusters?nodes"] {
+        assert_eq!(client.get(path, &[ALICE]).await.json(), json!({}), "{path}");
+        assert_eq!(client.get(path, &[]).await.status, 401, "{path}");
+    }
+    let unknown = client.get("/api/v2/cluster/sku-types?vc=none", &[ALICE]).await;
+    assert_eq!(unknown.json()["code"], "NoVirtualClusterError");
+    assert_eq!(client.get("/api/v2/info", &[]).await.json()["launcherType"], "k8s");
+    for path in ["/api/v1/virtual-clusters/default", "/api/v2/virtual-clusters/default"] {
+        assert_eq!(client.send("DELETE", path, &[ADMIN], "").await.status, 200, "{path}");
+        assert_eq!(client.send("DELETE", path, &[], "").await.status, 401, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_new_user_is_not_given_is_said() {
+    let hall = Hall::open().await;
+    let admin = format!("Bearer {}", hall.token("admin"));
+    let who = [JSON, ("authorization", admin.as_str())];
+    let mut user = json!({ "username": "carol", "password": "correct horse", "email": "" });
+    let plain = hall.client.send("POST", "/api/v2/users/", &who, &user.to_string()).await;
+    assert_eq!((plain.status, plain.header("x-warning")), (201, ""), "{}", plain.text);
+    user["username"] = json!("dave");
+    user["virtualCluster"] = json!(["vision"]);
+    let more = hall.client.send("POST", "/api/v2/user", &who, &user.to_string()).await;
+    assert_eq!(more.status, 201, "{}", more.text);
+    assert!(more.header("x-warning").starts_with("not used: virtualCluster;"), "{more:?}");
+}
