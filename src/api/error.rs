@@ -108,6 +108,8 @@ pub enum ErrorCode {
     /// 404.
     NoGroupError,
     /// 404.
+    NoStorageError,
+    /// 404.
     NoNodeError,
     /// 404: no such saved image.
     NoImageError,
@@ -161,6 +163,7 @@ impl ErrorCode {
             | ErrorCode::NoVirtualClusterError
             | ErrorCode::NoUserError
             | ErrorCode::NoGroupError
+            | ErrorCode::NoStorageError
             | ErrorCode::NoNodeError
             | ErrorCode::NoImageError
             | ErrorCode::NoApiError => 404,

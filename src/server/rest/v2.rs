@@ -61,6 +61,8 @@ pub(super) fn routes() -> Router<AppState> {
                 .delete(cluster::remove_virtual_cluster),
         )
         .route("/cluster/sku-types", get(resources::sku_types))
+        .route("/storages", get(resources::storages))
+        .route("/storages/{name}", get(resources::storage))
         .route("/nodes", get(nodes::list))
         .route("/nodes/{name}", get(nodes::get).put(nodes::save).delete(nodes::remove))
         .route("/nodes/{name}/settings", get(nodes::settings))

@@ -66,6 +66,7 @@ fn class(code: ErrorCode) -> (u16, &'static str) {
         | ErrorCode::NoVirtualClusterError
         | ErrorCode::NoUserError
         | ErrorCode::NoGroupError
+        | ErrorCode::NoStorageError
         | ErrorCode::NoNodeError
         | ErrorCode::NoImageError => (404, "java.io.FileNotFoundException"),
         ErrorCode::ConflictJobError

@@ -73,7 +73,7 @@ enum FrameworkState {
 /// A class of priorities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum PriorityClass {
+pub(super) enum PriorityClass {
     Oppo,
     Test,
     Prod,
@@ -149,7 +149,7 @@ impl From<&JobSummary> for JobItem {
 }
 
 /// The class of a priority; the default class is nothing, as the old servers had it.
-fn priority(priority: Priority) -> Option<PriorityClass> {
+pub(super) fn priority(priority: Priority) -> Option<PriorityClass> {
     match priority {
         Priority::TEST => None,
         Priority(number) if number < 0 => Some(PriorityClass::Oppo),
@@ -416,7 +416,7 @@ fn unplaced(task_index: u32, state: State) -> TaskWire {
 }
 
 /// The state as version 2 says it, which did not know preparing.
-fn job_state(state: State) -> State {
+pub(super) fn job_state(state: State) -> State {
     match state {
         State::Waiting | State::Preparing => State::Waiting,
         State::Running

@@ -117,7 +117,12 @@ async fn job_files_come_in_the_notation_asked_for() {
         ("/api/v1/jobs/train/config", "application/json", "{}"),
         ("/api/v1/user/alice/jobs/train/config", "text/yaml", "protocolVersion: 2"),
         ("/api/v2/jobs/alice~train/config", "*/*", "protocolVersion: 2"),
-        ("/api/v2/jobs/alice~train/config", "application/json", "{}"),
+        ("/api/v2/jobs/alice~train/config", "text/yaml", "protocolVersion: 2"),
+        (
+            "/api/v2/jobs/alice~train/config",
+            "application/json, text/plain, */*",
+            "{\n  \"protocolVersion\": 2\n}",
+        ),
     ];
     for (path, accept, text) in cases {
         let answer = client.get(path, &[ALICE, ("accept", accept)]).await;

@@ -123,6 +123,11 @@ async fn openpais_other_names_of_doors_are_taken() {
         assert_eq!(client.get(path, &[ALICE]).await.json(), json!({}), "{path}");
         assert_eq!(client.get(path, &[]).await.status, 401, "{path}");
     }
+    let storages = client.get("/api/v2/storages?default=true", &[ALICE]).await.json();
+    assert_eq!(storages, json!({ "storages": [] }));
+    let none = client.get("/api/v2/storages/nfs", &[ALICE]).await;
+    assert_eq!((none.status, &none.json()["code"]), (404, &json!("NoStorageError")));
+    assert_eq!(client.get("/api/v2/storages/nfs", &[]).await.status, 401);
     let unknown = client.get("/api/v2/cluster/sku-types?vc=none", &[ALICE]).await;
     assert_eq!(unknown.json()["code"], "NoVirtualClusterError");
     assert_eq!(client.get("/api/v2/info", &[]).await.json()["launcherType"], "k8s");
@@ -145,4 +150,40 @@ async fn what_a_new_user_is_not_given_is_said() {
     let more = hall.client.send("POST", "/api/v2/user", &who, &user.to_string()).await;
     assert_eq!(more.status, 201, "{}", more.text);
     assert!(more.header("x-warning").starts_with("not used: virtualCluster;"), "{more:?}");
+}
+
+const JOB: &str = r#"# as written
+protocolVersion: 2
+name: kept
+type: job
+prerequisites:
+  - {type: dockerimage, name: img, uri: busybox}
+secrets: {word: hush}
+taskRoles:
+  w:
+    instances: 1
+    dockerImage: img
+    resourcePerInstance: {cpu: 1, memoryMB: 100, gpu: 0}
+    commands: ["echo <% $secrets.word %>"]
+"#;
+
+#[tokio::test]
+async fn a_job_comes_back_as_the_file_of_version_2_that_it_was() {
+    let hall = Hall::open().await;
+    let alice = format!("Bearer {}", hall.token("alice"));
+    let who = ("authorization", alice.as_str());
+    let sent = hall.client.send("POST", "/rest-server/api/v2/jobs", &[who], JOB).await;
+    assert_eq!(sent.status, 202, "{}", sent.text);
+    let config = "/rest-server/api/v2/jobs/alice~kept/config";
+    let accept = ("accept", "application/json, text/plain, */*");
+    let json = hall.client.get(config, &[who, accept]).await.json();
+    assert_eq!((&json["protocolVersion"], &json["name"]), (&json!(2), &json!("kept")));
+    assert_eq!(json["prerequisites"][0]["uri"], "busybox");
+    assert_eq!(json["taskRoles"]["w"]["commands"], json!(["echo <% $secrets.word %>"]));
+    assert!(json["secrets"]["word"].is_string() && !json.to_string().contains("hush"), "{json}");
+    for accept in ["*/*", "text/yaml"] {
+        let text = hall.client.get(config, &[who, ("accept", accept)]).await.text;
+        assert!(text.starts_with("# as written\nprotocolVersion: 2\n"), "{accept}: {text}");
+        assert!(text.contains("uri: busybox") && !text.contains("hush"), "{accept}: {text}");
+    }
 }
