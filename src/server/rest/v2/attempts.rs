@@ -1,16 +1,22 @@
 //! Attempts of a job and of its tasks, in the words of OpenPAI.
 
+use std::collections::BTreeMap;
+
 use api::ErrorCode;
 use api::jobs::{AttemptView, JobDetail, TaskView};
 use axum::Json;
 use axum::extract::{Path, State};
+use protocol::amount::Amount;
 use protocol::ids::{JobKey, JobName, RoleName, UserName};
+use protocol::state::State as Stands;
+use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::wire::{JobWire, TaskWire, task_wire};
+use super::wire::{JobWire, PriorityClass, RoleWire, TaskWire, job_state, priority, task_wire};
 use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::Params;
+use crate::rest::exit::{self, ExitSpec, ExitType};
 use crate::rest::job_key;
 use crate::state::AppState;
 
@@ -27,6 +33,93 @@ pub(super) async fn job(
     let detail = state.backend.jobs.get(&actor, &key).await?;
     let attempt = attempt(&detail, &key, number)?;
     Ok(Json(JobWire::seen(&detail, Some(attempt))))
+}
+
+/// An attempt of a job, as OpenPAI's history of jobs had it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct JobAttempt {
+    job_name: JobName,
+    framework_name: String,
+    uid: String,
+    user_name: UserName,
+    state: Stands,
+    origin_state: Stands,
+    attempt_index: u32,
+    job_started_time: Option<Timestamp>,
+    attempt_started_time: Timestamp,
+    attempt_completed_time: Option<Timestamp>,
+    exit_code: Option<i32>,
+    exit_type: Option<ExitType>,
+    exit_diagnostics: Option<String>,
+    app_exit_spec: Option<ExitSpec>,
+    total_gpu_number: Amount,
+    total_task_number: u32,
+    total_task_role_number: u32,
+    job_priority: Option<PriorityClass>,
+    /// Of one that is asked for alone: all of them with all of their tasks would be too much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_roles: Option<BTreeMap<RoleName, RoleWire>>,
+    is_latest: bool,
+}
+
+impl JobAttempt {
+    fn new(detail: &JobDetail, attempt: &AttemptView) -> Self {
+        let job = &detail.summary;
+        let exit = attempt.exit.as_ref();
+        let latest = detail.attempts.last().map(|last| last.number);
+        Self {
+            job_name: job.key.name.clone(),
+            framework_name: job.key.to_string(),
+            uid: format!("{}_{}", attempt.number, job.id),
+            user_name: job.key.user.clone(),
+            state: job_state(attempt.state),
+            origin_state: attempt.state,
+            attempt_index: attempt.number,
+            job_started_time: job.started_at,
+            attempt_started_time: attempt.placed_at,
+            attempt_completed_time: attempt.completed_at,
+            exit_code: exit.map(exit::code),
+            exit_type: exit.map(exit::kind),
+            exit_diagnostics: exit.map(exit::diagnostics),
+            app_exit_spec: exit.map(exit::spec),
+            total_gpu_number: job.gpus,
+            total_task_number: job.tasks,
+            total_task_role_number: job.roles,
+            job_priority: priority(job.priority),
+            task_roles: None,
+            is_latest: latest == Some(attempt.number),
+        }
+    }
+}
+
+/// `GET /jobs/:key/job-attempts/healthz`: that the history of attempts is there.
+pub(super) async fn healthy(_: Signed) -> &'static str {
+    "ok"
+}
+
+/// `GET /jobs/:key/job-attempts`: newest first.
+pub(super) async fn list(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+) -> Result<Json<Vec<JobAttempt>>, Failure> {
+    let detail = state.backend.jobs.get(&actor, &job_key::parse(&key)?).await?;
+    let newest_first = detail.attempts.iter().rev();
+    Ok(Json(newest_first.map(|attempt| JobAttempt::new(&detail, attempt)).collect()))
+}
+
+/// `GET /jobs/:key/job-attempts/:attempt`.
+pub(super) async fn get(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path((key, number)): Path<(String, u32)>,
+) -> Result<Json<JobAttempt>, Failure> {
+    let key = job_key::parse(&key)?;
+    let detail = state.backend.jobs.get(&actor, &key).await?;
+    let attempt = attempt(&detail, &key, number)?;
+    let task_roles = Some(JobWire::seen(&detail, Some(attempt)).task_roles);
+    Ok(Json(JobAttempt { task_roles, ..JobAttempt::new(&detail, attempt) }))
 }
 
 /// A task and its runs in one attempt of its job.

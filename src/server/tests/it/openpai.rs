@@ -74,6 +74,12 @@ async fn attempts_of_jobs_and_tasks_are_told() {
     let attempt = client.get("/api/v2/jobs/alice~train/attempts/3", &[ALICE]).await.json();
     let whole = client.get("/api/v2/jobs/alice~train", &[ALICE]).await.json();
     assert_eq!(attempt, whole, "the last is what the job shows");
+    let history = client.get("/api/v2/jobs/alice~train/job-attempts", &[ALICE]).await.json();
+    assert_eq!((&history[0]["attemptIndex"], &history[0]["isLatest"]), (&json!(3), &json!(true)));
+    let one = client.get("/api/v2/jobs/alice~train/job-attempts/3", &[ALICE]).await.json();
+    assert_eq!((&one["uid"], &one["taskRoles"]), (&history[0]["uid"], &whole["taskRoles"]));
+    let healthy = client.get("/api/v2/jobs/alice~train/job-attempts/healthz", &[ALICE]).await;
+    assert_eq!((healthy.status, healthy.text.as_str()), (200, "ok"));
     let task = "/api/v2/jobs/alice~train/attempts/3/taskRoles/worker/taskIndex/0/attempts";
     let history = client.get(task, &[ALICE]).await.json();
     assert_eq!(history["taskRoleName"], "worker");
@@ -84,6 +90,7 @@ async fn attempts_of_jobs_and_tasks_are_told() {
     assert_eq!(client.get(uri, &[ALICE]).await.text, "one\ntwo\n");
     for (path, code) in [
         ("/api/v2/jobs/alice~train/attempts/9".to_owned(), "NoJobError"),
+        ("/api/v2/jobs/alice~train/job-attempts/9".to_owned(), "NoJobError"),
         ("/api/v2/jobs/alice~none/attempts/3".to_owned(), "NoJobError"),
         (task.replace("worker", "ps"), "NoJobError"),
         (format!("{task}/7/logs"), "NoTaskLogError"),
