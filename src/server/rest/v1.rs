@@ -26,6 +26,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{name}/terminal", get(terminal::of_name))
         .nest("/user", v2::people())
         .nest("/user/{user}/jobs", by_user())
+        .route("/kubernetes/nodes", get(v2::kubernetes::nodes))
         .route("/virtual-clusters", get(virtual_clusters::list))
         .route(
             "/virtual-clusters/{name}",

@@ -7,6 +7,7 @@ mod files;
 mod groups;
 mod images;
 pub(crate) mod jobs;
+pub(crate) mod kubernetes;
 mod nodes;
 mod public_keys;
 mod quarantine;
@@ -64,6 +65,7 @@ pub(super) fn routes() -> Router<AppState> {
                 .delete(cluster::remove_virtual_cluster),
         )
         .route("/cluster/sku-types", get(resources::sku_types))
+        .route("/kubernetes/nodes", get(kubernetes::nodes))
         .route("/storages", get(resources::storages))
         .route("/storages/{name}", get(resources::storage))
         .route("/nodes", get(nodes::list))

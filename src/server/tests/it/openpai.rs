@@ -130,6 +130,11 @@ async fn openpais_other_names_of_doors_are_taken() {
         assert_eq!(client.get(path, &[ALICE]).await.json(), json!({}), "{path}");
         assert_eq!(client.get(path, &[]).await.status, 401, "{path}");
     }
+    for path in ["/api/v1/kubernetes/nodes", "/api/v2/kubernetes/nodes"] {
+        let nodes = client.get(path, &[ALICE]).await.json();
+        assert_eq!((&nodes["kind"], &nodes["items"]), (&json!("NodeList"), &json!([])), "{path}");
+        assert_eq!(client.get(path, &[]).await.status, 401, "{path}");
+    }
     let storages = client.get("/api/v2/storages?default=true", &[ALICE]).await.json();
     assert_eq!(storages, json!({ "storages": [] }));
     let none = client.get("/api/v2/storages/nfs", &[ALICE]).await;
