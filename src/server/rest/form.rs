@@ -11,6 +11,8 @@ use crate::failure::Failure;
 
 /// How deep a field may lie: job files are less deep.
 const DEPTH: usize = 8;
+/// Characters of a field's name that are repeated to who sent it.
+const SHOWN: usize = 100;
 
 /// What a form says, put together.
 enum Node {
@@ -33,7 +35,9 @@ pub(super) fn to_json(form: &str) -> Result<String, Failure> {
         serde_urlencoded::from_str(form).map_err(|error| invalid(error.to_string()))?;
     let mut job = Branch::new();
     for (name, text) in fields {
-        if !parts(&name).is_some_and(|parts| put(&mut job, &parts, text)) {
+        let placed = parts(&name).is_some_and(|parts| put(&mut job, &parts, text));
+        if !placed {
+            let name: String = name.chars().take(SHOWN).collect();
             return Err(invalid(format!(
                 "{name:?}: allowed are fields as taskRoles[0][name], each of them once"
             )));
