@@ -12,6 +12,17 @@ pub(super) const DOORS: &[Saying] = &[
     ("Group {} is not found.", "没有用户组 {0}"),
     ("Virtual cluster {} is not found.", "没有虚拟集群 {0}"),
     ("Log of task is not found.", "没有该任务的日志"),
+    ("JobAttemptId {} is not found in {}.", "作业 {1} 没有第 {0} 次尝试"),
+    ("Task {} is not found in attempt {} of {}.", "作业 {2} 的第 {1} 次尝试中没有任务 {0}"),
+    ("Storage {} is not found.", "没有存储 {0}"),
+    (
+        "{}: allowed are fields as taskRoles[0][name], each of them once",
+        "{0}：字段应写作 taskRoles[0][name]，且每个只能出现一次",
+    ),
+    (
+        "a browser signs out at /auth/sign-out; here a token does",
+        "浏览器请在 /auth/sign-out 退出登录；此处只注销令牌",
+    ),
     ("Several users have a job {}: use {}.", "有多个用户的作业名为 {0}：请使用 {1}"),
     ("User {} is not allowed to submit jobs for {}.", "用户 {0} 不能为 {1} 提交作业"),
     (
@@ -57,6 +68,8 @@ pub(super) const DOORS: &[Saying] = &[
     ("this is a WebSocket: connect to it as to one", "这是 WebSocket，请以 WebSocket 方式连接"),
     ("Failed to deserialize query string: {}", "地址的参数有误：{0}"),
     ("missing field {}", "缺少 {0}"),
+    ("unknown field {}, expected one of {}", "没有参数 {0}；可用的有 {1}"),
+    ("{}: unknown field {}, expected one of {}", "没有参数 {1}；可用的有 {2}"),
     ("invalid digit found in string", "不是整数"),
     ("cannot parse integer from empty string", "不能为空"),
     ("{}: invalid digit found in string", "{0}：不是整数"),
