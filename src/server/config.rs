@@ -6,6 +6,7 @@ mod door;
 mod gpus;
 mod retention;
 mod sign_in;
+mod stored;
 mod variables;
 
 use std::collections::BTreeMap;
@@ -20,13 +21,14 @@ use figment::providers::{Format, Serialized, Toml};
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::ids::{GpuType, NodeName};
 use serde::{Deserialize, Serialize};
-use storage::StorageOptions;
 
 use crate::limits::Limits;
 pub use demonstration::Demonstration;
 pub use door::{AcmeConfig, ConnectionsConfig, CorsConfig, TlsConfig};
 pub use retention::RetentionConfig;
 pub use sign_in::{Providers, SignInConfig};
+use stored::bytes;
+pub use stored::{DatabaseConfig, ImagesConfig, StorageConfig};
 use variables::Variables;
 
 /// Everything that can be configured.
@@ -92,58 +94,6 @@ pub struct Config {
     pub nodes: Vec<NodeSettings>,
     /// Virtual clusters beside `default`.
     pub virtual_clusters: Vec<VirtualClusterSettings>,
-}
-
-/// Where everything is remembered.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DatabaseConfig {
-    /// `sqlite://PATH` or `postgres://…`; none: `berth.db` in the data folder.
-    pub url: Option<String>,
-}
-
-/// Where users' files are.
-#[derive(Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct StorageConfig {
-    /// A folder, `webhdfs://HOST:PORT/FOLDER` or `hdfs://HOST:PORT/FOLDER`; none: `storage` in the
-    /// data folder.
-    pub root: Option<String>,
-    /// The web door of the name node, `http://HOST:PORT`, where it does not follow from the root.
-    pub endpoint: Option<String>,
-    /// The name Berth goes by there.
-    pub user: Option<String>,
-    /// A delegation token for there, in place of the name.
-    pub delegation: Option<String>,
-    /// The most one user's files may take, in MB (of 1 000 000 bytes); none: no limit.
-    pub quota_mb: Option<u64>,
-    /// The most one file may have that is sent through the server, in MB; none: 100 000.
-    pub upload_limit_mb: Option<u64>,
-    /// Where the nodes have the storage's root as a folder of theirs (NFS or the like): tasks then
-    /// see their owner's files below `/berth`. A node's label `storage` says another place for that
-    /// node, or `none`.
-    pub mount: Option<String>,
-}
-
-impl std::fmt::Debug for StorageConfig {
-    /// Without the token.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StorageConfig").field("root", &self.root).finish_non_exhaustive()
-    }
-}
-
-/// What users save from containers.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ImagesConfig {
-    /// The most one user's saved images may take on the nodes, in MB, each with what it is based on.
-    pub quota_mb: u64,
-}
-
-impl Default for ImagesConfig {
-    fn default() -> Self {
-        Self { quota_mb: 500_000 }
-    }
 }
 
 /// Pages of tasks.
@@ -418,29 +368,6 @@ impl Config {
         }
     }
 
-    /// The database's address.
-    #[must_use]
-    pub fn database_url(&self) -> String {
-        let file = || format!("sqlite://{}", self.data.join("berth.db").display());
-        self.database.url.clone().unwrap_or_else(file)
-    }
-
-    /// Where users' files are, and how they are reached.
-    #[must_use]
-    pub fn storage_options(&self) -> StorageOptions {
-        let folder = || {
-            let folder = self.data.join("storage");
-            std::path::absolute(&folder).unwrap_or(folder).display().to_string()
-        };
-        StorageOptions {
-            root: self.storage.root.clone().unwrap_or_else(folder),
-            endpoint: self.storage.endpoint.clone(),
-            user: self.storage.user.clone(),
-            delegation: self.storage.delegation.clone(),
-            quota: self.storage.quota_mb.map(bytes),
-        }
-    }
-
     /// What this installation decides about accounts and jobs.
     #[must_use]
     pub fn rules(&self) -> control::Rules {
@@ -454,28 +381,12 @@ impl Config {
         }
     }
 
-    /// The most bytes of one user's saved images.
-    #[must_use]
-    pub fn images_quota(&self) -> u64 {
-        bytes(self.images.quota_mb)
-    }
-
     /// What tasks may write into their containers.
     #[must_use]
     pub fn container_disk(&self) -> control::ContainerDisk {
         let most = bytes(self.jobs.container_disk_gb.saturating_mul(1000));
         control::ContainerDisk { most, ..control::ContainerDisk::default() }
     }
-
-    /// The most bytes of a file that is sent.
-    #[must_use]
-    pub fn upload_limit(&self) -> Option<u64> {
-        self.storage.upload_limit_mb.map(bytes)
-    }
-}
-
-fn bytes(megabytes: u64) -> u64 {
-    megabytes.saturating_mul(1_000_000)
 }
 
 fn repeated<'a>(what: &str, names: impl Iterator<Item = &'a str>, lines: &mut Vec<String>) {
