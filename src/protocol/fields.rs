@@ -196,6 +196,8 @@ pub struct Key {
     pub examples: Option<&'static str>,
     /// The dialect that knew it first.
     pub since: Dialect,
+    /// It is taken and changes nothing here, which whoever gives it is told.
+    pub unused: bool,
     /// What it means.
     pub help: Help,
 }
@@ -216,6 +218,7 @@ impl Key {
             default: None,
             examples: None,
             since: Dialect::Earliest,
+            unused: false,
             help: Help { english: "", chinese: "" },
         }
     }
@@ -242,6 +245,10 @@ impl Key {
 
     const fn since(self, since: Dialect) -> Self {
         Self { since, ..self }
+    }
+
+    const fn unused(self) -> Self {
+        Self { unused: true, ..self }
     }
 
     const fn help(self, english: &'static str, chinese: &'static str) -> Self {

@@ -62,7 +62,7 @@ pub fn parse(text: &str) -> Result<Parsed, Vec<Problem>> {
     match read {
         Some((spec, secrets)) if reader.is_clean() => {
             let masked_text = mask(text, &document, &reader.hidden);
-            let warnings = reader.warnings;
+            let warnings = reader.into_warnings();
             Ok(Parsed { spec, syntax: document.syntax, secrets, masked_text, warnings })
         }
         _ => Err(reader.into_problems()),

@@ -161,9 +161,20 @@ impl Object {
         }
     }
 
-    /// Whether it may have other keys as well.
+    /// Whether it may have other keys as well, as OpenPAI lets it.
     pub(crate) const fn is_open(self) -> bool {
-        matches!(self, Self::V1Extras | Self::V2Extras | Self::Prerequisite)
+        matches!(
+            self,
+            Self::V1Extras
+                | Self::V2Extras
+                | Self::Prerequisite
+                | Self::Container
+                | Self::Deployment
+                | Self::Defaults
+                | Self::Scheduler
+                | Self::SchedulerRole
+                | Self::Auth
+        )
     }
 
     /// What it is.

@@ -196,24 +196,46 @@ pub(super) const EXTRAS: &[Key] = &[
         .help("What the rest of the notation has no word for.", "其余部分无法表达的内容。"),
 ];
 
+const LAZY_PREEMPTION: Key = Key::new("lazyPreemptionEnable", Kind::Anything)
+    .unused()
+    .help("Taken, but not used here.", "接受，但此处不使用。");
+const GANG_RELEASE: Key = Key::new("gangReleaseEnable", Kind::Anything)
+    .unused()
+    .help("Taken, but not used here.", "接受，但此处不使用。");
+const SUGGESTED_NODES: Key = Key::new("ignoreK8sSuggestedNodes", Kind::Anything)
+    .unused()
+    .help("Taken, but not used here.", "接受，但此处不使用。");
+
 pub(super) const SCHEDULER: &[Key] = &[
     Key::new("jobPriorityClass", Kind::PriorityClass)
         .default(r#""test""#)
         .help("Place in the queue.", "优先级。"),
     Key::new("taskRoles", Kind::ByRole(Object::SchedulerRole))
         .help("GPU types by role.", "各任务角色的 GPU 型号。"),
+    LAZY_PREEMPTION,
+    GANG_RELEASE,
+    SUGGESTED_NODES,
 ];
 
 pub(super) const SCHEDULER_ROLE: &[Key] = &[
     Key::new("gpuType", Kind::Names).help("GPU type.", "GPU 型号。"),
     Key::new("skuType", Kind::Names)
         .help("GPU type, in newer files.", "GPU 型号，用于较新的文件。"),
+    Key::new("skuNum", Kind::Anything).unused().help(
+        "Number of shares of a machine; not used here, where resourcePerInstance says all.",
+        "资源单元数；此处不使用，以 resourcePerInstance 为准。",
+    ),
     Key::new("reservationId", Kind::OptionalText)
-        .help("Reservation; accepted and kept.", "预留资源，接受并保存。"),
-    Key::new("pinnedCellId", Kind::OptionalText).help(
-        "Reservation, in newer files; accepted and kept.",
-        "预留资源，用于较新的文件，接受并保存。",
+        .unused()
+        .help("Reservation; taken, but not used here.", "预留资源；接受，但此处不使用。"),
+    Key::new("pinnedCellId", Kind::OptionalText).unused().help(
+        "Reservation, in newer files; taken, but not used here.",
+        "预留资源，用于较新的文件；接受，但此处不使用。",
     ),
     Key::new("affinityGroupName", Kind::OptionalText)
-        .help("Affinity group; accepted and kept.", "亲和组，接受并保存。"),
+        .unused()
+        .help("Affinity group; taken, but not used here.", "亲和组；接受，但此处不使用。"),
+    LAZY_PREEMPTION,
+    GANG_RELEASE,
+    SUGGESTED_NODES,
 ];

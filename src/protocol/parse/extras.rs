@@ -87,13 +87,14 @@ fn read_hived<'d>(
     if let Some(class) = fields.given("jobPriorityClass") {
         extras.priority = extras.priority.or(priority(reader, &class));
     }
+    let mut complete = has_only(&fields, &["jobPriorityClass", "taskRoles"]);
     let Some(map) = fields.given("taskRoles").and_then(|roles| reader.map(&roles)) else {
-        return true;
+        return complete;
     };
-    let mut complete = true;
     for (entry, field) in map.each() {
         known_role(reader, &entry.key, entry.key_start, &field, known);
         let Some(fields) = reader.object(&field, Object::SchedulerRole) else { continue };
+        complete &= has_only(&fields, &["gpuType", "skuType"]);
         let first = |keys: [&str; 2]| keys.iter().find_map(|key| fields.given(key));
         let wanted = first(["gpuType", "skuType"]);
         let pinned = first(["reservationId", "pinnedCellId"]);
@@ -107,7 +108,6 @@ fn read_hived<'d>(
         }
         for key in ["reservationId", "pinnedCellId", "affinityGroupName"] {
             if let Some(field) = fields.given(key) {
-                complete = false;
                 reader.text(&field);
             }
         }
@@ -118,6 +118,11 @@ fn read_hived<'d>(
         }
     }
     complete
+}
+
+/// Whether an object has none but these keys.
+fn has_only(fields: &Fields<'_>, keys: &[&str]) -> bool {
+    fields.entries.iter().all(|entry| keys.contains(&entry.key.as_str()))
 }
 
 fn known_role<'d>(

@@ -2,7 +2,7 @@
 //! function means: not given, or wrong and noted.
 
 use crate::document::{Document, Entry, Lines, Node, Syntax, Value, integer, join, shorten};
-use crate::fields::Object;
+use crate::fields::{Key, Object};
 use crate::ids::InvalidName;
 use crate::problem::Problem;
 
@@ -10,6 +10,8 @@ use crate::problem::Problem;
 const MAX_PROBLEMS: usize = 200;
 /// So many are kept to choose the first of the text from; finding the places of more takes long.
 const MAX_NOTED: usize = 1000;
+/// So much of what changes nothing is told by its path.
+const MAX_UNUSED: usize = 20;
 
 /// A value under its path.
 #[derive(Clone)]
@@ -59,6 +61,14 @@ impl<'d> Fields<'d> {
         self.get(key).filter(Field::is_given)
     }
 
+    /// Keys and values in the order of the text, equal keys included.
+    fn every(&self) -> impl Iterator<Item = (&'d Entry, Field<'d>)> + use<'d> {
+        let (entries, path) = (self.entries, self.path.clone());
+        entries
+            .iter()
+            .map(move |entry| (entry, Field { node: &entry.node, path: join(&path, &entry.key) }))
+    }
+
     /// Keys and values in the order of the text; of equal keys the first.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&'d Entry, Field<'d>)> + use<'d> {
         let (entries, path) = (self.entries, self.path.clone());
@@ -78,6 +88,8 @@ pub(crate) struct Reader<'d> {
     /// Mistakes that were only counted.
     more: usize,
     pub(crate) warnings: Vec<String>,
+    /// Paths of what is taken and changes nothing.
+    unused: Vec<String>,
     /// Places of the values that must not be shown, first byte and the byte after the last.
     pub(crate) hidden: Vec<(usize, usize)>,
 }
@@ -90,6 +102,7 @@ impl<'d> Reader<'d> {
             problems: document.duplicate_keys(),
             more: 0,
             warnings: Vec::new(),
+            unused: Vec::new(),
             hidden: Vec::new(),
         }
     }
@@ -146,10 +159,30 @@ impl<'d> Reader<'d> {
         self.problems
     }
 
-    /// An object with the keys that the table has for it and no others.
+    /// Notes what is taken and changes nothing.
+    pub(crate) fn not_used(&mut self, path: String) {
+        if self.unused.len() < MAX_NOTED && !self.unused.contains(&path) {
+            self.unused.push(path);
+        }
+    }
+
+    /// All that is doubtful; what changes nothing is one sentence, however much it is.
+    pub(crate) fn into_warnings(self) -> Vec<String> {
+        let Self { mut warnings, unused, .. } = self;
+        let told: Vec<&str> = unused.iter().take(MAX_UNUSED).map(String::as_str).collect();
+        let paths = told.join(", ");
+        match unused.len() - told.len() {
+            0 if told.is_empty() => {}
+            0 => warnings.push(format!("not used here: {paths}")),
+            more => warnings.push(format!("not used here: {paths} (and {more} more)")),
+        }
+        warnings
+    }
+
+    /// An object with the keys that the table has for it and, unless it is open, no others.
     pub(crate) fn object(&mut self, field: &Field<'d>, object: Object) -> Option<Fields<'d>> {
         let fields = self.map(field)?;
-        self.check_keys(&fields, object, &[]);
+        self.check(&fields, object, &[], object.is_open());
         Some(fields)
     }
 
@@ -168,22 +201,48 @@ impl<'d> Reader<'d> {
         object: Object,
         more: &[&'static str],
     ) {
+        self.check(fields, object, more, false);
+    }
+
+    /// The same of an object that may have other keys as well.
+    pub(crate) fn check_open_keys(
+        &mut self,
+        fields: &Fields<'d>,
+        object: Object,
+        more: &[&'static str],
+    ) {
+        self.check(fields, object, more, true);
+    }
+
+    /// Where an object is open, a key that is no known one misspelt is taken and not used.
+    fn check(&mut self, fields: &Fields<'d>, object: Object, more: &[&'static str], open: bool) {
         let known = || object.keys().iter().map(|key| key.name).chain(more.iter().copied());
-        for entry in fields.entries {
-            if known().any(|known| known == entry.key) {
+        for (entry, field) in fields.every() {
+            let is_key = |key: &&Key| key.name == entry.key;
+            if let Some(key) = object.keys().iter().find(is_key) {
+                if key.unused && field.is_given() {
+                    self.not_used(field.path);
+                }
+                continue;
+            }
+            if more.contains(&entry.key.as_str()) {
                 continue;
             }
             if self.problems.len() >= MAX_NOTED {
                 self.more += 1;
                 continue;
             }
+            if open && !is_misspelt(&entry.key, known()) {
+                self.not_used(field.path);
+                continue;
+            }
+            let near = nearest(&entry.key, known());
             let mut message = format!("the key {:?} is not known here", shorten(&entry.key));
-            if let Some(near) = nearest(&entry.key, known()) {
+            if let Some(near) = near {
                 message.push_str(&format!("; did you mean {near:?}?"));
             }
-            let path = join(&fields.path, &entry.key);
             let allowed: Vec<&str> = known().collect();
-            self.problem(&path, entry.key_start, message, allowed.join(", "));
+            self.problem(&field.path, entry.key_start, message, allowed.join(", "));
         }
     }
 
@@ -364,6 +423,14 @@ pub(crate) fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> O
         (if contained { distance.min(limit) } else { distance }, candidate)
     });
     distances.filter(|(distance, _)| *distance <= limit).min().map(|(_, candidate)| candidate)
+}
+
+/// Whether a word is surely meant to be a known one.
+fn is_misspelt<'w>(word: &str, mut known: impl Iterator<Item = &'w str>) -> bool {
+    let letters = |word: &str| word.to_ascii_lowercase().chars().collect::<Vec<char>>();
+    let own = letters(word);
+    let limit = (own.len() / 4).max(1);
+    own.len() <= 64 && known.any(|known| distance(&own, &letters(known)) <= limit)
 }
 
 /// How many letters must be put in, taken out or changed.

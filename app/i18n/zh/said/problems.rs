@@ -216,6 +216,8 @@ pub(super) const PROBLEMS: &[Saying] = &[
         "the password of image {} is written in clear: put it under secrets and write {} in its place",
         "镜像 {0} 的密码以明文写出：请放入 secrets，并在此处写 {1}",
     ),
+    ("not used here: {}", "此处不使用：{0}"),
+    ("not used here: {} (and {} more)", "此处不使用：{0}（另有 {1} 处）"),
     ("at most {} tasks in all", "总共最多 {0} 个任务"),
     ("at most {} levels", "最多 {0} 层"),
 ];

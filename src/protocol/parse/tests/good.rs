@@ -228,6 +228,43 @@ fn the_schedulers_part_of_extras_is_understood() {
 }
 
 #[test]
+fn what_upstream_leaves_open_is_taken_kept_and_named() {
+    let text = small(
+        "extras:\n  hivedScheduler:\n    lazyPreemptionEnable: true\n    taskRoles:\n      t: {skuType: \
+         A100, skuNum: 2, gangReleaseEnable: false, ignoreK8sSuggestedNodes: true, other: [1]}\n\
+         defaults: {tier: gold}",
+    );
+    let Parsed { spec, warnings, .. } = read(&text);
+    let role = "extras.hivedScheduler.taskRoles.t";
+    let expected = format!(
+        "not used here: defaults.tier, extras.hivedScheduler.lazyPreemptionEnable, {role}.skuNum, \
+         {role}.gangReleaseEnable, {role}.ignoreK8sSuggestedNodes, {role}.other"
+    );
+    assert_eq!(warnings, [expected]);
+    assert_eq!(spec.roles[0].gpu_types[0].as_str(), "A100");
+    assert_eq!(spec.extras["hivedScheduler"]["taskRoles"]["t"]["skuNum"], 2);
+    for text in [crate::render::to_json(&spec), crate::render::to_yaml(&spec)] {
+        let back = read(&text).spec;
+        assert_eq!((&back.roles, &back.extras), (&spec.roles, &spec.extras), "{text}");
+    }
+    let misspelt = parse(&text.replace("skuType", "skuTyp")).map(|parsed| parsed.spec);
+    let problems = misspelt.expect_err("a known key with a letter missing");
+    assert!(problems[0].message.ends_with("did you mean \"skuType\"?"), "{}", problems[0]);
+    let many: String = (0..30).map(|i| format!("  strange{i}x: 1\n")).collect();
+    let warnings = read(&small(&format!("defaults:\n{many}"))).warnings;
+    assert!(warnings[0].ends_with("defaults.strange19x (and 10 more)"), "{warnings:?}");
+}
+
+#[test]
+fn data_may_say_more_than_the_table_and_need_not_say_where_it_is() {
+    let text =
+        small("").replace("uri: u/i}\n", "uri: u/i}\n- {name: d, type: data, path: /mnt/d}\n");
+    let text = text.replace("dockerImage: i", "dockerImage: i\n    data: d");
+    let text = text.replace("[run]", "[\"ls <% $data.path %>\"]");
+    assert_eq!(read(&text).spec.roles[0].command, "ls /mnt/d");
+}
+
+#[test]
 fn secrets_in_every_style_are_covered() {
     let text = small(
         "secrets:\n  plain: s3cret-1 # a comment\n  quoted: 's3cret-2'\n  block: |\n    s3cret-3\n    \

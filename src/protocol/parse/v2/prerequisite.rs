@@ -109,9 +109,16 @@ fn read_one<'d>(
         }
         kind
     });
-    // What a plugin wants to know is its own business.
+    // What a plugin wants to know is its own business; an image says no more than the table has.
     if fields.given("plugin").is_none() {
-        reader.check_keys(&fields, Object::Prerequisite, &PLUGIN_KEYS);
+        match kind {
+            Some(Kind::DockerImage) | None => {
+                reader.check_keys(&fields, Object::Prerequisite, &PLUGIN_KEYS);
+            }
+            Some(Kind::Data | Kind::Script | Kind::Output) => {
+                reader.check_open_keys(&fields, Object::Prerequisite, &PLUGIN_KEYS);
+            }
+        }
     }
     let name_field = reader.required(&fields, "name", "a text");
     let name = name_field.as_ref().and_then(|field| parts::short_line(reader, field));
@@ -137,7 +144,12 @@ fn read_uri<'d>(
     if fields.given("plugin").is_some() && fields.given("uri").is_none() {
         return None;
     }
-    let field = reader.required(fields, "uri", "a text; for data a list of texts as well")?;
+    let allowed = "a text; for data a list of texts as well";
+    let field = match kind {
+        // Where nothing refers to it, only an image need say where it is.
+        Some(Kind::Data | Kind::Script | Kind::Output) => fields.given("uri")?,
+        Some(Kind::DockerImage) | None => reader.required(fields, "uri", allowed)?,
+    };
     match kind? {
         Kind::DockerImage => parts::image(reader, &field),
         Kind::Data if matches!(field.node.value, Value::List(_)) => {

@@ -92,7 +92,8 @@ async fn accept(
     if let Ok(place) = HeaderValue::from_str(&place) {
         headers.insert(header::LOCATION, place);
     }
-    for warning in warnings.iter().filter_map(|text| HeaderValue::from_str(text).ok()) {
+    for warning in warnings.iter().filter_map(|text| HeaderValue::from_bytes(text.as_bytes()).ok())
+    {
         headers.append("x-warning", warning);
     }
     Ok(response)

@@ -60,7 +60,9 @@ pub(crate) async fn submit(
     let key = submitted.key;
     let mut response =
         accepted(format!("Update job {} for user {} successfully.", key.name, key.user));
-    for warning in submitted.warnings.iter().filter_map(|text| HeaderValue::from_str(text).ok()) {
+    for warning in
+        submitted.warnings.iter().filter_map(|text| HeaderValue::from_bytes(text.as_bytes()).ok())
+    {
         response.headers_mut().append("x-warning", warning);
     }
     Ok(response)
