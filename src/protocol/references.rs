@@ -1,5 +1,7 @@
 //! `<% $parameters.x %>` and its like in the texts of a version 2 job.
 
+use std::borrow::Cow;
+
 use crate::document::{Node, Value};
 
 /// One `<% … %>` of a text.
@@ -14,9 +16,11 @@ pub(crate) struct Tag<'t> {
 }
 
 impl<'t> Tag<'t> {
-    /// The name, when it refers to a secret.
-    pub(crate) fn secret(self) -> Option<&'t str> {
-        self.inner.strip_prefix("$secrets.").filter(|name| !name.is_empty())
+    /// The name, when it refers to a secret; `a.0` is the first of the list `a`, as is `a[0]`.
+    pub(crate) fn secret(self) -> Option<Cow<'t, str>> {
+        let name = self.inner.strip_prefix("$secrets.").filter(|name| !name.is_empty())?;
+        let nested = name.contains('[');
+        Some(if nested { steps(name).collect::<Vec<_>>().join(".").into() } else { name.into() })
     }
 
     /// Whether it is meant as a reference: it begins with `$`, or the `$` was forgotten.

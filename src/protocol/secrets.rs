@@ -67,7 +67,7 @@ pub fn fill(text: &str, secrets: &Secrets) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut last = 0;
     for tag in references::tags(text) {
-        if let Some(value) = tag.secret().and_then(|name| secrets.get(name)) {
+        if let Some(value) = tag.secret().and_then(|name| secrets.get(&name)) {
             filled.push_str(&text[last..tag.start]);
             filled.push_str(value);
             last = tag.end;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::parts;
 use super::reader::{Field, Fields, Reader, nearest};
+use crate::document::{Value, shorten};
 use crate::fields::{HIVED, Object};
 use crate::ids::{GpuType, JobName, RoleName};
 use crate::secrets::Secrets;
@@ -136,7 +137,7 @@ fn known_role<'d>(
     if roles.contains(&key) {
         return;
     }
-    let mut message = format!("there is no task role {:?}", crate::document::shorten(key));
+    let mut message = format!("there is no task role {:?}", shorten(key));
     if let Some(near) = nearest(key, roles.iter().copied()) {
         message.push_str(&format!("; did you mean {near:?}?"));
     }
@@ -147,7 +148,7 @@ fn priority<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<Priority> 
     let text = reader.scalar(field)?;
     let priority = Priority::of_class(&text);
     if priority.is_none() {
-        let text = crate::document::shorten(&text);
+        let text = shorten(&text);
         let classes = Priority::CLASSES.map(|(class, _)| class).join(", ");
         reader.wrong(field, format!("{text:?} is not a priority class"), classes);
     }
@@ -156,7 +157,7 @@ fn priority<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<Priority> 
 
 /// A class, or a number from −1 to 126.
 fn any_priority<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<Priority> {
-    if let crate::document::Value::Number(_) = field.node.value {
+    if let Value::Number(_) = field.node.value {
         return reader.count(field, -1, 126).map(Priority);
     }
     priority(reader, field)
@@ -254,29 +255,59 @@ pub(crate) fn registry<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option
     })
 }
 
-/// `secrets`: names and values. The places of the values are noted as hidden.
+/// `secrets`: names and values, nested ones by their paths: `registry.username`. The places of the
+/// values are noted as hidden.
 pub(crate) fn secrets<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>) -> Secrets {
-    let Some(field) = fields.given("secrets") else { return Secrets::default() };
+    let mut secrets = Secrets::default();
+    let Some(field) = fields.given("secrets") else { return secrets };
     let Some(map) = reader.map(&field) else {
         // Whatever stands there was meant to be hidden.
         reader.hidden.push((field.node.start, field.node.end));
-        return Secrets::default();
+        return secrets;
     };
-    let mut secrets = Secrets::default();
-    for entry in map.entries {
-        reader.hidden.push((entry.node.start, entry.node.end));
-    }
-    for (entry, field) in map.each() {
+    nested_secrets(reader, &map, "", &mut secrets);
+    secrets
+}
+
+fn nested_secrets<'d>(reader: &mut Reader<'d>, map: &Fields<'d>, above: &str, all: &mut Secrets) {
+    for (entry, field) in map.every() {
         let name_ok = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         if entry.key.is_empty() || !entry.key.chars().all(name_ok) {
             let message = "this is not a usable name of a secret";
             reader.problem(&field.path, entry.key_start, message, "letters, digits, _, - and .");
         }
-        if let Some(value) = reader.scalar(&field) {
-            secrets.insert(entry.key.clone(), value);
+        secret(reader, &field, &[above, entry.key.as_str()].concat(), all);
+    }
+}
+
+/// A value, or what lies in it. What an alias stands for is hidden where the alias stands.
+fn secret<'d>(reader: &mut Reader<'d>, field: &Field<'d>, name: &str, all: &mut Secrets) {
+    let node = field.node;
+    match &node.value {
+        Value::Map(entries) if !node.alias => {
+            let map = Fields { entries, path: field.path.clone(), start: node.start };
+            nested_secrets(reader, &map, &format!("{name}."), all);
+        }
+        Value::List(_) if !node.alias => {
+            for (at, item) in reader.list(field).into_iter().flatten().enumerate() {
+                secret(reader, &item, &format!("{name}.{at}"), all);
+            }
+        }
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Text(_)
+        | Value::List(_)
+        | Value::Map(_) => {
+            reader.hidden.push((node.start, node.end));
+            let Some(value) = reader.scalar(field) else { return };
+            if all.get(name).is_some() {
+                let message = format!("there are two secrets {:?}", shorten(name));
+                reader.wrong(field, message, "each name once");
+            }
+            all.insert(name, value);
         }
     }
-    secrets
 }
 
 impl Extras {

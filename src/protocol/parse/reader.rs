@@ -62,7 +62,7 @@ impl<'d> Fields<'d> {
     }
 
     /// Keys and values in the order of the text, equal keys included.
-    fn every(&self) -> impl Iterator<Item = (&'d Entry, Field<'d>)> + use<'d> {
+    pub(crate) fn every(&self) -> impl Iterator<Item = (&'d Entry, Field<'d>)> + use<'d> {
         let (entries, path) = (self.entries, self.path.clone());
         entries
             .iter()

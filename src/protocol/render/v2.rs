@@ -203,7 +203,7 @@ fn escape(text: &str, spec: &JobSpec) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(tag) = references::tags(rest).next() {
-        let own = tag.secret().is_some_and(|name| spec.secrets.iter().any(|own| own == name));
+        let own = tag.secret().is_some_and(|name| spec.secrets.iter().any(|own| *own == name));
         escaped.push_str(&rest[..tag.start]);
         if own || !tag.is_reference() {
             escaped.push_str(&rest[tag.start..tag.end]);

@@ -218,6 +218,7 @@ pub(super) const PROBLEMS: &[Saying] = &[
     ),
     ("not used here: {}", "此处不使用：{0}"),
     ("not used here: {} (and {} more)", "此处不使用：{0}（另有 {1} 处）"),
+    ("there are two secrets {}", "有两个名为 {0} 的机密数据"),
     ("at most {} tasks in all", "总共最多 {0} 个任务"),
     ("at most {} levels", "最多 {0} 层"),
 ];

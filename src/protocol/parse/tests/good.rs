@@ -284,6 +284,35 @@ fn secrets_in_every_style_are_covered() {
 }
 
 #[test]
+fn secrets_may_be_nested_and_each_is_covered_where_it_stands() {
+    let text = small(
+        "secrets:\n  registry:\n    username: s3cret-1\n    password: 's3cret-2' # of the registry\n  \
+         keys: [s3cret-3, {one: s3cret-4}]\n  none: {}\n  plain: s3cret-5",
+    );
+    let text = text.replace(
+        "[run]",
+        "[\"<% $secrets.registry.username %> <% $secrets.keys[0] %> <% $secrets.keys[1].one %>\"]",
+    );
+    let parsed = read(&text);
+    let names = ["keys.0", "keys.1.one", "plain", "registry.password", "registry.username"];
+    assert_eq!(parsed.spec.secrets, names);
+    let command = &parsed.spec.roles[0].command;
+    let filled = crate::secrets::fill(command, &parsed.secrets);
+    assert_eq!(filled, "s3cret-1 s3cret-3 s3cret-4");
+    assert!(!parsed.masked_text.contains("s3cret"), "{}", parsed.masked_text);
+    let again = read(&parsed.masked_text);
+    assert_eq!(again.spec, parsed.spec, "a clone knows its secrets by the same names");
+    for text in [crate::render::to_json(&parsed.spec), crate::render::to_yaml(&parsed.spec)] {
+        assert_eq!(read(&text).spec.roles[0].command, *command, "{text}");
+    }
+    let twice = text.replace("plain:", "registry.username:");
+    let problems = parse(&twice).map(|parsed| parsed.spec).expect_err("one name of two secrets");
+    assert_eq!(problems[0].message, "there are two secrets \"registry.username\"");
+    let shared = small("parameters: {p: &p {a: s3cret}}\nsecrets: {copied: *p}");
+    assert!(parse(&shared).is_err(), "what stands elsewhere as well cannot be covered");
+}
+
+#[test]
 fn references_reach_into_nested_parameters_and_lists() {
     let text = small("parameters:\n  a: {b: [x, y], n: 1.0}\nsecrets: {k: v}").replace(
         "[run]",

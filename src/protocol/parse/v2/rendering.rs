@@ -67,7 +67,7 @@ pub(super) fn render<'d>(
     for tag in references::tags(text).filter(|tag| tag.is_reference()) {
         nth += 1;
         let value = match tag.secret() {
-            Some(name) => job.secrets.get(name).map(|_| text[tag.start..tag.end].to_owned()),
+            Some(name) => job.secrets.get(&name).map(|_| text[tag.start..tag.end].to_owned()),
             None => look_up(tag, scope, job),
         };
         rendered.push_str(&text[last..tag.start]);
