@@ -11,4 +11,5 @@ pub(crate) mod lease;
 pub(crate) mod probe;
 pub(crate) mod public_keys;
 pub(crate) mod registry;
+pub(crate) mod secrets;
 pub(crate) mod tunnels;

@@ -122,10 +122,10 @@ impl<'a> Document<'a> {
         Ok(Self { text, syntax, root })
     }
 
-    /// Line and column, both from 1, of the value under these keys.
+    /// Line and column, both from 1, of the value at a path such as `taskRoles[0].command`.
     #[must_use]
-    pub fn position(&self, keys: &[&str]) -> Option<(u32, u32)> {
-        let node = keys.iter().try_fold(&self.root, |node, key| node.get(key))?;
+    pub fn position(&self, path: &str) -> Option<(u32, u32)> {
+        let node = crate::references::follow(&self.root, path)?;
         Some(Lines::new(self.text).position(node.start))
     }
 

@@ -41,6 +41,9 @@ const RETRIES: Kind = Kind::Whole { min: -2, max: 1_000_000 };
 /// The scheduler's part of `extras`, in either spelling.
 pub const HIVED: [&str; 2] = ["hivedscheduler", "hivedScheduler"];
 
+/// Where runtime plugins lie in `extras`.
+pub(crate) const PLUGINS: &str = "com.microsoft.pai.runtimeplugin";
+
 /// The two ways in which job files are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notation {

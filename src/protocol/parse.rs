@@ -2,6 +2,7 @@
 
 mod extras;
 mod parts;
+mod plugins;
 mod reader;
 #[cfg(test)]
 mod tests;

@@ -12,12 +12,14 @@ use futures::StreamExt;
 use protocol::guest::{AUTHORIZED_KEYS, FOLDER};
 use protocol::ids::{RoleName, UserName};
 use protocol::plugins;
+use protocol::secrets::{MASK, Secrets};
 use protocol::spec::JobSpec;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use ssh_key::{Algorithm, HashAlg, PublicKey};
 use tar::{Builder, Header};
 
+use crate::container::secrets;
 use crate::error;
 use crate::known::active;
 use crate::known::cluster::Observation;
@@ -87,15 +89,16 @@ pub(crate) async fn lines(
 }
 
 /// The lines that let enter who is named in the job's file; what is no key lets nobody in.
-pub(crate) fn of_job(spec: &JobSpec, role: &RoleName) -> Vec<String> {
-    let given = plugins::user_keys(spec, Some(role)).into_iter();
-    given.filter_map(|text| read("", text, Timestamp(0)).ok()).map(|key| key.line).collect()
+pub(crate) fn of_job(spec: &JobSpec, role: &RoleName, secrets: &Secrets) -> Vec<String> {
+    let given = plugins::user_keys(spec, Some(role), secrets).into_iter();
+    given.filter_map(|text| read("", &text, Timestamp(0)).ok()).map(|key| key.line).collect()
 }
 
-/// Refuses a job file with a key that is none.
-pub(crate) fn check(spec: &JobSpec) -> Result<()> {
-    for text in plugins::user_keys(spec, None) {
-        read("", text, Timestamp(0)).map_err(|error| Error {
+/// Refuses a job file with a key that is none; of a masked secret nothing is known.
+pub(crate) fn check(spec: &JobSpec, secrets: &Secrets) -> Result<()> {
+    let given = plugins::user_keys(spec, None, secrets).into_iter();
+    for text in given.filter(|text| !text.contains(MASK)) {
+        read("", &text, Timestamp(0)).map_err(|error| Error {
             message: format!("extras: plugin ssh: userssh.value: {}", error.message),
             ..error
         })?;
@@ -135,14 +138,22 @@ async fn tell_all(shared: &Shared, user: &UserName, lines: Vec<String>) -> Resul
     let others = shared.damage().jobs().clone();
     let tasks = database::tasks::active_but(shared.database.read(), &others).await;
     let entered = [State::Preparing, State::Running];
+    let mut secrets = HashMap::new();
+    for (id, job) in mine.iter().filter(|(_, job)| plugins::keys_have_secrets(&job.spec)) {
+        let of_job = secrets::of_job(shared, &job.spec, (*id, &job.row.key)).await;
+        secrets.insert(*id, of_job.map_err(error::database)?);
+    }
+    let none = Secrets::default();
     let told: Vec<_> = tasks
         .map_err(error::database)?
         .into_iter()
         .filter(|task| entered.contains(&task.state))
         .filter_map(|task| {
             let job = mine.get(&task.key.job)?;
+            // Whose secrets do not open keeps the keys that it has.
+            let secrets = secrets.get(&task.key.job).map_or(Some(&none), Option::as_ref)?;
             let entry = keys::private_key(&shared.seal, task.key.job, &job.row.key, Pair::Entry);
-            let of_job = of_job(&job.spec, &task.role_name);
+            let of_job = of_job(&job.spec, &task.role_name, secrets);
             let lines = [&[keys::public_line(&entry)], lines.as_slice(), &of_job].concat();
             Some(tell(shared, task, lines.join("\n") + "\n"))
         })

@@ -62,9 +62,9 @@ impl Jobs for Ops {
             return Err(name_taken(&key));
         }
         let secrets = self.secrets(actor, &parsed, submission.cloned_from.as_ref()).await?;
-        admission::check(&self.shared, actor, &parsed.spec)
+        admission::check(&self.shared, actor, &parsed.spec, &secrets)
             .await
-            .map_err(|refusal| refusal.error)?;
+            .map_err(|refusal| refusal.about(&submission.text))?;
         admission::create_output(&self.shared, actor, &mut parsed.spec).await?;
         let seal = |(name, value): (&str, &str)| {
             (name.to_owned(), self.shared.seal.seal(&sealing::context(&key, name), value))
@@ -83,7 +83,8 @@ impl Jobs for Ops {
                 return Ok(CheckReport { problems, warnings: Vec::new(), dry_run: None });
             }
         };
-        let refusal = admission::check(&self.shared, actor, &parsed.spec).await.err();
+        let refusal =
+            admission::check(&self.shared, actor, &parsed.spec, &parsed.secrets).await.err();
         let never = refusal.as_ref().and_then(|refusal| refusal.never.clone());
         let problems = refusal.map(|refusal| refusal.located(text)).into_iter().collect();
         let dry_run = Some(match never {

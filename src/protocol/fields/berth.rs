@@ -1,6 +1,6 @@
 //! `extras.berth` and what lies in it: whatever a notation has no word of its own for.
 
-use super::{JobField, Key, Kind, MAX_AMOUNT, Object, RETRIES, RoleField, TASKS_COMPLETED};
+use super::{Help, JobField, Key, Kind, MAX_AMOUNT, Object, RETRIES, RoleField, TASKS_COMPLETED};
 
 pub(super) const BERTH: &[Key] = &[
     Key::new("name", Kind::JobName).help(
@@ -101,4 +101,28 @@ pub(super) const AUTH: &[Key] = &[
     ),
     Key::new("registryuri", Kind::OptionalText)
         .help("The registry; Docker Hub when not given.", "镜像仓库；不填则为 Docker Hub。"),
+];
+
+/// What runtime plugins are, in either notation.
+pub(super) const PLUGINS_HELP: Help = Help {
+    english: "What is done around the commands of tasks, and who may enter them.",
+    chinese: "在任务的命令前后执行的操作，以及谁可以登录任务。",
+};
+
+pub(super) const PLUGIN: &[Key] = &[
+    Key::new("plugin", Kind::Word).required().examples(r#"["cmd", "ssh"]"#).help(
+        "Its name: `cmd` runs commands before and after those of tasks, `ssh` lets holders of a \
+         key enter.",
+        "插件名称：`cmd` 在任务的命令前后运行命令，`ssh` 允许持有密钥者登录。",
+    ),
+    Key::new("parameters", Kind::Map).help(
+        "What it needs to know; may refer to parameters and secrets.",
+        "插件的参数；可以引用 parameters 和 secrets。",
+    ),
+    Key::new("failurePolicy", Kind::OneOf(&["fail", "ignore"])).default(r#""fail""#).help(
+        "Whether the task fails where this cannot be done.",
+        "插件无法完成时任务是否失败。",
+    ),
+    Key::new("taskroles", Kind::Texts)
+        .help("The roles it is for; all when not given.", "适用的任务角色；不填则为全部。"),
 ];

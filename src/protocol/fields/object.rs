@@ -41,11 +41,13 @@ pub enum Object {
     BerthRole,
     /// Credentials of a registry.
     Auth,
+    /// A runtime plugin in `extras`.
+    Plugin,
 }
 
 impl Object {
     /// All of them; those that a notation has for itself stand before what both have.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::V1Job,
         Self::V1Role,
         Self::Port,
@@ -65,6 +67,7 @@ impl Object {
         Self::Berth,
         Self::BerthRole,
         Self::Auth,
+        Self::Plugin,
     ];
 
     /// Its keys in the order of the documents.
@@ -90,6 +93,7 @@ impl Object {
             Self::Berth => berth::BERTH,
             Self::BerthRole => berth::ROLE,
             Self::Auth => berth::AUTH,
+            Self::Plugin => berth::PLUGIN,
         }
     }
 
@@ -110,7 +114,7 @@ impl Object {
             | Self::V2Extras
             | Self::Scheduler
             | Self::SchedulerRole => matches!(notation, Notation::V2),
-            Self::Port | Self::Berth | Self::BerthRole | Self::Auth => true,
+            Self::Port | Self::Berth | Self::BerthRole | Self::Auth | Self::Plugin => true,
         }
     }
 
@@ -135,7 +139,8 @@ impl Object {
             | Self::Scheduler
             | Self::SchedulerRole
             | Self::BerthRole
-            | Self::Auth => "",
+            | Self::Auth
+            | Self::Plugin => "",
         }
     }
 
@@ -158,6 +163,7 @@ impl Object {
             Self::Berth => "Berth",
             Self::BerthRole => "BerthRole",
             Self::Auth => "Auth",
+            Self::Plugin => "Plugin",
         }
     }
 
@@ -174,6 +180,7 @@ impl Object {
                 | Self::Scheduler
                 | Self::SchedulerRole
                 | Self::Auth
+                | Self::Plugin
         )
     }
 
@@ -212,6 +219,7 @@ impl Object {
             ),
             Self::BerthRole => ("Additions to a task role.", "对任务角色的补充。"),
             Self::Auth => ("Credentials of a registry.", "镜像仓库的登录信息。"),
+            Self::Plugin => ("Something that is done beside the commands.", "命令之外执行的操作。"),
         };
         Help { english, chinese }
     }

@@ -1,7 +1,9 @@
 //! Version 2.
 
+use super::berth::PLUGINS_HELP;
 use super::{
-    JobField, Key, Kind, MAX_AMOUNT, MAX_UNITS, MIN_MEMORY, Object, RETRIES, RoleField, TASKS,
+    JobField, Key, Kind, MAX_AMOUNT, MAX_UNITS, MIN_MEMORY, Object, PLUGINS, RETRIES, RoleField,
+    TASKS,
 };
 
 pub(super) const JOB: &[Key] = &[
@@ -192,6 +194,12 @@ pub(super) const DEFAULTS: &[Key] = &[
 pub(super) const EXTRAS: &[Key] = &[
     Key::new("hivedScheduler", Kind::One(Object::Scheduler))
         .help("Priority and GPU types.", "优先级和 GPU 型号。"),
+    Key::new(PLUGINS, Kind::List(Object::Plugin)).help(PLUGINS_HELP.english, PLUGINS_HELP.chinese),
+    Key::new("gangAllocation", Kind::Flag).default("true").help(
+        "All tasks start together. `false` is taken, but not used here; tasks are started again \
+         by themselves either way.",
+        "所有任务一起启动。接受 `false`，但此处不使用；任务总是可以单独重新启动。",
+    ),
     Key::new("berth", Kind::One(Object::Berth))
         .help("What the rest of the notation has no word for.", "其余部分无法表达的内容。"),
 ];

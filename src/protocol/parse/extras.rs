@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use super::parts;
 use super::reader::{Field, Fields, Reader, nearest};
-use crate::document::{Value, shorten};
-use crate::fields::{HIVED, Object};
+use crate::document::{Entry, Node, Value, shorten};
+use crate::fields::{HIVED, Object, PLUGINS};
 use crate::ids::{GpuType, JobName, RoleName};
 use crate::secrets::Secrets;
 use crate::spec::{
@@ -23,6 +23,8 @@ pub(crate) struct Known<'d> {
     pub(crate) roles: Vec<&'d str>,
     /// All tasks, where every role says its number.
     pub(crate) tasks: Option<u32>,
+    /// The runtime plugins that are kept.
+    pub(crate) plugins: Vec<serde_json::Value>,
 }
 
 /// What `extras` says.
@@ -69,12 +71,32 @@ pub(crate) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>, known: &Known
             read_berth(reader, &field, known, &mut extras);
             continue;
         }
+        if entry.key == PLUGINS {
+            if !known.plugins.is_empty() {
+                extras.kept.insert(entry.key.clone(), known.plugins.clone().into());
+            }
+            continue;
+        }
+        if asks_in_vain(&entry.key, field.node) {
+            reader.not_used(field.path.clone());
+        }
         let hived = HIVED.contains(&entry.key.as_str());
         if !(hived && read_hived(reader, &field, known, &mut extras)) {
             extras.kept.insert(entry.key.clone(), field.node.to_json());
         }
     }
     extras
+}
+
+/// Whether a part that is kept asks for something that is not done here.
+fn asks_in_vain(key: &str, node: &Node) -> bool {
+    let is_true = |entry: &Entry| entry.node.value == Value::Bool(true);
+    match (key, &node.value) {
+        ("gangAllocation", value) => *value == Value::Bool(false),
+        ("storages", Value::List(items)) => !items.is_empty(),
+        ("jobStatusChangeNotification", Value::Map(entries)) => entries.iter().any(is_true),
+        _ => false,
+    }
 }
 
 /// Reads the scheduler's part; true when the spec says all of it, so that nothing need be kept.

@@ -45,6 +45,10 @@ impl<'d> Field<'d> {
 
     /// The last word of the path, as a message names it.
     pub(crate) fn name(&self) -> &str {
+        let odd = self.path.strip_suffix("\"]").and_then(|path| path.rsplit_once("[\""));
+        if let Some((_, name)) = odd {
+            return name;
+        }
         self.path.rsplit_once('.').map_or(&self.path, |(_, name)| name)
     }
 }

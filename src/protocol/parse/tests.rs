@@ -5,6 +5,7 @@ mod bad;
 mod good;
 mod mistakes;
 mod mutated;
+mod plugins;
 
 /// How many inputs a property is tried with: so many, or as many as `BERTH_CASES` says.
 fn cases(usual: u32) -> u32 {

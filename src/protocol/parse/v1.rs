@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::reader::{Fields, Reader};
-use super::{extras, extras::Known, parts};
+use super::{extras, extras::Known, parts, plugins, plugins::Plugins};
 use crate::document::{Node, Value};
 use crate::fields::Object;
 use crate::ids::{JobName, RoleName, VirtualClusterName};
@@ -23,8 +23,11 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     let name = name.and_then(|field| reader.name(&field, JobName::try_from));
     let image = reader.required(root, "image", "an image reference");
     let image = image.and_then(|field| parts::image(reader, &field));
-    let (roles, tasks) = read_roles(reader, root, image.as_deref().unwrap_or_default());
-    let known = Known { roles: role_names(root), tasks };
+    let names = role_names(root);
+    let plugins = plugins::read(reader, root, &names, &|_, _, text| Some(text.to_owned()));
+    let image = image.unwrap_or_default();
+    let (roles, tasks) = read_roles(reader, root, &image, &plugins);
+    let known = Known { roles: names, tasks, plugins: plugins.kept };
     let extras = extras::read(reader, root, &known);
     let kill_all = root.given(KILL_ALL);
     let kill_all = kill_all.and_then(|field| extras::kill_all(reader, &field, &known));
@@ -86,6 +89,7 @@ fn read_roles<'d>(
     reader: &mut Reader<'d>,
     root: &Fields<'d>,
     image: &str,
+    plugins: &Plugins<'d>,
 ) -> (Vec<TaskRole>, Option<u32>) {
     let allowed = "a list of task roles, at least one";
     let Some(field) = reader.required(root, "taskRoles", allowed) else {
@@ -103,7 +107,7 @@ fn read_roles<'d>(
         let count = reader.required(&fields, "taskNumber", AT_LEAST_ONE);
         let count = count.and_then(|field| reader.count(&field, 1, parts::MAX_TASKS.into()));
         counts.push(count);
-        roles.extend(read_role(reader, &fields, count, image, &mut seen));
+        roles.extend(read_role(reader, &fields, count, (image, plugins), &mut seen));
     }
     (roles, parts::total(reader, &field, &counts))
 }
@@ -112,7 +116,7 @@ fn read_role<'d>(
     reader: &mut Reader<'d>,
     fields: &Fields<'d>,
     count: Option<u32>,
-    image: &str,
+    (image, plugins): (&str, &Plugins<'d>),
     seen: &mut HashMap<RoleName, String>,
 ) -> Option<TaskRole> {
     let name = reader.required(fields, "name", RoleName::ALLOWED);
@@ -131,7 +135,9 @@ fn read_role<'d>(
     let command = reader.required(fields, "command", "a shell command");
     let command = command.and_then(|field| {
         let text = reader.text(&field)?;
-        parts::command(reader, &field, &text)
+        let own = parts::command(reader, &field, &text)?;
+        let name = name.as_ref().map_or("", RoleName::as_str);
+        plugins.around(reader, &field, (name, &[]), own, &|_, _, text| Some(text.to_owned()))
     });
     let completion = Completion {
         min_failed: limit(reader, fields, "minFailedTaskCount", count, Some(1)),

@@ -7,7 +7,7 @@ mod rendering;
 use self::prerequisite::{Kind, Prerequisites};
 use self::rendering::Scope;
 use super::reader::{Field, Fields, Reader, nearest};
-use super::{extras, extras::Known, parts, v1};
+use super::{extras, extras::Known, parts, plugins, plugins::Plugins, v1};
 use crate::document::{Node, Value, shorten};
 use crate::fields::Object;
 use crate::ids::{JobName, PortLabel, RoleName, VirtualClusterName};
@@ -27,6 +27,7 @@ struct Job<'d> {
     parameters: Option<&'d Node>,
     secrets: Secrets,
     deployment: Option<Fields<'d>>,
+    plugins: Plugins<'d>,
 }
 
 pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(JobSpec, Secrets)> {
@@ -38,14 +39,17 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
         parameters: root.given("parameters").and_then(|f| reader.map(&f).map(|_| f.node)),
         secrets: extras::secrets(reader, root),
         deployment: None,
+        plugins: Plugins::default(),
     };
+    let keys = role_keys(root);
+    job.plugins = read_plugins(reader, root, &keys, &job);
     let defaults = root.given("defaults").and_then(|f| reader.object(&f, Object::Defaults));
     job.deployment = deployment::chosen(reader, root, defaults.as_ref());
     let virtual_cluster = defaults.as_ref().and_then(|d| d.given("virtualCluster"));
     let virtual_cluster =
         virtual_cluster.and_then(|f| reader.name(&f, VirtualClusterName::try_from));
     let (roles, tasks) = read_roles(reader, root, &job);
-    let known = Known { roles: role_keys(root), tasks };
+    let known = Known { roles: keys, tasks, plugins: std::mem::take(&mut job.plugins.kept) };
     let extras = extras::read(reader, root, &known);
     let mut spec = JobSpec {
         description: root.given("description").and_then(|f| reader.text(&f)),
@@ -88,6 +92,19 @@ fn read_name<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<JobName> 
         return None;
     }
     Some(name)
+}
+
+fn read_plugins<'d>(
+    reader: &mut Reader<'d>,
+    root: &Fields<'d>,
+    keys: &[&str],
+    job: &Job<'d>,
+) -> Plugins<'d> {
+    let scope = Scope::of_job();
+    let render = |reader: &mut Reader<'d>, field: &Field<'d>, text: &str| {
+        rendering::render(reader, field, text, &scope, job)
+    };
+    plugins::read(reader, root, keys, &render)
 }
 
 fn role_keys<'d>(root: &Fields<'d>) -> Vec<&'d str> {
@@ -167,9 +184,9 @@ fn read_role<'d>(
     let shm_mb = v1::shared_memory(reader, &options, "shmMB", memory_mb, DEFAULT_SHM);
     let completion = read_completion(reader, fields, instances);
     let task_retries = parts::retries(reader, fields, "taskRetryCount");
-    job.prerequisites.check_listed(reader, fields);
+    let needed = job.prerequisites.needed(reader, fields);
     let scope = Scope::of_role(reader, fields, job);
-    let command = deployment::command(reader, key, fields, job, &scope);
+    let command = deployment::command(reader, key, fields, job, (&scope, &needed));
     let (resources, ports) = resources?;
     Some(TaskRole {
         name: name?,

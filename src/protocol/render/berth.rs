@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::tree::{Map, Tree};
-use crate::fields::{Field, HIVED, JobField, Notation, Object};
+use crate::fields::{Field, HIVED, JobField, Notation, Object, PLUGINS};
 use crate::ids::GpuType;
 use crate::secrets::MASK;
 use crate::spec::{JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit};
@@ -45,13 +45,22 @@ impl Kept {
     }
 }
 
-/// `extras` with its additions; role names of the scheduler's part replaced by keys of the file.
-pub(super) fn extras(spec: &JobSpec, keys: &[String], additions: Vec<(String, Tree)>) -> Tree {
+/// `extras` with its additions; role names of the scheduler's part replaced by keys of the file, texts
+/// of plugins written by `text`.
+pub(super) fn extras(
+    spec: &JobSpec,
+    keys: &[String],
+    additions: Vec<(String, Tree)>,
+    text: &dyn Fn(&str) -> String,
+) -> Tree {
     let mut entries: Vec<(String, Tree)> = Vec::new();
     for (key, value) in &spec.extras {
         let mut tree = Tree::of_json(value);
         if HIVED.contains(&key.as_str()) {
             rename_roles(&mut tree, spec, keys);
+        }
+        if key == PLUGINS {
+            tree.change_texts(text);
         }
         entries.push((key.clone(), tree));
     }

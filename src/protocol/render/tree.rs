@@ -34,6 +34,16 @@ impl Tree {
         }
     }
 
+    /// Puts another text in the place of each, keys left as they are.
+    pub(super) fn change_texts(&mut self, other: &dyn Fn(&str) -> String) {
+        match self {
+            Self::Null | Self::Bool(_) | Self::Number(_) => {}
+            Self::Text(text) => *text = other(text),
+            Self::List(items) => items.iter_mut().for_each(|item| item.change_texts(other)),
+            Self::Map(entries) => entries.iter_mut().for_each(|(_, item)| item.change_texts(other)),
+        }
+    }
+
     pub(super) fn of_json(value: &Json) -> Self {
         match value {
             Json::Null => Self::Null,

@@ -28,7 +28,7 @@ pub(super) fn tree(spec: &JobSpec) -> Tree {
     let mut extras = Map::default();
     extras.put_filled("berth", additions);
     let names: Vec<String> = spec.roles.iter().map(|role| role.name.to_string()).collect();
-    map.put_filled("extras", berth::extras(spec, &names, extras.into_entries()));
+    map.put_filled("extras", berth::extras(spec, &names, extras.into_entries(), &str::to_owned));
     map.done()
 }
 

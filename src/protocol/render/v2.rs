@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value as Json;
+
 use super::berth::{self, Kept};
 use super::tree::{Map, Tree};
-use crate::fields::Notation;
+use crate::fields::{Notation, PLUGINS};
 use crate::references;
 use crate::spec::{JobSpec, RetryLimit, TaskRole};
 
@@ -32,7 +34,8 @@ pub(super) fn tree(spec: &JobSpec) -> Tree {
     let mut defaults = Map::default();
     defaults.put("virtualCluster", Tree::text(&spec.virtual_cluster));
     map.put("defaults", defaults.done());
-    map.put_filled("extras", berth::extras(spec, &keys, additions(spec, &keys)));
+    let text = |text: &str| escape(text, spec);
+    map.put_filled("extras", berth::extras(spec, &keys, additions(spec, &keys), &text));
     map.done()
 }
 
@@ -190,11 +193,22 @@ fn role_additions(role: &TaskRole, key: &str, kept: &Kept) -> Tree {
 
 fn uses_tags(spec: &JobSpec) -> bool {
     let differs = |text: &str| escape(text, spec) != text;
-    spec.roles.iter().any(|role| {
-        let auth =
-            role.registry.iter().flat_map(|auth| [&auth.registry, &auth.user, &auth.password]);
-        differs(&role.command) || auth.into_iter().any(|text| differs(text))
-    })
+    let plugins = spec.extras.get(PLUGINS);
+    plugins.is_some_and(|plugins| any_text(plugins, &differs))
+        || spec.roles.iter().any(|role| {
+            let auth =
+                role.registry.iter().flat_map(|auth| [&auth.registry, &auth.user, &auth.password]);
+            differs(&role.command) || auth.into_iter().any(|text| differs(text))
+        })
+}
+
+fn any_text(value: &Json, is: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Json::String(text) => is(text),
+        Json::Array(items) => items.iter().any(|item| any_text(item, is)),
+        Json::Object(map) => map.values().any(|value| any_text(value, is)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
 }
 
 /// The text so written that reading it gives the text again: what looks like a reference and is

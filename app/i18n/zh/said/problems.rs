@@ -216,6 +216,18 @@ pub(super) const PROBLEMS: &[Saying] = &[
         "the password of image {} is written in clear: put it under secrets and write {} in its place",
         "镜像 {0} 的密码以明文写出：请放入 secrets，并在此处写 {1}",
     ),
+    ("the plugin {} is not available here", "此处没有插件 {0}"),
+    (
+        "cmd or ssh, or failurePolicy: ignore to go on without it",
+        "cmd 或 ssh；或写 failurePolicy: ignore，不使用该插件",
+    ),
+    ("{} is not a failure policy", "{0} 不是失败策略"),
+    ("{} is not an event", "{0} 不是事件"),
+    (
+        "callbacks are given beside preCommands or postCommands",
+        "同时给出了 callbacks 和 preCommands 或 postCommands",
+    ),
+    ("only one of the two forms", "只能使用两种写法之一"),
     ("not used here: {}", "此处不使用：{0}"),
     ("not used here: {} (and {} more)", "此处不使用：{0}（另有 {1} 处）"),
     ("there are two secrets {}", "有两个名为 {0} 的机密数据"),

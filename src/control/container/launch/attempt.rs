@@ -19,9 +19,8 @@ use super::error::LaunchError;
 use super::once::Once;
 use crate::container::code::{self, LookError};
 use crate::container::folders::{self, Wanted};
-use crate::container::{guest, public_keys, registry};
+use crate::container::{guest, public_keys, registry, secrets};
 use crate::known::active::Active;
-use crate::secrets::sealing;
 use crate::shared::{Shared, lock};
 
 /// Tasks of a job for which a launch takes one more unit of room: what its environment takes on the
@@ -58,7 +57,7 @@ pub(crate) struct Attempt {
 /// What never changes, read and made once.
 #[derive(Debug)]
 pub(super) struct Read {
-    secrets: Secrets,
+    pub(super) secrets: Secrets,
     pub(super) env: Arc<[(String, String)]>,
     /// The roles' commands, with the secrets in them.
     pub(super) commands: Vec<Arc<str>>,
@@ -160,25 +159,13 @@ impl Attempt {
     }
 
     async fn read_now(&self, shared: &Shared) -> Result<Arc<Read>, LaunchError> {
-        let secrets = self.secrets(shared).await?;
+        let secrets = secrets::of_job(shared, &self.spec, (self.job, &self.key)).await?;
+        let secrets = secrets.ok_or(LaunchError::Sealed)?;
         let command = |role: &TaskRole| protocol::secrets::fill(&role.command, &secrets);
         let commands = self.spec.roles.iter().map(|role| command(role).into()).collect();
         let env = environment::of_job(&self.facts(shared), &self.places).into();
         let peers = guest::peers(&self.spec, &self.places);
         Ok(Arc::new(Read { secrets, env, commands, peers }))
-    }
-
-    async fn secrets(&self, shared: &Shared) -> Result<Secrets, LaunchError> {
-        if self.spec.secrets.is_empty() {
-            return Ok(Secrets::default());
-        }
-        let sealed = database::secrets::of_job(shared.database.read(), self.job).await?;
-        let opened = sealed.into_iter().map(|(name, bytes)| {
-            let context = sealing::context(&self.key, &name);
-            let text = shared.seal.unseal(&context, &bytes).map(|text| (name, text));
-            text.ok_or(LaunchError::Sealed)
-        });
-        opened.collect()
     }
 
     /// The owner's public keys, read anew when any have changed.

@@ -112,7 +112,7 @@ fn told(
     let attempt = &launch.attempt;
     let job = (attempt.job, &attempt.key, attempt.spec.as_ref());
     let command = read.commands.get(launch.task.role as usize)?.to_string();
-    let of_job = public_keys::of_job(&attempt.spec, &role.name);
+    let of_job = public_keys::of_job(&attempt.spec, &role.name, &read.secrets);
     let admitted = [admitted.lines.as_slice(), &of_job].concat();
     let (seal, installation) = (&launch.shared.seal, launch.shared.installation.as_str());
     let run = (&launch.task, launch.epoch);

@@ -6,13 +6,16 @@ use std::sync::Arc;
 use api::{Actor, Error, ErrorCode, Result};
 use protocol::document::Document;
 use protocol::environment::{self, JobFacts};
+use protocol::fields::JobField;
 use protocol::ids::{JobId, JobKey, JobName};
 use protocol::problem::Problem;
+use protocol::secrets::Secrets;
 use protocol::spec::{Dialect, JobSpec};
 use protocol::wait::WaitReason;
 use scheduler::Admission;
 use storage::{EntryKind, StorageError};
 
+use self::places::Places;
 use crate::accounts::rights::Usable;
 use crate::container::code;
 use crate::container::images;
@@ -25,14 +28,16 @@ use crate::known::queue::request;
 use crate::ops::virtual_clusters;
 use crate::shared::Shared;
 
+mod places;
+
 /// The output folder that nobody else can have.
 const OWN_OUTPUT: &str = "$PAI_DEFAULT_FS_URI/Output/$PAI_USER_NAME/$PAI_JOB_NAME";
 
 /// Why a valid job file is refused.
 #[derive(Debug)]
 pub(super) struct Refusal {
-    /// The path of the field it is about, in the words of version 1.
-    field: &'static str,
+    /// The paths where a file may say what it is about, the likeliest first.
+    paths: Vec<String>,
     pub(super) error: Error,
     /// Set when it could never start, whatever the load.
     pub(super) never: Option<WaitReason>,
@@ -40,15 +45,23 @@ pub(super) struct Refusal {
 
 impl Refusal {
     /// The refusal as a problem of the text it is about.
-    pub(super) fn located(self, text: &str) -> Problem {
-        let keys: Vec<_> = self.field.split('.').collect();
-        let places = [keys.clone(), [vec!["defaults"], keys].concat()];
+    pub(super) fn located(&self, text: &str) -> Problem {
         let document = Document::read(text).ok();
         let found = document.and_then(|document| {
-            places.iter().find_map(|keys| Some((keys.join("."), document.position(keys)?)))
+            self.paths.iter().find_map(|path| Some((path.clone(), document.position(path)?)))
         });
         let (path, (line, column)) = found.unwrap_or_else(|| (String::new(), (1, 1)));
-        Problem { path, line, column, message: self.error.message, allowed: String::new() }
+        let message = self.error.message.clone();
+        Problem { path, line, column, message, allowed: String::new() }
+    }
+
+    /// The error, with its place in the text where that is to blame.
+    pub(super) fn about(self, text: &str) -> Error {
+        if self.error.is_ours() {
+            return self.error;
+        }
+        let problems = vec![self.located(text)];
+        Error { problems, ..self.error }
     }
 }
 
@@ -56,39 +69,48 @@ pub(super) async fn check(
     shared: &Shared,
     actor: &Actor,
     spec: &JobSpec,
+    secrets: &Secrets,
 ) -> std::result::Result<(), Refusal> {
-    let refused = |field: &'static str| move |error| Refusal { field, error, never: None };
-    free_of_users(shared, &spec.name).await.map_err(refused("jobName"))?;
+    let places = Places::of(spec);
+    let refused = |paths: Vec<String>| move |error| Refusal { paths, error, never: None };
+    free_of_users(shared, &spec.name).await.map_err(refused(places.job(JobField::Name)))?;
     let cluster = shared.cluster();
-    let name = &spec.virtual_cluster;
-    let settings = cluster.virtual_cluster(name);
-    let settings = settings
-        .ok_or_else(|| virtual_clusters::missing(name))
-        .map_err(refused("virtualCluster"))?;
-    let usable =
-        Usable::by(shared, actor).await.map_err(database).map_err(refused("virtualCluster"))?;
-    if !usable.admits(settings) {
-        let message = format!("{} may not use the virtual cluster {name}", actor.user);
-        let error = Error::new(ErrorCode::ForbiddenUserError, message);
-        return Err(refused("virtualCluster")(error));
+    usable(shared, actor, spec, &cluster)
+        .await
+        .map_err(refused(places.job(JobField::VirtualCluster)))?;
+    public_keys::check(spec, secrets).map_err(refused(places.plugins()))?;
+    for (at, role) in spec.roles.iter().enumerate() {
+        let admitted = images::admit(shared, actor, &role.image).await;
+        admitted.map_err(refused(places.image(at)))?;
     }
-    public_keys::check(spec).map_err(refused("extras"))?;
-    for role in &spec.roles {
-        images::admit(shared, actor, &role.image).await.map_err(refused("image"))?;
-    }
-    let admission = admission(&cluster).await.map_err(refused("taskRoles"))?;
+    let admission = admission(&cluster).await.map_err(refused(Vec::new()))?;
     admission.admit(&request(spec, &actor.user)).map_err(|reason| {
         let error = Error::new(ErrorCode::ImpossibleRequestError, reason.to_string());
-        Refusal { never: Some(reason.clone()), ..refused(asked_in(&reason))(error) }
+        Refusal { never: Some(reason.clone()), ..refused(places.never(&reason))(error) }
     })?;
-    for (field, path) in
-        [("authFile", &spec.auth_file), ("dataDir", &spec.data_dir), ("codeDir", &spec.code_dir)]
-    {
+    for (name, field, path) in [
+        ("authFile", JobField::AuthFile, &spec.auth_file),
+        ("dataDir", JobField::DataDir, &spec.data_dir),
+        ("codeDir", JobField::CodeDir, &spec.code_dir),
+    ] {
         if let Some(path) = path {
-            exists(shared, actor, spec, field, path).await.map_err(refused(field))?;
+            let found = exists(shared, actor, spec, name, path).await;
+            found.map_err(refused(places.job(field)))?;
         }
     }
     Ok(())
+}
+
+/// Refuses a virtual cluster that is not there or not the actor's to use.
+async fn usable(shared: &Shared, actor: &Actor, spec: &JobSpec, cluster: &Cluster) -> Result<()> {
+    let name = &spec.virtual_cluster;
+    let settings = cluster.virtual_cluster(name);
+    let settings = settings.ok_or_else(|| virtual_clusters::missing(name))?;
+    if Usable::by(shared, actor).await.map_err(database)?.admits(settings) {
+        return Ok(());
+    }
+    let message = format!("{} may not use the virtual cluster {name}", actor.user);
+    Err(Error::new(ErrorCode::ForbiddenUserError, message))
 }
 
 /// What tells whether a job could ever start.
@@ -111,12 +133,6 @@ async fn free_of_users(shared: &Shared, name: &JobName) -> Result<()> {
         "{name} reads as the address of a job of the user {user}: choose a name without {user}~"
     );
     Err(Error::new(ErrorCode::InvalidParametersError, message))
-}
-
-/// Where a job file asks for what can never be had.
-fn asked_in(reason: &WaitReason) -> &'static str {
-    let WaitReason::NodesAbsent { wanted } = reason else { return "taskRoles" };
-    if wanted.names.is_empty() { "extras.berth.nodeLabels" } else { "extras.berth.nodes" }
 }
 
 async fn exists(

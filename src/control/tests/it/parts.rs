@@ -136,6 +136,7 @@ async fn a_node_shares_its_gpus_only_where_it_is_allowed() {
         let error = backend.jobs.submit(&admin(), submission).await.unwrap_err();
         assert_eq!(error.code, ErrorCode::ImpossibleRequestError);
         assert!(error.message.contains("no node shares its GPUs"), "{}", error.message);
+        assert!(error.problems[0].path.ends_with("gpuNumber"), "{:?}", error.problems);
     };
     refused().await;
     set_sharing(&control, &node, true).await;

@@ -352,7 +352,7 @@ const KNOWN_REFERENCES: &str = "$secrets.docker_password, $secrets.github_token,
     $output.protocolVersion, $output.name, $output.type, $output.version, $output.contributor, \
     $output.description, $output.uri, $data.protocolVersion, $data.name";
 
-const OF_V2: [Bad; 25] = [
+const OF_V2: [Bad; 27] = [
     bad(
         "name: tensorflow_cifar10\n",
         "name: ‸tensor.flow\n",
@@ -510,6 +510,21 @@ const OF_V2: [Bad; 25] = [
         "extras.hivedScheduler.taskRoles.worker.pinnedCellId",
         "a GPU type and a reservation are given for the same role",
         "only one of gpuType, skuType, reservationId, pinnedCellId",
+    ),
+    bad(
+        "defaults:",
+        "extras:\n  com.microsoft.pai.runtimeplugin:\n  - plugin: ‸git\ndefaults:",
+        "extras[\"com.microsoft.pai.runtimeplugin\"][0].plugin",
+        "the plugin \"git\" is not available here",
+        "cmd or ssh, or failurePolicy: ignore to go on without it",
+    ),
+    bad(
+        "defaults:",
+        "extras:\n  com.microsoft.pai.runtimeplugin:\n  - plugin: cmd\n    failurePolicy: \
+         ‸never\ndefaults:",
+        "extras[\"com.microsoft.pai.runtimeplugin\"][0].failurePolicy",
+        "\"never\" is not a failure policy",
+        "fail, ignore",
     ),
     bad(
         "jobRetryCount: 1\n",

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::parts;
+use super::super::plugins::Around;
 use super::super::reader::{Field, Fields, Reader};
 use super::rendering::{self, Scope};
 use super::{Job, not_found, role_keys};
@@ -68,13 +69,14 @@ fn lines<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>, key: &str) -> Vec<(Fi
     list.into_iter().filter_map(|item| reader.text(&item).map(|text| (item, text))).collect()
 }
 
-/// The commands of a role between those of the chosen deployment, references rendered.
+/// The commands of a role between those of the chosen deployment, references rendered, and those of
+/// plugins around them.
 pub(super) fn command<'d>(
     reader: &mut Reader<'d>,
     key: &str,
     role: &Fields<'d>,
     job: &Job<'d>,
-    scope: &Scope<'d>,
+    (scope, needed): (&Scope<'d>, &[Around<'d>]),
 ) -> Option<String> {
     let field = reader.required(role, "commands", "a list of shell commands, at least one")?;
     let commands = lines(reader, role, "commands");
@@ -85,22 +87,19 @@ pub(super) fn command<'d>(
         let path = format!("{}.{list}", around.as_ref()?.path);
         Some(Field { node, path })
     };
-    let mut texts = Vec::new();
-    let mut push = |reader: &mut Reader<'d>, (field, text): (Field<'d>, String)| {
-        let text = rendering::render(reader, &field, &text, scope, job);
-        texts.extend(text.map(|text| text.trim().to_owned()));
+    let render = |reader: &mut Reader<'d>, field: &Field<'d>, text: &str| {
+        rendering::render(reader, field, text, scope, job)
     };
-    for item in silent(around("preCommands")) {
-        push(reader, item);
-    }
-    for item in commands {
-        push(reader, item);
-    }
-    for item in silent(around("postCommands")) {
-        push(reader, item);
-    }
+    let before = silent(around("preCommands")).into_iter();
+    let all = before.chain(commands).chain(silent(around("postCommands")));
+    let texts: Vec<Option<String>> =
+        all.map(|(field, text)| render(reader, &field, &text)).collect();
+    // What is wrong with a reference has been told; that nothing is left without it is no mistake.
+    let texts: Option<Vec<String>> = texts.into_iter().collect();
+    let mut texts: Vec<String> = texts?.iter().map(|text| text.trim().to_owned()).collect();
     texts.retain(|text| !text.is_empty());
-    parts::command(reader, &field, &texts.join("\n"))
+    let command = parts::command(reader, &field, &texts.join("\n"))?;
+    job.plugins.around(reader, &field, (key, needed), command, &render)
 }
 
 /// The texts of a list that has been checked before.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::super::plugins::{self, Around};
 use super::super::reader::{Field, Fields, Reader};
 use super::super::{extras, parts};
 use super::{Job, not_found, rendering};
@@ -36,6 +37,7 @@ impl Kind {
 pub(super) struct Prerequisite<'d> {
     kind: Kind,
     name: String,
+    path: String,
     pub(super) node: &'d Node,
     /// The image, for an image.
     pub(super) uri: Option<String>,
@@ -43,23 +45,36 @@ pub(super) struct Prerequisite<'d> {
 }
 
 #[derive(Default)]
-pub(super) struct Prerequisites<'d>(Vec<Prerequisite<'d>>);
+pub(super) struct Prerequisites<'d> {
+    all: Vec<Prerequisite<'d>>,
+    /// Names of those that something is wrong with, which has been told.
+    lost: Vec<&'d str>,
+}
 
 impl<'d> Prerequisites<'d> {
     pub(super) fn read(reader: &mut Reader<'d>, root: &Fields<'d>) -> Self {
         let list = root.given("prerequisites").and_then(|field| reader.list(&field));
         let mut seen = HashSet::new();
-        let mut found = Vec::new();
+        let (mut all, mut lost) = (Vec::new(), Vec::new());
         for item in list.unwrap_or_default() {
-            let Some((prerequisite, name)) = read_one(reader, &item) else { continue };
+            let Some((prerequisite, name)) = read_one(reader, &item) else {
+                lost.extend(written_name(item.node));
+                continue;
+            };
             if !seen.insert((prerequisite.kind, prerequisite.name.clone())) {
                 let kind = prerequisite.kind.word();
                 let message = format!("there are two {kind} prerequisites {:?}", prerequisite.name);
                 reader.wrong(&name, message, "each name once for a type");
             }
-            found.push(prerequisite);
+            all.push(prerequisite);
         }
-        Self(found)
+        Self { all, lost }
+    }
+
+    /// The one of a kind, where there is just one.
+    pub(super) fn only(&self, kind: Kind) -> Option<&Prerequisite<'d>> {
+        let mut of_kind = self.all.iter().filter(|p| p.kind == kind);
+        of_kind.next().filter(|_| of_kind.next().is_none())
     }
 
     /// The prerequisite of a kind that a role names.
@@ -70,9 +85,9 @@ impl<'d> Prerequisites<'d> {
         kind: Kind,
     ) -> Option<&Prerequisite<'d>> {
         let name = reader.text(field)?;
-        let mut of_kind = self.0.iter().filter(move |p| p.kind == kind);
+        let mut of_kind = self.all.iter().filter(move |p| p.kind == kind);
         let found = of_kind.clone().find(|p| p.name == name);
-        if found.is_none() {
+        if found.is_none() && !self.lost.contains(&name.as_str()) {
             let what = format!("the {} prerequisite", kind.word());
             let names: Vec<&str> = of_kind.by_ref().map(|p| p.name.as_str()).collect();
             not_found(reader, field.place(), &what, &name, names.into_iter());
@@ -80,16 +95,31 @@ impl<'d> Prerequisites<'d> {
         found
     }
 
-    /// Checks the names under `prerequisites` of a role.
-    pub(super) fn check_listed(&self, reader: &mut Reader<'d>, role: &Fields<'d>) {
+    /// Checks the names under `prerequisites` of a role; what the plugins of these do for it.
+    pub(super) fn needed(&self, reader: &mut Reader<'d>, role: &Fields<'d>) -> Vec<Around<'d>> {
         let list = role.given("prerequisites").and_then(|field| reader.list(&field));
+        let mut needed = Vec::new();
         for item in list.unwrap_or_default() {
             let Some(name) = reader.text(&item) else { continue };
-            if !self.0.iter().any(|p| p.name == name) {
-                let names = self.0.iter().map(|p| p.name.as_str());
+            let found: Vec<_> = self.all.iter().filter(|p| p.name == name).collect();
+            if found.is_empty() && !self.lost.contains(&name.as_str()) {
+                let names = self.all.iter().map(|p| p.name.as_str());
                 not_found(reader, item.place(), "the prerequisite", &name, names);
             }
+            for Prerequisite { node, path, .. } in found {
+                let field = Field { node: *node, path: path.clone() };
+                let fields = reader.map(&field);
+                needed.extend(fields.and_then(|f| plugins::of_prerequisite(reader, &f)));
+            }
         }
+        needed
+    }
+}
+
+fn written_name(item: &Node) -> Option<&str> {
+    match &item.get("name")?.value {
+        Value::Text(name) => Some(name.as_str()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
     }
 }
 
@@ -131,7 +161,8 @@ fn read_one<'d>(
     if let Some(auth) = &auth {
         extras::registry(reader, auth);
     }
-    let prerequisite = Prerequisite { kind: kind?, name: name?, node: item.node, uri, auth };
+    let (node, path) = (item.node, item.path.clone());
+    let prerequisite = Prerequisite { kind: kind?, name: name?, path, node, uri, auth };
     Some((prerequisite, name_field?))
 }
 

@@ -23,7 +23,11 @@ impl<'d> Scope<'d> {
     pub(super) fn of_role(reader: &mut Reader<'d>, role: &Fields<'d>, job: &Job<'d>) -> Self {
         let (mut own, mut lost) = (Vec::new(), Vec::new());
         for kind in [Kind::Script, Kind::Output, Kind::Data] {
-            let Some(field) = role.given(kind.word()) else { continue };
+            let Some(field) = role.given(kind.word()) else {
+                // Where there is just one of the kind, it is clear which is meant.
+                own.extend(job.prerequisites.only(kind).map(|found| (kind.word(), found.node)));
+                continue;
+            };
             match job.prerequisites.find(reader, &field, kind) {
                 Some(found) => own.push((kind.word(), found.node)),
                 None => lost.push(kind.word()),

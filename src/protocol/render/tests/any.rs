@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
+use serde_json::json;
 
 use crate::amount::Amount;
 use crate::ids::{GpuType, JobName, NodeName, PortLabel, RoleName, VirtualClusterName};
@@ -174,7 +175,24 @@ fn extras() -> impl Strategy<Value = serde_json::Map<String, serde_json::Value>>
             btree_map(text(), inner, 0..3).prop_map(|map| Json::Object(map.into_iter().collect())),
         ]
     });
-    btree_map(text(), value, 0..3).prop_map(|map| map.into_iter().collect())
+    let others = btree_map(text(), value, 0..3);
+    (others, option::of(plugins()), option::of(any::<bool>())).prop_map(
+        |(others, plugins, gang)| {
+            let plugins = plugins.map(|list| ("com.microsoft.pai.runtimeplugin".to_owned(), list));
+            let gang = gang.map(|gang| ("gangAllocation".to_owned(), Json::from(gang)));
+            others.into_iter().chain(plugins).chain(gang).collect()
+        },
+    )
+}
+
+/// The plugins that stay in `extras`.
+fn plugins() -> impl Strategy<Value = serde_json::Value> {
+    let ssh = (text(), any::<bool>()).prop_map(|(value, jobssh)| {
+        let parameters =
+            json!({ "jobssh": jobssh, "userssh": { "type": "custom", "value": value } });
+        json!({ "plugin": "ssh", "parameters": parameters })
+    });
+    vec(ssh, 1..3).prop_map(serde_json::Value::from)
 }
 
 fn nodes() -> impl Strategy<Value = NodeWish> {

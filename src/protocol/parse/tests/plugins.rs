@@ -1,0 +1,179 @@
+use crate::parse::{Parsed, parse};
+use crate::problem::Problem;
+
+/// A job of two roles with these plugins and this among its prerequisites.
+fn job(prerequisite: &str, plugins: &str) -> String {
+    let role = |name: &str, more: &str| {
+        format!(
+            "  {name}:\n    dockerImage: i\n{more}    resourcePerInstance: {{cpu: 1, memoryMB: 100, gpu: \
+             0}}\n    commands: [run {name}]\n"
+        )
+    };
+    format!(
+        "protocolVersion: 2\nname: a\ntype: job\nprerequisites:\n- {{name: i, type: dockerimage, uri: \
+         u/i}}\n{prerequisite}parameters: {{where: /mnt}}\nsecrets: {{key: s3cret}}\ntaskRoles:\n{}{}\
+         extras:\n  com.microsoft.pai.runtimeplugin:\n{plugins}",
+        role("ps_server", if prerequisite.is_empty() { "" } else { "    prerequisites: [p]\n" }),
+        role("worker", ""),
+    )
+}
+
+fn read(text: &str) -> Parsed {
+    parse(text).unwrap_or_else(|problems| panic!("{text}\n{problems:?}"))
+}
+
+fn commands(text: &str) -> [String; 2] {
+    let roles = read(text).spec.roles;
+    [roles[0].command.clone(), roles[1].command.clone()]
+}
+
+fn problems(text: &str) -> Vec<Problem> {
+    parse(text).map(|parsed| parsed.spec).expect_err("a file with a mistake in it")
+}
+
+const AFTER: &str = "berth_code=$?\n[ $berth_code = 0 ] || exit $berth_code";
+
+#[test]
+fn commands_of_plugins_stand_around_those_of_their_roles() {
+    let text = job(
+        "",
+        "  - plugin: cmd\n    parameters: {preCommands: [\"ls <% $parameters.where %>\", use <% \
+         $secrets.key %>], postCommands: [bye]}\n    taskroles: [psserver]\n  - plugin: cmd\n    \
+         failurePolicy: ignore\n    parameters:\n      callbacks:\n      - {event: taskStarts, \
+         commands: [hello]}\n",
+    );
+    let ps = format!(
+        "set -e\nls /mnt\nuse <% $secrets.key %>\nset +e\nhello\n:\n(\nrun ps_server\n)\n{AFTER}\nset \
+         -e\nbye\nset +e"
+    );
+    assert_eq!(commands(&text), [ps, "hello\n:\nrun worker".to_owned()]);
+    let spec = read(&text).spec;
+    assert!(spec.extras.is_empty(), "they are in the commands: {:?}", spec.extras);
+    for written in [crate::render::to_json(&spec), crate::render::to_yaml(&spec)] {
+        assert_eq!(read(&written).spec.roles, spec.roles, "{written}");
+    }
+}
+
+#[test]
+fn commands_of_a_prerequisite_stand_around_those_of_who_needs_it() {
+    let prerequisite = "- {name: p, type: data, plugin: com.microsoft.pai.runtimeplugin.cmd, \
+                        preCommands: [mount], postCommands: [umount]}\n";
+    let text = job(prerequisite, "  - {plugin: cmd, parameters: {preCommands: [then]}}\n");
+    let ps = format!(
+        "set -e\nmount\nset +e\nset -e\nthen\nset +e\n(\nrun ps_server\n)\n{AFTER}\nset -e\numount\nset \
+         +e"
+    );
+    assert_eq!(commands(&text), [ps, "set -e\nthen\nset +e\nrun worker".to_owned()]);
+    let other = text.replace("runtimeplugin.cmd", "runtimeplugin.nfs");
+    assert_eq!(problems(&other)[0].message, "the plugin \"nfs\" is not available here");
+    let ignored = other.replace("preCommands: [mount]", "failurePolicy: ignore");
+    assert!(read(&ignored).warnings[0].contains("prerequisites[1].plugin"));
+}
+
+#[test]
+fn version_1_has_plugins_as_well() {
+    let plugin = r#"{"com.microsoft.pai.runtimeplugin": [{"plugin": "cmd",
+        "parameters": {"preCommands": ["hello <% $x %>"]}}]}"#;
+    let text = super::mistakes::SCM.replace("\"extras\": {}", &format!("\"extras\": {plugin}"));
+    let command = &read(&text).spec.roles[0].command;
+    assert_eq!(command, "set -e\nhello <% $x %>\nset +e\nnvidia-smi");
+}
+
+#[test]
+fn what_no_plugin_does_here_is_refused_by_its_name_unless_it_may_be_left_out() {
+    let place = "extras[\"com.microsoft.pai.runtimeplugin\"][0]";
+    for (plugin, name) in [
+        ("{plugin: git, parameters: {repo_uri: x}}", "git"),
+        ("{plugin: teamwise_storage, parameters: {storageConfigNames: [nfs]}}", "teamwise_storage"),
+        ("{plugin: unheard, failurePolicy: fail}", "unheard"),
+    ] {
+        let found = problems(&job("", &format!("  - {plugin}\n")));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].message, format!("the plugin {name:?} is not available here"));
+        assert_eq!(found[0].path, format!("{place}.plugin"));
+    }
+    for harmless in [
+        "{plugin: teamwise_storage}",
+        "{plugin: teamwise_storage, parameters: {storageConfigNames: []}}",
+    ] {
+        assert_eq!(read(&job("", &format!("  - {harmless}\n"))).warnings, Vec::<String>::new());
+    }
+    let ignored = job("", "  - {plugin: unheard, failurePolicy: ignore}\n");
+    assert_eq!(read(&ignored).warnings, [format!("not used here: {place}")]);
+    let barrier = job("", "  - {plugin: ssh, parameters: {jobssh: true, sshbarrier: true}}\n");
+    let barrier = read(&barrier);
+    assert_eq!(barrier.warnings, [format!("not used here: {place}.parameters.sshbarrier")]);
+    assert_eq!(barrier.spec.extras.len(), 1);
+}
+
+#[test]
+fn what_is_wrong_in_a_plugin_is_told_at_its_place() {
+    let begin = "extras[\"com.microsoft.pai.runtimeplugin\"]";
+    for (plugins, path, message) in [
+        ("    x: 1\n", "", "com.microsoft.pai.runtimeplugin is an object, not a list"),
+        (
+            "  - {plugin: cmd, taskroles: [other]}\n",
+            "[0].taskroles[0]",
+            "there is no task role \"other\"",
+        ),
+        ("  - {parameters: {}}\n", "[0].plugin", "plugin is missing"),
+        (
+            "  - {plugin: cmd, failurePolicy: maybe}\n",
+            "[0].failurePolicy",
+            "\"maybe\" is not a failure policy",
+        ),
+        (
+            "  - {plugin: cmd, parameters: {preCommands: [a], callbacks: []}}\n",
+            "[0].parameters.callbacks",
+            "callbacks are given beside preCommands or postCommands",
+        ),
+        (
+            "  - {plugin: cmd, parameters: {callbacks: [{event: taskFails, commands: [a]}]}}\n",
+            "[0].parameters.callbacks[0].event",
+            "\"taskFails\" is not an event",
+        ),
+        (
+            "  - {plugin: cmd, parameters: {preCommands: [<% $secrets.kay %>]}}\n",
+            "[0].parameters.preCommands[0]",
+            "the reference $secrets.kay is not known; did you mean $secrets.key?",
+        ),
+    ] {
+        let found = problems(&job("", plugins));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].path, format!("{begin}{path}"));
+        assert!(found[0].message.ends_with(message), "{}", found[0]);
+    }
+}
+
+#[test]
+fn what_is_asked_in_vain_is_named() {
+    let text = job("", "    []\n  gangAllocation: false\n  storages: [{name: nfs}]\n");
+    let warnings = read(&text).warnings;
+    assert_eq!(warnings, ["not used here: extras.gangAllocation, extras.storages"]);
+    let text = job("", "    []\n  gangAllocation: true\n  storages: []\n");
+    assert_eq!(read(&text).warnings, Vec::<String>::new());
+}
+
+#[test]
+fn the_cause_is_told_and_not_what_follows_from_it() {
+    let text = job("", "    []\n").replace("[run worker]", "[<% $data.uri %>]");
+    let found = problems(&text);
+    assert_eq!(found.len(), 1, "that the command is then empty is no mistake: {found:?}");
+    assert_eq!(found[0].message, "the reference $data.uri is not known");
+    let text = job("", "    []\n").replace("uri: u/i", "uri: \"u i\"");
+    let found = problems(&text);
+    assert_eq!((found.len(), found[0].path.as_str()), (1, "prerequisites[0].uri"), "{found:?}");
+    let text = job("", "    []\n").replace("type: dockerimage", "type: image");
+    let found = problems(&text);
+    assert_eq!((found.len(), found[0].path.as_str()), (1, "prerequisites[0].type"), "{found:?}");
+}
+
+#[test]
+fn the_only_data_of_a_job_is_that_of_each_role() {
+    let text = job("- {name: d, type: data, uri: [/mnt/d]}\n", "    []\n");
+    let text = text.replace("    prerequisites: [p]\n", "");
+    let text = text.replace("[run worker]", "[\"ls <% $data.uri[0] %>\"]");
+    assert_eq!(commands(&text)[1], "ls /mnt/d");
+    let two = text.replace("parameters:", "- {name: e, type: data, uri: [/mnt/e]}\nparameters:");
+    assert!(problems(&two)[0].message.starts_with("the reference $data.uri[0] is not known"));
+}
