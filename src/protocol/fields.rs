@@ -139,7 +139,9 @@ pub enum Kind {
     JobName,
     /// Name of a job without dots and tildes.
     PlainName,
-    /// Name of a role, or label of ports.
+    /// Name of a role.
+    RoleName,
+    /// Label of ports.
     DottedName,
     /// An image reference.
     Image,

@@ -120,11 +120,12 @@ name_type!(
     |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 );
 name_type!(
-    /// Name of a task role; it becomes part of environment variables and of `role-index` aliases.
-    /// Pattern of the documents: `^[A-Za-z0-9._~]+$`.
+    /// Name of a task role; it becomes part of environment variables and of `role-index` aliases, of
+    /// which the last hyphen is the one before the index. Pattern of the documents:
+    /// `^[A-Za-z0-9._~]+$`; only the earliest had hyphens as well, which files of others are refused.
     #[derive(PartialOrd, Ord)]
     RoleName, "task role name", max 64, "1 to 64 of A-Z a-z 0-9 . _ ~",
-    |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '~')
+    |c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '~' | '-')
 );
 name_type!(
     /// Label of a group of ports. Pattern of the documents: `^[A-Za-z0-9._~]+$`.
@@ -251,7 +252,8 @@ mod tests {
             assert_eq!(error.value, bad);
         }
         assert!(RoleName::new("ps_server").is_ok());
-        assert!(RoleName::new("ps-server").is_err(), "a hyphen would break role-index aliases");
+        assert!(RoleName::new("ps-server").is_ok(), "the earliest documents had hyphens");
+        assert!(PortLabel::new("my-port").is_err());
         assert!(serde_json::from_str::<UserName>("\"a~b\"").is_err());
     }
 

@@ -74,6 +74,7 @@ fn allowed(key: &Key) -> Value {
         Kind::Version => json!({ "enum": [2, "2"] }),
         Kind::JobName => name(r"^[A-Za-z0-9\-._~]+$", 255),
         Kind::PlainName => name("^[a-zA-Z0-9_-]+$", 255),
+        Kind::RoleName => name("^[A-Za-z0-9._~-]+$", 64),
         Kind::DottedName => name("^[A-Za-z0-9._~]+$", 64),
         Kind::Image => json!({ "type": "string", "pattern": r"^[^\s-]\S*$" }),
         Kind::Uri => json!({ "type": ["string", "array"], "items": { "type": "string" } }),

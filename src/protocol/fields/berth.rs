@@ -71,7 +71,7 @@ pub(super) const BERTH: &[Key] = &[
 ];
 
 pub(super) const ROLE: &[Key] = &[
-    Key::new("name", Kind::DottedName).help(
+    Key::new("name", Kind::RoleName).help(
         "Name of the role, where version 2 does not allow it.",
         "任务角色的名称，用于第 2 版不允许的名称。",
     ),
@@ -119,10 +119,9 @@ pub(super) const PLUGIN: &[Key] = &[
         "What it needs to know; may refer to parameters and secrets.",
         "插件的参数；可以引用 parameters 和 secrets。",
     ),
-    Key::new("failurePolicy", Kind::OneOf(&["fail", "ignore"])).default(r#""fail""#).help(
-        "Whether the task fails where this cannot be done.",
-        "插件无法完成时任务是否失败。",
-    ),
+    Key::new("failurePolicy", Kind::OneOf(&["fail", "ignore"]))
+        .default(r#""fail""#)
+        .help("Whether the task fails where this cannot be done.", "插件无法完成时任务是否失败。"),
     Key::new("taskroles", Kind::Texts)
         .help("The roles it is for; all when not given.", "适用的任务角色；不填则为全部。"),
 ];

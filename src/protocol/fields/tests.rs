@@ -98,6 +98,7 @@ fn sample(field: Field, kind: Kind) -> Json {
         | Kind::Word
         | Kind::JobName
         | Kind::PlainName
+        | Kind::RoleName
         | Kind::DottedName
         | Kind::Names => "other".into(),
         Kind::OneOf(_)

@@ -81,7 +81,7 @@ pub(super) const JOB: &[Key] = &[
 ];
 
 pub(super) const ROLE: &[Key] = &[
-    Key::new("name", Kind::DottedName)
+    Key::new("name", Kind::RoleName)
         .role(RoleField::Name)
         .required()
         .examples(r#"["worker"]"#)

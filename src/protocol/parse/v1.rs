@@ -17,6 +17,14 @@ const DEFAULT_SHM: u64 = 64;
 const KILL_ALL: &str = "killAllOnCompletedTaskNumber";
 const AT_LEAST_ONE: &str = "a whole number, at least 1";
 
+/// What the roles share.
+struct Common<'p, 'd> {
+    image: String,
+    plugins: &'p Plugins<'d>,
+    /// Names of roles may have hyphens.
+    hyphens: bool,
+}
+
 pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(JobSpec, Secrets)> {
     reader.check_keys(root, Object::V1Job, &[]);
     let name = reader.required(root, "jobName", JobName::ALLOWED);
@@ -26,7 +34,8 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     let names = role_names(root);
     let plugins = plugins::read(reader, root, &names, &|_, _, text| Some(text.to_owned()));
     let image = image.unwrap_or_default();
-    let (roles, tasks) = read_roles(reader, root, &image, &plugins);
+    let common = Common { image, plugins: &plugins, hyphens: dialect(root) == Dialect::Earliest };
+    let (roles, tasks) = read_roles(reader, root, &common);
     let known = Known { roles: names, tasks, plugins: plugins.kept };
     let extras = extras::read(reader, root, &known);
     let kill_all = root.given(KILL_ALL);
@@ -88,8 +97,7 @@ fn dialect(root: &Fields<'_>) -> Dialect {
 fn read_roles<'d>(
     reader: &mut Reader<'d>,
     root: &Fields<'d>,
-    image: &str,
-    plugins: &Plugins<'d>,
+    common: &Common<'_, 'd>,
 ) -> (Vec<TaskRole>, Option<u32>) {
     let allowed = "a list of task roles, at least one";
     let Some(field) = reader.required(root, "taskRoles", allowed) else {
@@ -107,7 +115,7 @@ fn read_roles<'d>(
         let count = reader.required(&fields, "taskNumber", AT_LEAST_ONE);
         let count = count.and_then(|field| reader.count(&field, 1, parts::MAX_TASKS.into()));
         counts.push(count);
-        roles.extend(read_role(reader, &fields, count, (image, plugins), &mut seen));
+        roles.extend(read_role(reader, &fields, count, common, &mut seen));
     }
     (roles, parts::total(reader, &field, &counts))
 }
@@ -116,12 +124,17 @@ fn read_role<'d>(
     reader: &mut Reader<'d>,
     fields: &Fields<'d>,
     count: Option<u32>,
-    (image, plugins): (&str, &Plugins<'d>),
+    common: &Common<'_, 'd>,
     seen: &mut HashMap<RoleName, String>,
 ) -> Option<TaskRole> {
     let name = reader.required(fields, "name", RoleName::ALLOWED);
     let name = name.and_then(|field| {
         let name = reader.name(&field, RoleName::try_from)?;
+        if name.as_str().contains('-') && !common.hyphens {
+            let message = format!("{:?} is not a valid {}", name.as_str(), RoleName::WHAT);
+            reader.wrong(&field, message, RoleName::ALLOWED);
+            return None;
+        }
         if let Some(first) = seen.insert(name.clone(), fields.path.clone()) {
             let message = format!("{first} is called {name} as well");
             reader.wrong(&field, message, "a name that no other task role has");
@@ -137,7 +150,7 @@ fn read_role<'d>(
         let text = reader.text(&field)?;
         let own = parts::command(reader, &field, &text)?;
         let name = name.as_ref().map_or("", RoleName::as_str);
-        plugins.around(reader, &field, (name, &[]), own, &|_, _, text| Some(text.to_owned()))
+        common.plugins.around(reader, &field, (name, &[]), own, &|_, _, text| Some(text.to_owned()))
     });
     let completion = Completion {
         min_failed: limit(reader, fields, "minFailedTaskCount", count, Some(1)),
@@ -149,7 +162,7 @@ fn read_role<'d>(
         resources: resources?,
         gpu_types: Vec::new(),
         shm_mb,
-        image: image.to_owned(),
+        image: common.image.clone(),
         registry: None,
         ports,
         command: command?,

@@ -1,6 +1,6 @@
 //! `extras`: what the job keeps there, and `extras.berth` for what a notation has no word for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value as Json;
 
@@ -43,6 +43,27 @@ impl Kept {
     pub(super) fn types(&self, role: &str) -> &[GpuType] {
         self.gpu_types.get(role).map_or(&[], Vec::as_slice)
     }
+}
+
+/// Names of the roles in a file: their own, changed where a notation does not allow these.
+pub(super) fn role_keys(spec: &JobSpec, is_allowed: fn(&str) -> bool) -> Vec<String> {
+    let names = spec.roles.iter().map(|role| role.name.as_str());
+    let own = names.clone().filter(|name| is_allowed(name));
+    let mut taken: HashSet<String> = own.map(str::to_owned).collect();
+    let key = |name: &str| {
+        if is_allowed(name) {
+            return name.to_owned();
+        }
+        let mut base = name.replace(['.', '~', '-'], "_");
+        base.truncate(56);
+        if base.starts_with(|c: char| c.is_ascii_digit()) {
+            base.insert(0, '_');
+        }
+        let numbered = (2..).map(|n: u32| format!("{base}_{n}"));
+        let mut candidates = std::iter::once(base.clone()).chain(numbered);
+        candidates.find(|key| taken.insert(key.clone())).unwrap_or(base)
+    };
+    names.map(key).collect()
 }
 
 /// `extras` with its additions; role names of the scheduler's part replaced by keys of the file, texts

@@ -6,6 +6,7 @@ use crate::fields::Notation;
 use crate::spec::{JobSpec, RetryLimit, TaskRole};
 
 pub(super) fn tree(spec: &JobSpec) -> Tree {
+    let keys = berth::role_keys(spec, |name| !name.contains('-'));
     let image = spec.roles.first().map_or("", |role| &role.image);
     let mut map = Map::default();
     map.put("jobName", Tree::text(&spec.name));
@@ -22,20 +23,20 @@ pub(super) fn tree(spec: &JobSpec) -> Tree {
         map.put("killAllOnCompletedTaskNumber", Tree::number(count));
     }
     map.put("retryCount", berth::retries(spec.retries));
-    map.put("taskRoles", Tree::List(spec.roles.iter().map(role).collect()));
+    let roles = spec.roles.iter().zip(&keys).map(|(of_job, key)| role(of_job, key));
+    map.put("taskRoles", Tree::List(roles.collect()));
     map.put_filled("jobEnvs", berth::environment(spec));
-    let additions = additions(spec, image);
+    let additions = additions(spec, image, &keys);
     let mut extras = Map::default();
     extras.put_filled("berth", additions);
-    let names: Vec<String> = spec.roles.iter().map(|role| role.name.to_string()).collect();
-    map.put_filled("extras", berth::extras(spec, &names, extras.into_entries(), &str::to_owned));
+    map.put_filled("extras", berth::extras(spec, &keys, extras.into_entries(), &str::to_owned));
     map.done()
 }
 
-fn role(role: &TaskRole) -> Tree {
+fn role(role: &TaskRole, key: &str) -> Tree {
     let limit = |limit: Option<u32>| limit.map_or(Tree::Null, Tree::number);
     let mut map = Map::default();
-    map.put("name", Tree::text(&role.name));
+    map.put("name", Tree::text(key));
     map.put("taskNumber", Tree::number(role.count));
     map.put("cpuNumber", Tree::number(role.resources.cpus));
     map.put("memoryMB", Tree::number(role.resources.memory_mb));
@@ -52,14 +53,17 @@ fn role(role: &TaskRole) -> Tree {
 }
 
 /// What version 1 has no word for.
-fn additions(spec: &JobSpec, image: &str) -> Tree {
+fn additions(spec: &JobSpec, image: &str, keys: &[String]) -> Tree {
     let kept = Kept::of(spec);
     let mut map = Map::default();
     berth::put_fields(spec, Notation::V1, &kept, &mut map);
     let mut roles = Map::default();
-    for role in &spec.roles {
+    for (role, key) in spec.roles.iter().zip(keys) {
         let name = role.name.as_str();
         let mut own = Map::default();
+        if name != key {
+            own.put("name", Tree::text(name));
+        }
         if role.image != image {
             own.put("image", Tree::text(&role.image));
         }
@@ -75,7 +79,7 @@ fn additions(spec: &JobSpec, image: &str) -> Tree {
         if role.infiniband {
             own.put("infiniband", Tree::Bool(true));
         }
-        roles.put_filled(name, own.done());
+        roles.put_filled(key, own.done());
     }
     map.put_filled("taskRoles", roles.done());
     map.done()

@@ -1,7 +1,5 @@
 //! A job in the words of version 2.
 
-use std::collections::HashSet;
-
 use serde_json::Value as Json;
 
 use super::berth::{self, Kept};
@@ -14,7 +12,7 @@ use crate::spec::{JobSpec, RetryLimit, TaskRole};
 const TAG_PARAMETER: &str = "opening_tag";
 
 pub(super) fn tree(spec: &JobSpec) -> Tree {
-    let keys = role_keys(spec);
+    let keys = berth::role_keys(spec, is_word);
     let images = Images::of(spec);
     let mut map = Map::default();
     map.put("protocolVersion", Tree::number(2));
@@ -44,29 +42,8 @@ fn plain(text: &str) -> String {
     text.replace(['.', '~'], "_")
 }
 
-/// Keys of the roles: their names, changed where version 2 does not allow them.
-fn role_keys(spec: &JobSpec) -> Vec<String> {
-    let mut taken: HashSet<String> =
-        spec.roles.iter().map(|role| role.name.to_string()).filter(|name| is_word(name)).collect();
-    let key = |role: &TaskRole| {
-        let name = role.name.as_str();
-        if is_word(name) {
-            return name.to_owned();
-        }
-        let mut base = plain(name);
-        base.truncate(56);
-        if base.starts_with(|c: char| c.is_ascii_digit()) {
-            base.insert(0, '_');
-        }
-        let numbered = (2..).map(|n: u32| format!("{base}_{n}"));
-        let mut candidates = std::iter::once(base.clone()).chain(numbered);
-        candidates.find(|key| taken.insert(key.clone())).unwrap_or(base)
-    };
-    spec.roles.iter().map(key).collect()
-}
-
 fn is_word(text: &str) -> bool {
-    !text.contains(['.', '~']) && !text.starts_with(|c: char| c.is_ascii_digit())
+    !text.contains(['.', '~', '-']) && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// The different images with their credentials.

@@ -77,7 +77,9 @@ fn minimums_patterns_and_defaults_are_there() {
     assert!(role["properties"]["portList"].get("default").is_none());
     assert!(role["properties"]["minSucceededTaskCount"]["default"].is_null());
     assert!(role["properties"]["minSucceededTaskCount"].get("default").is_some());
-    assert_eq!(role["properties"]["name"]["pattern"], "^[A-Za-z0-9._~]+$");
+    assert_eq!(role["properties"]["name"]["pattern"], "^[A-Za-z0-9._~-]+$");
+    let port = &v1["definitions"]["Port"];
+    assert_eq!(port["properties"]["label"]["pattern"], "^[A-Za-z0-9._~]+$");
     let gpus = &role["properties"]["gpuNumber"];
     assert_eq!(
         (&gpus["anyOf"][1]["exclusiveMaximum"], &gpus["examples"][1]),

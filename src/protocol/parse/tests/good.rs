@@ -51,6 +51,17 @@ fn the_earliest_dialect_is_told_by_its_keys() {
 }
 
 #[test]
+fn roles_of_the_earliest_dialect_may_have_hyphens() {
+    let text = EARLIEST.replace("\"name\": \"worker\"", "\"name\": \"g2p-train\"");
+    let spec = read(&text).spec;
+    assert_eq!((spec.dialect, spec.roles[1].name.as_str()), (Dialect::Earliest, "g2p-train"));
+    for text in [crate::render::to_json(&spec), crate::render::to_yaml(&spec)] {
+        assert!(text.contains("g2p_train"), "{text}");
+        assert_eq!(read(&text).spec.roles, spec.roles, "{text}");
+    }
+}
+
+#[test]
 fn a_task_may_ask_for_part_of_a_gpu() {
     let v1 = |word: &str| SCM.replace("\"gpuNumber\": 1", &format!("\"gpuNumber\": {word}"));
     let v2 = |word: &str| V2.replacen("gpu: 4", &format!("gpu: {word}"), 1);

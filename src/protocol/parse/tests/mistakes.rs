@@ -47,8 +47,10 @@ pub(crate) fn dialects() -> [(&'static str, &'static str, Vec<Bad>); 5] {
     let jobguid = "\"tensor flow-distributed-jobguid\" is not a valid job name";
     let example = "\"tensor flow-distributed-example\" is not a valid job name";
     let with_ports = || every_v1(jobguid).into_iter().chain(PORTS).collect();
+    // The earliest document alone had hyphens in the names of roles.
+    let of_earliest = every_v1(example).into_iter().filter(|bad| !bad.wrong.contains("ps-server"));
     [
-        ("earliest", EARLIEST, every_v1(example).into()),
+        ("earliest", EARLIEST, of_earliest.collect()),
         ("OpenPAI", PAI, with_ports()),
         ("QIZHI", QIZHI, with_ports()),
         ("SCM", SCM, OF_SCM.into()),

@@ -150,7 +150,7 @@ fn role(name: String) -> impl Strategy<Value = TaskRole> {
 }
 
 fn roles() -> impl Strategy<Value = Vec<TaskRole>> {
-    btree_set("[a-zA-Z0-9._~]{1,5}|a[._~]b", 1..4)
+    btree_set("[a-zA-Z0-9._~-]{1,5}|a[._~-]b", 1..4)
         .prop_flat_map(|names| names.into_iter().map(role).collect::<Vec<_>>())
 }
 
