@@ -139,9 +139,10 @@ async fn tell_all(shared: &Shared, user: &UserName, lines: Vec<String>) -> Resul
     let tasks = database::tasks::active_but(shared.database.read(), &others).await;
     let entered = [State::Preparing, State::Running];
     let mut secrets = HashMap::new();
-    for (id, job) in mine.iter().filter(|(_, job)| plugins::keys_have_secrets(&job.spec)) {
-        let of_job = secrets::of_job(shared, &job.spec, (*id, &job.row.key)).await;
-        secrets.insert(*id, of_job.map_err(error::database)?);
+    let asked: Vec<_> = mine.values().filter(|job| plugins::keys_have_secrets(&job.spec)).collect();
+    for job in asked {
+        let of_job = secrets::of_job(shared, &job.spec, (job.row.id, &job.row.key)).await;
+        secrets.insert(job.row.id, of_job.map_err(error::database)?);
     }
     let none = Secrets::default();
     let told: Vec<_> = tasks
