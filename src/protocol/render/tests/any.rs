@@ -176,13 +176,24 @@ fn extras() -> impl Strategy<Value = serde_json::Map<String, serde_json::Value>>
         ]
     });
     let others = btree_map(text(), value, 0..3);
-    (others, option::of(plugins()), option::of(any::<bool>())).prop_map(
-        |(others, plugins, gang)| {
-            let plugins = plugins.map(|list| ("com.microsoft.pai.runtimeplugin".to_owned(), list));
-            let gang = gang.map(|gang| ("gangAllocation".to_owned(), Json::from(gang)));
-            others.into_iter().chain(plugins).chain(gang).collect()
-        },
-    )
+    let gang = any::<bool>().prop_map(Json::from);
+    let known = (option::of(plugins()), option::of(gang), option::of(scheduler()));
+    (others, known).prop_map(|(others, (plugins, gang, scheduler))| {
+        let known = [
+            ("com.microsoft.pai.runtimeplugin", plugins),
+            ("gangAllocation", gang),
+            ("hivedScheduler", scheduler),
+        ];
+        let known = known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        others.into_iter().chain(known).collect()
+    })
+}
+
+/// What of the scheduler's part changes nothing here.
+fn scheduler() -> impl Strategy<Value = serde_json::Value> {
+    let keys = ["lazyPreemptionEnable", "gangReleaseEnable", "ignoreK8sSuggestedNodes", "unheard"];
+    let values = btree_map(prop::sample::select(keys.to_vec()), any::<bool>(), 1..4);
+    values.prop_map(|values| json!(values))
 }
 
 /// The plugins that stay in `extras`.
