@@ -6,6 +6,7 @@
 
 mod connect;
 mod docker;
+pub mod exporter;
 mod filling;
 mod images;
 mod measured;

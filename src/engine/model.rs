@@ -322,6 +322,10 @@ pub struct Stats {
     pub network_in: u64,
     /// Bytes sent.
     pub network_out: u64,
+    /// Bytes read from disks.
+    pub disk_read: u64,
+    /// Bytes written to disks.
+    pub disk_written: u64,
 }
 
 /// A command running in a container.

@@ -11,13 +11,15 @@
 //! cannot be pulled, those with `unfit` cannot be started, those with `private` are pulled only with the
 //! password `open sesame`, and they are not there before; all others are there, unless
 //! [`SimHandle::set_pull_time`] says otherwise. Saved images are where they were saved, and one has the
-//! files that its container had.
+//! files that its container had. What runs uses what a training would that reads its data, computes, and
+//! writes now and then.
 
 mod address;
 mod container;
 mod faults;
 mod files;
 mod images;
+mod load;
 mod node;
 mod plan;
 mod streams;
@@ -88,6 +90,11 @@ impl SimHandle {
     /// From now on a list of the containers takes so long.
     pub fn set_list_time(&self, time: Duration) {
         self.node.change(|state| state.list_time = time);
+    }
+
+    /// From now on a container's use is told after so long.
+    pub fn set_stats_time(&self, time: Duration) {
+        self.node.change(|state| state.stats_time = time);
     }
 
     /// From now on the saving of a container takes so long.
@@ -328,15 +335,13 @@ impl Engine for Simulated {
     }
 
     async fn stats(&self, name: &str) -> Result<Stats> {
+        tokio::time::sleep(self.node.look(|state| state.stats_time)).await;
         self.node.reach(|state| {
             let found = state.find(name)?;
             Ok(match found.status() {
-                ContainerStatus::Running { .. } => Stats {
-                    cpus: f64::from(found.kept.cpus) * 0.9,
-                    memory_bytes: (found.kept.memory_mb << 20) / 3,
-                    network_in: 0,
-                    network_out: 0,
-                },
+                ContainerStatus::Running { started_at } => {
+                    load::of(&found.kept, state.now().since(started_at))
+                }
                 ContainerStatus::Created | ContainerStatus::Exited { .. } => Stats::default(),
             })
         })

@@ -51,6 +51,9 @@ pub struct NodeSettings {
     /// machine, else the node's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NodeNetwork>,
+    /// Where an exporter tells what its GPUs do, as `http://gpu-1:9400/metrics`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<String>,
 }
 
 /// Which network a node's tasks have.
@@ -82,6 +85,7 @@ impl NodeSettings {
             links: Vec::new(),
             shares_gpus: false,
             network: None,
+            metrics: None,
         }
     }
 

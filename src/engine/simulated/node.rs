@@ -55,6 +55,7 @@ pub(super) struct State {
     pub(super) bare_starts: u64,
     pub(super) stops: u64,
     pub(super) list_time: Duration,
+    pub(super) stats_time: Duration,
     /// What its drivers say, in place of what it has.
     pub(super) gpus: Option<Reading>,
     /// How often they were asked.

@@ -17,13 +17,14 @@ const MOST_GROUPS: u32 = 10_000;
 /// How addresses of engines begin.
 const ENGINES: [&str; 4] = ["unix://", "tcp://", "ssh://", "sim://"];
 const ANY_ENGINE: &str = "unix://…, tcp://…, ssh://… or sim://…";
+const EXPORTER: &str = "http://host:port/metrics";
 const ANY_HOST: &str = "a host name or an IP address";
 
 impl NodeSettings {
     /// What is wrong with it; the paths are its keys.
     #[must_use]
     pub fn mistakes(&self) -> Vec<Problem> {
-        let Self { address, endpoint, cpus, memory_mb, ports, .. } = self;
+        let Self { address, endpoint, cpus, memory_mb, ports, metrics, .. } = self;
         let mut mistakes = Vec::new();
         let mut wrong = |path: &str, message: String, allowed: &str| {
             mistakes.push(Problem::of_setting(path, message, allowed));
@@ -51,6 +52,10 @@ impl NodeSettings {
         if !ports.is_usable() {
             let message = format!("ports is {ports}, not a range that tasks can be given");
             wrong("ports", message, PortRange::ALLOWED);
+        }
+        if let Some(metrics) = metrics.as_ref().filter(|metrics| !is_exporter(metrics)) {
+            let message = format!("metrics is {metrics:?}, not the address of an exporter");
+            wrong("metrics", message, EXPORTER);
         }
         mistakes.extend(self.link_mistakes(gpus));
         mistakes
@@ -108,6 +113,12 @@ impl VirtualClusterSettings {
     }
 }
 
+/// Whether an exporter may be there: it is asked by HTTP.
+fn is_exporter(address: &str) -> bool {
+    let host = address.strip_prefix("http://").and_then(|rest| rest.split('/').next());
+    host.is_some_and(|host| !host.is_empty()) && !address.contains(char::is_whitespace)
+}
+
 /// What is wrong with a number that is to lie between 1 and `most`.
 fn outside(place: &str, key: &str, value: u32, most: u32) -> Option<Problem> {
     let how = match value {
@@ -149,7 +160,8 @@ mod tests {
     fn all_mistakes_of_a_node_are_told_at_once() {
         let lines = told(
             r#"{"name": "n", "address": "", "endpoint": "http://x", "cpus": 0, "memory_mb": 0,
-                "gpus": [{"type": "A100", "count": 4000000000}], "ports": {"first": 9, "last": 1}}"#,
+                "gpus": [{"type": "A100", "count": 4000000000}], "ports": {"first": 9, "last": 1},
+                "metrics": "gpu-1:9400"}"#,
         );
         let expected = [
             "address: address is empty (allowed: a host name or an IP address)",
@@ -160,6 +172,8 @@ mod tests {
             "gpus: gpus is 4000000000, more than 1024 (allowed: at most 1024)",
             "ports: ports is 9-1, not a range that tasks can be given (allowed: FIRST-LAST with 1024 \
              ≤ FIRST ≤ LAST ≤ 65535, as 10000-31999)",
+            "metrics: metrics is \"gpu-1:9400\", not the address of an exporter (allowed: \
+             http://host:port/metrics)",
         ];
         assert_eq!(lines, expected);
         let address = told(r#"{"name": "n", "address": "a b", "endpoint": "sim://a"}"#);
