@@ -37,6 +37,7 @@ pub(crate) fn node(form: &NodeForm) -> Result<NodeSettings, Error> {
         links: links(&form.links)?,
         shares_gpus: form.shares_gpus,
         network: network(&form.network)?,
+        metrics: Some(form.metrics.trim().to_owned()).filter(|metrics| !metrics.is_empty()),
     })
 }
 
@@ -191,6 +192,7 @@ mod tests {
             links: "0-3; 4 5, 6 7".into(),
             shares_gpus: true,
             network: "bridge".into(),
+            metrics: "http://10.0.0.1:9400/metrics".into(),
             ..NodeForm::default()
         }
     }

@@ -344,6 +344,8 @@ pub(crate) struct Admin {
     pub(crate) labels_hint: Word,
     pub(crate) links: Word,
     pub(crate) links_hint: Word,
+    pub(crate) exporter: Word,
+    pub(crate) exporter_hint: Word,
     pub(crate) shares_gpus: Word,
     pub(crate) add_cluster: Word,
     pub(crate) edit_cluster: Named,

@@ -78,6 +78,8 @@ pub(crate) struct NodeForm {
     pub(crate) shares_gpus: bool,
     /// `host`, `bridge`, or nothing.
     pub(crate) network: String,
+    /// Where its exporter is, or nothing.
+    pub(crate) metrics: String,
 }
 
 /// What the form shows of a node that there is.
@@ -107,6 +109,7 @@ impl From<&NodeSettings> for NodeForm {
             links: known.links.iter().map(indices).collect::<Vec<_>>().join("; "),
             shares_gpus: known.shares_gpus,
             network: network.to_owned(),
+            metrics: known.metrics.clone().unwrap_or_default(),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::groups::Groups;
 use crate::images::Images;
 use crate::jobs::Jobs;
 use crate::logs::Logs;
+use crate::metrics::Metrics;
 use crate::proxy::Proxy;
 use crate::quarantine::Quarantine;
 use crate::queue::Queue;
@@ -39,6 +40,8 @@ pub struct Backend {
     pub queue: Arc<dyn Queue>,
     /// Logs of tasks.
     pub logs: Arc<dyn Logs>,
+    /// What tasks use over time.
+    pub metrics: Arc<dyn Metrics>,
     /// Nodes.
     pub nodes: Arc<dyn Nodes>,
     /// Containers that are not touched.

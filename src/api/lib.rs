@@ -14,6 +14,7 @@ pub mod images;
 pub mod job_filter;
 pub mod jobs;
 pub mod logs;
+pub mod metrics;
 pub mod node_map;
 pub mod proxy;
 pub mod quarantine;

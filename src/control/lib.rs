@@ -28,6 +28,6 @@ pub use known::own_failures::OwnFailureCounts;
 pub use known::passes::PassTimes;
 pub use known::portal::Portal;
 pub use known::retention::{Kept, NotKept, Retention};
-pub use known::rules::{ClosedNodes, ContainerDisk, Rules, TokenRules};
+pub use known::rules::{ClosedNodes, ContainerDisk, MeasuredEvery, Rules, TokenRules};
 pub use known::swept::SweptCounts;
 pub use start::{Consent, Control, Figures, Founded, LoopPass, Options, Part, found, start};

@@ -9,6 +9,7 @@ pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod kept;
 pub(crate) mod leases;
+pub(crate) mod metrics;
 pub(crate) mod nodes;
 pub(crate) mod probe;
 pub(crate) mod rests;

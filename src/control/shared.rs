@@ -24,6 +24,7 @@ use crate::known::engine_calls::EngineCalls;
 use crate::known::faults::Faults;
 use crate::known::gpus::GpuOptions;
 use crate::known::leases::Leases;
+use crate::known::metrics::Measured;
 use crate::known::observations::Observations;
 use crate::known::own_failures::OwnFailures;
 use crate::known::portal::Portal;
@@ -100,6 +101,8 @@ pub(crate) struct Shared {
     pub(crate) images: Doings,
     /// Ways into tasks that wait for their next use.
     pub(crate) tunnels: Tunnels,
+    /// What running tasks use.
+    pub(crate) measured: Measured,
     /// What running tasks have written into their containers, in bytes.
     written: Mutex<HashMap<TaskKey, u64>>,
     /// What preparing tasks are doing, for people to read.
@@ -169,6 +172,7 @@ impl Shared {
             quarantine: Quarantine::default(),
             images: Doings::default(),
             tunnels: Tunnels::default(),
+            measured: Measured::default(),
             written: Mutex::default(),
             progress: Mutex::default(),
         })

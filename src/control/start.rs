@@ -193,6 +193,7 @@ fn start_loops(loops: &mut Loops, inbox: Inbox, shared: &Shared) -> Arc<Passes> 
     loops.start("images", loops::images::RHYTHM, loops::images::run);
     loops.start("kept", loops::kept::RHYTHM, loops::kept::run);
     loops.start("disks", loops::disks::rhythm(shared), loops::disks::run);
+    loops.start("metrics", loops::metrics::rhythm(shared), loops::metrics::run);
     loops.start("closing", loops::closing::RHYTHM, loops::closing::run);
     loops.start("directories", loops::directories::rhythm(shared), loops::directories::run);
     loops.start("retention", loops::retention::RHYTHM, loops::retention::run);
@@ -247,6 +248,7 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         jobs: Arc::new(ops::jobs::Ops { shared: Arc::clone(shared), submissions }),
         queue: Arc::new(ops::queue::Ops(Arc::clone(shared))),
         logs: Arc::new(ops::logs::Ops::new(Arc::clone(shared))),
+        metrics: Arc::new(ops::metrics::Ops(Arc::clone(shared))),
         nodes: Arc::new(ops::nodes::Ops(Arc::clone(shared))),
         quarantine: Arc::new(ops::quarantine::Ops(Arc::clone(shared))),
         virtual_clusters: Arc::new(ops::virtual_clusters::Ops(Arc::clone(shared))),

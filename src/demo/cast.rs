@@ -114,6 +114,7 @@ fn of_rack(rack: &Rack, number: u32, at: u32) -> NodeSettings {
         links: Vec::new(),
         shares_gpus: rack.gpu_type == SHARED,
         network: None,
+        metrics: None,
     }
 }
 

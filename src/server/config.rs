@@ -378,6 +378,7 @@ impl Config {
             private_jobs: self.jobs.private,
             retention: self.retention.retention(),
             closed_nodes: control::ClosedNodes::default(),
+            measured_every: control::MeasuredEvery::default(),
         }
     }
 

@@ -12,6 +12,7 @@ mod log_reader;
 mod log_spool;
 mod logs;
 mod measure;
+mod metrics;
 mod old_logs;
 mod open;
 mod owners;

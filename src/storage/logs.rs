@@ -122,7 +122,8 @@ impl Storage {
     }
 }
 
-fn path(key: &TaskKey, kind: &str) -> StoragePath {
+/// What is kept of a task. That of a thousand jobs shares a folder.
+pub(crate) fn path(key: &TaskKey, kind: &str) -> StoragePath {
     let TaskKey { job, attempt, role, index, retry } = key;
     let name = format!("{job}-a{attempt}-r{role}-t{index}-n{retry}.{kind}");
     folder_of(*job).child(&name).expect("numbers, letters and dashes are a file's name")

@@ -445,6 +445,8 @@ pub(super) const ADMIN: Admin = Admin {
     labels_hint: "Such as rack=3, disk=fast",
     links: "GPU links",
     links_hint: "Indices that are linked closely, such as 0-3; 4-7. Left empty: neighbours.",
+    exporter: "GPU exporter",
+    exporter_hint: "Where its GPUs' load is told, such as http://gpu-1:9400/metrics. Left empty: nowhere.",
     shares_gpus: "Several tasks may share a GPU, each with the part it asks for",
     add_cluster: "Add virtual cluster",
     edit_cluster: |name| format!("Edit {name}"),

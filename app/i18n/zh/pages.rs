@@ -430,6 +430,8 @@ pub(super) const ADMIN: Admin = Admin {
     labels_hint: "例如 rack=3, disk=fast",
     links: "GPU 互联",
     links_hint: "紧密互联的 GPU 编号，例如 0-3; 4-7。留空：按编号相邻。",
+    exporter: "GPU 指标地址",
+    exporter_hint: "提供 GPU 负载等指标的地址，例如 http://gpu-1:9400/metrics。留空：没有。",
     shares_gpus: "多个任务可共享一张 GPU，各占其申请的部分",
     add_cluster: "添加虚拟集群",
     edit_cluster: |name| format!("编辑 {name}"),

@@ -149,7 +149,7 @@ fn RuntimeField(runtime: GpuRuntime) -> impl IntoView {
 /// What it has; what is left empty is asked of its engine.
 #[component]
 fn Has(form: NodeForm) -> impl IntoView {
-    let NodeForm { cpus, memory_mb, disk_gb, gpus, ports, labels, links, .. } = form;
+    let NodeForm { cpus, memory_mb, disk_gb, gpus, ports, labels, links, metrics, .. } = form;
     let shares_gpus = form.shares_gpus;
     view! {
         <p class="hint">{tr(|t| t.admin.asked_hint)}</p>
@@ -186,6 +186,12 @@ fn Has(form: NodeForm) -> impl IntoView {
             label=text(|t| t.admin.links)
             hint=text(|t| t.admin.links_hint)
             value=links
+        />
+        <Field
+            name="node[metrics]"
+            label=text(|t| t.admin.exporter)
+            hint=text(|t| t.admin.exporter_hint)
+            value=metrics
         />
         <label class="check">
             <input type="checkbox" name="node[shares_gpus]" value="true" checked=shares_gpus/>

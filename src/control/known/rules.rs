@@ -22,6 +22,8 @@ pub struct Rules {
     pub retention: Retention,
     /// How nodes come back that fail to start what they are given.
     pub closed_nodes: ClosedNodes,
+    /// How often is measured what tasks use.
+    pub measured_every: MeasuredEvery,
 }
 
 /// How nodes come back that were closed since they failed to start what they were given.
@@ -34,6 +36,16 @@ pub struct ClosedNodes {
 impl Default for ClosedNodes {
     fn default() -> Self {
         Self { tried_after: Duration::from_secs(30) }
+    }
+}
+
+/// How often is measured what tasks use; what is kept of it has steps of ten seconds at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeasuredEvery(pub Duration);
+
+impl Default for MeasuredEvery {
+    fn default() -> Self {
+        Self(Duration::from_secs(10))
     }
 }
 

@@ -8,6 +8,7 @@ mod groups;
 mod images;
 pub(crate) mod jobs;
 pub(crate) mod kubernetes;
+mod metrics;
 mod nodes;
 mod public_keys;
 mod quarantine;
@@ -42,6 +43,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{key}/logs/lines", get(jobs::log_lines))
         .route("/jobs/{key}/logs/together", get(jobs::log_together))
         .route("/jobs/{key}/logs/search", get(jobs::log_search))
+        .route("/jobs/{key}/metrics", get(metrics::of_job))
         .route("/jobs/{key}/queue", get(queue::explain).put(queue::change))
         .route("/jobs/{key}/events", get(events::list))
         .route("/jobs/{key}/job-attempts", get(attempts::list))

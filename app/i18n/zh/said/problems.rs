@@ -127,6 +127,7 @@ pub(super) const PROBLEMS: &[Saying] = &[
     ("task roles with their commands", "任务角色及其命令"),
     ("a host name or an IP address", "主机名或 IP 地址"),
     ("the address of an engine", "容器引擎的地址"),
+    ("the address of an exporter", "指标服务的地址"),
     ("unix://…, tcp://…, ssh://… or sim://…", "unix://…、tcp://…、ssh://… 或 sim://…"),
     ("a range that tasks can be given", "可分配给任务的端口范围"),
     (

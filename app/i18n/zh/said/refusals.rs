@@ -14,6 +14,7 @@ pub(super) const REFUSALS: &[Saying] = &[
     ),
     ("row {} of table {}", "表 {1} 中的记录 {0}"),
     ("there are fewer tasks than numbers of lines", "任务数少于所给的行号数"),
+    ("the range of time ends before it begins", "时间范围的终点早于起点"),
     ("only administrators may do this", "只有管理员可以这样做"),
     ("only {} and administrators may {}", "只有 {0} 和管理员可以{1}"),
     ("read this job's file", "查看此作业的文件"),

@@ -97,6 +97,7 @@ pub(crate) fn node(name: &str) -> NodeRecord {
             links: Vec::new(),
             shares_gpus: false,
             network: None,
+            metrics: None,
         },
         from_file: false,
         draining: false,

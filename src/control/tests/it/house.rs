@@ -98,6 +98,7 @@ fn node(name: &str) -> NodeSettings {
         links: Vec::new(),
         shares_gpus: false,
         network: None,
+        metrics: None,
     }
 }
 

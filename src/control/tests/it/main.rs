@@ -17,6 +17,7 @@ mod leases;
 mod life;
 mod limits;
 mod logs;
+mod metrics;
 mod mounts;
 mod nodes;
 mod own_failures;

@@ -19,6 +19,7 @@ use api::logs::{
     LogLine, LogMatches, LogPlace, LogText, LogWindow, Logs, SearchAsk, TaskRef, Together,
     TogetherAsk, WindowAsk,
 };
+use api::metrics::{JobMetrics, Metrics, MetricsAsk};
 use api::node_map::{NodeMap, NodeQuery};
 use api::proxy::{Proxy, TaskPort, Upstream};
 use api::quarantine::{Quarantine, Quarantined};
@@ -91,6 +92,7 @@ impl World {
             jobs: all.clone(),
             queue: all.clone(),
             logs: all.clone(),
+            metrics: all.clone(),
             nodes: all.clone(),
             quarantine: all.clone(),
             proxy: all.clone(),
@@ -392,6 +394,16 @@ impl Terminals for World {
         let (id, offset) = request.back_to.unwrap_or((TerminalId("shell".into()), 0));
         let output = tokio_stream::wrappers::ReceiverStream::new(output).boxed();
         Ok(Terminal { id, resumed, offset, output, controls: Box::new(Parrot(said)) })
+    }
+}
+
+#[async_trait]
+impl Metrics for World {
+    async fn of_job(&self, _: &Actor, ask: &MetricsAsk) -> Result<JobMetrics> {
+        let attempt = ask.attempt.unwrap_or_default();
+        let points = ask.points.unwrap_or_default();
+        let from = ask.from.unwrap_or_default();
+        Ok(JobMetrics { attempt, from, points, ..JobMetrics::default() })
     }
 }
 

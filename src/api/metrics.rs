@@ -1,0 +1,170 @@
+//! What tasks and their GPUs use over time.
+
+use async_trait::async_trait;
+use protocol::ids::{JobKey, NodeName, RoleName};
+use protocol::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{Actor, Result};
+
+/// What was measured of jobs. It is gone with the job.
+#[async_trait]
+pub trait Metrics: Send + Sync {
+    /// What the tasks of an attempt used, for everybody who may see what happened to the job.
+    ///
+    /// # Errors
+    /// `NoJobError`; `ForbiddenUserError`; `InvalidParametersError` for a range that ends before it
+    /// begins.
+    async fn of_job(&self, actor: &Actor, ask: &MetricsAsk) -> Result<JobMetrics>;
+}
+
+/// What somebody wants to know of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetricsAsk {
+    /// The job.
+    pub job: JobKey,
+    /// The attempt, from 0; the current one when it is not given.
+    pub attempt: Option<u32>,
+    /// Only this task, by its role and its index in it.
+    pub task: Option<(RoleName, u32)>,
+    /// From then on; from the attempt's start when it is not given.
+    pub from: Option<Timestamp>,
+    /// Until then; until the attempt's end, or now.
+    pub until: Option<Timestamp>,
+    /// About so many points of each at most.
+    pub points: Option<u32>,
+}
+
+impl MetricsAsk {
+    /// All of a job's current attempt.
+    #[must_use]
+    pub fn new(job: JobKey) -> Self {
+        Self { job, attempt: None, task: None, from: None, until: None, points: None }
+    }
+}
+
+/// What the tasks of an attempt used, all on one axis of time.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct JobMetrics {
+    /// The attempt, from 0.
+    pub attempt: u32,
+    /// When the first point begins.
+    pub from: Timestamp,
+    /// How long a point is, in milliseconds.
+    pub step_ms: i64,
+    /// How many points there are.
+    pub points: u32,
+    /// The tasks, by role and index.
+    pub tasks: Vec<TaskMetrics>,
+    /// How many tasks the attempt has, of which some may be left out.
+    pub of_tasks: u32,
+}
+
+/// What one task used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskMetrics {
+    /// Its role.
+    pub role: RoleName,
+    /// Its index in the role.
+    pub index: u32,
+    /// Where it runs or ran.
+    pub node: NodeName,
+    /// What was measured of its container; empty: nothing was.
+    pub series: Vec<Series>,
+    /// What was measured of its GPUs.
+    pub gpus: Vec<GpuMetrics>,
+}
+
+/// What one GPU of a task did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GpuMetrics {
+    /// Its index on the node.
+    pub index: u32,
+    /// What was measured of it.
+    pub series: Vec<Series>,
+}
+
+/// Something that was measured over time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// What it is.
+    pub metric: Metric,
+    /// A value for each point; `None`: it was not measured then.
+    pub values: Vec<Option<f32>>,
+}
+
+/// What is measured, and in which unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// Cores in use.
+    Cpus,
+    /// Bytes of memory, caches left out.
+    Memory,
+    /// Bytes received in a second.
+    Received,
+    /// Bytes sent in a second.
+    Sent,
+    /// Bytes read from disks in a second.
+    DiskRead,
+    /// Bytes written to disks in a second.
+    DiskWritten,
+    /// How busy a GPU is, in percent.
+    GpuLoad,
+    /// Bytes of a GPU's memory in use.
+    GpuMemory,
+    /// Watts that a GPU takes.
+    GpuPower,
+    /// Degrees Celsius of a GPU.
+    GpuTemperature,
+    /// MHz of a GPU's cores.
+    GpuClock,
+    /// Errors of a GPU's memory that could not be corrected, since its driver was loaded.
+    GpuEccErrors,
+    /// The code of the last error that a GPU's driver told of; 0: none.
+    GpuXid,
+}
+
+impl Metric {
+    /// What is measured of each task.
+    pub const OF_TASK: [Metric; 6] = [
+        Metric::Cpus,
+        Metric::Memory,
+        Metric::Received,
+        Metric::Sent,
+        Metric::DiskRead,
+        Metric::DiskWritten,
+    ];
+
+    /// What is measured of each of its GPUs, where an exporter tells it.
+    pub const OF_GPU: [Metric; 7] = [
+        Metric::GpuLoad,
+        Metric::GpuMemory,
+        Metric::GpuPower,
+        Metric::GpuTemperature,
+        Metric::GpuClock,
+        Metric::GpuEccErrors,
+        Metric::GpuXid,
+    ];
+
+    /// Whether of several values the highest stands for all of them: of what must not grow too large,
+    /// and of what is rare. Of the others their mean does.
+    #[must_use]
+    pub fn is_peak(self) -> bool {
+        match self {
+            Metric::Memory
+            | Metric::GpuMemory
+            | Metric::GpuTemperature
+            | Metric::GpuEccErrors
+            | Metric::GpuXid => true,
+            Metric::Cpus
+            | Metric::Received
+            | Metric::Sent
+            | Metric::DiskRead
+            | Metric::DiskWritten
+            | Metric::GpuLoad
+            | Metric::GpuPower
+            | Metric::GpuClock => false,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Measures what running tasks and their GPUs use, and keeps that beside their logs: now and then, and
+//! when they have ended.
+
+mod keep;
+mod node;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::ContainerStatus;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use protocol::ids::{NodeName, TaskKey};
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::known::cluster::Observation;
+use crate::known::passes::{Passes, Rhythm};
+use crate::shared::Shared;
+use node::Node;
+
+/// A storage that is slow may hold it up for so long.
+const LONGEST: Duration = Duration::from_secs(900);
+
+/// Nothing waits for what was measured.
+pub(crate) fn rhythm(shared: &Shared) -> Rhythm {
+    Rhythm::beside(shared.rules.measured_every.0.saturating_add(LONGEST))
+}
+
+/// Runs until shutdown. A pass is that what was due is kept: who measures waits for nobody.
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
+    tokio::join!(measure(&shared, &shutdown), keep::run(&shared, &passes, &shutdown));
+}
+
+/// Each node is asked for itself: one that has not answered since the last time is not asked again, and
+/// nobody waits for it.
+async fn measure(shared: &Shared, shutdown: &CancellationToken) {
+    let (mut asked, mut silent) = (FuturesUnordered::new(), HashSet::<NodeName>::new());
+    let mut times = tokio::time::interval(shared.rules.measured_every.0);
+    times.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return,
+            Some(answered) = asked.next() => {
+                silent.remove(&answered);
+            }
+            _ = times.tick() => {
+                for node in with_running_tasks(shared) {
+                    if silent.insert(node.name.clone()) {
+                        asked.push(node.measure(shared));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn with_running_tasks(shared: &Shared) -> Vec<Node> {
+    let cluster = shared.cluster();
+    let observations = shared.observations();
+    let nodes = observations.iter().filter_map(|(name, observation)| match observation {
+        Observation::Answers { engine, containers, .. } => {
+            let running = containers.values().filter_map(|container| match container.status {
+                ContainerStatus::Running { started_at } => Some((container.key, started_at)),
+                ContainerStatus::Created | ContainerStatus::Exited { .. } => None,
+            });
+            let running: Vec<_> = running.collect();
+            let settings = cluster.node(name).map(|record| &record.settings);
+            let exporter = settings.and_then(|settings| settings.metrics.clone());
+            let (name, engine) = (name.clone(), Arc::clone(engine));
+            (!running.is_empty()).then_some(Node { name, engine, running, exporter })
+        }
+        Observation::Silent => None,
+    });
+    nodes.collect()
+}
+
+/// The tasks that are seen to run.
+fn running(shared: &Shared) -> HashSet<TaskKey> {
+    with_running_tasks(shared)
+        .into_iter()
+        .flat_map(|node| node.running)
+        .map(|(key, _)| key)
+        .collect()
+}

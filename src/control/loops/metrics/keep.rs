@@ -1,0 +1,62 @@
+//! Keeps what was measured.
+
+use std::time::{Duration, Instant};
+
+use futures::StreamExt;
+use protocol::ids::TaskKey;
+use tokio_util::sync::CancellationToken;
+
+use crate::known::metrics::ToKeep;
+use crate::known::passes::Passes;
+use crate::shared::Shared;
+use crate::wake::now;
+
+/// So many files are written at the same time.
+const AT_ONCE: usize = 8;
+/// So long is written at the end, at most.
+const LAST: Duration = Duration::from_secs(10);
+
+/// Runs until shutdown; then keeps all.
+pub(super) async fn run(shared: &Shared, passes: &Passes, shutdown: &CancellationToken) {
+    loop {
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => break,
+            () = tokio::time::sleep(shared.rules.measured_every.0) => {}
+        }
+        let began = Instant::now();
+        let running = super::running(shared);
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => break,
+            all = keep(shared, |key| running.contains(key)) => if all { passes.ended(began) },
+        }
+    }
+    if tokio::time::timeout(LAST, keep(shared, |_| false)).await.is_err() {
+        tracing::warn!("what was measured of late cannot be kept in time");
+    }
+}
+
+/// Says whether all of it is kept.
+async fn keep(shared: &Shared, runs: impl Fn(&TaskKey) -> bool) -> bool {
+    let mut writes = Vec::new();
+    for due in shared.measured.to_keep(runs, now()) {
+        writes.push(write(shared, due));
+    }
+    let mut kept = futures::stream::iter(writes).buffer_unordered(AT_ONCE);
+    while let Some(failure) = kept.next().await {
+        if let Some(error) = failure {
+            tracing::warn!(%error, "what was measured cannot be kept; it is tried again");
+            return false;
+        }
+    }
+    true
+}
+
+async fn write(shared: &Shared, due: ToKeep) -> Option<storage::StorageError> {
+    let kept = shared.storage.keep_metrics(&due.key, due.bytes.clone()).await;
+    if kept.is_ok() {
+        shared.measured.kept(&due, now());
+    }
+    kept.err()
+}

@@ -1,0 +1,126 @@
+//! What runs on one node.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::exporter::{self, GpuSample};
+use engine::{Engine, Stats};
+use protocol::ids::{NodeName, TaskKey};
+use protocol::time::Timestamp;
+
+use crate::known::cluster::capacity;
+use crate::known::metrics::History;
+use crate::shared::Shared;
+use crate::wake::now;
+
+/// A node may take so long for all that is asked of it.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// An engine may take so long for one task, an exporter for all its GPUs.
+const PATIENCE_EACH: Duration = Duration::from_secs(5);
+/// What ran for so long when it is seen first may have been measured before, in milliseconds.
+const BEFORE: i64 = 30_000;
+
+/// A node, and what is seen to run on it.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) name: NodeName,
+    pub(super) engine: Arc<dyn Engine>,
+    /// Tasks, and since when they run.
+    pub(super) running: Vec<(TaskKey, Timestamp)>,
+    /// Where its GPUs are told of.
+    pub(super) exporter: Option<String>,
+}
+
+impl Node {
+    /// Measures what runs, and gives the node's name back.
+    pub(super) async fn measure(self, shared: &Shared) -> NodeName {
+        if tokio::time::timeout(PATIENCE, self.ask(shared)).await.is_err() {
+            tracing::debug!(node = %self.name, "what runs on it could not be measured in time");
+        }
+        self.name
+    }
+
+    async fn ask(&self, shared: &Shared) {
+        let gpus = self.gpus(shared).await;
+        for (key, started_at) in &self.running {
+            let Some(stats) = self.stats(shared, key).await else { continue };
+            let at = now();
+            if !shared.measured.holds(key) {
+                let Some(history) = self.begun(shared, key, *started_at, at).await else {
+                    continue;
+                };
+                shared.measured.begin(*key, history, at);
+            }
+            shared.measured.note(key, at, &stats, &gpus);
+        }
+    }
+
+    async fn stats(&self, shared: &Shared, key: &TaskKey) -> Option<Stats> {
+        let name = key.container_name(&shared.installation);
+        match tokio::time::timeout(PATIENCE_EACH, self.engine.stats(&name)).await {
+            Ok(Ok(stats)) => Some(stats),
+            // It has just ended, or the node is about to be silent: its watcher tells of both.
+            Ok(Err(_)) | Err(_) => None,
+        }
+    }
+
+    /// What the node's exporter tells, by the indices of its GPUs.
+    async fn gpus(&self, shared: &Shared) -> Vec<GpuSample> {
+        let Some(address) = &self.exporter else { return Vec::new() };
+        let told = tokio::time::timeout(PATIENCE_EACH, exporter::read(address)).await;
+        let mut gpus = match told {
+            Ok(Ok(gpus)) => gpus,
+            Ok(Err(error)) => {
+                tracing::debug!(node = %self.name, %error, "its exporter tells nothing");
+                return Vec::new();
+            }
+            Err(_) => {
+                tracing::debug!(node = %self.name, "its exporter does not answer");
+                return Vec::new();
+            }
+        };
+        let cluster = shared.cluster();
+        let Some(record) = cluster.node(&self.name) else { return gpus };
+        // Where both know the UUID, it says which GPU is which.
+        for known in capacity(record).gpus.iter().filter(|known| known.uuid.is_some()) {
+            for gpu in gpus.iter_mut().filter(|gpu| gpu.uuid == known.uuid) {
+                gpu.index = Some(known.index);
+            }
+        }
+        gpus
+    }
+
+    /// What was kept of a task that ran before, or nothing; `None`: that cannot be told now.
+    async fn begun(
+        &self,
+        shared: &Shared,
+        key: &TaskKey,
+        started_at: Timestamp,
+        at: Timestamp,
+    ) -> Option<History> {
+        if at.since(started_at) > BEFORE {
+            match shared.storage.kept_metrics(key).await {
+                Ok(Some(kept)) => {
+                    let history = History::from_bytes(&kept);
+                    if history.is_some() {
+                        return history;
+                    }
+                    tracing::warn!(?key, "what was measured before is damaged; it begins anew");
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(?key, %error, "what was measured before cannot be read");
+                    return None;
+                }
+            }
+        }
+        let gpus = match &self.exporter {
+            Some(_) => {
+                let task = database::tasks::get(shared.database.read(), key).await.ok()?;
+                task.map_or_else(Vec::new, |task| task.placement.gpus)
+            }
+            None => Vec::new(),
+        };
+        Some(History::new(at.0, gpus))
+    }
+}

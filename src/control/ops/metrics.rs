@@ -1,0 +1,113 @@
+//! `api::metrics`: from memory while a task runs, from beside its log afterwards.
+
+use std::sync::Arc;
+
+use api::metrics::{GpuMetrics, JobMetrics, Metric, Metrics, MetricsAsk, Series, TaskMetrics};
+use api::{Actor, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use database::attempts::Attempt;
+use database::tasks::Task;
+use futures::{StreamExt, TryStreamExt};
+use protocol::ids::TaskKey;
+
+use super::{jobs, tasks};
+use crate::accounts::rights::owner_only;
+use crate::error::{database, internal};
+use crate::known::metrics::{Axis, History};
+use crate::shared::Shared;
+use crate::wake::now;
+
+/// Points of an answer where nobody says how many, and the most that there may be.
+const POINTS: (u32, u32) = (300, 1_000);
+/// Tasks of an answer at most.
+const MOST_TASKS: usize = 32;
+/// So many files are read at the same time.
+const AT_ONCE: usize = 8;
+
+#[derive(Debug)]
+pub(crate) struct Ops(pub(crate) Arc<Shared>);
+
+#[async_trait]
+impl Metrics for Ops {
+    async fn of_job(&self, actor: &Actor, ask: &MetricsAsk) -> Result<JobMetrics> {
+        let reader = self.0.database.read();
+        let found = database::jobs::by_key(reader, &ask.job).await.map_err(database)?;
+        let row = found.ok_or_else(|| jobs::missing(&ask.job))?.row;
+        if self.0.rules.private_jobs {
+            owner_only(actor, &row.key.user, "read what happened to this job")?;
+        }
+        let attempts = database::attempts::of_job(reader, row.id).await.map_err(database)?;
+        let wanted = ask.attempt.or(row.attempt);
+        let Some(attempt) = attempts.into_iter().find(|one| Some(one.number) == wanted) else {
+            return Ok(JobMetrics::default());
+        };
+        let axis = axis(ask, &attempt)?;
+        let mut tasks = tasks::last_runs(&self.0, &ask.job, Some(attempt.number)).await?;
+        if let Some((role, index)) = &ask.task {
+            tasks.retain(|task| task.role_name == *role && task.key.index == *index);
+        }
+        let of_tasks = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+        tasks.truncate(MOST_TASKS);
+        let mut read = Vec::new();
+        for task in tasks {
+            read.push(self.task(task, axis));
+        }
+        let read = futures::stream::iter(read).buffered(AT_ONCE);
+        Ok(JobMetrics {
+            attempt: attempt.number,
+            from: protocol::time::Timestamp(axis.from),
+            step_ms: axis.step,
+            points: u32::try_from(axis.points).unwrap_or(u32::MAX),
+            tasks: read.try_collect().await?,
+            of_tasks,
+        })
+    }
+}
+
+impl Ops {
+    async fn task(&self, task: Task, axis: Axis) -> Result<TaskMetrics> {
+        let history = self.history(&task.key).await?;
+        let (series, gpus) = history.map_or_else(Default::default, |known| seen(&known, axis));
+        let (role, index) = (task.role_name, task.key.index);
+        Ok(TaskMetrics { role, index, node: task.placement.node, series, gpus })
+    }
+
+    async fn history(&self, key: &TaskKey) -> Result<Option<History>> {
+        if let Some(history) = self.0.measured.history(key) {
+            return Ok(Some(history));
+        }
+        let kept = self.0.storage.kept_metrics(key).await.map_err(internal)?;
+        Ok(kept.and_then(|kept| History::from_bytes(&kept)))
+    }
+}
+
+/// The points that are asked for: of the attempt from its start to its end, if nothing else is.
+fn axis(ask: &MetricsAsk, attempt: &Attempt) -> Result<Axis> {
+    let from = ask.from.or(attempt.started_at).unwrap_or(attempt.placed_at);
+    let until = ask.until.or(attempt.completed_at).unwrap_or_else(now);
+    if until < from && (ask.from.is_some() || ask.until.is_some()) {
+        let message = "the range of time ends before it begins";
+        return Err(Error::new(ErrorCode::InvalidParametersError, message));
+    }
+    let (usual, most) = POINTS;
+    let points = ask.points.unwrap_or(usual).clamp(1, most);
+    Ok(Axis::new(from.0, until.0.max(from.0), points as usize))
+}
+
+/// What was measured of a task and of its GPUs.
+fn seen(history: &History, axis: Axis) -> (Vec<Series>, Vec<GpuMetrics>) {
+    let series = |metrics: &[Metric], first: usize| {
+        let columns = metrics.iter().zip(first..);
+        let all = columns.map(|(metric, column)| {
+            let values = history.on(axis, column);
+            Series { metric: *metric, values }
+        });
+        all.filter(|series| series.values.iter().any(Option::is_some)).collect::<Vec<_>>()
+    };
+    let first = Metric::OF_TASK.len();
+    let gpus = history.gpus().iter().zip(0..).map(|(index, at)| {
+        let series = series(&Metric::OF_GPU, first + at * Metric::OF_GPU.len());
+        GpuMetrics { index: *index, series }
+    });
+    (series(&Metric::OF_TASK, 0), gpus.collect())
+}

@@ -1,0 +1,196 @@
+//! What running tasks use is measured, kept with their job, and told.
+
+use std::time::Duration;
+
+use api::ErrorCode;
+use api::metrics::{JobMetrics, Metric, MetricsAsk, Series};
+use control::{Control, MeasuredEvery, Rules};
+use protocol::state::State;
+use protocol::time::Timestamp;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::house::{House, PATIENCE, admin, job, key, submit, until_state};
+
+/// A server that measures as fast as a test waits.
+async fn start(house: &House, exporter: Option<String>) -> Control {
+    let mut options = house.options(house.database().await);
+    let measured_every = MeasuredEvery(Duration::from_millis(50));
+    options.rules = Rules { measured_every, ..options.rules };
+    options.nodes[0].metrics = exporter;
+    control::start(options).await.unwrap()
+}
+
+async fn of_job(control: &Control, name: &str) -> JobMetrics {
+    control.backend.metrics.of_job(&admin(), &MetricsAsk::new(key(name))).await.unwrap()
+}
+
+/// Asks until it is as wanted.
+async fn until(control: &Control, name: &str, wanted: impl Fn(&JobMetrics) -> bool) -> JobMetrics {
+    let waiting = async {
+        loop {
+            let seen = of_job(control, name).await;
+            if wanted(&seen) {
+                return seen;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap()
+}
+
+/// The last value of a metric.
+fn last(series: &[Series], metric: Metric) -> Option<f32> {
+    let found = series.iter().find(|series| series.metric == metric)?;
+    found.values.iter().rev().find_map(|value| *value)
+}
+
+fn has_rates(seen: &JobMetrics) -> bool {
+    seen.tasks.iter().all(|task| last(&task.series, Metric::Received).is_some())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_tasks_use_is_measured_and_stays_with_their_job() {
+    let house = House::new(1);
+    let control = start(&house, None).await;
+    let backend = &control.backend;
+    submit(backend, job("measured", 2, 0, "sleep 1000", "")).await;
+    until_state(backend, "measured", State::Running).await;
+    let seen = until(&control, "measured", |seen| seen.tasks.len() == 2 && has_rates(seen)).await;
+    assert_eq!((seen.attempt, seen.of_tasks), (0, 2));
+    for task in &seen.tasks {
+        // As the simulated engine says of one core and one GiB.
+        let cores = last(&task.series, Metric::Cpus).unwrap();
+        assert!((0.4..1.0).contains(&cores), "{cores}");
+        let memory = last(&task.series, Metric::Memory).unwrap();
+        assert!(memory > 0.0 && memory < 1_073_741_824.0, "{memory}");
+        assert!(task.series.iter().all(|series| series.values.len() == seen.points as usize));
+        assert!(task.gpus.is_empty());
+    }
+    backend.jobs.stop(&admin(), &key("measured")).await.unwrap();
+    until_state(backend, "measured", State::Stopped).await;
+    house.node(0).until_empty().await;
+    let after = until(&control, "measured", has_rates).await;
+    assert_eq!(after.tasks.len(), 2);
+    control.shutdown().await;
+    drop(control);
+    let control = start(&house, None).await;
+    let kept = of_job(&control, "measured").await;
+    assert!(has_rates(&kept), "it is kept beside the logs: {kept:?}");
+    control.shutdown().await;
+}
+
+/// What its first GPU did of late.
+fn load(seen: &JobMetrics) -> Option<f32> {
+    last(&seen.tasks.first()?.gpus.first()?.series, Metric::GpuLoad)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn measuring_goes_on_after_the_server_was_away() {
+    let house = House::new(1);
+    let control = start(&house, Some(exporter().await)).await;
+    submit(&control.backend, job("long", 1, 1, "sleep 1000", "")).await;
+    until_state(&control.backend, "long", State::Running).await;
+    until(&control, "long", |seen| load(seen).is_some()).await;
+    control.shutdown().await;
+    drop(control);
+    let container = house.node(0).containers().remove(0);
+    house.node(0).backdate(&container, an_hour_ago());
+
+    // Now nobody tells what the GPUs do.
+    let control = start(&house, None).await;
+    until_state(&control.backend, "long", State::Running).await;
+    let seen = until(&control, "long", has_rates).await;
+    assert!(load(&seen).is_some(), "what was measured before is there: {seen:?}");
+    control.shutdown().await;
+}
+
+fn an_hour_ago() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Timestamp(i64::try_from((since - Duration::from_secs(3_600)).as_millis()).unwrap())
+}
+
+/// Serves what an exporter tells of eight GPUs, each as busy as its index times ten.
+async fn exporter() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/metrics", listener.local_addr().unwrap());
+    let line = |gpu: u32| format!("DCGM_FI_DEV_GPU_UTIL{{gpu=\"{gpu}\"}} {}\n", gpu * 10);
+    let text: String = (0..8).map(line).collect();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"\r\n\r\n") {
+                match stream.read_u8().await {
+                    Ok(byte) => asked.push(byte),
+                    Err(_) => break,
+                }
+            }
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{text}", text.len());
+            let _gone = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    address
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_task_has_what_its_own_gpus_did() {
+    let house = House::new(1);
+    let control = start(&house, Some(exporter().await)).await;
+    submit(&control.backend, job("trains", 2, 2, "sleep 1000", "")).await;
+    let detail = until_state(&control.backend, "trains", State::Running).await;
+    let is_measured = |seen: &JobMetrics| {
+        let measured = |task: &api::metrics::TaskMetrics| {
+            task.gpus.iter().filter(|gpu| !gpu.series.is_empty()).count() == 2
+        };
+        seen.tasks.len() == 2 && seen.tasks.iter().all(measured)
+    };
+    let seen = until(&control, "trains", is_measured).await;
+    for (task, of_job) in seen.tasks.iter().zip(&detail.attempts[0].tasks) {
+        let indices: Vec<u32> = task.gpus.iter().map(|gpu| gpu.index).collect();
+        assert_eq!(indices, of_job.gpus);
+        for gpu in &task.gpus {
+            let load = last(&gpu.series, Metric::GpuLoad);
+            assert_eq!(load, Some((gpu.index * 10) as f32), "GPU {}", gpu.index);
+        }
+    }
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_that_does_not_answer_keeps_no_other_from_being_measured() {
+    let house = House::new(2);
+    house.node(0).set_stats_time(Duration::from_secs(1_000));
+    let control = start(&house, None).await;
+    // Each takes all GPUs of a node.
+    for name in ["first", "second"] {
+        submit(&control.backend, job(name, 1, 8, "sleep 1000", "")).await;
+        until_state(&control.backend, name, State::Running).await;
+    }
+    let first = of_job(&control, "first").await;
+    let (hangs, answers) = match house.index_of(&first.tasks[0].node) {
+        0 => ("first", "second"),
+        _ => ("second", "first"),
+    };
+    until(&control, answers, has_rates).await;
+    assert!(of_job(&control, hangs).await.tasks[0].series.is_empty());
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_not_measured_is_empty_and_what_makes_no_sense_is_refused() {
+    let house = House::new(1);
+    let control = start(&house, None).await;
+    let metrics = &control.backend.metrics;
+    submit(&control.backend, job("holds", 1, 8, "sleep 1000", "")).await;
+    until_state(&control.backend, "holds", State::Running).await;
+    submit(&control.backend, job("waits", 1, 8, "sleep 1000", "")).await;
+    let ask = |name: &str| MetricsAsk::new(key(name));
+    assert_eq!(metrics.of_job(&admin(), &ask("waits")).await.unwrap(), JobMetrics::default());
+    let error = metrics.of_job(&admin(), &ask("nothing")).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoJobError);
+    let (from, until) = (Some(Timestamp(2)), Some(Timestamp(1)));
+    let backwards = MetricsAsk { from, until, ..ask("holds") };
+    let error = metrics.of_job(&admin(), &backwards).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::InvalidParametersError);
+    control.shutdown().await;
+}
