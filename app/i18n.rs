@@ -14,6 +14,7 @@ pub(crate) mod words_files;
 pub(crate) mod words_images;
 pub(crate) mod words_job;
 pub(crate) mod words_lists;
+pub(crate) mod words_metrics;
 pub(crate) mod words_outage;
 pub(crate) mod words_quarantine;
 pub(crate) mod words_queue;

@@ -4,7 +4,7 @@ import type { Cluster } from "./seeded";
 
 /** Pages that are looked at at the same time. */
 const AT_ONCE = 3;
-const TABS = ["", "/tasks", "/logs", "/terminal", "/connect", "/events", "/config"];
+const TABS = ["", "/tasks", "/logs", "/metrics", "/terminal", "/connect", "/events", "/config"];
 /** A job file with mistakes of several kinds. */
 const MISTAKEN = '{"jobName": "a b", "image": "x", "taskRoles": [{"name": "w", "memoryMB": 5}]}';
 

@@ -7,6 +7,7 @@ mod connect;
 mod files;
 mod images;
 mod lists;
+mod metrics;
 mod outage;
 mod pages;
 mod quarantine;
@@ -41,6 +42,7 @@ pub(super) static TEXTS: Texts = Texts {
     accounts: accounts::ACCOUNTS,
     finding: lists::FINDING,
     map: lists::MAP,
+    metrics: metrics::METRICS,
     outage: outage::OUTAGE,
     quarantine: quarantine::QUARANTINE,
     state,

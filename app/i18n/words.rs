@@ -40,6 +40,7 @@ pub(crate) struct Texts {
     pub(crate) accounts: super::words_accounts::Accounts,
     pub(crate) finding: super::words_lists::Finding,
     pub(crate) map: super::words_lists::Map,
+    pub(crate) metrics: super::words_metrics::Metrics,
     pub(crate) outage: super::words_outage::Outage,
     pub(crate) quarantine: super::words_quarantine::Quarantine,
     /// The word of a state.

@@ -14,6 +14,7 @@ mod log_state;
 mod log_tab;
 mod log_together;
 mod log_view;
+mod metrics_tab;
 mod overview;
 pub(crate) mod part;
 mod save_image;

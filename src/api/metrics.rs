@@ -27,7 +27,7 @@ pub struct MetricsAsk {
     pub attempt: Option<u32>,
     /// Only this task, by its role and its index in it.
     pub task: Option<(RoleName, u32)>,
-    /// From then on; from the attempt's start when it is not given.
+    /// From then on; from when the attempt was placed, if it is not given.
     pub from: Option<Timestamp>,
     /// Until then; until the attempt's end, or now.
     pub until: Option<Timestamp>,
@@ -48,6 +48,12 @@ impl MetricsAsk {
 pub struct JobMetrics {
     /// The attempt, from 0.
     pub attempt: u32,
+    /// When it was placed.
+    pub placed_at: Timestamp,
+    /// When its first container ran.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
     /// When the first point begins.
     pub from: Timestamp,
     /// How long a point is, in milliseconds.

@@ -4,7 +4,7 @@
 use crate::i18n::spacing::is_han;
 
 /// All of the catalogue, and what else pages say in Chinese.
-const SOURCES: [&str; 28] = [
+const SOURCES: [&str; 29] = [
     include_str!("../zh.rs"),
     include_str!("accounts.rs"),
     include_str!("audit.rs"),
@@ -13,6 +13,7 @@ const SOURCES: [&str; 28] = [
     include_str!("files.rs"),
     include_str!("images.rs"),
     include_str!("lists.rs"),
+    include_str!("metrics.rs"),
     include_str!("outage.rs"),
     include_str!("pages.rs"),
     include_str!("quarantine.rs"),
@@ -41,7 +42,7 @@ const TEMPLATES: &str = include_str!("../../../public/templates/index.json");
 /// Where what is filled in gets its spaces when it is.
 const SPACED: [&str; 2] = [include_str!("spans.rs"), include_str!("waits.rs")];
 
-const ENGLISH: [&str; 15] = [
+const ENGLISH: [&str; 16] = [
     include_str!("../en.rs"),
     include_str!("../en/accounts.rs"),
     include_str!("../en/audit.rs"),
@@ -50,6 +51,7 @@ const ENGLISH: [&str; 15] = [
     include_str!("../en/files.rs"),
     include_str!("../en/images.rs"),
     include_str!("../en/lists.rs"),
+    include_str!("../en/metrics.rs"),
     include_str!("../en/outage.rs"),
     include_str!("../en/pages.rs"),
     include_str!("../en/quarantine.rs"),

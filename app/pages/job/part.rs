@@ -14,6 +14,7 @@ use crate::pages::job::log_search::{Search, Way};
 use crate::pages::job::log_tab::{ALL, LogTab, Wanted};
 use crate::pages::job::log_together::TogetherView;
 use crate::pages::job::log_view::LogView;
+use crate::pages::job::metrics_tab::MetricsTab;
 use crate::pages::job::overview::Overview;
 use crate::pages::job::save_image::{SavedImages, Saving};
 use crate::pages::job::stop::{StopDialog, Stopping};
@@ -56,6 +57,7 @@ pub(super) async fn part(tab: Tab) -> Part {
         Tab::Overview => job_overview().await,
         Tab::Tasks => job_tasks().await,
         Tab::Logs => job_logs().await,
+        Tab::Metrics => job_metrics().await,
         Tab::Connect => job_connect().await,
         Tab::Terminal => job_terminal().await,
         Tab::Events => job_events().await,
@@ -110,6 +112,11 @@ pub(super) fn job_logs_one_search() -> fn(Search, Option<Way>) {
 #[lazy]
 fn job_logs_together() -> Log {
     |job, wanted, _| view! { <TogetherView job=job wanted=wanted/> }.into_any()
+}
+
+#[lazy]
+fn job_metrics() -> Part {
+    |key, _| view! { <MetricsTab key=key/> }.into_any()
 }
 
 #[lazy]

@@ -10,6 +10,7 @@ pub(crate) enum Tab {
     Overview,
     Tasks,
     Logs,
+    Metrics,
     Connect,
     Terminal,
     Events,
@@ -17,10 +18,11 @@ pub(crate) enum Tab {
 }
 
 impl Tab {
-    const ALL: [Tab; 7] = [
+    const ALL: [Tab; 8] = [
         Tab::Overview,
         Tab::Tasks,
         Tab::Logs,
+        Tab::Metrics,
         Tab::Connect,
         Tab::Terminal,
         Tab::Events,
@@ -37,6 +39,7 @@ impl Tab {
             Tab::Overview => "overview",
             Tab::Tasks => "tasks",
             Tab::Logs => "logs",
+            Tab::Metrics => "metrics",
             Tab::Connect => "connect",
             Tab::Terminal => "terminal",
             Tab::Events => "events",
@@ -49,6 +52,7 @@ impl Tab {
             Tab::Overview => |t| t.job.overview,
             Tab::Tasks => |t| t.job.tasks,
             Tab::Logs => |t| t.job.logs,
+            Tab::Metrics => |t| t.metrics.tab,
             Tab::Connect => |t| t.connect.tab,
             Tab::Terminal => |t| t.job.terminal,
             Tab::Events => |t| t.job.events,
@@ -59,9 +63,13 @@ impl Tab {
     fn address(self, key: &JobKey) -> String {
         match self {
             Tab::Overview => address::job(key),
-            Tab::Tasks | Tab::Logs | Tab::Connect | Tab::Terminal | Tab::Events | Tab::Config => {
-                address::job_tab(key, self.as_str())
-            }
+            Tab::Tasks
+            | Tab::Logs
+            | Tab::Metrics
+            | Tab::Connect
+            | Tab::Terminal
+            | Tab::Events
+            | Tab::Config => address::job_tab(key, self.as_str()),
         }
     }
 }

@@ -55,6 +55,9 @@ impl Metrics for Ops {
         let read = futures::stream::iter(read).buffered(AT_ONCE);
         Ok(JobMetrics {
             attempt: attempt.number,
+            placed_at: attempt.placed_at,
+            started_at: attempt.started_at,
+            completed_at: attempt.completed_at,
             from: protocol::time::Timestamp(axis.from),
             step_ms: axis.step,
             points: u32::try_from(axis.points).unwrap_or(u32::MAX),
@@ -81,9 +84,9 @@ impl Ops {
     }
 }
 
-/// The points that are asked for: of the attempt from its start to its end, if nothing else is.
+/// The points that are asked for: of the attempt from its placement to its end, if nothing else is.
 fn axis(ask: &MetricsAsk, attempt: &Attempt) -> Result<Axis> {
-    let from = ask.from.or(attempt.started_at).unwrap_or(attempt.placed_at);
+    let from = ask.from.unwrap_or(attempt.placed_at);
     let until = ask.until.or(attempt.completed_at).unwrap_or_else(now);
     if until < from && (ask.from.is_some() || ask.until.is_some()) {
         let message = "the range of time ends before it begins";

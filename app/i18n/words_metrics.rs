@@ -1,0 +1,38 @@
+//! What is said of what tasks use.
+
+type Word = &'static str;
+
+/// What tasks use.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    pub(crate) tab: Word,
+    pub(crate) span: Word,
+    pub(crate) whole: Word,
+    pub(crate) day: Word,
+    pub(crate) hour: Word,
+    pub(crate) nothing: Word,
+    pub(crate) nothing_hint: Word,
+    /// Of many tasks, only so many are shown.
+    pub(crate) only_first: fn(u64) -> String,
+    pub(crate) table: Word,
+    pub(crate) quantity: Word,
+    pub(crate) latest: Word,
+    pub(crate) mean: Word,
+    pub(crate) highest: Word,
+    /// Cores in use.
+    pub(crate) cpu: Word,
+    pub(crate) memory: Word,
+    pub(crate) network: Word,
+    pub(crate) received: Word,
+    pub(crate) sent: Word,
+    pub(crate) disk: Word,
+    pub(crate) read: Word,
+    pub(crate) written: Word,
+    pub(crate) gpu_load: Word,
+    pub(crate) gpu_memory: Word,
+    pub(crate) gpu_power: Word,
+    pub(crate) gpu_temperature: Word,
+    pub(crate) gpu_clock: Word,
+    pub(crate) gpu_ecc: Word,
+    pub(crate) gpu_xid: Word,
+}

@@ -1,0 +1,184 @@
+//! What the job's tasks use: charts on one axis of time, and the same as tables.
+
+mod chart;
+mod phases;
+mod quantity;
+
+use api::metrics::{JobMetrics, MetricsAsk, TaskMetrics};
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+use protocol::ids::JobKey;
+use protocol::time::Timestamp;
+
+use crate::address;
+use crate::i18n::{Texts, text, told, tr};
+use crate::live::Live;
+use crate::pages::job::metrics_tab::chart::{ChartView, ValueTable};
+use crate::pages::job::metrics_tab::phases::Phases;
+use crate::pages::job::metrics_tab::quantity::{Chart, charts};
+use crate::parts::clock::Clock;
+use crate::parts::empty_state::EmptyState;
+use crate::parts::loaded::Loaded;
+use crate::parts::relative_time::RelativeTime;
+use crate::reading::reading;
+use crate::server_fns::metrics::get_metrics;
+
+/// While the job goes on it is read again so often, in milliseconds.
+const AGAIN: i64 = 10_000;
+
+/// How far back is looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Span {
+    Attempt,
+    Day,
+    Hour,
+}
+
+impl Span {
+    const ALL: [Span; 3] = [Span::Attempt, Span::Day, Span::Hour];
+
+    fn read(word: Option<&str>) -> Self {
+        Self::ALL.into_iter().find(|span| Some(span.as_str()) == word).unwrap_or(Span::Attempt)
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Span::Attempt => "attempt",
+            Span::Day => "day",
+            Span::Hour => "hour",
+        }
+    }
+
+    fn word(self) -> fn(&'static Texts) -> &'static str {
+        match self {
+            Span::Attempt => |t| t.metrics.whole,
+            Span::Day => |t| t.metrics.day,
+            Span::Hour => |t| t.metrics.hour,
+        }
+    }
+
+    /// Since when, seen from now; `None`: since the attempt was placed.
+    fn begin(self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Span::Attempt => None,
+            Span::Day => Some(Timestamp(now.0 - 86_400_000)),
+            Span::Hour => Some(Timestamp(now.0 - 3_600_000)),
+        }
+    }
+}
+
+/// What the tasks of the current attempt use. How far back is in the address.
+#[component]
+pub(crate) fn MetricsTab(key: JobKey) -> impl IntoView {
+    let (topic, clock, query) = (Live::get().job(&key), Clock::get(), use_query_map());
+    let span = Memo::new(move |_| Span::read(query.read().get("span").as_deref()));
+    // What has ended is not read again.
+    let goes_on = StoredValue::new(true);
+    let turn = Memo::new(move |before: Option<&i64>| {
+        let turn = clock.now().0 / AGAIN;
+        before.copied().filter(|_| !goes_on.get_value()).unwrap_or(turn)
+    });
+    let asked = key.clone();
+    let metrics = reading(
+        move || (topic.get(), turn.get(), span.get()),
+        move |(_, turn, span)| {
+            let from = span.begin(Timestamp(turn * AGAIN));
+            get_metrics(MetricsAsk { from, ..MetricsAsk::new(asked.clone()) })
+        },
+    );
+    let content = move |metrics: JobMetrics| {
+        goes_on.set_value(metrics.completed_at.is_none());
+        view! { <Measured metrics=metrics/> }
+    };
+    view! {
+        <div class="stack">
+            <Spans key=key span=span/>
+            <Loaded resource=metrics lines=12 content=content/>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Spans(key: JobKey, span: Memo<Span>) -> impl IntoView {
+    let base = address::job_tab(&key, "metrics");
+    let links = Span::ALL.map(|each| {
+        let href = format!("{base}?span={}", each.as_str());
+        view! {
+            <a
+                class="segment"
+                href=href
+                aria-current=move || (span.get() == each).then_some("true")
+                data-noscroll="true"
+            >
+                {tr(each.word())}
+            </a>
+        }
+    });
+    view! { <nav class="segments" aria-label=tr(|t| t.metrics.span)>{links}</nav> }.into_any()
+}
+
+#[component]
+fn Measured(metrics: JobMetrics) -> impl IntoView {
+    let JobMetrics { tasks, of_tasks, .. } = metrics;
+    let axis = JobMetrics { tasks: Vec::new(), ..metrics };
+    if tasks.iter().all(|task| task.series.is_empty()) {
+        let (title, hint) = (text(|t| t.metrics.nothing), text(|t| t.metrics.nothing_hint));
+        return view! { <EmptyState title=title hint=hint/> }.into_any();
+    }
+    let shown = tasks.len() as u64;
+    let rest = (shown < u64::from(of_tasks)).then(|| {
+        view! { <p class="hint">{told(move |t| (t.metrics.only_first)(shown))}</p> }
+    });
+    let tasks = tasks.into_iter().map(|task| view! { <Task task=task axis=axis.clone()/> });
+    let tasks = tasks.collect_view();
+    view! { <div class="stack">{tasks} {rest}</div> }.into_any()
+}
+
+#[component]
+fn Task(
+    task: TaskMetrics,
+    /// The answer without its tasks.
+    axis: JobMetrics,
+) -> impl IntoView {
+    let name = format!("{}-{}", task.role, task.index);
+    let node = task.node.clone();
+    let charts = charts(&task);
+    let drawn = charts.iter().cloned().map(|chart: Chart| view! { <ChartView chart=chart/> });
+    let drawn = drawn.collect_view();
+    let from = axis.from;
+    let until = from.plus_millis(axis.step_ms * i64::from(axis.points));
+    let of = name.clone();
+    view! {
+        <section class="card">
+            <h2 class="card__head">
+                {name} " " <a class="hint" href=address::node(&node)>{node.to_string()}</a>
+            </h2>
+            <div class="charts">{drawn}</div>
+            <Phases metrics=axis/>
+            <p class="charts__axis">
+                <RelativeTime at=from/>
+                <RelativeTime at=until/>
+            </p>
+            <details class="fold">
+                <summary>{tr(|t| t.metrics.table)}</summary>
+                <ValueTable of=of charts=charts/>
+            </details>
+        </section>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_read_from_addresses() {
+        for span in Span::ALL {
+            assert_eq!(Span::read(Some(span.as_str())), span);
+        }
+        assert_eq!(Span::read(None), Span::Attempt);
+        assert_eq!(Span::Hour.begin(Timestamp(3_600_005)), Some(Timestamp(5)));
+    }
+}

@@ -1,0 +1,15 @@
+use api::metrics::{JobMetrics, MetricsAsk};
+use leptos::prelude::*;
+use server_fn::codec::GetUrl;
+
+use crate::Failed;
+use crate::json::Answer;
+use crate::server_fns::reads::Reads;
+
+/// What the tasks of a job use over time.
+#[server(prefix = "/fn", endpoint = "jobs/metrics", input = GetUrl, output = Answer, client = Reads)]
+pub(crate) async fn get_metrics(ask: MetricsAsk) -> Result<JobMetrics, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.metrics.of_job(&actor, &ask).await.map_err(failed)
+}
