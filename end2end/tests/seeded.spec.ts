@@ -88,3 +88,26 @@ test("home counts the jobs of mine that failed in a week, until I dismiss them",
   await expect(link).toHaveCount(0);
   await context.close();
 });
+
+test("what a running job uses is drawn, and told in numbers, also without JavaScript", async ({ browser, cluster, page }) => {
+  const [{ username, name }] = await cluster.get("/api/v2/jobs?state=RUNNING&limit=1");
+  const measured = async () => {
+    const { tasks } = await cluster.get(`/api/v2/jobs/${username}~${name}/metrics`);
+    return tasks[0].series.map(({ metric }: { metric: string }) => metric);
+  };
+  await expect.poll(measured, { timeout: 30_000 }).toContain("memory");
+  const address = `/jobs/${username}/${name}/metrics`;
+  await berth.open(page, address);
+  const chart = page.locator(".chart").filter({ hasText: "Memory" }).first();
+  await expect(chart.locator("path")).toHaveAttribute("d", /^M/);
+  expect((await chart.locator("svg").boundingBox())!.width).toBeGreaterThan(200);
+  await expect(page.locator(".charts__phases").first()).toContainText("Ran");
+
+  const storageState = cluster.signedIn;
+  const context = await browser.newContext({ baseURL: cluster.url, storageState, javaScriptEnabled: false });
+  const plain = await context.newPage();
+  await plain.goto(address);
+  await plain.getByText("As a table").first().click();
+  await expect(plain.getByRole("rowheader", { name: "Memory", exact: true }).first()).toBeVisible();
+  await context.close();
+});

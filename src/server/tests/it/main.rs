@@ -16,6 +16,7 @@ mod hall;
 mod languages;
 mod lifecycle;
 mod limits;
+mod measured;
 mod metrics;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;

@@ -1,0 +1,32 @@
+//! What jobs use over time, by REST.
+
+use serde_json::json;
+
+use crate::hall::Hall;
+use crate::server::{Answer, JSON};
+
+async fn send(hall: &Hall, method: &str, path: &str, body: &str) -> Answer {
+    let token = format!("Bearer {}", hall.token("alice"));
+    hall.client.send(method, path, &[JSON, ("authorization", &token)], body).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn programs_ask_what_a_job_uses() {
+    let hall = Hall::open().await;
+    let job = json!({ "jobName": "train", "image": "berth/base", "taskRoles": [{
+        "name": "worker", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": 0,
+        "command": "true" }] });
+    assert_eq!(send(&hall, "POST", "/api/v2/jobs", &job.to_string()).await.status, 202);
+    let path = "/api/v2/jobs/alice~train/metrics";
+    let asked = format!("{path}?attempt=0&role=worker&index=0&from=1&until=2&points=5");
+    let answer = send(&hall, "GET", &asked, "").await;
+    assert_eq!((answer.status, &answer.json()["tasks"]), (200, &json!([])), "it has no place");
+    for (asked, status) in [
+        (path.to_owned(), 200),
+        (format!("{path}?role=no%20role"), 400),
+        (format!("{path}?points=many"), 400),
+        ("/api/v2/jobs/alice~nothing/metrics".to_owned(), 404),
+    ] {
+        assert_eq!(send(&hall, "GET", &asked, "").await.status, status, "{asked}");
+    }
+}
