@@ -91,10 +91,8 @@ pub(crate) fn MetricsTab(key: JobKey) -> impl IntoView {
         view! { <Measured metrics=metrics/> }
     };
     view! {
-        <div class="stack">
-            <Spans key=key span=span/>
-            <Loaded resource=metrics lines=12 content=content/>
-        </div>
+        <Spans key=key span=span/>
+        <Loaded resource=metrics lines=12 content=content/>
     }
     .into_any()
 }
@@ -147,7 +145,8 @@ fn Task(
     let drawn = charts.iter().cloned().map(|chart: Chart| view! { <ChartView chart=chart/> });
     let drawn = drawn.collect_view();
     let from = axis.from;
-    let until = from.plus_millis(axis.step_ms * i64::from(axis.points));
+    // The last point may not be over yet.
+    let until = from.plus_millis(axis.step_ms * i64::from(axis.points.saturating_sub(1)));
     let of = name.clone();
     view! {
         <section class="card">

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::ContainerStatus;
-use futures::StreamExt;
+use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use protocol::ids::{NodeName, TaskKey};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -36,7 +37,8 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
 /// Each node is asked for itself: one that has not answered since the last time is not asked again, and
 /// nobody waits for it.
 async fn measure(shared: &Shared, shutdown: &CancellationToken) {
-    let (mut asked, mut silent) = (FuturesUnordered::new(), HashSet::<NodeName>::new());
+    let mut asked = FuturesUnordered::<BoxFuture<'_, NodeName>>::new();
+    let mut silent = HashSet::new();
     let mut times = tokio::time::interval(shared.rules.measured_every.0);
     times.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -49,7 +51,7 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
             _ = times.tick() => {
                 for node in with_running_tasks(shared) {
                     if silent.insert(node.name.clone()) {
-                        asked.push(node.measure(shared));
+                        asked.push(node.measure(shared).boxed());
                     }
                 }
             }

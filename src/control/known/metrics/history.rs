@@ -118,11 +118,6 @@ impl History {
         &self.gpus
     }
 
-    /// When the first was measured.
-    pub(crate) fn since(&self) -> i64 {
-        self.since
-    }
-
     /// Notes what was measured then: of the task, then of each of its GPUs, in the order of
     /// [`Metric::OF_TASK`] and [`Metric::OF_GPU`]. What is missing at the end was not measured.
     pub(crate) fn push(&mut self, at: i64, values: &[Option<f32>]) {

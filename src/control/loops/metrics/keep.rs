@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
-use protocol::ids::TaskKey;
 use tokio_util::sync::CancellationToken;
 
 use crate::known::metrics::ToKeep;
@@ -26,21 +25,23 @@ pub(super) async fn run(shared: &Shared, passes: &Passes, shutdown: &Cancellatio
         }
         let began = Instant::now();
         let running = super::running(shared);
+        let due = shared.measured.to_keep(|key| running.contains(key), now());
         tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
-            all = keep(shared, |key| running.contains(key)) => if all { passes.ended(began) },
+            all = keep(shared, due) => if all { passes.ended(began) },
         }
     }
-    if tokio::time::timeout(LAST, keep(shared, |_| false)).await.is_err() {
+    let all = shared.measured.to_keep(|_| false, now());
+    if tokio::time::timeout(LAST, keep(shared, all)).await.is_err() {
         tracing::warn!("what was measured of late cannot be kept in time");
     }
 }
 
 /// Says whether all of it is kept.
-async fn keep(shared: &Shared, runs: impl Fn(&TaskKey) -> bool) -> bool {
+async fn keep(shared: &Shared, due: Vec<ToKeep>) -> bool {
     let mut writes = Vec::new();
-    for due in shared.measured.to_keep(runs, now()) {
+    for due in due {
         writes.push(write(shared, due));
     }
     let mut kept = futures::stream::iter(writes).buffer_unordered(AT_ONCE);

@@ -100,7 +100,11 @@ async fn measuring_goes_on_after_the_server_was_away() {
     // Now nobody tells what the GPUs do.
     let control = start(&house, None).await;
     until_state(&control.backend, "long", State::Running).await;
-    let seen = until(&control, "long", has_rates).await;
+    // Whoever runs on the same node is measured together with it.
+    submit(&control.backend, job("after", 1, 0, "sleep 1000", "")).await;
+    until_state(&control.backend, "after", State::Running).await;
+    until(&control, "after", has_rates).await;
+    let seen = of_job(&control, "long").await;
     assert!(load(&seen).is_some(), "what was measured before is there: {seen:?}");
     control.shutdown().await;
 }
