@@ -1,16 +1,14 @@
 //! A small world in memory behind the contract.
 
+mod cluster;
+mod inside;
+mod people;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use api::audit::{Audit, AuditEntry, AuditNote};
 use api::changes::{Change, Changes};
-use api::cluster::{
-    Drain, FreeGpus, NodeView, Nodes, Promise, Silent, Usage, VirtualClusterView, VirtualClusters,
-};
-use api::groups::{GroupView, Groups};
-use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::jobs::{
     AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
     JobSummary, Jobs, Retries, RoleView, Submission, Submitted, Syntax, TaskView,
@@ -19,29 +17,15 @@ use api::logs::{
     LogLine, LogMatches, LogPlace, LogText, LogWindow, Logs, SearchAsk, TaskRef, Together,
     TogetherAsk, WindowAsk,
 };
-use api::metrics::{JobMetrics, Metrics, MetricsAsk};
-use api::node_map::{NodeMap, NodeQuery};
-use api::proxy::{Proxy, TaskPort, Upstream};
-use api::quarantine::{Quarantine, Quarantined};
 use api::queue::{Effect, Explanation, Queue, QueueChange};
-use api::sign_ins::SignIns;
-use api::ssh::{KeyPair, PublicKeyView, Ssh, SshAccess, SshTask};
-use api::task_files::{Content, TaskFile, TaskFiles};
-use api::terminals::{
-    Terminal, TerminalControls, TerminalEnd, TerminalEvent, TerminalId, TerminalRequest,
-    TerminalSize, Terminals,
-};
 use api::usage::{UsageOfDay, UsageQuery};
-use api::users::{Bearer, Means, NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
 use api::{Actor, Backend, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::exit::{Cause, Exit};
-use protocol::ids::{GroupName, JobId, JobKey, NodeName, UserName, VirtualClusterName};
-use protocol::person::Person;
+use protocol::ids::{JobId, JobKey, VirtualClusterName};
 use protocol::problem::Problem;
 use protocol::resources::Resources;
 use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit};
@@ -51,7 +35,7 @@ use tokio::sync::broadcast;
 use tokio_stream::wrappers::BroadcastStream;
 
 use crate::no_files::NoFiles;
-use crate::way::Local;
+use cluster::NoImages;
 
 /// The task whose log has no end.
 pub(crate) const ENDLESS: u32 = 7;
@@ -335,359 +319,6 @@ impl Logs for World {
         let lines: Vec<u64> = lines.collect();
         let count = lines.len() as u64;
         Ok(LogMatches { count, before: 0, lines, searched: 2, all: true })
-    }
-}
-
-#[async_trait]
-impl Proxy for World {
-    async fn upstream(&self, actor: &Actor, port: &TaskPort) -> Result<Upstream> {
-        if actor.user != port.job.user && !actor.admin {
-            return Err(Error::new(ErrorCode::ForbiddenUserError, "not yours"));
-        }
-        if port.port.as_str() != "http" {
-            return Err(Error::new(ErrorCode::NoTaskError, "no such port"));
-        }
-        match self.upstream.load(Ordering::SeqCst) {
-            0 => Err(Error::new(ErrorCode::UnavailableError, "worker-0 does not run")),
-            port => {
-                let way = Arc::new(Local(port));
-                Ok(Upstream { address: "127.0.0.1".into(), port, way })
-            }
-        }
-    }
-    async fn enter(&self, actor: &Actor, port: &TaskPort, _: &str) -> Result<()> {
-        self.upstream(actor, port).await.map(drop)
-    }
-}
-
-/// A shell that repeats what is typed, and tells its size when that changes.
-struct Parrot(tokio::sync::mpsc::Sender<TerminalEvent>);
-
-#[async_trait]
-impl TerminalControls for Parrot {
-    async fn write(&self, bytes: Bytes) -> bool {
-        self.0.send(TerminalEvent::Output(bytes)).await.is_ok()
-    }
-    async fn resize(&self, size: TerminalSize) {
-        let text = format!("[{}x{}]", size.columns, size.rows);
-        let _ = self.0.send(TerminalEvent::Output(text.into())).await;
-    }
-    async fn received(&self, bytes: u64) {
-        let _ = self.0.send(TerminalEvent::Output(format!("[{bytes}]").into())).await;
-    }
-    async fn close(&self) {
-        let _ = self.0.send(TerminalEvent::Ended(TerminalEnd::Closed)).await;
-    }
-}
-
-#[async_trait]
-impl Terminals for World {
-    async fn open(&self, actor: &Actor, request: TerminalRequest) -> Result<Terminal> {
-        if actor.user != request.job.user {
-            return Err(Error::new(ErrorCode::ForbiddenUserError, "not yours"));
-        }
-        if request.index > 0 {
-            return Err(Error::new(ErrorCode::UnavailableError, "worker-1 does not run"));
-        }
-        let (said, output) = tokio::sync::mpsc::channel(16);
-        let resumed = request.back_to.is_some();
-        let (id, offset) = request.back_to.unwrap_or((TerminalId("shell".into()), 0));
-        let output = tokio_stream::wrappers::ReceiverStream::new(output).boxed();
-        Ok(Terminal { id, resumed, offset, output, controls: Box::new(Parrot(said)) })
-    }
-}
-
-#[async_trait]
-impl Metrics for World {
-    async fn of_job(&self, _: &Actor, ask: &MetricsAsk) -> Result<JobMetrics> {
-        let attempt = ask.attempt.unwrap_or_default();
-        let points = ask.points.unwrap_or_default();
-        let from = ask.from.unwrap_or_default();
-        Ok(JobMetrics { attempt, from, points, ..JobMetrics::default() })
-    }
-}
-
-#[async_trait]
-impl TaskFiles for World {
-    async fn read(&self, actor: &Actor, file: &TaskFile) -> Result<Content> {
-        if actor.user != file.job.user {
-            return Err(Error::new(ErrorCode::ForbiddenUserError, "not yours"));
-        }
-        let bytes = Bytes::from(format!("what is in {}", file.path));
-        Ok(Content { size: bytes.len() as u64, bytes: futures::stream::iter([Ok(bytes)]).boxed() })
-    }
-    async fn write(
-        &self,
-        actor: &Actor,
-        file: &TaskFile,
-        mut bytes: BoxStream<'static, Result<Bytes>>,
-    ) -> Result<u64> {
-        self.read(actor, file).await?;
-        let mut written = 0;
-        while let Some(piece) = bytes.next().await {
-            written += piece?.len() as u64;
-        }
-        Ok(written)
-    }
-}
-
-#[async_trait]
-impl Audit for World {
-    async fn list(&self, _: &Actor, _: Option<i64>, _: u64) -> Result<Vec<AuditEntry>> {
-        Err(Error::new(ErrorCode::ForbiddenUserError, "only administrators may do this"))
-    }
-    async fn note(&self, _: AuditNote) -> Result<()> {
-        Ok(())
-    }
-}
-
-#[async_trait]
-impl Ssh for World {
-    async fn access(&self, actor: &Actor, key: &JobKey) -> Result<SshAccess> {
-        if actor.user != key.user {
-            return Err(Error::new(ErrorCode::ForbiddenUserError, "not yours"));
-        }
-        Ok(SshAccess {
-            user: "root".into(),
-            keys: KeyPair {
-                file_name: key.to_string(),
-                public: "ssh-ed25519 AAAA alice~train".into(),
-                private: "the private half".into(),
-                putty: "PuTTY's private half".into(),
-            },
-            folder: "file:///files/Container/alice/train/ssh/application_1_0001/.ssh".into(),
-            tasks: vec![SshTask {
-                role: "worker".parse().unwrap(),
-                index: 0,
-                container: "berth-x-1-a0-r0-t0-n0".into(),
-                address: "10.0.0.8".into(),
-                port: 34235,
-                state: State::Running,
-            }],
-            host_key: "ssh-ed25519 BBBB".into(),
-        })
-    }
-    async fn public_keys(&self, _: &Actor) -> Result<Vec<PublicKeyView>> {
-        Ok(Vec::new())
-    }
-    async fn add_public_key(&self, _: &Actor, label: &str, _: &str) -> Result<PublicKeyView> {
-        Ok(PublicKeyView {
-            id: 7,
-            label: label.into(),
-            kind: "ssh-ed25519".into(),
-            fingerprint: "SHA256:abc".into(),
-            created_at: Timestamp(5),
-        })
-    }
-    async fn remove_public_key(&self, _: &Actor, id: i64) -> Result<()> {
-        match id {
-            7 => Ok(()),
-            _ => Err(Error::new(ErrorCode::InvalidParametersError, "you have no such key")),
-        }
-    }
-}
-
-/// Nobody has saved anything.
-#[derive(Debug)]
-struct NoImages;
-
-#[async_trait]
-impl Images for NoImages {
-    async fn size(&self, _: &Actor, _: &TaskOfJob) -> Result<ImageSize> {
-        Ok(ImageSize { own: 5, whole: 9 })
-    }
-    async fn save(&self, _: &Actor, _: &SaveImage) -> Result<SavedImageView> {
-        Err(Error::new(ErrorCode::ConflictImageError, "taken"))
-    }
-    async fn list(&self, _: &Actor) -> Result<Vec<SavedImageView>> {
-        Ok(Vec::new())
-    }
-    async fn remove(&self, _: &Actor, _: i64) -> Result<()> {
-        Err(Error::new(ErrorCode::NoImageError, "none"))
-    }
-}
-
-#[async_trait]
-impl Nodes for World {
-    async fn list(&self, _: &Actor) -> Result<Vec<NodeView>> {
-        Ok(Vec::new())
-    }
-    async fn map(&self, _: &Actor, _: &NodeQuery) -> Result<NodeMap> {
-        Ok(NodeMap::default())
-    }
-    async fn get(&self, _: &Actor, _: &NodeName) -> Result<NodeView> {
-        Err(Error::new(ErrorCode::NoNodeError, "no such node"))
-    }
-    async fn silent(&self, _: &Actor) -> Result<Silent> {
-        Ok(Silent::default())
-    }
-    async fn settings(&self, _: &Actor, _: &NodeName) -> Result<NodeSettings> {
-        Err(Error::new(ErrorCode::NoNodeError, "no such node"))
-    }
-    async fn save_effect(&self, _: &Actor, _: NodeSettings) -> Result<Effect> {
-        Ok(Effect::default())
-    }
-    async fn remove_effect(&self, _: &Actor, _: &NodeName) -> Result<Effect> {
-        Ok(Effect::default())
-    }
-    async fn save(&self, _: &Actor, _: NodeSettings) -> Result<()> {
-        Ok(())
-    }
-    async fn drain(&self, _: &Actor, _: &NodeName, _: Drain) -> Result<()> {
-        Ok(())
-    }
-    async fn drain_effect(&self, _: &Actor, _: &NodeName, _: Drain) -> Result<Effect> {
-        Ok(Effect::default())
-    }
-    async fn probe(&self, _: &Actor, _: &NodeName) -> Result<()> {
-        Ok(())
-    }
-    async fn remove(&self, _: &Actor, _: &NodeName) -> Result<()> {
-        Ok(())
-    }
-}
-
-#[async_trait]
-impl Quarantine for World {
-    async fn list(&self, _: &Actor, _: Option<&NodeName>) -> Result<Vec<Quarantined>> {
-        Ok(Vec::new())
-    }
-    async fn stop(&self, _: &Actor, _: &NodeName, _: &str) -> Result<()> {
-        Err(Error::new(ErrorCode::NoTaskError, "no such container"))
-    }
-    async fn remove(&self, _: &Actor, _: &NodeName, _: &str) -> Result<()> {
-        Err(Error::new(ErrorCode::NoTaskError, "no such container"))
-    }
-}
-
-#[async_trait]
-impl VirtualClusters for World {
-    async fn list(&self, _: &Actor) -> Result<Vec<VirtualClusterView>> {
-        let amount = |cpus, gpus: u64| Usage {
-            cpus,
-            memory_mb: 100 * cpus,
-            disk_gb: 0,
-            gpus: BTreeMap::from([("A100".parse().unwrap(), gpus.into())]),
-        };
-        Ok(vec![VirtualClusterView {
-            settings: VirtualClusterSettings::new(VirtualClusterName::default()),
-            usable: true,
-            used: amount(2, 1),
-            borrowed: amount(0, 0),
-            total: amount(8, 4),
-            free: BTreeMap::from([(
-                "A100".parse().unwrap(),
-                FreeGpus { gpus: 3, on_one_node: 2, borrowed: 1 },
-            )]),
-            running_jobs: 1,
-            waiting_jobs: 2,
-        }])
-    }
-    async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView> {
-        let all = VirtualClusters::list(self, actor).await?;
-        let found = all.into_iter().find(|view| view.settings.name == *name);
-        found.ok_or_else(|| Error::new(ErrorCode::NoVirtualClusterError, "no such cluster"))
-    }
-    async fn save(&self, _: &Actor, _: VirtualClusterSettings) -> Result<()> {
-        Ok(())
-    }
-    async fn save_effect(&self, _: &Actor, _: VirtualClusterSettings) -> Result<Effect> {
-        Ok(Effect::default())
-    }
-    async fn promises(&self, _: &Actor, _: Option<VirtualClusterSettings>) -> Result<Vec<Promise>> {
-        Ok(Vec::new())
-    }
-    async fn remove(&self, _: &Actor, _: &VirtualClusterName) -> Result<()> {
-        Ok(())
-    }
-}
-
-fn person(name: &str) -> Option<Actor> {
-    let admin = name == "admin";
-    ["alice", "bob", "admin"].contains(&name).then(|| Actor { user: name.parse().unwrap(), admin })
-}
-
-#[async_trait]
-impl Users for World {
-    async fn sign_in(&self, name: &str, password: &str) -> Result<Actor> {
-        person(name)
-            .filter(|_| password == "correct-horse")
-            .ok_or_else(|| Error::new(ErrorCode::IncorrectPasswordError, "Password is incorrect."))
-    }
-    async fn token_actor(&self, token: &str) -> Result<Option<Bearer>> {
-        let actor = token.strip_prefix("token-of-").and_then(person);
-        Ok(actor.map(|actor| Bearer { actor, token: 1 }))
-    }
-    async fn token_lasts(&self, _: &UserName, _: i64) -> Result<bool> {
-        Ok(!self.revoked.load(Ordering::SeqCst))
-    }
-    async fn actor(&self, name: &UserName) -> Result<Option<Actor>> {
-        Ok(person(name.as_str()).filter(|_| !self.gone.load(Ordering::SeqCst)))
-    }
-    async fn create_token(
-        &self,
-        actor: &Actor,
-        _: &Means,
-        label: &str,
-        lifetime: Option<u64>,
-    ) -> Result<NewToken> {
-        let expires_at = lifetime.map(|seconds| Timestamp(seconds as i64 * 1000));
-        let view = TokenView { id: 1, label: label.into(), created_at: Timestamp(0), expires_at };
-        Ok(NewToken { token: format!("token-of-{}", actor.user), view })
-    }
-    async fn tokens(&self, _: &Actor) -> Result<Vec<TokenView>> {
-        Ok(Vec::new())
-    }
-    async fn revoke_token(&self, _: &Actor, _: i64) -> Result<()> {
-        Ok(())
-    }
-    async fn list(&self, actor: &Actor) -> Result<Vec<UserView>> {
-        let name = actor.user.clone();
-        let virtual_clusters = vec![VirtualClusterName::default()];
-        Ok(vec![UserView {
-            name,
-            admin: false,
-            virtual_clusters,
-            groups: Vec::new(),
-            provider: None,
-            mail: None,
-            created_at: Timestamp(0),
-        }])
-    }
-    async fn create(&self, _: &Actor, _: NewUser) -> Result<()> {
-        Err(Error::new(ErrorCode::ForbiddenUserError, "Non-admin is not allowed to do this."))
-    }
-    async fn set_password(&self, _: &Actor, _: PasswordChange) -> Result<()> {
-        Ok(())
-    }
-    async fn set_admin(&self, _: &Actor, _: &UserName, _: bool) -> Result<()> {
-        Ok(())
-    }
-    async fn end_access(&self, _: &Actor, _: &UserName) -> Result<()> {
-        Ok(())
-    }
-    async fn remove(&self, _: &Actor, _: &UserName) -> Result<()> {
-        Ok(())
-    }
-}
-
-#[async_trait]
-impl Groups for World {
-    async fn list(&self, _: &Actor) -> Result<Vec<GroupView>> {
-        Ok(Vec::new())
-    }
-    async fn set(&self, _: &Actor, _: &UserName, _: Vec<GroupName>) -> Result<()> {
-        Ok(())
-    }
-}
-
-#[async_trait]
-impl SignIns for World {
-    async fn enter(&self, _: Person) -> Result<Actor> {
-        Err(Error::new(ErrorCode::ForbiddenUserError, "nobody vouches for anybody here"))
-    }
-    async fn session_seconds(&self, _: &UserName) -> Result<Option<u64>> {
-        Ok(None)
     }
 }
 
