@@ -25,7 +25,7 @@ impl Storage {
         Ok(numbers.into_iter().map(folder).collect())
     }
 
-    /// The kept logs in one of these folders, by job.
+    /// The kept logs in one of these folders, and what was measured beside them, by job.
     ///
     /// # Errors
     /// [`StorageError::Failed`].
@@ -54,7 +54,7 @@ impl Storage {
         }
     }
 
-    /// Removes all kept logs of a job.
+    /// Removes all kept logs of a job, and what was measured beside them.
     ///
     /// # Errors
     /// [`StorageError::Failed`].

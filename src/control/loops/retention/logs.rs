@@ -41,7 +41,7 @@ async fn of_folder(
             continue;
         }
         for file in files {
-            if shared.storage.remove(&file, false).await? {
+            if shared.storage.remove(&file, false).await? && !file.is_of_metrics() {
                 shared.swept.note(Old::Logs, 1);
             }
         }

@@ -1,3 +1,4 @@
+use bytes::Bytes;
 use futures::TryStreamExt;
 use proptest::prelude::*;
 use protocol::ids::{JobId, TaskKey};
@@ -182,15 +183,19 @@ async fn old_logs_are_found_and_removed() {
     storage.keep_log(&again, &LogSpool::new(TINY, None).reader()).await.unwrap();
     let gzip = folder.path().join("files/.berth/logs/0/1-a0-r0-t0-n0.gz");
     std::fs::write(gzip, "as it was kept once").unwrap();
+    storage.keep_metrics(&task(1), Bytes::from_static(b"measured")).await.unwrap();
 
     let folders = storage.log_folders().await.unwrap();
     let names: Vec<_> = folders.iter().filter_map(StoragePath::name).collect();
     assert_eq!(names, ["0", "1", "12"]);
     let logs = storage.logs_in(&folders[0]).await.unwrap();
     let counts: Vec<_> = logs.iter().map(|(job, logs)| (job.0, logs.len())).collect();
-    assert_eq!(counts, [(1, 3), (2, 1), (11, 1), (999, 1)]);
+    assert_eq!(counts, [(1, 4), (2, 1), (11, 1), (999, 1)]);
+    assert_eq!(logs[&JobId(1)].iter().filter(|file| file.is_of_metrics()).count(), 1);
+    assert_eq!(storage.kept_metrics(&task(1)).await.unwrap().unwrap(), "measured");
     storage.forget_logs(JobId(1)).await.unwrap();
     assert!(storage.kept_log(&task(1)).await.unwrap().is_none());
+    assert_eq!(storage.kept_metrics(&task(1)).await.unwrap(), None);
     assert!(storage.kept_log(&task(11)).await.unwrap().is_some(), "it only begins alike");
 
     storage.forget_logs(JobId(1_000)).await.unwrap();
