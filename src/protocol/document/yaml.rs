@@ -99,7 +99,11 @@ impl Builder<'_> {
                     return Ok(());
                 }
                 self.enter(start);
-                let (start, end) = self.scalar_span(style, start, end);
+                let empty = style == ScalarStyle::Plain && text.is_empty();
+                let (start, end) = match empty {
+                    true => (self.seen, self.seen),
+                    false => self.scalar_span(style, start, end),
+                };
                 let node = Node { value, start, end, alias: false, flow: true };
                 self.add(node, anchor)
             }
@@ -142,15 +146,12 @@ impl Builder<'_> {
         }
     }
 
-    /// Where a scalar really stands: the parser begins a block after its `|`, and puts the empty
-    /// one somewhere behind its key.
+    /// Where a scalar really stands: the parser begins a block after its `|`. The empty one, which it
+    /// puts somewhere behind its key, stands where the text was taken up to.
     fn scalar_span(&self, style: ScalarStyle, start: usize, end: usize) -> (usize, usize) {
         if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
             let header = find(self.text, self.seen, start, b"|>");
             return (header.unwrap_or(start), end);
-        }
-        if start == end {
-            return (self.seen, self.seen);
         }
         // An anchor or a tag before the value stays when the value is replaced.
         let mut start = start;

@@ -171,6 +171,29 @@ fn yaml_parts_are_taken_out() {
 }
 
 #[test]
+fn keys_without_values_keep_their_places() {
+    // With braces first it would be JSON.
+    let yaml = |text: &str| format!("# x\n{text}");
+    for (before, after) in [
+        ("{a: 1, b}", "{a: 1, b, \"c\": 2}"),
+        ("{a: 1, b,}", "{a: 1, b, \"c\": 2,}"),
+        ("{a: 1, b: }", "{a: 1, b:, \"c\": 2 }"),
+    ] {
+        sets(&yaml(before), "c", json!(2), &yaml(after));
+    }
+    removes(&yaml("{a: 1, b}"), "b", &yaml("{a: 1}"));
+    removes(&yaml("{b, a: 1}"), "b", &yaml("{a: 1}"));
+    for odd in ["{/u0000\": A, -0.0, .5, 0x1F,3d\",}", "{a, 3d\",}", "{3d\",}", "{b,}", "{b}"] {
+        let odd = yaml(odd);
+        assert!(value(&odd).is_ok(), "{odd}");
+        for step in ["b", "c"] {
+            let _may_be_refused = set(&odd, &path(step), &json!(2));
+            let _may_be_refused = remove(&odd, &path(step));
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_changed_alone_is_refused() {
     let alias = "a: &x\n  k: 1\nb: *x\n";
     assert!(set(alias, &path("b.k"), &json!(2)).is_err());
