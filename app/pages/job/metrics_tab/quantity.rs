@@ -107,8 +107,11 @@ pub(super) struct Chart {
     pub(super) lines: Vec<Line>,
 }
 
+/// What measures a quantity, a line each.
+type Lines = &'static [(Metric, Name)];
+
 /// Quantities of a container, with what measures each.
-static OF_TASK: [(Words, Unit, &[(Metric, Name)]); 4] = [
+static OF_TASK: [(Words, Unit, Lines); 4] = [
     (|t| t.metrics.cpu, Unit::Cores, &[(Metric::Cpus, Name::Only)]),
     (|t| t.metrics.memory, Unit::Bytes, &[(Metric::Memory, Name::Only)]),
     (

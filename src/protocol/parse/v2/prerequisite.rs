@@ -107,7 +107,7 @@ impl<'d> Prerequisites<'d> {
                 not_found(reader, item.place(), "the prerequisite", &name, names);
             }
             for Prerequisite { node, path, .. } in found {
-                let field = Field { node: *node, path: path.clone() };
+                let field = Field { node, path: path.clone() };
                 let fields = reader.map(&field);
                 needed.extend(fields.and_then(|f| plugins::of_prerequisite(reader, &f)));
             }
