@@ -24,8 +24,8 @@ const ENOUGH: usize = 3;
 /// Past runs. Times are in milliseconds.
 #[derive(Debug, Clone, Default)]
 pub struct PastRuns {
-    of_user: BTreeMap<(VirtualClusterName, UserName, Amount), VecDeque<i64>>,
-    of_cluster: BTreeMap<(VirtualClusterName, Amount), VecDeque<i64>>,
+    of_user: BTreeMap<(VirtualClusterName, UserName, Amount), Runs>,
+    of_cluster: BTreeMap<(VirtualClusterName, Amount), Runs>,
 }
 
 /// What makes runs alike.
@@ -51,8 +51,8 @@ impl PastRuns {
     pub fn record(&mut self, like: Like, ran_ms: i64) {
         let Like { virtual_cluster: cluster, user, gpus } = like;
         let own = (cluster.clone(), user, gpus);
-        remember(self.of_user.entry(own).or_default(), ran_ms);
-        remember(self.of_cluster.entry((cluster, gpus)).or_default(), ran_ms);
+        self.of_user.entry(own).or_default().remember(ran_ms);
+        self.of_cluster.entry((cluster, gpus)).or_default().remember(ran_ms);
     }
 
     /// A job like this has failed after so long: it says that such jobs run at least so long, and
@@ -70,9 +70,9 @@ impl PastRuns {
     pub fn expect(&self, like: Like, limit_ms: Option<i64>) -> Option<i64> {
         let Like { virtual_cluster: cluster, user, gpus } = like;
         let own = self.of_user.get(&(cluster.clone(), user, gpus));
-        let own = own.filter(|runs| runs.len() >= ENOUGH);
+        let own = own.filter(|runs| runs.kept.len() >= ENOUGH);
         let runs = own.or_else(|| self.of_cluster.get(&(cluster, gpus)))?;
-        let expected = weighed(runs)?;
+        let expected = runs.weighed()?;
         Some(limit_ms.map_or(expected, |limit| expected.min(limit)))
     }
 }
@@ -84,30 +84,37 @@ fn gpus(request: &Request) -> Amount {
     request.roles.iter().map(of).sum()
 }
 
-/// Adds the latest run and forgets those that it outdates.
-fn remember(runs: &mut VecDeque<i64>, ran_ms: i64) {
-    runs.push_back(ran_ms.max(SHORTEST_MS));
-    let mut since = 0_i64;
-    let mut kept: VecDeque<i64> = VecDeque::with_capacity(runs.len());
-    for run in runs.iter().rev() {
-        if since < run.saturating_mul(REMEMBERED) {
-            kept.push_front(*run);
-        }
-        since = since.saturating_add(*run);
-    }
-    *runs = kept;
+/// Runs that are alike.
+#[derive(Debug, Clone, Default)]
+struct Runs {
+    /// How long all of them took, also those that are forgotten.
+    took: i64,
+    /// Those that count, the latest last, with what all had taken when each was over.
+    kept: VecDeque<(i64, i64)>,
 }
 
-/// The mean of logarithms, so that one very long run among others does not hide them.
-fn weighed(runs: &VecDeque<i64>) -> Option<i64> {
-    let tried = runs.iter().max()? / TRIES;
-    let (mut sum, mut weights, mut weight) = (0.0, 0.0, 1.0);
-    for run in runs.iter().rev().filter(|run| **run >= tried).take(LATEST) {
-        sum += weight * (*run as f64 + 1000.0).ln();
-        weights += weight;
-        weight *= 0.8;
+impl Runs {
+    /// Adds the latest run and forgets those that it outdates.
+    fn remember(&mut self, ran_ms: i64) {
+        let ran = ran_ms.max(SHORTEST_MS);
+        self.took = self.took.saturating_add(ran);
+        let took = self.took;
+        self.kept.push_back((ran, took));
+        self.kept.retain(|(ran, then)| took - then < ran.saturating_mul(REMEMBERED));
     }
-    Some((f64::exp(sum / weights) - 1000.0).max(0.0) as i64)
+
+    /// The mean of logarithms, so that one very long run among others does not hide them.
+    fn weighed(&self) -> Option<i64> {
+        let tried = self.kept.iter().map(|(ran, _)| *ran).max()? / TRIES;
+        let (mut sum, mut weights, mut weight) = (0.0, 0.0, 1.0);
+        let latest = self.kept.iter().rev().map(|(ran, _)| *ran);
+        for ran in latest.filter(|ran| *ran >= tried).take(LATEST) {
+            sum += weight * (ran as f64 + 1000.0).ln();
+            weights += weight;
+            weight *= 0.8;
+        }
+        Some((f64::exp(sum / weights) - 1000.0).max(0.0) as i64)
+    }
 }
 
 #[cfg(test)]
@@ -183,6 +190,6 @@ mod tests {
         for run in 0..2_000_i64 {
             past.record(like(), 1_000 << (run * 7 % 25));
         }
-        assert!(past.of_user.values().all(|runs| runs.len() < 500));
+        assert!(past.of_user.values().all(|runs| runs.kept.len() < 500));
     }
 }
