@@ -68,7 +68,7 @@ impl Program {
             if stop.load(Ordering::SeqCst) {
                 return;
             }
-            let role = json!({ "name": "main", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 64,
+            let role = json!({ "name": "main", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 128,
                 "gpuNumber": 0, "command": "exit 0" });
             let job = json!({ "jobName": format!("j{number}"), "image": "berth/base",
                 "taskRoles": [role] });
@@ -76,7 +76,9 @@ impl Program {
                 .post(format!("{}/api/v1/jobs", self.address))
                 .header("authorization", format!("Bearer {token}"))
                 .send_json(job);
-            assert_eq!(answer.unwrap().status().as_u16(), 202);
+            let mut answer = answer.unwrap();
+            let said = answer.body_mut().read_to_string().unwrap();
+            assert_eq!(answer.status().as_u16(), 202, "{said}");
             acknowledged.fetch_add(1, Ordering::SeqCst);
         }
     }
