@@ -2,6 +2,7 @@
 
 mod backlog;
 mod berth;
+mod faults;
 mod first_page;
 mod idle_memory;
 mod large_job;
@@ -9,6 +10,7 @@ mod list;
 mod log;
 mod nodes;
 mod pages;
+mod random;
 mod scheduler;
 mod submit_to_start;
 mod throughput;
@@ -24,7 +26,7 @@ use crate::workspace::Workspace;
 /// Which measurements to take.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Which measurements; all if not given.
+    /// Which measurements; if not given all but those that take hours.
     #[arg(value_enum)]
     names: Vec<Name>,
     /// Measure this binary instead of building one.
@@ -32,6 +34,8 @@ pub(crate) struct Options {
     binary: Option<PathBuf>,
     #[command(flatten)]
     scheduler: scheduler::Replay,
+    #[command(flatten)]
+    faults: faults::Options,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,6 +63,15 @@ enum Name {
     Pages,
     /// Replays of traces and made-up loads through the scheduler.
     Scheduler,
+    /// Random kill points of server, engines, PostgreSQL and network, for hours.
+    Faults,
+}
+
+impl Name {
+    /// Whether it takes hours, and is asked for by its name alone.
+    fn takes_hours(self) -> bool {
+        self == Self::Faults
+    }
 }
 
 /// One measured value.
@@ -71,7 +84,10 @@ struct Measured {
 
 /// Takes the measurements and prints one `name value unit` line for each value.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    let names = if options.names.is_empty() { Name::value_variants() } else { &options.names };
+    let mut names = options.names.clone();
+    if names.is_empty() {
+        names.extend(Name::value_variants().iter().filter(|name| !name.takes_hours()));
+    }
     let binary = match &options.binary {
         Some(binary) => binary.clone(),
         None if names == [Name::Scheduler] => PathBuf::new(),
@@ -97,6 +113,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             }
             Name::Scheduler => {
                 scheduler::run(workspace, &options.scheduler)?;
+                continue;
+            }
+            Name::Faults => {
+                faults::run(workspace, &binary, &options.faults)?;
                 continue;
             }
         };

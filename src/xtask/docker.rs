@@ -114,19 +114,39 @@ impl PrivateEngine {
         }
         fs::create_dir_all(folder)?;
         let engine = Engine { socket: folder.join("docker.sock") };
-        // The socket is ours also where the engine must be root's.
-        let group = output(Command::new("id").arg("-g"))?.trim().to_owned();
-        let at = |part: &str| folder.join(part).display().to_string();
-        let mut dockerd = as_root("dockerd")?;
-        dockerd
-            .args(["--data-root", &at("data"), "--exec-root", &at("exec")])
-            .args(["--pidfile", &at("dockerd.pid"), "--host", &engine.endpoint()])
-            .args(["--group", &group])
-            .args(WITHOUT_NETWORK);
-        let log = folder.join("dockerd.log");
-        let mut process = spawn_detached(&mut dockerd, &log)?;
-        wait_until_it_answers(&engine, Some(&mut process)).with_context(|| last_words(&log))?;
+        let process = start_in(folder, &engine)?;
         Ok(Self { engine, folder: folder.to_owned(), process })
+    }
+
+    /// Kills it as a crash would. Its containers run on until it comes again, which ends them.
+    pub(crate) fn kill(&mut self) -> Result<()> {
+        output(as_root("sh")?.args(["-c", KILL, "sh"]).arg(&self.folder))?;
+        self.process.wait()?;
+        Ok(())
+    }
+
+    /// Ends it in good order, if it has not ended by itself: by SIGTERM, not a kill, it stops its
+    /// containers and unmounts their file systems.
+    pub(crate) fn stop(&mut self) -> Result<()> {
+        if self.process.try_wait()?.is_some() {
+            return Ok(());
+        }
+        // The shell's own `kill` is there also where no package with the program is.
+        let id = self.process.id().to_string();
+        output(as_root("sh")?.args(["-c", "kill \"$1\"", "sh", &id]))?;
+        self.process.wait()?;
+        Ok(())
+    }
+
+    /// Starts it again with what it had, once it has ended.
+    pub(crate) fn resume(&mut self) -> Result<()> {
+        self.process = start_in(&self.folder, &self.engine)?;
+        Ok(())
+    }
+
+    /// Where it listens.
+    pub(crate) fn socket(&self) -> &Path {
+        &self.engine.socket
     }
 
     /// A folder for one: short, because a socket's path may have a hundred characters at most.
@@ -142,21 +162,13 @@ impl PrivateEngine {
 
 impl Drop for PrivateEngine {
     fn drop(&mut self) {
-        let id = self.process.id().to_string();
         let listed = self.engine.client().and_then(|mut docker| {
             output(docker.args(["network", "ls", "--quiet", "--filter", "driver=bridge"]))
         });
         let networks = listed.unwrap_or_default();
-        // SIGTERM, not a kill: the engine stops its containers and unmounts their file systems. The
-        // shell's own `kill` is there also where no package with the program is.
-        let asked =
-            as_root("sh").and_then(|mut sh| output(sh.args(["-c", "kill \"$1\"", "sh", &id])));
-        if let Err(error) = asked {
-            note(&format!("cannot stop the private engine {id}: {error:#}"));
+        if let Err(error) = self.stop() {
+            note(&format!("the private engine {} did not end: {error:#}", self.process.id()));
             return;
-        }
-        if let Err(error) = self.process.wait() {
-            note(&format!("the private engine {id} did not end: {error}"));
         }
         // The engine leaves its own network namespace mounted, and the networks of its tasks.
         let remove = "umount \"$1/exec/netns/default\" 2>/dev/null; \
@@ -168,6 +180,36 @@ impl Drop for PrivateEngine {
             note(&format!("{} stays: {error:#}", self.folder.display()));
         }
     }
+}
+
+/// The engine dies, and its containerd, which would else keep the folders of the next one. Where nobody
+/// takes note of its end, the next engine would take it for a running one by the file with its number.
+const KILL: &str = r#"
+kill -KILL "$(cat "$1/dockerd.pid")"
+of_containerd="$1/exec/containerd/containerd.pid"
+if [ -f "$of_containerd" ]; then
+    id=$(cat "$of_containerd")
+    kill -KILL "$id"
+    while [ -e "/proc/$id" ] && ! grep -q ') Z ' "/proc/$id/stat"; do sleep 0.01; done
+fi
+rm -f "$1/dockerd.pid" "$of_containerd"
+"#;
+
+/// Starts an engine whose data, state and socket all lie in a folder.
+fn start_in(folder: &Path, engine: &Engine) -> Result<Child> {
+    // The socket is ours also where the engine must be root's.
+    let group = output(Command::new("id").arg("-g"))?.trim().to_owned();
+    let at = |part: &str| folder.join(part).display().to_string();
+    let mut dockerd = as_root("dockerd")?;
+    dockerd
+        .args(["--data-root", &at("data"), "--exec-root", &at("exec")])
+        .args(["--pidfile", &at("dockerd.pid"), "--host", &engine.endpoint()])
+        .args(["--group", &group])
+        .args(WITHOUT_NETWORK);
+    let log = folder.join("dockerd.log");
+    let mut process = spawn_detached(&mut dockerd, &log)?;
+    wait_until_it_answers(engine, Some(&mut process)).with_context(|| last_words(&log))?;
+    Ok(process)
 }
 
 /// Starts a program in a process group of its own, so that Ctrl-C does not end it with us.

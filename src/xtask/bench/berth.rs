@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,7 @@ const READY_LIMIT: Duration = Duration::from_secs(60);
 /// A running server; it ends, and its folder goes, with this value.
 #[derive(Debug)]
 pub(super) struct Berth {
-    process: Child,
+    process: Mutex<Child>,
     folder: PathBuf,
     address: String,
     agent: Agent,
@@ -49,7 +50,7 @@ impl Berth {
         fs::write(folder.join("berth.toml"), settings)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let address = format!("127.0.0.1:{port}");
-        let process = serve(binary, &folder, &address, further)?;
+        let process = Mutex::new(serve(binary, &folder, &address, further)?);
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(60)))
@@ -68,20 +69,58 @@ impl Berth {
         binary: &Path,
         work: impl FnOnce(&Path) -> Result<()>,
     ) -> Result<()> {
-        stop(&mut self.process)?;
+        stop(&mut self.process())?;
         work(&self.folder.join("data/berth.db"))?;
-        self.process = serve(binary, &self.folder, &self.address, &[])?;
+        self.revive(binary)?;
         self.wait_until_ready()
+    }
+
+    /// Kills the server as a crash would.
+    pub(super) fn kill(&self) -> Result<()> {
+        let mut process = self.process();
+        process.kill()?;
+        process.wait()?;
+        Ok(())
+    }
+
+    /// Starts the server again, and does not wait for it.
+    pub(super) fn revive(&self, binary: &Path) -> Result<()> {
+        *self.process() = serve(binary, &self.folder, &self.address, &[])?;
+        Ok(())
+    }
+
+    /// Starts the server again if it has ended, as who supervises it does. Says whether it had.
+    pub(super) fn keep(&self, binary: &Path) -> Result<bool> {
+        let has_ended = self.process().try_wait()?.is_some();
+        if has_ended {
+            self.revive(binary)?;
+        }
+        Ok(has_ended)
+    }
+
+    /// Whether the server says that it is ready.
+    pub(super) fn is_ready(&self) -> bool {
+        let asked = self.agent.get(self.url("/readyz")).call();
+        asked.is_ok_and(|answer| answer.status().is_success())
+    }
+
+    /// Where configuration, data and log are.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The server's process id.
     pub(super) fn process_id(&self) -> u32 {
-        self.process.id()
+        self.process().id()
+    }
+
+    fn process(&self) -> MutexGuard<'_, Child> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A line of what the kernel tells of the server's memory, in MiB.
     pub(super) fn memory(&self, line: &str) -> Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process_id()))?;
         let found = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));
         let kilobytes = found.and_then(|text| text.split_whitespace().next());
         let kilobytes = kilobytes.with_context(|| format!("the kernel tells no {line}"))?;
@@ -124,6 +163,11 @@ impl Berth {
 
     /// Reads a resource of the REST interface.
     pub(super) fn get(&self, path: &str) -> Result<Value> {
+        self.find(path)?.with_context(|| format!("{path}: there is no such thing"))
+    }
+
+    /// Reads a resource of the REST interface; `None`: there is none.
+    pub(super) fn find(&self, path: &str) -> Result<Option<Value>> {
         let sent = self
             .agent
             .get(self.url(path))
@@ -131,11 +175,14 @@ impl Berth {
             .call();
         let mut answer = sent.context("the server does not answer")?;
         let status = answer.status();
+        if status.as_u16() == 404 {
+            return Ok(None);
+        }
         let text = answer.body_mut().with_config().limit(100_000_000).read_to_string()?;
         if !status.is_success() {
             bail!("{path}: {status}: {text}");
         }
-        Ok(serde_json::from_str(&text)?)
+        Ok(Some(serde_json::from_str(&text)?))
     }
 
     /// How many jobs are in a state.
@@ -144,14 +191,13 @@ impl Berth {
         page["totalCount"].as_u64().context("the list has no totalCount")
     }
 
-    fn wait_until_ready(&mut self) -> Result<()> {
+    fn wait_until_ready(&self) -> Result<()> {
         let deadline = Instant::now() + READY_LIMIT;
         while Instant::now() < deadline {
-            if let Some(status) = self.process.try_wait()? {
+            if let Some(status) = self.process().try_wait()? {
                 bail!("berth ended at once ({status}):\n{}", self.log());
             }
-            let asked = self.agent.get(self.url("/readyz")).call();
-            if asked.is_ok_and(|answer| answer.status().is_success()) {
+            if self.is_ready() {
                 return Ok(());
             }
             thread::sleep(Duration::from_millis(50));
@@ -173,8 +219,9 @@ impl Berth {
 
 impl Drop for Berth {
     fn drop(&mut self) {
-        if let Err(error) = stop(&mut self.process) {
-            note(&format!("berth (process {}) did not end: {error:#}", self.process.id()));
+        let stopped = stop(&mut self.process());
+        if let Err(error) = stopped {
+            note(&format!("berth (process {}) did not end: {error:#}", self.process_id()));
         }
         if let Err(error) = fs::remove_dir_all(&self.folder) {
             note(&format!("{} stays: {error}", self.folder.display()));
@@ -200,8 +247,11 @@ fn serve(binary: &Path, folder: &Path, address: &str, further: &[&str]) -> Resul
         .with_context(|| format!("cannot start {}", binary.display()))
 }
 
-/// Lets a server end in good order.
+/// Lets a server end in good order, if it has not ended by itself.
 fn stop(process: &mut Child) -> Result<()> {
+    if process.try_wait()?.is_some() {
+        return Ok(());
+    }
     let id = process.id().to_string();
     output(Command::new("sh").args(["-c", "kill \"$1\"", "sh", &id]))?;
     process.wait()?;
