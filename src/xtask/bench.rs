@@ -6,6 +6,7 @@ mod faults;
 mod first_page;
 mod idle_memory;
 mod large_job;
+mod life;
 mod list;
 mod log;
 mod nodes;
@@ -16,6 +17,7 @@ mod submit_to_start;
 mod throughput;
 
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -35,7 +37,31 @@ pub(crate) struct Options {
     #[command(flatten)]
     scheduler: scheduler::Replay,
     #[command(flatten)]
-    faults: faults::Options,
+    faults: faults::Points,
+    #[command(flatten)]
+    life: life::Pace,
+    /// `faults`: strike for so many hours (1, if there are no --points); `life`: live so many hours (24).
+    #[arg(long)]
+    hours: Option<f64>,
+    /// `faults` and `life`: what all chance follows from; each run prints its own.
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+/// For how long something goes on, and what all chance in it follows from.
+#[derive(Debug, Clone, Copy)]
+struct Course {
+    hours: Option<f64>,
+    seed: u64,
+}
+
+impl Options {
+    /// With a seed that nobody has had where none is given.
+    fn course(&self) -> Result<Course> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
+        let seed = self.seed.unwrap_or(u64::from(now.subsec_nanos()) ^ now.as_secs());
+        Ok(Course { hours: self.hours, seed })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -65,12 +91,14 @@ enum Name {
     Scheduler,
     /// Random kill points of server, engines, PostgreSQL and network, for hours.
     Faults,
+    /// A day in the life of a simulated cluster, in a part of the time: what grows.
+    Life,
 }
 
 impl Name {
-    /// Whether it takes hours, and is asked for by its name alone.
+    /// Whether it takes very long, and is asked for by its name alone.
     fn takes_hours(self) -> bool {
-        self == Self::Faults
+        matches!(self, Self::Faults | Self::Life)
     }
 }
 
@@ -116,7 +144,11 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
                 continue;
             }
             Name::Faults => {
-                faults::run(workspace, &binary, &options.faults)?;
+                faults::run(workspace, &binary, options.course()?, &options.faults)?;
+                continue;
+            }
+            Name::Life => {
+                life::run(&binary, options.course()?, &options.life)?;
                 continue;
             }
         };

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+use ureq::http::Response;
 use ureq::typestate::WithBody;
-use ureq::{Agent, RequestBuilder};
+use ureq::{Agent, Body, RequestBuilder};
 
 use crate::process::output;
 use crate::progress::note;
@@ -21,6 +22,14 @@ const PASSWORD: &str = "a quay for measurements";
 
 /// Connections kept open: as many as clients ask at the same time.
 const CONNECTIONS: usize = 16;
+
+/// Prints the first column of a query's rows, without getting in anybody's way.
+const ASK: &str = r#"
+import sqlite3, sys
+database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True, timeout=60)
+for row in database.execute(sys.argv[2]):
+    print(row[0])
+"#;
 
 /// How long the server may take until it is ready.
 const READY_LIMIT: Duration = Duration::from_secs(60);
@@ -59,7 +68,7 @@ impl Berth {
             .into();
         let mut berth = Self { process, folder, address, agent, token: String::new() };
         berth.wait_until_ready()?;
-        berth.token = berth.sign_in()?;
+        berth.token = berth.sign_in(&berth.credentials())?;
         Ok(berth)
     }
 
@@ -142,23 +151,46 @@ impl Berth {
         json!({ "username": "admin", "password": PASSWORD })
     }
 
+    /// Adds a user, and gives what he signs in with: a token.
+    pub(super) fn add_user(&self, name: &str) -> Result<String> {
+        let user = json!({ "username": name, "password": PASSWORD });
+        self.send(self.agent.post(self.url("/api/v2/users")), &self.token, &user)?;
+        self.sign_in(&user)
+    }
+
     /// Gives a job file to the server.
     pub(super) fn submit(&self, job: &Value) -> Result<()> {
-        self.send(self.agent.post(self.url("/api/v1/jobs")), job)
+        self.submit_as(&self.token, job)
+    }
+
+    /// Gives the job file of somebody with this token to the server.
+    pub(super) fn submit_as(&self, token: &str, job: &Value) -> Result<()> {
+        self.send(self.agent.post(self.url("/api/v1/jobs")), token, job)
     }
 
     /// Changes a resource of the REST interface.
     pub(super) fn put(&self, path: &str, value: &Value) -> Result<()> {
-        self.send(self.agent.put(self.url(path)), value)
+        self.send(self.agent.put(self.url(path)), &self.token, value)
     }
 
-    fn send(&self, request: RequestBuilder<WithBody>, value: &Value) -> Result<()> {
+    fn send(&self, request: RequestBuilder<WithBody>, token: &str, value: &Value) -> Result<()> {
+        let request = request.header("Authorization", format!("Bearer {token}"));
+        succeeded(request.send_json(value).context("the server does not answer")?)
+    }
+
+    /// Removes a resource of the REST interface.
+    pub(super) fn delete(&self, path: &str) -> Result<()> {
+        let request = self.agent.delete(self.url(path));
         let request = request.header("Authorization", format!("Bearer {}", self.token));
-        let mut answer = request.send_json(value).context("the server does not answer")?;
-        if !answer.status().is_success() {
-            bail!("{}: {}", answer.status(), answer.body_mut().read_to_string()?);
-        }
-        Ok(())
+        succeeded(request.call().context("the server does not answer")?)
+    }
+
+    /// The first column of what a query of its SQLite database gives.
+    pub(super) fn ask(&self, query: &str) -> Result<Vec<String>> {
+        let database = self.folder.join("data/berth.db");
+        let mut python = Command::new("python3");
+        let said = output(python.args(["-c", ASK]).arg(database).arg(query))?;
+        Ok(said.lines().map(str::to_owned).collect())
     }
 
     /// Reads a resource of the REST interface.
@@ -205,8 +237,8 @@ impl Berth {
         bail!("berth is not ready after {} s:\n{}", READY_LIMIT.as_secs(), self.log())
     }
 
-    fn sign_in(&self) -> Result<String> {
-        let sent = self.agent.post(self.url("/api/v1/token")).send_json(self.credentials());
+    fn sign_in(&self, credentials: &Value) -> Result<String> {
+        let sent = self.agent.post(self.url("/api/v1/token")).send_json(credentials);
         let answer: Value = sent.context("no token")?.body_mut().read_json()?;
         let token = answer["token"].as_str();
         Ok(token.with_context(|| format!("signing in failed: {answer}"))?.to_owned())
@@ -227,6 +259,14 @@ impl Drop for Berth {
             note(&format!("{} stays: {error}", self.folder.display()));
         }
     }
+}
+
+/// An answer that is no success is an error that says what was answered.
+fn succeeded(mut answer: Response<Body>) -> Result<()> {
+    if !answer.status().is_success() {
+        bail!("{}: {}", answer.status(), answer.body_mut().read_to_string()?);
+    }
+    Ok(())
 }
 
 /// Starts a server whose configuration lies in the folder.

@@ -15,7 +15,7 @@ mod world;
 use std::fs;
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
@@ -24,6 +24,7 @@ use self::blow::Blow;
 use self::jobs::{CODE, Jobs, Wrong};
 use self::roll::Roll;
 use self::world::World;
+use super::Course;
 use super::berth::Berth;
 use super::random::Random;
 use crate::progress::note;
@@ -46,19 +47,12 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 /// The states after which nothing comes, as the database writes them.
 const FINAL: &str = "('SUCCEEDED', 'FAILED', 'STOPPED')";
 
-/// For how long, and from which seed.
+/// How often, and beside which database.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
-    /// `faults`: strike until so many hours are over (1, if --points is not given either); `life`: so many
-    /// hours of a cluster's life (24).
-    #[arg(long)]
-    pub(super) hours: Option<f64>,
+pub(crate) struct Points {
     /// `faults`: strike so many times.
     #[arg(long)]
     points: Option<u64>,
-    /// `faults` and `life`: what all chance follows from; the one of an earlier run strikes alike.
-    #[arg(long)]
-    seed: Option<u64>,
     /// `faults`: the server's database.
     #[arg(long, value_enum, default_value_t = Kind::Postgres)]
     database: Kind,
@@ -73,36 +67,29 @@ enum Kind {
     Postgres,
 }
 
-impl Options {
-    /// The seed; one that nobody has had where none is given.
-    pub(super) fn seed(&self) -> Result<u64> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
-        Ok(self.seed.unwrap_or(u64::from(now.subsec_nanos()) ^ now.as_secs()))
-    }
-
-    /// When it is over.
-    fn limits(&self) -> Result<(Option<Instant>, u64)> {
-        let hours = self.hours.or(self.points.is_none().then_some(1.0));
-        let time = hours.map(|hours| Duration::try_from_secs_f64(hours * 3_600.0)).transpose()?;
-        Ok((time.map(|time| Instant::now() + time), self.points.unwrap_or(u64::MAX)))
-    }
-}
-
 /// Strikes, counts, prints the counts, and fails if one of them is not 0.
-pub(super) fn run(workspace: &Workspace, binary: &Path, options: &Options) -> Result<()> {
-    let seed = options.seed()?;
+pub(super) fn run(
+    workspace: &Workspace,
+    binary: &Path,
+    course: Course,
+    options: &Points,
+) -> Result<()> {
+    let (seed, of_postgres) = (course.seed, options.database == Kind::Postgres);
     println!("faults_seed {seed}");
+    let hours = course.hours.or(options.points.is_none().then_some(1.0));
+    let time = hours.map(|hours| Duration::try_from_secs_f64(hours * 3_600.0)).transpose()?;
     let image = setup::for_testing(workspace)?;
-    let world = &mut World::start(&image, options.database == Kind::Postgres)?;
+    let world = &mut World::start(&image, of_postgres)?;
     let berth = &Berth::start(binary, &world.settings())?;
     write_code(berth)?;
     let roll = &Roll::open()?;
     let jobs = &Jobs::new(berth, roll);
-    let mut scene = Scene { binary, world, berth, roll, jobs, points: 0 };
     let begun = Instant::now();
+    let limits = (time.map(|time| begun + time), options.points.unwrap_or(u64::MAX));
+    let mut scene = Scene { binary, world, berth, roll, jobs, points: 0 };
     let done = thread::scope(|scope| {
         let looking = scope.spawn(|| jobs.run());
-        let done = scene.strike(&mut Random::new(seed), options);
+        let done = scene.strike(of_postgres, &mut Random::new(seed), limits);
         jobs.end();
         let looked = looking.join().map_err(|_| anyhow!("whoever looks at the jobs ended early"));
         done.and(looked)
@@ -139,13 +126,17 @@ struct Scene<'a> {
 
 impl Scene<'_> {
     /// Strikes until it is over, and counts every so often and in the end.
-    fn strike(&mut self, random: &mut Random, options: &Options) -> Result<()> {
-        let (until, points) = options.limits()?;
+    fn strike(
+        &mut self,
+        of_postgres: bool,
+        random: &mut Random,
+        (until, points): (Option<Instant>, u64),
+    ) -> Result<()> {
         while self.points < points && until.is_none_or(|until| Instant::now() < until) {
             if self.berth.keep(self.binary)? {
                 note("the server had ended by itself and was started again");
             }
-            let blow = Blow::draw(random, options.database == Kind::Postgres);
+            let blow = Blow::draw(random, of_postgres);
             self.world.strike(&blow, self.berth, self.binary)?;
             self.points += 1;
             if self.points.is_multiple_of(BETWEEN_COUNTS) {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 use std::thread;
 
 use anyhow::{Context as _, Result};
@@ -153,22 +152,7 @@ impl World {
     pub(super) fn ask(&self, berth: &Berth, query: &str) -> Result<Vec<String>> {
         match &self.postgres {
             Some((postgres, _)) => postgres.ask(query),
-            None => ask_sqlite(&berth.folder().join("data/berth.db"), query),
+            None => berth.ask(query),
         }
     }
-}
-
-/// Prints the first column of a query's rows, without getting in anybody's way.
-const ASK: &str = r#"
-import sqlite3, sys
-database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True, timeout=60)
-for row in database.execute(sys.argv[2]):
-    print(row[0])
-"#;
-
-/// The first column of what a query of a database file gives.
-pub(super) fn ask_sqlite(database: &Path, query: &str) -> Result<Vec<String>> {
-    let mut python = Command::new("python3");
-    let said = output(python.args(["-c", ASK]).arg(database).arg(query))?;
-    Ok(said.lines().map(str::to_owned).collect())
 }
