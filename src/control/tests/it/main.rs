@@ -25,6 +25,7 @@ mod parts;
 mod preemption;
 mod private_images;
 mod queue;
+mod races;
 mod retention;
 mod shares;
 mod silence;

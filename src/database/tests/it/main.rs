@@ -18,6 +18,7 @@ mod opening;
 mod races;
 mod retention;
 mod tasks;
+mod torn;
 mod transactions;
 mod unreadable;
 mod upgrades;
