@@ -25,13 +25,13 @@ const BEFORE: usize = 20;
 const MOST: usize = 400;
 
 /// `berth serve` on simulated nodes.
-struct Program {
+pub(crate) struct Program {
     child: Child,
     address: String,
 }
 
 impl Program {
-    fn start(place: &Place) -> Self {
+    pub(crate) fn start(place: &Place) -> Self {
         let mut child = place
             .berth(&["serve", "--listen", "127.0.0.1:0", "--log-format", "journal"])
             .env("BERTH_ADMIN_PASSWORD", PASSWORD)
@@ -54,7 +54,7 @@ impl Program {
         Self { child, address }
     }
 
-    fn token(&self) -> String {
+    pub(crate) fn token(&self) -> String {
         let asked = json!({ "username": "admin", "password": PASSWORD });
         let answer = agent().post(format!("{}/api/v1/token", self.address)).send_json(asked);
         let answer: Value = answer.unwrap().into_body().read_json().unwrap();
@@ -68,19 +68,28 @@ impl Program {
             if stop.load(Ordering::SeqCst) {
                 return;
             }
-            let role = json!({ "name": "main", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 128,
-                "gpuNumber": 0, "command": "exit 0" });
-            let job = json!({ "jobName": format!("j{number}"), "image": "berth/base",
-                "taskRoles": [role] });
-            let answer = agent
-                .post(format!("{}/api/v1/jobs", self.address))
-                .header("authorization", format!("Bearer {token}"))
-                .send_json(job);
-            let mut answer = answer.unwrap();
-            let said = answer.body_mut().read_to_string().unwrap();
-            assert_eq!(answer.status().as_u16(), 202, "{said}");
+            assert_eq!(self.submit_one(&agent, &token, &format!("j{number}")), 202);
             acknowledged.fetch_add(1, Ordering::SeqCst);
         }
+    }
+
+    /// Submits a job, and gives the status of the answer.
+    pub(crate) fn submit_one(&self, agent: &ureq::Agent, token: &str, name: &str) -> u16 {
+        let role = json!({ "name": "main", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 128,
+            "gpuNumber": 0, "command": "exit 0" });
+        let job = json!({ "jobName": name, "image": "berth/base", "taskRoles": [role] });
+        let answer = agent
+            .post(format!("{}/api/v1/jobs", self.address))
+            .header("authorization", format!("Bearer {token}"))
+            .send_json(job);
+        answer.unwrap().status().as_u16()
+    }
+
+    /// The status of the answer to who asks for a path.
+    pub(crate) fn status(&self, agent: &ureq::Agent, token: &str, path: &str) -> u16 {
+        let asked = agent.get(format!("{}{path}", self.address));
+        let asked = asked.header("authorization", format!("Bearer {token}"));
+        asked.call().unwrap().status().as_u16()
     }
 }
 
@@ -92,7 +101,7 @@ impl Drop for Program {
     }
 }
 
-fn agent() -> ureq::Agent {
+pub(crate) fn agent() -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
         .timeout_global(Some(Duration::from_secs(60)))
@@ -101,19 +110,19 @@ fn agent() -> ureq::Agent {
 }
 
 /// A data folder, and the configuration beside it.
-struct Place {
+pub(crate) struct Place {
     folder: PathBuf,
 }
 
 impl Place {
-    fn new(folder: &Path, name: &str) -> Self {
+    pub(crate) fn new(folder: &Path, name: &str) -> Self {
         let folder = folder.join(name);
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("berth.toml"), CONFIG).unwrap();
         Self { folder }
     }
 
-    fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
 
