@@ -9,6 +9,7 @@ mod large_job;
 mod life;
 mod list;
 mod log;
+mod million;
 mod nodes;
 mod pages;
 mod random;
@@ -28,7 +29,7 @@ use crate::workspace::Workspace;
 /// Which measurements to take.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Which measurements; if not given all but those that take hours.
+    /// Which measurements; if not given all but those that take hours or gigabytes.
     #[arg(value_enum)]
     names: Vec<Name>,
     /// Measure this binary instead of building one.
@@ -81,6 +82,8 @@ enum Name {
     LargeJob,
     /// What 1 000 and 10 000 simulated nodes cost: start, memory, idling, submissions, looks, drains.
     Nodes,
+    /// A database of a million jobs, whole: a start, its list, and how old ones are forgotten.
+    Million,
     /// A log of a million lines: its end, any place of it, and searches.
     Log,
     /// Bytes that the first page transfers.
@@ -96,9 +99,9 @@ enum Name {
 }
 
 impl Name {
-    /// Whether it takes very long, and is asked for by its name alone.
-    fn takes_hours(self) -> bool {
-        matches!(self, Self::Faults | Self::Life)
+    /// Whether it takes hours or gigabytes, and is asked for by its name alone.
+    fn takes_much(self) -> bool {
+        matches!(self, Self::Faults | Self::Life | Self::Million)
     }
 }
 
@@ -114,7 +117,7 @@ struct Measured {
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut names = options.names.clone();
     if names.is_empty() {
-        names.extend(Name::value_variants().iter().filter(|name| !name.takes_hours()));
+        names.extend(Name::value_variants().iter().filter(|name| !name.takes_much()));
     }
     let binary = match &options.binary {
         Some(binary) => binary.clone(),
@@ -129,6 +132,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::List => list::measure(&binary)?,
             Name::IdleMemory => idle_memory::measure(&binary)?,
             Name::LargeJob => large_job::measure(&binary)?,
+            Name::Million => million::measure(&binary)?,
             Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
             Name::Nodes => {

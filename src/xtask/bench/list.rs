@@ -64,7 +64,8 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     PAGES.into_iter().map(|(name, query)| page(&berth, name, query)).collect()
 }
 
-fn page(berth: &Berth, name: &'static str, query: &str) -> Result<Measured> {
+/// How long a page of the list takes.
+pub(super) fn page(berth: &Berth, name: &'static str, query: &str) -> Result<Measured> {
     let path = format!("/api/v2/jobs?withTotalCount=true&{query}");
     let mut took = Vec::with_capacity(REQUESTS);
     for _ in 0..REQUESTS {

@@ -166,7 +166,7 @@ fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
 }
 
 /// The value below which so many of a hundred are.
-fn part(values: &mut [f64], percent: usize) -> f64 {
+pub(super) fn part(values: &mut [f64], percent: usize) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = values.len() * percent / 100;
     values.get(at).or(values.last()).copied().unwrap_or(f64::NAN)

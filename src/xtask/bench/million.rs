@@ -1,0 +1,116 @@
+//! A database of a million jobs, each with its file, its attempt and its task: how long a start takes, what
+//! pages of its list take, and how quickly old jobs are forgotten, while others look at the list and submit.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+
+use super::berth::{Berth, small_job};
+use super::nodes::part;
+use super::{Measured, list, throughput};
+use crate::process::output;
+
+/// Jobs that run before there are a million of them.
+const JOBS: u32 = 1_000;
+/// Copies made of each.
+const COPIES: u32 = 999;
+/// So long it is looked on while old jobs are forgotten.
+const LOOKING: Duration = Duration::from_secs(60);
+
+/// What ended a week ago is forgotten.
+const RETENTION: &str = "[retention]\njobs = \"7d\"\nlogs = \"7d\"\nevents = \"7d\"\n";
+
+/// Makes jobs of earlier minutes out of each job, with all that is recorded of it but its events. What they have
+/// used was counted when they ended.
+const COPY: &str = r#"
+import sqlite3, sys
+database, copies = sqlite3.connect(sys.argv[1]), int(sys.argv[2])
+database.execute("PRAGMA synchronous = OFF")
+for table, key in (("jobs", "id"), ("job_files", "job"), ("attempts", "job"), ("tasks", "job")):
+    columns = {row[1]: row[1] for row in database.execute(f"PRAGMA table_info({table})")}
+    columns[key] = f"{key} + n * 1000000"
+    if table == "jobs":
+        columns["name"] = "name || '-' || n"
+        columns["counted"] = "1"
+        for column in ("submitted_at", "started_at", "completed_at"):
+            columns[column] = f"{column} - ({copies + 1} - n) * 60000"
+    database.execute(f"""
+        WITH RECURSIVE copies (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copies WHERE n < {copies})
+        INSERT INTO {table} ({", ".join(columns)})
+        SELECT {", ".join(columns.values())}
+        FROM copies CROSS JOIN (SELECT * FROM {table} WHERE {key} < 1000000)
+    """)
+    database.commit()
+"#;
+
+/// Makes one of two jobs a month older.
+const AGE: &str = r#"
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+for column in ("submitted_at", "started_at", "completed_at"):
+    database.execute(f"UPDATE jobs SET {column} = {column} - 30 * 86400000 WHERE id / 1000000 % 2 = 1")
+database.commit()
+"#;
+
+pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
+    let mut berth = Berth::start(binary, &format!("{RETENTION}{}", throughput::NODES))?;
+    throughput::run_jobs(&berth, JOBS)?;
+    let mut changed = Instant::now();
+    berth.interrupt(binary, |database| {
+        let mut python = Command::new("python3");
+        output(python.args(["-c", COPY]).arg(database).arg(COPIES.to_string()))?;
+        changed = Instant::now();
+        Ok(())
+    })?;
+    let opened = changed.elapsed().as_secs_f64();
+    let size = berth.folder().join("data/berth.db").metadata()?.len() / 1_000_000;
+    let mut measured = vec![
+        Measured { name: "million_open", value: opened, unit: "s" },
+        Measured { name: "million_size", value: f64::from(u32::try_from(size)?), unit: "MB" },
+        list::page(&berth, "million_list", "limit=20")?,
+        list::page(&berth, "million_list_last", "limit=20&offset=999980")?,
+    ];
+    berth.interrupt(binary, |database| {
+        output(Command::new("python3").args(["-c", AGE]).arg(database)).map(drop)
+    })?;
+    measured.extend(while_swept(&berth)?);
+    Ok(measured)
+}
+
+/// Looks at the list and submits while old jobs are forgotten.
+fn while_swept(berth: &Berth) -> Result<[Measured; 4]> {
+    let (before, begun) = (count(berth)?, Instant::now());
+    let (mut looks, mut submissions) = (Vec::new(), Vec::new());
+    for number in 0_u32.. {
+        if begun.elapsed() > LOOKING {
+            break;
+        }
+        let asked = Instant::now();
+        berth.get("/api/v2/jobs?limit=20&withTotalCount=true")?;
+        looks.push(asked.elapsed().as_secs_f64() * 1e3);
+        let asked = Instant::now();
+        berth.submit(&small_job(&format!("new-{number}"), "any:latest", "sleep 1000000"))?;
+        submissions.push(asked.elapsed().as_secs_f64() * 1e3);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (after, took) = (count(berth)?, begun.elapsed().as_secs_f64());
+    if after >= before {
+        bail!("nothing was forgotten in {} s", LOOKING.as_secs());
+    }
+    let rate = (before - after) / took;
+    let (looks, submissions) = (part(&mut looks, 99), part(&mut submissions, 99));
+    Ok([
+        Measured { name: "million_swept", value: rate, unit: "jobs/s" },
+        Measured { name: "million_swept_list_p99", value: looks, unit: "ms" },
+        Measured { name: "million_swept_submit_p99", value: submissions, unit: "ms" },
+        Measured { name: "million_memory", value: berth.memory("VmHWM")?, unit: "MiB" },
+    ])
+}
+
+/// How many jobs there are that were there before.
+fn count(berth: &Berth) -> Result<f64> {
+    let rows = berth.ask("SELECT count(*) FROM jobs WHERE name LIKE 'job-%'")?;
+    Ok(rows.first().context("the database counts nothing")?.parse()?)
+}
