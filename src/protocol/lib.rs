@@ -17,6 +17,7 @@ pub mod ids;
 pub mod image;
 pub mod jobs;
 pub mod json;
+pub mod lead;
 pub mod lease;
 mod limit;
 pub mod order;
