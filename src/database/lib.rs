@@ -14,6 +14,7 @@ pub mod events;
 pub mod groups;
 pub mod images;
 pub mod jobs;
+pub mod lead;
 pub mod nodes;
 pub mod place;
 pub mod private_images;

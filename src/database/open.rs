@@ -9,11 +9,14 @@ use sea_orm::{
 
 use crate::bounded::{Bounded, within};
 use crate::jobs::Listing;
+use crate::lead::Mandate;
 use crate::pulse::Pulse;
 use crate::{Error, Result, Transaction};
 
 mod postgres;
 mod sqlite;
+
+pub(crate) use postgres::of_address;
 
 /// Prepared statements kept by each connection: more than this crate has forms of.
 const STATEMENTS: usize = 500;
@@ -51,6 +54,7 @@ pub struct Database {
     listing: Arc<Listing>,
     pulse: Pulse,
     file: Option<SqliteFile>,
+    mandate: Mandate,
 }
 
 /// What SQLite's file is besides its connections.
@@ -83,12 +87,20 @@ impl Database {
     /// # Errors
     /// Those of [`Database::open`].
     pub async fn open_within(url: &str, limits: Limits) -> Result<Self> {
+        Self::open_by(url, limits, Mandate::default()).await
+    }
+
+    /// The same for a server that leads: once another one does, nothing that this one writes is stored.
+    ///
+    /// # Errors
+    /// Those of [`Database::open`].
+    pub async fn open_by(url: &str, limits: Limits, mandate: Mandate) -> Result<Self> {
         if let Some(path) = url.strip_prefix("sqlite://") {
             let (writer, reader, file) = sqlite::open(path.as_ref(), limits).await?;
-            Ok(Self::new(writer, Bounded::new(reader, None), Some(file)))
+            Ok(Self::new(writer, Bounded::new(reader, None), Some(file), mandate))
         } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             let (connection, most) = postgres::open(url, limits).await?;
-            Ok(Self::new(connection.clone(), Bounded::new(connection, Some(most)), None))
+            Ok(Self::new(connection.clone(), Bounded::new(connection, Some(most)), None, mandate))
         } else {
             Err(Error::unavailable(
                 "its address must begin with sqlite:// (as in sqlite:///var/lib/berth/berth.db) \
@@ -101,8 +113,16 @@ impl Database {
         writer: DatabaseConnection,
         reader: Bounded<DatabaseConnection>,
         file: Option<SqliteFile>,
+        mandate: Mandate,
     ) -> Self {
-        Self { reader, writer, listing: Arc::default(), pulse: Pulse::default(), file }
+        let (listing, pulse) = (Arc::default(), Pulse::default());
+        Self { reader, writer, listing, pulse, file, mandate }
+    }
+
+    /// By what right it is written.
+    #[must_use]
+    pub fn mandate(&self) -> &Mandate {
+        &self.mandate
     }
 
     /// What reads take.
@@ -114,10 +134,13 @@ impl Database {
     /// Begins a write transaction. On SQLite it waits for the one before to end.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when its turn does not come.
+    /// [`Error::Unavailable`] when its turn does not come, or another server leads.
     pub async fn begin(&self) -> Result<Transaction> {
         let most = self.reader.most;
         let begun = within(most, begin_writing(&self.writer)).await?;
+        if let Some(fence) = self.mandate.fence() {
+            within(most, begun.execute_unprepared(fence)).await?;
+        }
         Ok(Transaction::new(begun, most, Arc::clone(&self.listing)))
     }
 

@@ -82,6 +82,12 @@ impl Reign {
         !self.over && self.from <= now && now < self.until
     }
 
+    /// Whether it acts no more, whatever comes.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
     /// How long it waits until it may act, if it is confirmed until then; 0: it need not.
     #[must_use]
     pub fn waits(&self, now: Duration) -> Duration {

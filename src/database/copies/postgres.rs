@@ -4,14 +4,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sea_orm::sqlx::ConnectOptions;
-use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sea_orm::sqlx::postgres::PgPoolOptions;
 use sea_orm::{
     AccessMode, ConnectionTrait, DatabaseConnection, IsolationLevel, SqlxPostgresConnector,
     Statement, TransactionOptions, TransactionTrait,
 };
 
 use super::{CopyError, copy_all, known, newer, sqlite, steps, tables};
-use crate::{Error, Result, migrations};
+use crate::open::of_address;
+use crate::{Result, migrations};
 
 /// How long a connection is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -23,10 +24,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const CONNECTIONS: u32 = 4;
 
 async fn connect(url: &str) -> Result<DatabaseConnection> {
-    let options: PgConnectOptions = url.parse::<PgConnectOptions>().map_err(|error| {
-        Error::unavailable(format!("its postgres:// address is not understood: {error}"))
-    })?;
-    let options = options.application_name("berth-copy").disable_statement_logging();
+    let options = of_address(url)?.application_name("berth-copy").disable_statement_logging();
     let pool = PgPoolOptions::new()
         .max_connections(CONNECTIONS)
         .acquire_timeout(PATIENCE)

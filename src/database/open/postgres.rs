@@ -28,13 +28,17 @@ const SESSION: [(&str, &str); 6] = [
     ("tcp_user_timeout", "60s"),
 ];
 
+/// What an address says.
+pub(crate) fn of_address(url: &str) -> Result<PgConnectOptions> {
+    url.parse::<PgConnectOptions>().map_err(|error| {
+        Error::unavailable(format!("its postgres:// address is not understood: {error}"))
+    })
+}
+
 /// The connections, and how long a statement may take until it is given up.
 pub(super) async fn open(url: &str, limits: Limits) -> Result<(DatabaseConnection, Duration)> {
-    let options: PgConnectOptions = url.parse::<PgConnectOptions>().map_err(|error| {
-        Error::unavailable(format!("its postgres:// address is not understood: {error}"))
-    })?;
     let millis = |time: Duration| format!("{}ms", time.as_millis());
-    let options = options
+    let options = of_address(url)?
         .application_name("berth")
         .statement_cache_capacity(STATEMENTS)
         .options(SESSION)

@@ -12,6 +12,7 @@ mod full_disk;
 mod hanging;
 mod identity;
 mod jobs;
+mod lead;
 mod lists;
 mod notes;
 mod opening;

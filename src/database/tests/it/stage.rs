@@ -2,6 +2,7 @@
 
 mod make;
 mod postgres;
+mod way;
 
 use anyhow::Result;
 use database::{Database, Transaction};
@@ -9,6 +10,7 @@ use tempfile::TempDir;
 
 pub(crate) use make::{a_job, a_task, at, attempt_of, exit, job_name, node, user, vc};
 pub(crate) use postgres::new_database;
+pub(crate) use way::Way;
 
 /// The kinds of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, anyhow, bail};
-use sea_orm::ConnectionTrait;
+use database::{ConnectionTrait as _, Database};
 
 const MISSING: &str = "PostgreSQL's initdb, pg_ctl and postgres were found neither in PATH nor in \
     /usr/lib/postgresql/*/bin; install them: apt-get install postgresql (or: cargo xtask setup)";
@@ -45,8 +45,8 @@ pub(crate) async fn new_database() -> Result<String> {
     let server = started.as_ref().map_err(|error| anyhow!("{error:#}"))?;
     let base = format!("postgres://postgres@127.0.0.1:{}", server.port);
     let name = format!("t{}", NEXT.fetch_add(1, Ordering::Relaxed));
-    let admin = sea_orm::Database::connect(format!("{base}/postgres")).await?;
-    admin.execute_unprepared(&format!("CREATE DATABASE {name}")).await?;
+    let admin = Database::open(&format!("{base}/postgres")).await?;
+    admin.read().execute_unprepared(&format!("CREATE DATABASE {name}")).await?;
     admin.close().await?;
     Ok(format!("{base}/{name}"))
 }

@@ -1,0 +1,227 @@
+//! The lead among several servers of one PostgreSQL. Why no two of them act at once, and what is written
+//! by a server that has lost the lead is refused, is said in [`protocol::lead`].
+//!
+//! The lead is a lock of a session, which PostgreSQL gives to one at a time and takes back when the session
+//! ends. The table `leader` has the term that holds. It is made by whoever leads first, before any migration:
+//! a server of another version is refused its writes before the tables are changed under it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use protocol::lead::{Before, Reign};
+use sea_orm::sqlx::ConnectOptions;
+use sea_orm::sqlx::postgres::PgConnectOptions;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+
+use self::keeper::Keeper;
+use self::session::{ANSWER, Session};
+use crate::Result;
+use crate::open::of_address;
+
+mod keeper;
+mod session;
+
+/// A server as the others know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// What people call it.
+    pub name: String,
+    /// Where the other servers reach it, if they can.
+    pub address: Option<String>,
+}
+
+/// The server that leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leader {
+    /// Grows with each server that takes the lead.
+    pub term: i64,
+    /// Which one it is.
+    pub server: Named,
+}
+
+/// Whose turn it is.
+#[derive(Debug)]
+pub enum Turn {
+    /// This server's, until it is lost or given back.
+    Leads(Lead),
+    /// Another one's, if it is known whose.
+    Follows(Option<Leader>),
+}
+
+/// A server that would lead.
+pub struct Candidate {
+    /// `None`: nobody else can use the database.
+    options: Option<PgConnectOptions>,
+    server: Named,
+    session: Option<Session>,
+}
+
+impl Candidate {
+    /// For the lead over the database at this address. That of a file has nobody but who opened it.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the address is not understood.
+    pub fn new(url: &str, server: Named) -> Result<Self> {
+        let options = if url.starts_with("postgres") { Some(of_address(url)?) } else { None };
+        let millis = |time: Duration| format!("{}ms", time.as_millis());
+        let options = options.map(|options| {
+            let limits = [
+                ("statement_timeout", millis(ANSWER)),
+                ("lock_timeout", millis(ANSWER / 2)),
+                ("idle_in_transaction_session_timeout", millis(ANSWER)),
+            ];
+            options.application_name("berth").options(limits).disable_statement_logging()
+        });
+        Ok(Self { options, server, session: None })
+    }
+
+    /// Takes the lead, if it is free.
+    ///
+    /// # Errors
+    /// When the database does not answer. It may be asked again.
+    pub async fn stand(&mut self) -> Result<Turn> {
+        let Some(options) = &self.options else { return Ok(Turn::Leads(Lead::alone())) };
+        // Dropped where anything fails, with whatever it holds: the next one is another one.
+        let mut session = match self.session.take() {
+            Some(session) => session,
+            None => Session::begin(options).await?,
+        };
+        let asked = Instant::now();
+        if !session.take().await? {
+            let leader = session.leader().await?;
+            self.session = Some(session);
+            return Ok(Turn::Follows(leader));
+        }
+        let (term, before) = session.begin_term(&self.server).await?;
+        let leader = Leader { term, server: self.server.clone() };
+        Ok(Turn::Leads(Lead::begin(options.clone(), session, (asked, leader, before))))
+    }
+}
+
+impl std::fmt::Debug for Candidate {
+    /// Without the address, which may hold a password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Candidate").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+/// By what right a server writes and acts. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Mandate(Option<Arc<Held>>);
+
+/// A lead that may be lost.
+#[derive(Debug)]
+struct Held {
+    leader: Leader,
+    /// Its clock begins then.
+    begun: Instant,
+    reign: watch::Sender<Reign>,
+    fence: String,
+}
+
+impl Held {
+    fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+}
+
+impl Mandate {
+    /// Who leads; `None`: there can be no other server.
+    #[must_use]
+    pub fn leader(&self) -> Option<&Leader> {
+        self.0.as_ref().map(|held| &held.leader)
+    }
+
+    /// Whether this server may act on engines.
+    #[must_use]
+    pub fn acts(&self) -> bool {
+        self.0.as_ref().is_none_or(|held| held.reign.borrow().acts(held.now()))
+    }
+
+    /// Returns once it may: at once, as a rule. Never, if it has lost the lead.
+    pub async fn acting(&self) {
+        let Some(held) = &self.0 else { return };
+        let mut news = held.reign.subscribe();
+        loop {
+            let (reign, now) = (*news.borrow_and_update(), held.now());
+            if reign.acts(now) {
+                return;
+            }
+            let waits = reign.waits(now);
+            let patience = if waits.is_zero() { Duration::MAX } else { waits };
+            let _news_or_not = tokio::time::timeout(patience, news.changed()).await;
+        }
+    }
+
+    /// Returns once the lead is lost or given back.
+    pub async fn lost(&self) {
+        match &self.0 {
+            None => std::future::pending().await,
+            Some(held) => {
+                let mut news = held.reign.subscribe();
+                let _held_here = news.wait_for(Reign::is_over).await;
+            }
+        }
+    }
+
+    /// What a transaction that writes begins with: it fails if another term holds, and no other one begins
+    /// before the transaction has ended.
+    pub(crate) fn fence(&self) -> Option<&str> {
+        self.0.as_ref().map(|held| held.fence.as_str())
+    }
+}
+
+/// Its class is that of a server that is shut down.
+fn fence(term: i64) -> String {
+    format!(
+        "DO $fence$ BEGIN PERFORM pg_advisory_xact_lock_shared(4919, 2); \
+         IF NOT EXISTS (SELECT FROM leader WHERE term = {term}) THEN \
+         RAISE EXCEPTION 'another server leads' USING ERRCODE = '57L01'; END IF; END $fence$"
+    )
+}
+
+/// The lead, for as long as it is kept.
+#[derive(Debug)]
+pub struct Lead {
+    mandate: Mandate,
+    keeper: Option<(oneshot::Sender<bool>, JoinHandle<()>)>,
+}
+
+impl Lead {
+    /// Of the only server there can be.
+    #[must_use]
+    pub fn alone() -> Self {
+        Self { mandate: Mandate::default(), keeper: None }
+    }
+
+    fn begin(
+        options: PgConnectOptions,
+        session: Session,
+        (asked, leader, before): (Instant, Leader, Before),
+    ) -> Self {
+        let reign = Reign::begun(Duration::ZERO, asked.elapsed(), before);
+        let fence = fence(leader.term);
+        let (reign, _) = watch::channel(reign);
+        let held = Arc::new(Held { leader, begun: asked, reign, fence });
+        let (give_back, given_back) = oneshot::channel();
+        let keeper = Keeper { options, former: session.number, session: Some(session), held };
+        let mandate = Mandate(Some(Arc::clone(&keeper.held)));
+        let keeping = tokio::spawn(keeper.keep(given_back));
+        Self { mandate, keeper: Some((give_back, keeping)) }
+    }
+
+    /// What follows from it.
+    #[must_use]
+    pub fn mandate(&self) -> &Mandate {
+        &self.mandate
+    }
+
+    /// Gives it back. `ended`: so has all that this server did by it.
+    pub async fn give_back(mut self, ended: bool) {
+        if let Some((give_back, keeping)) = self.keeper.take() {
+            let _it_may_be_lost = give_back.send(ended);
+            let _it_may_have_panicked = keeping.await;
+        }
+    }
+}
