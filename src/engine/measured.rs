@@ -16,14 +16,17 @@ use crate::{
     LogChunk, LogRequest, Result, Stats, Stranger, Volume,
 };
 
-/// Takes note of the calls to an engine.
+/// Takes note of the calls to an engine, and says when something may be changed there.
+#[async_trait]
 pub trait Calls: Send + Sync + std::fmt::Debug {
     /// A call was answered after so long. `failed`: the engine did not do it, and not because of what it
     /// was asked for. A call whose answer is a stream is answered when the stream begins.
     fn made(&self, action: &'static str, took: Duration, failed: bool);
+    /// Returns once what it has or runs may be changed; whoever may no more waits for ever.
+    async fn may_change(&self);
 }
 
-/// The same engine; of its calls somebody takes note.
+/// The same engine; of its calls somebody takes note, who says when something may be changed there.
 #[must_use]
 pub fn measured(engine: Arc<dyn Engine>, calls: Arc<dyn Calls>) -> Arc<dyn Engine> {
     Arc::new(Measured { engine, calls })
@@ -46,6 +49,16 @@ impl Measured {
         let failed = answer.as_ref().is_err_and(EngineError::is_of_engine);
         self.calls.made(action, began.elapsed(), failed);
         answer
+    }
+
+    /// The same for a call that changes what the engine has or runs. What it waits for is not the engine's.
+    async fn change<T>(
+        &self,
+        action: &'static str,
+        call: impl Future<Output = Result<T>> + Send,
+    ) -> Result<T> {
+        self.calls.may_change().await;
+        self.note(action, call).await
     }
 }
 
@@ -84,7 +97,7 @@ impl Engine for Measured {
     }
 
     async fn provide(&self, volume: &Volume, image: &str, content: &dyn Content) -> Result<String> {
-        self.note("provide", self.engine.provide(volume, image, content)).await
+        self.change("provide", self.engine.provide(volume, image, content)).await
     }
 
     async fn volumes(&self, cluster: &str) -> Result<Vec<Volume>> {
@@ -92,23 +105,23 @@ impl Engine for Measured {
     }
 
     async fn remove_volume(&self, name: &str) -> Result<()> {
-        self.note("remove_volume", self.engine.remove_volume(name)).await
+        self.change("remove_volume", self.engine.remove_volume(name)).await
     }
 
     async fn create(&self, spec: &ContainerSpec) -> Result<String> {
-        self.note("create", self.engine.create(spec)).await
+        self.change("create", self.engine.create(spec)).await
     }
 
     async fn start(&self, name: &str) -> Result<()> {
-        self.note("start", self.engine.start(name)).await
+        self.change("start", self.engine.start(name)).await
     }
 
     async fn stop(&self, name: &str, grace: Duration) -> Result<()> {
-        self.note("stop", self.engine.stop(name, grace)).await
+        self.change("stop", self.engine.stop(name, grace)).await
     }
 
     async fn remove(&self, name: &str) -> Result<()> {
-        self.note("remove", self.engine.remove(name)).await
+        self.change("remove", self.engine.remove(name)).await
     }
 
     async fn changes(&self, cluster: &str) -> Result<BoxStream<'static, Result<()>>> {
@@ -144,7 +157,7 @@ impl Engine for Measured {
     }
 
     async fn put_archive(&self, name: &str, folder: &str, tar: Bytes) -> Result<()> {
-        self.note("put_archive", self.engine.put_archive(name, folder, tar)).await
+        self.change("put_archive", self.engine.put_archive(name, folder, tar)).await
     }
 
     async fn get_archive(
@@ -179,11 +192,11 @@ impl Images for Measured {
     }
 
     async fn commit(&self, name: &str, image: &str) -> Result<()> {
-        self.note("commit", self.engine.commit(name, image)).await
+        self.change("commit", self.engine.commit(name, image)).await
     }
 
     async fn remove_image(&self, image: &str) -> Result<()> {
-        self.note("remove_image", self.engine.remove_image(image)).await
+        self.change("remove_image", self.engine.remove_image(image)).await
     }
 
     async fn export(&self, image: &str) -> Result<BoxStream<'static, Result<Bytes>>> {
@@ -191,7 +204,7 @@ impl Images for Measured {
     }
 
     async fn import(&self, tar: BoxStream<'static, Result<Bytes>>) -> Result<()> {
-        self.note("import", self.engine.import(tar)).await
+        self.change("import", self.engine.import(tar)).await
     }
 
     async fn push(
@@ -200,24 +213,37 @@ impl Images for Measured {
         target: &str,
         auth: Option<&RegistryAuth>,
     ) -> Result<BoxStream<'static, Result<String>>> {
-        self.note("push", self.engine.push(image, target, auth)).await
+        self.change("push", self.engine.push(image, target, auth)).await
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use futures::FutureExt;
 
     use super::*;
     use crate::simulated::Simulated;
     use crate::{EndpointOptions, connect};
 
     #[derive(Debug, Default)]
-    struct Noted(Mutex<Vec<(&'static str, bool)>>);
+    struct Noted {
+        calls: Mutex<Vec<(&'static str, bool)>>,
+        may_not: AtomicBool,
+    }
 
+    #[async_trait]
     impl Calls for Noted {
         fn made(&self, action: &'static str, _took: Duration, failed: bool) {
-            self.0.lock().unwrap().push((action, failed));
+            self.calls.lock().unwrap().push((action, failed));
+        }
+
+        async fn may_change(&self) {
+            if self.may_not.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
         }
     }
 
@@ -233,6 +259,19 @@ mod tests {
         Simulated::handle("measured").set_unreachable(true);
         engine.info().await.unwrap_err();
         let expected = [("info", false), ("start", false), ("info", true)];
-        assert_eq!(*noted.0.lock().unwrap(), expected);
+        assert_eq!(*noted.calls.lock().unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_changed_by_who_may_not() {
+        let options =
+            EndpointOptions { endpoint: "sim://fenced".to_owned(), ..EndpointOptions::default() };
+        let noted = Arc::<Noted>::default();
+        noted.may_not.store(true, Ordering::SeqCst);
+        let engine = measured(connect(&options).unwrap(), Arc::clone(&noted) as Arc<dyn Calls>);
+        engine.info().await.unwrap();
+        assert!(engine.remove("nothing").now_or_never().is_none(), "it waits");
+        assert!(engine.start("nothing").now_or_never().is_none());
+        assert_eq!(*noted.calls.lock().unwrap(), [("info", false)], "the engine is not asked");
     }
 }

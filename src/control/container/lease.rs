@@ -34,6 +34,8 @@ pub(crate) enum Failure {
     Stranger,
     #[error("its lease is over")]
     Over,
+    #[error("it is not known whether this server leads")]
+    Doubt,
     #[error("its simulated node does not answer, or it does not run")]
     Simulated,
 }
@@ -55,6 +57,9 @@ fn key(seal: &Seal, installation: &str, (task, epoch): (&TaskKey, Epoch)) -> [u8
 
 /// Lets a task run on, from the moment at which its guest asks for it.
 pub(crate) async fn renew(shared: &Shared, task: &Leased) -> Result<(), Failure> {
+    if !shared.database.mandate().acts() {
+        return Err(Failure::Doubt);
+    }
     let cluster = shared.cluster();
     let node = cluster.node(&task.node);
     if node.is_some_and(|node| node.settings.is_simulated()) {
@@ -89,6 +94,10 @@ async fn talk(shared: &Shared, task: &Leased) -> Result<(), Failure> {
     stream.read_exact(&mut proof).await?;
     let asks = mac(&key, &question(&ours, &theirs)).verify_slice(&proof);
     asks.map_err(|_other| Failure::Stranger)?;
+    // Once another server leads, that one counts from its own beginning for how long the task may run.
+    if !shared.database.mandate().acts() {
+        return Err(Failure::Doubt);
+    }
     // From here on it may run for its lease, whether or not the answer arrives.
     if !shared.leases.answers(&task.key) {
         return Err(Failure::Over);

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
+use database::lead::Mandate;
 use engine::Calls;
 use protocol::ids::NodeName;
 
@@ -74,8 +76,11 @@ impl CallTimes {
 pub(crate) struct OfNode {
     pub(crate) node: NodeName,
     pub(crate) calls: Arc<EngineCalls>,
+    /// By what right this server changes anything there.
+    pub(crate) mandate: Mandate,
 }
 
+#[async_trait]
 impl Calls for OfNode {
     fn made(&self, action: &'static str, took: Duration, failed: bool) {
         let mut known = lock(&self.calls.0);
@@ -83,6 +88,10 @@ impl Calls for OfNode {
         if failed {
             *known.failures.entry(self.node.clone()).or_default().entry(action).or_default() += 1;
         }
+    }
+
+    async fn may_change(&self) {
+        self.mandate.acting().await;
     }
 }
 
@@ -93,7 +102,11 @@ mod tests {
     #[test]
     fn calls_are_counted_by_what_they_took_and_failures_by_their_node() {
         let calls = Arc::<EngineCalls>::default();
-        let of = |node: &str| OfNode { node: node.parse().unwrap(), calls: Arc::clone(&calls) };
+        let of = |node: &str| OfNode {
+            node: node.parse().unwrap(),
+            calls: Arc::clone(&calls),
+            mandate: Mandate::default(),
+        };
         let (one, other) = (of("n1"), of("n2"));
         one.made("list", Duration::from_millis(3), false);
         other.made("list", Duration::from_secs(2), true);

@@ -137,7 +137,8 @@ impl Watcher {
     /// Connects and watches until the engine is lost.
     async fn watch(&mut self, failures: &mut usize) -> engine::Result<()> {
         let calls = Arc::clone(&self.shared.engine_calls);
-        let calls = OfNode { node: self.name.clone(), calls };
+        let mandate = self.shared.database.mandate().clone();
+        let calls = OfNode { node: self.name.clone(), calls, mandate };
         let engine = engine::measured(engine::connect(&self.options)?, Arc::new(calls));
         let info = self.ask(engine.as_ref()).await?;
         // Subscribing comes before the first look, so that nothing falls between the two.
