@@ -30,4 +30,6 @@ pub use known::portal::Portal;
 pub use known::retention::{Kept, NotKept, Retention};
 pub use known::rules::{ClosedNodes, ContainerDisk, MeasuredEvery, Rules, TokenRules};
 pub use known::swept::SweptCounts;
-pub use start::{Consent, Control, Figures, Founded, LoopPass, Options, Part, found, start};
+pub use start::{
+    Consent, Control, Figures, Founded, LoopPass, Options, Part, derive_key, found, start,
+};

@@ -218,6 +218,15 @@ fn start_probes(loops: &mut Loops) -> Probes {
     }
 }
 
+/// A key of the cluster whose key lies in this data folder: the same that [`Control::derive_key`] gives,
+/// for a server that does not lead.
+///
+/// # Errors
+/// When there is no key, or it cannot be read.
+pub fn derive_key(data: &Path, usage: &str) -> Result<[u8; 32], Error> {
+    Ok(identity::shared_seal(data)?.derive(usage))
+}
+
 impl Control {
     /// The database, for what is not control's: sessions.
     #[must_use]

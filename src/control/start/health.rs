@@ -52,6 +52,10 @@ pub struct Figures {
     /// How long the job has waited that has waited longest for its first start, of those that nobody
     /// holds; 0: there is none. `None`: the scheduler does not say.
     pub oldest_waiting: Option<Duration>,
+    /// Whether this server leads, as far as it is sure.
+    pub leads: bool,
+    /// The number of its lead, which grows with each; `None`: there can be no other server.
+    pub term: Option<i64>,
 }
 
 impl Control {
@@ -65,7 +69,17 @@ impl Control {
             let LoopState { name, needed, problem, age: _ } = state;
             Part { name: format!("loop {name}"), needed, problem }
         });
-        ground.into_iter().chain(loops).collect()
+        ground.into_iter().chain(self.lead()).chain(loops).collect()
+    }
+
+    /// How the lead is, where there may be other servers.
+    fn lead(&self) -> Option<Part> {
+        let mandate = self.shared.database.mandate();
+        mandate.leader()?;
+        let problem = (!mandate.acts()).then(|| {
+            "nothing is started or stopped until this server is sure that it leads".to_owned()
+        });
+        Some(Part { name: "lead".to_owned(), needed: true, problem })
     }
 
     /// What alarms may go by. It takes some seconds at most, whatever hangs.
@@ -84,6 +98,8 @@ impl Control {
             database_bytes: size.ok().and_then(Result::ok),
             oldest_waiting: oldest
                 .map(|since| Duration::from_millis(since.map(waited).unwrap_or_default())),
+            leads: shared.database.mandate().acts(),
+            term: shared.database.mandate().leader().map(|leader| leader.term),
         }
     }
 

@@ -64,6 +64,17 @@ pub(super) fn seal(data: &Path) -> Result<Seal, Error> {
     Seal::open(&data.join(KEY_FILE))
 }
 
+/// The key that belongs to a database which another server serves.
+pub(super) fn shared_seal(data: &Path) -> Result<Seal, Error> {
+    let path = data.join(KEY_FILE);
+    // None is made: it would be another one.
+    if is_there(&path)? {
+        Seal::open(&path)
+    } else {
+        Err(Error::LostKey(path.display().to_string()))
+    }
+}
+
 /// Begins another life of the database. All that it gives from now on says so.
 pub(super) async fn begin_life(database: &Database) -> Result<Epoch, Error> {
     let mark = u32::from_be_bytes(random::<4>());
@@ -243,6 +254,16 @@ mod tests {
         std::fs::rename(folder.path().join(KEY_FILE), folder.path().join(STAGED)).unwrap();
         assert_eq!(establish_in(folder.path(), Consent::default()).await.unwrap(), first);
         assert!(folder.path().join(KEY_FILE).exists());
+    }
+
+    #[test]
+    fn a_server_that_only_follows_makes_no_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = shared_seal(folder.path()).unwrap_err();
+        assert!(matches!(missing, Error::LostKey(_)), "{missing}");
+        assert!(!folder.path().join(KEY_FILE).exists());
+        std::fs::write(folder.path().join(KEY_FILE), [3_u8; 32]).unwrap();
+        shared_seal(folder.path()).unwrap();
     }
 
     /// Clusters of before have neither the key's fingerprint nor a place.

@@ -161,5 +161,15 @@ fn of_figures(figures: Figures) -> Vec<Measurement> {
             "Time that the job has waited that waits longest for its first start and is not held",
             known(figures.oldest_waiting.map(|waited| waited.as_secs_f64())),
         ),
+        measurement(
+            "leads",
+            "1 of the server that leads, 0 of the others",
+            Value::Gauge(f64::from(u8::from(figures.leads))),
+        ),
+        measurement(
+            "lead_term",
+            "Number of the lead among several servers, which grows with each change of it",
+            known(figures.term.map(|term| term as f64)),
+        ),
     ]
 }
