@@ -13,6 +13,9 @@
 //! **It goes by its own names.** A request for another host is refused, so that a page whose name
 //! was pointed here reads nothing, and so that no link is made of a name that is not ours
 //! ([`OwnHosts`]).
+//!
+//! **Other servers of the cluster have a door of their own.** They have asked all that already, and say
+//! for whom they ask ([`ServersKey`]).
 
 mod body;
 mod connection;
@@ -21,6 +24,7 @@ mod hosts;
 mod limits;
 mod pulse;
 mod redirect;
+mod servers;
 mod sockets;
 pub mod tls;
 
@@ -40,6 +44,7 @@ pub use hosts::{Machine, OwnHosts};
 use limits::Places;
 pub use limits::{Limits, raise_open_files};
 pub use redirect::redirect;
+pub use servers::ServersKey;
 pub use sockets::{Unbound, bind};
 use tls::Tls;
 
@@ -54,6 +59,8 @@ pub struct Door {
     hosts: OwnHosts,
     trusted: Vec<IpAddr>,
     tls: Option<Tls>,
+    /// Only servers are let in who have it.
+    servers: Option<ServersKey>,
 }
 
 impl Door {
@@ -62,7 +69,16 @@ impl Door {
     #[must_use]
     pub fn new(limits: Limits, hosts: OwnHosts, trusted: Vec<IpAddr>, tls: Option<Tls>) -> Self {
         let places = Arc::new(Places::new(&limits, trusted.clone()));
-        Self { limits, places, hosts, trusted, tls }
+        Self { limits, places, hosts, trusted, tls, servers: None }
+    }
+
+    /// The same for other servers of the cluster alone, who pass on what they are asked.
+    #[must_use]
+    pub fn of_servers(self, key: ServersKey) -> Self {
+        // A few of them have the connections of everybody.
+        let limits = Limits { per_address: self.limits.total, ..self.limits };
+        let places = Arc::new(Places::new(&limits, self.trusted.clone()));
+        Self { limits, places, servers: Some(key), ..self }
     }
 }
 

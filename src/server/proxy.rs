@@ -60,7 +60,9 @@ use tower_sessions::Session;
 use crate::auth::ClientAddress;
 use crate::auth::session_store::Store;
 use crate::state::AppState;
+pub(crate) use forward::{is_websocket, switch, wants_websocket};
 use grants::Grants;
+pub(crate) use headers::end_to_end;
 pub(crate) use hosts::{TaskHosts, is_pattern, without_port};
 use places::Places;
 

@@ -204,12 +204,18 @@ impl Asked {
     async fn pass_on(&self, request: Request<Incoming>) -> Response<Body> {
         let (mut parts, body) = request.into_parts();
         let http1 = parts.version < Version::HTTP_2;
-        let Door { hosts, trusted, .. } = &*self.door;
-        let asked = hosts::Asked { peer: self.peer.ip(), local: self.local, trusted };
+        let Door { hosts, trusted, servers, .. } = &*self.door;
+        let peer = match servers.as_ref().map(|key| key.client(&mut parts.headers)) {
+            None => self.peer,
+            Some(Some(client)) => client,
+            Some(None) => return StatusCode::FORBIDDEN.into_response(),
+        };
+        let passed_on = servers.is_some();
+        let asked = hosts::Asked { peer: peer.ip(), local: self.local, trusted, passed_on };
         if let Err(refusal) = hosts.receive(&mut parts, &asked) {
             return refusal.into_response();
         }
-        parts.extensions.insert(ConnectInfo(self.peer));
+        parts.extensions.insert(ConnectInfo(peer));
         let late = Late::default();
         let body = Patient::new(body, self.door.limits.body, late.clone());
         let request = Request::from_parts(parts, Body::new(body));

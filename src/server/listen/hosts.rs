@@ -45,6 +45,8 @@ pub(super) struct Asked<'a> {
     pub(super) peer: IpAddr,
     pub(super) local: SocketAddr,
     pub(super) trusted: &'a [IpAddr],
+    /// Another server of the cluster passed it on, which goes by that name itself.
+    pub(super) passed_on: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +138,8 @@ impl OwnHosts {
         };
         let Ok(host) = host.to_str().map(str::to_owned) else { return Ok(()) };
         let standing = self.standing(&host, asked);
-        if standing == Standing::Foreign && !CHECKS.contains(&parts.uri.path()) {
+        let is_served = asked.passed_on || CHECKS.contains(&parts.uri.path());
+        if standing == Standing::Foreign && !is_served {
             return Err(Foreign { host });
         }
         parts.extensions.insert(LinkHost((standing == Standing::Ours).then_some(host)));
@@ -215,7 +218,7 @@ mod tests {
 
     fn asked(local: &'static str) -> Asked<'static> {
         let local = SocketAddr::new(local.parse().unwrap(), 8080);
-        Asked { peer: "10.0.0.77".parse().unwrap(), local, trusted: &[] }
+        Asked { peer: "10.0.0.77".parse().unwrap(), local, trusted: &[], passed_on: false }
     }
 
     fn hosts(configured: &[&'static str], public_url: Option<&str>) -> OwnHosts {

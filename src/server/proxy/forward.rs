@@ -150,18 +150,20 @@ fn switched(
 }
 
 /// WebSockets are all that a connection may become.
-fn wants_websocket(request: &Request) -> bool {
+pub(crate) fn wants_websocket(request: &Request) -> bool {
     request.method() == Method::GET
         && request.version() == Version::HTTP_11
         && requests::asks_for_upgrade(request.headers())
         && is_websocket(request.headers())
 }
 
-fn is_websocket(headers: &HeaderMap) -> bool {
+/// Whether these agree to become one.
+pub(crate) fn is_websocket(headers: &HeaderMap) -> bool {
     headers.get(header::UPGRADE).is_some_and(|to| to.as_bytes().eq_ignore_ascii_case(b"websocket"))
 }
 
-fn switch(headers: &mut HeaderMap) {
+/// Agrees to become one.
+pub(crate) fn switch(headers: &mut HeaderMap) {
     headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
 }

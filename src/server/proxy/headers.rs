@@ -40,6 +40,13 @@ const PRESUMPTUOUS: [&str; 12] = [
     "x-sendfile",
 ];
 
+/// Those that are not about the one connection on which they came.
+pub(crate) fn end_to_end(from: &HeaderMap) -> HeaderMap {
+    let named = named_in_connection(from);
+    let passing = from.iter().filter(|(name, _)| passes(name, &named));
+    passing.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 /// The two ends of a request and how they see each other.
 #[derive(Debug, Clone)]
 pub(super) struct Ends {
