@@ -66,6 +66,8 @@ pub struct Config {
     pub guest: Option<PathBuf>,
     /// The database.
     pub database: DatabaseConfig,
+    /// Other servers of the same database.
+    pub servers: ServersConfig,
     /// Users' files.
     pub storage: StorageConfig,
     /// What users save from containers.
@@ -94,6 +96,15 @@ pub struct Config {
     pub nodes: Vec<NodeSettings>,
     /// Virtual clusters beside `default`.
     pub virtual_clusters: Vec<VirtualClusterSettings>,
+}
+
+/// Several servers of one PostgreSQL, of which one leads.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServersConfig {
+    /// Where the other servers reach this one, to pass on to it what they are asked while it leads; none:
+    /// they answer nothing while this one leads.
+    pub listen: Option<SocketAddr>,
 }
 
 /// Pages of tasks.
@@ -204,6 +215,7 @@ impl Default for Config {
             site: None,
             guest: None,
             database: DatabaseConfig::default(),
+            servers: ServersConfig::default(),
             storage: StorageConfig::default(),
             images: ImagesConfig::default(),
             proxy: ProxyConfig::default(),
@@ -311,6 +323,12 @@ impl Config {
             lines.push(
                 "database.url: allowed is sqlite://PATH or postgres://USER@HOST/NAME".to_owned(),
             );
+        }
+        if let Some(address) = self.servers.listen.filter(|address| address.ip().is_unspecified()) {
+            lines.push(format!(
+                "servers.listen = {address}: allowed is the address by which the other servers reach \
+                 this machine"
+            ));
         }
         if self.metrics.token.as_ref().is_some_and(|token| token.len() < 16) {
             lines.push("metrics.token: allowed are 16 characters or more".to_owned());

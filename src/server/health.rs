@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::auth::Signed;
 use crate::failure::Failure;
-use crate::metrics::PATH;
+use crate::metrics::{KIND, PATH};
 use crate::state::AppState;
 
 mod of_control;
@@ -97,11 +97,19 @@ pub(crate) async fn healthz() -> &'static str {
 /// 200 when all parts are well that are needed, else 503; either way each part is named, and what is
 /// wrong with it.
 pub(crate) async fn readyz(State(state): State<AppState>) -> Response {
-    let checks = state.probe.readiness().await;
-    let well = checks.iter().all(|check| check.ready || !check.needed);
-    let ready = well && !state.shutdown.is_cancelled();
+    let mut checks = state.probe.readiness().await;
+    if state.shutdown.is_cancelled() {
+        let (name, problem) = ("server".to_owned(), Some("it takes no more requests".to_owned()));
+        checks.push(Check { name, ready: false, needed: true, problem });
+    }
+    told(checks, true)
+}
+
+/// How a server is that leads or follows.
+pub(crate) fn told(checks: Vec<Check>, leads: bool) -> Response {
+    let ready = checks.iter().all(|check| check.ready || !check.needed);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let answer = Readiness { ready, checks };
+    let answer = Readiness { ready, leads, checks };
     (status, [(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response()
 }
 
@@ -158,12 +166,13 @@ fn has_token(state: &AppState, headers: &HeaderMap) -> bool {
 
 async fn measured(state: &AppState) -> Response {
     let text = state.metrics.scrape(&state.backend, state.probe.as_ref()).await;
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], text).into_response()
+    ([(header::CONTENT_TYPE, KIND)], text).into_response()
 }
 
 #[derive(Serialize)]
 struct Readiness {
     ready: bool,
+    /// Whether this server leads, or passes on to the one that does.
+    leads: bool,
     checks: Vec<Check>,
 }

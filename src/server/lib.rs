@@ -8,6 +8,7 @@ mod compress;
 pub mod config;
 mod cors;
 mod failure;
+pub mod follow;
 mod functions;
 mod guest;
 pub mod health;

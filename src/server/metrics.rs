@@ -22,6 +22,8 @@ use crate::health::{Histogram as Counts, Measurement, Probe, Value};
 
 /// Where they are read.
 pub(crate) const PATH: &str = "/metrics";
+/// As what they are told.
+pub(crate) const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// How long what was counted in the database is told again.
 const KEPT: Duration = Duration::from_secs(5);

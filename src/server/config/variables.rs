@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 46] = [
+const KNOWN: [(&str, &str, Kind); 47] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -33,6 +33,7 @@ const KNOWN: [(&str, &str, Kind); 46] = [
     ("BERTH_SITE", "site", Kind::Text),
     ("BERTH_GUEST", "guest", Kind::Text),
     ("BERTH_DATABASE_URL", "database.url", Kind::Text),
+    ("BERTH_SERVERS_LISTEN", "servers.listen", Kind::Text),
     ("BERTH_STORAGE_ROOT", "storage.root", Kind::Text),
     ("BERTH_STORAGE_ENDPOINT", "storage.endpoint", Kind::Text),
     ("BERTH_STORAGE_USER", "storage.user", Kind::Text),

@@ -21,9 +21,6 @@ impl fmt::Debug for ServersKey {
 }
 
 impl ServersKey {
-    /// What the key is derived for.
-    pub const USAGE: &str = "servers of this cluster";
-
     /// Of what was derived.
     #[must_use]
     pub fn new(derived: [u8; 32]) -> Self {

@@ -1,0 +1,99 @@
+//! What answers at the doors: another router when the server takes the lead or loses it.
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::Response;
+use tokio::sync::watch;
+use tokio::time::timeout;
+use tower::ServiceExt as _;
+
+use crate::follow;
+
+/// How long a request waits for somebody to answer it while the lead changes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What answers in a role, at each door.
+#[derive(Debug, Clone)]
+pub(super) struct Routers {
+    /// Everybody's.
+    pub(super) portal: Router,
+    /// Prometheus'.
+    pub(super) metrics: Router,
+    /// Other servers'.
+    pub(super) servers: Router,
+}
+
+/// Knows what answers now; nobody does while the role changes.
+#[derive(Debug, Clone)]
+pub(super) struct Desk(watch::Sender<Option<Routers>>);
+
+impl Default for Desk {
+    fn default() -> Self {
+        Self(watch::Sender::new(None))
+    }
+}
+
+impl Desk {
+    /// From now on these answer.
+    pub(super) fn set(&self, routers: Option<Routers>) {
+        self.0.send_replace(routers);
+    }
+
+    /// Has whichever answers at one of the doors answer.
+    pub(super) fn router(&self, which: fn(&Routers) -> &Router) -> Router {
+        let desk = self.clone();
+        Router::new().fallback(move |request: Request| {
+            let desk = desk.clone();
+            async move { desk.answer(which, request).await }
+        })
+    }
+
+    async fn answer(&self, which: fn(&Routers) -> &Router, request: Request) -> Response {
+        match self.find(which).await {
+            None => follow::nobody(request.uri()),
+            Some(router) => match router.oneshot(request).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            },
+        }
+    }
+
+    async fn find(&self, which: fn(&Routers) -> &Router) -> Option<Router> {
+        let mut now = self.0.subscribe();
+        let found = timeout(PATIENCE, now.wait_for(Option::is_some)).await;
+        found.ok()?.ok()?.as_ref().map(|routers| which(routers).clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::StatusCode;
+
+    use super::*;
+
+    fn role(status: StatusCode) -> Routers {
+        let router = Router::new().fallback(move || async move { status });
+        Routers { portal: router.clone(), metrics: router.clone(), servers: router }
+    }
+
+    async fn ask(router: Router) -> StatusCode {
+        router.oneshot(Request::new(Body::empty())).await.unwrap().status()
+    }
+
+    #[tokio::test]
+    async fn whoever_has_the_lead_answers_and_who_asks_while_it_changes_waits() {
+        let desk = Desk::default();
+        let router = desk.router(|role| &role.portal);
+        desk.set(Some(role(StatusCode::IM_A_TEAPOT)));
+        assert_eq!(ask(router.clone()).await, StatusCode::IM_A_TEAPOT);
+        desk.set(None);
+        let (answered, ()) = tokio::join!(ask(router.clone()), async {
+            tokio::task::yield_now().await;
+            desk.set(Some(role(StatusCode::ACCEPTED)));
+        });
+        assert_eq!(answered, StatusCode::ACCEPTED);
+    }
+}
