@@ -11,6 +11,7 @@ mod door;
 mod doors;
 mod fakes;
 mod files_door;
+mod follow;
 mod full_disk;
 mod functions;
 mod hall;

@@ -10,11 +10,15 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 use crate::fakes::World;
 use crate::server::{ALICE, Server};
 
-type Socket = WebSocketStream<TcpStream>;
+pub(crate) type Socket = WebSocketStream<TcpStream>;
 
-const PATH: &str = "/api/v1/jobs/train/terminal?role=worker&index=0&columns=100&rows=30";
+pub(crate) const PATH: &str = "/api/v1/jobs/train/terminal?role=worker&index=0&columns=100&rows=30";
 
-async fn open(server: &Server, path: &str, headers: &[(&str, &str)]) -> Result<Socket, u16> {
+pub(crate) async fn open(
+    server: &Server,
+    path: &str,
+    headers: &[(&str, &str)],
+) -> Result<Socket, u16> {
     let stream = TcpStream::connect(server.address).await.unwrap();
     let mut request = format!("ws://{}{path}", server.address).into_client_request().unwrap();
     for (name, value) in headers {
@@ -28,7 +32,7 @@ async fn open(server: &Server, path: &str, headers: &[(&str, &str)]) -> Result<S
     }
 }
 
-async fn next(socket: &mut Socket) -> Message {
+pub(crate) async fn next(socket: &mut Socket) -> Message {
     loop {
         match socket.next().await.unwrap().unwrap() {
             Message::Ping(_) => {}
@@ -37,7 +41,7 @@ async fn next(socket: &mut Socket) -> Message {
     }
 }
 
-async fn told(socket: &mut Socket) -> Value {
+pub(crate) async fn told(socket: &mut Socket) -> Value {
     serde_json::from_str(next(socket).await.to_text().unwrap()).unwrap()
 }
 
