@@ -13,6 +13,7 @@ mod house;
 mod identity;
 mod images;
 mod large;
+mod lead;
 mod leases;
 mod life;
 mod limits;
@@ -22,6 +23,8 @@ mod mounts;
 mod nodes;
 mod own_failures;
 mod parts;
+#[path = "../../../database/tests/it/stage/postgres.rs"]
+mod postgres;
 mod preemption;
 mod private_images;
 mod queue;
@@ -32,5 +35,7 @@ mod silence;
 mod terminals;
 mod unreadable;
 mod volumes;
+#[path = "../../../database/tests/it/stage/way.rs"]
+mod way;
 mod wholes;
 mod wishes;

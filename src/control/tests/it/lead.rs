@@ -1,0 +1,119 @@
+//! Two servers of one PostgreSQL: one leads, and the other goes on where that was cut off.
+
+use std::path::Path;
+use std::time::Duration;
+
+use api::jobs::{JobDetail, Submission};
+use control::{Control, Options};
+use database::lead::{Candidate, Lead, Named, Turn};
+use database::{Database, Limits};
+use protocol::state::State;
+
+use crate::house::{House, PATIENCE, admin, job, submit, until, until_state};
+use crate::postgres::new_database;
+use crate::way::Way;
+
+/// Each of them takes all GPUs of the only node.
+const JOBS: u32 = 12;
+/// Between two looks at what is waited for.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Asks for the lead until it has it.
+async fn lead(url: &str, name: &str) -> Lead {
+    let mut candidate =
+        Candidate::new(url, Named { name: name.to_owned(), address: None }).unwrap();
+    let leads = async {
+        loop {
+            if let Ok(Turn::Leads(lead)) = candidate.stand().await {
+                return lead;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, leads).await.expect("the lead is free at last")
+}
+
+/// A server that leads, with a data folder of its own.
+async fn start(house: &House, (url, lead): (&str, &Lead), data: &Path) -> Control {
+    let moment = Duration::from_secs(5);
+    let limits = Limits { connection: moment, answer: moment, ..Limits::default() };
+    let database = Database::open_by(url, limits, lead.mandate().clone()).await.unwrap();
+    control::start(Options { data: data.to_owned(), ..house.options(database) }).await.unwrap()
+}
+
+fn name(number: u32) -> String {
+    format!("job-{number}")
+}
+
+/// When the job's only task ran.
+fn ran(detail: &JobDetail) -> [i64; 2] {
+    let task = &detail.attempts[0].tasks[0];
+    [task.started_at.unwrap().0, task.completed_at.unwrap().0]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_server_goes_on_where_the_leader_was_cut_off() {
+    let (house, url) = (House::new(1), new_database().await.unwrap());
+    let way = Way::to(&url).await.unwrap();
+    let first = lead(&way.url, "first").await;
+    let one = start(&house, (&way.url, &first), house.path()).await;
+    for number in 0..JOBS {
+        submit(&one.backend, job(&name(number), 1, 8, "sleep 0.3; exit 0", "")).await;
+    }
+    until_state(&one.backend, &name(1), State::Running).await;
+    way.stuck.send(true).unwrap();
+
+    let second = lead(&url, "second").await;
+    assert!(!first.mandate().acts());
+    let data = house.path().join("second");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::copy(house.path().join("secret.key"), data.join("secret.key")).unwrap();
+    let two = start(&house, (&url, &second), &data).await;
+    // The first one hears and acts again, and knows nothing of what has happened since.
+    way.stuck.send(false).unwrap();
+    let mut times = Vec::new();
+    for number in 0..JOBS {
+        let name = name(number);
+        let ended = until(&two.backend, &name, |detail| detail.summary.state.is_final()).await;
+        assert_eq!(ended.summary.state, State::Succeeded, "{ended:#?}");
+        assert_eq!((ended.attempts.len(), ended.attempts[0].tasks.len()), (1, 1), "{ended:#?}");
+        times.push(ran(&ended));
+    }
+    times.sort_unstable();
+    let apart = times.windows(2).all(|pair| pair[0][1] <= pair[1][0]);
+    assert!(apart, "two held the same GPUs: {times:?}");
+    assert_eq!((house.node(0).starts(), house.node(0).most_made()), (u64::from(JOBS), 1));
+
+    tokio::time::timeout(PATIENCE, first.mandate().lost()).await.unwrap();
+    let text = job("stale", 1, 0, "exit 0", "");
+    let submission = Submission { text, cloned_from: None, expected_name: None };
+    let refused = one.backend.jobs.submit(&admin(), submission).await.unwrap_err();
+    assert!(refused.is_ours(), "{refused}");
+    let parts = one.readiness().await;
+    let lead = parts.iter().find(|part| part.name == "lead").unwrap();
+    assert!(lead.problem.is_some(), "it says that it leads no more");
+    for control in [one, two] {
+        tokio::time::timeout(PATIENCE, control.shutdown()).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_done_leaves_its_jobs_to_the_next() {
+    let (house, url) = (House::new(1), new_database().await.unwrap());
+    let first = lead(&url, "first").await;
+    let one = start(&house, (&url, &first), house.path()).await;
+    submit(&one.backend, job("long", 1, 8, "sleep 1000", "")).await;
+    submit(&one.backend, job("next", 1, 8, "exit 0", "")).await;
+    until_state(&one.backend, "long", State::Running).await;
+    one.shutdown().await;
+    first.give_back(true).await;
+    let second = lead(&url, "second").await;
+    let two = start(&house, (&url, &second), house.path()).await;
+    let key = crate::house::key("long");
+    two.backend.jobs.stop(&admin(), &key).await.unwrap();
+    let long = until_state(&two.backend, "long", State::Stopped).await;
+    assert_eq!(long.attempts.len(), 1, "it has run all the time");
+    until_state(&two.backend, "next", State::Succeeded).await;
+    assert_eq!((house.node(0).starts(), house.node(0).most_made()), (2, 1));
+    two.shutdown().await;
+}
