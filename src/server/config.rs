@@ -349,6 +349,13 @@ impl Config {
         for (index, node) in self.nodes.iter().enumerate() {
             let mistakes = node.mistakes().into_iter();
             lines.extend(mistakes.map(|mistake| format!("nodes[{index}].{mistake}")));
+            if self.servers.listen.is_some() && node.endpoint.starts_with("unix:") {
+                lines.push(format!(
+                    "nodes[{index}].endpoint = {:?}: allowed beside servers.listen is tcp:// or ssh://, \
+                     since each server would take the engine of its own machine for this node",
+                    node.endpoint
+                ));
+            }
         }
         repeated("nodes", self.nodes.iter().map(|node| node.name.as_str()), &mut lines);
         let clusters = self.virtual_clusters.iter().map(|cluster| cluster.name.as_str());
@@ -365,10 +372,11 @@ impl Config {
         in_front || self.tls.is_on()
     }
 
-    /// Where the file names no node, a new installation has the Docker engine of this machine.
+    /// Where the file names no node, a new installation has the Docker engine of this machine, unless
+    /// servers on other machines may lead as well.
     #[must_use]
     pub fn first_node(&self) -> Option<NodeSettings> {
-        self.nodes.is_empty().then(|| {
+        (self.nodes.is_empty() && self.servers.listen.is_none()).then(|| {
             let name = NodeName::new("local").expect("the word is a valid node name");
             NodeSettings::new(name, "127.0.0.1", "unix:///var/run/docker.sock")
         })

@@ -99,6 +99,8 @@ fn without_nodes_there_is_the_local_engine() {
     let node = load("", &[], &Flags::default()).unwrap().first_node().unwrap();
     assert_eq!(node.endpoint, "unix:///var/run/docker.sock");
     assert!(!node.shares_gpus, "an administrator has to allow it");
+    let one_of_several = load("[servers]\nlisten = '10.0.0.2:81'", &[], &Flags::default());
+    assert_eq!(one_of_several.unwrap().first_node(), None, "others have other engines");
 }
 
 #[test]
@@ -153,6 +155,13 @@ fn mistakes_name_key_value_and_what_is_allowed() {
             &["nodes[0].endpoint", "http://x", "unix://"],
         ),
         (format!("[[nodes]]\n{node}[[nodes]]\n{node}"), &[], &["nodes", "\"a\"", "twice"]),
+        (
+            "[servers]\nlisten='10.0.0.2:81'\n[[nodes]]\nname='a'\naddress='1.1.1.1'\n\
+             endpoint='unix:///d.sock'"
+                .into(),
+            &[],
+            &["nodes[0].endpoint", "unix:///d.sock", "ssh://"],
+        ),
         (String::new(), &[("BERTH_LISTN", "x")], &["BERTH_LISTN", "BERTH_LISTEN"]),
         (String::new(), &[("BERTH_ADMIN_PASSWORD", "short")], &["admin_password", "8 characters"]),
     ];
