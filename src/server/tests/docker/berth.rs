@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 const PASSWORD: &str = "correct horse battery";
@@ -46,6 +47,30 @@ impl Berth {
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// Lets it stand still.
+    pub(crate) fn freeze(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::STOP).unwrap();
+    }
+
+    /// Lets it go on.
+    pub(crate) fn thaw(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
+    }
+
+    /// Waits until it says that it leads, or that it does not.
+    pub(crate) fn until_leads(&self, leads: bool) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let answer = agent().get(self.url("/readyz")).call();
+            let said = answer.ok().and_then(|answer| answer.into_body().read_json::<Value>().ok());
+            if said.as_ref().is_some_and(|said| said["leads"] == leads) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "leads is not {leads}: {said:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

@@ -12,7 +12,10 @@ mod code;
 mod crash;
 mod environment;
 mod images;
+mod lead;
 mod moves;
+#[path = "../../../database/tests/it/stage/postgres.rs"]
+mod postgres;
 mod registry;
 mod ssh;
 mod terminal;
