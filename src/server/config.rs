@@ -5,6 +5,7 @@ mod demonstration;
 mod door;
 mod gpus;
 mod retention;
+mod servers;
 mod sign_in;
 mod stored;
 mod variables;
@@ -26,6 +27,7 @@ use crate::limits::Limits;
 pub use demonstration::Demonstration;
 pub use door::{AcmeConfig, ConnectionsConfig, CorsConfig, TlsConfig};
 pub use retention::RetentionConfig;
+pub use servers::ServersConfig;
 pub use sign_in::{Providers, SignInConfig};
 use stored::bytes;
 pub use stored::{DatabaseConfig, ImagesConfig, StorageConfig};
@@ -96,15 +98,6 @@ pub struct Config {
     pub nodes: Vec<NodeSettings>,
     /// Virtual clusters beside `default`.
     pub virtual_clusters: Vec<VirtualClusterSettings>,
-}
-
-/// Several servers of one PostgreSQL, of which one leads.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ServersConfig {
-    /// Where the other servers reach this one, to pass on to it what they are asked while it leads; none:
-    /// they answer nothing while this one leads.
-    pub listen: Option<SocketAddr>,
 }
 
 /// Pages of tasks.
@@ -324,12 +317,7 @@ impl Config {
                 "database.url: allowed is sqlite://PATH or postgres://USER@HOST/NAME".to_owned(),
             );
         }
-        if let Some(address) = self.servers.listen.filter(|address| address.ip().is_unspecified()) {
-            lines.push(format!(
-                "servers.listen = {address}: allowed is the address by which the other servers reach \
-                 this machine"
-            ));
-        }
+        lines.extend(self.servers.mistakes(&self.nodes));
         if self.metrics.token.as_ref().is_some_and(|token| token.len() < 16) {
             lines.push("metrics.token: allowed are 16 characters or more".to_owned());
         }
@@ -349,13 +337,6 @@ impl Config {
         for (index, node) in self.nodes.iter().enumerate() {
             let mistakes = node.mistakes().into_iter();
             lines.extend(mistakes.map(|mistake| format!("nodes[{index}].{mistake}")));
-            if self.servers.listen.is_some() && node.endpoint.starts_with("unix:") {
-                lines.push(format!(
-                    "nodes[{index}].endpoint = {:?}: allowed beside servers.listen is tcp:// or ssh://, \
-                     since each server would take the engine of its own machine for this node",
-                    node.endpoint
-                ));
-            }
         }
         repeated("nodes", self.nodes.iter().map(|node| node.name.as_str()), &mut lines);
         let clusters = self.virtual_clusters.iter().map(|cluster| cluster.name.as_str());
