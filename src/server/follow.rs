@@ -154,6 +154,10 @@ impl Following {
             answer = leader.send_request(request) => answer.map_err(|error| self.away(error))?,
             () = self.over.cancelled() => return Err(Away),
         };
+        if ServersKey::is_refused(answer.headers()) {
+            tracing::error!("the leader does not know this server: their secret.key differ");
+            return Err(Away);
+        }
         if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
             return self.switched(near.ok_or(Away)?, answer);
         }
@@ -222,10 +226,16 @@ async fn refuse(uri: Uri) -> Response {
     nobody(&uri)
 }
 
-/// It can take requests where it reaches the leader.
+/// It can take requests where the leader answers it.
 async fn readyz(State(following): State<Following>) -> Response {
-    let reached = following.connect().await;
-    let problem = reached.err().map(|Away| "the server that leads is not reached".to_owned());
+    let mut request = Request::new(Body::empty());
+    *request.uri_mut() = Uri::from_static("/healthz");
+    let itself = SocketAddr::from(([127, 0, 0, 1], 0));
+    let answered = timeout(CONNECT, following.ask(itself, request)).await;
+    let problem = match answered {
+        Ok(Ok(answer)) if answer.status() == StatusCode::OK => None,
+        Ok(_) | Err(_) => Some("the server that leads is not reached".to_owned()),
+    };
     let name = "leader".to_owned();
     let check = Check { name, ready: problem.is_none(), needed: true, problem };
     health::told(vec![check], false)

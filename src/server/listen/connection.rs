@@ -25,7 +25,7 @@ use tower::ServiceExt as _;
 use super::body::{Attended, Late, Patient};
 use super::limits::Place;
 use super::pulse::{Felt, Pulse, Stream};
-use super::{Door, hosts};
+use super::{Door, ServersKey, hosts};
 
 /// The bytes of a request's head.
 const HEAD: u32 = 64 * 1024;
@@ -208,7 +208,7 @@ impl Asked {
         let peer = match servers.as_ref().map(|key| key.client(&mut parts.headers)) {
             None => self.peer,
             Some(Some(client)) => client,
-            Some(None) => return StatusCode::FORBIDDEN.into_response(),
+            Some(None) => return ServersKey::refusal(),
         };
         let passed_on = servers.is_some();
         let asked = hosts::Asked { peer: peer.ip(), local: self.local, trusted, passed_on };

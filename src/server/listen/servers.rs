@@ -4,7 +4,9 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use axum::http::{HeaderMap, HeaderValue};
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use axum::response::IntoResponse;
 use sha2::{Digest, Sha256};
 
 const KEY: &str = "berth-server-key";
@@ -36,6 +38,16 @@ impl ServersKey {
             headers.insert(CLIENT, client);
         }
         headers.insert(KEY, self.0.clone());
+    }
+
+    /// Whether this is what an answer says to who does not have the key.
+    pub(crate) fn is_refused(headers: &HeaderMap) -> bool {
+        headers.contains_key(KEY)
+    }
+
+    /// What is answered to who is none of us.
+    pub(super) fn refusal() -> Response<Body> {
+        (StatusCode::FORBIDDEN, [(KEY, "unknown")]).into_response()
     }
 
     /// For whom one of us asks, whose word is taken off; `None`: whoever asks is none of us.

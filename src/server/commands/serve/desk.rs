@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tower::ServiceExt as _;
@@ -13,6 +13,9 @@ use crate::follow;
 
 /// How long a request waits for somebody to answer it while the lead changes.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Asks whether the process is well.
+const HEALTH: &str = "/healthz";
 
 /// What answers in a role, at each door.
 #[derive(Debug, Clone)]
@@ -51,6 +54,10 @@ impl Desk {
     }
 
     async fn answer(&self, which: fn(&Routers) -> &Router, request: Request) -> Response {
+        // The process is well, however long it takes to begin a role.
+        if request.uri().path() == HEALTH && self.0.borrow().is_none() {
+            return "ok".into_response();
+        }
         match self.find(which).await {
             None => follow::nobody(request.uri()),
             Some(router) => match router.oneshot(request).await {
@@ -70,7 +77,7 @@ impl Desk {
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
-    use axum::http::StatusCode;
+    use axum::http::{StatusCode, Uri};
 
     use super::*;
 
@@ -79,8 +86,10 @@ mod tests {
         Routers { portal: router.clone(), metrics: router.clone(), servers: router }
     }
 
-    async fn ask(router: Router) -> StatusCode {
-        router.oneshot(Request::new(Body::empty())).await.unwrap().status()
+    async fn ask(router: Router, path: &'static str) -> StatusCode {
+        let mut request = Request::new(Body::empty());
+        *request.uri_mut() = Uri::from_static(path);
+        router.oneshot(request).await.unwrap().status()
     }
 
     #[tokio::test]
@@ -88,9 +97,10 @@ mod tests {
         let desk = Desk::default();
         let router = desk.router(|role| &role.portal);
         desk.set(Some(role(StatusCode::IM_A_TEAPOT)));
-        assert_eq!(ask(router.clone()).await, StatusCode::IM_A_TEAPOT);
+        assert_eq!(ask(router.clone(), "/").await, StatusCode::IM_A_TEAPOT);
         desk.set(None);
-        let (answered, ()) = tokio::join!(ask(router.clone()), async {
+        assert_eq!(ask(router.clone(), HEALTH).await, StatusCode::OK, "at once");
+        let (answered, ()) = tokio::join!(ask(router, "/"), async {
             tokio::task::yield_now().await;
             desk.set(Some(role(StatusCode::ACCEPTED)));
         });

@@ -112,6 +112,13 @@ async fn only_other_servers_come_in_by_their_door() {
     for headers in [&forged[..], &[ALICE]] {
         assert_eq!(inner.get("/api/v2/jobs", headers).await.status, 403);
     }
+    // A server with another key is told that nobody answers, and its log says why.
+    let leader = pair.following.leader().cloned();
+    let stranger = Following::new(leader, ServersKey::new([8; 32]), CancellationToken::new());
+    let stranger = at_door(stranger.router(), None, &CancellationToken::new()).client();
+    for path in ["/api/v2/jobs", "/readyz"] {
+        assert_eq!(stranger.get(path, &[ALICE]).await.status, 503, "{path}");
+    }
     let headers = [ALICE, ("berth-server-client", "10.0.0.1:1")];
     assert_eq!(pair.follower.client().get("/api/v2/jobs", &headers).await.status, 200);
 }
