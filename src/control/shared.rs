@@ -138,6 +138,7 @@ impl Shared {
     ) -> std::io::Result<Self> {
         let own_failures = Arc::<OwnFailures>::default();
         let scheduler = SchedulerHandle::start(past, Arc::clone(&own_failures))?;
+        let leases = Leases::new(database.mandate().waits());
         Ok(Self {
             installation,
             epoch,
@@ -155,7 +156,7 @@ impl Shared {
             moments: Moments::default(),
             own_failures,
             engine_calls: Arc::default(),
-            leases: Leases::default(),
+            leases,
             faults: Faults::default(),
             swept: Swept::default(),
             key_changes: Moments::default(),

@@ -139,6 +139,13 @@ impl Mandate {
         self.0.as_ref().is_none_or(|held| held.reign.borrow().acts(held.now()))
     }
 
+    /// For how long the leader before may still act.
+    #[must_use]
+    pub fn waits(&self) -> Duration {
+        let waits = |held: &Arc<Held>| held.reign.borrow().waits(held.now());
+        self.0.as_ref().map_or(Duration::ZERO, waits)
+    }
+
     /// Returns once it may: at once, as a rule. Never, if it has lost the lead.
     pub async fn acting(&self) {
         let Some(held) = &self.0 else { return };

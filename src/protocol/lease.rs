@@ -8,7 +8,8 @@
 //! which was after the question, and waits longer than the lease, on its own clock. Before it says that
 //! the lease is over it ceases to answer, for ever. A task's command does not begin before its guest has
 //! been answered once, so that a container that comes late is harmless, too. A server that has just begun
-//! takes it that the one before answered until this moment. All that is asked of the two clocks is that
+//! takes it that the one before answered until this moment, and where that may have been another one for
+//! as long after it as that acts ([`crate::lead`]). All that is asked of the two clocks is that
 //! nobody sets them, that they go on while their machine sleeps, and that they differ by less than a
 //! tenth in how fast they go. What remains is a blink: a machine that stood still finds its lease over once
 //! its guest is let run, and the kernel may let others run before it.

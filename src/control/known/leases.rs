@@ -26,6 +26,8 @@ const MANY: u32 = 5;
 pub(crate) struct Leases {
     /// Their clock begins then.
     begun: Instant,
+    /// Until then an earlier server may answer.
+    earlier: Duration,
     held: Mutex<HashMap<TaskKey, Held>>,
 }
 
@@ -74,11 +76,16 @@ struct Held {
 
 impl Default for Leases {
     fn default() -> Self {
-        Self { begun: Instant::now(), held: Mutex::default() }
+        Self::new(Duration::ZERO)
     }
 }
 
 impl Leases {
+    /// `earlier`: for so long from now on an earlier server may answer.
+    pub(crate) fn new(earlier: Duration) -> Self {
+        Self { begun: Instant::now(), earlier, held: Mutex::default() }
+    }
+
     fn now(&self) -> Duration {
         self.begun.elapsed()
     }
@@ -104,7 +111,7 @@ impl Leases {
                 port,
             },
             lease,
-            granting: Granting::new(lease, now),
+            granting: Granting::new(lease, now.max(self.earlier)),
             // What nobody sees may run all the same.
             runs: runs.unwrap_or(true),
             talks: false,
@@ -298,6 +305,14 @@ mod tests {
         leases.forget(&task.key);
         assert!(!leases.answers(&task.key));
         assert_eq!(leases.done(&task.key, true), None);
+    }
+
+    #[test]
+    fn what_an_earlier_server_may_still_answer_is_waited_for() {
+        let (leases, task) = (Leases::new(2 * HOUR), task(0, "a"));
+        watch(&leases, &task, HOUR, None);
+        assert!(leases.wait(&task.key).is_some_and(|wait| wait > 3 * HOUR));
+        assert!(leases.answers(&task.key));
     }
 
     #[test]
