@@ -169,7 +169,7 @@ impl Engine for Measured {
     }
 
     async fn probe_gpus(&self, image: &str) -> Result<Reading> {
-        self.note("probe_gpus", self.engine.probe_gpus(image)).await
+        self.change("probe_gpus", self.engine.probe_gpus(image)).await
     }
 }
 
@@ -272,6 +272,8 @@ mod tests {
         engine.info().await.unwrap();
         assert!(engine.remove("nothing").now_or_never().is_none(), "it waits");
         assert!(engine.start("nothing").now_or_never().is_none());
+        // It makes a container that asks.
+        assert!(engine.probe_gpus("any:latest").now_or_never().is_none());
         assert_eq!(*noted.calls.lock().unwrap(), [("info", false)], "the engine is not asked");
     }
 }
