@@ -1,15 +1,18 @@
 //! Two servers of one PostgreSQL: one leads, and the other goes on where that was cut off.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use api::jobs::{JobDetail, Submission};
-use control::{Control, Options};
+use api::metrics::MetricsAsk;
+use control::{Control, MeasuredEvery, Options, Rules};
 use database::lead::{Candidate, Lead, Named, Turn};
 use database::{Database, Limits};
+use protocol::ids::TaskKey;
 use protocol::state::State;
+use storage::Storage;
 
-use crate::house::{House, PATIENCE, admin, job, submit, until, until_state};
+use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_state};
 use crate::postgres::new_database;
 use crate::way::Way;
 
@@ -38,7 +41,17 @@ async fn start(house: &House, (url, lead): (&str, &Lead), data: &Path) -> Contro
     let moment = Duration::from_secs(5);
     let limits = Limits { connection: moment, answer: moment, ..Limits::default() };
     let database = Database::open_by(url, limits, lead.mandate().clone()).await.unwrap();
-    control::start(Options { data: data.to_owned(), ..house.options(database) }).await.unwrap()
+    let rules = Rules { measured_every: MeasuredEvery(LOOK), ..Rules::default() };
+    let options = Options { data: data.to_owned(), rules, ..house.options(database) };
+    control::start(options).await.unwrap()
+}
+
+/// The data folder of a second server of the same cluster.
+fn other_data(house: &House) -> PathBuf {
+    let data = house.path().join("second");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::copy(house.path().join("secret.key"), data.join("secret.key")).unwrap();
+    data
 }
 
 fn name(number: u32) -> String {
@@ -65,10 +78,7 @@ async fn another_server_goes_on_where_the_leader_was_cut_off() {
 
     let second = lead(&url, "second").await;
     assert!(!first.mandate().acts());
-    let data = house.path().join("second");
-    std::fs::create_dir(&data).unwrap();
-    std::fs::copy(house.path().join("secret.key"), data.join("secret.key")).unwrap();
-    let two = start(&house, (&url, &second), &data).await;
+    let two = start(&house, (&url, &second), &other_data(&house)).await;
     // The first one hears and acts again, and knows nothing of what has happened since.
     way.stuck.send(false).unwrap();
     let mut times = Vec::new();
@@ -109,11 +119,53 @@ async fn a_server_that_is_done_leaves_its_jobs_to_the_next() {
     first.give_back(true).await;
     let second = lead(&url, "second").await;
     let two = start(&house, (&url, &second), house.path()).await;
-    let key = crate::house::key("long");
-    two.backend.jobs.stop(&admin(), &key).await.unwrap();
+    two.backend.jobs.stop(&admin(), &key("long")).await.unwrap();
     let long = until_state(&two.backend, "long", State::Stopped).await;
     assert_eq!(long.attempts.len(), 1, "it has run all the time");
     until_state(&two.backend, "next", State::Succeeded).await;
     assert_eq!((house.node(0).starts(), house.node(0).most_made()), (2, 1));
     two.shutdown().await;
+}
+
+/// Waits until something was measured of a job.
+async fn until_measured(control: &Control, name: &str) {
+    let measured = async {
+        loop {
+            let ask = MetricsAsk::new(key(name));
+            let seen = control.backend.metrics.of_job(&admin(), &ask).await.unwrap();
+            if seen.tasks.iter().any(|task| !task.series.is_empty()) {
+                return;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, measured).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_measured_is_kept_by_who_leads() {
+    let (house, url) = (House::new(1), new_database().await.unwrap());
+    let way = Way::to(&url).await.unwrap();
+    let first = lead(&way.url, "first").await;
+    let one = start(&house, (&way.url, &first), house.path()).await;
+    submit(&one.backend, job("long", 1, 8, "sleep 1000", "")).await;
+    let long = until_state(&one.backend, "long", State::Running).await;
+    until_measured(&one, "long").await;
+    way.stuck.send(true).unwrap();
+
+    let second = lead(&url, "second").await;
+    let two = start(&house, (&url, &second), &other_data(&house)).await;
+    until_measured(&two, "long").await;
+    tokio::time::timeout(PATIENCE, second.mandate().acting()).await.unwrap();
+    two.shutdown().await;
+    second.give_back(true).await;
+    let storage = Storage::open(house.path().join("storage").to_str().unwrap()).unwrap();
+    let task = TaskKey { job: long.summary.id, attempt: 0, role: 0, index: 0, retry: 0 };
+    let kept = storage.kept_metrics(&task).await.unwrap();
+    assert!(kept.is_some(), "it was kept at the end");
+
+    way.stuck.send(false).unwrap();
+    tokio::time::timeout(PATIENCE, first.mandate().lost()).await.unwrap();
+    tokio::time::timeout(PATIENCE, one.shutdown()).await.unwrap();
+    assert_eq!(storage.kept_metrics(&task).await.unwrap(), kept, "the first one has left it alone");
 }
