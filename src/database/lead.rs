@@ -61,7 +61,7 @@ impl Candidate {
     /// For the lead over the database at this address. That of a file has nobody but who opened it.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when the address is not understood.
+    /// [`crate::Error::Unavailable`] when the address is not understood.
     pub fn new(url: &str, server: Named) -> Result<Self> {
         let options = if url.starts_with("postgres") { Some(of_address(url)?) } else { None };
         let millis = |time: Duration| format!("{}ms", time.as_millis());
