@@ -127,7 +127,7 @@ fn mistakes_name_key_value_and_what_is_allowed() {
     let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://'\n";
     /// A file, variables, and the words of the mistake.
     type Case<'a> = (String, &'a [(&'a str, &'a str)], &'a [&'a str]);
-    let cases: [Case<'_>; 16] = [
+    let cases: [Case<'_>; 17] = [
         ("[metrics]\ntoken = 'short'".into(), &[], &["metrics.token", "16 characters"]),
         ("[limits]\nrequests = 1".into(), &[], &["requests", "requests_per_second"]),
         ("[cors]\norigins = ['a.org']".into(), &[], &["cors.origins", "a.org", "https://HOST"]),
