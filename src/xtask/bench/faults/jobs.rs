@@ -176,7 +176,12 @@ impl<'a> Jobs<'a> {
     /// was acknowledged that counts.
     pub(super) fn run(&self) {
         while !self.is_over.load(Ordering::Relaxed) {
-            while self.comes.load(Ordering::Relaxed) && self.open() < LIVE && self.submit() {}
+            let more = || self.comes.load(Ordering::Relaxed) && self.open() < LIVE;
+            while more() {
+                if !self.submit() {
+                    break;
+                }
+            }
             let open: Vec<u64> = self.book().open.iter().copied().collect();
             for number in open {
                 // Who does not answer is asked again.
