@@ -74,12 +74,12 @@ fn an_image_without_a_shell_runs_its_program_and_serves_its_files() {
     let job = json!({
         "jobName": "bare", "image": image::EMPTY, "retryCount": 0,
         "taskRoles": [{ "name": "only", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 200,
-            "gpuNumber": 0, "command": "/.berth/bin/guest run --config /no/such" }],
+            "gpuNumber": 0, "command": "/.berth/bin/guest no-such-part" }],
     });
     client.submit(&job.to_string());
     let detail = client.ended("bare");
     let log = client.get("/api/v1/jobs/bare/logs?task=only-0");
-    assert!(log.contains("cannot read /no/such"), "{log}");
+    assert!(log.contains("usage: berth-guest"), "{log}");
     assert_eq!(detail["jobStatus"]["appExitCode"], 125, "{detail:#}");
 }
 
