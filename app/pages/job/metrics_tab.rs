@@ -113,7 +113,8 @@ fn Spans(key: JobKey, span: Memo<Span>) -> impl IntoView {
             </a>
         }
     });
-    view! { <nav class="segments" aria-label=tr(|t| t.metrics.span)>{links}</nav> }.into_any()
+    view! { <nav class="segments charts__spans" aria-label=tr(|t| t.metrics.span)>{links}</nav> }
+        .into_any()
 }
 
 #[component]
