@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use tokio_util::sync::CancellationToken;
+
 use crate::shared::lock;
 
 /// How long a loop's passes took; those that failed do not count.
@@ -28,6 +30,29 @@ impl Passes {
         let (at, times) = &mut *lock(&self.0);
         *at = Some(Instant::now());
         *times = PassTimes { count: times.count + 1, total: times.total + last, last };
+    }
+
+    /// Makes one pass after the other, with as long a pause between them, until shutdown. A pass says
+    /// whether it ended well.
+    pub(crate) async fn repeat<F: Future<Output = bool>>(
+        &self,
+        pause: Duration,
+        shutdown: &CancellationToken,
+        mut pass: impl FnMut() -> F,
+    ) {
+        loop {
+            let began = Instant::now();
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return,
+                well = pass() => if well { self.ended(began) },
+            }
+            tokio::select! {
+                biased;
+                () = shutdown.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
     }
 
     /// When the last one ended; `None`: none has.

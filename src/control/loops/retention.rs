@@ -53,19 +53,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
         () = shutdown.cancelled() => return,
         () = first_looks(&shared) => {}
     }
-    loop {
-        let began = Instant::now();
-        tokio::select! {
-            biased;
-            () = shutdown.cancelled() => return,
-            all = sweep(&shared) => if all { passes.ended(began) },
-        }
-        tokio::select! {
-            biased;
-            () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(EVERY) => {}
-        }
-    }
+    passes.repeat(EVERY, &shutdown, || sweep(&shared)).await;
 }
 
 /// Waits until all nodes were looked at: what is still there of jobs is known then.

@@ -1,7 +1,7 @@
 //! Forgets sessions and tokens that have ended and files that were never finished.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -16,19 +16,7 @@ pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(3 * 3_600))
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
-    loop {
-        let began = Instant::now();
-        tokio::select! {
-            biased;
-            () = shutdown.cancelled() => return,
-            all = sweep(&shared) => if all { passes.ended(began) },
-        }
-        tokio::select! {
-            biased;
-            () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(EVERY) => {}
-        }
-    }
+    passes.repeat(EVERY, &shutdown, || sweep(&shared)).await;
 }
 
 /// Says whether all of it could be done.

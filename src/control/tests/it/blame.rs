@@ -5,17 +5,16 @@ use std::time::Duration;
 
 use api::Backend;
 use api::audit::AuditAction;
-use api::cluster::{Drain, NodeView};
+use api::cluster::Drain;
 use api::jobs::JobDetail;
 use control::{ClosedNodes, Control, Options, Rules};
 use engine::EngineError;
-use futures::StreamExt;
 use protocol::cluster::NodeCondition;
 use protocol::exit::Cause;
 use protocol::ids::NodeName;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_state};
+use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_node, until_state};
 
 const HOUR: i64 = 3_600_000;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -140,24 +139,6 @@ async fn submit_to(backend: &Backend, node: &NodeName, names: &[&str], image: &s
         let text = job(name, 1, 0, "exit 0", &only);
         submit(backend, text.replace("berth/base", image)).await;
     }
-}
-
-async fn until_node(
-    backend: &Backend,
-    name: &NodeName,
-    wanted: impl Fn(&NodeView) -> bool,
-) -> NodeView {
-    let mut changes = backend.changes.subscribe(&admin());
-    let waiting = async {
-        loop {
-            let view = backend.nodes.get(&admin(), name).await.unwrap();
-            if wanted(&view) {
-                return view;
-            }
-            changes.next().await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap()
 }
 
 /// The newest entry of the audit log.

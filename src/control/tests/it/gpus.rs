@@ -1,14 +1,12 @@
 //! GPUs of nodes are found by asking their drivers.
 
 use api::cluster::NodeView;
-use api::{Actor, Backend, ErrorCode};
-use futures::StreamExt;
+use api::{Actor, ErrorCode};
 use protocol::cluster::GpuRuntime;
 use protocol::gpus::{GpuProblem, Reading, Told};
-use protocol::ids::NodeName;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_state};
+use crate::house::{House, admin, job, key, submit, until, until_node, until_state};
 
 /// What the driver of a machine says that has GPUs with these UUIDs.
 fn reading(uuids: &[&str]) -> Reading {
@@ -23,24 +21,6 @@ fn reading(uuids: &[&str]) -> Reading {
     };
     let gpus = (0..).zip(uuids).map(told).collect();
     Reading { driver: Some("535.104.05".to_owned()), gpus, ..Reading::default() }
-}
-
-async fn until_node(
-    backend: &Backend,
-    name: &NodeName,
-    wanted: impl Fn(&NodeView) -> bool,
-) -> NodeView {
-    let mut changes = backend.changes.subscribe(&admin());
-    let waiting = async {
-        loop {
-            let node = backend.nodes.get(&admin(), name).await.unwrap();
-            if wanted(&node) {
-                return node;
-            }
-            changes.next().await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap()
 }
 
 /// Index, UUID and whether it is healthy.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use api::cluster::NodeView;
 use api::jobs::{JobDetail, Submission};
 use api::{Actor, Backend};
 use control::{Control, Options};
@@ -151,4 +152,23 @@ pub(crate) async fn until(
 
 pub(crate) async fn until_state(backend: &Backend, name: &str, state: State) -> JobDetail {
     until(backend, name, |detail| detail.summary.state == state).await
+}
+
+/// Waits for changes until the node is as wanted.
+pub(crate) async fn until_node(
+    backend: &Backend,
+    name: &NodeName,
+    wanted: impl Fn(&NodeView) -> bool,
+) -> NodeView {
+    let mut changes = backend.changes.subscribe(&admin());
+    let waiting = async {
+        loop {
+            let node = backend.nodes.get(&admin(), name).await.unwrap();
+            if wanted(&node) {
+                return node;
+            }
+            changes.next().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap()
 }

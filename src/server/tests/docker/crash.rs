@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rand::rngs::StdRng;
@@ -11,6 +10,7 @@ use rand::{Rng, SeedableRng};
 use crate::berth::Berth;
 use crate::dockerd::Dockerd;
 use crate::image;
+use crate::starts::Starts;
 
 const JOBS: u32 = 20;
 const KILLS: u32 = 12;
@@ -45,15 +45,7 @@ fn every_job_ends_as_it_should_and_every_task_ran_once() {
         dockerd.endpoint()
     );
     std::fs::write(folder.path().join("berth.toml"), config).unwrap();
-    // The engine's own record of which containers were started, kept by somebody else.
-    let started = folder.path().join("started");
-    let mut watcher = Command::new("docker")
-        .args(["-H", &dockerd.endpoint(), "events", "--filter", "event=start"])
-        .args(["--format", "{{.Actor.Attributes.name}}"])
-        .stdin(Stdio::null())
-        .stdout(std::fs::File::create(&started).unwrap())
-        .spawn()
-        .unwrap();
+    let starts = Starts::watch(&dockerd);
 
     let berth = Berth::start(folder.path());
     let client = berth.client();
@@ -88,17 +80,11 @@ fn every_job_ends_as_it_should_and_every_task_ran_once() {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(left, "", "containers are left: {}", dockerd.docker(&["ps", "--all"]));
-    watcher.kill().unwrap();
-    watcher.wait().unwrap();
-    each_ran_once(&std::fs::read_to_string(started).unwrap());
+    each_ran_once(&starts.times());
 }
 
 /// Every task of every attempt was started exactly once: 5 × (2 + 1 + 1 + 2) containers.
-fn each_ran_once(started: &str) {
-    let mut times: BTreeMap<&str, u32> = BTreeMap::new();
-    for name in started.lines() {
-        *times.entry(name).or_default() += 1;
-    }
+fn each_ran_once(times: &BTreeMap<String, u32>) {
     let mut twice = String::new();
     for (name, times) in times.iter().filter(|(_, times)| **times != 1) {
         let _infallible = writeln!(twice, "{name} was started {times} times");

@@ -1,14 +1,13 @@
 //! Two servers on one PostgreSQL and a real engine, of which one after the other stands still for longer
 //! than a leader may be silent.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use crate::berth::{Berth, Client};
 use crate::dockerd::Dockerd;
 use crate::image;
 use crate::postgres::new_database;
+use crate::starts::Starts;
 
 const JOBS: u32 = 5;
 
@@ -46,14 +45,7 @@ fn a_frozen_leader_is_followed_and_starts_nothing_twice() {
     image::load(&dockerd);
     let url = tokio::runtime::Runtime::new().unwrap().block_on(new_database()).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let started = folder.path().join("started");
-    let mut watcher = Command::new("docker")
-        .args(["-H", &dockerd.endpoint(), "events", "--filter", "event=start"])
-        .args(["--format", "{{.Actor.Attributes.name}}"])
-        .stdin(Stdio::null())
-        .stdout(std::fs::File::create(&started).unwrap())
-        .spawn()
-        .unwrap();
+    let starts = Starts::watch(&dockerd);
     let [one_home, other_home] = ["one", "other"].map(|name| folder.path().join(name));
     let endpoint = dockerd.endpoint();
     furnish(&one_home, (&url, &endpoint), None);
@@ -87,12 +79,7 @@ fn a_frozen_leader_is_followed_and_starts_nothing_twice() {
     assert_eq!(long["jobStatus"]["state"], "STOPPED", "{long:#}");
     assert_eq!(long["jobStatus"]["retryDetails"]["platform"], 0, "{long:#}");
 
-    watcher.kill().unwrap();
-    watcher.wait().unwrap();
-    let mut times: BTreeMap<String, u32> = BTreeMap::new();
-    for name in std::fs::read_to_string(started).unwrap().lines() {
-        *times.entry(name.to_owned()).or_default() += 1;
-    }
+    let times = starts.times();
     assert!(times.len() > usize::try_from(JOBS).unwrap(), "{times:?}");
     assert!(times.values().all(|times| *times == 1), "{times:?}");
 }

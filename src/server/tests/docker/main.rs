@@ -18,4 +18,5 @@ mod moves;
 mod postgres;
 mod registry;
 mod ssh;
+mod starts;
 mod terminal;
