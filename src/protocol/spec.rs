@@ -219,4 +219,11 @@ impl Priority {
         let class = Self::CLASSES.into_iter().find(|(class, _)| *class == word);
         class.map(|(_, priority)| priority)
     }
+
+    /// The class that it is of, between two of which it may lie.
+    #[must_use]
+    pub fn class(self) -> Self {
+        let reached = [Self::CRITICAL, Self::PRODUCTION].into_iter().find(|class| self >= *class);
+        reached.unwrap_or(if self.0 < 0 { Self::OPPORTUNISTIC } else { Self::TEST })
+    }
 }

@@ -32,7 +32,7 @@ pub(crate) enum Start {
     Free(Vec<Claim>, Standing),
     /// On these places, some of which are kept for this job: it ends before that one starts.
     Gap(Vec<Claim>, JobId),
-    /// On the places of these, which run on borrowed resources.
+    /// On the places of these, which run on borrowed resources or are outranked.
     Cleared(Vec<JobId>),
 }
 
@@ -131,7 +131,8 @@ impl State {
     fn start_of(&mut self, (request, class): (&Request, &Class), now: Timestamp) -> Option<Start> {
         let wanted = (request.job, class);
         if !class.opportunistic {
-            for account in self.cluster.accounts(class.cluster).to_vec() {
+            let accounts = self.cluster.accounts(class.cluster).to_vec();
+            for account in accounts.iter().copied() {
                 if !self.cluster.shares.lacks(account, class, false).is_empty() {
                     continue;
                 }
@@ -141,6 +142,14 @@ impl State {
                         return Some(start);
                     }
                 }
+            }
+            if let Some(found) = self.outrank(wanted, &accounts, request.turn(), now) {
+                return Some(match self.undo_outranking(found) {
+                    (claims, leaving) if leaving.is_empty() => {
+                        Start::Free(claims, Standing::Guaranteed)
+                    }
+                    (_, leaving) => Start::Cleared(leaving),
+                });
             }
         }
         if !self.cluster.may_borrow(class) {

@@ -10,7 +10,7 @@ use crate::model::Turn;
 pub(crate) type Peers = Arc<[bool]>;
 
 /// The first place is for virtual clusters that nobody knows.
-fn place(cluster: Option<usize>) -> usize {
+pub(crate) fn place(cluster: Option<usize>) -> usize {
     cluster.map_or(0, |cluster| cluster + 1)
 }
 
@@ -36,6 +36,10 @@ pub(crate) struct Claimant {
 }
 
 impl Claimant {
+    pub(crate) fn turn(&self) -> Turn {
+        self.turn
+    }
+
     /// Whether borrowed work gives way to it: that of others does, and of its own line what is
     /// behind it.
     pub(crate) fn moves(&self, tenant: &Tenant) -> bool {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use protocol::ids::{JobId, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
+use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
 use crate::balance::Owners;
@@ -18,6 +19,7 @@ use crate::model::{Demand, Node, Request, Running, Standing, Turn, VirtualCluste
 use crate::names::Names;
 use crate::node::{Amounts, Block, Fixed, Kind, NodeState};
 use crate::ports::Ports;
+use crate::ranks::Ranks;
 use crate::score::Measure;
 use crate::share::{Shares, Usage};
 use crate::want::{Ask, Class};
@@ -55,6 +57,9 @@ impl Claim {
     }
 }
 
+/// What is given up when jobs are sent away: the highest of their classes, then the work that they lose.
+pub(crate) type Cost = (Priority, i64);
+
 /// A job that holds something.
 #[derive(Debug, Clone)]
 pub(crate) struct Tenant {
@@ -83,6 +88,11 @@ impl Tenant {
             0 => i64::from(WHOLE_GPU),
             milli => milli,
         }
+    }
+
+    /// What sending it away costs: the lowest class goes first, and of a class who loses least.
+    pub(crate) fn cost(&self, now: Timestamp) -> Cost {
+        (self.turn.priority.0.class(), self.lost_ms(now))
     }
 
     /// What is lost when it is stopped now.
@@ -123,6 +133,8 @@ pub(crate) struct Cluster {
     pub(crate) borrowed: BTreeSet<JobId>,
     /// What each user's jobs have.
     pub(crate) owners: Owners,
+    /// Who runs in each virtual cluster, by turn.
+    pub(crate) ranks: Ranks,
     /// Nodes on which something is kept for a reservation.
     pub(crate) held: BTreeSet<usize>,
     /// By account.
@@ -172,6 +184,7 @@ impl Cluster {
             in_the_open: BTreeMap::new(),
             borrowed: BTreeSet::new(),
             owners: Owners::default(),
+            ranks: Ranks::new(clusters.len()),
             held: BTreeSet::new(),
             peers: peers(&cells, clusters.len() + 1),
             numbers: Vec::new(),
@@ -398,6 +411,7 @@ impl Cluster {
             }
         }
         self.owners.count(&tenant, 1);
+        self.ranks.enter(job, &tenant);
         self.tenants.insert(job, tenant);
     }
 
@@ -415,6 +429,7 @@ impl Cluster {
     pub(crate) fn leave(&mut self, job: JobId) -> Option<Tenant> {
         let tenant = self.tenants.remove(&job)?;
         self.owners.count(&tenant, -1);
+        self.ranks.leave(job, &tenant);
         self.borrowed.remove(&job);
         self.in_the_open.remove(&job);
         for claim in &tenant.claims {

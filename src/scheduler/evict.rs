@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use protocol::ids::JobId;
+use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
-use crate::cluster::{Claim, Cluster, Tenant};
+use crate::cluster::{Claim, Cluster, Cost, Tenant};
 use crate::fit::{Found, Gang, Look, modes, undo};
 use crate::model::WHOLE_GPU;
 use crate::score::Mode;
@@ -21,9 +22,9 @@ pub(crate) struct Eviction {
 /// Whether a job that borrows may be told to leave.
 pub(crate) type MayLeave<'a> = &'a dyn Fn(&Tenant) -> bool;
 
-/// Finds guaranteed places where nothing but borrowed work is in the way, and takes
-/// that away, the least lost work first and each job as a whole. `None`, and nothing is changed,
-/// when the cells themselves have no room.
+/// Finds guaranteed places where nothing but borrowed work is in the way, and takes that away, the
+/// lowest class first, then the least lost work, and each job as a whole. `None`, and nothing is
+/// changed, when the cells themselves have no room.
 pub(crate) fn evict(
     cluster: &mut Cluster,
     (job, class): (JobId, &Class),
@@ -57,7 +58,8 @@ pub(crate) fn evict(
     Some(Eviction { claims, victims })
 }
 
-/// Takes away those who lose least among all that would make room for a task on some node.
+/// Takes away those whom it costs least to send away among all that would make room for a task on
+/// some node.
 fn clear(
     gang: &mut Gang,
     (role, remaining): (usize, u32),
@@ -66,11 +68,11 @@ fn clear(
 ) -> Option<Found> {
     let modes = modes(gang.cluster, &gang.class.roles[role], gang.look);
     let nodes = candidates(gang.cluster, &gang.class.roles[role], &modes);
-    let mut best: Option<(i64, usize, Vec<JobId>)> = None;
+    let mut best: Option<(Cost, usize, Vec<JobId>)> = None;
     for node in nodes {
-        let least = best.as_ref().map(|(lost, ..)| *lost);
-        if let Some((lost, jobs)) = leavers(gang, (node, role), when, least) {
-            best = Some((lost, node, jobs));
+        let least = best.as_ref().map(|(cost, ..)| *cost);
+        if let Some((cost, jobs)) = leavers(gang, (node, role), when, least) {
+            best = Some((cost, node, jobs));
         }
     }
     let (_, node, jobs) = best?;
@@ -112,26 +114,27 @@ fn candidates(cluster: &Cluster, role: &RoleWant, modes: &[Mode]) -> BTreeSet<us
     nodes
 }
 
-/// Who has to leave a node so that a task fits there, if less than `least` is lost by it.
+/// Who has to leave a node so that a task fits there, if it costs less than `least`.
 fn leavers(
     gang: &mut Gang,
     (node, role): (usize, usize),
     (now, may_leave): (Timestamp, MayLeave),
-    least: Option<i64>,
-) -> Option<(i64, Vec<JobId>)> {
-    let mut guests: Vec<(i64, JobId)> = gang.cluster.guests[node]
+    least: Option<Cost>,
+) -> Option<(Cost, Vec<JobId>)> {
+    let mut guests: Vec<(Cost, JobId)> = gang.cluster.guests[node]
         .iter()
         .filter(|job| gang.cluster.borrowed.contains(job))
         .filter_map(|job| Some((gang.cluster.tenants.get(job)?, *job)))
         .filter(|(tenant, _)| may_leave(tenant))
-        .map(|(tenant, job)| (tenant.lost_ms(now), job))
+        .map(|(tenant, job)| (tenant.cost(now), job))
         .collect();
     guests.sort_unstable();
     let mut given: Vec<Claim> = Vec::new();
-    let (mut lost, mut leaving, mut fits) = (0, Vec::new(), false);
-    for (loses, job) in guests {
-        lost += loses;
-        if least.is_some_and(|least| lost >= least) {
+    let mut cost = (Priority::OPPORTUNISTIC, 0);
+    let (mut leaving, mut fits) = (Vec::new(), false);
+    for ((class, lost), job) in guests {
+        cost = (class.max(cost.0), lost.saturating_add(cost.1));
+        if least.is_some_and(|least| cost >= least) {
             break;
         }
         let here = |claim: &&Claim| claim.node == Some(node);
@@ -150,7 +153,7 @@ fn leavers(
     for claim in given.iter().rev() {
         gang.cluster.take(claim);
     }
-    fits.then_some((lost, leaving))
+    fits.then_some((cost, leaving))
 }
 
 fn restore(cluster: &mut Cluster, victims: Vec<(JobId, Tenant)>) {
@@ -162,9 +165,9 @@ fn restore(cluster: &mut Cluster, victims: Vec<(JobId, Tenant)>) {
     }
 }
 
-/// Lets those stay who turned out not to be in the way, the most lost work first.
+/// Lets those stay who turned out not to be in the way, whom it costs most to send away first.
 fn spare(cluster: &mut Cluster, victims: &mut Vec<(JobId, Tenant)>, now: Timestamp) {
-    victims.sort_by_key(|(job, tenant)| (tenant.lost_ms(now), *job));
+    victims.sort_by_key(|(job, tenant)| (tenant.cost(now), *job));
     let mut leaving = Vec::new();
     for (job, tenant) in victims.drain(..).rev() {
         if tenant.claims.iter().all(|claim| cluster.has_back(claim)) && fits_back(cluster, &tenant)

@@ -156,7 +156,8 @@ impl Demand {
 /// By what right a job runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
-    /// Within its virtual cluster's share: it is never preempted.
+    /// Within its virtual cluster's share: only a job of that virtual cluster and of a higher class
+    /// takes its right, or its place.
     Guaranteed,
     /// On what nobody used: whoever it belongs to may take it back.
     Borrowed,
@@ -192,6 +193,11 @@ impl Turn {
         let expected = expected_ms.unwrap_or(LONGEST_MS).clamp(0, LONGEST_MS);
         let rank = submitted_at.0.saturating_add(moved_ms).saturating_add(expected / PATIENCE);
         Self { priority: Reverse(priority), rank }
+    }
+
+    /// Whether it is of a higher class than another.
+    pub(crate) fn outranks(&self, other: &Self) -> bool {
+        self.priority.0.class() > other.priority.0.class()
     }
 }
 
@@ -313,12 +319,14 @@ pub struct Placement {
 /// A job that gives way. Its attempt does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preemption {
-    /// The job; always one that runs on borrowed resources.
+    /// The job; always one that runs on borrowed resources, or has to give up its right to its own.
     pub job: JobId,
     /// The job that takes its place once it has ended.
     pub taken_by: JobId,
     /// Whose guaranteed share it runs on.
     pub virtual_cluster: VirtualClusterName,
+    /// It is of that virtual cluster, but of a lower class than the job that takes its place.
+    pub outranked: bool,
     /// What it loses: its GPUs (one where it has none) × the milliseconds it ran.
     pub lost_ms: i64,
 }

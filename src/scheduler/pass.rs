@@ -35,7 +35,8 @@ type Heads = BinaryHeap<Reverse<(Key, usize)>>;
 
 /// How a job may go on.
 enum Outcome {
-    Starts(Vec<Claim>, Standing),
+    /// On these places of its virtual cluster's.
+    Starts(Vec<Claim>),
     Blocked,
 }
 
@@ -107,7 +108,9 @@ impl State {
             let accounts = self.cluster.accounts(class.cluster).to_vec();
             let first = !reserved.contains(&accounts[0]);
             match self.decide((key.job, &class), (&accounts, line, first), now, pass) {
-                Outcome::Starts(claims, standing) => {
+                Outcome::Starts(claims) => {
+                    let (claims, standing) =
+                        self.by_rights((key.job, &class), &accounts, claims, now);
                     self.start((key, &class), claims, standing, now, pass);
                     self.push_next(&mut heads, line, &balance);
                 }
@@ -144,7 +147,7 @@ impl State {
             release(&mut self.cluster, hold);
         }
         if let Some(claims) = self.guaranteed((job, class), accounts, now, pass) {
-            return Outcome::Starts(claims, Standing::Guaranteed);
+            return Outcome::Starts(claims);
         }
         if first {
             match kept {
@@ -207,11 +210,25 @@ impl State {
         pass: &mut Pass,
     ) -> Option<Vec<Claim>> {
         let turn = self.turn(wanted.0, wanted.1);
-        let eviction = accounts.iter().find_map(|account| {
+        let eviction = match self.cleared_cells(wanted, accounts, turn, now) {
+            Some(eviction) => eviction,
+            None => self.outrank(wanted, accounts, turn, now)?.eviction,
+        };
+        Some(self.send_away(wanted, eviction, now, pass))
+    }
+
+    /// Places on cells of its accounts, taken, and who has to leave them.
+    pub(crate) fn cleared_cells(
+        &mut self,
+        wanted: (JobId, &Class),
+        accounts: &[usize],
+        turn: Turn,
+        now: Timestamp,
+    ) -> Option<Eviction> {
+        accounts.iter().find_map(|account| {
             let claimant = self.cluster.claimant(*account, turn);
             self.in_cells(wanted, *account, now, &|tenant| claimant.moves(tenant))
-        })?;
-        Some(self.send_away(wanted, eviction, now, pass))
+        })
     }
 
     /// The turn of a job, be it that it is only asked what would become of it.
@@ -219,7 +236,7 @@ impl State {
         self.queue.jobs.get(&job).map_or_else(|| class.of.turn(), |waiter| waiter.turn)
     }
 
-    /// The same on those of one account, and who has to leave them.
+    /// The same on cells of one account.
     pub(crate) fn in_cells(
         &mut self,
         wanted: (JobId, &Class),
@@ -249,12 +266,15 @@ impl State {
         now: Timestamp,
         pass: &mut Pass,
     ) -> Vec<Claim> {
+        let turn = self.turn(job, class);
         for (victim, tenant) in eviction.victims {
             if !tenant.stopping {
+                let own = tenant.name == class.of.virtual_cluster;
                 pass.preemptions.push(Preemption {
                     job: victim,
                     taken_by: job,
                     virtual_cluster: class.of.virtual_cluster.clone(),
+                    outranked: own && turn.outranks(&tenant.turn),
                     lost_ms: tenant.lost_ms(now),
                 });
             }
@@ -288,7 +308,7 @@ impl State {
 
     /// Those who are about to leave and are at the same addresses: what they have, ports included,
     /// is only then free.
-    fn awaits(&self, claims: &[Claim]) -> BTreeSet<JobId> {
+    pub(crate) fn awaits(&self, claims: &[Claim]) -> BTreeSet<JobId> {
         if self.leaving.is_empty() {
             return BTreeSet::new();
         }
@@ -339,7 +359,7 @@ impl State {
     }
 
     /// Work that borrows comes to count on its virtual cluster's share where that has room again,
-    /// the oldest first.
+    /// the first in the queue first.
     fn promote(&mut self) {
         let gained = std::mem::take(&mut self.gained);
         for account in gained {
@@ -366,13 +386,15 @@ impl State {
                 accounts.any(|counts| self.cluster.cells.owner(*counts) == account)
             })
             .filter(|(_, tenant)| !tenant.claims.iter().any(held))
-            .map(|(job, tenant)| (tenant.life.started_at, job))
+            .map(|(job, tenant)| (tenant.turn, job))
             .collect();
         jobs.sort_unstable();
         jobs.into_iter().map(|(_, job)| job).collect()
     }
 
-    fn promote_one(&mut self, job: JobId) -> bool {
+    /// Whether its virtual cluster's share has room for a job that borrows, where it is: then it counts
+    /// on that.
+    pub(crate) fn promote_one(&mut self, job: JobId) -> bool {
         let Some(tenant) = self.cluster.leave(job) else { return false };
         let promoted = self.cluster.settle_guaranteed(job, &tenant);
         if !promoted {

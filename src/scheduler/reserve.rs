@@ -53,10 +53,12 @@ pub(crate) fn reserve(
     now: Timestamp,
 ) -> Option<Hold> {
     let last = last.filter(|last| last.job == job);
+    let lower: BTreeSet<JobId> =
+        cluster.outranked(class, claimant.turn(), now).into_iter().collect();
     let among = |cluster: &mut Cluster, only: Option<&BTreeSet<JobId>>| {
         let ends = match only {
-            Some(only) => ends_of(cluster, claimant, only, now),
-            None => ends(cluster, claimant, account, now),
+            Some(only) => ends_of(cluster, (claimant, &lower), only, now),
+            None => ends(cluster, (claimant, &lower), account, now),
         };
         first_room(cluster, (job, class), account, ends)
     };
@@ -89,39 +91,44 @@ fn set_aside(cluster: &mut Cluster, claim: &Claim, aside: bool) {
 }
 
 /// Those whose end makes room on the account's cells, the first to end first. What gives way to the
-/// claimant does so whenever it is needed.
+/// claimant does so whenever it is needed, and so do those who are of a lower class.
 fn ends(
     cluster: &Cluster,
-    claimant: &Claimant,
+    (claimant, lower): (&Claimant, &BTreeSet<JobId>),
     account: usize,
     now: Timestamp,
 ) -> Vec<(Timestamp, JobId)> {
     let counting = cluster.counting[cluster.cells.owner(account)].iter();
     let there = counting.chain(&cluster.in_the_open);
     let stay = there.filter(|(job, _)| !cluster.borrowed.contains(job));
-    let stay = stay.map(|(job, life)| (life.expected_end(now).0, *job));
-    let lent = cluster.borrowed.iter().filter_map(|job| end(cluster, claimant, *job, now));
+    let stay = stay.map(|(job, life)| match lower.contains(job) {
+        true => (now, *job),
+        false => (life.expected_end(now).0, *job),
+    });
+    let by = (claimant, lower);
+    let lent = cluster.borrowed.iter().filter_map(|job| end(cluster, by, *job, now));
     in_order(stay.chain(lent).collect())
 }
 
 /// The same of these alone.
 fn ends_of(
     cluster: &Cluster,
-    claimant: &Claimant,
+    by: (&Claimant, &BTreeSet<JobId>),
     jobs: &BTreeSet<JobId>,
     now: Timestamp,
 ) -> Vec<(Timestamp, JobId)> {
-    in_order(jobs.iter().filter_map(|job| end(cluster, claimant, *job, now)).collect())
+    in_order(jobs.iter().filter_map(|job| end(cluster, by, *job, now)).collect())
 }
 
 fn end(
     cluster: &Cluster,
-    claimant: &Claimant,
+    (claimant, lower): (&Claimant, &BTreeSet<JobId>),
     job: JobId,
     now: Timestamp,
 ) -> Option<(Timestamp, JobId)> {
     let tenant = cluster.tenants.get(&job)?;
-    let at_once = tenant.standing == Standing::Borrowed && claimant.moves(tenant);
+    let lent = tenant.standing == Standing::Borrowed && claimant.moves(tenant);
+    let at_once = lent || lower.contains(&job);
     Some((if at_once { now } else { tenant.life.expected_end(now).0 }, job))
 }
 

@@ -1,5 +1,6 @@
 //! The scheduler's memory between passes: changes go in, and a pass costs what changed.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -191,11 +192,15 @@ impl State {
         self.gained.extend(0..=self.virtual_clusters.len());
     }
 
-    /// What runs takes its places; guaranteed work first, the oldest first, as far as the cells go.
+    /// What runs takes its places; guaranteed work first, of that the highest class, and of a class the
+    /// oldest, as far as the cells go.
     pub(crate) fn settle_all(&mut self, running: &[Running]) {
         let mut order: Vec<_> = running.iter().collect();
         let borrows = |running: &Running| running.standing == Standing::Borrowed;
-        order.sort_by_key(|running| (borrows(running), running.started_at, running.job));
+        order.sort_by_key(|running| {
+            let class = Reverse(running.turn.priority.0.class());
+            (borrows(running), class, running.started_at, running.job)
+        });
         self.cluster.lodge(&order);
         for running in order {
             let tenant = self.cluster.tenant(running);

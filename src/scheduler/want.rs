@@ -126,6 +126,15 @@ impl Class {
         self.roles.iter().map(|role| role.count).fold(0, u32::saturating_add)
     }
 
+    /// Thousandths of GPUs of all its tasks; those of one where they ask for none.
+    pub(crate) fn gpu_milli(&self) -> i64 {
+        let of_role = |role: &RoleWant| i64::from(role.count).saturating_mul(role.ask.gpu_milli());
+        match self.roles.iter().map(of_role).fold(0, i64::saturating_add) {
+            0 => i64::from(WHOLE_GPU),
+            milli => milli,
+        }
+    }
+
     /// Whether nodes differ for it in more than what is free on them.
     pub(crate) fn is_particular(&self) -> bool {
         !self.avoid.is_empty() || self.only.is_some() || !self.numbered.is_empty()
