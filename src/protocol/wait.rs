@@ -130,7 +130,16 @@ crate::tagged! {
             /// When.
             until: Timestamp,
         },
-        /// It starts as soon as jobs that run on borrowed resources have given way to it.
+        /// It could borrow what is idle, but gave way again and again: until then it only starts on its
+        /// virtual cluster's own share.
+        GaveWay {
+            /// How often.
+            times: u32,
+            /// Until when.
+            until: Timestamp,
+        },
+        /// It starts as soon as jobs that run on borrowed resources, or are of a lower class of its
+        /// virtual cluster, have given way to it.
         Preempting {
             /// How many.
             jobs: u32,
@@ -177,6 +186,7 @@ impl WaitReason {
             | WaitReason::Gang { .. }
             | WaitReason::Short { .. }
             | WaitReason::Backoff { .. }
+            | WaitReason::GaveWay { .. }
             | WaitReason::Preempting { .. } => true,
         }
     }

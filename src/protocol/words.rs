@@ -151,10 +151,15 @@ impl Display for WaitReason {
             Self::Backoff { until: _ } => {
                 f.write_str("The last attempt failed; the next one begins after a pause.")
             }
-            Self::Preempting { jobs } => write!(
+            Self::GaveWay { times, until: _ } => write!(
                 f,
-                "It starts as soon as {jobs} job(s) that run on borrowed resources have given way."
+                "It gave way {}: for a while, longer each time, it only starts on its virtual \
+                 cluster's own share.",
+                counted(*times, "time")
             ),
+            Self::Preempting { jobs } => {
+                write!(f, "It starts as soon as {jobs} job(s) have given way to it.")
+            }
             Self::NoNodes => f.write_str("There is no node yet; an administrator must add one."),
         }
     }
@@ -267,8 +272,9 @@ impl Cause {
             | Self::NodeOutOfMemory { .. }
             | Self::EngineFailed { .. }
             | Self::ImageUnavailable { .. } => "It is tried again; this does not count as a retry.",
-            Self::NodeDrained { .. } => "It is queued again; this does not count as a retry.",
-            Self::Preempted => "It is queued again; guaranteed shares are not taken back.",
+            Self::NodeDrained { .. } | Self::Preempted => {
+                "It is queued again; this does not count as a retry."
+            }
             Self::TimeLimit => "Raise the limit, or save checkpoints and go on from there.",
         }
     }

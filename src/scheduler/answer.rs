@@ -63,6 +63,11 @@ impl State {
                 all.insert(key.job, waiting);
                 continue;
             }
+            if let Some(reason) = self.rests((key.job, &class), now) {
+                let expected_start = self.hold_of(key.job).map(|hold| hold.reservation.start);
+                all.insert(key.job, Waiting { reason, position, expected_start });
+                continue;
+            }
             let like = self.queue.lines[&line].like;
             let reason = match reasons.get(&like) {
                 Some(WaitReason::Behind { .. }) => WaitReason::Behind { ahead: position - 1 },
@@ -88,6 +93,18 @@ impl State {
 
     fn hold_of(&self, job: JobId) -> Option<&Hold> {
         self.holds.values().find(|hold| hold.reservation.job == job)
+    }
+
+    /// A job would borrow what is idle, had it not given way again and again.
+    fn rests(&mut self, wanted: (JobId, &Class), now: Timestamp) -> Option<WaitReason> {
+        let times = self.queue.jobs.get(&wanted.0)?.gave_way.times;
+        let until = self.queue.rests_until(wanted.0, now)?;
+        if !self.cluster.may_borrow(wanted.1) {
+            return None;
+        }
+        let claims = place(&mut self.cluster, wanted, Look::Lend).ok()?;
+        undo(&mut self.cluster, &claims);
+        Some(WaitReason::GaveWay { times, until })
     }
 
     /// Why a job that a pass did not start waits.
@@ -179,7 +196,8 @@ impl State {
         let (job, class) = wanted;
         let (ahead, first) = self.ahead(key, &class.of);
         let position = ahead.saturating_add(1);
-        let reason = self.reason(wanted, ahead);
+        let rests = self.rests(wanted, now);
+        let reason = rests.unwrap_or_else(|| self.reason(wanted, ahead));
         let expected = self.expected(wanted, ahead, now);
         let expected_start = expected.map(|expected| expected.earliest);
         Explanation {

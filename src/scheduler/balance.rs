@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use protocol::ids::{UserName, VirtualClusterName};
 
-use crate::cluster::{Cluster, Tenant};
+use crate::cluster::Cluster;
 use crate::model::{Request, WHOLE_GPU};
 use crate::state::State;
+use crate::tenant::Tenant;
 
 /// Each GPU that a user holds beyond the one who holds least puts his jobs back by so much: more than
 /// people or the lengths of jobs usually lie apart.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::cells::Cells;
-use crate::cluster::{Cluster, Tenant};
+use crate::cluster::Cluster;
 use crate::model::Turn;
+use crate::tenant::Tenant;
 
 /// Whether a virtual cluster's guaranteed work may count on an account, by [`place`].
 pub(crate) type Peers = Arc<[bool]>;

@@ -3,10 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::ids::{JobId, UserName, VirtualClusterName};
+use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
-use protocol::spec::Priority;
-use protocol::time::Timestamp;
 
 use crate::balance::Owners;
 use crate::cells::Cells;
@@ -15,13 +13,14 @@ use crate::gpus::{Bits, positions};
 use crate::index::{Index, Quick};
 use crate::life::Life;
 use crate::mix::Mix;
-use crate::model::{Demand, Node, Request, Running, Standing, Turn, VirtualCluster, WHOLE_GPU};
+use crate::model::{Demand, Node, Request, Running, Standing, VirtualCluster, WHOLE_GPU};
 use crate::names::Names;
 use crate::node::{Amounts, Block, Fixed, Kind, NodeState};
 use crate::ports::Ports;
 use crate::ranks::Ranks;
 use crate::score::Measure;
 use crate::share::{Shares, Usage};
+use crate::tenant::Tenant;
 use crate::want::{Ask, Class};
 
 /// By what right, and whose.
@@ -54,52 +53,6 @@ impl Claim {
     /// The same as one that borrows.
     pub(crate) fn lent(&self) -> Self {
         Self { right: Right::Borrowed, block: None, ..self.clone() }
-    }
-}
-
-/// What is given up when jobs are sent away: the highest of their classes, then the work that they lose.
-pub(crate) type Cost = (Priority, i64);
-
-/// A job that holds something.
-#[derive(Debug, Clone)]
-pub(crate) struct Tenant {
-    pub(crate) cluster: Option<usize>,
-    pub(crate) name: VirtualClusterName,
-    /// Its owner.
-    pub(crate) user: UserName,
-    pub(crate) claims: Vec<Claim>,
-    pub(crate) standing: Standing,
-    /// Its place in the queue when it waited.
-    pub(crate) turn: Turn,
-    pub(crate) life: Life,
-    pub(crate) stopping: bool,
-}
-
-impl Tenant {
-    /// Whether it never counts on a guarantee.
-    pub(crate) fn is_opportunistic(&self) -> bool {
-        self.turn.priority.0.0 < 0
-    }
-
-    /// Thousandths of GPUs that it has; those of one where it has none.
-    pub(crate) fn gpu_milli(&self) -> i64 {
-        let milli = |claim: &Claim| i64::from(claim.gpus.count_ones()) * i64::from(claim.milli);
-        match self.claims.iter().map(milli).sum() {
-            0 => i64::from(WHOLE_GPU),
-            milli => milli,
-        }
-    }
-
-    /// What sending it away costs: the lowest class goes first, and of a class who loses least.
-    pub(crate) fn cost(&self, now: Timestamp) -> Cost {
-        (self.turn.priority.0.class(), self.lost_ms(now))
-    }
-
-    /// What is lost when it is stopped now.
-    pub(crate) fn lost_ms(&self, now: Timestamp) -> i64 {
-        let milli = self.gpu_milli();
-        let ran = now.since(self.life.started_at);
-        if self.stopping { 0 } else { milli.saturating_mul(ran) / i64::from(WHOLE_GPU) }
     }
 }
 
@@ -473,6 +426,7 @@ impl Cluster {
             standing: running.standing,
             turn: running.turn,
             life: running.life(),
+            gave_way: running.gave_way,
             stopping: running.stopping,
         }
     }

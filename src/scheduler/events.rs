@@ -181,8 +181,10 @@ impl World {
     fn end(&mut self, job: JobId) {
         self.running.remove(&job);
         self.state.ended(job);
-        if self.told_to_leave.remove(&job) {
-            let request = &self.jobs[&job].request;
+        if self.told_to_leave.remove(&job)
+            && let Some(Job { request, .. }) = self.jobs.get_mut(&job)
+        {
+            request.gave_way = request.gave_way.again(self.now);
             self.state.submit(request);
             self.waiting.insert(job);
         }
@@ -212,6 +214,8 @@ impl World {
     fn pass(&mut self) {
         for round in 0.. {
             assert!(round < 100, "jobs drive each other away for ever");
+            let by_right = |job: &&JobId| self.state.standing(**job) == Some(Standing::Guaranteed);
+            let by_right: BTreeSet<JobId> = self.running.keys().filter(by_right).copied().collect();
             let pass = self.state.pass(self.now);
             for placement in pass.placements {
                 assert!(self.waiting.remove(&placement.job), "{} does not wait", placement.job);
@@ -221,10 +225,13 @@ impl World {
                 self.running.insert(placement.job, (placement, self.now));
             }
             for preemption in &pass.preemptions {
-                let (placement, _) = &self.running[&preemption.job];
-                assert_eq!(placement.standing, Standing::Borrowed, "guaranteed work stays");
                 let of = |job| &self.jobs[job].request;
                 let (leaves, takes) = (of(&preemption.job), of(&preemption.taken_by));
+                let stays = by_right.contains(&leaves.job) && !self.is_outranked(leaves);
+                assert!(!stays, "{} is guaranteed its place", leaves.job);
+                let own = leaves.virtual_cluster == takes.virtual_cluster;
+                let outranked = own && takes.turn().outranks(&leaves.turn());
+                assert_eq!(preemption.outranked, outranked);
                 assert!(
                     leaves.virtual_cluster != takes.virtual_cluster
                         || leaves.turn() >= takes.turn(),
@@ -242,6 +249,15 @@ impl World {
                 self.end(job);
             }
         }
+    }
+
+    /// Whether somebody of a higher class of its virtual cluster has places, or is about to.
+    fn is_outranked(&self, request: &Request) -> bool {
+        let has_places =
+            |job: &JobId| self.running.contains_key(job) || self.state.pending.contains_key(job);
+        let others = self.jobs.values().map(|job| &job.request);
+        let mut own = others.filter(|other| other.virtual_cluster == request.virtual_cluster);
+        own.any(|other| other.turn().outranks(&request.turn()) && has_places(&other.job))
     }
 
     fn nothing_is_exceeded(&self) {
@@ -282,6 +298,7 @@ impl World {
                 started_at: *since,
                 limit_ms: request.limit_ms,
                 expected_ms: None,
+                gave_way: request.gave_way,
                 stopping: false,
             }
         });
@@ -357,6 +374,8 @@ impl World {
         self.state.change_nodes(&self.nodes);
         self.pass();
         for _ in 0..self.jobs.len() + 2 {
+            // Who gave way rests for a day at most.
+            self.now = self.now.plus_millis(86_400_000);
             for job in self.running.keys().copied().collect::<Vec<_>>() {
                 self.end(job);
             }

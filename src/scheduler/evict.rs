@@ -6,10 +6,11 @@ use protocol::ids::JobId;
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
-use crate::cluster::{Claim, Cluster, Cost, Tenant};
+use crate::cluster::{Claim, Cluster};
 use crate::fit::{Found, Gang, Look, modes, undo};
 use crate::model::WHOLE_GPU;
 use crate::score::Mode;
+use crate::tenant::{Cost, Tenant};
 use crate::want::{Class, RoleWant};
 
 /// A guaranteed job's places, taken, and the jobs that have left the cluster for them.

@@ -7,7 +7,7 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::asked::Start;
-use crate::cluster::{Claim, Tenant};
+use crate::cluster::Claim;
 use crate::evict::Eviction;
 use crate::fit::{Look, place, undo};
 use crate::model::{Request, Standing};
@@ -15,6 +15,7 @@ use crate::pass::Pass;
 use crate::queue::{Key, Waiter};
 use crate::reserve::{Hold, keep, release};
 use crate::state::State;
+use crate::tenant::Tenant;
 use crate::want::Class;
 
 /// Jobs of one class that are looked at for a gap.
@@ -36,7 +37,8 @@ impl State {
             let waiter = self.queue.jobs.get(&key.job);
             waiter.and_then(Waiter::runs_ms).is_some_and(|runs| now.plus_millis(runs) <= latest)
         };
-        let candidates: Vec<Key> = queue.filter(short).copied().collect();
+        let rested = |key: &&Key| self.queue.rests_until(key.job, now).is_none();
+        let candidates: Vec<Key> = queue.filter(short).filter(rested).copied().collect();
         for key in candidates {
             let runs = self.queue.jobs.get(&key.job).and_then(Waiter::runs_ms).unwrap_or(i64::MAX);
             let wanted = (key.job, &**class);

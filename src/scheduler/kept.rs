@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::{Claim, Right, Tenant};
+use crate::cluster::{Claim, Right};
 use crate::life::Life;
 use crate::model::{Request, Running, Standing};
 use crate::queue::Key;
 use crate::state::State;
+use crate::tenant::Tenant;
 
 impl State {
     /// By what right a job runs; `None`: it has no place, or is about to give it up.

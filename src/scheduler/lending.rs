@@ -368,3 +368,86 @@ fn borrowed_work_of_ones_own_line_gives_way_only_to_what_is_ahead_of_it() {
     let earlier = story.waits(comes(1)).plan();
     assert_eq!(earlier.preemptions[0].job, JobId(9));
 }
+
+/// How often, in so many minutes, one job of *vision* borrows and gives way to *speech*, which takes its
+/// share back for one minute of two.
+fn gave_way_in(minutes: i64) -> u32 {
+    let full = two_halves().running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)]);
+    let mut state = State::of(&full.snapshot);
+    let mut lent = job(1).within("vision").gpus(8, &[]).request;
+    state.submit(&lent);
+    let mut runs = state.pass(NOW).placements.len() == 1;
+    assert!(runs, "it borrows at once");
+    for minute in 1..=minutes {
+        let now = NOW.plus_millis(minute * 60_000);
+        if minute % 2 == 0 {
+            state.ended(JobId(1_000 + minute - 1));
+        } else {
+            state.submit(&job(1_000 + minute).within("speech").gpus(8, &[]).request);
+        }
+        let pass = state.pass(now);
+        assert!(pass.preemptions.iter().all(|preemption| preemption.job == lent.job));
+        runs |= pass.placements.iter().any(|placement| placement.job == lent.job);
+        if !pass.preemptions.is_empty() {
+            assert!(std::mem::take(&mut runs), "it runs when it is told to leave");
+            lent.gave_way = lent.gave_way.again(now);
+            state.ended(lent.job);
+            state.submit(&lent);
+            let started = state.pass(now).placements;
+            assert_eq!(started.len(), 1, "the share is there at once for whom it belongs to");
+        }
+    }
+    lent.gave_way.times
+}
+
+#[test]
+fn who_takes_his_share_back_again_and_again_drives_nobody_away_each_time() {
+    assert_eq!(gave_way_in(1), 1);
+    let six_hours = gave_way_in(360);
+    assert!((2..=6).contains(&six_hours), "{six_hours} times of 180");
+    assert!(gave_way_in(24 * 60) <= 9);
+}
+
+#[test]
+fn who_gave_way_says_so_and_starts_on_his_own_share_at_once() {
+    let full = two_halves().running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)]);
+    let asked = job(1).within("vision").gpus(8, &[]).gave_way(2, NOW);
+    let story = full.waits(asked);
+    let mut state = State::of(&story.snapshot);
+    assert_eq!(state.pass(NOW), crate::Pass::default());
+    let until = NOW.plus_millis(20 * 60_000);
+    let said = WaitReason::GaveWay { times: 2, until };
+    assert_eq!(state.waiting(NOW)[&JobId(1)].reason, said);
+    assert_eq!(state.explain(JobId(1), NOW).unwrap().waiting.reason, said);
+    let mut anew = State::of(&story.snapshot);
+    assert_eq!(anew.pass(until).placements[0].standing, Standing::Borrowed);
+    state.ended(JobId(9));
+    assert_eq!(state.pass(NOW).placements[0].standing, Standing::Guaranteed);
+}
+
+#[test]
+fn others_of_a_line_borrow_while_the_first_of_it_rests() {
+    let full = two_halves().running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)]);
+    let comes = |id: i64| job(id).within("vision").gpus(8, &[]);
+    let story = full.waits(comes(1).gave_way(1, NOW)).waits(comes(2));
+    let plan = story.plan();
+    assert_eq!(plan.placements.iter().map(|p| p.job.0).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn the_lowest_class_gives_way_first_then_who_loses_least_and_who_gave_way_less_often() {
+    let halves = |first: i64, second: i64| {
+        let story = two_halves().running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)]);
+        let story = story.running(first, "vision", &[("b", &[0, 1, 2, 3], 4)]).borrowed();
+        story.running(second, "vision", &[("b", &[4, 5, 6, 7], 4)]).borrowed()
+    };
+    let leaves = |story: Story| {
+        let plan = story.waits(job(1).within("speech").gpus(3, &[])).plan();
+        plan.preemptions.iter().map(|p| p.job.0).collect::<Vec<_>>()
+    };
+    assert_eq!(leaves(halves(7, 8)), [8]);
+    assert_eq!(leaves(halves(7, 8).ranked(100)), [7], "the other is of a higher class");
+    let mut often = halves(7, 8);
+    often.snapshot.running[2].gave_way.times = 1;
+    assert_eq!(leaves(often), [7], "the other gave way before");
+}

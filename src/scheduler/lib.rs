@@ -51,6 +51,7 @@ mod score;
 mod settle;
 mod share;
 mod state;
+mod tenant;
 mod usable;
 mod want;
 

@@ -163,6 +163,37 @@ pub enum Standing {
     Borrowed,
 }
 
+/// A job that gave way borrows nothing for so long, and each further time for twice as long.
+const FIRST_REST_MS: i64 = 10 * 60_000;
+/// It never rests longer.
+const LONGEST_REST_MS: i64 = 86_400_000;
+
+/// How often a job gave way to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GaveWay {
+    /// So often.
+    pub times: u32,
+    /// The last time it was then.
+    pub last: Timestamp,
+}
+
+impl GaveWay {
+    /// Once more.
+    #[must_use]
+    pub fn again(self, at: Timestamp) -> Self {
+        Self { times: self.times.saturating_add(1), last: at.max(self.last) }
+    }
+
+    /// Until when it only starts on its virtual cluster's share; `None`: it may borrow. A moment that a
+    /// clock has been set back before holds nobody up.
+    #[must_use]
+    pub fn rests_until(self, now: Timestamp) -> Option<Timestamp> {
+        let doubled = self.times.checked_sub(1)?.min(16);
+        let until = self.last.plus_millis((FIRST_REST_MS << doubled).min(LONGEST_REST_MS));
+        (self.last <= now && now < until).then_some(until)
+    }
+}
+
 /// A job lets go first what is submitted later by less than one part in so many of the time that it
 /// is expected to run. What is expected to be short so waits little, and nobody is overtaken for
 /// longer than a half of his own run.
@@ -222,6 +253,8 @@ pub struct Running {
     pub limit_ms: Option<i64>,
     /// How long its like have run, in milliseconds ([`crate::PastRuns`]).
     pub expected_ms: Option<i64>,
+    /// How often it gave way before it was placed.
+    pub gave_way: GaveWay,
     /// It is being stopped already.
     pub stopping: bool,
 }
@@ -245,6 +278,8 @@ pub struct Request {
     pub held: bool,
     /// An attempt that failed through the platform waits until then.
     pub not_before: Option<Timestamp>,
+    /// How often it gave way.
+    pub gave_way: GaveWay,
     /// How long it may run, in milliseconds.
     pub limit_ms: Option<i64>,
     /// How long its like have run, in milliseconds ([`crate::PastRuns`]).

@@ -8,7 +8,7 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::balance::Balance;
-use crate::cluster::{Claim, Tenant};
+use crate::cluster::Claim;
 use crate::evict::{Eviction, MayLeave, evict};
 use crate::fit::{Look, guaranteed_looks, place, placement};
 use crate::life::Life;
@@ -16,6 +16,7 @@ use crate::model::{Placement, Preemption, Standing, Turn};
 use crate::queue::{Key, Waiter};
 use crate::reserve::{keep, release, reserve};
 use crate::state::{Pending, State};
+use crate::tenant::Tenant;
 use crate::want::Class;
 
 /// Borrowed jobs of an account that are tried in vain before the rest is left as it is.
@@ -32,6 +33,14 @@ pub struct Pass {
 
 /// The first of each line, the first of all at the top.
 type Heads = BinaryHeap<Reverse<(Key, usize)>>;
+
+/// What says who is next.
+#[derive(Debug, Clone, Copy)]
+struct Order<'b> {
+    balance: &'b Balance,
+    /// When those wait who look for something to borrow: who rests from that is passed over.
+    borrows_at: Option<Timestamp>,
+}
 
 /// How a job may go on.
 enum Outcome {
@@ -73,21 +82,22 @@ impl State {
     }
 
     /// The first of each line.
-    fn heads(&self, balance: &Balance) -> Heads {
-        let head = |line: &usize| Some(Reverse((self.head(*line, balance)?, *line)));
+    fn heads(&self, order: Order) -> Heads {
+        let head = |line: &usize| Some(Reverse((self.head(*line, order)?, *line)));
         self.queue.active.iter().filter_map(head).collect()
     }
 
     /// The first of a line, put back by what its owner holds.
-    fn head(&self, line: usize, balance: &Balance) -> Option<Key> {
-        let line = self.queue.lines.get(&line)?;
-        Some(line.queue.first()?.put_back(self.cluster.behind(&line.class.of, balance)))
+    fn head(&self, line: usize, order: Order) -> Option<Key> {
+        let first = self.queue.first(line, order.borrows_at)?;
+        let class = &self.queue.lines.get(&line)?.class;
+        Some(first.put_back(self.cluster.behind(&class.of, order.balance)))
     }
 
     /// The next in order. Whose owner was given something meanwhile is put back by that.
-    fn pop(&self, heads: &mut Heads, balance: &Balance) -> Option<(Key, usize)> {
+    fn pop(&self, heads: &mut Heads, order: Order) -> Option<(Key, usize)> {
         while let Some(Reverse((key, line))) = heads.pop() {
-            match self.head(line, balance) {
+            match self.head(line, order) {
                 Some(now) if now > key => heads.push(Reverse((now, line))),
                 Some(_) | None => return Some((key, line)),
             }
@@ -97,10 +107,11 @@ impl State {
 
     fn place_guaranteed(&mut self, now: Timestamp, pass: &mut Pass) {
         let balance = self.balance(None);
-        let mut heads = self.heads(&balance);
+        let order = Order { balance: &balance, borrows_at: None };
+        let mut heads = self.heads(order);
         // Accounts that have a first job without room already.
         let mut reserved = BTreeSet::new();
-        while let Some((key, line)) = self.pop(&mut heads, &balance) {
+        while let Some((key, line)) = self.pop(&mut heads, order) {
             let class = self.queue.class(line);
             if class.opportunistic {
                 continue;
@@ -112,7 +123,7 @@ impl State {
                     let (claims, standing) =
                         self.by_rights((key.job, &class), &accounts, claims, now);
                     self.start((key, &class), claims, standing, now, pass);
-                    self.push_next(&mut heads, line, &balance);
+                    self.push_next(&mut heads, line, order);
                 }
                 Outcome::Blocked => {
                     if self.holds.get(&accounts[0]).is_some_and(|h| h.reservation.job == key.job) {
@@ -123,8 +134,8 @@ impl State {
         }
     }
 
-    fn push_next(&self, heads: &mut Heads, line: usize, balance: &Balance) {
-        heads.extend(self.head(line, balance).map(|key| Reverse((key, line))));
+    fn push_next(&self, heads: &mut Heads, line: usize, order: Order) {
+        heads.extend(self.head(line, order).map(|key| Reverse((key, line))));
     }
 
     /// Tries to start a job on its accounts' cells. `first`: nobody ahead of it on its account waits
@@ -139,7 +150,9 @@ impl State {
         let mine = self.holds.get(&accounts[0]).is_some_and(|hold| hold.reservation.job == job);
         let tried = Some(self.gains);
         let known = self.queue.tried(line);
-        if known.blocked == tried && (!first || mine || known.hopeless == tried) {
+        let rank = Some(self.turn(job, class).priority.0.class());
+        let blocked = known.blocked == tried && known.blocked_up_to >= rank;
+        if blocked && (!first || mine || known.hopeless == tried) {
             return Outcome::Blocked;
         }
         let kept = if first { self.holds.remove(&accounts[0]) } else { None };
@@ -167,6 +180,8 @@ impl State {
         }
         let hopeless = first && !self.is_alone() && !self.holds.contains_key(&accounts[0]);
         if let Some(tried) = self.queue.tried_mut(line) {
+            let others = tried.blocked_up_to.filter(|_| tried.blocked == Some(self.gains));
+            tried.blocked_up_to = others.max(rank);
             tried.blocked = Some(self.gains);
             tried.hopeless = hopeless.then_some(self.gains);
         }
@@ -320,11 +335,12 @@ impl State {
         leaving.map(|(job, _)| *job).collect()
     }
 
-    /// What is idle is lent, in the order of the whole queue.
+    /// What is idle is lent, in the order of the whole queue. Who gave way again and again rests.
     fn lend(&mut self, now: Timestamp, pass: &mut Pass) {
         let balance = self.balance(None);
-        let mut heads = self.heads(&balance);
-        while let Some((key, line)) = self.pop(&mut heads, &balance) {
+        let order = Order { balance: &balance, borrows_at: Some(now) };
+        let mut heads = self.heads(order);
+        while let Some((key, line)) = self.pop(&mut heads, order) {
             let class = self.queue.class(line);
             let tried = Some(self.gains);
             if self.queue.lines[&line].gaps == tried || !self.cluster.may_borrow(&class) {
@@ -334,7 +350,7 @@ impl State {
                 && let Some(claims) = self.idle_room((key.job, &class))
             {
                 self.start((key, &class), claims, Standing::Borrowed, now, pass);
-                self.push_next(&mut heads, line, &balance);
+                self.push_next(&mut heads, line, order);
                 continue;
             }
             self.fill_gaps((line, &class), now, pass);
@@ -420,6 +436,7 @@ fn tenant(
         standing,
         turn: waiter.turn,
         life: Life { started_at: now, limit_ms: waiter.limit_ms, expected_ms: waiter.expected_ms },
+        gave_way: waiter.gave_way,
         stopping: false,
     }
 }

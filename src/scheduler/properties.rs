@@ -201,6 +201,7 @@ pub(crate) fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
             started_at: NOW,
             limit_ms: request.limit_ms,
             expected_ms: request.expected_ms,
+            gave_way: request.gave_way,
             stopping: false,
         });
     }

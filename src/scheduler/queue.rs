@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use protocol::ids::{JobId, UserName};
+use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
 use crate::index::Quick;
-use crate::model::{Request, Turn};
+use crate::model::{GaveWay, Request, Turn};
 use crate::want::{Class, ClassKey};
 
 /// Nobody is told to wait for a moment that is farther away, in milliseconds: who does was told it by a
@@ -51,6 +52,7 @@ pub(crate) struct Waiter {
     pub(crate) expected_ms: Option<i64>,
     pub(crate) held: bool,
     pub(crate) not_before: Option<Timestamp>,
+    pub(crate) gave_way: GaveWay,
 }
 
 impl Waiter {
@@ -77,6 +79,8 @@ pub(crate) struct Line {
 pub(crate) struct Tried {
     /// It found no guaranteed room.
     pub(crate) blocked: Option<u64>,
+    /// The highest class of those who found none: a higher one may have more.
+    pub(crate) blocked_up_to: Option<Priority>,
     /// Nor a reservation.
     pub(crate) hopeless: Option<u64>,
     /// It found no idle room to borrow.
@@ -120,6 +124,7 @@ impl Queue {
             expected_ms: request.expected_ms,
             held: request.held,
             not_before: request.not_before,
+            gave_way: request.gave_way,
         };
         self.insert(waiter);
     }
@@ -194,6 +199,21 @@ impl Queue {
             line.gaps = line.gaps.filter(|_| waiter.runs_ms().is_none());
             self.active.insert(waiter.class);
         }
+    }
+
+    /// The first of a line; of those alone who may borrow, if so.
+    pub(crate) fn first(&self, line: usize, borrows_at: Option<Timestamp>) -> Option<Key> {
+        let mut queue = self.lines.get(&line)?.queue.iter();
+        let first = match borrows_at {
+            None => queue.next(),
+            Some(now) => queue.find(|key| self.rests_until(key.job, now).is_none()),
+        };
+        first.copied()
+    }
+
+    /// Until when a job that gave way borrows nothing.
+    pub(crate) fn rests_until(&self, job: JobId, now: Timestamp) -> Option<Timestamp> {
+        self.jobs.get(&job)?.gave_way.rests_until(now)
     }
 
     /// When the next moment comes for which somebody waits.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use protocol::ids::JobId;
 
 use crate::claimant::place;
-use crate::cluster::Tenant;
 use crate::model::{Standing, Turn};
+use crate::tenant::Tenant;
 
 /// Those who run, by virtual cluster ([`place`]).
 #[derive(Debug, Clone)]

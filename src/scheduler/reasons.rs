@@ -109,6 +109,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
         WaitReason::Queued
         | WaitReason::Hold { .. }
         | WaitReason::Backoff { .. }
+        | WaitReason::GaveWay { .. }
         | WaitReason::Preempting { .. }
         | WaitReason::NoNodes => {
             panic!("nothing of this queue waits for {reason:?}")

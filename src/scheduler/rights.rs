@@ -4,11 +4,12 @@
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::{Claim, Tenant};
+use crate::cluster::Claim;
 use crate::evict::MayLeave;
 use crate::fit::undo;
 use crate::model::Standing;
 use crate::state::State;
+use crate::tenant::Tenant;
 use crate::want::Class;
 
 /// So many of those ahead are looked at when somebody starts, and so many are tried.
@@ -84,5 +85,75 @@ impl State {
         let found =
             accounts.iter().find_map(|account| self.in_cells(wanted, *account, now, nobody));
         found.map(|found| found.claims)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::{NOW, Story, cluster, job, places};
+
+    const ALL: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7];
+
+    /// *vision* has one of two nodes, on which job 9 runs; its job 8 borrows the other one.
+    fn lent() -> Story {
+        let story = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "A100");
+        let story = story.share("vision", &[("A100", 8)], None);
+        let story = story.share("speech", &[("A100", 8)], None);
+        let story = story.running(9, "vision", &[("a", ALL, 8)]);
+        story.running(8, "vision", &[("b", ALL, 8)]).borrowed()
+    }
+
+    #[test]
+    fn who_borrows_has_the_right_before_who_comes_after_him() {
+        let later = job(20).within("vision").gpus(8, &[]);
+        for others in 0..3 {
+            let story = (0..others).fold(lent().waits(later.clone()), |story, other| {
+                story.waits(job(21 + other).within("vision").gpus(8, &[]))
+            });
+            let mut state = State::of(&story.snapshot);
+            assert_eq!(state.pass(NOW).placements, []);
+            state.ended(JobId(9));
+            let placements = state.pass(NOW).placements;
+            assert_eq!(
+                places(&placements[0]),
+                "a:0,1,2,3,4,5,6,7",
+                "it starts when it would anyhow"
+            );
+            assert_eq!(placements[0].standing, Standing::Borrowed);
+            assert_eq!(state.standing(JobId(8)), Some(Standing::Guaranteed));
+            state.submit(&job(30).within("speech").gpus(8, &[]).request);
+            let preemptions = state.pass(NOW).preemptions;
+            assert_eq!(preemptions.iter().map(|p| p.job.0).collect::<Vec<_>>(), [20]);
+        }
+    }
+
+    #[test]
+    fn who_is_behind_or_to_whom_the_right_is_worth_less_goes_on_borrowing() {
+        let starts = |story: Story| {
+            let mut state = State::of(&story.snapshot);
+            state.ended(JobId(9));
+            let placements = state.pass(NOW).placements;
+            (placements[0].standing, state.standing(JobId(8)))
+        };
+        let goes_on = (Standing::Guaranteed, Some(Standing::Borrowed));
+        assert_eq!(starts(lent().waits(job(1).within("vision").gpus(8, &[]))), goes_on);
+        let mut small = lent();
+        small.snapshot.running.pop();
+        let small = small.running(8, "vision", &[("b", &[0], 1)]).borrowed();
+        assert_eq!(starts(small.waits(job(20).within("vision").gpus(8, &[]))), goes_on);
+    }
+
+    #[test]
+    fn where_there_is_room_for_both_both_have_the_right() {
+        let story =
+            ["a", "b", "c"].iter().fold(cluster(), |story, name| story.node(name).gpus(8, "A100"));
+        let story = story.share("vision", &[("A100", 16)], None);
+        let story = story.share("speech", &[("A100", 8)], None);
+        let story = story.running(8, "vision", &[("b", ALL, 8)]).borrowed();
+        let story = story.waits(job(20).within("vision").gpus(8, &[]));
+        let mut state = State::of(&story.snapshot);
+        assert_eq!(state.pass(NOW).placements[0].standing, Standing::Guaranteed);
+        assert_eq!(state.standing(JobId(8)), Some(Standing::Guaranteed));
     }
 }

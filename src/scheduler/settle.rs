@@ -2,8 +2,9 @@
 
 use protocol::ids::JobId;
 
-use crate::cluster::{Claim, Cluster, Right, Tenant};
+use crate::cluster::{Claim, Cluster, Right};
 use crate::model::{Running, Standing};
+use crate::tenant::Tenant;
 
 impl Cluster {
     /// Finds cells for what a job has already, on the same GPUs; false, and nothing is taken, when

@@ -8,13 +8,14 @@ use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
 use protocol::time::Timestamp;
 
-use crate::cluster::{Claim, Cluster, Right, Tenant};
+use crate::cluster::{Claim, Cluster, Right};
 use crate::mix::Mix;
 use crate::model::{
     Demand, Node, Plan, Request, Reservation, Running, Snapshot, Standing, VirtualCluster,
 };
 use crate::queue::{Queue, Waiter};
 use crate::reserve::{Hold, release};
+use crate::tenant::Tenant;
 use crate::want::Class;
 
 /// The cluster and the queue. Every change is told to it; [`State::pass`] decides.
@@ -267,6 +268,7 @@ fn running(cluster: &Cluster, job: JobId, tenant: &Tenant) -> Running {
         started_at: tenant.life.started_at,
         limit_ms: tenant.life.limit_ms,
         expected_ms: tenant.life.expected_ms,
+        gave_way: tenant.gave_way,
         stopping: tenant.stopping,
         turn: tenant.turn,
     }

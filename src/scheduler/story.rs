@@ -1,5 +1,6 @@
 //! Builders for tests: clusters and queues that read like stories.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use protocol::cluster::{NodeCondition, Share};
@@ -10,8 +11,8 @@ use protocol::spec::{NodeWish, PortRequest, Priority};
 use protocol::time::Timestamp;
 
 use crate::model::{
-    Demand, Node, Placement, Plan, Request, Reservation, RoleRequest, Running, Snapshot, Standing,
-    Turn, VirtualCluster, WHOLE_GPU,
+    Demand, GaveWay, Node, Placement, Plan, Request, Reservation, RoleRequest, Running, Snapshot,
+    Standing, Turn, VirtualCluster, WHOLE_GPU,
 };
 
 /// The moment at which all stories take place.
@@ -188,6 +189,7 @@ impl Story {
             started_at: Timestamp(id * 1000),
             limit_ms: None,
             expected_ms: None,
+            gave_way: GaveWay::default(),
             stopping: false,
         };
         self.snapshot.running.push(running);
@@ -201,6 +203,12 @@ impl Story {
     /// The last running job borrows.
     pub(crate) fn borrowed(mut self) -> Self {
         self.last_running().standing = Standing::Borrowed;
+        self
+    }
+
+    /// The last running job is of this priority.
+    pub(crate) fn ranked(mut self, priority: i32) -> Self {
+        self.last_running().turn.priority = Reverse(Priority(priority));
         self
     }
 
@@ -272,6 +280,7 @@ pub(crate) fn job(id: i64) -> Job {
             moved_ms: 0,
             held: false,
             not_before: None,
+            gave_way: GaveWay::default(),
             limit_ms: None,
             expected_ms: None,
             avoid: Vec::new(),
@@ -378,6 +387,12 @@ impl Job {
 
     pub(crate) fn priority(mut self, priority: i32) -> Self {
         self.request.priority = Priority(priority);
+        self
+    }
+
+    /// It gave way so often, the last time then.
+    pub(crate) fn gave_way(mut self, times: u32, last: Timestamp) -> Self {
+        self.request.gave_way = GaveWay { times, last };
         self
     }
 

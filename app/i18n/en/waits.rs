@@ -78,11 +78,18 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         WaitReason::Backoff { .. } => {
             "The last attempt failed; the next one begins after a pause, which grows with each failure".to_owned()
         }
+        WaitReason::GaveWay { times: 1, .. } => {
+            "It gave way once: for a while it only starts on its own virtual cluster's share".to_owned()
+        }
+        WaitReason::GaveWay { times, .. } => format!(
+            "It gave way {times} times: for a while, longer each time, it only starts on its own \
+             virtual cluster's share"
+        ),
         WaitReason::Preempting { jobs: 1 } => {
-            "Starts as soon as 1 borrowed job has given way".to_owned()
+            "Starts as soon as 1 job has given way to it".to_owned()
         }
         WaitReason::Preempting { jobs } => {
-            format!("Starts as soon as {jobs} borrowed jobs have given way")
+            format!("Starts as soon as {jobs} jobs have given way to it")
         }
         WaitReason::NoNodes => "There is no node yet".to_owned(),
     }
@@ -108,6 +115,7 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Hold { by: _, administrator: true } => "Only an administrator releases it.",
         WaitReason::Hold { by: _, administrator: false } => "It waits until it is released.",
         WaitReason::Queued | WaitReason::Behind { .. } => "",
+        WaitReason::GaveWay { .. } => "After that it may borrow again what others leave idle.",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }
 }

@@ -73,7 +73,10 @@ fn worded(reason: &WaitReason) -> String {
         WaitReason::Backoff { .. } => {
             "上次尝试失败，暂停片刻后自动重试；每次失败后暂停时间会延长".to_owned()
         }
-        WaitReason::Preempting { jobs } => format!("待 {jobs} 个借用资源的作业让出后立即启动"),
+        WaitReason::GaveWay { times, .. } => format!(
+            "已让出资源 {times} 次，暂时只能使用所属虚拟集群自己的配额启动；每多让出一次，这段时间就更长"
+        ),
+        WaitReason::Preempting { jobs } => format!("待 {jobs} 个作业让出资源后立即启动"),
         WaitReason::NoNodes => "集群中还没有节点".to_owned(),
     }
 }
@@ -96,6 +99,7 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Hold { by: _, administrator: true } => "只有管理员可以恢复。",
         WaitReason::Hold { by: _, administrator: false } => "恢复后即可启动。",
         WaitReason::Queued | WaitReason::Behind { .. } => "",
+        WaitReason::GaveWay { .. } => "此后可再次借用其他虚拟集群的空闲资源。",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }
 }

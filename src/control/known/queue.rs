@@ -157,7 +157,7 @@ impl Queue {
     /// Takes in what was read, in the cluster as it is now. Says whether anything may be different.
     pub(crate) fn take_in(&mut self, news: News, cluster: &Cluster) -> bool {
         let mut changed = self.doubtful;
-        let News { whole, jobs, gone, attempts, mut tasks, at } = news;
+        let News { whole, jobs, gone, attempts, gave_way, mut tasks, at } = news;
         let before: BTreeSet<JobId> = match whole {
             true => self.jobs.keys().copied().collect(),
             false => gone,
@@ -170,6 +170,7 @@ impl Queue {
         let mut turned = BTreeSet::new();
         for job in jobs {
             let id = job.row.id;
+            self.past.note_gave_way(id, gave_way.get(&id).copied());
             changed |= if job.row.state == State::Waiting {
                 self.waits(job, &mut turned)
             } else {
@@ -256,6 +257,7 @@ impl Queue {
     fn forget(&mut self, id: JobId) {
         self.jobs.remove(&id);
         self.stopping.remove(&id);
+        self.past.note_gave_way(id, None);
         let ran = self.running.remove(&id).is_some();
         self.tell(|state| if ran { state.ended(id) } else { state.cancel(id) });
     }
@@ -286,7 +288,7 @@ impl Queue {
                 return false;
             }
         }
-        let request = told::request_of_job(&self.jobs[&id], &self.past.runs);
+        let request = told::request_of_job(&self.jobs[&id], &self.past);
         self.tell(|state| state.submit(&request));
         true
     }
@@ -301,7 +303,7 @@ impl Queue {
     ) -> bool {
         let id = job.row.id;
         let known = self.running.get(&id);
-        let past = (&self.past.runs, at);
+        let past = (&self.past, at);
         let running = told::running_of_job(&job, attempt, tasks, known, past);
         self.jobs.insert(id, job);
         if !self.doubtful && (known.is_none() || !self.state.has_place(id)) {
@@ -321,7 +323,7 @@ impl Queue {
         for job in self.state.promised() {
             let Some(job) = self.jobs.get(&job) else { continue };
             if turned.contains(&job.row.virtual_cluster) {
-                let request = told::request_of_job(job, &self.past.runs);
+                let request = told::request_of_job(job, &self.past);
                 self.tell(|state| state.submit(&request));
             }
         }
@@ -335,7 +337,7 @@ impl Queue {
         let Pass { placements, preemptions } = pass;
         let placed = placements.into_iter().filter_map(|placement| {
             let job = self.jobs.get(&placement.job)?;
-            let running = told::running_of_placement(job, &placement, (&self.past.runs, now));
+            let running = told::running_of_placement(job, &placement, (&self.past, now));
             self.running.insert(placement.job, running);
             Some((job.clone(), placement))
         });
@@ -374,7 +376,7 @@ impl Queue {
         let waits = |job: &&Active| job.row.state == State::Waiting && job.row.stop.is_none();
         let waiting = self.jobs.values().filter(waits);
         let waiting = waiting.filter(|job| !self.running.contains_key(&job.row.id));
-        waiting.map(|job| told::request_of_job(job, &self.past.runs)).collect()
+        waiting.map(|job| told::request_of_job(job, &self.past)).collect()
     }
 
     /// Everything as it is now, to think a change through on.
@@ -433,7 +435,7 @@ impl Queue {
 
     /// A job that waits, as the scheduler is told it.
     pub(crate) fn request(&self, id: JobId) -> Option<Request> {
-        Some(told::request_of_job(self.job(id)?, &self.past.runs))
+        Some(told::request_of_job(self.job(id)?, &self.past))
     }
 
     /// Why jobs wait, their places, and when they may start.

@@ -1,14 +1,16 @@
-//! How long jobs have run and waited, to expect how long the next ones will.
+//! How long jobs have run and waited, to expect how long the next ones will, and how often those that
+//! have not ended gave way.
 
 use std::collections::HashMap;
 
 use database::Database;
 use database::attempts::Attempt;
 use database::jobs::JobRow;
-use protocol::exit::{Blame, Exit};
+use protocol::exit::{Blame, Cause, Exit};
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Ground, WaitReason, Waiting};
+use scheduler::model::GaveWay;
 use scheduler::{Like, PastRuns, PastWaits};
 
 use crate::shared::Shared;
@@ -16,11 +18,40 @@ use crate::shared::Shared;
 /// So many jobs that succeeded, and that failed, are remembered from before the server started.
 const REMEMBERED: u64 = 2_000;
 
-/// How long jobs have run and waited.
+/// How long jobs have run and waited, and how often they gave way.
 #[derive(Debug, Default)]
 pub(crate) struct Past {
     pub(crate) runs: PastRuns,
     pub(crate) waits: PastWaits,
+    /// Of those that have not ended, the ones that ever did.
+    gave_way: HashMap<JobId, GaveWay>,
+}
+
+impl Past {
+    /// How often a job that has not ended gave way.
+    pub(crate) fn gave_way(&self, job: JobId) -> GaveWay {
+        self.gave_way.get(&job).copied().unwrap_or_default()
+    }
+
+    /// A job gave way so often; `None`: never, or it has ended.
+    pub(crate) fn note_gave_way(&mut self, job: JobId, gave_way: Option<GaveWay>) {
+        match gave_way {
+            Some(gave_way) => self.gave_way.insert(job, gave_way),
+            None => self.gave_way.remove(&job),
+        };
+    }
+}
+
+/// How often jobs gave way, as their attempts say, which are in order.
+pub(crate) fn gave_way(attempts: &[Attempt], now: Timestamp) -> HashMap<JobId, GaveWay> {
+    let mut jobs = HashMap::<JobId, GaveWay>::new();
+    for attempt in attempts {
+        if attempt.exit.as_ref().is_some_and(|exit| exit.cause == Cause::Preempted) {
+            let times = jobs.entry(attempt.job).or_default();
+            *times = times.again(attempt.completed_at.unwrap_or(now));
+        }
+    }
+    jobs
 }
 
 /// What the jobs say that ended last, the latest of them last. What cannot be read says nothing.

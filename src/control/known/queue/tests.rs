@@ -310,6 +310,7 @@ impl Records {
             jobs,
             gone: ids.into_iter().filter(|id| !there.contains(id)).collect(),
             attempts: self.attempts.clone().into_iter().collect(),
+            gave_way: HashMap::new(),
             tasks: self.tasks.clone().into_iter().collect(),
             at: Timestamp(0),
         }

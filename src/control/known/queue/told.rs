@@ -8,12 +8,12 @@ use protocol::ids::{JobId, PortLabel, UserName, VirtualClusterName};
 use protocol::resources::MIN_MEMORY_MB;
 use protocol::spec::{JobSpec, NodeWish, PortRequest, Priority, TimeLimit};
 use protocol::time::Timestamp;
-use scheduler::model::{Demand, Placement, Request, RoleRequest, Running, Standing, Turn};
-use scheduler::{Like, PastRuns};
+use scheduler::Like;
+use scheduler::model::{Demand, GaveWay, Placement, Request, RoleRequest, Running, Standing, Turn};
 
 use super::Queue;
 use crate::known::active::{self, Active};
-use crate::known::runs;
+use crate::known::runs::{self, Past};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -28,7 +28,9 @@ pub(crate) struct News {
     pub(super) gone: BTreeSet<JobId>,
     /// The current attempts of those that hold something.
     pub(super) attempts: HashMap<JobId, Attempt>,
-    /// Their tasks.
+    /// How often jobs gave way, of those that ever did.
+    pub(super) gave_way: HashMap<JobId, GaveWay>,
+    /// The tasks of those that hold something.
     pub(super) tasks: HashMap<JobId, Vec<Task>>,
     /// When.
     pub(super) at: Timestamp,
@@ -67,13 +69,21 @@ impl News {
     ) -> Result<Self, database::Error> {
         let placed: Vec<JobId> = placed(&jobs).collect();
         let attempts = database::attempts::of_jobs(shared.database.read(), &placed).await?;
+        let mut gave_way = runs::gave_way(&attempts, now());
+        let again: Vec<JobId> = waits_again(&jobs).collect();
+        if !again.is_empty() {
+            // What cannot be read of what is over holds nobody up.
+            let reader = shared.database.read();
+            let over = database::attempts::readable_of_jobs(reader, &again).await?;
+            gave_way.extend(runs::gave_way(&over, now()));
+        }
         // By number, so that of a job's attempts the last one stays.
         let attempts = attempts.into_iter().map(|attempt| (attempt.job, attempt)).collect();
         let mut tasks: HashMap<JobId, Vec<Task>> = HashMap::new();
         for task in all {
             tasks.entry(task.key.job).or_default().push(task);
         }
-        Ok(Self { whole, jobs, gone: BTreeSet::new(), attempts, tasks, at: now() })
+        Ok(Self { whole, jobs, gone: BTreeSet::new(), attempts, gave_way, tasks, at: now() })
     }
 }
 
@@ -83,6 +93,13 @@ fn placed(jobs: &[Active]) -> impl Iterator<Item = JobId> {
     jobs.iter().filter(|job| job.row.state != State::Waiting).map(|job| job.row.id)
 }
 
+/// Those that wait and have been given a place before.
+fn waits_again(jobs: &[Active]) -> impl Iterator<Item = JobId> {
+    use protocol::state::State;
+    let again = |job: &&Active| job.row.state == State::Waiting && job.row.attempt.is_some();
+    jobs.iter().filter(again).map(|job| job.row.id)
+}
+
 /// A job that holds something. By what right it does is known since it was placed, and of those
 /// that are new to this server the records say it.
 pub(super) fn running_of_job(
@@ -90,7 +107,7 @@ pub(super) fn running_of_job(
     attempt: Option<&Attempt>,
     tasks: Vec<Task>,
     known: Option<&Running>,
-    (past, at): (&PastRuns, Timestamp),
+    (past, at): (&Past, Timestamp),
 ) -> Running {
     let borrowed = attempt.is_some_and(|attempt| attempt.borrowed);
     let ending = known.is_some_and(|known| known.stopping)
@@ -100,7 +117,7 @@ pub(super) fn running_of_job(
     let current = tasks.iter().filter(|task| Some(task.key.attempt) == job.row.attempt);
     let begun = current.filter_map(|task| task.started_at).min().unwrap_or(at);
     let limit = job.spec.time_limit.map(|limit| limit.millis() + begun.since(started_at));
-    let expected_ms = past.expect(runs::like(&job.row), limit);
+    let expected_ms = past.runs.expect(runs::like(&job.row), limit);
     let held = tasks.into_iter().filter(|task| !task.state.is_final());
     Running {
         job: job.row.id,
@@ -112,6 +129,7 @@ pub(super) fn running_of_job(
         started_at,
         limit_ms: limit,
         expected_ms,
+        gave_way: past.gave_way(job.row.id),
         stopping: ending || job.row.stop.is_some(),
     }
 }
@@ -131,14 +149,14 @@ fn standing(borrowed: bool) -> Standing {
 pub(super) fn running_of_placement(
     job: &Active,
     placement: &Placement,
-    (past, at): (&PastRuns, Timestamp),
+    (past, at): (&Past, Timestamp),
 ) -> Running {
     let tasks = placement.tasks.iter().filter_map(|task| {
         let role = job.spec.roles.get(task.role as usize)?;
         Some((task.clone(), Demand::from(role.resources)))
     });
     let limit = job.spec.time_limit.map(TimeLimit::millis);
-    let expected_ms = past.expect(runs::like(&job.row), limit);
+    let expected_ms = past.runs.expect(runs::like(&job.row), limit);
     Running {
         job: placement.job,
         user: job.row.key.user.clone(),
@@ -149,15 +167,17 @@ pub(super) fn running_of_placement(
         started_at: at,
         limit_ms: limit,
         expected_ms,
+        gave_way: past.gave_way(job.row.id),
         stopping: false,
     }
 }
 
 /// A job that waits.
-pub(super) fn request_of_job(job: &Active, past: &PastRuns) -> Request {
+pub(super) fn request_of_job(job: &Active, past: &Past) -> Request {
     let limit = job.spec.time_limit.map(TimeLimit::millis);
     Request {
-        expected_ms: past.expect(runs::like(&job.row), limit),
+        expected_ms: past.runs.expect(runs::like(&job.row), limit),
+        gave_way: past.gave_way(job.row.id),
         job: job.row.id,
         submitted_at: job.row.submitted_at,
         priority: job.row.priority,
@@ -187,6 +207,7 @@ pub(crate) fn request(spec: &JobSpec, user: &UserName) -> Request {
         moved_ms: 0,
         held: false,
         not_before: None,
+        gave_way: GaveWay::default(),
         limit_ms: spec.time_limit.map(TimeLimit::millis),
         expected_ms: None,
         avoid: Vec::new(),
@@ -222,6 +243,7 @@ pub(super) fn least(within: &VirtualClusterName, now: Timestamp) -> Request {
         moved_ms: 0,
         held: false,
         not_before: None,
+        gave_way: GaveWay::default(),
         limit_ms: None,
         expected_ms: None,
         avoid: Vec::new(),

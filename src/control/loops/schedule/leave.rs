@@ -23,14 +23,19 @@ pub(super) struct Leaving {
     event: (&'static str, String),
 }
 
-/// Those that have to make room for guaranteed work.
+/// Those that have to make room for work that has more right to it.
 pub(super) fn preempted(preempted: &[(Preemption, Option<JobKey>)]) -> Vec<Leaving> {
     let leaving = |(victim, by): &(Preemption, Option<JobKey>)| {
         let taken_by = by.as_ref().map_or("another job", |key| key.name.as_str());
-        let words = format!(
-            "gives way to {taken_by}, whose virtual cluster {} is guaranteed its place",
-            victim.virtual_cluster
-        );
+        let within = &victim.virtual_cluster;
+        let words = match victim.outranked {
+            true => format!(
+                "gives way to {taken_by}, which is of a higher class in virtual cluster {within}"
+            ),
+            false => format!(
+                "gives way to {taken_by}, whose virtual cluster {within} is guaranteed its place"
+            ),
+        };
         Leaving { job: victim.job, cause: Cause::Preempted, event: ("preempted", words) }
     };
     preempted.iter().map(leaving).collect()

@@ -9,7 +9,7 @@ use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::spec::{NodeWish, PortRequest, Priority};
 use protocol::time::Timestamp;
 use scheduler::State;
-use scheduler::model::{Demand, Node, Placement, Request, RoleRequest, VirtualCluster};
+use scheduler::model::{Demand, GaveWay, Node, Placement, Request, RoleRequest, VirtualCluster};
 
 use crate::plot::{Line, plot};
 use crate::{clock, core_seconds, figure, traces};
@@ -129,6 +129,7 @@ pub(crate) fn request(job: i64, demand: Demand, types: &[GpuType]) -> Request {
         moved_ms: 0,
         held: false,
         not_before: None,
+        gave_way: GaveWay::default(),
         limit_ms: None,
         expected_ms: None,
         avoid: Vec::new(),

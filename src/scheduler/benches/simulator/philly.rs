@@ -9,7 +9,7 @@ use protocol::cluster::{NodeCondition, Share};
 use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
-use scheduler::model::{Demand, Node, Request, RoleRequest, VirtualCluster};
+use scheduler::model::{Demand, GaveWay, Node, Request, RoleRequest, VirtualCluster};
 use scheduler::{Like, PastRuns, State};
 
 use crate::plot::{Line, plot};
@@ -213,6 +213,8 @@ impl<'a> Simulation<'a> {
     fn submit(&mut self, job: usize) {
         let mut request = request(job, &self.jobs[job]);
         request.expected_ms = self.past.expect(Like::from(&request), request.limit_ms);
+        let times = self.fates[job].preempted;
+        request.gave_way = GaveWay { times, last: Timestamp(self.last) };
         self.waiting += 1;
         self.state.submit(&request);
     }

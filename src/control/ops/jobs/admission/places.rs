@@ -73,6 +73,7 @@ impl<'s> Places<'s> {
             | WaitReason::NodeDown { .. }
             | WaitReason::Hold { .. }
             | WaitReason::Backoff { .. }
+            | WaitReason::GaveWay { .. }
             | WaitReason::Preempting { .. }
             | WaitReason::NoNodes => Vec::new(),
         };
