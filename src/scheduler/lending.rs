@@ -404,7 +404,7 @@ fn gave_way_in(minutes: i64) -> u32 {
 fn who_takes_his_share_back_again_and_again_drives_nobody_away_each_time() {
     assert_eq!(gave_way_in(1), 1);
     let six_hours = gave_way_in(360);
-    assert!((2..=6).contains(&six_hours), "{six_hours} times of 180");
+    assert!((3..=7).contains(&six_hours), "{six_hours} times of 180");
     assert!(gave_way_in(24 * 60) <= 9);
 }
 
@@ -415,7 +415,7 @@ fn who_gave_way_says_so_and_starts_on_his_own_share_at_once() {
     let story = full.waits(asked);
     let mut state = State::of(&story.snapshot);
     assert_eq!(state.pass(NOW), crate::Pass::default());
-    let until = NOW.plus_millis(20 * 60_000);
+    let until = NOW.plus_millis(10 * 60_000);
     let said = WaitReason::GaveWay { times: 2, until };
     assert_eq!(state.waiting(NOW)[&JobId(1)].reason, said);
     assert_eq!(state.explain(JobId(1), NOW).unwrap().waiting.reason, said);
@@ -429,7 +429,7 @@ fn who_gave_way_says_so_and_starts_on_his_own_share_at_once() {
 fn others_of_a_line_borrow_while_the_first_of_it_rests() {
     let full = two_halves().running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)]);
     let comes = |id: i64| job(id).within("vision").gpus(8, &[]);
-    let story = full.waits(comes(1).gave_way(1, NOW)).waits(comes(2));
+    let story = full.waits(comes(1).gave_way(2, NOW)).waits(comes(2));
     let plan = story.plan();
     assert_eq!(plan.placements.iter().map(|p| p.job.0).collect::<Vec<_>>(), [2]);
 }

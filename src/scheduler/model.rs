@@ -163,7 +163,7 @@ pub enum Standing {
     Borrowed,
 }
 
-/// A job that gave way borrows nothing for so long, and each further time for twice as long.
+/// A job that gave way twice borrows nothing for so long, and each further time for twice as long.
 const FIRST_REST_MS: i64 = 10 * 60_000;
 /// It never rests longer.
 const LONGEST_REST_MS: i64 = 86_400_000;
@@ -188,7 +188,7 @@ impl GaveWay {
     /// clock has been set back before holds nobody up.
     #[must_use]
     pub fn rests_until(self, now: Timestamp) -> Option<Timestamp> {
-        let doubled = self.times.checked_sub(1)?.min(16);
+        let doubled = self.times.checked_sub(2)?.min(16);
         let until = self.last.plus_millis((FIRST_REST_MS << doubled).min(LONGEST_REST_MS));
         (self.last <= now && now < until).then_some(until)
     }

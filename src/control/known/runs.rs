@@ -43,12 +43,12 @@ impl Past {
 }
 
 /// How often jobs gave way, as their attempts say, which are in order.
-pub(crate) fn gave_way(attempts: &[Attempt], now: Timestamp) -> HashMap<JobId, GaveWay> {
+pub(crate) fn gave_way(attempts: &[Attempt]) -> HashMap<JobId, GaveWay> {
     let mut jobs = HashMap::<JobId, GaveWay>::new();
     for attempt in attempts {
         if attempt.exit.as_ref().is_some_and(|exit| exit.cause == Cause::Preempted) {
             let times = jobs.entry(attempt.job).or_default();
-            *times = times.again(attempt.completed_at.unwrap_or(now));
+            *times = times.again(attempt.completed_at.unwrap_or(attempt.placed_at));
         }
     }
     jobs
@@ -127,6 +127,31 @@ mod tests {
 
     fn waits(reason: WaitReason) -> Waiting {
         Waiting { reason, position: 1, expected_start: None }
+    }
+
+    #[test]
+    fn attempts_say_how_often_their_job_gave_way() {
+        let attempt = |job, number, cause: Option<Cause>| Attempt {
+            job: JobId(job),
+            number,
+            state: protocol::state::State::Stopped,
+            borrowed: true,
+            placed_at: Timestamp(0),
+            started_at: None,
+            completed_at: Some(Timestamp(1_000 * i64::from(number))),
+            exit: cause.map(|cause| Exit { code: None, cause, evidence: Vec::new() }),
+            lease: None,
+        };
+        let preempted = Some(Cause::Preempted);
+        let attempts = [
+            attempt(1, 0, preempted.clone()),
+            attempt(1, 1, Some(Cause::TimeLimit)),
+            attempt(1, 2, preempted),
+            attempt(2, 0, Some(Cause::Succeeded)),
+            attempt(3, 0, None),
+        ];
+        let twice = GaveWay { times: 2, last: Timestamp(2_000) };
+        assert_eq!(gave_way(&attempts), HashMap::from([(JobId(1), twice)]));
     }
 
     #[test]

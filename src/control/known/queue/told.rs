@@ -69,13 +69,13 @@ impl News {
     ) -> Result<Self, database::Error> {
         let placed: Vec<JobId> = placed(&jobs).collect();
         let attempts = database::attempts::of_jobs(shared.database.read(), &placed).await?;
-        let mut gave_way = runs::gave_way(&attempts, now());
+        let mut gave_way = runs::gave_way(&attempts);
         let again: Vec<JobId> = waits_again(&jobs).collect();
         if !again.is_empty() {
             // What cannot be read of what is over holds nobody up.
             let reader = shared.database.read();
             let over = database::attempts::readable_of_jobs(reader, &again).await?;
-            gave_way.extend(runs::gave_way(&over, now()));
+            gave_way.extend(runs::gave_way(&over));
         }
         // By number, so that of a job's attempts the last one stays.
         let attempts = attempts.into_iter().map(|attempt| (attempt.job, attempt)).collect();
