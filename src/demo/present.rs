@@ -91,7 +91,7 @@ const WAITING: [Waits; 24] = [
     ("default", "demo-jun", 10, 0, 1, 2, "oppo", Some("2h"), 2),
     ("default", "demo-kim", 8, 0, 2, 1, "test", None, 2),
     ("vision", "demo-gus", 4, 1, 1, 8, "test", None, 3),
-    ("vision", "demo-ada", 3, 1, 2, 8, "prod", Some("2d"), 1),
+    ("vision", "demo-ada", 3, 1, 2, 8, "test", Some("2d"), 1),
     ("speech", "demo-lin", 7, 1, 4, 4, "test", Some("1d"), 2),
     ("speech", "demo-kim", 5, 1, 1, 8, "test", None, 2),
     ("nlp", "demo-bo", 10, 1, 1, 8, "test", Some("12h"), 2),
@@ -145,7 +145,12 @@ fn run(
     reader: &mut Reader,
 ) -> Life {
     let name = format!("{}-run-{:02}", KINDS[kind].0, number + 1);
-    let priority = if borrowed { "oppo" } else { "test" };
+    // Production outranks what is for tests: what waits as such waits for its like.
+    let priority = match borrowed {
+        true => "oppo",
+        false if hours > 24 => "prod",
+        false => "test",
+    };
     let draft = Draft { user, name, kind, cluster, rack, tasks, gpu_milli, priority, limit };
     // Nobody starts at the full hour.
     let minutes = i64::try_from(number * 17 % 50).unwrap_or(0);
