@@ -67,6 +67,7 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
             .transpose()?,
         shapes: shapes(&form.shapes)?,
         borrows: form.borrows,
+        preempts: form.preempts,
         lease: number("lease", &form.lease)?,
     })
 }
@@ -255,7 +256,7 @@ mod tests {
         let groups: Vec<_> = settings.groups.iter().map(GroupName::as_str).collect();
         assert_eq!(groups, ["gpu users", "/team/vision"]);
         assert_eq!(settings.parent, Some("research".parse().unwrap()));
-        assert!(!settings.borrows, "the box is not ticked");
+        assert!(!settings.borrows && !settings.preempts, "the boxes are not ticked");
         assert_eq!(settings.lease, Some(10));
         let shapes: Vec<_> = settings.shapes.iter().map(|s| (s.gpus, s.count)).collect();
         assert_eq!(shapes, [(8, 2), (4, 1)]);

@@ -364,6 +364,7 @@ pub(crate) struct Admin {
     pub(crate) shapes: Word,
     pub(crate) shapes_hint: Word,
     pub(crate) borrows: Word,
+    pub(crate) preempts: Word,
     pub(crate) lease: Word,
     pub(crate) lease_hint: Word,
     pub(crate) users_hint: Word,

@@ -197,6 +197,10 @@ pub struct VirtualClusterSettings {
     /// Whether its jobs may run on what others do not use, until those want it back.
     #[serde(default = "yes")]
     pub borrows: bool,
+    /// Whether its jobs of a higher class take the places of those of a lower one; else these run on,
+    /// and at most give up their right to its share.
+    #[serde(default = "yes")]
+    pub preempts: bool,
     /// For how many minutes its tasks run on without a word from the server, after which their jobs start
     /// elsewhere; `None`: for ever, and what is on a silent node waits for it, or for an administrator.
     #[serde(default)]
@@ -204,7 +208,7 @@ pub struct VirtualClusterSettings {
 }
 
 impl VirtualClusterSettings {
-    /// One that is guaranteed nothing, borrows, has no lease and is for everybody.
+    /// One that is guaranteed nothing, borrows and preempts, has no lease and is for everybody.
     #[must_use]
     pub fn new(name: VirtualClusterName) -> Self {
         let share = Share::default();
@@ -216,6 +220,7 @@ impl VirtualClusterSettings {
             parent: None,
             shapes: Vec::new(),
             borrows: true,
+            preempts: true,
             lease: None,
         }
     }

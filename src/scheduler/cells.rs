@@ -46,6 +46,8 @@ pub(crate) struct Cells {
     owners: Vec<usize>,
     /// By virtual cluster: whether its work may run on what others do not use.
     pub(crate) borrows: Vec<bool>,
+    /// By virtual cluster: whether its higher classes take the places of its lower ones.
+    pub(crate) preempts: Vec<bool>,
     /// The account of what is guaranteed to nobody.
     pub(crate) commons: usize,
     /// The chain of those who have nothing else.
@@ -164,10 +166,18 @@ impl Cells {
     pub(crate) fn new(clusters: &[VirtualCluster], kinds: &mut [Kind], names: &Names) -> Self {
         let commons = clusters.len();
         let borrows = clusters.iter().map(|cluster| cluster.borrows).collect();
+        let preempts = clusters.iter().map(|cluster| cluster.preempts).collect();
         let chains = chains(clusters, names);
         let owners = owners(clusters, names);
-        let mut cells =
-            Self { pools: Vec::new(), chains, owners, borrows, commons, everybody: vec![commons] };
+        let mut cells = Self {
+            pools: Vec::new(),
+            chains,
+            owners,
+            borrows,
+            preempts,
+            commons,
+            everybody: vec![commons],
+        };
         let mut keys = Vec::new();
         for kind in kinds.iter_mut() {
             let all: Vec<_> = kind.types.clone();

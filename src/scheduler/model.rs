@@ -49,6 +49,8 @@ pub struct VirtualCluster {
     pub shapes: Vec<Shape>,
     /// Whether its jobs may run on what others do not use, until those want it back.
     pub borrows: bool,
+    /// Whether its jobs of a higher class take the places of those of a lower one.
+    pub preempts: bool,
 }
 
 impl From<&VirtualClusterSettings> for VirtualCluster {
@@ -59,6 +61,7 @@ impl From<&VirtualClusterSettings> for VirtualCluster {
             share: settings.share.clone(),
             shapes: settings.shapes.clone(),
             borrows: settings.borrows,
+            preempts: settings.preempts,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Priorities inside a virtual cluster: its share is the higher classes', whoever came first. Who gives
 //! up his right for them goes on where he is while there is room for them elsewhere: then he borrows.
 
+use std::collections::BTreeSet;
+
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
@@ -32,7 +34,8 @@ impl State {
         now: Timestamp,
     ) -> Option<Outranked> {
         let lower = self.cluster.outranked(wanted.1, turn, now);
-        if lower.is_empty() {
+        let (borrows, preempts) = self.cluster.stays_or_leaves(wanted.1.cluster);
+        if lower.is_empty() || !borrows && !preempts {
             return None;
         }
         let gpus = wanted.1.gpu_milli();
@@ -42,6 +45,7 @@ impl State {
         });
         let mut found = match idle {
             Some(found) => found,
+            None if !preempts => return None,
             None => self.with_the_rights_of(&lower, gpus, |state| {
                 state.cleared_cells(wanted, accounts, turn, now)
             })?,
@@ -82,9 +86,7 @@ impl State {
     /// first. Those who stay without it and may not borrow leave.
     fn leave_rights(&mut self, found: &mut Outranked) {
         for (job, had) in found.had.iter().rev() {
-            let may_borrow =
-                had.cluster.and_then(|cluster| self.cluster.cells.borrows.get(cluster));
-            let may_borrow = may_borrow.is_none_or(|borrows| *borrows);
+            let (may_borrow, _) = self.cluster.stays_or_leaves(had.cluster);
             if self.cluster.tenants.contains_key(job)
                 && !self.promote_one(*job)
                 && !may_borrow
@@ -106,7 +108,7 @@ impl State {
 impl Cluster {
     /// Those of a class's virtual cluster who run by right and are of a lower class than a turn, whom
     /// it costs least to send away first.
-    pub(crate) fn outranked(&self, class: &Class, turn: Turn, now: Timestamp) -> Vec<JobId> {
+    fn outranked(&self, class: &Class, turn: Turn, now: Timestamp) -> Vec<JobId> {
         let lower = self.ranks.outranked(class.cluster, turn);
         let lower = lower.filter_map(|job| Some((self.tenants.get(&job)?, job)));
         let own = lower.filter(|(tenant, _)| tenant.name == class.of.virtual_cluster);
@@ -114,6 +116,21 @@ impl Cluster {
             own.map(|(tenant, job)| (tenant.cost(now), job)).collect();
         own.sort_unstable();
         own.into_iter().map(|(_, job)| job).collect()
+    }
+
+    /// Those of them who leave as soon as somebody with such a turn needs their places.
+    pub(crate) fn leave_for(&self, class: &Class, turn: Turn, now: Timestamp) -> BTreeSet<JobId> {
+        match self.stays_or_leaves(class.cluster) {
+            (_, true) => self.outranked(class, turn, now).into_iter().collect(),
+            (_, false) => BTreeSet::new(),
+        }
+    }
+
+    /// Whether work of a virtual cluster may go on on what is lent when it is outranked, and whether it
+    /// may have to leave.
+    fn stays_or_leaves(&self, cluster: Option<usize>) -> (bool, bool) {
+        let is = |set: &[bool]| cluster.and_then(|at| set.get(at)).is_none_or(|is| *is);
+        (is(&self.cells.borrows), is(&self.cells.preempts))
     }
 
     /// A job goes on where it is, on what is lent. What it had.
@@ -139,7 +156,7 @@ impl Cluster {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
 
     use proptest::prelude::*;
     use protocol::wait::WaitReason;
@@ -239,6 +256,25 @@ mod tests {
         story.snapshot.virtual_clusters[0].borrows = false;
         let mut state = State::of(&story.waits(production(1, 8)).snapshot);
         assert_eq!(victims(&mut state), [(9, 1, true)]);
+    }
+
+    #[test]
+    fn where_nobody_preempts_the_right_is_taken_but_no_place() {
+        let calm = |mut story: Story| {
+            story.snapshot.virtual_clusters[0].preempts = false;
+            State::of(&story.waits(production(1, 8)).snapshot)
+        };
+        let mut full = calm(lent_nothing());
+        assert_eq!(victims(&mut full), []);
+        assert!(matches!(full.waiting(NOW)[&JobId(1)].reason, WaitReason::QuotaVc { .. }));
+        let mut lent = calm(full_of_test_work());
+        assert_eq!(places(&lent.pass(NOW).placements[0]), "b:0,1,2,3,4,5,6,7");
+        assert_eq!(lent.standing(JobId(9)), Some(Standing::Borrowed));
+        let mut neither = full_of_test_work();
+        let vision = &mut neither.snapshot.virtual_clusters[0];
+        (vision.borrows, vision.preempts) = (false, false);
+        let mut neither = State::of(&neither.waits(production(1, 8)).snapshot);
+        assert_eq!(neither.pass(NOW), crate::Pass::default());
     }
 
     #[test]

@@ -53,8 +53,7 @@ pub(crate) fn reserve(
     now: Timestamp,
 ) -> Option<Hold> {
     let last = last.filter(|last| last.job == job);
-    let lower: BTreeSet<JobId> =
-        cluster.outranked(class, claimant.turn(), now).into_iter().collect();
+    let lower = cluster.leave_for(class, claimant.turn(), now);
     let among = |cluster: &mut Cluster, only: Option<&BTreeSet<JobId>>| {
         let ends = match only {
             Some(only) => ends_of(cluster, (claimant, &lower), only, now),

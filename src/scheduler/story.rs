@@ -149,6 +149,7 @@ impl Story {
             share: Share { cpus, memory_mb: None, gpus },
             shapes: Vec::new(),
             borrows: true,
+            preempts: true,
         });
         self
     }

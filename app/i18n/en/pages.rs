@@ -464,6 +464,7 @@ pub(super) const ADMIN: Admin = Admin {
     shapes: "Groups of GPUs",
     shapes_hint: "Guaranteed besides, each group on one node: A100 8x2, V100 4x1.",
     borrows: "Borrows what others leave idle",
+    preempts: "Jobs of a higher class (prod before test) take the places of lower ones",
     lease: "Lease in minutes",
     lease_hint: "A task that hears nothing from the server for so long is ended on its node, and its job starts elsewhere. Left empty: it runs on, and waits for its node.",
     users_hint: "User names, separated by spaces. Empty: everybody.",

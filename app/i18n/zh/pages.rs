@@ -449,6 +449,7 @@ pub(super) const ADMIN: Admin = Admin {
     shapes: "GPU 组",
     shapes_hint: "额外保障，每组在同一节点上：A100 8x2, V100 4x1。",
     borrows: "借用他人空闲的资源",
+    preempts: "高优先级类别（如 prod 高于 test）的作业可抢占低类别作业的位置",
     lease: "租约（分钟）",
     lease_hint: "任务与服务器失去联系达到该时长后，会在其节点上结束，作业改在其他节点重新开始。留空：任务继续运行，等待节点恢复。",
     users_hint: "用户名，以空格分隔。留空：所有人。",

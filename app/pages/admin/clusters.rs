@@ -243,10 +243,11 @@ fn SaveForm(
     .into_any()
 }
 
-/// What it is guaranteed, of whose share that is a part, and whether it borrows.
+/// What it is guaranteed, of whose share that is a part, whether it borrows, and what its classes mean.
 #[component]
 fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> impl IntoView {
     let borrows = edited.as_ref().is_none_or(|settings| settings.borrows);
+    let preempts = edited.as_ref().is_none_or(|settings| settings.preempts);
     let lease = edited.as_ref().and_then(|settings| settings.lease).map(u64::from);
     let shapes = edited.as_ref().map(|settings| shapes_text(&settings.shapes)).unwrap_or_default();
     let parent = edited.as_ref().and_then(|settings| settings.parent.as_ref());
@@ -281,6 +282,10 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
         <label class="check">
             <input type="checkbox" name="cluster[borrows]" value="true" checked=borrows/>
             {tr(|t| t.admin.borrows)}
+        </label>
+        <label class="check">
+            <input type="checkbox" name="cluster[preempts]" value="true" checked=preempts/>
+            {tr(|t| t.admin.preempts)}
         </label>
         <Field
             name="cluster[lease]"

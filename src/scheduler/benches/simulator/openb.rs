@@ -54,6 +54,7 @@ impl Workload {
             share: Share { gpus, ..Share::default() },
             shapes: Vec::new(),
             borrows: true,
+            preempts: true,
         }
     }
 }

@@ -159,6 +159,7 @@ impl<'a> Simulation<'a> {
             },
             shapes: Vec::new(),
             borrows: true,
+            preempts: true,
         };
         Self {
             jobs,

@@ -60,6 +60,7 @@ fn clusters(nodes: u32) -> Vec<VirtualCluster> {
         share: Share { gpus: BTreeMap::from([(gpu_type(), share)]), ..Share::default() },
         shapes: Vec::new(),
         borrows: true,
+        preempts: true,
     };
     (0..CLUSTERS).map(cluster).collect()
 }

@@ -39,6 +39,7 @@ pub(crate) struct VirtualClusterWire {
     parent: Option<VirtualClusterName>,
     shapes: Vec<Shape>,
     borrows: bool,
+    preempts: bool,
     /// In minutes.
     lease: Option<u32>,
     resources_borrowed: ResourcesWire,
@@ -121,6 +122,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         parent: view.settings.parent.clone(),
         shapes: view.settings.shapes.clone(),
         borrows: view.settings.borrows,
+        preempts: view.settings.preempts,
         lease: view.settings.lease,
         resources_borrowed: (&view.borrowed).into(),
         free: view.free.clone(),

@@ -66,15 +66,25 @@ pub(crate) struct Settings {
     #[serde(default)]
     shapes: Vec<Shape>,
     borrows: Option<bool>,
+    preempts: Option<bool>,
     #[serde(default)]
     lease: Option<u32>,
 }
 
 impl Settings {
     fn of(self, name: VirtualClusterName) -> VirtualClusterSettings {
-        let Self { share, users, groups, parent, shapes, borrows, lease } = self;
-        let borrows = borrows.unwrap_or(true);
-        VirtualClusterSettings { name, share, users, groups, parent, shapes, borrows, lease }
+        let Self { share, users, groups, parent, shapes, borrows, preempts, lease } = self;
+        VirtualClusterSettings {
+            name,
+            share,
+            users,
+            groups,
+            parent,
+            shapes,
+            borrows: borrows.unwrap_or(true),
+            preempts: preempts.unwrap_or(true),
+            lease,
+        }
     }
 }
 

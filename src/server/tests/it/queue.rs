@@ -125,7 +125,9 @@ async fn a_part_of_a_share_is_set_and_shown() {
     let share = json!({ "share": { "gpus": { "A100": 8 } } });
     assert_eq!(put(lab.into(), share).await.status, 202);
     let shapes = json!([{ "type": "A100", "gpus": 4, "count": 2 }]);
-    let part = json!({ "parent": "lab", "shapes": shapes, "borrows": false, "lease": 10 });
+    let part = json!({
+        "parent": "lab", "shapes": shapes, "borrows": false, "preempts": false, "lease": 10
+    });
     let too_much = json!({ "parent": "lab", "share": { "gpus": { "A100": 9 } } });
     let stranger = json!({ "parent": "none" });
     for dry_run in ["?dryRun", ""] {
@@ -140,7 +142,7 @@ async fn a_part_of_a_share_is_set_and_shown() {
         assert_eq!(put(format!("{one}{dry_run}"), part.clone()).await.status, done);
     }
     let shown = send(&hall, "alice", "GET", one, Value::Null).await.json();
-    for key in ["parent", "shapes", "borrows", "lease"] {
+    for key in ["parent", "shapes", "borrows", "preempts", "lease"] {
         assert_eq!(shown[key], part[key]);
     }
     let smaller = json!({ "share": { "gpus": { "A100": 4 } } });
