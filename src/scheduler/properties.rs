@@ -205,6 +205,12 @@ pub(crate) fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
             stopping: false,
         });
     }
+    // Who ran already may have got or lost his right by it.
+    let mut state = State::of(snapshot);
+    state.pass(NOW);
+    for running in &mut next.running {
+        running.standing = state.standing(running.job).unwrap_or(running.standing);
+    }
     next
 }
 

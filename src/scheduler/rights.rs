@@ -60,10 +60,13 @@ impl State {
     /// Those ahead of a job in its virtual cluster who borrow and to whom its right is worth as much.
     fn borrow_ahead_of(&self, (job, class): (JobId, &Class)) -> Vec<JobId> {
         let (turn, gpu_milli) = (self.turn(job, class), class.gpu_milli());
+        let asks = class.roles.iter().any(|role| role.ask.gpus > 0);
         let held = |claim: &Claim| claim.node.is_some_and(|n| self.cluster.held.contains(&n));
         let worth = |tenant: &Tenant| {
+            let has = tenant.claims.iter().any(|claim| claim.gpus != 0);
             let as_much = tenant.gpu_milli() >= gpu_milli || tenant.turn.outranks(&turn);
             as_much
+                && has == asks
                 && tenant.name == class.of.virtual_cluster
                 && !tenant.is_opportunistic()
                 && !tenant.stopping

@@ -1,4 +1,4 @@
-//! Idle shares are lent, and taken back.
+//! Idle shares are lent, and taken back; a share is its higher classes'.
 
 use protocol::cluster::{Share, VirtualClusterSettings};
 use protocol::exit::Cause;
@@ -55,5 +55,30 @@ async fn borrowed_work_gives_way_and_comes_back() {
     until_state(backend, "owns-too", State::Running).await;
     let gave = until_state(backend, "borrows", State::Waiting).await;
     assert_eq!(gave.attempts.len(), 2);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_higher_class_takes_the_place_of_a_lower_one_of_its_virtual_cluster() {
+    let house = House::new(1);
+    let options = control::Options {
+        virtual_clusters: vec![vision()],
+        ..house.options(house.database().await)
+    };
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    let within = r#""virtualCluster": "vision","#;
+    submit(backend, job("tries", 1, 8, "sleep 1000", within)).await;
+    until_state(backend, "tries", State::Running).await;
+    let production = r#""extras": {"hivedScheduler": {"jobPriorityClass": "prod"}},"#;
+    let production = format!("{within} {production}");
+    submit(backend, job("serves", 1, 8, "sleep 1000", &production)).await;
+    until_state(backend, "serves", State::Running).await;
+    let gave = until_state(backend, "tries", State::Waiting).await;
+    let ended = gave.attempts.first().unwrap();
+    assert_eq!(ended.exit.as_ref().unwrap().cause, Cause::Preempted);
+    let events = backend.jobs.events(&admin(), &gave.summary.key).await.unwrap();
+    let told = events.iter().find(|event| event.kind == "preempted").unwrap();
+    assert!(told.message.contains("serves, which is of a higher class"), "{told:?}");
     control.shutdown().await;
 }
