@@ -1,10 +1,12 @@
 //! Guarantees, lending and taking back, told by example.
 
+use proptest::prelude::*;
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 use protocol::wait::WaitReason;
 
 use crate::effect::{Change, Effect};
+use crate::events::cases;
 use crate::model::{Answer, Expected, Ground, Shape, Standing};
 use crate::story::{NOW, Story, cluster, gpu_type, job, node_name, places};
 use crate::{State, dry_run};
@@ -369,43 +371,58 @@ fn borrowed_work_of_ones_own_line_gives_way_only_to_what_is_ahead_of_it() {
     assert_eq!(earlier.preemptions[0].job, JobId(9));
 }
 
-/// How often, in so many minutes, one job of *vision* borrows and gives way to *speech*, which takes its
-/// share back for one minute of two.
-fn gave_way_in(minutes: i64) -> u32 {
+/// How often, and in how many minutes, one job of *vision* gives way to *speech*, which leaves its share
+/// idle for so many minutes and then wants it for so many, again and again.
+fn gave_way(bursts: impl IntoIterator<Item = (i64, i64)>) -> (u32, i64) {
     let full = two_halves().running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)]);
     let mut state = State::of(&full.snapshot);
     let mut lent = job(1).within("vision").gpus(8, &[]).request;
     state.submit(&lent);
-    let mut runs = state.pass(NOW).placements.len() == 1;
-    assert!(runs, "it borrows at once");
-    for minute in 1..=minutes {
-        let now = NOW.plus_millis(minute * 60_000);
-        if minute % 2 == 0 {
-            state.ended(JobId(1_000 + minute - 1));
-        } else {
-            state.submit(&job(1_000 + minute).within("speech").gpus(8, &[]).request);
+    let at = |minute: i64| NOW.plus_millis(minute * 60_000);
+    let mut minutes = 0;
+    for (number, (idle, busy)) in (1_000..).zip(bursts) {
+        for _ in 0..idle {
+            minutes += 1;
+            state.pass(at(minutes));
         }
-        let pass = state.pass(now);
-        assert!(pass.preemptions.iter().all(|preemption| preemption.job == lent.job));
-        runs |= pass.placements.iter().any(|placement| placement.job == lent.job);
-        if !pass.preemptions.is_empty() {
-            assert!(std::mem::take(&mut runs), "it runs when it is told to leave");
-            lent.gave_way = lent.gave_way.again(now);
+        state.submit(&job(number).within("speech").gpus(8, &[]).request);
+        let mut pass = state.pass(at(minutes));
+        if let [preemption] = pass.preemptions.as_slice() {
+            assert_eq!(preemption.job, lent.job);
+            lent.gave_way = lent.gave_way.again(at(minutes));
             state.ended(lent.job);
             state.submit(&lent);
-            let started = state.pass(now).placements;
-            assert_eq!(started.len(), 1, "the share is there at once for whom it belongs to");
+            pass = state.pass(at(minutes));
         }
+        let started: Vec<_> = pass.placements.iter().map(|placement| placement.job.0).collect();
+        assert_eq!(started, [number], "its share is there at once");
+        minutes += busy;
+        state.ended(JobId(number));
     }
-    lent.gave_way.times
+    state.ended(JobId(9));
+    state.pass(at(minutes));
+    assert_eq!(state.standing(lent.job), Some(Standing::Guaranteed), "its own share is, too");
+    (lent.gave_way.times, minutes)
 }
 
 #[test]
 fn who_takes_his_share_back_again_and_again_drives_nobody_away_each_time() {
-    assert_eq!(gave_way_in(1), 1);
-    let six_hours = gave_way_in(360);
-    assert!((3..=7).contains(&six_hours), "{six_hours} times of 180");
-    assert!(gave_way_in(24 * 60) <= 9);
+    let in_bursts = |count: usize| gave_way(std::iter::repeat_n((1, 1), count)).0;
+    assert_eq!([1, 2, 180, 720].map(in_bursts), [1, 2, 7, 9]);
+}
+
+proptest! {
+    #![proptest_config(cases(100))]
+
+    /// Each time after the second takes twice as long to come as the one before.
+    #[test]
+    fn whatever_the_bursts_a_job_gives_way_ever_more_rarely(
+        bursts in prop::collection::vec((1..60_i64, 1..60_i64), 1..30),
+    ) {
+        let (times, minutes) = gave_way(bursts);
+        let most = 2.0 + (minutes as f64 / 10.0 + 1.0).log2();
+        prop_assert!(f64::from(times) <= most, "{times} times in {minutes} minutes");
+    }
 }
 
 #[test]

@@ -243,7 +243,8 @@ fn SaveForm(
     .into_any()
 }
 
-/// What it is guaranteed, of whose share that is a part, whether it borrows, and what its classes mean.
+/// What it is guaranteed, of whose share that is a part, whether it borrows, and whether its classes
+/// preempt.
 #[component]
 fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> impl IntoView {
     let borrows = edited.as_ref().is_none_or(|settings| settings.borrows);

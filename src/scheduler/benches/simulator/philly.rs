@@ -315,11 +315,7 @@ fn print(name: &str, of: &Simulation, gpus: u32) {
     let mean = |value: fn(&Fate) -> i64| {
         seconds(of.fates.iter().map(value).sum::<i64>()) / of.fates.len() as f64
     };
-    let at = |value: fn(&Fate) -> i64, percent: usize| {
-        let mut all: Vec<_> = of.fates.iter().map(value).collect();
-        all.sort_unstable();
-        all.get(all.len() * percent / 100).map_or(0.0, |value| seconds(*value))
-    };
+    let at = |value: fn(&Fate) -> i64, percent| percentile(of.fates.iter().map(value), percent);
     let say = |what: &str, value, unit| figure(&format!("{name}.{what}"), value, unit);
     say("mean_completion", mean(|fate| fate.completion), "s");
     say("mean_queue", mean(|fate| fate.queued), "s");
@@ -328,9 +324,18 @@ fn print(name: &str, of: &Simulation, gpus: u32) {
     say("p99_completion", at(|fate| fate.completion, 99), "s");
     say("p99_queue", at(|fate| fate.queued, 99), "s");
     say("preemptions", f64::from(of.fates.iter().map(|fate| fate.preempted).sum::<u32>()), "jobs");
+    let most = of.fates.iter().map(|fate| fate.preempted).max().unwrap_or(0);
+    say("preemptions_of_one", most.into(), "times");
     let busy = of.work as f64 / (f64::from(gpus) * of.last as f64);
     say("utilisation", busy * 100.0, "%");
     say("lost_work", of.lost as f64 * 100.0 / of.work as f64, "%");
+}
+
+/// What so many of a hundred are below, in seconds.
+fn percentile(millis: impl Iterator<Item = i64>, percent: usize) -> f64 {
+    let mut all: Vec<_> = millis.collect();
+    all.sort_unstable();
+    all.get(all.len() * percent / 100).map_or(0.0, |millis| *millis as f64 / 1000.0)
 }
 
 /// For each virtual cluster: its mean delay, less that with its own nodes for itself under the same
@@ -347,9 +352,12 @@ fn loss(
         let alone = BTreeMap::from([(cluster.clone(), *nodes)]);
         let private = Simulation::new(&own, &alone).run();
         let mean = |sum: i64| sum as f64 / own.len() as f64 / 1000.0;
-        let private = mean(private.fates.iter().map(|fate| fate.queued).sum());
         let of = jobs.iter().zip(shared).filter(|(job, _)| job.cluster == *cluster);
-        let shared = mean(of.map(|(_, fate)| fate.queued).sum());
+        let queued = || of.clone().map(|(_, fate)| fate.queued);
+        let own_queued = || private.fates.iter().map(|fate| fate.queued);
+        let p99 = percentile(queued(), 99) - percentile(own_queued(), 99);
+        figure(&format!("{name}.sharing_loss_p99.{cluster}"), p99, "s");
+        let (shared, private) = (mean(queued().sum()), mean(own_queued().sum()));
         figure(&format!("{name}.private_queue.{cluster}"), private, "s");
         figure(&format!("{name}.sharing_loss.{cluster}"), shared - private, "s");
         most = most.max(shared - private);
