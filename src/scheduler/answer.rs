@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use protocol::ids::{JobId, VirtualClusterName};
+use protocol::spec::Priority;
 use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
 
@@ -46,11 +47,12 @@ impl State {
         (u32::try_from(count).unwrap_or(u32::MAX), first)
     }
 
-    /// Why all that wait do, and their places. Jobs of a class have the same reason.
+    /// Why all that wait do, and their places. Jobs that ask for the same, with priorities of one class,
+    /// have the same reason.
     pub fn waiting(&mut self, now: Timestamp) -> BTreeMap<JobId, Waiting> {
         let mut all = BTreeMap::new();
         let mut positions: HashMap<VirtualClusterName, u32> = HashMap::new();
-        let mut reasons: HashMap<usize, WaitReason> = HashMap::new();
+        let mut reasons: HashMap<(usize, Priority), WaitReason> = HashMap::new();
         let balance = self.balance(None);
         let behind = |line: &Line| self.cluster.behind(&line.class.of, &balance);
         let pending = self.pending.values().map(|pending| pending.waiter);
@@ -68,11 +70,11 @@ impl State {
                 all.insert(key.job, Waiting { reason, position, expected_start });
                 continue;
             }
-            let like = self.queue.lines[&line].like;
+            let like = (self.queue.lines[&line].like, key.turn.priority.0.class());
             let reason = match reasons.get(&like) {
                 Some(WaitReason::Behind { .. }) => WaitReason::Behind { ahead: position - 1 },
                 Some(known) => known.clone(),
-                None => self.reason((key.job, &class), position - 1),
+                None => self.reason((key.job, &class), position - 1, now),
             };
             reasons.insert(like, reason.clone());
             let expected_start = self.hold_of(key.job).map(|hold| hold.reservation.start);
@@ -108,13 +110,16 @@ impl State {
     }
 
     /// Why a job that a pass did not start waits.
-    fn reason(&mut self, (job, class): (JobId, &Class), ahead: u32) -> WaitReason {
+    fn reason(&mut self, (job, class): (JobId, &Class), ahead: u32, now: Timestamp) -> WaitReason {
         if let Some(reason) = never(&self.cluster, class) {
             return reason;
         }
         let accounts = self.cluster.accounts(class.cluster).to_vec();
         let failure = match self.without_holds((job, class), &accounts) {
             Ok(()) => return WaitReason::Behind { ahead: ahead.max(1) },
+            Err(_) if ahead > 0 && self.would_outrank((job, class), &accounts, now) => {
+                return WaitReason::Behind { ahead };
+            }
             Err(failure) => failure,
         };
         // The share to name is the first that would do, were it not used up.
@@ -129,6 +134,28 @@ impl State {
             Some(lack) => explain::quota(&self.cluster, class, lack),
             None => explain::no_room(&self.cluster, class, failure),
         }
+    }
+
+    /// Whether the job would have places that work of a lower class has, if nothing were promised to
+    /// others.
+    fn would_outrank(
+        &mut self,
+        wanted: (JobId, &Class),
+        accounts: &[usize],
+        now: Timestamp,
+    ) -> bool {
+        let turn = self.turn(wanted.0, wanted.1);
+        let nobody = self.cluster.ranks.outranked(wanted.1.cluster, turn).next().is_none();
+        if nobody || wanted.1.opportunistic {
+            return false;
+        }
+        let holds = std::mem::take(&mut self.holds);
+        holds.values().for_each(|hold| release(&mut self.cluster, hold));
+        let found = self.outrank(wanted, accounts, turn, now);
+        let outranks = found.map(|found| self.undo_outranking(found)).is_some();
+        holds.values().for_each(|hold| keep(&mut self.cluster, hold));
+        self.holds = holds;
+        outranks
     }
 
     /// How far the job would come if nothing were kept for others.
@@ -197,7 +224,7 @@ impl State {
         let (ahead, first) = self.ahead(key, &class.of);
         let position = ahead.saturating_add(1);
         let rests = self.rests(wanted, now);
-        let reason = rests.unwrap_or_else(|| self.reason(wanted, ahead));
+        let reason = rests.unwrap_or_else(|| self.reason(wanted, ahead, now));
         let expected = self.expected(wanted, ahead, now);
         let expected_start = expected.map(|expected| expected.earliest);
         Explanation {

@@ -33,7 +33,11 @@ impl State {
         turn: Turn,
         now: Timestamp,
     ) -> Option<Outranked> {
-        let lower = self.cluster.outranked(wanted.1, turn, now);
+        let mut lower = self.cluster.outranked(wanted.1, turn, now);
+        if !lower.is_empty() {
+            let awaited = self.awaited_by_others(wanted, turn);
+            lower.retain(|job| !awaited.contains(job));
+        }
         let (borrows, preempts) = self.cluster.stays_or_leaves(wanted.1.cluster);
         if lower.is_empty() || !borrows && !preempts {
             return None;
@@ -52,6 +56,20 @@ impl State {
         };
         self.leave_rights(&mut found);
         Some(found)
+    }
+
+    /// Whose end somebody waits for who was promised what they have, unless he is outranked as well.
+    fn awaited_by_others(&self, (job, class): (JobId, &Class), turn: Turn) -> BTreeSet<JobId> {
+        let outranked = |other: JobId| {
+            let waiter = self.queue.jobs.get(&other);
+            waiter.is_some_and(|waiter| {
+                let of = &self.queue.lines[&waiter.class].class.of;
+                of.virtual_cluster == class.of.virtual_cluster && turn.outranks(&waiter.turn)
+            })
+        };
+        let kept = self.holds.values().map(|hold| &hold.reservation);
+        let others = kept.filter(|kept| kept.job != job && !outranked(kept.job));
+        others.flat_map(|kept| kept.awaits.iter().copied()).collect()
     }
 
     /// Takes their rights from the first of these, then from more of them, until something is found;
@@ -285,6 +303,27 @@ mod tests {
         assert_eq!(victims(&mut state), []);
         state.submit(&production(4, 8).request);
         assert_eq!(victims(&mut state), [(9, 4, true)]);
+    }
+
+    #[test]
+    fn what_was_promised_to_who_is_ahead_is_not_taken_from_him() {
+        let nodes = ["a", "b", "c"];
+        let story = nodes.iter().fold(cluster(), |story, name| story.node(name).gpus(8, "A100"));
+        let story = story.share("vision", &[("A100", 24)], None);
+        let story = story.running(7, "vision", &[("a", ALL, 8)]).ranked(100);
+        let story = story.running(8, "vision", &[("b", ALL, 8)]);
+        let story = story.running(9, "vision", &[("c", ALL, 8)]);
+        let story = story.waits(production(10, 8).tasks(3)).waits(production(11, 8));
+        let mut state = State::of(&story.snapshot);
+        assert_eq!(victims(&mut state), [], "job 10 would start later");
+        let waiting = state.waiting(NOW);
+        assert_eq!(waiting[&JobId(11)].reason, WaitReason::Behind { ahead: 1 });
+        let reason = state.explain(JobId(11), NOW).unwrap().waiting.reason;
+        assert_eq!(reason, WaitReason::Behind { ahead: 1 });
+        state.ended(JobId(7));
+        let mut leave = victims(&mut state);
+        leave.sort_unstable();
+        assert_eq!(leave, [(8, 10, true), (9, 10, true)]);
     }
 
     #[test]
