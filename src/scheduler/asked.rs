@@ -152,7 +152,7 @@ impl State {
                 });
             }
         }
-        if !self.cluster.may_borrow(class) {
+        if !self.cluster.may_borrow(class) || request.gave_way.rests_until(now).is_some() {
             return None;
         }
         match place(&mut self.cluster, wanted, Look::Lend) {

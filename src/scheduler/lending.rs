@@ -436,6 +436,7 @@ fn who_gave_way_says_so_and_starts_on_his_own_share_at_once() {
     let said = WaitReason::GaveWay { times: 2, until };
     assert_eq!(state.waiting(NOW)[&JobId(1)].reason, said);
     assert_eq!(state.explain(JobId(1), NOW).unwrap().waiting.reason, said);
+    assert_eq!(state.starts_now(&story.snapshot.waiting[0], NOW), None);
     let mut anew = State::of(&story.snapshot);
     assert_eq!(anew.pass(until).placements[0].standing, Standing::Borrowed);
     state.ended(JobId(9));
