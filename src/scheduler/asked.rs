@@ -152,7 +152,8 @@ impl State {
                 });
             }
         }
-        if !self.cluster.may_borrow(class) || request.gave_way.rests_until(now).is_some() {
+        let rests = request.gave_way.rests_until(now, request.runs_ms()).is_some();
+        if rests || !self.cluster.may_borrow(class) {
             return None;
         }
         match place(&mut self.cluster, wanted, Look::Lend) {

@@ -166,9 +166,13 @@ pub enum Standing {
     Borrowed,
 }
 
-/// A job that gave way twice borrows nothing for so long, and each further time for twice as long.
-const FIRST_REST_MS: i64 = 10 * 60_000;
-/// It never rests longer.
+/// A job that gave way twice borrows nothing for one part in so many of the time that it is expected to
+/// run, and after each further time for twice as long: the longer it runs the likelier it is told to leave
+/// again before it ends, and the better is its own line.
+const REST: i64 = 24;
+/// It rests so long at least.
+const SHORTEST_REST_MS: i64 = 60_000;
+/// And so long at most.
 const LONGEST_REST_MS: i64 = 86_400_000;
 
 /// How often a job gave way to others.
@@ -187,12 +191,14 @@ impl GaveWay {
         Self { times: self.times.saturating_add(1), last: at.max(self.last) }
     }
 
-    /// Until when it only starts on its virtual cluster's share; `None`: it may borrow. A moment that a
-    /// clock has been set back before holds nobody up.
+    /// Until when a job that is expected to run so long only starts on its virtual cluster's share;
+    /// `None`: it may borrow. A moment that a clock has been set back before holds nobody up.
     #[must_use]
-    pub fn rests_until(self, now: Timestamp) -> Option<Timestamp> {
+    pub fn rests_until(self, now: Timestamp, runs_ms: Option<i64>) -> Option<Timestamp> {
         let doubled = self.times.checked_sub(2)?.min(16);
-        let until = self.last.plus_millis((FIRST_REST_MS << doubled).min(LONGEST_REST_MS));
+        let runs = runs_ms.unwrap_or(LONGEST_MS).clamp(0, LONGEST_MS);
+        let first = (runs / REST).max(SHORTEST_REST_MS);
+        let until = self.last.plus_millis((first << doubled).min(LONGEST_REST_MS));
         (self.last <= now && now < until).then_some(until)
     }
 }

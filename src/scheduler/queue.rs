@@ -213,7 +213,8 @@ impl Queue {
 
     /// Until when a job that gave way borrows nothing.
     pub(crate) fn rests_until(&self, job: JobId, now: Timestamp) -> Option<Timestamp> {
-        self.jobs.get(&job)?.gave_way.rests_until(now)
+        let waiter = self.jobs.get(&job)?;
+        waiter.gave_way.rests_until(now, waiter.runs_ms())
     }
 
     /// When the next moment comes for which somebody waits.
