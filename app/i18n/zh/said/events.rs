@@ -28,6 +28,10 @@ pub(super) const EVENTS: &[Saying] = &[
         "gives way to {}, whose virtual cluster {} is guaranteed its place",
         "让位于 {0}：这些资源属于虚拟集群 {1} 的保障配额",
     ),
+    (
+        "gives way to {}, which is of a higher class in virtual cluster {}",
+        "让位于 {0}：该作业在虚拟集群 {1} 中的优先级类别更高",
+    ),
     ("gives way to {}", "让位于 {0}"),
     ("leaves {}, which is being emptied", "离开正在清空的节点 {0}"),
     (
