@@ -100,8 +100,9 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     /// A cluster in which nothing runs.
-    pub(crate) fn new(nodes: &[Node], clusters: &[VirtualCluster], mix: Mix) -> Self {
+    pub(crate) fn new(nodes: &[Node], clusters: &[VirtualCluster], mut mix: Mix) -> Self {
         let names = Names::new(nodes, clusters);
+        mix.renumber(&names.types);
         let (ports, of_nodes) = Ports::new(nodes.iter().map(|n| (n.address.as_str(), n.ports)));
         let (mut kinds, mut alike): (Vec<Kind>, Vec<i64>) = (Vec::new(), Vec::new());
         let mut numbered: HashMap<Kind, usize> = HashMap::new();
@@ -169,7 +170,13 @@ impl Cluster {
     }
 
     fn learn(&mut self) {
-        self.mix.learn(&self.guess);
+        let mut supply = vec![0; self.names.types.len()];
+        for (kind, count) in self.kinds.iter().zip(&self.alike) {
+            for (number, bits) in &kind.types {
+                supply[usize::from(*number)] += count * i64::from(bits.count_ones());
+            }
+        }
+        self.mix.learn(&self.guess, &supply);
         let masks: BTreeSet<Bits> = self.kinds.iter().map(Kind::type_mask).collect();
         for types in masks {
             self.mix.losses.prepare(types);

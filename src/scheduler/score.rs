@@ -47,7 +47,7 @@ pub(crate) struct Score {
     breaks: u32,
     /// A task's GPUs are not of one group.
     apart: bool,
-    /// What the node's free GPUs lose by it.
+    /// What the node's free GPUs lose by it, and the price of those that are taken.
     loss: i64,
     gpus_left: i64,
     cpus_left: i64,
@@ -201,7 +201,8 @@ impl Measure<'_> {
         best.map(|(tasks, _, number)| (Some(number), tasks))
     }
 
-    /// What the node's free GPUs lose by `tasks` tasks, and what is left of them.
+    /// What the node's free GPUs lose by `tasks` tasks, with the price of what these take, and what is
+    /// left of them.
     fn loss(
         &self,
         state: &NodeState,
@@ -224,7 +225,8 @@ impl Measure<'_> {
             let whole_taken = u32::try_from(taken.unsigned_abs() / 1000).unwrap_or(0);
             self.value(state, left, whole.saturating_sub(whole_taken), None)
         };
-        (after - before, state.gpu_milli() - taken)
+        let price = self.losses.price(gpu_type).saturating_mul(taken);
+        ((after - before).saturating_add(price), state.gpu_milli() - taken)
     }
 
     /// Which GPU a task that takes a part of one gets, and the node's loss with that.
