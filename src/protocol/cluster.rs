@@ -56,6 +56,10 @@ pub struct NodeSettings {
     pub metrics: Option<String>,
 }
 
+/// Labels that say where a node is, the widest place first. Nodes whose label has the same value are in
+/// the same place; the tasks of a job go to as narrow a place as holds them all.
+pub const LEVELS: [&str; 4] = ["site", "row", "rack", "switch"];
+
 /// Which network a node's tasks have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -12,8 +12,8 @@ use crate::claimant::{Peers, peers};
 use crate::gpus::{Bits, positions};
 use crate::index::{Index, Quick};
 use crate::life::Life;
-use crate::mix::Mix;
-use crate::model::{Demand, Node, Request, Running, Standing, VirtualCluster, WHOLE_GPU};
+use crate::mix::{Mix, guess};
+use crate::model::{Demand, Node, Request, Running, Standing, VirtualCluster};
 use crate::names::Names;
 use crate::node::{Amounts, Block, Fixed, Kind, NodeState};
 use crate::ports::Ports;
@@ -21,6 +21,7 @@ use crate::ranks::Ranks;
 use crate::score::Measure;
 use crate::share::{Shares, Usage};
 use crate::tenant::Tenant;
+use crate::topology::Topology;
 use crate::want::{Ask, Class};
 
 /// By what right, and whose.
@@ -68,6 +69,7 @@ pub(crate) struct Cluster {
     pub(crate) numbered: HashMap<Kind, usize>,
     pub(crate) cells: Cells,
     pub(crate) shares: Shares,
+    pub(crate) topology: Topology,
     pub(crate) ports: Ports,
     pub(crate) mix: Mix,
     pub(crate) tenants: HashMap<JobId, Tenant, Quick>,
@@ -130,6 +132,7 @@ impl Cluster {
             fixed.iter().map(|node| NodeState::new(node.kind, &kinds[node.kind])).collect();
         let mut cluster = Self {
             shares: Shares::new(clusters, &names),
+            topology: Topology::new(nodes),
             guess: guess(&kinds),
             guests: vec![Vec::new(); nodes.len()],
             lodgings: vec![BTreeSet::new(); clusters.len() + 1],
@@ -449,22 +452,4 @@ pub(crate) fn count_open(pool: &mut crate::cells::Pool, kind: &Kind, state: &Nod
 fn usage(claim: &Claim) -> Usage {
     let gpus = i64::from(claim.gpus.count_ones()) * i64::from(claim.milli);
     Usage { cpus: claim.amounts.cpus, memory: claim.amounts.memory, gpus: (claim.gpu_type, gpus) }
-}
-
-/// Before any task came: tasks of 1, 2, 4, … GPUs, as large as a node, that take their part of it.
-fn guess(kinds: &[Kind]) -> Vec<Ask> {
-    let mut guess = Vec::new();
-    for kind in kinds.iter().filter(|kind| kind.size > 0) {
-        let mut gpus = 1;
-        while gpus <= kind.size {
-            let each = Amounts { disk: 0, ..kind.total.part(gpus, kind.size) };
-            let types = kind.type_mask();
-            let labels = BTreeMap::new();
-            guess.push(Ask { each, gpus, milli: WHOLE_GPU, types, labels });
-            gpus *= 2;
-        }
-    }
-    guess.sort_by_key(|ask| (ask.types, ask.gpus, ask.each));
-    guess.dedup_by_key(|ask| (ask.types, ask.gpus));
-    guess
 }

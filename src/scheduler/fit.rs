@@ -10,6 +10,7 @@ use crate::gpus;
 use crate::model::{Placement, Standing};
 use crate::ports::View;
 use crate::score::{Mode, Score, Spot};
+use crate::topology::closer;
 use crate::want::{Class, RoleWant};
 
 /// Tasks looked at together: more do not go to one node at once.
@@ -78,13 +79,28 @@ impl Look {
     }
 }
 
-/// Places all tasks of a job or none.
+/// Places all tasks of a job or none; those of a gang near each other.
 pub(crate) fn place(
     cluster: &mut Cluster,
     (job, class): (JobId, &Class),
     look: Look,
 ) -> Result<Vec<Claim>, Failure> {
-    let mut gang = Gang::new(cluster, (job, class), look);
+    let claims = place_within(cluster, (job, class), look, None)?;
+    match look {
+        Look::Guaranteed(_) | Look::Lend => Ok(closer(cluster, (job, class), look, claims)),
+        // One task is nowhere apart, and what is kept for others is used no more than it must.
+        Look::Step(..) | Look::Borrow => Ok(claims),
+    }
+}
+
+/// The same, on these nodes alone if any are named.
+pub(crate) fn place_within(
+    cluster: &mut Cluster,
+    (job, class): (JobId, &Class),
+    look: Look,
+    within: Option<&[usize]>,
+) -> Result<Vec<Claim>, Failure> {
+    let mut gang = Gang { within, ..Gang::new(cluster, (job, class), look) };
     for role in 0..class.roles.len() {
         let mut remaining = class.roles[role].count;
         while remaining > 0 {
@@ -163,6 +179,8 @@ pub(crate) struct Gang<'c, 'w> {
     pub(crate) class: &'w Class,
     pub(crate) look: Look,
     pub(crate) claims: Vec<Claim>,
+    /// The only nodes that are looked at.
+    within: Option<&'w [usize]>,
 }
 
 impl<'c, 'w> Gang<'c, 'w> {
@@ -171,7 +189,7 @@ impl<'c, 'w> Gang<'c, 'w> {
         (job, class): (JobId, &'w Class),
         look: Look,
     ) -> Self {
-        Self { cluster, job, class, look, claims: Vec::new() }
+        Self { cluster, job, class, look, claims: Vec::new(), within: None }
     }
 
     pub(crate) fn undo(self) {
@@ -223,9 +241,11 @@ impl<'c, 'w> Gang<'c, 'w> {
         nodes
     }
 
-    /// By the index; where nodes in the same state differ for the job, by looking at each.
+    /// By the index; where nodes in the same state differ for the job, or only some are looked at, by
+    /// looking at each.
     fn best_of(&mut self, role: usize, mode: Mode, remaining: u32) -> Option<(usize, Spot)> {
-        if !self.class.is_particular() && mode != Mode::Borrow {
+        let by_index = !self.class.is_particular() && self.within.is_none();
+        if by_index && mode != Mode::Borrow {
             let wanted = &self.class.roles[role];
             let wish = (wanted.number, mode, remaining);
             let node = best_by_index(self.cluster, wanted, wish)?;
@@ -233,8 +253,9 @@ impl<'c, 'w> Gang<'c, 'w> {
                 return Some((node, spot));
             }
         }
-        let nodes = match (&self.class.only, mode) {
-            (Some(named), _) => named.clone(),
+        let named = self.within.or(self.class.only.as_deref());
+        let nodes = match (named, mode) {
+            (Some(named), _) => named.to_vec(),
             (None, Mode::Borrow) => self.cluster.held.iter().copied().collect(),
             (None, Mode::Lend | Mode::Own(_) | Mode::Open(..)) => {
                 (0..self.cluster.states.len()).collect()

@@ -52,6 +52,7 @@ mod settle;
 mod share;
 mod state;
 mod tenant;
+mod topology;
 mod usable;
 mod want;
 

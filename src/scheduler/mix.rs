@@ -17,6 +17,7 @@ use protocol::ids::GpuType;
 
 use crate::gpus::{Bits, lowest, positions};
 use crate::model::WHOLE_GPU;
+use crate::node::{Amounts, Kind};
 use crate::want::Ask;
 
 /// Losses are counted in thousandths of a GPU × this.
@@ -147,6 +148,24 @@ impl Mix {
         self.cpus /= 2;
         self.memory /= 2;
     }
+}
+
+/// Before any task came: tasks of 1, 2, 4, … GPUs, as large as a node, that take their part of it.
+pub(crate) fn guess(kinds: &[Kind]) -> Vec<Ask> {
+    let mut guess = Vec::new();
+    for kind in kinds.iter().filter(|kind| kind.size > 0) {
+        let mut gpus = 1;
+        while gpus <= kind.size {
+            let each = Amounts { disk: 0, ..kind.total.part(gpus, kind.size) };
+            let types = kind.type_mask();
+            let labels = BTreeMap::new();
+            guess.push(Ask { each, gpus, milli: WHOLE_GPU, types, labels });
+            gpus *= 2;
+        }
+    }
+    guess.sort_by_key(|ask| (ask.types, ask.gpus, ask.each));
+    guess.dedup_by_key(|ask| (ask.types, ask.gpus));
+    guess
 }
 
 /// The bits of so many types.

@@ -442,7 +442,7 @@ pub(super) const ADMIN: Admin = Admin {
     runtime_ascend: "Ascend",
     runtime_none: "None: no devices in containers",
     ports_hint: "Given to tasks, such as 10000-31999",
-    labels_hint: "Such as rack=3, disk=fast",
+    labels_hint: "Such as rack=3, disk=fast. Labels site, row, rack and switch keep a job's tasks together.",
     links: "GPU links",
     links_hint: "Indices that are linked closely, such as 0-3; 4-7. Left empty: neighbours.",
     exporter: "GPU exporter",

@@ -427,7 +427,7 @@ pub(super) const ADMIN: Admin = Admin {
     runtime_ascend: "昇腾",
     runtime_none: "无：容器内没有设备",
     ports_hint: "分配给任务的端口，例如 10000-31999",
-    labels_hint: "例如 rack=3, disk=fast",
+    labels_hint: "例如 rack=3, disk=fast。标签 site、row、rack、switch 使作业的任务尽量集中在一处。",
     links: "GPU 互联",
     links_hint: "紧密互联的 GPU 编号，例如 0-3; 4-7。留空：按编号相邻。",
     exporter: "GPU 指标地址",
