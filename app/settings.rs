@@ -66,6 +66,7 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
             .map(name)
             .transpose()?,
         shapes: shapes(&form.shapes)?,
+        nodes: words(&form.nodes).map(name).collect::<Result<_, _>>()?,
         borrows: form.borrows,
         preempts: form.preempts,
         lease: number("lease", &form.lease)?,
@@ -246,6 +247,7 @@ mod tests {
             groups: "gpu users, /team/vision".into(),
             parent: "research".into(),
             shapes: "A100 8x2, V100 4×1".into(),
+            nodes: "gpu-1 gpu-2".into(),
             lease: "10".into(),
             ..ClusterForm::default()
         };
@@ -260,6 +262,7 @@ mod tests {
         assert_eq!(settings.lease, Some(10));
         let shapes: Vec<_> = settings.shapes.iter().map(|s| (s.gpus, s.count)).collect();
         assert_eq!(shapes, [(8, 2), (4, 1)]);
+        assert_eq!(settings.nodes, ["gpu-1", "gpu-2"].map(|node| node.parse().unwrap()));
         assert_eq!(crate::number::shapes_text(&settings.shapes), "A100 8x2, V100 4x1");
     }
 

@@ -363,6 +363,8 @@ pub(crate) struct Admin {
     pub(crate) parent_hint: Word,
     pub(crate) shapes: Word,
     pub(crate) shapes_hint: Word,
+    pub(crate) share_nodes: Word,
+    pub(crate) share_nodes_hint: Word,
     pub(crate) borrows: Word,
     pub(crate) preempts: Word,
     pub(crate) lease: Word,

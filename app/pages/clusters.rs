@@ -120,12 +120,21 @@ fn Facts(cluster: VirtualClusterView) -> impl IntoView {
     let shapes = (!shapes.is_empty()).then(|| {
         view! { <p class="hint card__head">{told(move |t| (t.cluster.shapes)(&shapes))}</p> }
     });
+    let nodes = cluster.settings.nodes.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let nodes = (!nodes.is_empty()).then(|| {
+        let named = told(move |t| {
+            let listed = nodes.join(t.common.comma);
+            format!("{}{}{listed}", t.admin.share_nodes, t.common.colon)
+        });
+        view! { <p class="hint card__head">{named}</p> }
+    });
     let jobs =
         |state: &str| format!("/jobs?q={}&all=1", encode(&format!("vc:{name} state:{state}")));
     let (running, waiting) = (cluster.running_jobs, cluster.waiting_jobs);
     view! {
         <p class="hint card__head">{move || kind()}</p>
         {shapes}
+        {nodes}
         <Amounts cluster=cluster.clone()/>
         <p class="buttons cluster__jobs">
             <a href=jobs("running")>{told(move |t| (t.cluster.running)(running))}</a>

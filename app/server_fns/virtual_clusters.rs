@@ -64,6 +64,7 @@ pub(crate) struct ClusterForm {
     pub(crate) groups: String,
     pub(crate) parent: String,
     pub(crate) shapes: String,
+    pub(crate) nodes: String,
     pub(crate) borrows: bool,
     pub(crate) preempts: bool,
     pub(crate) lease: String,

@@ -198,6 +198,10 @@ pub struct VirtualClusterSettings {
     /// Groups of GPUs that it is guaranteed beyond `share`.
     #[serde(default)]
     pub shapes: Vec<Shape>,
+    /// Nodes on which the GPUs that it is guaranteed lie, as far as they have so many; the rest lies
+    /// anywhere. What of these nodes it does not use is lent as everything else.
+    #[serde(default)]
+    pub nodes: Vec<NodeName>,
     /// Whether its jobs may run on what others do not use, until those want it back.
     #[serde(default = "yes")]
     pub borrows: bool,
@@ -223,6 +227,7 @@ impl VirtualClusterSettings {
             groups: Vec::new(),
             parent: None,
             shapes: Vec::new(),
+            nodes: Vec::new(),
             borrows: true,
             preempts: true,
             lease: None,

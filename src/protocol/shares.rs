@@ -14,6 +14,7 @@ pub fn mistakes(clusters: &[VirtualClusterSettings]) -> Vec<Problem> {
         mistakes.extend(cluster.mistakes());
         mistakes.extend(of_parent(cluster, clusters));
         mistakes.extend(of_parts(cluster, clusters));
+        mistakes.extend(of_nodes(cluster, clusters));
     }
     mistakes
 }
@@ -117,6 +118,24 @@ fn of_parts(whole: &VirtualClusterSettings, clusters: &[VirtualClusterSettings])
     too_much.map(mistake).collect()
 }
 
+/// Whether anything lies on the nodes that are named, and nobody else's share does.
+fn of_nodes(cluster: &VirtualClusterSettings, clusters: &[VirtualClusterSettings]) -> Vec<Problem> {
+    let path = format!("virtual_clusters.{}.nodes", cluster.name);
+    let nothing = cluster.share.gpus.is_empty() && cluster.shapes.is_empty();
+    let nothing = (nothing && !cluster.nodes.is_empty()).then(|| {
+        let message = "nodes are named, but no GPUs are guaranteed";
+        Problem::of_setting(&*path, message, "GPUs in its share, or no nodes")
+    });
+    let twice = cluster.nodes.iter().enumerate().filter_map(|(at, node)| {
+        let own = cluster.nodes[..at].contains(node).then_some(cluster);
+        let mut before = clusters.iter().take_while(|other| other.name != cluster.name);
+        let whose = own.or_else(|| before.find(|other| other.nodes.contains(node)))?;
+        let message = format!("{node} is named for {} already", whose.name);
+        Some(Problem::of_setting(format!("{path}[{at}]"), message, "each node once"))
+    });
+    nothing.into_iter().chain(twice).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +227,21 @@ mod tests {
                 "lab.share.gpus.A100: it is 8, and its parts (a) have 9",
             ),
             (vec![lab.into(), of_lab(r#""share": {"gpus": {"V100": 1}}"#)], "gpus.V100: it is 0"),
+            (
+                vec![r#"{"name": "a", "share": {"cpus": 4}, "nodes": ["n"]}"#.into()],
+                "a.nodes: nodes are named, but no GPUs are guaranteed (allowed: GPUs in its share, or no \
+                 nodes)",
+            ),
+            (
+                vec![format!(r#"{{{whole}, "name": "a", "nodes": ["n", "m", "n"]}}"#)],
+                "a.nodes[2]: n is named for a already (allowed: each node once)",
+            ),
+            (
+                ["a", "b"]
+                    .map(|name| format!(r#"{{{whole}, "name": "{name}", "nodes": ["n"]}}"#))
+                    .into(),
+                "b.nodes[0]: n is named for a already",
+            ),
             (vec![lab.into(), of_lab(r#""share": {"cpus": 5}"#)], "lab.share.cpus: it is 4"),
             (
                 vec![lab.into(), of_lab(r#""share": {"memory_mb": 10}"#)],

@@ -15,7 +15,7 @@ use crate::model::VirtualCluster;
 use crate::names::Names;
 use crate::node::{Amounts, Kind};
 
-/// Nodes with the same GPUs, CPUs and memory.
+/// Nodes with the same GPUs, CPUs and memory, on which the same virtual cluster's share lies.
 #[derive(Debug, Clone)]
 pub(crate) struct Pool {
     /// GPUs of each node.
@@ -23,6 +23,8 @@ pub(crate) struct Pool {
     /// Their types.
     pub(crate) types: Bits,
     pub(crate) nodes: i64,
+    /// Whose share lies there before any other does.
+    pinned: Option<usize>,
     /// What a node has in all.
     total: Amounts,
     /// Sizes of cells, falling: the node, then the powers of two below it.
@@ -63,6 +65,7 @@ impl Pool {
             size,
             types,
             nodes: 0,
+            pinned: None,
             total,
             levels,
             rights: Vec::new(),
@@ -151,10 +154,35 @@ impl Pool {
 /// What of a share has not been cut into cells yet.
 struct Rest {
     account: usize,
+    /// Out of whose share it is cut.
+    whole: Option<usize>,
     types: Bits,
     gpus: u32,
     /// Cells of just this size.
     exactly: bool,
+}
+
+/// Which nodes are cut from.
+#[derive(Debug, Clone, Copy)]
+enum Among {
+    /// Those on which the share is said to lie, or that of which it is a part.
+    Pinned,
+    /// Those on which nobody's is.
+    Open,
+    /// What is left of all.
+    Any,
+}
+
+impl Among {
+    fn allows(self, pool: &Pool, rest: &Rest) -> bool {
+        match self {
+            Among::Pinned => {
+                pool.pinned.is_some_and(|of| of == rest.account || Some(of) == rest.whole)
+            }
+            Among::Open => pool.pinned.is_none(),
+            Among::Any => true,
+        }
+    }
 }
 
 impl Cells {
@@ -181,9 +209,10 @@ impl Cells {
         let mut keys = Vec::new();
         for kind in kinds.iter_mut() {
             let all: Vec<_> = kind.types.clone();
-            let key = (kind.size, all, kind.total);
+            let key = (kind.size, all, kind.total, kind.pinned);
             kind.pool = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
-                cells.pools.push(Pool::new(kind.size, kind.type_mask(), kind.total));
+                let pool = Pool::new(kind.size, kind.type_mask(), kind.total);
+                cells.pools.push(Pool { pinned: kind.pinned, ..pool });
                 keys.push(key);
                 keys.len() - 1
             });
@@ -191,7 +220,8 @@ impl Cells {
         cells
     }
 
-    /// Cuts the shares into cells, the largest first; the commons get what is left.
+    /// Cuts the shares into cells, from the nodes that they name before all others and the largest
+    /// first; the commons get what is left.
     pub(crate) fn cut(&mut self, clusters: &[VirtualCluster], names: &Names) {
         let accounts = clusters.len() + 1;
         let mut left: Vec<Vec<i64>> = Vec::new();
@@ -205,13 +235,15 @@ impl Cells {
         let mut sizes: Vec<_> = self.pools.iter().flat_map(|p| p.levels.iter().copied()).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        for size in sizes.into_iter().rev() {
-            for rest in &mut rests {
-                while rest.gpus >= size
-                    && (!rest.exactly || rest.gpus == size)
-                    && self.cut_one(rest, size, &mut left)
-                {
-                    rest.gpus -= size;
+        for among in [Among::Pinned, Among::Open, Among::Any] {
+            for size in sizes.iter().copied().rev() {
+                for rest in &mut rests {
+                    while rest.gpus >= size
+                        && (!rest.exactly || rest.gpus == size)
+                        && self.cut_one(rest, size, among, &mut left)
+                    {
+                        rest.gpus -= size;
+                    }
                 }
             }
         }
@@ -224,14 +256,15 @@ impl Cells {
     }
 
     /// One cell of `size` from the smallest piece that will do.
-    fn cut_one(&mut self, rest: &Rest, size: u32, left: &mut [Vec<i64>]) -> bool {
+    fn cut_one(&mut self, rest: &Rest, size: u32, among: Among, left: &mut [Vec<i64>]) -> bool {
         let piece = |at: usize, pool: &Pool| -> Option<(u32, usize, usize, usize)> {
             let level = pool.levels.iter().position(|level| *level == size)?;
             let from = (0..=level).rev().find(|from| left[at][*from] > 0)?;
             Some((pool.levels[from], at, from, level))
         };
         let alone = |pool: &Pool| pool.types.count_ones() == 1 && pool.types & rest.types != 0;
-        let pools = self.pools.iter().enumerate().filter(|(_, pool)| alone(pool));
+        let allowed = |pool: &Pool| alone(pool) && among.allows(pool, rest);
+        let pools = self.pools.iter().enumerate().filter(|(_, pool)| allowed(pool));
         let Some((_, at, from, level)) = pools.filter_map(|(at, pool)| piece(at, pool)).min()
         else {
             return false;
@@ -290,6 +323,7 @@ fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {
     let mut rests = Vec::new();
     for (account, cluster) in clusters.iter().enumerate() {
         let children = || clusters.iter().filter(|c| c.parent.as_ref() == Some(&cluster.name));
+        let whole = parent(clusters, names, account);
         for shape in &cluster.shapes {
             let given = |child: &VirtualCluster| -> u32 {
                 let same =
@@ -299,7 +333,7 @@ fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {
             let count = shape.count.saturating_sub(children().map(given).sum());
             let types = names.type_number(&shape.gpu_type).map_or(0, |number| 1 << number);
             for _ in 0..count {
-                rests.push(Rest { account, types, gpus: shape.gpus, exactly: true });
+                rests.push(Rest { account, whole, types, gpus: shape.gpus, exactly: true });
             }
         }
         let shapes = beyond_shapes(&cluster.shapes, children().flat_map(|c| &c.shapes));
@@ -308,7 +342,7 @@ fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {
             let given = given.saturating_add(shapes.get(gpu_type).copied().unwrap_or(0));
             let gpus = u32::try_from(count.saturating_sub(given)).unwrap_or(u32::MAX);
             let types = names.type_number(gpu_type).map_or(0, |number| 1 << number);
-            rests.push(Rest { account, types, gpus, exactly: false });
+            rests.push(Rest { account, whole, types, gpus, exactly: false });
         }
     }
     rests

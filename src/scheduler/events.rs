@@ -73,11 +73,12 @@ fn any_event(failures: bool) -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Nodes, whole nodes that *vision* and *speech* are guaranteed, whether they lend.
+/// Nodes, GPUs that *vision* and *speech* are guaranteed, whether they borrow and whether the first
+/// node is where *vision*'s share lies.
 type Draw = (u32, u32, u32, u32);
 
 fn any_draw() -> impl Strategy<Value = Draw> {
-    (2..=4_u32, 0..=12_u32, 0..=12_u32, 0..4_u32)
+    (2..=4_u32, 0..=12_u32, 0..=12_u32, 0..8_u32)
 }
 
 fn world((nodes, vision, speech, borrows): Draw) -> World {
@@ -88,6 +89,9 @@ fn world((nodes, vision, speech, borrows): Draw) -> World {
     let all = nodes * GPUS;
     let (vision, speech) = (vision.min(all), speech.min(all - vision.min(all)));
     story = share(story, "vision", vision, borrows & 1 == 0);
+    if borrows & 4 != 0 {
+        story = story.pinned(&["n0"]);
+    }
     story = share(story, "speech", speech, borrows & 2 == 0);
     World::new(story)
 }

@@ -4,7 +4,7 @@ use protocol::ids::GpuType;
 use protocol::time::Timestamp;
 
 use crate::admit::never;
-use crate::fit::{Look, place, undo};
+use crate::fit::{Look, place_within, undo};
 use crate::gpus::Bits;
 use crate::model::{FreeGpus, Request, Standing};
 use crate::state::State;
@@ -67,7 +67,7 @@ impl State {
     /// How many tasks of a request find room on what is idle: a good guess of how many would start.
     fn reach(&mut self, request: &Request) -> u32 {
         let class = self.cluster.class(request);
-        match place(&mut self.cluster, (request.job, &class), Look::Lend) {
+        match place_within(&mut self.cluster, (request.job, &class), Look::Lend, None) {
             Ok(claims) => {
                 undo(&mut self.cluster, &claims);
                 u32::try_from(claims.len()).unwrap_or(u32::MAX)

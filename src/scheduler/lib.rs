@@ -65,6 +65,8 @@ mod overtaking;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]
+mod pins;
+#[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod reasons;

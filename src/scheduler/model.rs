@@ -47,6 +47,8 @@ pub struct VirtualCluster {
     pub share: Share,
     /// Shapes it is guaranteed beyond `share`.
     pub shapes: Vec<Shape>,
+    /// Nodes on which what it is guaranteed of GPUs lies, as far as they have so many.
+    pub nodes: Vec<NodeName>,
     /// Whether its jobs may run on what others do not use, until those want it back.
     pub borrows: bool,
     /// Whether its jobs of a higher class take the places of those of a lower one.
@@ -60,6 +62,7 @@ impl From<&VirtualClusterSettings> for VirtualCluster {
             parent: settings.parent.clone(),
             share: settings.share.clone(),
             shapes: settings.shapes.clone(),
+            nodes: settings.nodes.clone(),
             borrows: settings.borrows,
             preempts: settings.preempts,
         }

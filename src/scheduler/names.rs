@@ -12,6 +12,8 @@ use crate::model::{Node, VirtualCluster};
 pub(crate) struct Names {
     pub(crate) nodes: HashMap<NodeName, usize>,
     pub(crate) clusters: HashMap<VirtualClusterName, usize>,
+    /// Nodes on which a virtual cluster's share lies, and whose: of several the first's.
+    pub(crate) pins: HashMap<NodeName, usize>,
     /// In alphabetical order.
     pub(crate) types: Vec<GpuType>,
 }
@@ -22,10 +24,13 @@ impl Names {
             .iter()
             .flat_map(|node| node.capacity.gpus.iter().map(|gpu| &gpu.gpu_type))
             .collect();
+        let pins = clusters.iter().enumerate().rev();
+        let pins = pins.flat_map(|(at, cluster)| cluster.nodes.iter().map(move |node| (node, at)));
         let named = clusters.iter().enumerate().map(|(at, cluster)| (cluster.name.clone(), at));
         Self {
             nodes: nodes.iter().enumerate().map(|(at, node)| (node.name.clone(), at)).collect(),
             clusters: named.collect(),
+            pins: pins.map(|(node, at)| (node.clone(), at)).collect(),
             types: types.into_iter().take(gpus::MOST).cloned().collect(),
         }
     }

@@ -98,6 +98,8 @@ pub(crate) struct Kind {
     /// Whether it takes tasks that ask for part of a GPU.
     pub(crate) shares_gpus: bool,
     pub(crate) ports: (u16, u16),
+    /// The account whose share lies there.
+    pub(crate) pinned: Option<usize>,
     /// Its pool ([`crate::cells`]).
     pub(crate) pool: usize,
 }
@@ -121,6 +123,7 @@ impl Kind {
             labels: node.labels.clone(),
             shares_gpus: node.shares_gpus,
             ports: (node.ports.first, node.ports.last),
+            pinned: names.pins.get(&node.name).copied().filter(|_| !node.capacity.gpus.is_empty()),
             pool: 0,
         }
     }

@@ -9,7 +9,7 @@ use protocol::time::Timestamp;
 
 use crate::claimant::Claimant;
 use crate::cluster::{Claim, Cluster};
-use crate::fit::{Look, place, undo};
+use crate::fit::{Look, place_within, undo};
 use crate::gpus::{self, Bits, positions};
 use crate::model::{Reservation, Standing, WHOLE_GPU};
 use crate::node::{Amounts, Block, NodeState};
@@ -157,7 +157,9 @@ fn first_room(
         if !cluster.shares.lacks(account, class, false).is_empty() {
             return None;
         }
-        let claims = place(cluster, (job, class), Look::Guaranteed(account)).ok()?;
+        // Where it will be together is seen when it starts: more may be free by then.
+        let look = Look::Guaranteed(account);
+        let claims = place_within(cluster, (job, class), look, None).ok()?;
         undo(cluster, &claims);
         Some(claims)
     };

@@ -148,9 +148,17 @@ impl Story {
             parent: None,
             share: Share { cpus, memory_mb: None, gpus },
             shapes: Vec::new(),
+            nodes: Vec::new(),
             borrows: true,
             preempts: true,
         });
+        self
+    }
+
+    /// The last virtual cluster's share lies on these nodes.
+    pub(crate) fn pinned(mut self, nodes: &[&str]) -> Self {
+        let nodes = nodes.iter().map(|node| node_name(node)).collect();
+        self.snapshot.virtual_clusters.last_mut().unwrap().nodes = nodes;
         self
     }
 

@@ -355,9 +355,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     gpus_summary: |used, total| format!("{} of {} GPUs given away", amount(used), count(total)),
     shares_gpus: "Several tasks may share a GPU",
     gpus_found: "GPUs found",
-    gpus_differ: |by_hand, found| {
-        format!("Set by hand: {by_hand}. Found: {found}. What is set holds.")
-    },
+    gpus_differ: |set, found| format!("Set by hand: {set}. Found: {found}. What is set holds."),
     gpu_driver: |version| format!("Driver {version}"),
     gpu_index: "Index",
     gpu_type: "Type",
@@ -463,6 +461,8 @@ pub(super) const ADMIN: Admin = Admin {
     parent_hint: "Its share is then cut out of that one's.",
     shapes: "Groups of GPUs",
     shapes_hint: "Guaranteed besides, each group on one node: A100 8x2, V100 4x1.",
+    share_nodes: "Nodes of its share",
+    share_nodes_hint: "Where its guaranteed GPUs are, such as gpu-1 gpu-2; what these lack is elsewhere. Empty: anywhere.",
     borrows: "Borrows what others leave idle",
     preempts: "Jobs of a higher class (prod before test) take the places of lower ones",
     lease: "Lease in minutes",

@@ -448,6 +448,8 @@ pub(super) const ADMIN: Admin = Admin {
     parent_hint: "其配额将从所隶属的集群中划出。",
     shapes: "GPU 组",
     shapes_hint: "额外保障，每组在同一节点上：A100 8x2, V100 4x1。",
+    share_nodes: "配额所在节点",
+    share_nodes_hint: "保障的 GPU 所在的节点，例如 gpu-1 gpu-2；不足部分由其他节点提供。留空：任意节点。",
     borrows: "借用他人空闲的资源",
     preempts: "高优先级类别（如 prod 高于 test）的作业可抢占低类别作业的位置",
     lease: "租约（分钟）",

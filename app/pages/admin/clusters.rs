@@ -251,6 +251,8 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
     let preempts = edited.as_ref().is_none_or(|settings| settings.preempts);
     let lease = edited.as_ref().and_then(|settings| settings.lease).map(u64::from);
     let shapes = edited.as_ref().map(|settings| shapes_text(&settings.shapes)).unwrap_or_default();
+    let nodes = edited.iter().flat_map(|settings| &settings.nodes).map(ToString::to_string);
+    let nodes = nodes.collect::<Vec<_>>().join(" ");
     let parent = edited.as_ref().and_then(|settings| settings.parent.as_ref());
     let parent = parent.map(ToString::to_string).unwrap_or_default();
     let share = edited.map(|settings| settings.share).unwrap_or_default();
@@ -279,6 +281,12 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
             label=text(|t| t.admin.shapes)
             hint=text(|t| t.admin.shapes_hint)
             value=shapes
+        />
+        <Field
+            name="cluster[nodes]"
+            label=text(|t| t.admin.share_nodes)
+            hint=text(|t| t.admin.share_nodes_hint)
+            value=nodes
         />
         <label class="check">
             <input type="checkbox" name="cluster[borrows]" value="true" checked=borrows/>

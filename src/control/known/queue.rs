@@ -423,8 +423,15 @@ impl Queue {
     fn first_alike(&self, name: &VirtualClusterName) -> VirtualClusterName {
         let clusters = &self.virtual_clusters;
         let has_nothing = |cluster: &&VirtualCluster| {
-            let VirtualCluster { name: _, parent, share, shapes, borrows: _, preempts: _ } =
-                cluster;
+            let VirtualCluster {
+                name: _,
+                parent,
+                share,
+                shapes,
+                nodes: _,
+                borrows: _,
+                preempts: _,
+            } = cluster;
             parent.is_none() && shapes.is_empty() && *share == Share::default()
         };
         let own = clusters.iter().find(|cluster| cluster.name == *name).filter(has_nothing);

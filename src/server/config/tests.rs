@@ -55,6 +55,7 @@ fn nodes_and_virtual_clusters_are_read() {
         name = "part"
         parent = "vc1"
         shapes = [{ type = "TITANX", gpus = 2, count = 1 }]
+        nodes = ["worker-1"]
         borrows = false
         lease = 10
     "#;
@@ -69,6 +70,7 @@ fn nodes_and_virtual_clusters_are_read() {
     let part = &config.virtual_clusters[1];
     assert_eq!((part.parent.as_ref(), part.borrows), (Some(&"vc1".parse().unwrap()), false));
     assert_eq!((part.shapes[0].gpus, part.shapes[0].count), (2, 1));
+    assert_eq!(part.nodes, ["worker-1".parse().unwrap()]);
     assert_eq!((config.virtual_clusters[0].lease, part.lease), (None, Some(10)));
 }
 

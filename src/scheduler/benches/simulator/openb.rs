@@ -53,6 +53,7 @@ impl Workload {
             parent: None,
             share: Share { gpus, ..Share::default() },
             shapes: Vec::new(),
+            nodes: Vec::new(),
             borrows: true,
             preempts: true,
         }

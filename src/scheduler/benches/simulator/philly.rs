@@ -158,6 +158,7 @@ impl<'a> Simulation<'a> {
                 ..Share::default()
             },
             shapes: Vec::new(),
+            nodes: Vec::new(),
             borrows: true,
             preempts: true,
         };

@@ -59,6 +59,7 @@ fn clusters(nodes: u32) -> Vec<VirtualCluster> {
         parent: None,
         share: Share { gpus: BTreeMap::from([(gpu_type(), share)]), ..Share::default() },
         shapes: Vec::new(),
+        nodes: Vec::new(),
         borrows: true,
         preempts: true,
     };

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
 use protocol::cluster::{NodeCondition, Shape, Share};
-use protocol::ids::{GpuType, VirtualClusterName};
+use protocol::ids::{GpuType, NodeName, VirtualClusterName};
 use serde::{Deserialize, Serialize};
 
 use super::{not_a_virtual_cluster, resources};
@@ -38,6 +38,7 @@ pub(crate) struct VirtualClusterWire {
     share: Share,
     parent: Option<VirtualClusterName>,
     shapes: Vec<Shape>,
+    nodes: Vec<NodeName>,
     borrows: bool,
     preempts: bool,
     /// In minutes.
@@ -121,6 +122,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         share: view.settings.share.clone(),
         parent: view.settings.parent.clone(),
         shapes: view.settings.shapes.clone(),
+        nodes: view.settings.nodes.clone(),
         borrows: view.settings.borrows,
         preempts: view.settings.preempts,
         lease: view.settings.lease,

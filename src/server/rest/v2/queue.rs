@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use protocol::cluster::{Shape, Share, VirtualClusterSettings};
-use protocol::ids::{GroupName, UserName, VirtualClusterName};
+use protocol::ids::{GroupName, NodeName, UserName, VirtualClusterName};
 use serde::Deserialize;
 
 use super::jobs::accepted;
@@ -65,6 +65,8 @@ pub(crate) struct Settings {
     parent: Option<VirtualClusterName>,
     #[serde(default)]
     shapes: Vec<Shape>,
+    #[serde(default)]
+    nodes: Vec<NodeName>,
     borrows: Option<bool>,
     preempts: Option<bool>,
     #[serde(default)]
@@ -73,7 +75,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     fn of(self, name: VirtualClusterName) -> VirtualClusterSettings {
-        let Self { share, users, groups, parent, shapes, borrows, preempts, lease } = self;
+        let Self { share, users, groups, parent, shapes, nodes, borrows, preempts, lease } = self;
         VirtualClusterSettings {
             name,
             share,
@@ -81,6 +83,7 @@ impl Settings {
             groups,
             parent,
             shapes,
+            nodes,
             borrows: borrows.unwrap_or(true),
             preempts: preempts.unwrap_or(true),
             lease,

@@ -126,7 +126,8 @@ async fn a_part_of_a_share_is_set_and_shown() {
     assert_eq!(put(lab.into(), share).await.status, 202);
     let shapes = json!([{ "type": "A100", "gpus": 4, "count": 2 }]);
     let part = json!({
-        "parent": "lab", "shapes": shapes, "borrows": false, "preempts": false, "lease": 10
+        "parent": "lab", "shapes": shapes, "nodes": ["gpu-1"], "borrows": false, "preempts": false,
+        "lease": 10,
     });
     let too_much = json!({ "parent": "lab", "share": { "gpus": { "A100": 9 } } });
     let stranger = json!({ "parent": "none" });
@@ -142,7 +143,7 @@ async fn a_part_of_a_share_is_set_and_shown() {
         assert_eq!(put(format!("{one}{dry_run}"), part.clone()).await.status, done);
     }
     let shown = send(&hall, "alice", "GET", one, Value::Null).await.json();
-    for key in ["parent", "shapes", "borrows", "preempts", "lease"] {
+    for key in ["parent", "shapes", "nodes", "borrows", "preempts", "lease"] {
         assert_eq!(shown[key], part[key]);
     }
     let smaller = json!({ "share": { "gpus": { "A100": 4 } } });

@@ -1,0 +1,84 @@
+//! Shares that lie on certain nodes, told by example.
+
+use std::collections::BTreeSet;
+
+use protocol::ids::JobId;
+
+use crate::model::Standing;
+use crate::story::{Story, cluster, job};
+
+const ALL: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/// Three nodes of eight GPUs, on the second of which what *vision* is guaranteed lies.
+fn pinned(gpus: u64) -> Story {
+    let story = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "A100");
+    let story = story.node("c").gpus(8, "A100");
+    story.share("vision", &[("A100", gpus)], None).pinned(&["b"])
+}
+
+/// Where the first of the jobs that start does, and by what right.
+fn first(story: &Story) -> (BTreeSet<String>, Standing) {
+    let plan = story.plan();
+    let placement = plan.placements.first().expect("a job starts");
+    let nodes = placement.tasks.iter().map(|task| task.node.to_string()).collect();
+    (nodes, placement.standing)
+}
+
+fn on(nodes: &[&str], standing: Standing) -> (BTreeSet<String>, Standing) {
+    (nodes.iter().map(|node| (*node).to_owned()).collect(), standing)
+}
+
+#[test]
+fn guaranteed_work_goes_to_the_nodes_of_its_share() {
+    let story = pinned(8);
+    let own = story.clone().waits(job(1).within("vision").gpus(8, &[]));
+    assert_eq!(first(&own), on(&["b"], Standing::Guaranteed));
+    let small = story.clone().waits(job(1).within("vision").gpus(1, &[]));
+    assert_eq!(first(&small), on(&["b"], Standing::Guaranteed));
+    let others = story.waits(job(1).tasks(2).gpus(8, &[]));
+    assert_eq!(first(&others), on(&["a", "c"], Standing::Guaranteed), "they have the rest");
+}
+
+#[test]
+fn idle_nodes_of_a_share_are_lent_and_come_back() {
+    let story = pinned(8).waits(job(1).tasks(3).gpus(8, &[]));
+    assert_eq!(first(&story), on(&["a", "b", "c"], Standing::Borrowed));
+    let lent = pinned(8).running(9, "default", &[("b", &ALL, 4)]).borrowed();
+    let back = lent.clone().waits(job(1).within("vision").gpus(1, &[])).plan();
+    assert_eq!(back.preemptions.iter().map(|p| p.job).collect::<Vec<_>>(), [JobId(9)]);
+    let named = lent.waits(job(1).within("vision").gpus(1, &[]).only("b")).plan();
+    assert_eq!(named.preemptions.len(), 1, "its share is a right to this node");
+}
+
+#[test]
+fn what_is_guaranteed_beyond_its_nodes_lies_anywhere() {
+    let gang = pinned(16).waits(job(1).within("vision").tasks(2).gpus(8, &[]));
+    assert_eq!(first(&gang), on(&["a", "b"], Standing::Guaranteed));
+    let full = pinned(16).running(9, "vision", &[("b", &ALL, 4)]);
+    let second = full.waits(job(1).within("vision").gpus(8, &[]));
+    assert_eq!(first(&second), on(&["a"], Standing::Guaranteed));
+}
+
+#[test]
+fn what_a_share_leaves_of_its_nodes_is_everybodys() {
+    let story = cluster().node("b").gpus(8, "A100");
+    let story = story.share("vision", &[("A100", 4)], None).pinned(&["b", "gone"]);
+    let half = story.clone().waits(job(1).gpus(4, &[]));
+    assert_eq!(first(&half), on(&["b"], Standing::Guaranteed));
+    let own = story.clone().waits(job(1).within("vision").gpus(4, &[]));
+    assert_eq!(first(&own), on(&["b"], Standing::Guaranteed));
+    let all = story.waits(job(1).gpus(8, &[]));
+    assert_eq!(first(&all), on(&["b"], Standing::Borrowed));
+}
+
+#[test]
+fn a_part_has_its_share_on_the_nodes_of_its_whole() {
+    let story = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "A100");
+    let story = story.node("c").gpus(8, "A100");
+    let story = story.share("vision", &[("A100", 16)], None).pinned(&["b", "c"]);
+    let story = story.share("eyes", &[("A100", 8)], None).part_of("vision").borrows_nothing();
+    let part = story.clone().waits(job(1).within("eyes").gpus(8, &[]));
+    assert_eq!(first(&part), on(&["b"], Standing::Guaranteed));
+    let other = story.waits(job(1).within("default").tasks(2).gpus(8, &[]));
+    assert_eq!(first(&other).1, Standing::Borrowed, "one node is guaranteed to nobody");
+}
