@@ -45,20 +45,29 @@ pub(crate) fn ClustersPage() -> impl IntoView {
     .into_any()
 }
 
-/// Each virtual cluster that is part of none, with its parts.
+/// Each virtual cluster that is part of none, with its parts and theirs.
 fn families(
     clusters: Vec<VirtualClusterView>,
 ) -> Vec<(VirtualClusterView, Vec<VirtualClusterView>)> {
     let (parts, wholes): (Vec<_>, Vec<_>) =
         clusters.into_iter().partition(|cluster| cluster.settings.parent.is_some());
     let of = |whole: VirtualClusterView| {
-        let own = |part: &&VirtualClusterView| {
-            part.settings.parent.as_ref() == Some(&whole.settings.name)
-        };
-        let parts = parts.iter().filter(own).cloned().collect();
+        let parts = parts_of(&whole, &parts);
         (whole, parts)
     };
     wholes.into_iter().map(of).collect()
+}
+
+/// The parts of a virtual cluster, each followed by its own.
+fn parts_of(whole: &VirtualClusterView, parts: &[VirtualClusterView]) -> Vec<VirtualClusterView> {
+    let own =
+        |part: &&VirtualClusterView| part.settings.parent.as_ref() == Some(&whole.settings.name);
+    let mut found = Vec::new();
+    for part in parts.iter().filter(own) {
+        found.push(part.clone());
+        found.extend(parts_of(part, parts));
+    }
+    found
 }
 
 #[component]
@@ -271,12 +280,14 @@ mod tests {
 
     #[test]
     fn parts_are_under_their_whole() {
-        let all = vec![view("a", Some("lab")), view("default", None), view("lab", None)];
+        let parts = [view("a", Some("lab")), view("b", Some("lab")), view("c", Some("a"))];
+        let all = [parts.to_vec(), vec![view("default", None), view("lab", None)]].concat();
         let found = families(all).into_iter().map(|(whole, parts)| {
             let parts: Vec<_> = parts.iter().map(|part| part.settings.name.to_string()).collect();
             (whole.settings.name.to_string(), parts)
         });
-        let expected = [("default".to_owned(), vec![]), ("lab".to_owned(), vec!["a".to_owned()])];
+        let parts = ["a", "c", "b"].map(str::to_owned).to_vec();
+        let expected = [("default".to_owned(), vec![]), ("lab".to_owned(), parts)];
         assert_eq!(found.collect::<Vec<_>>(), expected);
     }
 

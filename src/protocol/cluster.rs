@@ -191,8 +191,8 @@ pub struct VirtualClusterSettings {
     /// Groups whose members may use it.
     #[serde(default)]
     pub groups: Vec<GroupName>,
-    /// The virtual cluster of whose share this one's is a part; one level deep. Its jobs run on its
-    /// own share, then on what is left of its parent's.
+    /// The virtual cluster of whose share this one's is a part. Its jobs run on its own share, then on
+    /// what is left of its parent's, and so on.
     #[serde(default)]
     pub parent: Option<VirtualClusterName>,
     /// Groups of GPUs that it is guaranteed beyond `share`.

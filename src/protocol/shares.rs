@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::cluster::{Shape, Share, VirtualClusterSettings};
-use crate::ids::GpuType;
+use crate::ids::{GpuType, VirtualClusterName};
 use crate::problem::Problem;
 
 /// What is wrong with virtual clusters, each by itself and beside the others.
@@ -72,17 +72,37 @@ pub fn beyond_shapes<'a>(
     beyond
 }
 
+/// Those out of whose shares that of a virtual cluster is cut, the nearest first.
+#[must_use]
+pub fn wholes<'a>(
+    of: &VirtualClusterSettings,
+    clusters: &'a [VirtualClusterSettings],
+) -> Vec<&'a VirtualClusterSettings> {
+    let find = |name: &VirtualClusterName| clusters.iter().find(|other| other.name == *name);
+    let mut wholes: Vec<&VirtualClusterSettings> = Vec::new();
+    let mut next = of.parent.as_ref().and_then(find);
+    while let Some(whole) = next.filter(|next| !wholes.iter().any(|w| w.name == next.name)) {
+        wholes.push(whole);
+        next = whole.parent.as_ref().and_then(find);
+    }
+    wholes
+}
+
 fn of_parent(
     cluster: &VirtualClusterSettings,
     clusters: &[VirtualClusterSettings],
 ) -> Option<Problem> {
     let parent = cluster.parent.as_ref()?;
+    let is_below = |other: &VirtualClusterSettings| {
+        wholes(other, clusters).iter().any(|whole| whole.name == cluster.name)
+    };
     let message = match clusters.iter().find(|other| other.name == *parent) {
         None => format!("there is no virtual cluster {parent}"),
         Some(_) if *parent == cluster.name => format!("{parent} cannot be a part of itself"),
-        Some(found) => format!("{parent} is a part itself, of {}", found.parent.as_ref()?),
+        Some(found) if is_below(found) => format!("{parent} is a part of {} itself", cluster.name),
+        Some(_) => return None,
     };
-    let others = clusters.iter().filter(|other| other.parent.is_none());
+    let others = clusters.iter().filter(|other| other.name != cluster.name && !is_below(other));
     let allowed: Vec<_> = others.map(|other| other.name.as_str()).collect();
     let allowed = if allowed.is_empty() { "no parent".to_owned() } else { allowed.join(", ") };
     let path = format!("virtual_clusters.{}.parent", cluster.name);
@@ -98,9 +118,17 @@ fn of_parts(whole: &VirtualClusterSettings, clusters: &[VirtualClusterSettings])
         let sum = gpus.entry(gpu_type.clone()).or_default();
         *sum = sum.saturating_add(*count);
     }
-    let sum = |amounts: Vec<u64>| amounts.into_iter().fold(0, u64::saturating_add);
-    let cpus = sum(of_whole().filter_map(|part| part.share.cpus).collect());
-    let memory = sum(of_whole().filter_map(|part| part.share.memory_mb).collect());
+    // Of CPUs and memory a part may name none: what its own parts have is then the whole's.
+    let sum = |amount: fn(&Share) -> Option<u64>| {
+        let nearest = |part: &&VirtualClusterSettings| {
+            let wholes = wholes(part, clusters);
+            let named = wholes.into_iter().find(|whole| amount(&whole.share).is_some());
+            named.is_some_and(|named| named.name == whole.name)
+        };
+        let amounts = clusters.iter().filter(nearest).filter_map(|part| amount(&part.share));
+        amounts.fold(0, u64::saturating_add)
+    };
+    let (cpus, memory) = (sum(|share| share.cpus), sum(|share| share.memory_mb));
     let gpus = gpus.into_iter().map(|(gpu_type, together)| {
         let has = whole.share.gpus.get(&gpu_type).copied().unwrap_or(0);
         (format!("gpus.{gpu_type}"), has, together)
@@ -180,6 +208,17 @@ mod tests {
     }
 
     #[test]
+    fn parts_have_parts() {
+        let lab = r#"{"name": "lab", "share": {"gpus": {"A100": 8}, "cpus": 8}}"#;
+        let part = r#"{"name": "a", "parent": "lab", "share": {"gpus": {"A100": 8}}}"#;
+        let small = r#"{"name": "b", "parent": "a", "share": {"gpus": {"A100": 4}, "cpus": 8}}"#;
+        assert_eq!(told(&[small, part, lab]), Vec::<String>::new());
+        let all = [small, part, lab].map(cluster);
+        let wholes: Vec<_> = wholes(&all[0], &all).iter().map(|each| each.name.as_str()).collect();
+        assert_eq!(wholes, ["a", "lab"]);
+    }
+
+    #[test]
     fn mistakes_say_where_what_and_what_is_allowed() {
         let lab = r#"{"name": "lab", "share": {"gpus": {"A100": 8}, "cpus": 4, "memory_mb": 9}}"#;
         let of_lab = |more: &str| format!(r#"{{"name": "a", "parent": "lab", {more}}}"#);
@@ -210,9 +249,17 @@ mod tests {
                 vec![
                     lab.into(),
                     r#"{"name": "a", "parent": "lab"}"#.into(),
-                    r#"{"name": "b", "parent": "a"}"#.into(),
+                    r#"{"name": "b", "parent": "a", "share": {"cpus": 5}}"#.into(),
                 ],
-                "b.parent: a is a part itself, of lab (allowed: lab)",
+                "lab.share.cpus: it is 4, and its parts (a) have 5 together",
+            ),
+            (
+                vec![
+                    lab.into(),
+                    of_lab(r#""share": {"gpus": {"A100": 4}}"#),
+                    r#"{"name": "b", "parent": "a", "share": {"gpus": {"A100": 5}}}"#.into(),
+                ],
+                "a.share.gpus.A100: it is 4, and its parts (b) have 5 together",
             ),
             (
                 vec![lab.into(), of_lab(r#""share": {"gpus": {"A100": 9}}"#)],
@@ -253,6 +300,8 @@ mod tests {
             assert!(lines.len() == 1 && lines[0].contains(expected), "{expected}: {lines:?}");
         }
         let circle = [r#"{"name": "a", "parent": "b"}"#, r#"{"name": "b", "parent": "a"}"#];
-        assert_eq!(told(&circle).len(), 2);
+        let lines = told(&circle);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].ends_with("a.parent: b is a part of a itself (allowed: no parent)"));
     }
 }

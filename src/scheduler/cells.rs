@@ -154,8 +154,8 @@ impl Pool {
 /// What of a share has not been cut into cells yet.
 struct Rest {
     account: usize,
-    /// Out of whose share it is cut.
-    whole: Option<usize>,
+    /// The account, and those out of whose shares it is cut.
+    line: Vec<usize>,
     types: Bits,
     gpus: u32,
     /// Cells of just this size.
@@ -165,7 +165,7 @@ struct Rest {
 /// Which nodes are cut from.
 #[derive(Debug, Clone, Copy)]
 enum Among {
-    /// Those on which the share is said to lie, or that of which it is a part.
+    /// Those on which the share is said to lie, or one that it is a part of.
     Pinned,
     /// Those on which nobody's is.
     Open,
@@ -176,9 +176,7 @@ enum Among {
 impl Among {
     fn allows(self, pool: &Pool, rest: &Rest) -> bool {
         match self {
-            Among::Pinned => {
-                pool.pinned.is_some_and(|of| of == rest.account || Some(of) == rest.whole)
-            }
+            Among::Pinned => pool.pinned.is_some_and(|of| rest.line.contains(&of)),
             Among::Open => pool.pinned.is_none(),
             Among::Any => true,
         }
@@ -286,21 +284,30 @@ pub(crate) fn has_gpus(cluster: &VirtualCluster) -> bool {
     !cluster.share.gpus.is_empty() || !cluster.shapes.is_empty()
 }
 
-/// The virtual cluster out of whose share another one's is cut.
-pub(crate) fn parent(clusters: &[VirtualCluster], names: &Names, of: usize) -> Option<usize> {
-    let parent = names.clusters.get(clusters[of].parent.as_ref()?).copied();
-    parent.filter(|parent| *parent != of)
+/// A virtual cluster and all out of whose shares its is cut, the nearest first. Where they go in a
+/// circle there is no whole, and each stands for itself.
+pub(crate) fn line(clusters: &[VirtualCluster], names: &Names, of: usize) -> Vec<usize> {
+    let parent = |at: &usize| names.clusters.get(clusters[*at].parent.as_ref()?).copied();
+    let mut line = vec![of];
+    while let Some(next) = line.last().and_then(parent) {
+        if line.contains(&next) {
+            return vec![of];
+        }
+        line.push(next);
+    }
+    line
 }
 
-/// By virtual cluster, on whose share its work may count: its own and its parent's, or the commons.
+/// By virtual cluster, on whose share its work may count: its own and those that it is a part of, or
+/// the commons.
 fn chains(clusters: &[VirtualCluster], names: &Names) -> Vec<Vec<usize>> {
     let named = |at: &usize| {
         let Share { cpus, memory_mb, .. } = &clusters[*at].share;
         has_gpus(&clusters[*at]) || cpus.is_some() || memory_mb.is_some()
     };
     let chain = |at: usize| {
-        let both = [Some(at), parent(clusters, names, at)];
-        let mut chain: Vec<_> = both.into_iter().flatten().filter(named).collect();
+        let mut chain = line(clusters, names, at);
+        chain.retain(named);
         if chain.is_empty() {
             chain.push(clusters.len());
         }
@@ -309,12 +316,12 @@ fn chains(clusters: &[VirtualCluster], names: &Names) -> Vec<Vec<usize>> {
     (0..clusters.len()).map(chain).collect()
 }
 
-/// By account, whose cells it uses: its own, else its parent's, else those of the commons.
+/// By account, whose cells it uses: its own, else those of the nearest that it is a part of, else those
+/// of the commons.
 fn owners(clusters: &[VirtualCluster], names: &Names) -> Vec<usize> {
     let owner = |at: usize| {
-        let both = [Some(at), parent(clusters, names, at)];
-        let mut with = both.into_iter().flatten().filter(|at| has_gpus(&clusters[*at]));
-        with.next().unwrap_or(clusters.len())
+        let mut line = line(clusters, names, at).into_iter();
+        line.find(|at| has_gpus(&clusters[*at])).unwrap_or(clusters.len())
     };
     (0..clusters.len()).map(owner).chain([clusters.len()]).collect()
 }
@@ -323,7 +330,7 @@ fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {
     let mut rests = Vec::new();
     for (account, cluster) in clusters.iter().enumerate() {
         let children = || clusters.iter().filter(|c| c.parent.as_ref() == Some(&cluster.name));
-        let whole = parent(clusters, names, account);
+        let line = line(clusters, names, account);
         for shape in &cluster.shapes {
             let given = |child: &VirtualCluster| -> u32 {
                 let same =
@@ -333,7 +340,8 @@ fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {
             let count = shape.count.saturating_sub(children().map(given).sum());
             let types = names.type_number(&shape.gpu_type).map_or(0, |number| 1 << number);
             for _ in 0..count {
-                rests.push(Rest { account, whole, types, gpus: shape.gpus, exactly: true });
+                let (line, gpus) = (line.clone(), shape.gpus);
+                rests.push(Rest { account, line, types, gpus, exactly: true });
             }
         }
         let shapes = beyond_shapes(&cluster.shapes, children().flat_map(|c| &c.shapes));
@@ -342,7 +350,7 @@ fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {
             let given = given.saturating_add(shapes.get(gpu_type).copied().unwrap_or(0));
             let gpus = u32::try_from(count.saturating_sub(given)).unwrap_or(u32::MAX);
             let types = names.type_number(gpu_type).map_or(0, |number| 1 << number);
-            rests.push(Rest { account, whole, types, gpus, exactly: false });
+            rests.push(Rest { account, line: line.clone(), types, gpus, exactly: false });
         }
     }
     rests

@@ -61,6 +61,8 @@ mod events;
 #[cfg(test)]
 mod lending;
 #[cfg(test)]
+mod nesting;
+#[cfg(test)]
 mod overtaking;
 #[cfg(test)]
 mod parts;

@@ -39,7 +39,7 @@ pub struct Snapshot {
 pub struct VirtualCluster {
     /// Its name.
     pub name: VirtualClusterName,
-    /// The virtual cluster out of whose share this one's is cut; one level deep.
+    /// The virtual cluster out of whose share this one's is cut.
     pub parent: Option<VirtualClusterName>,
     /// What it is guaranteed. GPUs are given as whole nodes as far as the number goes, the rest as
     /// aligned groups. When no type is named it has its parent's, else, together with all others

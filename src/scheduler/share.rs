@@ -4,7 +4,7 @@
 use protocol::ids::GpuType;
 use protocol::wait::ResourceKind;
 
-use crate::cells::{has_gpus, parent};
+use crate::cells::{self, has_gpus};
 use crate::gpus::{Bits, positions};
 use crate::model::{VirtualCluster, WHOLE_GPU};
 use crate::names::Names;
@@ -32,8 +32,8 @@ struct Line {
     share: i64,
     /// Below 0: so much is used of the line beyond.
     free: i64,
-    /// The whole's line, on which a part goes on. CPUs and memory have no shape, so a job may use
-    /// some of both, and it does not matter which job came first.
+    /// The line of the nearest whole that has one, on which a part goes on. CPUs and memory have no
+    /// shape, so a job may use some of both, and it does not matter which job came first.
     beyond: Option<usize>,
 }
 
@@ -87,11 +87,16 @@ pub(crate) struct Usage {
 impl Shares {
     pub(crate) fn new(clusters: &[VirtualCluster], names: &Names) -> Self {
         let mut shares = Self::default();
-        for cluster in clusters {
-            let parts =
-                || clusters.iter().filter(|part| part.parent.as_ref() == Some(&cluster.name));
+        let line_of = |at| cells::line(clusters, names, at);
+        let wholes: Vec<Vec<usize>> =
+            (0..clusters.len()).map(|at| line_of(at).split_off(1)).collect();
+        for (at, cluster) in clusters.iter().enumerate() {
             let mut line = |amount: &dyn Fn(&VirtualCluster) -> Option<i64>| {
-                let of_parts = parts().filter_map(amount).fold(0, i64::saturating_add);
+                let names_it = |whole: &&usize| amount(&clusters[**whole]).is_some();
+                let parts = clusters.iter().zip(&wholes);
+                let parts = parts.filter(|(_, wholes)| wholes.iter().find(names_it) == Some(&at));
+                let of_parts = parts.filter_map(|(part, _)| amount(part));
+                let of_parts = of_parts.fold(0, i64::saturating_add);
                 shares.lines.push(Line::new(amount(cluster)?, of_parts));
                 Some(shares.lines.len() - 1)
             };
@@ -101,28 +106,28 @@ impl Shares {
             let gpus = has_gpus(cluster).then(|| names.types.iter().filter_map(of_type).collect());
             shares.accounts.push(Account { cpus, memory, gpus });
         }
-        shares.lean_on_parents(clusters, names);
+        shares.lean_on_wholes(clusters, &wholes);
         shares.accounts.push(Account::default());
         shares
     }
 
-    /// Parts go on on what is the whole's. Who has no cells of its own runs in its parent's: what it
-    /// does not name is the parent's too.
-    fn lean_on_parents(&mut self, clusters: &[VirtualCluster], names: &Names) {
+    /// Parts go on on what is the whole's. Who has no cells of its own runs in its whole's: what it
+    /// does not name is the whole's too.
+    fn lean_on_wholes(&mut self, clusters: &[VirtualCluster], wholes: &[Vec<usize>]) {
         let own = self.accounts.clone();
         for (at, account) in self.accounts.iter_mut().enumerate() {
-            let Some(parent) = parent(clusters, names, at) else { continue };
-            for (line, beyond) in
-                [(account.cpus, own[parent].cpus), (account.memory, own[parent].memory)]
-            {
+            let mine = || wholes[at].iter().map(|whole| &own[*whole]);
+            let cpus = mine().find_map(|whole| whole.cpus);
+            let memory = mine().find_map(|whole| whole.memory);
+            for (line, beyond) in [(account.cpus, cpus), (account.memory, memory)] {
                 if let Some(line) = line {
                     self.lines[line].beyond = beyond;
                 }
             }
             if !has_gpus(&clusters[at]) {
-                account.cpus = account.cpus.or(own[parent].cpus);
-                account.memory = account.memory.or(own[parent].memory);
-                account.gpus.clone_from(&own[parent].gpus);
+                account.cpus = account.cpus.or(cpus);
+                account.memory = account.memory.or(memory);
+                account.gpus = mine().find_map(|whole| whole.gpus.clone());
             }
         }
     }
@@ -147,17 +152,16 @@ impl Shares {
         *free -= amount;
         let more = before - (*free).min(0);
         if let Some(beyond) = *beyond {
-            self.lines[beyond].free -= more;
+            self.use_line(beyond, more);
         }
     }
 
     /// What a line gives; `whole`: if nothing of it were used.
     fn have(&self, line: usize, whole: bool) -> i64 {
         let line = self.lines[line];
-        let beyond = line.beyond.map(|beyond| self.lines[beyond]);
-        match (beyond, whole) {
-            (Some(beyond), true) => beyond.share.max(line.share),
-            (Some(beyond), false) => line.have(false) + beyond.have(false),
+        match (line.beyond, whole) {
+            (Some(beyond), true) => self.have(beyond, true).max(line.share),
+            (Some(beyond), false) => line.have(false).saturating_add(self.have(beyond, false)),
             (None, _) => line.have(whole),
         }
     }
@@ -173,11 +177,13 @@ impl Shares {
         self.accounts.get(account).is_some_and(|account| {
             let gpus = account.gpus.iter().flatten();
             let mut lines = gpus.chain(&account.cpus).chain(&account.memory);
-            lines.any(|line| {
-                let Line { free, beyond, .. } = self.lines[*line];
-                free < 0 && beyond.is_none_or(|beyond| self.lines[beyond].free < 0)
-            })
+            lines.any(|line| self.is_overdrawn_beyond(*line))
         })
+    }
+
+    fn is_overdrawn_beyond(&self, line: usize) -> bool {
+        let Line { free, beyond, .. } = self.lines[line];
+        free < 0 && beyond.is_none_or(|beyond| self.is_overdrawn_beyond(beyond))
     }
 
     /// The shares that do not suffice for the whole job, were there nodes enough. `whole`: the

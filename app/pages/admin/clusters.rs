@@ -94,8 +94,12 @@ fn Edit(save: Sending, saved: RwSignal<u32>) -> impl IntoView {
 
 /// Of which virtual clusters one may be a part.
 fn parents(settings: &[VirtualClusterSettings], edited: Option<&str>) -> Vec<String> {
-    let whole = settings.iter().filter(|each| each.parent.is_none());
-    whole.map(|each| each.name.to_string()).filter(|name| Some(name.as_str()) != edited).collect()
+    let is_edited = |each: &VirtualClusterSettings| Some(each.name.as_str()) == edited;
+    let below = |each: &VirtualClusterSettings| {
+        protocol::shares::wholes(each, settings).into_iter().any(is_edited)
+    };
+    let others = settings.iter().filter(|each| !is_edited(each) && !below(each));
+    others.map(|each| each.name.to_string()).collect()
 }
 
 #[component]

@@ -146,7 +146,7 @@ pub(super) const PROBLEMS: &[Saying] = &[
     ("{} is named for {} already", "{0} 已指定给 {1}"),
     ("each node once", "每个节点只出现一次"),
     ("{} cannot be a part of itself", "{0} 不能隶属于自己"),
-    ("{} is a part itself, of {}", "{0} 自身已隶属于 {1}"),
+    ("{} is a part of {} itself", "{0} 自身已隶属于 {1}"),
     ("no parent", "不隶属于任何集群"),
     ("it is {}, and its parts ({}) have {} together", "其值为 {0}，而其各部分（{1}）合计 {2}"),
     ("{} or more here, or at most {} for all of them", "此处至少 {0}，或各部分合计最多 {1}"),

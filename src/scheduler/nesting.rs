@@ -1,0 +1,74 @@
+//! Virtual clusters that are parts of parts, told by example.
+
+use protocol::ids::JobId;
+use protocol::wait::WaitReason;
+
+use crate::model::Standing;
+use crate::story::{Job, Story, cluster, job};
+
+const ALL: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/// *eyes* is a part of *vision*, which is a part of *lab*. None of them borrows.
+fn lab(story: Story, shares: [(&[(&str, u64)], Option<u64>); 3]) -> Story {
+    let [(all, cpus), (vision, of_vision), (eyes, of_eyes)] = shares;
+    let story = story.share("lab", all, cpus).borrows_nothing();
+    let story = story.share("vision", vision, of_vision).part_of("lab").borrows_nothing();
+    story.share("eyes", eyes, of_eyes).part_of("vision").borrows_nothing()
+}
+
+fn of_gpus() -> Story {
+    let story = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "A100");
+    lab(story, [(&[("A100", 16)], None), (&[("A100", 12)], None), (&[("A100", 4)], None)])
+}
+
+fn of_cpus(vision: Option<u64>) -> Story {
+    lab(cluster().node("a"), [(&[], Some(8)), (&[], vision), (&[], Some(2))])
+}
+
+/// Whether a job is guaranteed its places at once; else it waits for its share.
+fn starts(story: &Story, asked: Job) -> bool {
+    let plan = story.clone().waits(asked).plan();
+    match plan.placements.as_slice() {
+        [] => {
+            let reason = &plan.waiting[&JobId(1)].reason;
+            assert!(matches!(reason, WaitReason::QuotaVc { .. }), "{reason:?}");
+            false
+        }
+        placements => placements.iter().all(|placement| placement.standing == Standing::Guaranteed),
+    }
+}
+
+#[test]
+fn a_part_of_a_part_goes_on_on_what_is_left_of_each_whole() {
+    let eyes = |gpus| job(1).within("eyes").gpus(gpus, &[]);
+    assert!(starts(&of_gpus(), eyes(4)), "its own");
+    assert!(starts(&of_gpus(), eyes(8)), "what *vision* has beside it");
+    let busy = of_gpus().running(9, "vision", &[("a", &ALL, 4)]);
+    let busy = busy.running(8, "eyes", &[("b", &[0, 1, 2, 3], 4)]);
+    assert_eq!(busy.clone().waits(eyes(4)).fate(1), "b:4,5,6,7", "what *lab* has beside them");
+    let full = busy.running(7, "lab", &[("b", &[4, 5, 6, 7], 4)]);
+    assert!(!starts(&full, eyes(1)));
+}
+
+#[test]
+fn what_a_part_of_a_part_is_guaranteed_is_set_aside_from_all_its_wholes() {
+    let within = |name, cpus| job(1).within(name).cpus(cpus);
+    for vision in [None, Some(4)] {
+        let story = of_cpus(vision);
+        assert!(starts(&story, within("eyes", 8)), "nothing is used of anything");
+        let left = if vision.is_none() { 6 } else { 4 };
+        assert!(starts(&story, within("lab", left)) && !starts(&story, within("lab", left + 1)));
+        let busy = story.running(9, "eyes", &[("a", &[], 7)]);
+        assert!(starts(&busy, within("lab", 1)) && !starts(&busy, within("lab", 2)));
+        assert!(!starts(&busy, within("eyes", 2)), "all others' is used");
+    }
+}
+
+#[test]
+fn those_that_are_parts_of_each_other_are_parts_of_none() {
+    let story = cluster().node("a").gpus(8, "A100");
+    let story = story.share("one", &[("A100", 4)], Some(4)).part_of("two");
+    let story = story.share("two", &[("A100", 4)], Some(4)).part_of("one");
+    let plan = story.waits(job(1).within("one").gpus(4, &[])).plan();
+    assert_eq!(plan.placements.len(), 1);
+}
