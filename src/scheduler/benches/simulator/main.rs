@@ -87,6 +87,7 @@ fn run(options: &Options) -> Result<(), String> {
     {
         let workload = openb::Workload::read(nodes, pods)?;
         return openb::replay_all(
+            "openb",
             &workload,
             std::slice::from_ref(arrivals),
             options.plots.as_deref(),
