@@ -140,6 +140,8 @@ pub(crate) struct Rail {
     pub(crate) allowed: Named,
     pub(crate) warnings: Word,
     pub(crate) fits_now: fn(&[NodeName]) -> String,
+    /// Where all nodes on which it fits are in one place.
+    pub(crate) fits_at: Named,
     pub(crate) waits: Word,
     pub(crate) never: Word,
     /// Where it fits on what is lent.

@@ -94,6 +94,9 @@ protocol::tagged! {
             /// On what is lent: it gives way when others want it back.
             #[serde(default)]
             borrowed: bool,
+            /// Of several nodes: the narrowest place in which all of them are, as `rack=3`.
+            #[serde(default)]
+            place: Option<String>,
         },
         /// It would wait.
         Waits(Box<Explanation>),

@@ -60,6 +60,18 @@ pub struct NodeSettings {
 /// the same place; the tasks of a job go to as narrow a place as holds them all.
 pub const LEVELS: [&str; 4] = ["site", "row", "rack", "switch"];
 
+/// The narrowest place in which nodes with these labels are together, as `rack=3`.
+#[must_use]
+pub fn common_place<'a>(
+    labels: impl Iterator<Item = &'a BTreeMap<String, String>> + Clone,
+) -> Option<String> {
+    LEVELS.iter().rev().find_map(|level| {
+        let mut names = labels.clone().map(|labels| labels.get(*level));
+        let first = names.next()??;
+        names.all(|name| name == Some(first)).then(|| format!("{level}={first}"))
+    })
+}
+
 /// Which network a node's tasks have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -280,6 +292,26 @@ pub struct Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nodes_are_together_in_the_narrowest_place_that_all_name() {
+        let node = |labels: &[(&str, &str)]| -> BTreeMap<String, String> {
+            labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+        };
+        let one = node(&[("site", "x"), ("rack", "1"), ("switch", "s")]);
+        let two = node(&[("site", "x"), ("rack", "1"), ("switch", "t")]);
+        let far = node(&[("site", "x"), ("disk", "fast")]);
+        let none = node(&[("disk", "fast")]);
+        for (nodes, place) in [
+            (vec![&one], Some("switch=s")),
+            (vec![&one, &two], Some("rack=1")),
+            (vec![&one, &two, &far], Some("site=x")),
+            (vec![&far, &none], None),
+            (Vec::new(), None),
+        ] {
+            assert_eq!(common_place(nodes.into_iter()).as_deref(), place);
+        }
+    }
 
     #[test]
     fn users_and_groups_open_a_virtual_cluster() {

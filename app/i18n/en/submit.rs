@@ -156,6 +156,7 @@ const RAIL: Rail = Rail {
         [one, two] => format!("Fits now on {one} and {two}"),
         [first, rest @ ..] => format!("Fits now on {first} and {} more nodes", rest.len()),
     },
+    fits_at: |place| format!("All of them are in one place: {place}."),
     fits_lent: "On borrowed resources: it gives way when others want theirs back.",
     waits: "Would wait",
     never: "Can never start",

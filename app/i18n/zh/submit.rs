@@ -149,6 +149,7 @@ const RAIL: Rail = Rail {
         [one, two] => format!("现在即可在 {one} 和 {two} 上启动"),
         [first, rest @ ..] => format!("现在即可在 {first} 等 {} 个节点上启动", rest.len() + 1),
     },
+    fits_at: |place| format!("这些节点都在同一处：{place}。"),
     fits_lent: "使用借来的资源：他人需要时会让出并重新排队。",
     waits: "需要排队",
     never: "永远无法启动",

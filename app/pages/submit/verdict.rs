@@ -19,8 +19,9 @@ pub(crate) fn Verdict() -> impl IntoView {
         match report.as_ref() {
             Err(failed) => Some(view! { <Unchecked failed=failed.clone()/> }.into_any()),
             Ok(report) => match report.dry_run.as_ref()? {
-                DryRun::FitsNow { nodes, borrowed } => {
-                    Some(view! { <Fits nodes=nodes.clone() borrowed=*borrowed/> }.into_any())
+                DryRun::FitsNow { nodes, borrowed, place } => {
+                    let (nodes, place) = (nodes.clone(), place.clone());
+                    Some(view! { <Fits nodes=nodes borrowed=*borrowed place=place/> }.into_any())
                 }
                 DryRun::Waits(_) | DryRun::Never { .. } => later.get().map(|later| later()),
             },
@@ -52,12 +53,16 @@ fn Unchecked(failed: Failed) -> impl IntoView {
 }
 
 #[component]
-fn Fits(nodes: Vec<NodeName>, borrowed: bool) -> impl IntoView {
+fn Fits(nodes: Vec<NodeName>, borrowed: bool, place: Option<String>) -> impl IntoView {
+    let together = place.map(|place| {
+        view! { <p class="hint">{told(move |t| (t.submit.rail.fits_at)(&place))}</p> }
+    });
     let lent = borrowed.then(|| view! { <p class="hint">{tr(|t| t.submit.rail.fits_lent)}</p> });
     view! {
         <p class="verdict__line verdict__line--good">
             {told(move |t| (t.submit.rail.fits_now)(&nodes))}
         </p>
+        {together}
         {lent}
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use api::cluster::FreeGpus;
 use database::attempts::Attempt;
 use database::nodes::NodeRecord;
-use protocol::cluster::Share;
-use protocol::ids::{GpuType, JobId, JobKey, VirtualClusterName};
+use protocol::cluster::{Share, common_place};
+use protocol::ids::{GpuType, JobId, JobKey, NodeName, VirtualClusterName};
 use protocol::jobs::Hold;
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -244,6 +244,12 @@ impl Queue {
     /// All nodes as the scheduler sees them.
     fn scheduler_nodes(&self) -> Vec<Node> {
         self.nodes.iter().map(|node| scheduler_node(node)).collect()
+    }
+
+    /// The narrowest place in which all of these nodes are, as `rack=3`.
+    pub(crate) fn place_of(&self, nodes: &[NodeName]) -> Option<String> {
+        let there = self.nodes.iter().filter(|node| nodes.contains(&node.settings.name));
+        common_place(there.map(|node| &node.settings.labels))
     }
 
     /// Tells the state, unless it will be built anew anyhow.

@@ -56,7 +56,8 @@ pub(super) fn dry_run(
             let mut nodes: Vec<_> = tasks.into_iter().map(|task| task.node).collect();
             nodes.sort_unstable();
             nodes.dedup();
-            return DryRun::FitsNow { nodes, borrowed: standing == Standing::Borrowed };
+            let place = (nodes.len() > 1).then(|| queue.place_of(&nodes)).flatten();
+            return DryRun::FitsNow { nodes, borrowed: standing == Standing::Borrowed, place };
         }
         Answer::Never(reason) => return DryRun::Never { reason },
         Answer::Waits(why) => why,

@@ -10,11 +10,11 @@ use protocol::wait::WaitReason;
 
 use crate::house::{House, admin, job, submit, until, until_state};
 
-/// Two nodes, in rack 0 and in rack 1.
+/// Nodes, in turn in rack 0 and in rack 1.
 async fn start(house: &House) -> (Control, Vec<NodeName>) {
     let mut options = house.options(house.database().await);
-    for (rack, node) in options.nodes.iter_mut().enumerate() {
-        node.labels.insert("rack".to_owned(), rack.to_string());
+    for (at, node) in options.nodes.iter_mut().enumerate() {
+        node.labels.insert("rack".to_owned(), (at % 2).to_string());
     }
     let names = options.nodes.iter().map(|node| node.name.clone()).collect();
     (control::start(options).await.unwrap(), names)
@@ -44,6 +44,26 @@ async fn tasks_run_on_the_nodes_that_the_job_asks_for() {
         assert!(tasks.len() == 2 && tasks.iter().all(|task| task.node == nodes[at]), "{name}");
         assert!(!detail.nodes.is_any());
     }
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_of_a_gang_run_in_one_rack() {
+    let house = House::new(3);
+    let (control, nodes) = start(&house).await;
+    let backend = &control.backend;
+    for node in &nodes {
+        submit(backend, wishing(node.as_str(), &format!(r#""nodes": "{node}""#))).await;
+        until_state(backend, node.as_str(), State::Running).await;
+    }
+    let text = job("gang", 2, 5, "sleep 1000", "");
+    let answer = backend.jobs.check(&admin(), &text).await.unwrap().dry_run.unwrap();
+    let (rack, place) = (vec![nodes[0].clone(), nodes[2].clone()], Some("rack=0".to_owned()));
+    assert_eq!(answer, DryRun::FitsNow { nodes: rack.clone(), borrowed: false, place });
+    submit(backend, text).await;
+    let detail = until_state(backend, "gang", State::Running).await;
+    let tasks = detail.attempts[0].tasks.iter();
+    assert_eq!(tasks.map(|task| task.node.clone()).collect::<Vec<_>>(), rack);
     control.shutdown().await;
 }
 
