@@ -1,6 +1,7 @@
 //! English.
 
 mod accounts;
+mod admin;
 mod audit;
 mod causes;
 mod connect;
@@ -30,7 +31,7 @@ pub(super) static TEXTS: Texts = Texts {
     log: pages::LOG,
     terminal: pages::TERMINAL,
     cluster: pages::CLUSTER,
-    admin: pages::ADMIN,
+    admin: admin::ADMIN,
     profile: pages::PROFILE,
     submit: submit::SUBMIT,
     connect: connect::CONNECT,

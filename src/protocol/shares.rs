@@ -218,6 +218,13 @@ mod tests {
         assert_eq!(wholes, ["a", "lab"]);
     }
 
+    /// One mistake is told, in these words.
+    fn says(clusters: &[String], expected: &str) {
+        let texts: Vec<_> = clusters.iter().map(String::as_str).collect();
+        let lines = told(&texts);
+        assert!(lines.len() == 1 && lines[0].contains(expected), "{expected}: {lines:?}");
+    }
+
     #[test]
     fn mistakes_say_where_what_and_what_is_allowed() {
         let lab = r#"{"name": "lab", "share": {"gpus": {"A100": 8}, "cpus": 4, "memory_mb": 9}}"#;
@@ -274,6 +281,20 @@ mod tests {
                 "lab.share.gpus.A100: it is 8, and its parts (a) have 9",
             ),
             (vec![lab.into(), of_lab(r#""share": {"gpus": {"V100": 1}}"#)], "gpus.V100: it is 0"),
+            (vec![lab.into(), of_lab(r#""share": {"cpus": 5}"#)], "lab.share.cpus: it is 4"),
+            (
+                vec![lab.into(), of_lab(r#""share": {"memory_mb": 10}"#)],
+                "lab.share.memory_mb: it is 9",
+            ),
+        ] {
+            says(&clusters, expected);
+        }
+    }
+
+    #[test]
+    fn a_node_is_named_once_and_for_gpus() {
+        let whole = r#""shapes": [{"type": "A100", "gpus": 8, "count": 1}]"#;
+        for (clusters, expected) in [
             (
                 vec![r#"{"name": "a", "share": {"cpus": 4}, "nodes": ["n"]}"#.into()],
                 "a.nodes: nodes are named, but no GPUs are guaranteed (allowed: GPUs in its share, or no \
@@ -289,16 +310,13 @@ mod tests {
                     .into(),
                 "b.nodes[0]: n is named for a already",
             ),
-            (vec![lab.into(), of_lab(r#""share": {"cpus": 5}"#)], "lab.share.cpus: it is 4"),
-            (
-                vec![lab.into(), of_lab(r#""share": {"memory_mb": 10}"#)],
-                "lab.share.memory_mb: it is 9",
-            ),
         ] {
-            let texts: Vec<_> = clusters.iter().map(String::as_str).collect();
-            let lines = told(&texts);
-            assert!(lines.len() == 1 && lines[0].contains(expected), "{expected}: {lines:?}");
+            says(&clusters, expected);
         }
+    }
+
+    #[test]
+    fn parts_go_in_no_circle() {
         let circle = [r#"{"name": "a", "parent": "b"}"#, r#"{"name": "b", "parent": "a"}"#];
         let lines = told(&circle);
         assert_eq!(lines.len(), 2, "{lines:?}");

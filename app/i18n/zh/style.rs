@@ -42,9 +42,10 @@ const TEMPLATES: &str = include_str!("../../../public/templates/index.json");
 /// Where what is filled in gets its spaces when it is.
 const SPACED: [&str; 2] = [include_str!("spans.rs"), include_str!("waits.rs")];
 
-const ENGLISH: [&str; 16] = [
+const ENGLISH: [&str; 17] = [
     include_str!("../en.rs"),
     include_str!("../en/accounts.rs"),
+    include_str!("../en/admin.rs"),
     include_str!("../en/audit.rs"),
     include_str!("../en/causes.rs"),
     include_str!("../en/connect.rs"),

@@ -50,9 +50,7 @@ fn worded(reason: &WaitReason) -> String {
             amount(*resource, *needs),
             amount(*resource, *best_node),
         ),
-        WaitReason::NodeDown { nodes } => {
-            format!("可用的节点中有 {nodes} 个失联、正在排空或异常")
-        }
+        WaitReason::NodeDown { nodes } => format!("可用节点中有 {nodes} 个失联、正在排空或异常"),
         WaitReason::Impossible { resource, needs, largest, virtual_cluster } => {
             let (needs, largest) = (amount(*resource, *needs), amount(*resource, *largest));
             let name = word(*resource);
