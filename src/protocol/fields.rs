@@ -44,6 +44,9 @@ pub const HIVED: [&str; 2] = ["hivedscheduler", "hivedScheduler"];
 /// Where runtime plugins lie in `extras`.
 pub(crate) const PLUGINS: &str = "com.microsoft.pai.runtimeplugin";
 
+/// Where in `extras` the storages are named that tasks are to have.
+pub const STORAGES: &str = "storages";
+
 /// The two ways in which job files are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notation {

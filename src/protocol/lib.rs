@@ -35,6 +35,7 @@ pub mod sensitive;
 pub mod shares;
 pub mod spec;
 pub mod state;
+pub mod storages;
 pub mod tagged;
 pub mod time;
 pub mod wait;

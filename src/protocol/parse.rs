@@ -4,6 +4,7 @@ mod extras;
 mod parts;
 mod plugins;
 mod reader;
+mod storages;
 #[cfg(test)]
 mod tests;
 mod v1;

@@ -115,6 +115,26 @@ fn what_is_wrong_in_job_files_is_known() {
 }
 
 #[test]
+fn what_is_wrong_with_storages_is_known() {
+    let storage = |name: &str, source: &str| {
+        let text = format!(r#"{{"name": "{name}", "source": {source}, "mount": "/proc/a"}}"#);
+        serde_json::from_str::<protocol::storages::StorageSettings>(&text).unwrap()
+    };
+    let storages = [
+        storage("a", r#"{"path": "mnt"}"#),
+        storage("b", r#"{"nfs": {"server": "", "path": "/a", "options": ""}}"#),
+        storage("c", r#"{"smb": {"server": "a", "share": ""}}"#),
+        storage("d", r#"{"path": "/mnt/all"}"#),
+        storage("e", r#"{"path": "/mnt/all/deep"}"#),
+    ];
+    let mistakes = protocol::storages::mistakes(&storages);
+    assert_eq!(mistakes.len(), 10, "{mistakes:?}");
+    for mistake in mistakes {
+        assert_told(&mistake.to_string(), &mistake.path);
+    }
+}
+
+#[test]
 fn what_becomes_of_tasks_is_known() {
     let node = || "a100-10".parse().unwrap();
     let causes = [

@@ -112,8 +112,9 @@ pub(super) const PLUGINS_HELP: Help = Help {
 pub(super) const PLUGIN: &[Key] = &[
     Key::new("plugin", Kind::Word).required().examples(r#"["cmd", "ssh"]"#).help(
         "Its name: `cmd` runs commands before and after those of tasks, `ssh` lets holders of a \
-         key enter.",
-        "插件名称：`cmd` 在任务的命令前后运行命令，`ssh` 允许持有密钥者登录。",
+         key enter, `teamwise_storage` gives tasks storages.",
+        "插件名称：`cmd` 在任务的命令前后运行命令，`ssh` 允许持有密钥者登录，\
+         `teamwise_storage` 为任务挂载存储。",
     ),
     Key::new("parameters", Kind::Map).help(
         "What it needs to know; may refer to parameters and secrets.",
@@ -124,4 +125,19 @@ pub(super) const PLUGIN: &[Key] = &[
         .help("Whether the task fails where this cannot be done.", "插件无法完成时任务是否失败。"),
     Key::new("taskroles", Kind::Texts)
         .help("The roles it is for; all when not given.", "适用的任务角色；不填则为全部。"),
+];
+
+/// What storages are, in either notation.
+pub(super) const STORAGES_HELP: Help = Help {
+    english: "Storages that an administrator has set up and tasks are to have; an empty list: those \
+              that are for every job.",
+    chinese: "任务要使用的、由管理员设置的存储；空列表表示默认存储。",
+};
+
+pub(super) const STORAGE: &[Key] = &[
+    Key::new("name", Kind::Word).required().help("Its name.", "存储的名称。"),
+    Key::new("mountPath", Kind::OptionalText).examples(r#"["/mnt/data"]"#).help(
+        "Where tasks have it; where its administrator says when not given.",
+        "在任务中的路径；不填则采用管理员设置的路径。",
+    ),
 ];

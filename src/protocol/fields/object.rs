@@ -43,11 +43,13 @@ pub enum Object {
     Auth,
     /// A runtime plugin in `extras`.
     Plugin,
+    /// A storage in `extras`.
+    Storage,
 }
 
 impl Object {
     /// All of them; those that a notation has for itself stand before what both have.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::V1Job,
         Self::V1Role,
         Self::Port,
@@ -68,6 +70,7 @@ impl Object {
         Self::BerthRole,
         Self::Auth,
         Self::Plugin,
+        Self::Storage,
     ];
 
     /// Its keys in the order of the documents.
@@ -94,6 +97,7 @@ impl Object {
             Self::BerthRole => berth::ROLE,
             Self::Auth => berth::AUTH,
             Self::Plugin => berth::PLUGIN,
+            Self::Storage => berth::STORAGE,
         }
     }
 
@@ -114,7 +118,12 @@ impl Object {
             | Self::V2Extras
             | Self::Scheduler
             | Self::SchedulerRole => matches!(notation, Notation::V2),
-            Self::Port | Self::Berth | Self::BerthRole | Self::Auth | Self::Plugin => true,
+            Self::Port
+            | Self::Berth
+            | Self::BerthRole
+            | Self::Auth
+            | Self::Plugin
+            | Self::Storage => true,
         }
     }
 
@@ -140,7 +149,8 @@ impl Object {
             | Self::SchedulerRole
             | Self::BerthRole
             | Self::Auth
-            | Self::Plugin => "",
+            | Self::Plugin
+            | Self::Storage => "",
         }
     }
 
@@ -164,6 +174,7 @@ impl Object {
             Self::BerthRole => "BerthRole",
             Self::Auth => "Auth",
             Self::Plugin => "Plugin",
+            Self::Storage => "Storage",
         }
     }
 
@@ -181,6 +192,7 @@ impl Object {
                 | Self::SchedulerRole
                 | Self::Auth
                 | Self::Plugin
+                | Self::Storage
         )
     }
 
@@ -220,6 +232,9 @@ impl Object {
             Self::BerthRole => ("Additions to a task role.", "对任务角色的补充。"),
             Self::Auth => ("Credentials of a registry.", "镜像仓库的登录信息。"),
             Self::Plugin => ("Something that is done beside the commands.", "命令之外执行的操作。"),
+            Self::Storage => {
+                ("A storage that an administrator has set up.", "管理员设置的一个存储。")
+            }
         };
         Help { english, chinese }
     }

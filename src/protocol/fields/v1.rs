@@ -1,9 +1,9 @@
 //! Version 1.
 
-use super::berth::PLUGINS_HELP;
+use super::berth::{PLUGINS_HELP, STORAGES_HELP};
 use super::{
     JobField, Key, Kind, MAX_AMOUNT, MAX_PORTS, MAX_UNITS, MIN_MEMORY, Object, PLUGINS, RETRIES,
-    RoleField, TASKS, TASKS_COMPLETED,
+    RoleField, STORAGES, TASKS, TASKS_COMPLETED,
 };
 use crate::spec::Dialect;
 
@@ -162,6 +162,8 @@ pub(super) const PORT: &[Key] = &[
 
 pub(super) const EXTRAS: &[Key] = &[
     Key::new(PLUGINS, Kind::List(Object::Plugin)).help(PLUGINS_HELP.english, PLUGINS_HELP.chinese),
+    Key::new(STORAGES, Kind::List(Object::Storage))
+        .help(STORAGES_HELP.english, STORAGES_HELP.chinese),
     Key::new("berth", Kind::One(Object::Berth))
         .help("What the rest of the notation has no word for.", "其余部分无法表达的内容。"),
 ];

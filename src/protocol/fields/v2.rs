@@ -1,9 +1,9 @@
 //! Version 2.
 
-use super::berth::PLUGINS_HELP;
+use super::berth::{PLUGINS_HELP, STORAGES_HELP};
 use super::{
     JobField, Key, Kind, MAX_AMOUNT, MAX_UNITS, MIN_MEMORY, Object, PLUGINS, RETRIES, RoleField,
-    TASKS,
+    STORAGES, TASKS,
 };
 
 pub(super) const JOB: &[Key] = &[
@@ -195,6 +195,8 @@ pub(super) const EXTRAS: &[Key] = &[
     Key::new("hivedScheduler", Kind::One(Object::Scheduler))
         .help("Priority and GPU types.", "优先级和 GPU 型号。"),
     Key::new(PLUGINS, Kind::List(Object::Plugin)).help(PLUGINS_HELP.english, PLUGINS_HELP.chinese),
+    Key::new(STORAGES, Kind::List(Object::Storage))
+        .help(STORAGES_HELP.english, STORAGES_HELP.chinese),
     Key::new("gangAllocation", Kind::Flag).default("true").help(
         "All tasks start together. `false` is taken, but not used here; tasks are started again \
          by themselves either way.",

@@ -1,14 +1,15 @@
-//! `extras`: kept for whoever put it there, but for two parts that mean something. Under
-//! `hivedscheduler` stand priority and GPU types; under `berth` stands whatever the notation has no
+//! `extras`: kept for whoever put it there, but for three parts that mean something. Under
+//! `hivedscheduler` stand priority and GPU types; under `storages` what tasks are to have of those that
+//! administrators set up; under `berth` stands whatever the notation has no
 //! word of its own for, so that any job can be written in either.
 
 use std::collections::BTreeMap;
 
-use super::parts;
 use super::reader::{Field, Fields, Reader, nearest};
+use super::{parts, storages};
 use crate::document::{Entry, Node, Value, shorten};
-use crate::fields::{HIVED, Object, PLUGINS};
-use crate::ids::{GpuType, JobName, RoleName};
+use crate::fields::{HIVED, Object, PLUGINS, STORAGES};
+use crate::ids::{GpuType, JobName, RoleName, StorageName};
 use crate::secrets::Secrets;
 use crate::spec::{
     JobSpec, NoLimit, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole,
@@ -25,6 +26,8 @@ pub(crate) struct Known<'d> {
     pub(crate) tasks: Option<u32>,
     /// The runtime plugins that are kept.
     pub(crate) plugins: Vec<serde_json::Value>,
+    /// The storages that plugins name, if one of them is for storages.
+    pub(crate) storages: Option<Vec<StorageName>>,
 }
 
 /// What `extras` says.
@@ -66,9 +69,14 @@ pub(crate) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>, known: &Known
     let Some(fields) = root.given("extras").and_then(|field| reader.map(&field)) else {
         return extras;
     };
+    let mut own_storages = None;
     for (entry, field) in fields.each() {
         if entry.key == BERTH {
             read_berth(reader, &field, known, &mut extras);
+            continue;
+        }
+        if entry.key == STORAGES {
+            own_storages = field.is_given().then(|| storages::read(reader, &field));
             continue;
         }
         if entry.key == PLUGINS {
@@ -85,6 +93,9 @@ pub(crate) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>, known: &Known
             extras.kept.insert(entry.key.clone(), field.node.to_json());
         }
     }
+    if let Some(all) = storages::all(own_storages, known.storages.as_deref()) {
+        extras.kept.insert(STORAGES.to_owned(), all);
+    }
     extras
 }
 
@@ -93,7 +104,6 @@ fn asks_in_vain(key: &str, node: &Node) -> bool {
     let is_true = |entry: &Entry| entry.node.value == Value::Bool(true);
     match (key, &node.value) {
         ("gangAllocation", value) => *value == Value::Bool(false),
-        ("storages", Value::List(items)) => !items.is_empty(),
         ("jobStatusChangeNotification", Value::Map(entries)) => entries.iter().any(is_true),
         _ => false,
     }

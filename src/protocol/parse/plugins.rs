@@ -1,19 +1,20 @@
 //! Runtime plugins: what a job's file wants done around the commands of its tasks, and who may enter
 //! them. One that is not done here is refused by its name, unless the file says to go on without it.
 //!
-//! The commands of `cmd` become part of the roles' own, as those of deployments do, so that only
-//! `ssh` stays in a job's `extras`.
+//! The commands of `cmd` become part of the roles' own, as those of deployments do, and the names of
+//! `teamwise_storage` part of `extras.storages`, so that only `ssh` stays among a job's plugins.
 
 use serde_json::Value as Json;
 
-use super::parts;
 use super::reader::{Field, Fields, Reader};
+use super::{parts, storages};
 use crate::document::{Value, join, shorten};
 use crate::environment::stripped;
 use crate::fields::{Object, PLUGINS};
+use crate::ids::StorageName;
 
 /// What is allowed in the place of a plugin that is not done here.
-const DONE: &str = "cmd or ssh, or failurePolicy: ignore to go on without it";
+const DONE: &str = "cmd, ssh or teamwise_storage, or failurePolicy: ignore to go on without it";
 /// What stands before the name of a plugin that a prerequisite gives.
 const PREFIX: &str = "com.microsoft.pai.runtimeplugin.";
 
@@ -26,6 +27,8 @@ pub(super) struct Plugins<'d> {
     around: Vec<Around<'d>>,
     /// Those that mean something when a task is made.
     pub(super) kept: Vec<Json>,
+    /// The storages that they name, if one of them is for storages.
+    pub(super) storages: Option<Vec<StorageName>>,
 }
 
 /// Commands around those of roles.
@@ -74,7 +77,10 @@ pub(super) fn read<'d>(
                 note_barrier(reader, parameters.as_ref());
                 plugins.kept.push(rendered(reader, &item, render));
             }
-            "teamwise_storage" if wants_nothing(parameters.as_ref()) => {}
+            "teamwise_storage" => {
+                let named = storages::of_plugin(reader, parameters.as_ref());
+                plugins.storages.get_or_insert_default().extend(named);
+            }
             _ if may_fail => reader.not_used(item.path),
             other => refuse(reader, &field, other),
         }
@@ -180,12 +186,6 @@ fn note_barrier<'d>(reader: &mut Reader<'d>, parameters: Option<&Fields<'d>>) {
     if let Some(barrier) = barrier.filter(|field| field.node.value != Value::Bool(false)) {
         reader.not_used(barrier.path);
     }
-}
-
-/// Storages that nobody named: there are no default ones.
-fn wants_nothing(parameters: Option<&Fields<'_>>) -> bool {
-    let named = parameters.and_then(|parameters| parameters.given("storageConfigNames"));
-    named.is_none_or(|named| matches!(&named.node.value, Value::List(items) if items.is_empty()))
 }
 
 /// A part of the file as plain JSON, what its texts refer to put in.

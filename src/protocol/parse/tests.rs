@@ -6,6 +6,7 @@ mod good;
 mod mistakes;
 mod mutated;
 mod plugins;
+mod storages;
 
 /// How many inputs a property is tried with: so many, or as many as `BERTH_CASES` says.
 fn cases(usual: u32) -> u32 {

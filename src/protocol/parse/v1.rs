@@ -36,7 +36,8 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     let image = image.unwrap_or_default();
     let common = Common { image, plugins: &plugins, hyphens: dialect(root) == Dialect::Earliest };
     let (roles, tasks) = read_roles(reader, root, &common);
-    let known = Known { roles: names, tasks, plugins: plugins.kept };
+    let Plugins { kept, storages, .. } = plugins;
+    let known = Known { roles: names, tasks, plugins: kept, storages };
     let extras = extras::read(reader, root, &known);
     let kill_all = root.given(KILL_ALL);
     let kill_all = kill_all.and_then(|field| extras::kill_all(reader, &field, &known));

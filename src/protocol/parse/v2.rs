@@ -49,7 +49,8 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     let virtual_cluster =
         virtual_cluster.and_then(|f| reader.name(&f, VirtualClusterName::try_from));
     let (roles, tasks) = read_roles(reader, root, &job);
-    let known = Known { roles: keys, tasks, plugins: std::mem::take(&mut job.plugins.kept) };
+    let Plugins { kept, storages, .. } = std::mem::take(&mut job.plugins);
+    let known = Known { roles: keys, tasks, plugins: kept, storages };
     let extras = extras::read(reader, root, &known);
     let mut spec = JobSpec {
         description: root.given("description").and_then(|f| reader.text(&f)),

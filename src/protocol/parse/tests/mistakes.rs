@@ -518,7 +518,7 @@ const OF_V2: [Bad; 27] = [
         "extras:\n  com.microsoft.pai.runtimeplugin:\n  - plugin: ‸git\ndefaults:",
         "extras[\"com.microsoft.pai.runtimeplugin\"][0].plugin",
         "the plugin \"git\" is not available here",
-        "cmd or ssh, or failurePolicy: ignore to go on without it",
+        "cmd, ssh or teamwise_storage, or failurePolicy: ignore to go on without it",
     ),
     bad(
         "defaults:",

@@ -84,19 +84,12 @@ fn what_no_plugin_does_here_is_refused_by_its_name_unless_it_may_be_left_out() {
     let place = "extras[\"com.microsoft.pai.runtimeplugin\"][0]";
     for (plugin, name) in [
         ("{plugin: git, parameters: {repo_uri: x}}", "git"),
-        ("{plugin: teamwise_storage, parameters: {storageConfigNames: [nfs]}}", "teamwise_storage"),
         ("{plugin: unheard, failurePolicy: fail}", "unheard"),
     ] {
         let found = problems(&job("", &format!("  - {plugin}\n")));
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].message, format!("the plugin {name:?} is not available here"));
         assert_eq!(found[0].path, format!("{place}.plugin"));
-    }
-    for harmless in [
-        "{plugin: teamwise_storage}",
-        "{plugin: teamwise_storage, parameters: {storageConfigNames: []}}",
-    ] {
-        assert_eq!(read(&job("", &format!("  - {harmless}\n"))).warnings, Vec::<String>::new());
     }
     let ignored = job("", "  - {plugin: unheard, failurePolicy: ignore}\n");
     assert_eq!(read(&ignored).warnings, [format!("not used here: {place}")]);
@@ -147,10 +140,10 @@ fn what_is_wrong_in_a_plugin_is_told_at_its_place() {
 
 #[test]
 fn what_is_asked_in_vain_is_named() {
-    let text = job("", "    []\n  gangAllocation: false\n  storages: [{name: nfs}]\n");
+    let text = job("", "    []\n  gangAllocation: false\n");
     let warnings = read(&text).warnings;
-    assert_eq!(warnings, ["not used here: extras.gangAllocation, extras.storages"]);
-    let text = job("", "    []\n  gangAllocation: true\n  storages: []\n");
+    assert_eq!(warnings, ["not used here: extras.gangAllocation"]);
+    let text = job("", "    []\n  gangAllocation: true\n  storages: [{name: nfs}]\n");
     assert_eq!(read(&text).warnings, Vec::<String>::new());
 }
 

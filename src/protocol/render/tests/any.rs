@@ -177,12 +177,14 @@ fn extras() -> impl Strategy<Value = serde_json::Map<String, serde_json::Value>>
     });
     let others = btree_map(text(), value, 0..3);
     let gang = any::<bool>().prop_map(Json::from);
-    let known = (option::of(plugins()), option::of(gang), option::of(scheduler()));
-    (others, known).prop_map(|(others, (plugins, gang, scheduler))| {
+    let known =
+        (option::of(plugins()), option::of(gang), option::of(scheduler()), option::of(storages()));
+    (others, known).prop_map(|(others, (plugins, gang, scheduler, storages))| {
         let known = [
             ("com.microsoft.pai.runtimeplugin", plugins),
             ("gangAllocation", gang),
             ("hivedScheduler", scheduler),
+            ("storages", storages),
         ];
         let known = known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
         others.into_iter().chain(known).collect()
@@ -194,6 +196,21 @@ fn scheduler() -> impl Strategy<Value = serde_json::Value> {
     let keys = ["lazyPreemptionEnable", "gangReleaseEnable", "ignoreK8sSuggestedNodes", "unheard"];
     let values = btree_map(prop::sample::select(keys.to_vec()), any::<bool>(), 1..4);
     values.prop_map(|values| json!(values))
+}
+
+/// The storages that tasks are to have.
+fn storages() -> impl Strategy<Value = serde_json::Value> {
+    let storages = btree_map("[A-Za-z0-9._-]{1,6}", option::of("/[a-z0-9]{1,6}"), 0..4);
+    storages.prop_map(|storages| {
+        let one = |(name, target): (String, Option<String>)| match target {
+            Some(target) if ["/berth", "/proc", "/sys", "/dev"].contains(&target.as_str()) => {
+                json!({ "name": name })
+            }
+            Some(target) => json!({ "name": name, "mountPath": target }),
+            None => json!({ "name": name }),
+        };
+        storages.into_iter().map(one).collect()
+    })
 }
 
 /// The plugins that stay in `extras`.
