@@ -23,6 +23,7 @@ pub mod public_keys;
 pub mod secrets;
 pub mod sessions;
 pub mod settings;
+pub mod storages;
 pub mod tasks;
 pub mod tokens;
 pub mod usage;

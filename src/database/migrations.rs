@@ -26,6 +26,7 @@ mod m0018_identity;
 mod m0019_closed_nodes;
 mod m0020_lease;
 mod m0021_gpu_report;
+mod m0025_storages;
 
 pub(crate) struct Migrator;
 
@@ -51,6 +52,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0019_closed_nodes::Migration),
             Box::new(m0020_lease::Migration),
             Box::new(m0021_gpu_report::Migration),
+            Box::new(m0025_storages::Migration),
         ]
     }
 }

@@ -1,8 +1,10 @@
 use database::nodes::{self, NodeObserved};
+use database::storages::{self, Storage};
 use database::virtual_clusters;
 use protocol::cluster::{Closed, NodeSettings, Share, StartFailure, VirtualClusterSettings};
 use protocol::gpus::{FoundGpu, GpuFault, GpuProblem, GpuReport};
 use protocol::resources::{Capacity, Gpu, Taken};
+use protocol::storages::{StorageSettings, StorageSource};
 
 use crate::stage::{at, node, on_both, user, vc, write};
 
@@ -154,5 +156,25 @@ on_both! {
         assert!(write!(stage, |tx| virtual_clusters::remove(&tx, &vc("day"))));
         assert!(!write!(stage, |tx| virtual_clusters::remove(&tx, &vc("day"))));
         assert_eq!(virtual_clusters::get(stage.db.read(), &vc("day")).await?, None);
+    }
+    async fn storages_are_saved_listed_and_removed(stage) {
+        let of = |name: &str, path: &str, password: Option<&[u8]>| {
+            let source = StorageSource::Path(path.to_owned());
+            let settings = StorageSettings {
+                users: vec![user("alice")],
+                ..StorageSettings::new(name.parse().unwrap(), source)
+            };
+            Storage { settings, password: password.map(<[u8]>::to_vec) }
+        };
+        write!(stage, |tx| storages::save(&tx, &of("team", "/a", Some(b"sealed"))));
+        write!(stage, |tx| storages::save(&tx, &of("data", "/b", None)));
+        write!(stage, |tx| storages::save(&tx, &of("team", "/c", None)));
+        write!(stage, |tx| storages::save(&tx, &of("data", "/b", Some(b"other"))));
+        let conn = stage.db.read();
+        let expected = [of("data", "/b", Some(b"other")), of("team", "/c", None)];
+        assert_eq!(storages::list(conn).await?, expected);
+        assert!(write!(stage, |tx| storages::remove(&tx, &"data".parse().unwrap())));
+        assert!(!write!(stage, |tx| storages::remove(&tx, &"data".parse().unwrap())));
+        assert_eq!(storages::list(stage.db.read()).await?, [of("team", "/c", None)]);
     }
 }

@@ -1,0 +1,5 @@
+CREATE TABLE storages (
+    name {text} PRIMARY KEY,
+    settings {text} NOT NULL,
+    password {bytes}
+)
