@@ -106,6 +106,12 @@ pub enum AuditAction {
     /// A virtual cluster was removed.
     #[serde(rename = "virtual_cluster.removed")]
     VirtualClusterRemoved,
+    /// A storage was set up, or its settings were changed.
+    #[serde(rename = "storage.saved")]
+    StorageSaved,
+    /// A storage was forgotten.
+    #[serde(rename = "storage.removed")]
+    StorageRemoved,
     /// The saving of a container as an image was asked for.
     #[serde(rename = "image.saved")]
     ImageSaved,
@@ -185,7 +191,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 44] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -203,6 +209,8 @@ impl AuditAction {
         Self::ContainerRemoved,
         Self::VirtualClusterSaved,
         Self::VirtualClusterRemoved,
+        Self::StorageSaved,
+        Self::StorageRemoved,
         Self::ImageSaved,
         Self::ImageRemoved,
         Self::UserAdded,
@@ -251,6 +259,8 @@ impl AuditAction {
             Self::ContainerRemoved => "container.removed",
             Self::VirtualClusterSaved => "virtual_cluster.saved",
             Self::VirtualClusterRemoved => "virtual_cluster.removed",
+            Self::StorageSaved => "storage.saved",
+            Self::StorageRemoved => "storage.removed",
             Self::ImageSaved => "image.saved",
             Self::ImageRemoved => "image.removed",
             Self::UserAdded => "user.added",

@@ -18,6 +18,7 @@ use crate::quarantine::Quarantine;
 use crate::queue::Queue;
 use crate::sign_ins::SignIns;
 use crate::ssh::Ssh;
+use crate::storages::Storages;
 use crate::task_files::TaskFiles;
 use crate::terminals::Terminals;
 use crate::users::Users;
@@ -66,6 +67,8 @@ pub struct Backend {
     pub sign_ins: Arc<dyn SignIns>,
     /// Users' files.
     pub files: Arc<dyn Files>,
+    /// Storages beside them.
+    pub storages: Arc<dyn Storages>,
     /// Images saved from containers.
     pub images: Arc<dyn Images>,
     /// What changes, as it changes.

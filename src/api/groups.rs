@@ -1,7 +1,7 @@
 //! Groups of users.
 
 use async_trait::async_trait;
-use protocol::ids::{GroupName, UserName, VirtualClusterName};
+use protocol::ids::{GroupName, StorageName, UserName, VirtualClusterName};
 use protocol::person::Source;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,8 @@ pub struct GroupView {
     pub admin: bool,
     /// Virtual clusters that name it.
     pub virtual_clusters: Vec<VirtualClusterName>,
+    /// Storages that name it.
+    pub storages: Vec<StorageName>,
 }
 
 /// Somebody in a group.

@@ -184,6 +184,8 @@ pub struct JobDetail {
     pub nodes: NodeWish,
     /// The task roles.
     pub roles: Vec<RoleView>,
+    /// The storages that its tasks have.
+    pub storages: Vec<MountView>,
     /// The attempts, oldest first; the last is the current one.
     pub attempts: Vec<AttemptView>,
     /// Whether the actor may stop it, read its logs and, once it has ended, delete it.

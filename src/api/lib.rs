@@ -21,6 +21,7 @@ pub mod quarantine;
 pub mod queue;
 pub mod sign_ins;
 pub mod ssh;
+pub mod storages;
 pub mod task_files;
 pub mod terminals;
 pub mod usage;

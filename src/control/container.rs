@@ -12,4 +12,5 @@ pub(crate) mod probe;
 pub(crate) mod public_keys;
 pub(crate) mod registry;
 pub(crate) mod secrets;
+pub(crate) mod storages;
 pub(crate) mod tunnels;

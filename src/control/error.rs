@@ -71,6 +71,9 @@ pub enum Error {
     /// The virtual clusters of the configuration file do not go together with those there are.
     #[error("the virtual clusters cannot be so:\n{}", .0.join("\n"))]
     VirtualClusters(Vec<String>),
+    /// The storages of the configuration file do not go together with those there are.
+    #[error("the storages cannot be so:\n{}", .0.join("\n"))]
+    Storages(Vec<String>),
 }
 
 /// Logs a failure of ours and gives the user the error that leaks nothing.

@@ -15,6 +15,7 @@ pub(crate) mod quarantine;
 pub(crate) mod queue;
 pub(crate) mod sign_ins;
 pub(crate) mod ssh;
+pub(crate) mod storages;
 pub(crate) mod submit;
 pub(crate) mod task_files;
 pub(crate) mod terminals;

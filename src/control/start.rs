@@ -9,6 +9,7 @@ use database::Database;
 use database::users::UserRecord;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::ids::{UserName, VirtualClusterName};
+use protocol::storages::StorageSettings;
 use storage::Storage;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -16,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use crate::accounts::passwords;
 use crate::accounts::rights::SignInOptions;
 use crate::container::guest::Guest;
-use crate::container::tunnels;
+use crate::container::{storages, tunnels};
 use crate::known::cluster::Cluster;
 use crate::known::damage;
 use crate::known::gpus::GpuOptions;
@@ -29,6 +30,7 @@ use crate::logs::spools::Spools;
 use crate::loops::probe::{Ground, Probe};
 use crate::loops::supervised::Loops;
 use crate::ops::submit::{Inbox, Submissions};
+use crate::secrets::sealing::Seal;
 use crate::shared::{OfNodes, Shared};
 use crate::terminals::Terminals;
 use crate::wake::now;
@@ -60,6 +62,8 @@ pub struct Options {
     pub first_node: Option<NodeSettings>,
     /// Virtual clusters of the configuration file, likewise.
     pub virtual_clusters: Vec<VirtualClusterSettings>,
+    /// Storages of the configuration file, likewise.
+    pub storages: Vec<StorageSettings>,
     /// Folder with client certificates of `tcp://` nodes, or with one such folder a node.
     pub certificates: Option<PathBuf>,
     /// The program that runs the tasks' commands and lets people enter; without it a shell runs
@@ -142,6 +146,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     // Before they are saved: who corrects the file starts from what was there before.
     keep_apart(&options.portal, nodes.iter().chain(first_node))?;
     save_configured(&database, (nodes, first_node), &options.virtual_clusters).await?;
+    save_storages(&database, &seal, &options.storages).await?;
     end_tokens(&database, rules).await?;
     let cluster = Cluster::read(&database, &options.portal).await?;
     keep_apart(&options.portal, cluster.nodes.iter().map(|node| &node.settings))?;
@@ -270,6 +275,7 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         groups: Arc::new(ops::groups::Ops(Arc::clone(shared))),
         sign_ins: Arc::new(ops::sign_ins::Ops(Arc::clone(shared))),
         files: Arc::new(ops::files::Ops::new(Arc::clone(shared))),
+        storages: Arc::new(ops::storages::Ops(Arc::clone(shared))),
         images: Arc::new(ops::images::Ops(Arc::clone(shared))),
         changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),
     }
@@ -376,6 +382,29 @@ async fn save_configured(
     Ok(())
 }
 
+/// The same of storages, whose passwords are sealed.
+async fn save_storages(
+    database: &Database,
+    seal: &Seal,
+    configured: &[StorageSettings],
+) -> Result<(), Error> {
+    let transaction = database.begin().await?;
+    let known = database::storages::list(&transaction).await?;
+    for settings in configured {
+        let before = known.iter().find(|before| before.settings.name == settings.name);
+        let storage = storages::sealed(seal, settings, before);
+        database::storages::save(&transaction, &storage).await?;
+    }
+    let all = database::storages::list(&transaction).await?.into_iter();
+    let all: Vec<_> = all.map(|storage| storage.settings).collect();
+    let mistakes = protocol::storages::mistakes(&all);
+    if !mistakes.is_empty() {
+        return Err(Error::Storages(mistakes.iter().map(ToString::to_string).collect()));
+    }
+    transaction.commit().await?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -404,6 +433,7 @@ mod tests {
             nodes: vec![serde_json::from_value(node).unwrap()],
             first_node: None,
             virtual_clusters: Vec::new(),
+            storages: Vec::new(),
             certificates: None,
             guest: None,
             storage_mount: None,

@@ -75,6 +75,7 @@ async fn start(
         guest: None,
         code: None,
         folders: Vec::new(),
+        shares: Vec::new(),
         job_env: Arc::default(),
         env: Vec::new(),
         cpus: task.resources.cpus,

@@ -19,7 +19,7 @@ pub use images::{ImageSize, Images};
 pub use measured::{Calls, measured};
 pub use model::{
     Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, Folder, GpuDevice,
-    Guest, LogChunk, LogRequest, Network, Stats, Stranger, Stream,
+    Guest, LogChunk, LogRequest, Network, Share, Stats, Stranger, Stream,
 };
 pub use volume::{Content, Volume};
 

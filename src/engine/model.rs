@@ -129,6 +129,8 @@ pub struct ContainerSpec {
     pub code: Option<String>,
     /// Folders of the node that the container has as well.
     pub folders: Vec<Folder>,
+    /// Folders of file servers that it has as well.
+    pub shares: Vec<Share>,
     /// What the environments of all tasks of the job have alike, sorted by name: it grows with their
     /// number, so they share it.
     pub job_env: Arc<[(String, String)]>,
@@ -189,6 +191,31 @@ pub struct Folder {
     pub target: String,
     /// Nothing in it can be changed through the container.
     pub read_only: bool,
+}
+
+/// A folder of a file server in a container: the node's engine mounts it for that container.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Share {
+    /// What speaks to the server, in the kernel's words: `nfs` or `cifs`.
+    pub kind: &'static str,
+    /// What is mounted: `:/export/data`, `//files/team`.
+    pub device: String,
+    /// How, separated by commas.
+    pub options: String,
+    /// Where the container has it.
+    pub target: String,
+    /// Nothing in it can be changed through the container.
+    pub read_only: bool,
+}
+
+/// Its options may have a password in them.
+impl fmt::Debug for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, device, target, read_only, options: _ } = self;
+        let mut told = f.debug_struct("Share");
+        told.field("kind", kind).field("device", device).field("target", target);
+        told.field("read_only", read_only).finish_non_exhaustive()
+    }
 }
 
 /// The program that runs a container's command and lets people enter.

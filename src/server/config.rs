@@ -21,6 +21,7 @@ use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::ids::{GpuType, NodeName};
+use protocol::storages::StorageSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
@@ -98,6 +99,8 @@ pub struct Config {
     pub nodes: Vec<NodeSettings>,
     /// Virtual clusters beside `default`.
     pub virtual_clusters: Vec<VirtualClusterSettings>,
+    /// Folders beside the users' own files that tasks may have.
+    pub storages: Vec<StorageSettings>,
 }
 
 /// Pages of tasks.
@@ -223,6 +226,7 @@ impl Default for Config {
             gpu_image: GpuOptions::default().image,
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
+            storages: Vec::new(),
         }
     }
 }
@@ -343,6 +347,10 @@ impl Config {
         repeated("virtual_clusters", clusters, &mut lines);
         let mistakes = self.virtual_clusters.iter().flat_map(VirtualClusterSettings::mistakes);
         lines.extend(mistakes.map(|mistake| mistake.to_string()));
+        let storages = self.storages.iter().map(|storage| storage.name.as_str());
+        repeated("storages", storages, &mut lines);
+        let mistakes = protocol::storages::mistakes(&self.storages);
+        lines.extend(mistakes.iter().map(ToString::to_string));
         if lines.is_empty() { Ok(self) } else { Err(ConfigError(lines)) }
     }
 

@@ -12,6 +12,7 @@ use directory::Directory;
 use protocol::cluster::VirtualClusterSettings;
 use protocol::ids::{GroupName, ProviderName, UserName};
 use protocol::person::Source;
+use protocol::storages::StorageSettings;
 use protocol::time::Timestamp;
 
 use crate::shared::Shared;
@@ -178,7 +179,7 @@ pub(crate) fn tokens_are_good(shared: &Shared, standing: &Standing) -> bool {
     standing.account.as_ref().is_none_or(|account| confirmed_within(account, limit, now()))
 }
 
-/// The virtual clusters that somebody may use.
+/// The virtual clusters and storages that somebody may use.
 pub(crate) struct Usable<'a> {
     actor: &'a Actor,
     groups: Vec<Membership>,
@@ -195,6 +196,22 @@ impl<'a> Usable<'a> {
 
     pub(crate) fn admits(&self, settings: &VirtualClusterSettings) -> bool {
         may_use(self.actor, &self.groups, settings)
+    }
+
+    /// Whether his jobs may have a storage.
+    pub(crate) fn opens(&self, settings: &StorageSettings) -> bool {
+        self.actor.admin || self.is_meant_by(settings)
+    }
+
+    /// Whether his jobs have a storage that name none. An administrator may have any, and not without
+    /// a word those that are others'.
+    pub(crate) fn has_by_default(&self, settings: &StorageSettings) -> bool {
+        settings.default && self.is_meant_by(settings)
+    }
+
+    fn is_meant_by(&self, settings: &StorageSettings) -> bool {
+        let counting = self.groups.iter().filter(|group| group.counts).map(|group| &group.group);
+        settings.admits(&self.actor.user, counting)
     }
 }
 

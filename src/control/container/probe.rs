@@ -116,6 +116,7 @@ fn spec(shared: &Shared, node: &NodeRecord, image: &str) -> engine::Result<Conta
         guest: None,
         code: None,
         folders: Vec::new(),
+        shares: Vec::new(),
         job_env: Arc::from([]),
         env: Vec::new(),
         cpus: 1,

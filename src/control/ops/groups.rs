@@ -31,8 +31,10 @@ impl Groups for Ops {
             members.entry(group).or_default().push(Member { user, source });
         }
         let cluster = self.0.cluster();
+        let storages = database::storages::list(self.0.database.read()).await.map_err(database)?;
         if actor.admin {
             let named = cluster.virtual_clusters.iter().flat_map(|settings| &settings.groups);
+            let named = named.chain(storages.iter().flat_map(|storage| &storage.settings.groups));
             for group in named.chain(&self.0.sign_in.admin_groups) {
                 members.entry(group.clone()).or_default();
             }
@@ -40,8 +42,11 @@ impl Groups for Ops {
         let view = |(name, members)| {
             let clusters = cluster.virtual_clusters.iter();
             let clusters = clusters.filter(|settings| settings.groups.contains(&name));
+            let storages = storages.iter().map(|storage| &storage.settings);
+            let storages = storages.filter(|settings| settings.groups.contains(&name));
             GroupView {
                 virtual_clusters: clusters.map(|settings| settings.name.clone()).collect(),
+                storages: storages.map(|settings| settings.name.clone()).collect(),
                 admin: self.0.sign_in.admin_groups.contains(&name),
                 members,
                 name,

@@ -25,6 +25,7 @@ use super::answers::{self, Asked};
 use super::submit::Submissions;
 use super::{queue, views};
 use crate::accounts::rights::owner_only;
+use crate::container::storages;
 use crate::error::database;
 use crate::known::queue::wanted;
 use crate::records::audit::Note;
@@ -116,6 +117,7 @@ impl Jobs for Ops {
         let attempts = database::attempts::of_job(self.shared.database.read(), row.id);
         let attempts = attempts.await.map_err(database)?;
         let mut tasks = self.tasks(row.id).await?;
+        let storages = storages::seen(&self.shared, &row.key.user, &spec).await?;
         let attempts = attempts.into_iter().map(|attempt| {
             let tasks = tasks.remove(&attempt.number).unwrap_or_default();
             views::attempt(attempt, tasks)
@@ -127,6 +129,7 @@ impl Jobs for Ops {
             time_limit: spec.time_limit,
             nodes: spec.nodes.clone(),
             roles: spec.roles.iter().map(views::role).collect(),
+            storages,
             attempts: attempts.collect(),
             may_manage: actor.admin || actor.user == row.key.user,
             most_priority,

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::files::Files;
 use super::plan::Plan;
-use crate::{Container, ContainerSpec, ContainerStatus, Folder};
+use crate::{Container, ContainerSpec, ContainerStatus, Folder, Share};
 
 #[derive(Debug)]
 pub(super) struct SimContainer {
@@ -58,22 +58,29 @@ impl Kept {
     }
 }
 
-/// What a container has of its node's folders, and what it is told of them.
+/// What a container has of its node's folders and of file servers, and what it is told of them.
 #[derive(Debug, Clone)]
 pub struct Given {
     /// The task's labels.
     pub labels: BTreeMap<String, String>,
     /// The folders.
     pub folders: Vec<Folder>,
+    /// Those of file servers.
+    pub shares: Vec<Share>,
     /// The task's own part of the environment.
     pub env: Vec<(String, String)>,
 }
 
 impl Given {
     fn of(spec: &ContainerSpec) -> Option<Box<Self>> {
-        let ContainerSpec { labels, folders, env, .. } = spec;
-        let given = || Self { labels: labels.clone(), folders: folders.clone(), env: env.clone() };
-        (!folders.is_empty()).then(|| Box::new(given()))
+        let ContainerSpec { labels, folders, shares, env, .. } = spec;
+        let given = || Self {
+            labels: labels.clone(),
+            folders: folders.clone(),
+            shares: shares.clone(),
+            env: env.clone(),
+        };
+        (!folders.is_empty() || !shares.is_empty()).then(|| Box::new(given()))
     }
 }
 

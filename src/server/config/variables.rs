@@ -61,6 +61,7 @@ const KNOWN: [(&str, &str, Kind); 47] = [
     ("BERTH_GPU_IMAGE", "gpu_image", Kind::Text),
     ("BERTH_NODES", "nodes", Kind::Value),
     ("BERTH_VIRTUAL_CLUSTERS", "virtual_clusters", Kind::Value),
+    ("BERTH_STORAGES", "storages", Kind::Value),
 ];
 
 /// Variables of the command-line client, of the build and of the tests.

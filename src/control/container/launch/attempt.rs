@@ -19,6 +19,7 @@ use super::error::LaunchError;
 use super::once::Once;
 use crate::container::code::{self, LookError};
 use crate::container::folders::{self, Wanted};
+use crate::container::storages::{self, Mounted};
 use crate::container::{guest, public_keys, registry, secrets};
 use crate::known::active::Active;
 use crate::shared::{Shared, lock};
@@ -48,6 +49,7 @@ pub(crate) struct Attempt {
     read: Once<Arc<Read>>,
     admitted: Once<Admitted>,
     folders: Once<Arc<Vec<Wanted>>>,
+    storages: Once<Arc<Vec<Mounted>>>,
     code: Once<StoragePath>,
     auth_file: Once<RegistryAuth>,
     /// Ids of private images that the job's owner may have.
@@ -117,6 +119,7 @@ impl Attempt {
             read: Once::default(),
             admitted: Once::default(),
             folders: Once::default(),
+            storages: Once::default(),
             code: Once::default(),
             auth_file: Once::default(),
             proved: Mutex::default(),
@@ -189,6 +192,16 @@ impl Attempt {
     async fn folders_now(&self, shared: &Shared) -> Result<Arc<Vec<Wanted>>, LaunchError> {
         let wanted = folders::wanted(shared, &self.facts(shared)).await;
         Ok(Arc::new(wanted.map_err(LookError::from)?))
+    }
+
+    /// The storages that its tasks have, if its owner may still have them.
+    pub(super) async fn storages(&self, shared: &Shared) -> Result<Arc<Vec<Mounted>>, LaunchError> {
+        self.storages.get(is_recent, self.storages_now(shared)).await
+    }
+
+    async fn storages_now(&self, shared: &Shared) -> Result<Arc<Vec<Mounted>>, LaunchError> {
+        let mounted = storages::of_owner(shared, &self.key.user, &self.spec).await;
+        Ok(Arc::new(mounted.map_err(LookError::from)?))
     }
 
     /// The folder of its code, as the job file has it and as its owner may read it.

@@ -13,7 +13,7 @@ use protocol::spec::TaskRole;
 use super::attempt::{Admitted, Read};
 use super::error::LaunchError;
 use super::{Launch, Provided};
-use crate::container::{endpoint, folders, guest, lease, public_keys};
+use crate::container::{endpoint, folders, guest, lease, public_keys, storages};
 use crate::known::cluster::capacity;
 use crate::known::quarantine::labels;
 
@@ -36,12 +36,18 @@ pub(super) async fn spec(
         gpu_runtime: node.settings.gpu_runtime,
         ..plain(launch, &read, (role, place, network), (admitted, provided))
     };
-    if let Some(mount) = folders::mount(&launch.shared, node) {
+    let mount = folders::mount(&launch.shared, node);
+    if let Some(mount) = mount {
         let wanted = launch.attempt.folders(&launch.shared).await?;
         let shown = folders::shown(mount, &wanted);
         spec.folders = shown.folders;
         spec.env.extend(shown.variables);
     }
+    let mounted = launch.attempt.storages(&launch.shared).await?;
+    let given = storages::given(&launch.shared, mount, &mounted)?;
+    spec.folders.extend(given.folders);
+    spec.shares = given.shares;
+    spec.env.extend(given.variables);
     spec.env.sort();
     Ok(spec)
 }
@@ -74,6 +80,7 @@ fn plain(
         shm_mb: role.shm_mb,
         code,
         folders: Vec::new(),
+        shares: Vec::new(),
         gpus: Vec::new(),
         gpu_runtime: protocol::cluster::GpuRuntime::None,
         infiniband: role.infiniband,

@@ -10,6 +10,7 @@ use protocol::ids::NodeName;
 
 use crate::container::code::LookError;
 use crate::container::images::CopyError;
+use crate::container::storages::NotGiven;
 use crate::known::own_failures::Ours;
 
 /// Why a launch did not come about.
@@ -158,6 +159,18 @@ impl From<LookError> for LaunchError {
             LookError::Records(message) => Self::Records(message),
             LookError::Storage(message) => Self::Storage(message),
             LookError::Refused(message) => Self::Job(message),
+        }
+    }
+}
+
+impl From<NotGiven> for LaunchError {
+    fn from(error: NotGiven) -> Self {
+        match error {
+            NotGiven::Sealed => Self::Sealed,
+            NotGiven::Exposed(name) => Self::Job(format!(
+                "the storage {name} and the users' own files lie in each other on this node: tell an \
+                 administrator"
+            )),
         }
     }
 }

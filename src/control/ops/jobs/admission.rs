@@ -20,6 +20,7 @@ use crate::accounts::rights::Usable;
 use crate::container::code;
 use crate::container::images;
 use crate::container::public_keys;
+use crate::container::storages;
 use crate::error::{database, internal};
 use crate::files::access::Access;
 use crate::files::failure;
@@ -79,6 +80,8 @@ pub(super) async fn check(
         .await
         .map_err(refused(places.job(JobField::VirtualCluster)))?;
     public_keys::check(spec, secrets).map_err(refused(places.plugins()))?;
+    let storages = storages::of_job(shared, actor, spec).await;
+    storages.map_err(refused(places.storages()))?;
     for (at, role) in spec.roles.iter().enumerate() {
         let admitted = images::admit(shared, actor, &role.image).await;
         admitted.map_err(refused(places.image(at)))?;

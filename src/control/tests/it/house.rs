@@ -61,6 +61,7 @@ impl House {
             nodes: self.nodes.iter().map(|name| node(name)).collect(),
             first_node: None,
             virtual_clusters: Vec::new(),
+            storages: Vec::new(),
             certificates: None,
             guest: None,
             storage_mount: None,

@@ -289,6 +289,7 @@ fn container(cluster: &str, id: i64) -> ContainerSpec {
         guest: None,
         code: None,
         folders: Vec::new(),
+        shares: Vec::new(),
         job_env: std::sync::Arc::default(),
         env: Vec::new(),
         cpus: 1,

@@ -158,20 +158,20 @@ on_both! {
         assert_eq!(virtual_clusters::get(stage.db.read(), &vc("day")).await?, None);
     }
     async fn storages_are_saved_listed_and_removed(stage) {
-        let of = |name: &str, path: &str, password: Option<&[u8]>| {
+        let of = |name: &str, path: &str, password: Option<&str>| {
             let source = StorageSource::Path(path.to_owned());
             let settings = StorageSettings {
                 users: vec![user("alice")],
                 ..StorageSettings::new(name.parse().unwrap(), source)
             };
-            Storage { settings, password: password.map(<[u8]>::to_vec) }
+            Storage { settings, password: password.map(|text| text.as_bytes().to_vec()) }
         };
-        write!(stage, |tx| storages::save(&tx, &of("team", "/a", Some(b"sealed"))));
+        write!(stage, |tx| storages::save(&tx, &of("team", "/a", Some("sealed"))));
         write!(stage, |tx| storages::save(&tx, &of("data", "/b", None)));
         write!(stage, |tx| storages::save(&tx, &of("team", "/c", None)));
-        write!(stage, |tx| storages::save(&tx, &of("data", "/b", Some(b"other"))));
+        write!(stage, |tx| storages::save(&tx, &of("data", "/b", Some("other"))));
         let conn = stage.db.read();
-        let expected = [of("data", "/b", Some(b"other")), of("team", "/c", None)];
+        let expected = [of("data", "/b", Some("other")), of("team", "/c", None)];
         assert_eq!(storages::list(conn).await?, expected);
         assert!(write!(stage, |tx| storages::remove(&tx, &"data".parse().unwrap())));
         assert!(!write!(stage, |tx| storages::remove(&tx, &"data".parse().unwrap())));

@@ -46,6 +46,7 @@ impl World {
             infiniband: false,
             code: None,
             folders: Vec::new(),
+            shares: Vec::new(),
             network: Network::Host,
         }
     }

@@ -119,6 +119,7 @@ async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> C
         nodes: Vec::new(),
         first_node: None,
         virtual_clusters: Vec::new(),
+        storages: Vec::new(),
         certificates: None,
         admin_password: Some(PASSWORD.to_owned()),
         rules: control::Rules::default(),

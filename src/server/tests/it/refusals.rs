@@ -22,6 +22,7 @@ async fn control(folder: &Path) -> Control {
         nodes: Vec::new(),
         first_node: None,
         virtual_clusters: Vec::new(),
+        storages: Vec::new(),
         certificates: None,
         guest: None,
         storage_mount: None,

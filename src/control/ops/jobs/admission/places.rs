@@ -1,7 +1,7 @@
 //! Where in a job's file stands what it is refused for.
 
 use protocol::amount::Amount;
-use protocol::fields::{HIVED, JobField, Notation, RoleField};
+use protocol::fields::{HIVED, JobField, Notation, RoleField, STORAGES};
 use protocol::ids::GpuType;
 use protocol::spec::{Dialect, JobSpec, TaskRole};
 use protocol::wait::{ResourceKind, WaitReason};
@@ -46,6 +46,11 @@ impl<'s> Places<'s> {
     /// The runtime plugins.
     pub(super) fn plugins(&self) -> Vec<String> {
         vec!["extras".to_owned()]
+    }
+
+    /// The storages, by either word for them.
+    pub(super) fn storages(&self) -> Vec<String> {
+        vec![format!("extras.{STORAGES}"), "extras".to_owned()]
     }
 
     /// What can never be had.
