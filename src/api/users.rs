@@ -1,7 +1,7 @@
 //! Users, passwords and tokens.
 
 use async_trait::async_trait;
-use protocol::ids::{ProviderName, UserName, VirtualClusterName};
+use protocol::ids::{ProviderName, StorageName, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +77,9 @@ pub struct UserView {
     pub admin: bool,
     /// Virtual clusters the user may use.
     pub virtual_clusters: Vec<VirtualClusterName>,
+    /// Storages that the user's jobs may have.
+    #[serde(default)]
+    pub storages: Vec<StorageName>,
     /// Groups that the user is in.
     #[serde(default)]
     pub groups: Vec<Membership>,

@@ -156,6 +156,7 @@ mod tests {
             nodes: NodeWish::default(),
             time_limit: None,
             roles: Vec::new(),
+            storages: Vec::new(),
             attempts,
             may_manage: true,
             most_priority: None,

@@ -151,11 +151,22 @@ impl Standing {
     pub(crate) fn may_use(&self, settings: &VirtualClusterSettings) -> bool {
         may_use(&self.actor, &self.memberships, settings)
     }
+
+    /// Whether his jobs may have a storage.
+    pub(crate) fn may_have(&self, settings: &StorageSettings) -> bool {
+        self.actor.admin || is_meant_by(&self.actor, &self.memberships, settings)
+    }
 }
 
 fn may_use(actor: &Actor, groups: &[Membership], settings: &VirtualClusterSettings) -> bool {
     let counting = groups.iter().filter(|group| group.counts).map(|group| &group.group);
     actor.admin || settings.admits(&actor.user, counting)
+}
+
+/// Whether a storage is for somebody, be he an administrator or not.
+fn is_meant_by(actor: &Actor, groups: &[Membership], settings: &StorageSettings) -> bool {
+    let counting = groups.iter().filter(|group| group.counts).map(|group| &group.group);
+    settings.admits(&actor.user, counting)
 }
 
 /// What is known of a user; `None`: the account is nobody's any more.
@@ -200,18 +211,13 @@ impl<'a> Usable<'a> {
 
     /// Whether his jobs may have a storage.
     pub(crate) fn opens(&self, settings: &StorageSettings) -> bool {
-        self.actor.admin || self.is_meant_by(settings)
+        self.actor.admin || is_meant_by(self.actor, &self.groups, settings)
     }
 
     /// Whether his jobs have a storage that name none. An administrator may have any, and not without
     /// a word those that are others'.
     pub(crate) fn has_by_default(&self, settings: &StorageSettings) -> bool {
-        settings.default && self.is_meant_by(settings)
-    }
-
-    fn is_meant_by(&self, settings: &StorageSettings) -> bool {
-        let counting = self.groups.iter().filter(|group| group.counts).map(|group| &group.group);
-        settings.admits(&self.actor.user, counting)
+        settings.default && is_meant_by(self.actor, &self.groups, settings)
     }
 }
 

@@ -9,6 +9,7 @@ use api::users::{Bearer, Means, NewToken, NewUser, PasswordChange, TokenView, Us
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::jobs::JobRow;
+use database::storages::Storage;
 use database::users::UserRecord;
 use protocol::ids::UserName;
 use protocol::time::Timestamp;
@@ -89,7 +90,8 @@ impl Users for Ops {
         let users = database::users::list(self.0.database.read()).await.map_err(database)?;
         let visible = users.into_iter().filter(|user| actor.admin || user.name == actor.user);
         let mut everybody = Everybody::read(&self.0).await.map_err(database)?;
-        Ok(visible.map(|user| self.view(user, &mut everybody)).collect())
+        let storages = database::storages::list(self.0.database.read()).await.map_err(database)?;
+        Ok(visible.map(|user| self.view(user, &mut everybody, &storages)).collect())
     }
 
     async fn create(&self, actor: &Actor, user: NewUser) -> Result<()> {
@@ -278,11 +280,19 @@ impl Ops {
         Err(wrong())
     }
 
-    fn view(&self, user: UserRecord, everybody: &mut Everybody) -> UserView {
+    fn view(
+        &self,
+        user: UserRecord,
+        everybody: &mut Everybody,
+        storages: &[Storage],
+    ) -> UserView {
         let cluster = self.0.cluster();
         let standing = everybody.standing(&self.0.sign_in, &user);
         let usable = cluster.virtual_clusters.iter().filter(|vc| standing.may_use(vc));
+        let storages = storages.iter().map(|storage| &storage.settings);
+        let storages = storages.filter(|settings| standing.may_have(settings));
         UserView {
+            storages: storages.map(|settings| settings.name.clone()).collect(),
             virtual_clusters: usable.map(|vc| vc.name.clone()).collect(),
             name: user.name,
             admin: standing.actor.admin,

@@ -125,11 +125,37 @@ fn limits_and_measurements_are_read() {
 }
 
 #[test]
+fn storages_are_read() {
+    let file = r#"
+        [[storages]]
+        name = "data"
+        source = { path = "/mnt/ceph/data" }
+        read_only = true
+        default = true
+
+        [[storages]]
+        name = "team"
+        source = { smb = { server = "files", share = "team", user = "berth", password = "hunter2" } }
+        mount = "/team"
+        own_folders = true
+        groups = ["vision"]
+    "#;
+    let config = load(file, &[], &Flags::default()).unwrap();
+    let [data, team] = config.storages.as_slice() else { panic!("{:?}", config.storages) };
+    assert_eq!((data.target().as_str(), data.read_only, data.default), ("/mnt/data", true, true));
+    assert_eq!((team.target().as_str(), team.own_folders), ("/team", true));
+    assert_eq!(team.password().unwrap().0, "hunter2");
+    let nfs = r#"[{name = "n", source = {nfs = {server = "10.0.0.5", path = "/export"}}}]"#;
+    let config = load("", &[("BERTH_STORAGES", nfs)], &Flags::default()).unwrap();
+    assert_eq!(config.storages[0].source.kind(), "nfs");
+}
+
+#[test]
 fn mistakes_name_key_value_and_what_is_allowed() {
     let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://'\n";
     /// A file, variables, and the words of the mistake.
     type Case<'a> = (String, &'a [(&'a str, &'a str)], &'a [&'a str]);
-    let cases: [Case<'_>; 17] = [
+    let cases: [Case<'_>; 19] = [
         ("[metrics]\ntoken = 'short'".into(), &[], &["metrics.token", "16 characters"]),
         ("[limits]\nrequests = 1".into(), &[], &["requests", "requests_per_second"]),
         ("[cors]\norigins = ['a.org']".into(), &[], &["cors.origins", "a.org", "https://HOST"]),
@@ -163,6 +189,16 @@ fn mistakes_name_key_value_and_what_is_allowed() {
                 .into(),
             &[],
             &["nodes[0].endpoint", "unix:///d.sock", "ssh://"],
+        ),
+        (
+            "[[storages]]\nname = 's'\nsource = { path = 'mnt' }".into(),
+            &[],
+            &["storages.s.source.path", "\"mnt\"", "such as /mnt/data"],
+        ),
+        (
+            "[[storages]]\nname = 's'\nsource = { path = '/mnt' }\nreadonly = true".into(),
+            &[],
+            &["readonly", "read_only"],
         ),
         (String::new(), &[("BERTH_LISTN", "x")], &["BERTH_LISTN", "BERTH_LISTEN"]),
         (String::new(), &[("BERTH_ADMIN_PASSWORD", "short")], &["admin_password", "8 characters"]),

@@ -14,6 +14,7 @@ mod public_keys;
 mod quarantine;
 mod queue;
 mod resources;
+mod storages;
 mod uploads;
 pub(crate) mod users;
 pub(crate) mod wire;
@@ -68,8 +69,11 @@ pub(super) fn routes() -> Router<AppState> {
         )
         .route("/cluster/sku-types", get(resources::sku_types))
         .route("/kubernetes/nodes", get(kubernetes::nodes))
-        .route("/storages", get(resources::storages))
-        .route("/storages/{name}", get(resources::storage))
+        .route("/storages", get(storages::list))
+        .route(
+            "/storages/{name}",
+            get(storages::get).put(storages::save).delete(storages::remove),
+        )
         .route("/nodes", get(nodes::list))
         .route("/nodes/{name}", get(nodes::get).put(nodes::save).delete(nodes::remove))
         .route("/nodes/{name}/settings", get(nodes::settings))

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use protocol::ids::{GroupName, InvalidName, UserName};
+use protocol::ids::{GroupName, InvalidName, StorageName, UserName};
 use protocol::person::Source;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ struct Extension {
 struct Acls {
     admin: bool,
     virtual_clusters: Vec<String>,
-    storage_configs: Vec<String>,
+    storage_configs: Vec<StorageName>,
 }
 
 impl From<GroupView> for GroupWire {
@@ -47,7 +47,11 @@ impl From<GroupView> for GroupWire {
             description: String::new(),
             external_name: String::new(),
             extension: Extension {
-                acls: Acls { admin: group.admin, virtual_clusters, storage_configs: Vec::new() },
+                acls: Acls {
+                    admin: group.admin,
+                    virtual_clusters,
+                    storage_configs: group.storages,
+                },
             },
         }
     }

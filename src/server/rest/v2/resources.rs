@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use api::{Actor, ErrorCode};
+use api::Actor;
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
@@ -71,23 +71,6 @@ fn skus<'a>(capacities: impl Iterator<Item = &'a Capacity>) -> BTreeMap<GpuType,
         }
     }
     types
-}
-
-/// Storages that an administrator defined beside the users' own files: there is no way to define one
-/// here, and so there are none.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Storages {
-    storages: [(); 0],
-}
-
-/// `GET /storages`.
-pub(super) async fn storages(_: Signed) -> Json<Storages> {
-    Json(Storages::default())
-}
-
-/// `GET /storages/:name`.
-pub(super) async fn storage(_: Signed, Path(name): Path<String>) -> Failure {
-    Failure::new(ErrorCode::NoStorageError, format!("Storage {name} is not found."))
 }
 
 /// What a node has of GPUs.

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use protocol::ids::{InvalidName, UserName, VirtualClusterName};
+use protocol::ids::{InvalidName, StorageName, UserName, VirtualClusterName};
 use protocol::person::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub(crate) struct UserWire {
     extension: serde_json::Map<String, serde_json::Value>,
     pub(crate) admin: bool,
     pub(crate) virtual_cluster: Vec<VirtualClusterName>,
-    storage_config: Vec<String>,
+    storage_config: Vec<StorageName>,
     /// Who vouches for the user: `local`, or a sign-in provider.
     source: Source,
 }
@@ -42,7 +42,7 @@ impl From<UserView> for UserWire {
             extension: serde_json::Map::new(),
             admin: user.admin,
             virtual_cluster: user.virtual_clusters,
-            storage_config: Vec::new(),
+            storage_config: user.storages,
             source: user.provider.map_or(Source::Local, Source::Provider),
         }
     }

@@ -90,6 +90,7 @@ impl World {
             groups: all.clone(),
             sign_ins: all.clone(),
             files: Arc::new(NoFiles),
+            storages: all.clone(),
             changes: all,
         }
     }
@@ -161,6 +162,7 @@ fn detail(summary: JobSummary) -> JobDetail {
         retry_limit: RetryLimit::Times(0),
         nodes: NodeWish::default(),
         time_limit: None,
+        storages: Vec::new(),
         roles: vec![RoleView {
             name: "worker".parse().unwrap(),
             count: 1,

@@ -137,6 +137,17 @@ async fn openpais_other_names_of_doors_are_taken() {
     }
     let storages = client.get("/api/v2/storages?default=true", &[ALICE]).await.json();
     assert_eq!(storages, json!({ "storages": [] }));
+    let storages = client.get("/api/v2/storages", &[ALICE]).await.json();
+    let data = json!({ "name": "data", "share": true, "volumeName": "data", "default": false });
+    assert_eq!(storages, json!({ "storages": [data] }));
+    let data = client.get("/api/v2/storages/data", &[ALICE]).await.json();
+    assert_eq!((&data["type"], &data["data"]), (&json!("other"), &json!({})), "{data}");
+    let (put, delete) = (json!({ "source": { "path": "/mnt/a" } }).to_string(), "DELETE");
+    let path = "/api/v2/storages/data";
+    assert_eq!(client.send("PUT", path, &[ADMIN, JSON], &put).await.status, 202);
+    let refused = client.send("PUT", path, &[ADMIN, JSON], r#"{"source": {"s3": 1}}"#).await;
+    assert_eq!(refused.json()["code"], "InvalidParametersError", "{}", refused.text);
+    assert_eq!(client.send(delete, path, &[ADMIN], "").await.status, 404);
     let none = client.get("/api/v2/storages/nfs", &[ALICE]).await;
     assert_eq!((none.status, &none.json()["code"]), (404, &json!("NoStorageError")));
     assert_eq!(client.get("/api/v2/storages/nfs", &[]).await.status, 401);

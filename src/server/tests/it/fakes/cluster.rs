@@ -9,10 +9,12 @@ use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::node_map::{NodeMap, NodeQuery};
 use api::quarantine::{Quarantine, Quarantined};
 use api::queue::Effect;
+use api::storages::{StorageView, Storages};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
-use protocol::ids::{NodeName, VirtualClusterName};
+use protocol::ids::{NodeName, StorageName, VirtualClusterName};
+use protocol::storages::StorageSettings;
 
 use super::World;
 
@@ -33,6 +35,30 @@ impl Images for NoImages {
     }
     async fn remove(&self, _: &Actor, _: i64) -> Result<()> {
         Err(Error::new(ErrorCode::NoImageError, "none"))
+    }
+}
+
+#[async_trait]
+impl Storages for World {
+    async fn list(&self, _: &Actor) -> Result<Vec<StorageView>> {
+        Ok(vec![StorageView {
+            name: "data".parse().unwrap(),
+            kind: "other".to_owned(),
+            source: None,
+            mount: "/mnt/data".to_owned(),
+            read_only: true,
+            default: false,
+            own_folders: false,
+            users: Vec::new(),
+            groups: Vec::new(),
+            has_password: false,
+        }])
+    }
+    async fn save(&self, _: &Actor, _: StorageSettings) -> Result<()> {
+        Ok(())
+    }
+    async fn remove(&self, _: &Actor, name: &StorageName) -> Result<()> {
+        Err(Error::new(ErrorCode::NoStorageError, format!("Storage {name} is not found.")))
     }
 }
 

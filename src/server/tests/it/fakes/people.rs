@@ -60,6 +60,7 @@ impl Users for World {
             name,
             admin: false,
             virtual_clusters,
+            storages: Vec::new(),
             groups: Vec::new(),
             provider: None,
             mail: None,
