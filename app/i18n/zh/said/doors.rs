@@ -14,7 +14,7 @@ pub(super) const DOORS: &[Saying] = &[
     ("Log of task is not found.", "没有该任务的日志"),
     ("JobAttemptId {} is not found in {}.", "作业 {1} 没有第 {0} 次尝试"),
     ("Task {} is not found in attempt {} of {}.", "作业 {2} 的第 {1} 次尝试中没有任务 {0}"),
-    ("Storage {} is not found.", "没有存储 {0}"),
+    ("Storage {} is not found.", "没有存储 {0}，或您无权使用"),
     (
         "{}: allowed are fields as taskRoles[0][name], each of them once",
         "{0}：字段应写作 taskRoles[0][name]，且每个只能出现一次",

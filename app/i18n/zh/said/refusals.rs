@@ -51,6 +51,16 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("{} has no job {}", "{0} 没有作业 {1}"),
     ("{} has a job {} already: choose another name", "{0} 已有作业 {1}：请换一个名称"),
     ("{} may not use the virtual cluster {}", "{0} 无权使用虚拟集群 {1}"),
+    ("there can be no folder of {} for you", "无法在 {0} 中为您设置文件夹"),
+    (
+        "the storages {} and {} would be in each other's place: give one of them another mountPath",
+        "存储 {0} 和 {1} 的路径重叠：请为其中一个指定其他 mountPath",
+    ),
+    ("the users' own files are there", "那里存放着用户自己的文件"),
+    (
+        "the storage {} and the users' own files lie in each other on this node: tell an administrator",
+        "在此节点上，存储 {0} 与用户自己的文件位置重叠：请告知管理员",
+    ),
     ("{} has no task {} yet", "{0} 还没有任务 {1}"),
     ("{} has no task {}, or it has no place yet", "{0} 没有任务 {1}，或该任务尚未调度"),
     ("{} of {} does not run: it is {}", "{1} 的 {0} 未在运行：{2}"),

@@ -32,6 +32,7 @@ mod races;
 mod retention;
 mod shares;
 mod silence;
+mod storages;
 mod terminals;
 mod unreadable;
 mod volumes;
