@@ -18,6 +18,7 @@ pub(crate) mod words_metrics;
 pub(crate) mod words_outage;
 pub(crate) mod words_quarantine;
 pub(crate) mod words_queue;
+pub(crate) mod words_storages;
 pub(crate) mod words_submit;
 mod zh;
 

@@ -14,6 +14,7 @@ pub(crate) mod quarantine;
 pub(crate) mod queue;
 pub(crate) mod reads;
 pub(crate) mod ssh;
+pub(crate) mod storages;
 pub(crate) mod submit;
 pub(crate) mod users;
 pub(crate) mod virtual_clusters;

@@ -1,6 +1,8 @@
 //! From the texts of the administration's forms to the settings of the contract. What can be read may
 //! still be wrong: that is for the settings themselves to say.
 
+mod storages;
+
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -11,6 +13,7 @@ use protocol::cluster::{
 use protocol::ids::{GpuType, GroupName, InvalidName};
 use protocol::resources::PortRange;
 
+pub(crate) use self::storages::storage;
 use crate::server_fns::nodes::NodeForm;
 use crate::server_fns::virtual_clusters::ClusterForm;
 

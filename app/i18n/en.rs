@@ -14,6 +14,7 @@ mod pages;
 mod quarantine;
 mod queue;
 mod spans;
+mod storages;
 mod submit;
 mod waits;
 
@@ -46,6 +47,7 @@ pub(super) static TEXTS: Texts = Texts {
     metrics: metrics::METRICS,
     outage: outage::OUTAGE,
     quarantine: quarantine::QUARANTINE,
+    storages: storages::STORAGES,
     state,
     limit: |limit| limit.to_string(),
     span: spans::span,

@@ -43,6 +43,7 @@ pub(crate) struct Texts {
     pub(crate) metrics: super::words_metrics::Metrics,
     pub(crate) outage: super::words_outage::Outage,
     pub(crate) quarantine: super::words_quarantine::Quarantine,
+    pub(crate) storages: super::words_storages::Storages,
     /// The word of a state.
     pub(crate) state: fn(State) -> Word,
     /// How long an attempt may run (`2h 30m`).

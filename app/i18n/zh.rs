@@ -14,6 +14,7 @@ mod quarantine;
 mod queue;
 mod said;
 mod spans;
+mod storages;
 mod submit;
 mod waits;
 
@@ -51,6 +52,7 @@ pub(super) static TEXTS: Texts = Texts {
     metrics: metrics::METRICS,
     outage: outage::OUTAGE,
     quarantine: quarantine::QUARANTINE,
+    storages: storages::STORAGES,
     state,
     limit: spans::limit,
     span: spans::span,

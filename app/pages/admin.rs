@@ -4,6 +4,7 @@ mod node_form;
 mod node_search;
 mod nodes;
 pub(crate) mod part;
+mod storages;
 mod users;
 
 use leptos::prelude::*;
@@ -20,11 +21,18 @@ enum Section {
     Users,
     Nodes,
     Clusters,
+    Storages,
     Audit,
 }
 
 impl Section {
-    const ALL: [Section; 4] = [Section::Users, Section::Nodes, Section::Clusters, Section::Audit];
+    const ALL: [Section; 5] = [
+        Section::Users,
+        Section::Nodes,
+        Section::Clusters,
+        Section::Storages,
+        Section::Audit,
+    ];
 
     fn read(word: Option<&str>) -> Self {
         Self::ALL.into_iter().find(|section| Some(section.as_str()) == word).unwrap_or(Self::Users)
@@ -35,6 +43,7 @@ impl Section {
             Section::Users => "users",
             Section::Nodes => "nodes",
             Section::Clusters => "clusters",
+            Section::Storages => "storages",
             Section::Audit => "audit",
         }
     }
@@ -44,12 +53,13 @@ impl Section {
             Section::Users => |t| t.admin.users,
             Section::Nodes => |t| t.admin.nodes,
             Section::Clusters => |t| t.admin.clusters,
+            Section::Storages => |t| t.storages.title,
             Section::Audit => |t| t.admin.audit,
         }
     }
 }
 
-/// Users, nodes and virtual clusters, for administrators.
+/// Users, nodes, virtual clusters and storages, for administrators.
 #[component]
 pub(crate) fn AdminPage() -> impl IntoView {
     let params = use_params_map();

@@ -4,7 +4,7 @@
 use crate::i18n::spacing::is_han;
 
 /// All of the catalogue, and what else pages say in Chinese.
-const SOURCES: [&str; 29] = [
+const SOURCES: [&str; 30] = [
     include_str!("../zh.rs"),
     include_str!("accounts.rs"),
     include_str!("audit.rs"),
@@ -27,6 +27,7 @@ const SOURCES: [&str; 29] = [
     include_str!("said/syntax.rs"),
     include_str!("said/waits.rs"),
     include_str!("spans.rs"),
+    include_str!("storages.rs"),
     include_str!("submit.rs"),
     include_str!("waits.rs"),
     include_str!("../../../src/protocol/fields.rs"),
@@ -58,6 +59,7 @@ const ENGLISH: [&str; 17] = [
     include_str!("../en/quarantine.rs"),
     include_str!("../en/queue.rs"),
     include_str!("../en/spans.rs"),
+    include_str!("../en/storages.rs"),
     include_str!("../en/submit.rs"),
     include_str!("../en/waits.rs"),
 ];

@@ -41,6 +41,8 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::ContainerRemoved => |t| t.quarantine.was_removed,
         AuditAction::VirtualClusterSaved => |t| t.queue.cluster_was_saved,
         AuditAction::VirtualClusterRemoved => |t| t.queue.cluster_was_removed,
+        AuditAction::StorageSaved => |t| t.storages.was_saved,
+        AuditAction::StorageRemoved => |t| t.storages.was_removed,
         AuditAction::ImageSaved => |t| t.admin.image_saved,
         AuditAction::ImageRemoved => |t| t.admin.image_removed,
         AuditAction::UserAdded => |t| t.audit.user_added,

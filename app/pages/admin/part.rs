@@ -7,6 +7,7 @@ use leptos_router::hooks::use_params_map;
 use crate::pages::admin::audit::AuditLog;
 use crate::pages::admin::clusters::Clusters;
 use crate::pages::admin::nodes::Nodes;
+use crate::pages::admin::storages::Storages;
 use crate::pages::admin::users::Users;
 use crate::pages::admin::{AdminPage, Section};
 use crate::part::{MakeView, Page};
@@ -28,6 +29,7 @@ pub(super) async fn part(section: Section) -> MakeView {
         Section::Users => admin_users().await,
         Section::Nodes => admin_nodes().await,
         Section::Clusters => admin_clusters().await,
+        Section::Storages => admin_storages().await,
         Section::Audit => admin_audit().await,
     }
 }
@@ -53,6 +55,11 @@ fn admin_nodes() -> MakeView {
 #[lazy]
 fn admin_clusters() -> MakeView {
     || view! { <Clusters/> }.into_any()
+}
+
+#[lazy]
+fn admin_storages() -> MakeView {
+    || view! { <Storages/> }.into_any()
 }
 
 #[lazy]

@@ -3,8 +3,10 @@ mod key_file;
 mod ports;
 mod pycharm;
 mod shell;
+mod storages;
 
 use api::jobs::{JobDetail, TaskView};
+use api::storages::MountView;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use protocol::ids::JobKey;
@@ -19,6 +21,7 @@ use crate::pages::job::connect_tab::key_file::KeyFile;
 use crate::pages::job::connect_tab::ports::Ports;
 use crate::pages::job::connect_tab::pycharm::PyCharm;
 use crate::pages::job::connect_tab::shell::Shell;
+use crate::pages::job::connect_tab::storages::Storages;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::reading::reading;
@@ -38,13 +41,13 @@ pub(crate) fn ConnectTab(key: JobKey, detail: Detail) -> impl IntoView {
             .into_any();
         }
         let tasks = detail.attempts.last().map(|attempt| attempt.tasks.clone()).unwrap_or_default();
-        view! { <Placed key=key.clone() tasks=tasks/> }.into_any()
+        view! { <Placed key=key.clone() tasks=tasks mounts=detail.storages/> }.into_any()
     };
     view! { <Loaded resource=detail content=placed/> }
 }
 
 #[component]
-fn Placed(key: JobKey, tasks: Vec<TaskView>) -> impl IntoView {
+fn Placed(key: JobKey, tasks: Vec<TaskView>, mounts: Vec<MountView>) -> impl IntoView {
     let query = use_query_map();
     let chosen = Memo::new(move |_| query.read().get("task"));
     let ways = reading(move || (), move |()| get_ways(key.clone()));
@@ -53,15 +56,29 @@ fn Placed(key: JobKey, tasks: Vec<TaskView>) -> impl IntoView {
             resource=ways
             lines=8
             content=move |ways| {
-                let tasks = tasks.clone();
-                move || view! { <Panel ways=ways.clone() tasks=tasks.clone() chosen=chosen.get()/> }
+                let (tasks, mounts) = (tasks.clone(), mounts.clone());
+                move || {
+                    view! {
+                        <Panel
+                            ways=ways.clone()
+                            tasks=tasks.clone()
+                            mounts=mounts.clone()
+                            chosen=chosen.get()
+                        />
+                    }
+                }
             }
         />
     }
 }
 
 #[component]
-fn Panel(ways: Ways, tasks: Vec<TaskView>, chosen: Option<String>) -> impl IntoView {
+fn Panel(
+    ways: Ways,
+    tasks: Vec<TaskView>,
+    mounts: Vec<MountView>,
+    chosen: Option<String>,
+) -> impl IntoView {
     let named = ways.tasks.iter().find(|task| Some(task.alias()) == chosen);
     let Some(task) = named.or_else(|| ways.tasks.first()).cloned() else {
         return view! {
@@ -82,6 +99,7 @@ fn Panel(ways: Ways, tasks: Vec<TaskView>, chosen: Option<String>) -> impl IntoV
             {choice}
             {ended}
             {pages}
+            <Storages mounts=mounts/>
             <KeyFile ways=ways.clone()/>
             <Shell ways=ways.clone() task=task.clone()/>
             <Editors ways=ways.clone() task=task.clone()/>

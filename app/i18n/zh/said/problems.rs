@@ -257,6 +257,10 @@ pub(super) const PROBLEMS: &[Saying] = &[
         "{0} 位于 {1} 之内，而后者的用户可以替换其中的文件夹",
     ),
     ("a place of its own", "独立的位置"),
+    (
+        "account and mount options are for nfs:// and smb:// only",
+        "账户和挂载选项仅用于 nfs:// 和 smb://",
+    ),
     ("at most {} tasks in all", "总共最多 {0} 个任务"),
     ("at most {} levels", "最多 {0} 层"),
 ];
