@@ -39,6 +39,7 @@ export async function everywhere(cluster: Cluster): Promise<string[]> {
     "/admin",
     "/admin/nodes",
     "/admin/clusters",
+    "/admin/storages",
     "/admin/audit",
     "/profile",
     "/no/such/page",

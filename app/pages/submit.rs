@@ -25,6 +25,7 @@ mod roles;
 mod select;
 mod shown;
 mod state;
+mod storages;
 mod template;
 mod templates;
 mod verdict;

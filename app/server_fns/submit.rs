@@ -1,4 +1,5 @@
 use api::jobs::CheckReport;
+use api::storages::StorageView;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
 use protocol::problem::Problem;
@@ -25,8 +26,27 @@ pub(crate) struct Opened {
     pub(crate) report: Result<CheckReport, Failed>,
     /// Where it could run.
     pub(crate) rooms: Vec<Room>,
+    /// The storages that it may ask for.
+    pub(crate) storages: Vec<Offered>,
     /// The examples, by their file names without ending.
     pub(crate) templates: Vec<Template>,
+}
+
+/// A storage that a job may ask for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Offered {
+    pub(crate) name: String,
+    /// Where tasks have it.
+    pub(crate) mount: String,
+    pub(crate) read_only: bool,
+    pub(crate) default: bool,
+}
+
+impl From<StorageView> for Offered {
+    fn from(view: StorageView) -> Self {
+        let StorageView { name, mount, read_only, default, .. } = view;
+        Self { name: name.into(), mount, read_only, default }
+    }
 }
 
 /// The job that a text was cloned from.
@@ -101,8 +121,10 @@ pub(crate) async fn open_submit(
     let report = backend.jobs.check(&actor, &text).await.map_err(failed);
     let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
     let rooms = clusters.into_iter().map(Room::from).collect();
-    let tree = Tree::read(&text);
-    Ok(Opened { text, tree, cloned_from, report, rooms, templates: templates::all() })
+    let storages = backend.storages.list(&actor).await.map_err(failed)?;
+    let storages = storages.into_iter().map(Offered::from).collect();
+    let (tree, templates) = (Tree::read(&text), templates::all());
+    Ok(Opened { text, tree, cloned_from, report, rooms, storages, templates })
 }
 
 /// The schemas that the editor helps with, explained in a language.

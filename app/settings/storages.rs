@@ -73,7 +73,8 @@ mod tests {
         assert_eq!((settings.target().as_str(), settings.read_only), ("/data", true));
         assert_eq!((settings.users.len(), settings.groups.len()), (2, 1));
         assert_eq!(storage(&form("/a")).unwrap().target(), "/mnt/data");
-        let smb = StorageForm { user: "berth".into(), password: " p ".into(), ..form("smb://f/t/u") };
+        let smb =
+            StorageForm { user: "berth".into(), password: " p ".into(), ..form("smb://f/t/u") };
         let smb = storage(&smb).unwrap();
         assert_eq!(smb.password(), Some(&Password(" p ".into())));
         let misplaced = StorageForm { user: "berth".into(), ..form("/mnt") };

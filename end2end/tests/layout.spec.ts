@@ -32,6 +32,7 @@ const PAGES = [
   "/admin",
   "/admin/nodes",
   "/admin/clusters",
+  "/admin/storages",
   "/admin/audit",
   "/profile",
   "/no/such/page",

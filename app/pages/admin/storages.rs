@@ -20,10 +20,8 @@ use crate::server_fns::storages::{RemoveStorage, SaveStorage, StorageForm, list_
 pub(crate) fn Storages() -> impl IntoView {
     let save = Sending::to::<SaveStorage>();
     let remove = Sending::to::<RemoveStorage>();
-    let storages = reading(
-        move || (save.version().get(), remove.version().get()),
-        |_| list_storages(),
-    );
+    let storages =
+        reading(move || (save.version().get(), remove.version().get()), |_| list_storages());
     view! {
         <div class="stack">
             <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>

@@ -6,6 +6,7 @@ use crate::pages::submit::field::{Kind, TextField};
 use crate::pages::submit::images;
 use crate::pages::submit::select::{Choice, SelectField};
 use crate::pages::submit::state::Editing;
+use crate::pages::submit::storages::Storages;
 
 /// Where a field of the job stands, in the notation of the moment.
 fn path(field: JobField) -> Signal<String> {
@@ -99,7 +100,7 @@ pub(crate) fn More() -> impl IntoView {
     }
 }
 
-/// Folders of the storage.
+/// Folders of the storage, and storages beside it.
 #[component]
 pub(crate) fn Storage() -> impl IntoView {
     view! {
@@ -111,6 +112,7 @@ pub(crate) fn Storage() -> impl IntoView {
                 <TextField path=path(JobField::DataDir) label=|f| f.data_dir/>
                 <TextField path=path(JobField::OutputDir) label=|f| f.output_dir hint=|f| f.output_dir_hint/>
                 <TextField path=path(JobField::AuthFile) label=|f| f.auth_file hint=|f| f.auth_file_hint/>
+                <Storages/>
             </div>
         </details>
     }

@@ -78,6 +78,11 @@ impl Tree {
         }
     }
 
+    /// Whether there is a list at a path.
+    pub(crate) fn is_list(&self, path: &str) -> bool {
+        matches!(self.shown(path), Some(Shown::List(_)))
+    }
+
     /// The keys of the object at a path, in the order of the text.
     pub(crate) fn keys(&self, path: &str) -> Vec<String> {
         match self.shown(path) {

@@ -17,7 +17,7 @@ use crate::parts::editor::Jump;
 use crate::parts::sign_in_again::SignInAgain;
 use crate::sending::Sending;
 use crate::server_fns::jobs::SubmitJob;
-use crate::server_fns::submit::{Opened, Source};
+use crate::server_fns::submit::{Offered, Opened, Source};
 use crate::server_fns::virtual_clusters::Room;
 
 /// The three ways to write the one text.
@@ -91,6 +91,8 @@ pub(crate) struct Editing {
     pub(crate) checking: RwSignal<bool>,
     /// Where it could run.
     pub(crate) rooms: RwSignal<Vec<Room>>,
+    /// The storages that it may ask for.
+    pub(crate) storages: StoredValue<Vec<Offered>>,
     pub(crate) way: Memo<Way>,
     /// Shows another way; it is in the address.
     pub(crate) choose: Callback<Way>,
@@ -129,6 +131,7 @@ impl Editing {
             report: RwSignal::new(opened.report.clone()),
             checking: RwSignal::new(false),
             rooms: RwSignal::new(opened.rooms.clone()),
+            storages: StoredValue::new(opened.storages.clone()),
             way,
             choose,
             jump: RwSignal::new(Jump::default()),

@@ -62,6 +62,7 @@ async fn a_text_in_an_address_stays_a_text() {
         "/admin/",
         "/admin/nodes?edit=",
         "/admin/clusters?edit=",
+        "/admin/storages?edit=",
         "/admin/audit?before=",
         "/profile?q=",
         "/no-such-page/",
