@@ -40,9 +40,11 @@ impl fmt::Debug for StorageForm {
 pub(crate) fn place(source: &StorageSource) -> String {
     match source {
         StorageSource::Path(path) => path.clone(),
-        StorageSource::Nfs(NfsExport { server, path, .. }) => ["nfs://", server, path].concat(),
+        StorageSource::Nfs(NfsExport { server, path, .. }) => {
+            ["nfs://", server.as_str(), path.as_str()].concat()
+        }
         StorageSource::Smb(SmbShare { server, share, .. }) => {
-            ["smb://", server, "/", share].concat()
+            ["smb://", server.as_str(), "/", share.as_str()].concat()
         }
     }
 }
