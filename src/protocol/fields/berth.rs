@@ -112,9 +112,10 @@ pub(super) const PLUGINS_HELP: Help = Help {
 pub(super) const PLUGIN: &[Key] = &[
     Key::new("plugin", Kind::Word).required().examples(r#"["cmd", "ssh"]"#).help(
         "Its name: `cmd` runs commands before and after those of tasks, `ssh` lets holders of a \
-         key enter, `teamwise_storage` gives tasks storages.",
+         key enter, `teamwise_storage` gives tasks storages, `git` clones a repository, \
+         `tensorboard` shows curves beside the first task.",
         "插件名称：`cmd` 在任务的命令前后运行命令，`ssh` 允许持有密钥者登录，\
-         `teamwise_storage` 为任务挂载存储。",
+         `teamwise_storage` 为任务挂载存储，`git` 克隆代码仓库，`tensorboard` 在首个任务旁显示曲线。",
     ),
     Key::new("parameters", Kind::Map).help(
         "What it needs to know; may refer to parameters and secrets.",

@@ -1,8 +1,9 @@
 //! Runtime plugins: what a job's file wants done around the commands of its tasks, and who may enter
 //! them. One that is not done here is refused by its name, unless the file says to go on without it.
 //!
-//! The commands of `cmd` become part of the roles' own, as those of deployments do, and the names of
-//! `teamwise_storage` part of `extras.storages`, so that only `ssh` stays among a job's plugins.
+//! The commands of `cmd`, `git` and `tensorboard` become part of the roles' own, as those of deployments
+//! do, and the names of `teamwise_storage` part of `extras.storages`, so that only `ssh` stays among a
+//! job's plugins.
 
 use serde_json::Value as Json;
 
@@ -11,10 +12,14 @@ use super::{parts, storages};
 use crate::document::{Value, join, shorten};
 use crate::environment::stripped;
 use crate::fields::{Object, PLUGINS};
-use crate::ids::StorageName;
+use crate::ids::{PortLabel, StorageName};
+use crate::spec::{PortRequest, TaskRole};
+
+mod made;
 
 /// What is allowed in the place of a plugin that is not done here.
-const DONE: &str = "cmd, ssh or teamwise_storage, or failurePolicy: ignore to go on without it";
+const DONE: &str = "cmd, git, ssh, teamwise_storage or tensorboard, or failurePolicy: ignore to go on \
+                    without it";
 /// What stands before the name of a plugin that a prerequisite gives.
 const PREFIX: &str = "com.microsoft.pai.runtimeplugin.";
 
@@ -29,6 +34,8 @@ pub(super) struct Plugins<'d> {
     pub(super) kept: Vec<Json>,
     /// The storages that they name, if one of them is for storages.
     pub(super) storages: Option<Vec<StorageName>>,
+    /// The tasks of the first role are to have a port for TensorBoard.
+    pub(super) shows_board: bool,
 }
 
 /// Commands around those of roles.
@@ -36,10 +43,19 @@ pub(super) struct Plugins<'d> {
 pub(super) struct Around<'d> {
     /// For whom they are, without what the old system took out of names; `None`: for all.
     roles: Option<Vec<String>>,
-    before: Vec<Field<'d>>,
-    after: Vec<Field<'d>>,
+    before: Vec<Line<'d>>,
+    after: Vec<Line<'d>>,
     /// The task goes on when one of them fails.
     may_fail: bool,
+}
+
+/// A line of a shell.
+#[derive(Clone)]
+enum Line<'d> {
+    /// As the file has it.
+    Written(Field<'d>),
+    /// What a plugin comes to.
+    Made(String),
 }
 
 /// The plugins in `extras` of a job with these roles.
@@ -65,9 +81,31 @@ pub(super) fn read<'d>(
             continue;
         };
         let may_fail = may_fail(reader, &fields);
+        let first = roles.first().map(|role| stripped(role));
         let roles = named_roles(reader, &fields, roles);
         let parameters = fields.given("parameters").and_then(|field| reader.map(&field));
+        let around = |line: Option<String>, roles| {
+            let before = line.into_iter().map(Line::Made).collect();
+            Around { roles, before, after: Vec::new(), may_fail }
+        };
         match name.as_str() {
+            "git" => {
+                let given = parameters.or_else(|| nothing(reader, &fields, "repo_uri"));
+                let line = given.and_then(|given| made::git(reader, &given, render));
+                plugins.around.push(around(line, roles));
+            }
+            "tensorboard" => {
+                let given = parameters.or_else(|| nothing(reader, &fields, "logdir"));
+                let line = given.and_then(|given| made::tensorboard(reader, &given, render));
+                // It is the first role's, unless that is not among those that are named.
+                let is_for = roles.is_none_or(|roles| first.iter().all(|own| roles.contains(own)));
+                if is_for {
+                    plugins.shows_board = true;
+                    plugins.around.push(around(line, first.map(|first| vec![first])));
+                } else {
+                    reader.not_used(item.path);
+                }
+            }
             "cmd" => {
                 let (before, after) = parameters
                     .map_or_else(Default::default, |parameters| commands(reader, &parameters));
@@ -104,6 +142,12 @@ pub(super) fn of_prerequisite<'d>(
         _ if may_fail => reader.not_used(field.path),
         other => refuse(reader, &field, other),
     }
+    None
+}
+
+/// Notes that a plugin has none of the parameters that it needs.
+fn nothing<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>, needed: &str) -> Option<Fields<'d>> {
+    reader.missing(fields, "parameters", needed);
     None
 }
 
@@ -148,7 +192,7 @@ fn named_roles<'d>(
 fn commands<'d>(
     reader: &mut Reader<'d>,
     parameters: &Fields<'d>,
-) -> (Vec<Field<'d>>, Vec<Field<'d>>) {
+) -> (Vec<Line<'d>>, Vec<Line<'d>>) {
     let mut before = texts(reader, parameters, "preCommands");
     let mut after = texts(reader, parameters, "postCommands");
     let Some(callbacks) = parameters.given("callbacks") else { return (before, after) };
@@ -175,9 +219,9 @@ fn commands<'d>(
     (before, after)
 }
 
-fn texts<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>, key: &str) -> Vec<Field<'d>> {
+fn texts<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>, key: &str) -> Vec<Line<'d>> {
     let list = fields.given(key).and_then(|field| reader.list(&field)).unwrap_or_default();
-    list.into_iter().filter(|item| reader.text(item).is_some()).collect()
+    list.into_iter().filter(|item| reader.text(item).is_some()).map(Line::Written).collect()
 }
 
 /// No task waits here until all others can be entered.
@@ -238,15 +282,31 @@ impl<'d> Plugins<'d> {
     }
 }
 
+/// Gives the tasks of the first role a port for TensorBoard, unless they have one of its name.
+pub(super) fn show_board(roles: &mut [TaskRole]) {
+    let Some(first) = roles.first_mut() else { return };
+    let Ok(label) = PortLabel::new(made::TENSORBOARD) else { return };
+    if first.ports.iter().all(|port| port.label != label) {
+        first.ports.push(PortRequest { label, begin_at: 0, count: 1 });
+    }
+}
+
 /// Commands as the lines of a shell; none when something is wrong with one of them.
 fn lines<'d>(
     reader: &mut Reader<'d>,
-    commands: &[Field<'d>],
+    commands: &[Line<'d>],
     render: Render<'_, 'd>,
 ) -> Option<Vec<String>> {
     let mut lines = Vec::new();
     let mut complete = true;
-    for field in commands {
+    for command in commands {
+        let field = match command {
+            Line::Written(field) => field,
+            Line::Made(line) => {
+                lines.push(line.clone());
+                continue;
+            }
+        };
         let text = reader.text(field).unwrap_or_default();
         match render(reader, field, &text) {
             Some(text) => lines.push(text.trim().to_owned()),

@@ -36,7 +36,7 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     let image = image.unwrap_or_default();
     let common = Common { image, plugins: &plugins, hyphens: dialect(root) == Dialect::Earliest };
     let (roles, tasks) = read_roles(reader, root, &common);
-    let Plugins { kept, storages, .. } = plugins;
+    let Plugins { kept, storages, shows_board, .. } = plugins;
     let known = Known { roles: names, tasks, plugins: kept, storages };
     let extras = extras::read(reader, root, &known);
     let kill_all = root.given(KILL_ALL);
@@ -60,6 +60,9 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     };
     let secrets = extras.secrets.clone();
     extras.apply(&mut spec, &known.roles);
+    if shows_board {
+        plugins::show_board(&mut spec.roles);
+    }
     Some((spec, secrets))
 }
 

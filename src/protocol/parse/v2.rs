@@ -49,7 +49,7 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
     let virtual_cluster =
         virtual_cluster.and_then(|f| reader.name(&f, VirtualClusterName::try_from));
     let (roles, tasks) = read_roles(reader, root, &job);
-    let Plugins { kept, storages, .. } = std::mem::take(&mut job.plugins);
+    let Plugins { kept, storages, shows_board, .. } = std::mem::take(&mut job.plugins);
     let known = Known { roles: keys, tasks, plugins: kept, storages };
     let extras = extras::read(reader, root, &known);
     let mut spec = JobSpec {
@@ -61,6 +61,9 @@ pub(super) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Option<(Jo
         ..JobSpec::plain(name?, Dialect::V2, roles)
     };
     extras.apply(&mut spec, &known.roles);
+    if shows_board {
+        plugins::show_board(&mut spec.roles);
+    }
     Some((spec, job.secrets))
 }
 

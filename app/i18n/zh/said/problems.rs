@@ -224,8 +224,8 @@ pub(super) const PROBLEMS: &[Saying] = &[
     ),
     ("the plugin {} is not available here", "此处没有插件 {0}"),
     (
-        "cmd, ssh or teamwise_storage, or failurePolicy: ignore to go on without it",
-        "cmd、ssh 或 teamwise_storage；或写 failurePolicy: ignore，不使用该插件",
+        "cmd, git, ssh, teamwise_storage or tensorboard, or failurePolicy: ignore to go on without it",
+        "cmd、git、ssh、teamwise_storage 或 tensorboard；或写 failurePolicy: ignore，不使用该插件",
     ),
     ("{} is not a failure policy", "{0} 不是失败策略"),
     ("{} is not an event", "{0} 不是事件"),
@@ -257,6 +257,8 @@ pub(super) const PROBLEMS: &[Saying] = &[
         "{0} 位于 {1} 之内，而后者的用户可以替换其中的文件夹",
     ),
     ("a place of its own", "独立的位置"),
+    ("the address of a repository", "仓库的地址"),
+    ("names with their folders", "名称及其文件夹"),
     (
         "account and mount options are for nfs:// and smb:// only",
         "账户和挂载选项仅用于 nfs:// 和 smb://",

@@ -515,10 +515,10 @@ const OF_V2: [Bad; 27] = [
     ),
     bad(
         "defaults:",
-        "extras:\n  com.microsoft.pai.runtimeplugin:\n  - plugin: ‸git\ndefaults:",
+        "extras:\n  com.microsoft.pai.runtimeplugin:\n  - plugin: ‸nfs\ndefaults:",
         "extras[\"com.microsoft.pai.runtimeplugin\"][0].plugin",
-        "the plugin \"git\" is not available here",
-        "cmd, ssh or teamwise_storage, or failurePolicy: ignore to go on without it",
+        "the plugin \"nfs\" is not available here",
+        "cmd, git, ssh, teamwise_storage or tensorboard, or failurePolicy: ignore to go on without it",
     ),
     bad(
         "defaults:",

@@ -83,7 +83,7 @@ fn version_1_has_plugins_as_well() {
 fn what_no_plugin_does_here_is_refused_by_its_name_unless_it_may_be_left_out() {
     let place = "extras[\"com.microsoft.pai.runtimeplugin\"][0]";
     for (plugin, name) in [
-        ("{plugin: git, parameters: {repo_uri: x}}", "git"),
+        ("{plugin: nfs, parameters: {server: x}}", "nfs"),
         ("{plugin: unheard, failurePolicy: fail}", "unheard"),
     ] {
         let found = problems(&job("", &format!("  - {plugin}\n")));
@@ -100,6 +100,48 @@ fn what_no_plugin_does_here_is_refused_by_its_name_unless_it_may_be_left_out() {
 }
 
 #[test]
+fn a_repository_is_cloned_before_the_commands() {
+    let text = job(
+        "",
+        "  - plugin: git\n    taskroles: [worker]\n    parameters: {repo_uri: \"https://<% $secrets.key \
+         %>@h/it's.git\", options: [--depth=1, -b main], clone_dir: <% $parameters.where %>/code}\n",
+    );
+    let [ps, worker] = commands(&text);
+    assert_eq!(ps, "run ps_server");
+    let clone = "git clone --depth=1 -b main -- 'https://<% $secrets.key %>@h/it'\\''s.git' \
+                 \"/mnt/code\"; do";
+    assert!(worker.contains(clone), "{worker}");
+    assert!(worker.starts_with("set -e\n[ -e \"/mnt/code\"/.git ] || ( "), "{worker}");
+    assert!(worker.ends_with(" )\nset +e\nrun worker"), "{worker}");
+    let plain = commands(&job("", "  - {plugin: git, parameters: {repo_uri: u}}\n"));
+    assert!(plain[0].contains("until git clone -- 'u'; do"), "{}", plain[0]);
+}
+
+#[test]
+fn tensorboard_runs_beside_the_first_roles_first_task() {
+    let text = job("", "  - {plugin: tensorboard, parameters: {port: 9, logdir: {path: /logs}}}\n");
+    let parsed = read(&text);
+    let port = "extras[\"com.microsoft.pai.runtimeplugin\"][0].parameters.port";
+    assert_eq!(parsed.warnings, [format!("not used here: {port}")]);
+    let [ps, worker] = parsed.spec.roles.as_slice() else { panic!("two roles") };
+    assert!(ps.command.starts_with("set -e\nif [ \"$PAI_TASK_INDEX\" = 0 ]; then "));
+    let begun = "tensorboard --bind_all --logdir=\"/logs\" --port=\
+                 \"$PAI_CONTAINER_HOST_tensorboard_PORT_LIST\" > /dev/null 2>&1 & fi\nset +e\n";
+    assert!(ps.command.contains(begun), "{}", ps.command);
+    assert_eq!((worker.command.as_str(), worker.ports.len()), ("run worker", 0));
+    let labels: Vec<_> = ps.ports.iter().map(|port| port.label.as_str()).collect();
+    assert_eq!(labels, ["tensorboard"]);
+    for written in [crate::render::to_json(&parsed.spec), crate::render::to_yaml(&parsed.spec)] {
+        assert_eq!(read(&written).spec.roles, parsed.spec.roles, "{written}");
+    }
+    let two = "  - {plugin: tensorboard, parameters: {logdir: {a: /a, b: /b}}}\n";
+    assert!(commands(&job("", two))[0].contains("--logdir_spec=\"a:/a,b:/b\""));
+    let other = "  - {plugin: tensorboard, taskroles: [worker], parameters: {logdir: {a: /a}}}\n";
+    let other = read(&job("", other));
+    assert_eq!((other.warnings.len(), other.spec.roles[0].ports.len()), (1, 0));
+}
+
+#[test]
 fn what_is_wrong_in_a_plugin_is_told_at_its_place() {
     let begin = "extras[\"com.microsoft.pai.runtimeplugin\"]";
     for (plugins, path, message) in [
@@ -110,6 +152,17 @@ fn what_is_wrong_in_a_plugin_is_told_at_its_place() {
             "there is no task role \"other\"",
         ),
         ("  - {parameters: {}}\n", "[0].plugin", "plugin is missing"),
+        ("  - {plugin: git}\n", "[0].parameters", "parameters is missing"),
+        (
+            "  - {plugin: git, parameters: {clone_dir: a}}\n",
+            "[0].parameters.repo_uri",
+            "repo_uri is missing",
+        ),
+        (
+            "  - {plugin: tensorboard, parameters: {logdir: {}}}\n",
+            "[0].parameters.logdir",
+            "logdir is empty",
+        ),
         (
             "  - {plugin: cmd, failurePolicy: maybe}\n",
             "[0].failurePolicy",
