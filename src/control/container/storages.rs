@@ -2,7 +2,7 @@
 //!
 //! A job names storages, never places of nodes. What an engine is told is what an administrator wrote,
 //! and below it at most the name of the job's owner: no folder on that way can be exchanged by those
-//! who use a storage, which [`protocol::storages::mistakes`] sees to, and none lies where users have
+//! who use a storage, which [`protocol::storages::mistakes()`] sees to, and none lies where users have
 //! their own files.
 
 use std::path::Path;
