@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::{
-    ContainerStatus, EndpointOptions, EngineError, Folder, LogRequest, Stream, Volume, connect,
+    ContainerStatus, EndpointOptions, EngineError, Folder, LogRequest, Share, Stream, Volume,
+    connect,
 };
 use futures::{StreamExt, TryStreamExt};
 use protocol::epoch::Epoch;
@@ -32,6 +33,7 @@ async fn docker_keeps_the_contract() {
     cases.add("bash is preferred", bash_is_preferred);
     cases.add("code", code);
     cases.add("folders", folders);
+    cases.add("shares", shares);
     cases.add("no guest", no_guest);
     cases.add("no shell", no_shell);
     cases.add("long command", long_command);
@@ -186,6 +188,26 @@ async fn folders(world: World) {
     missing.folders = vec![Folder { source: at("no"), target: "/no".into(), read_only: true }];
     let error = world.engine.create(&missing).await.unwrap_err();
     assert!(matches!(&error, EngineError::Broken(text) if text.contains("/no")), "{error:?}");
+}
+
+/// What a server would be asked for, of the kernel's own memory: the engine mounts it all the same.
+async fn shares(world: World) {
+    let share = |target: &str, read_only| Share {
+        kind: "tmpfs",
+        device: "tmpfs".to_owned(),
+        options: "size=1m,nosuid,nodev".to_owned(),
+        target: target.to_owned(),
+        read_only,
+    };
+    let mut spec = world.spec(315, "echo a > /a/x && cat /a/x /proc/mounts && ! echo b > /b/x");
+    spec.shares = vec![share("/a", false), share("/b", true)];
+    world.engine.create(&spec).await.unwrap();
+    world.engine.start(&spec.name()).await.unwrap();
+    let code = world.code(&spec.name()).await;
+    let log = world.log(&spec.name(), LogRequest::default()).await;
+    assert_eq!(code, 0, "{log}");
+    assert!(log.starts_with("a\n") && log.contains("tmpfs /a tmpfs"), "{log}");
+    world.engine.remove(&spec.name()).await.unwrap();
 }
 
 /// As when somebody has removed a file of the volume.
