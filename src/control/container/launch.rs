@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::container::code::{self, Code};
 use crate::container::images;
 use crate::container::public_keys;
+use crate::container::storages;
 use crate::known::own_failures::Ours;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -168,7 +169,9 @@ async fn begin(
     let provided = provide(launch, engine).await?;
     let admitted = launch.attempt.admitted(&launch.shared).await?;
     let spec = container::spec(launch, &admitted, provided).await?;
-    engine.create(&spec).await?;
+    if let Err(error) = engine.create(&spec).await {
+        return Err(explained(launch, error).await);
+    }
     let name = spec.name();
     drop(spec);
     if cancel.is_cancelled() {
@@ -183,6 +186,14 @@ async fn begin(
     launch.shared.faults.started(&launch.place()?.node, &launch.role()?.image);
     tell_if_changed(launch, &admitted).await;
     Ok(())
+}
+
+/// Why a container could not be made. That its owner has no folder in a storage is no failure of the
+/// node, and nowhere else otherwise.
+async fn explained(launch: &Launch, error: EngineError) -> LaunchError {
+    let EngineError::Broken(words) = &error else { return error.into() };
+    let Ok(mounted) = launch.attempt.storages(&launch.shared).await else { return error.into() };
+    storages::without_folder(&mounted, words).map_or_else(|| error.clone().into(), Into::into)
 }
 
 /// A pull may take hours: it has no turn, and waits for another one afterwards.

@@ -49,6 +49,8 @@ pub(crate) enum NotGiven {
     Sealed,
     /// Users have their own files there.
     Exposed(StorageName),
+    /// The job's owner has no folder in it.
+    NoFolder(StorageName),
 }
 
 /// What the password of a storage is bound to.
@@ -71,7 +73,9 @@ pub(crate) fn sealed(seal: &Seal, settings: &StorageSettings, before: Option<&St
 /// What a password is for.
 fn account(settings: &StorageSettings) -> Option<(&str, &str)> {
     match &settings.source {
-        StorageSource::Smb(SmbShare { server, user, .. }) => Some((server.as_str(), user.as_deref()?)),
+        StorageSource::Smb(SmbShare { server, user, .. }) => {
+            Some((server.as_str(), user.as_deref()?))
+        }
         StorageSource::Path(_) | StorageSource::Nfs(_) => None,
     }
 }
@@ -149,6 +153,16 @@ pub(crate) fn given(
         one.give(password.as_deref(), &mut given);
     }
     Ok(given)
+}
+
+/// The storage in which the job's owner has no folder, where that is why an engine makes no container.
+pub(crate) fn without_folder(mounted: &[Mounted], words: &str) -> Option<NotGiven> {
+    let lacks = |one: &&Mounted| match &one.storage.settings.source {
+        StorageSource::Path(path) => one.own.is_some() && words.contains(&one.place(path)),
+        StorageSource::Nfs(_) | StorageSource::Smb(_) => false,
+    };
+    let found = mounted.iter().find(lacks)?;
+    Some(NotGiven::NoFolder(found.storage.settings.name.clone()))
 }
 
 /// Whether a storage and the folder where nodes have the users' own files lie in each other.
@@ -357,6 +371,16 @@ mod tests {
         let own = mounted(r#"{"path": "/mnt/ceph"}"#, r#", "own_folders": true"#);
         let own = Mounted::of(own.storage, &dots, None);
         check(&[own]).unwrap_err();
+    }
+
+    #[test]
+    fn whose_folder_is_missing_is_told_from_a_node_that_lacks_a_storage() {
+        let words = "bind source path does not exist: /mnt/ceph/alice";
+        let source = r#"{"path": "/mnt/ceph"}"#;
+        let own = mounted(source, r#", "own_folders": true"#);
+        let name = own.storage.settings.name.clone();
+        assert_eq!(without_folder(&[own], words), Some(NotGiven::NoFolder(name)));
+        assert_eq!(without_folder(&[mounted(source, "")], words), None, "nobody's own");
     }
 
     #[test]

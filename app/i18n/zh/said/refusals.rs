@@ -58,6 +58,10 @@ pub(super) const REFUSALS: &[Saying] = &[
     ),
     ("the users' own files are there", "那里存放着用户自己的文件"),
     (
+        "the storage {} has no folder for you on this node: tell an administrator",
+        "在此节点上，存储 {0} 中没有您的文件夹：请告知管理员",
+    ),
+    (
         "the storage {} and the users' own files lie in each other on this node: tell an administrator",
         "在此节点上，存储 {0} 与用户自己的文件位置重叠：请告知管理员",
     ),

@@ -171,6 +171,9 @@ impl From<NotGiven> for LaunchError {
                 "the storage {name} and the users' own files lie in each other on this node: tell an \
                  administrator"
             )),
+            NotGiven::NoFolder(name) => Self::Job(format!(
+                "the storage {name} has no folder for you on this node: tell an administrator"
+            )),
         }
     }
 }
