@@ -1,10 +1,11 @@
-//! Who and what there is: nodes, virtual clusters, users and their groups.
+//! Who and what there is: nodes, virtual clusters, storages, users and their groups.
 
 use std::collections::BTreeMap;
 
 use protocol::cluster::{GpuCount, GpuRuntime, NodeSettings, Share, VirtualClusterSettings};
-use protocol::ids::{GpuType, GroupName, NodeName, UserName, VirtualClusterName};
+use protocol::ids::{GpuType, GroupName, NodeName, StorageName, UserName, VirtualClusterName};
 use protocol::resources::PortRange;
+use protocol::storages::{NfsExport, StorageSettings, StorageSource};
 
 /// Nodes of one kind.
 #[derive(Debug, Clone, Copy)]
@@ -140,6 +141,29 @@ pub(crate) fn admits(name: &str, person: &str) -> bool {
     members.is_none_or(|members| members.contains(&person))
 }
 
+/// The storages: data for everybody, and a group's own folders on a file server.
+pub(crate) fn storages() -> Vec<StorageSettings> {
+    let name = |name| StorageName::new(name).expect("a word is a valid storage name");
+    let data = StorageSource::Path("/mnt/ceph/datasets".to_owned());
+    let scratch = StorageSource::Nfs(NfsExport {
+        server: "10.9.0.1".to_owned(),
+        path: "/export/vision".to_owned(),
+        options: None,
+    });
+    vec![
+        StorageSettings {
+            read_only: true,
+            default: true,
+            ..StorageSettings::new(name("datasets"), data)
+        },
+        StorageSettings {
+            own_folders: true,
+            groups: vec![group(GROUPS[1].0)],
+            ..StorageSettings::new(name("scratch"), scratch)
+        },
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,6 +186,7 @@ mod tests {
     fn the_virtual_clusters_go_together() {
         let clusters = virtual_clusters();
         assert_eq!(protocol::shares::mistakes(&clusters), []);
+        assert_eq!(protocol::storages::mistakes(&storages()), []);
         assert!(nodes().iter().all(|node| node.mistakes().is_empty()));
         assert!(clusters.iter().any(|cluster| cluster.share == Share::default()));
         assert!(clusters.iter().any(|cluster| cluster.parent.is_some()));

@@ -54,6 +54,10 @@ pub async fn seed(database: &Database, storage: &Storage, now: Timestamp) -> Res
     for settings in cast::virtual_clusters() {
         database::virtual_clusters::save(&transaction, &settings).await?;
     }
+    for settings in cast::storages() {
+        let storage = database::storages::Storage { settings, password: None };
+        database::storages::save(&transaction, &storage).await?;
+    }
     beside::people(&transaction, now).await?;
     desk::write(&transaction, &mut past).await?;
     desk::write(&transaction, &mut present).await?;
