@@ -143,7 +143,7 @@ pub(crate) fn admits(name: &str, person: &str) -> bool {
 
 /// The storages: data for everybody, and a group's own folders on a file server.
 pub(crate) fn storages() -> Vec<StorageSettings> {
-    let name = |name| StorageName::new(name).expect("a word is a valid storage name");
+    let name = |name: &str| StorageName::new(name).expect("a word is a valid storage name");
     let data = StorageSource::Path("/mnt/ceph/datasets".to_owned());
     let scratch = StorageSource::Nfs(NfsExport {
         server: "10.9.0.1".to_owned(),
