@@ -43,7 +43,7 @@ const TEMPLATES: &str = include_str!("../../../public/templates/index.json");
 /// Where what is filled in gets its spaces when it is.
 const SPACED: [&str; 2] = [include_str!("spans.rs"), include_str!("waits.rs")];
 
-const ENGLISH: [&str; 17] = [
+const ENGLISH: [&str; 18] = [
     include_str!("../en.rs"),
     include_str!("../en/accounts.rs"),
     include_str!("../en/admin.rs"),
