@@ -19,6 +19,7 @@ use protocol::wait::{Expected, WaitReason, Waiting};
 use serde::{Deserialize, Serialize};
 
 use crate::queue::{Explanation, Hold};
+use crate::storages::MountView;
 use crate::usage::{UsageOfDay, UsageQuery};
 use crate::{Actor, Result};
 
