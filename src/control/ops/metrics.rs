@@ -1,4 +1,4 @@
-//! `api::metrics`: from memory while a task runs, from beside its log afterwards.
+//! `api::metrics`: from beside the tasks' logs, and from memory what is not there yet.
 
 use std::sync::Arc;
 
@@ -76,11 +76,14 @@ impl Ops {
     }
 
     async fn history(&self, key: &TaskKey) -> Result<Option<History>> {
-        if let Some(history) = self.0.measured.history(key) {
-            return Ok(Some(history));
-        }
+        // What is kept meanwhile is in both, never in neither.
+        let part = self.0.measured.part(key);
         let kept = self.0.storage.kept_metrics(key).await.map_err(internal)?;
-        Ok(kept.and_then(|kept| History::from_bytes(&kept)))
+        let kept = kept.and_then(|kept| History::from_bytes(&kept));
+        Ok(match part {
+            Some(part) => Some(part.onto(kept)),
+            None => kept,
+        })
     }
 }
 

@@ -9,14 +9,14 @@ use api::metrics::Metric;
 use super::level::{Full, Level, together};
 use super::short::Short;
 
-/// All values of a task take so many bytes at most, in memory and in a file.
+/// All values of a task take so many bytes at most.
 pub(crate) const MOST_BYTES: usize = 64_000;
 /// What a file has besides them.
 const HEAD_BYTES: usize = 2_000;
 /// What a file begins with.
 const MARK: &[u8; 8] = b"berthmt1";
 /// GPUs of a task of which something is kept.
-const MOST_GPUS: usize = 64;
+pub(super) const MOST_GPUS: usize = 64;
 
 const SECOND: i64 = 1_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -116,6 +116,16 @@ impl History {
 
     pub(crate) fn gpus(&self) -> &[u32] {
         &self.gpus
+    }
+
+    /// When the first was measured.
+    pub(crate) fn since(&self) -> i64 {
+        self.since
+    }
+
+    /// The last step of which something was noted, counted from the epoch.
+    pub(super) fn newest(&self) -> Option<i64> {
+        self.levels.first()?.newest(self.peaks.len())
     }
 
     /// Notes what was measured then: of the task, then of each of its GPUs, in the order of

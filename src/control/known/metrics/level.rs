@@ -62,6 +62,12 @@ impl Level {
         (self.values.len() / width) as i64
     }
 
+    /// Its last row.
+    pub(super) fn newest(&self, width: usize) -> Option<i64> {
+        let rows = self.rows(width);
+        (rows > 0).then(|| self.first + rows - 1)
+    }
+
     /// The moment before which it knows nothing.
     pub(super) fn begins(&self) -> i64 {
         self.first * self.step

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use futures::StreamExt;
+use storage::StorageError;
 use tokio_util::sync::CancellationToken;
 
-use crate::known::metrics::ToKeep;
+use crate::known::metrics::{History, ToKeep};
 use crate::known::passes::Passes;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -58,10 +59,17 @@ async fn keep(shared: &Shared, due: Vec<ToKeep>) -> bool {
     true
 }
 
-async fn write(shared: &Shared, due: ToKeep) -> Option<storage::StorageError> {
-    let kept = shared.storage.keep_metrics(&due.key, due.bytes.clone()).await;
+/// Adds to a task's file what it does not have yet.
+async fn write(shared: &Shared, due: ToKeep) -> Option<StorageError> {
+    let part = shared.measured.part(&due.key)?;
+    let kept = match shared.storage.kept_metrics(&due.key).await {
+        Ok(kept) => kept,
+        Err(error) => return Some(error),
+    };
+    let history = part.onto(kept.and_then(|kept| History::from_bytes(&kept)));
+    let kept = shared.storage.keep_metrics(&due.key, history.to_bytes().into()).await;
     if kept.is_ok() {
-        shared.measured.kept(&due, now());
+        shared.measured.kept(&due, &part, now());
     }
     kept.err()
 }

@@ -46,10 +46,10 @@ impl Node {
             let Some(stats) = self.stats(shared, key).await else { continue };
             let at = now();
             if !shared.measured.holds(key) {
-                let Some(history) = self.begun(shared, key, *started_at, at).await else {
+                let Some((since, gpus)) = self.begun(shared, key, *started_at, at).await else {
                     continue;
                 };
-                shared.measured.begin(*key, history, at);
+                shared.measured.begin(*key, since, gpus, at);
             }
             shared.measured.note(key, at, &stats, &gpus);
         }
@@ -90,20 +90,20 @@ impl Node {
         gpus
     }
 
-    /// What was kept of a task that ran before, or nothing; `None`: that cannot be told now.
+    /// Since when a task is measured and which GPUs it has, as its file says or as it is now; `None`:
+    /// that cannot be told now.
     async fn begun(
         &self,
         shared: &Shared,
         key: &TaskKey,
         started_at: Timestamp,
         at: Timestamp,
-    ) -> Option<History> {
+    ) -> Option<(i64, Vec<u32>)> {
         if at.since(started_at) > BEFORE {
             match shared.storage.kept_metrics(key).await {
                 Ok(Some(kept)) => {
-                    let history = History::from_bytes(&kept);
-                    if history.is_some() {
-                        return history;
+                    if let Some(history) = History::from_bytes(&kept) {
+                        return Some((history.since(), history.gpus().to_vec()));
                     }
                     tracing::warn!(?key, "what was measured before is damaged; it begins anew");
                 }
@@ -121,6 +121,6 @@ impl Node {
             }
             None => Vec::new(),
         };
-        Some(History::new(at.0, gpus))
+        Some((at.0, gpus))
     }
 }
