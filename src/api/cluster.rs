@@ -13,6 +13,7 @@ use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::GpuNow;
 use crate::node_map::{NodeMap, NodeQuery};
 use crate::queue::Effect;
 use crate::{Actor, Result};
@@ -209,6 +210,9 @@ pub struct GpuView {
     /// Who holds how much of it.
     #[serde(default)]
     pub holders: Vec<GpuHolder>,
+    /// What it does at the moment, where that is measured.
+    #[serde(default)]
+    pub now: Option<GpuNow>,
 }
 
 /// A task that holds a GPU or a part of it.

@@ -90,6 +90,32 @@ pub struct GpuMetrics {
     pub series: Vec<Series>,
 }
 
+/// What a GPU does at the moment; what is not measured is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct GpuNow {
+    /// How busy it is, in percent.
+    pub load: Option<u32>,
+    /// MiB of its memory in use.
+    pub memory_mb: Option<u64>,
+    /// MiB of its memory.
+    pub all_memory_mb: Option<u64>,
+    /// Degrees Celsius.
+    pub temperature: Option<u32>,
+    /// Watts.
+    pub power: Option<u32>,
+    /// Since when it does nothing though it is held, once that has lasted for a quarter of an hour.
+    pub idle_since: Option<Timestamp>,
+}
+
+impl GpuNow {
+    /// How full its memory is, in percent.
+    #[must_use]
+    pub fn memory_percent(&self) -> Option<u32> {
+        let all = self.all_memory_mb.filter(|all| *all > 0)?;
+        u32::try_from(self.memory_mb?.saturating_mul(100) / all).ok()
+    }
+}
+
 /// Something that was measured over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Series {
@@ -172,5 +198,21 @@ impl Metric {
             | Metric::GpuPower
             | Metric::GpuClock => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_a_part_of_what_there_is() {
+        let percent = |memory_mb, all_memory_mb| {
+            GpuNow { memory_mb, all_memory_mb, ..GpuNow::default() }.memory_percent()
+        };
+        assert_eq!(percent(Some(20_000), Some(80_000)), Some(25));
+        assert_eq!(percent(Some(5), Some(0)), None);
+        assert_eq!(percent(Some(5), None), None);
+        assert_eq!(percent(None, Some(5)), None);
     }
 }

@@ -9,6 +9,7 @@ use protocol::ids::{GpuType, InvalidName, JobKey, NodeName};
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{GpuHolder, GpuView};
+use crate::metrics::GpuNow;
 
 /// How many holders have a colour of their own.
 const NAMED: usize = 6;
@@ -62,11 +63,14 @@ pub enum Only {
     Unreachable,
     /// Has a GPU that is broken.
     Faulty,
+    /// Has a GPU that is held and does nothing.
+    Idle,
 }
 
 impl Only {
     /// All of them.
-    pub const ALL: [Only; 4] = [Only::Free, Only::Draining, Only::Unreachable, Only::Faulty];
+    pub const ALL: [Only; 5] =
+        [Only::Free, Only::Draining, Only::Unreachable, Only::Faulty, Only::Idle];
 }
 
 /// What nodes of a group have in common. On the wire it is a word.
@@ -124,6 +128,12 @@ pub enum Colour {
     Job,
     /// Whose job holds it.
     User,
+    /// How busy it is.
+    Load,
+    /// How full its memory is.
+    Memory,
+    /// How hot it is.
+    Temperature,
 }
 
 /// What nodes can be ordered by; those that are equal in it follow their names.
@@ -279,21 +289,59 @@ pub struct MapGpu {
     pub healthy: bool,
     /// Who holds how much of it.
     pub holders: Vec<(JobKey, Amount)>,
+    /// What it does, where that is measured.
+    pub does: Option<Does>,
 }
 
-/// A GPU on the wire: its index, type, whether it works, and what jobs hold of it. So many of them
-/// come with a page that its parts have places instead of names.
-type WireGpu = (u32, GpuType, bool, Holders);
+/// What a GPU does at the moment, as far as a map tells of it; what is not measured is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "WireDoes", into = "WireDoes")]
+pub struct Does {
+    /// How busy it is, in percent.
+    pub load: Option<u32>,
+    /// How full its memory is, in percent.
+    pub memory: Option<u32>,
+    /// Degrees Celsius.
+    pub temperature: Option<u32>,
+    /// It has done nothing for long though it is held.
+    pub idle: bool,
+}
+
+/// The same on the wire, in the same order.
+type WireDoes = (Option<u32>, Option<u32>, Option<u32>, bool);
+
+impl From<Does> for WireDoes {
+    fn from(does: Does) -> Self {
+        (does.load, does.memory, does.temperature, does.idle)
+    }
+}
+
+impl From<WireDoes> for Does {
+    fn from((load, memory, temperature, idle): WireDoes) -> Self {
+        Self { load, memory, temperature, idle }
+    }
+}
+
+impl From<&GpuNow> for Does {
+    fn from(now: &GpuNow) -> Self {
+        let (load, temperature) = (now.load, now.temperature);
+        Self { load, memory: now.memory_percent(), temperature, idle: now.idle_since.is_some() }
+    }
+}
+
+/// A GPU on the wire: its index, type, whether it works, what jobs hold of it, and what it does. So
+/// many of them come with a page that its parts have places instead of names.
+type WireGpu = (u32, GpuType, bool, Holders, Option<Does>);
 
 impl From<MapGpu> for WireGpu {
     fn from(gpu: MapGpu) -> Self {
-        (gpu.index, gpu.gpu_type, gpu.healthy, Holders(gpu.holders))
+        (gpu.index, gpu.gpu_type, gpu.healthy, Holders(gpu.holders), gpu.does)
     }
 }
 
 impl From<WireGpu> for MapGpu {
-    fn from((index, gpu_type, healthy, Holders(holders)): WireGpu) -> Self {
-        Self { index, gpu_type, healthy, holders }
+    fn from((index, gpu_type, healthy, Holders(holders), does): WireGpu) -> Self {
+        Self { index, gpu_type, healthy, holders, does }
     }
 }
 
@@ -307,7 +355,7 @@ impl MapGpu {
     /// What its colour stands for, of each holder.
     pub fn names(&self, colour: Colour) -> impl Iterator<Item = (String, Amount)> {
         self.holders.iter().filter_map(move |(job, part)| match colour {
-            Colour::Held => None,
+            Colour::Held | Colour::Load | Colour::Memory | Colour::Temperature => None,
             Colour::Job => Some((job.to_string(), *part)),
             Colour::User => Some((job.user.to_string(), *part)),
         })
@@ -322,6 +370,7 @@ impl From<&GpuView> for MapGpu {
             gpu_type: view.gpu.gpu_type.clone(),
             healthy: view.gpu.healthy,
             holders: view.holders.iter().map(holder).collect(),
+            does: view.now.as_ref().map(Does::from),
         }
     }
 }
@@ -359,10 +408,12 @@ mod tests {
             gpu_type: "A100".parse().unwrap(),
             healthy: true,
             holders: vec![("ada~x".parse().unwrap(), Amount::whole(1))],
+            does: Some(Does { load: Some(97), memory: None, temperature: Some(61), idle: false }),
         };
         let text = serde_json::to_string(&gpu).unwrap();
-        assert_eq!(text, r#"[0,"A100",true,[["ada~x",1]]]"#);
+        assert_eq!(text, r#"[0,"A100",true,[["ada~x",1]],[97,null,61,false]]"#);
         assert_eq!(serde_json::from_str::<MapGpu>(&text).unwrap(), gpu);
-        assert!(serde_json::from_str::<MapGpu>(r#"[0,"A100",true,[["nobody",1]]]"#).is_err());
+        let nobody = r#"[0,"A100",true,[["nobody",1]],null]"#;
+        assert!(serde_json::from_str::<MapGpu>(nobody).is_err());
     }
 }

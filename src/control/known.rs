@@ -8,6 +8,7 @@ pub(crate) mod engine_calls;
 pub(crate) mod faults;
 pub(crate) mod gpus;
 pub(crate) mod leases;
+pub(crate) mod loads;
 pub(crate) mod metrics;
 pub(crate) mod observations;
 pub(crate) mod own_failures;

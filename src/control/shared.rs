@@ -24,6 +24,7 @@ use crate::known::engine_calls::EngineCalls;
 use crate::known::faults::Faults;
 use crate::known::gpus::GpuOptions;
 use crate::known::leases::Leases;
+use crate::known::loads::Loads;
 use crate::known::metrics::Measured;
 use crate::known::observations::Observations;
 use crate::known::own_failures::OwnFailures;
@@ -103,6 +104,8 @@ pub(crate) struct Shared {
     pub(crate) tunnels: Tunnels,
     /// What running tasks use.
     pub(crate) measured: Measured,
+    /// What GPUs do at the moment.
+    pub(crate) loads: Loads,
     /// What running tasks have written into their containers, in bytes.
     written: Mutex<HashMap<TaskKey, u64>>,
     /// What preparing tasks are doing, for people to read.
@@ -174,6 +177,7 @@ impl Shared {
             images: Doings::default(),
             tunnels: Tunnels::default(),
             measured: Measured::default(),
+            loads: Loads::default(),
             written: Mutex::default(),
             progress: Mutex::default(),
         })

@@ -33,6 +33,8 @@ use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
 use protocol::spec::RegistryAuth;
 
+use exporter::GpuSample;
+
 /// What every call answers.
 pub type Result<T> = std::result::Result<T, EngineError>;
 
@@ -107,4 +109,8 @@ pub trait Engine: Images {
     /// Asks the drivers of its machine for their GPUs, in a short-lived container of an image that is
     /// there, or of this one, which is pulled then. Empty where containers get none.
     async fn probe_gpus(&self, image: &str) -> Result<Reading>;
+    /// What it knows by itself of what GPUs do; most engines know nothing of that, an exporter does.
+    async fn gpu_samples(&self) -> Result<Vec<GpuSample>> {
+        Ok(Vec::new())
+    }
 }

@@ -11,6 +11,7 @@ use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
 use protocol::spec::RegistryAuth;
 
+use crate::exporter::GpuSample;
 use crate::{
     Container, ContainerSpec, Content, Engine, EngineError, EngineInfo, Exec, ImageSize, Images,
     LogChunk, LogRequest, Result, Stats, Stranger, Volume,
@@ -170,6 +171,10 @@ impl Engine for Measured {
 
     async fn probe_gpus(&self, image: &str) -> Result<Reading> {
         self.change("probe_gpus", self.engine.probe_gpus(image)).await
+    }
+
+    async fn gpu_samples(&self) -> Result<Vec<GpuSample>> {
+        self.note("gpu_samples", self.engine.gpu_samples()).await
     }
 }
 

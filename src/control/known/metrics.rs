@@ -23,6 +23,10 @@ use history::MOST_GPUS;
 
 /// What is measured is kept so often while its task runs, in milliseconds.
 const KEPT_EVERY: i64 = 300_000;
+/// A GPU does nothing when it is busy for less than so many percent.
+const IDLE: f32 = 1.0;
+/// That is told when it has lasted for so many milliseconds: work reads its data first, and stops to think.
+const IDLE_AFTER: i64 = 900_000;
 
 /// What running tasks use, since it was kept last.
 #[derive(Debug, Default)]
@@ -33,6 +37,8 @@ struct Held {
     part: Part,
     /// What was counted up to the last time, and when that was.
     last: Option<(Timestamp, Stats)>,
+    /// Of each of its GPUs since when it does nothing.
+    idle: Vec<Option<Timestamp>>,
     /// When it was kept.
     kept: i64,
 }
@@ -76,8 +82,9 @@ impl Measured {
         // They are not all kept at the same time.
         let turn = (key.job.0 * 31 + i64::from(key.index) * 7).rem_euclid(KEPT_EVERY / FINEST);
         let kept = now.0 - turn * FINEST;
+        let idle = vec![None; gpus.len()];
         let part = Part { since, gpus, fresh: Fresh::default() };
-        lock(&self.0).entry(key).or_insert(Held { part, last: None, kept });
+        lock(&self.0).entry(key).or_insert(Held { part, last: None, idle, kept });
     }
 
     /// Notes what a task and its GPUs used when they were asked.
@@ -85,16 +92,34 @@ impl Measured {
         let mut all = lock(&self.0);
         let Some(held) = all.get_mut(key) else { return };
         let of_task = of_task(stats, at, held.last.replace((at, *stats)));
-        let of_gpus = held.part.gpus.iter().flat_map(|index| {
-            let sample = gpus.iter().find(|sample| sample.index == Some(*index));
-            sample.map_or([None; Metric::OF_GPU.len()], of_gpu)
-        });
+        let of_index = |index: &u32| gpus.iter().find(|sample| sample.index == Some(*index));
+        for (index, idle) in held.part.gpus.iter().zip(&mut held.idle) {
+            *idle = match of_index(index).and_then(|sample| sample.load) {
+                Some(load) if load < IDLE => idle.or(Some(at)),
+                Some(_) => None,
+                None => *idle,
+            };
+        }
+        let of_gpus = held
+            .part
+            .gpus
+            .iter()
+            .flat_map(|index| of_index(index).map_or([None; Metric::OF_GPU.len()], of_gpu));
         held.part.fresh.push(at.0, of_task.into_iter().chain(of_gpus));
     }
 
     /// What was measured of a task and is not in its file yet; `None`: all of it is there.
     pub(crate) fn part(&self, key: &TaskKey) -> Option<Part> {
         lock(&self.0).get(key).map(|held| held.part.clone())
+    }
+
+    /// The GPUs of a task that have done nothing for long, and since when.
+    pub(crate) fn idle(&self, key: &TaskKey, now: Timestamp) -> Vec<(u32, Timestamp)> {
+        let all = lock(&self.0);
+        let Some(held) = all.get(key) else { return Vec::new() };
+        let since = held.part.gpus.iter().zip(&held.idle);
+        let since = since.filter_map(|(index, since)| Some((*index, (*since)?)));
+        since.filter(|(_, since)| now.since(*since) >= IDLE_AFTER).collect()
     }
 
     /// Tasks of which it is time to keep something: that run, and that do not any more.
@@ -199,6 +224,22 @@ mod tests {
         measured.note(&KEY, at(0), &Stats::default(), &[sample(0, 3.0), sample(1, 97.0)]);
         let axis = Axis { from: START, step: FINEST, points: 1 };
         assert_eq!(seen(&measured).on(axis, Metric::OF_TASK.len()), [Some(97.0)]);
+    }
+
+    #[test]
+    fn a_gpu_is_idle_when_it_has_done_nothing_for_long() {
+        let measured = begun(vec![4, 5]);
+        let idle = IDLE_AFTER / 1_000;
+        for (seconds, load) in [(0, Some(50.0)), (10, Some(0.0)), (20, None), (30, Some(0.9))] {
+            let busy = GpuSample { index: Some(4), load: Some(80.0), ..GpuSample::default() };
+            let other = GpuSample { index: Some(5), load, ..GpuSample::default() };
+            measured.note(&KEY, at(seconds), &Stats::default(), &[busy, other]);
+        }
+        assert_eq!(measured.idle(&KEY, at(9 + idle)), []);
+        assert_eq!(measured.idle(&KEY, at(10 + idle)), [(5, at(10))]);
+        let works = GpuSample { index: Some(5), load: Some(1.0), ..GpuSample::default() };
+        measured.note(&KEY, at(40), &Stats::default(), &[works]);
+        assert_eq!(measured.idle(&KEY, at(10 + idle)), []);
     }
 
     #[test]

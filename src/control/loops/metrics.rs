@@ -49,7 +49,7 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
                 silent.remove(&answered);
             }
             _ = times.tick() => {
-                for node in with_running_tasks(shared) {
+                for node in to_measure(shared) {
                     if silent.insert(node.name.clone()) {
                         asked.push(node.measure(shared).boxed());
                     }
@@ -59,7 +59,8 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
     }
 }
 
-fn with_running_tasks(shared: &Shared) -> Vec<Node> {
+/// Nodes that answer, on which something runs or whose GPUs are told of.
+fn to_measure(shared: &Shared) -> Vec<Node> {
     let cluster = shared.cluster();
     let observations = shared.observations();
     let nodes = observations.iter().filter_map(|(name, observation)| match observation {
@@ -72,7 +73,8 @@ fn with_running_tasks(shared: &Shared) -> Vec<Node> {
             let settings = cluster.node(name).map(|record| &record.settings);
             let exporter = settings.and_then(|settings| settings.metrics.clone());
             let (name, engine) = (name.clone(), Arc::clone(engine));
-            (!running.is_empty()).then_some(Node { name, engine, running, exporter })
+            let any = !running.is_empty() || exporter.is_some();
+            any.then_some(Node { name, engine, running, exporter })
         }
         Observation::Silent => None,
     });
@@ -81,9 +83,5 @@ fn with_running_tasks(shared: &Shared) -> Vec<Node> {
 
 /// The tasks that are seen to run.
 fn running(shared: &Shared) -> HashSet<TaskKey> {
-    with_running_tasks(shared)
-        .into_iter()
-        .flat_map(|node| node.running)
-        .map(|(key, _)| key)
-        .collect()
+    to_measure(shared).into_iter().flat_map(|node| node.running).map(|(key, _)| key).collect()
 }

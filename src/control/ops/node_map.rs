@@ -47,7 +47,8 @@ fn gpus(nodes: &[NodeView]) -> impl Iterator<Item = &GpuView> {
 /// Who has a colour of his own, where there are such.
 fn coloured(nodes: &[NodeView], query: &NodeQuery) -> Vec<(String, Amount)> {
     match (query.face, query.colour) {
-        (Face::Table | Face::Administration, _) | (_, Colour::Held) => Vec::new(),
+        (Face::Table | Face::Administration, _)
+        | (_, Colour::Held | Colour::Load | Colour::Memory | Colour::Temperature) => Vec::new(),
         (Face::Map, colour @ (Colour::Job | Colour::User)) => {
             let gpus: Vec<MapGpu> = gpus(nodes).map(MapGpu::from).collect();
             holders(gpus.iter(), colour)
@@ -61,6 +62,10 @@ fn is(node: &NodeView, only: Only) -> bool {
         Only::Draining => node.condition == NodeCondition::Draining,
         Only::Unreachable => node.condition == NodeCondition::Unreachable,
         Only::Faulty => node.gpus.iter().any(|gpu| !gpu.gpu.healthy),
+        Only::Idle => {
+            let is_idle = |gpu: &GpuView| gpu.now.is_some_and(|now| now.idle_since.is_some());
+            node.gpus.iter().any(is_idle)
+        }
     }
 }
 
@@ -188,6 +193,7 @@ mod tests {
                 job: key.clone(),
                 used: Amount::whole(u64::from(key.is_some())),
                 holders: key.into_iter().map(holder).collect(),
+                now: None,
             }
         };
         let task = |key: &&str| NodeTask {
@@ -274,6 +280,12 @@ mod tests {
         let of = |only| shown(NodeQuery { only: Some(only), ..NodeQuery::default() });
         assert_eq!(of(Only::Free), ["a22", "v1"]);
         assert_eq!(of(Only::Draining), ["v22"]);
+        let mut idle = nodes();
+        let since = Some(protocol::time::Timestamp(5));
+        idle[1].gpus[0].now =
+            Some(api::metrics::GpuNow { idle_since: since, ..Default::default() });
+        let query = NodeQuery { only: Some(Only::Idle), limit: 9, ..NodeQuery::default() };
+        assert_eq!(names(select(idle, &query).shown), ["a22"]);
         let free = NodeQuery { order: NodeOrder::Free, descending: true, ..NodeQuery::default() };
         assert_eq!(shown(free.clone()), ["v22", "a22", "v1", "a1"]);
         let grouped = NodeQuery { group: Some(Group::Type), ..free };

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use api::Actor;
 use api::cluster::{FreeGpus, GpuHolder, GpuView, NodeTask, NodeView, Usage, VirtualClusterView};
 use api::jobs::{AttemptView, EventView, JobSummary, RoleView, TaskView};
+use api::metrics::GpuNow;
 use database::attempts::Attempt;
 use database::events::Event;
 use database::jobs::JobRow;
@@ -23,6 +24,7 @@ use crate::known::cluster::{capacity, condition};
 use crate::known::queue::Holding;
 use crate::ops::uses::{self, InUse, Uses, add};
 use crate::shared::Shared;
+use crate::wake::now;
 
 pub(super) fn summary(
     row: JobRow,
@@ -125,7 +127,15 @@ pub(super) fn node(
     let tasks: Vec<NodeTask> = held.iter().map(|holding| holding.task.clone()).collect();
     // What nobody is given is shown as such.
     let usable = capacity.clone().without(&taken);
-    let gpus = usable.gpus.iter().map(|gpu| gpu_view(gpu, &tasks));
+    let loads = shared.loads.on(name, now());
+    let report = observed.and_then(|seen| seen.gpus.as_ref());
+    let gpus = usable.gpus.iter().map(|gpu| {
+        let found =
+            report.and_then(|report| report.gpus.iter().find(|found| found.gpu.index == gpu.index));
+        let all_memory_mb = found.map(|found| found.memory_mb).filter(|memory| *memory > 0);
+        let does = loads.get(&gpu.index).map(|does| GpuNow { all_memory_mb, ..*does });
+        gpu_view(gpu, &tasks, does)
+    });
     let answered = shared.sightings.last_answer(name);
     let unread = shared.damage().closes(name);
     let condition = match (condition(node), &unread) {
@@ -164,7 +174,7 @@ fn shown(actor: &Actor, closed: Closed) -> Closed {
     }
 }
 
-fn gpu_view(gpu: &Gpu, tasks: &[NodeTask]) -> GpuView {
+fn gpu_view(gpu: &Gpu, tasks: &[NodeTask], now: Option<GpuNow>) -> GpuView {
     let holder = |task: &NodeTask| GpuHolder {
         job: task.job.clone(),
         task: task.task.clone(),
@@ -177,6 +187,7 @@ fn gpu_view(gpu: &Gpu, tasks: &[NodeTask]) -> GpuView {
         job: holders.first().map(|holder| holder.job.clone()),
         used: holders.iter().map(|holder| holder.part).sum(),
         holders,
+        now,
     }
 }
 

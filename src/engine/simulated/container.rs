@@ -36,6 +36,7 @@ pub(super) struct Kept {
     command: Arc<str>,
     pub(super) cpus: u32,
     pub(super) memory_mb: u64,
+    pub(super) gpus: Box<[u32]>,
     /// What was filled for it.
     pub(super) volumes: Box<[String]>,
     /// Of those that have folders of the node.
@@ -52,6 +53,7 @@ impl Kept {
             command: Arc::clone(&spec.command),
             cpus: spec.cpus,
             memory_mb: spec.memory_mb,
+            gpus: spec.gpus.iter().map(|gpu| gpu.index).collect(),
             volumes: spec.volumes().map(str::to_owned).collect(),
             given: Given::of(spec),
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
 use protocol::image::{canonical, explicit, repository};
-use protocol::resources::Capacity;
+use protocol::resources::{Capacity, Gpu};
 use protocol::time::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -13,9 +13,11 @@ use tokio::time::Instant;
 use super::container::{Given, Kept, Phase, SimContainer};
 use super::faults::Faults;
 use super::images::{Saved, WRITTEN};
+use super::load;
 use super::plan::Plan;
 use super::volumes::Volumes;
 use crate::docker::of_another_epoch;
+use crate::exporter::GpuSample;
 use crate::filling::Labels;
 use crate::{Container, ContainerSpec, EngineError, Result, Stranger};
 
@@ -199,6 +201,19 @@ impl State {
         let ours = self.containers.values().filter(|found| found.kept.cluster == cluster);
         let running = ours.filter(|found| matches!(found.phase, Phase::Running { .. }));
         running.map(|found| (found.key, WRITTEN + found.files.bytes())).collect()
+    }
+
+    /// What those GPUs do that running containers have.
+    pub(super) fn gpu_samples(&self) -> Vec<GpuSample> {
+        let mut samples = Vec::new();
+        for found in self.containers.values() {
+            let Phase::Running { started_at, .. } = found.phase else { continue };
+            let ran = self.now().since(started_at);
+            let held = |gpu: &&Gpu| found.kept.gpus.contains(&gpu.index);
+            let held = self.capacity.gpus.iter().filter(held);
+            samples.extend(held.map(|gpu| load::of_gpu(gpu, found.key.job, ran)));
+        }
+        samples
     }
 
     pub(super) fn find(&self, name: &str) -> Result<&SimContainer> {

@@ -1,5 +1,6 @@
 //! What runs on one node.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,17 +43,30 @@ impl Node {
 
     async fn ask(&self, shared: &Shared) {
         let gpus = self.gpus(shared).await;
+        let measured = self.exporter.is_some() || !gpus.is_empty();
         for (key, started_at) in &self.running {
             let Some(stats) = self.stats(shared, key).await else { continue };
             let at = now();
             if !shared.measured.holds(key) {
-                let Some((since, gpus)) = self.begun(shared, key, *started_at, at).await else {
-                    continue;
-                };
-                shared.measured.begin(*key, since, gpus, at);
+                let begun = self.begun(shared, key, (*started_at, at), measured).await;
+                let Some((since, of_task)) = begun else { continue };
+                shared.measured.begin(*key, since, of_task, at);
             }
             shared.measured.note(key, at, &stats, &gpus);
         }
+        let at = now();
+        shared.loads.note(&self.name, at, &gpus, &self.idle(shared, at));
+    }
+
+    /// The GPUs that do nothing for any of those who hold them, and since when.
+    fn idle(&self, shared: &Shared, at: Timestamp) -> HashMap<u32, Timestamp> {
+        let mut idle = HashMap::new();
+        let of_tasks = self.running.iter().flat_map(|(key, _)| shared.measured.idle(key, at));
+        for (gpu, since) in of_tasks {
+            let latest = idle.entry(gpu).or_insert(since);
+            *latest = since.max(*latest);
+        }
+        idle
     }
 
     async fn stats(&self, shared: &Shared, key: &TaskKey) -> Option<Stats> {
@@ -64,18 +78,20 @@ impl Node {
         }
     }
 
-    /// What the node's exporter tells, by the indices of its GPUs.
+    /// What the node's exporter tells, or its engine, by the indices of its GPUs.
     async fn gpus(&self, shared: &Shared) -> Vec<GpuSample> {
-        let Some(address) = &self.exporter else { return Vec::new() };
-        let told = tokio::time::timeout(PATIENCE_EACH, exporter::read(address)).await;
+        let told = match &self.exporter {
+            Some(address) => tokio::time::timeout(PATIENCE_EACH, exporter::read(address)).await,
+            None => tokio::time::timeout(PATIENCE_EACH, self.engine.gpu_samples()).await,
+        };
         let mut gpus = match told {
             Ok(Ok(gpus)) => gpus,
             Ok(Err(error)) => {
-                tracing::debug!(node = %self.name, %error, "its exporter tells nothing");
+                tracing::debug!(node = %self.name, %error, "nobody tells what its GPUs do");
                 return Vec::new();
             }
             Err(_) => {
-                tracing::debug!(node = %self.name, "its exporter does not answer");
+                tracing::debug!(node = %self.name, "what its GPUs do is not told in time");
                 return Vec::new();
             }
         };
@@ -90,14 +106,14 @@ impl Node {
         gpus
     }
 
-    /// Since when a task is measured and which GPUs it has, as its file says or as it is now; `None`:
-    /// that cannot be told now.
+    /// Since when a task is measured and which GPUs it has, as its file says or as it is now where GPUs
+    /// are measured; `None`: that cannot be told now.
     async fn begun(
         &self,
         shared: &Shared,
         key: &TaskKey,
-        started_at: Timestamp,
-        at: Timestamp,
+        (started_at, at): (Timestamp, Timestamp),
+        measured: bool,
     ) -> Option<(i64, Vec<u32>)> {
         if at.since(started_at) > BEFORE {
             match shared.storage.kept_metrics(key).await {
@@ -114,13 +130,10 @@ impl Node {
                 }
             }
         }
-        let gpus = match &self.exporter {
-            Some(_) => {
-                let task = database::tasks::get(shared.database.read(), key).await.ok()?;
-                task.map_or_else(Vec::new, |task| task.placement.gpus)
-            }
-            None => Vec::new(),
-        };
-        Some((at.0, gpus))
+        if !measured {
+            return Some((at.0, Vec::new()));
+        }
+        let task = database::tasks::get(shared.database.read(), key).await.ok()?;
+        Some((at.0, task.map_or_else(Vec::new, |task| task.placement.gpus)))
     }
 }

@@ -80,9 +80,11 @@ async fn what_tasks_use_is_measured_and_stays_with_their_job() {
     control.shutdown().await;
 }
 
-/// What its first GPU did of late.
-fn load(seen: &JobMetrics) -> Option<f32> {
-    last(&seen.tasks.first()?.gpus.first()?.series, Metric::GpuLoad)
+/// Its first GPU, and what that did at first.
+fn load(seen: &JobMetrics) -> Option<(u32, f32)> {
+    let gpu = seen.tasks.first()?.gpus.first()?;
+    let load = gpu.series.iter().find(|series| series.metric == Metric::GpuLoad)?;
+    Some((gpu.index, load.values.iter().find_map(|value| *value)?))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -97,7 +99,7 @@ async fn measuring_goes_on_after_the_server_was_away() {
     let container = house.node(0).containers().remove(0);
     house.node(0).backdate(&container, an_hour_ago());
 
-    // Now nobody tells what the GPUs do.
+    // Now its engine alone tells what the GPUs do, which is something else.
     let control = start(&house, None).await;
     until_state(&control.backend, "long", State::Running).await;
     // Whoever runs on the same node is measured together with it.
@@ -105,7 +107,8 @@ async fn measuring_goes_on_after_the_server_was_away() {
     until_state(&control.backend, "after", State::Running).await;
     until(&control, "after", has_rates).await;
     let seen = of_job(&control, "long").await;
-    assert!(load(&seen).is_some(), "what was measured before is there: {seen:?}");
+    let (gpu, load) = load(&seen).unwrap();
+    assert_eq!(load, (gpu * 10) as f32, "what was measured before is there: {seen:?}");
     control.shutdown().await;
 }
 
@@ -157,6 +160,26 @@ async fn each_task_has_what_its_own_gpus_did() {
             assert_eq!(load, Some((gpu.index * 10) as f32), "GPU {}", gpu.index);
         }
     }
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_gpus_do_now_is_told_with_their_node() {
+    let house = House::new(1);
+    let control = start(&house, Some(exporter().await)).await;
+    let waiting = async {
+        loop {
+            // Nothing runs there: its exporter tells it all the same.
+            let node = control.backend.nodes.list(&admin()).await.unwrap().remove(0);
+            let loads = node.gpus.iter().map(|gpu| gpu.now.and_then(|now| now.load));
+            if let Some(loads) = loads.collect::<Option<Vec<u32>>>() {
+                return loads;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let loads = tokio::time::timeout(PATIENCE, waiting).await.unwrap();
+    assert_eq!(loads, [0, 10, 20, 30, 40, 50, 60, 70]);
     control.shutdown().await;
 }
 

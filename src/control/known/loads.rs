@@ -1,0 +1,94 @@
+//! What the GPUs of nodes do at the moment.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use api::metrics::GpuNow;
+use engine::exporter::GpuSample;
+use protocol::ids::NodeName;
+use protocol::time::Timestamp;
+
+use crate::shared::lock;
+
+/// What was told longer ago is not told any more, in milliseconds.
+const STALE: i64 = 60_000;
+
+/// Of each node what its GPUs did when they were measured last.
+#[derive(Debug, Default)]
+pub(crate) struct Loads(Mutex<HashMap<NodeName, Seen>>);
+
+#[derive(Debug)]
+struct Seen {
+    at: Timestamp,
+    /// By their indices.
+    gpus: HashMap<u32, GpuNow>,
+}
+
+impl Loads {
+    /// Notes what was measured, and since when GPUs of the node are idle that tasks hold.
+    pub(crate) fn note(
+        &self,
+        node: &NodeName,
+        at: Timestamp,
+        samples: &[GpuSample],
+        idle: &HashMap<u32, Timestamp>,
+    ) {
+        let gpus = samples.iter().filter_map(|sample| {
+            let index = sample.index?;
+            Some((index, GpuNow { idle_since: idle.get(&index).copied(), ..does(sample) }))
+        });
+        let seen = Seen { at, gpus: gpus.collect() };
+        let mut all = lock(&self.0);
+        all.retain(|_, seen| at.since(seen.at) < STALE);
+        if !seen.gpus.is_empty() {
+            all.insert(node.clone(), seen);
+        }
+    }
+
+    /// What a node's GPUs do, by their indices.
+    pub(crate) fn on(&self, node: &NodeName, now: Timestamp) -> HashMap<u32, GpuNow> {
+        let all = lock(&self.0);
+        let seen = all.get(node).filter(|seen| now.since(seen.at) < STALE);
+        seen.map(|seen| seen.gpus.clone()).unwrap_or_default()
+    }
+}
+
+fn does(sample: &GpuSample) -> GpuNow {
+    let whole = |value: f32| value.max(0.0).round() as u64;
+    let small = |value: Option<f32>| value.and_then(|value| u32::try_from(whole(value)).ok());
+    GpuNow {
+        load: small(sample.load),
+        memory_mb: sample.memory.map(|bytes| whole(bytes) >> 20),
+        all_memory_mb: None,
+        temperature: small(sample.temperature),
+        power: small(sample.power),
+        idle_since: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_is_told_until_it_is_old() {
+        let loads = Loads::default();
+        let (one, other): (NodeName, NodeName) = ("a".parse().unwrap(), "b".parse().unwrap());
+        let sample = |load| GpuSample {
+            index: Some(3),
+            load: Some(load),
+            memory: Some(5_242_880.0),
+            ..GpuSample::default()
+        };
+        let since = Timestamp(7);
+        loads.note(&one, Timestamp(1_000), &[sample(12.0)], &HashMap::new());
+        loads.note(&one, Timestamp(2_000), &[sample(0.4)], &HashMap::from([(3, since)]));
+        let (load, memory_mb) = (Some(0), Some(5));
+        let does = GpuNow { load, memory_mb, idle_since: Some(since), ..GpuNow::default() };
+        assert_eq!(loads.on(&one, Timestamp(3_000)), HashMap::from([(3, does)]));
+        assert!(loads.on(&other, Timestamp(3_000)).is_empty());
+        assert!(loads.on(&one, Timestamp(2_000 + STALE)).is_empty());
+        loads.note(&other, Timestamp(2_000 + STALE), &[], &HashMap::new());
+        assert!(lock(&loads.0).is_empty(), "nothing is kept of nodes that are gone");
+    }
+}
