@@ -94,7 +94,7 @@ mod tests {
     use std::fmt::Debug;
 
     use api::changes::Change;
-    use api::node_map::MapGpu;
+    use api::node_map::{Does, MapGpu};
     use api::queue::{Alternative, Instead};
     use api::terminals::TerminalEnd;
     use api::{Error, ErrorCode};
@@ -137,7 +137,8 @@ mod tests {
         let holders =
             vec![(key, Amount::from_milli(250)), ("bob~b".parse().unwrap(), Amount::whole(1))];
         let gpu_type = "A100".parse().unwrap();
-        comes_back(MapGpu { index: 0, gpu_type, healthy: true, holders });
+        let does = Does { load: Some(3), memory: None, temperature: Some(61), idle: true };
+        comes_back(MapGpu { index: 0, gpu_type, healthy: true, holders, does: Some(does) });
         comes_back(PortRange::default());
     }
 

@@ -39,6 +39,7 @@ pub(crate) struct Map {
     pub(crate) only_all: Word,
     pub(crate) only_free: Word,
     pub(crate) only_faulty: Word,
+    pub(crate) only_idle: Word,
     pub(crate) group: Word,
     pub(crate) group_none: Word,
     pub(crate) group_type: Word,
@@ -47,6 +48,18 @@ pub(crate) struct Map {
     pub(crate) by_held: Word,
     pub(crate) by_job: Word,
     pub(crate) by_user: Word,
+    pub(crate) by_load: Word,
+    pub(crate) by_memory: Word,
+    pub(crate) by_temperature: Word,
+    /// How busy a GPU is, in percent.
+    pub(crate) load_of: fn(u32) -> String,
+    /// How full its memory is, in percent.
+    pub(crate) memory_of: fn(u32) -> String,
+    /// How hot it is, in degrees Celsius.
+    pub(crate) degrees_of: fn(u32) -> String,
+    /// A GPU that is held and has done nothing for long.
+    pub(crate) idle: Word,
+    pub(crate) not_measured: Word,
     pub(crate) legend: Word,
     pub(crate) held_part: Word,
     pub(crate) held_whole: Word,

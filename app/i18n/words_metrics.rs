@@ -15,6 +15,10 @@ pub(crate) struct Metrics {
     /// Of many tasks, only so many are shown.
     pub(crate) only_first: fn(u64) -> String,
     pub(crate) table: Word,
+    /// Heads what the GPUs of a node do.
+    pub(crate) now: Word,
+    /// Followed by how long ago a GPU did something.
+    pub(crate) last_busy: Word,
     pub(crate) quantity: Word,
     pub(crate) latest: Word,
     pub(crate) mean: Word,

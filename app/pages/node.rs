@@ -1,5 +1,6 @@
 mod closed;
 mod found;
+mod now;
 
 use api::cluster::NodeView;
 use api::node_map::{Colour, MapGpu, holders};
@@ -13,6 +14,7 @@ use crate::live::Live;
 use crate::number;
 use crate::pages::node::closed::ClosedNotice;
 use crate::pages::node::found::Found;
+use crate::pages::node::now::Now;
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::parts::clock::Clock;
 use crate::parts::condition_chip::ConditionChip;
@@ -99,6 +101,7 @@ fn Detail(node: NodeView) -> impl IntoView {
             {problem}
             {closed}
             <Facts node=node.clone()/>
+            <Now gpus=node.gpus.clone()/>
             {found}
             <section class="card card--flush" aria-labelledby="tasks">
                 <h2 id="tasks" class="card__title">{tr(|t| t.cluster.tasks)}</h2>

@@ -1,4 +1,4 @@
-use api::node_map::{Colour, MapGpu};
+use api::node_map::{Colour, Does, MapGpu};
 use leptos::prelude::*;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
@@ -28,12 +28,30 @@ impl Palette {
 
     /// The class of a cell that has one colour; none where its parts have several.
     fn whole(&self, gpu: &MapGpu) -> Option<String> {
-        if self.colour == Colour::Held {
-            return Some(held_class(gpu.used()).to_owned());
+        match self.colour {
+            Colour::Held => Some(held_class(gpu.used()).to_owned()),
+            Colour::Load | Colour::Memory | Colour::Temperature => {
+                Some(self.measured(gpu).unwrap_or("gpu--others").to_owned())
+            }
+            Colour::Job | Colour::User => {
+                let mut classes = gpu.names(self.colour).map(|(name, _)| self.class(&name));
+                let first = classes.next()?;
+                let one = gpu.used() >= Amount::whole(1) && classes.all(|other| other == first);
+                one.then_some(first)
+            }
         }
-        let mut classes = gpu.names(self.colour).map(|(name, _)| self.class(&name));
-        let first = classes.next()?;
-        (gpu.used() >= Amount::whole(1) && classes.all(|other| other == first)).then_some(first)
+    }
+
+    /// The step of the ramp for what a GPU does; `None`: that is not measured, or colours tell
+    /// something else.
+    fn measured(&self, gpu: &MapGpu) -> Option<&'static str> {
+        let does = gpu.does?;
+        match self.colour {
+            Colour::Load => does.load.map(percent_class),
+            Colour::Memory => does.memory.map(percent_class),
+            Colour::Temperature => does.temperature.map(heat_class),
+            Colour::Held | Colour::Job | Colour::User => None,
+        }
     }
 }
 
@@ -44,6 +62,24 @@ fn held_class(used: Amount) -> &'static str {
         334..=666 => "gpu--ramp-2",
         667..=999 => "gpu--ramp-3",
         1000.. => "gpu--ramp-4",
+    }
+}
+
+fn percent_class(percent: u32) -> &'static str {
+    match percent {
+        0..25 => "gpu--ramp-1",
+        25..50 => "gpu--ramp-2",
+        50..75 => "gpu--ramp-3",
+        75.. => "gpu--ramp-4",
+    }
+}
+
+fn heat_class(degrees: u32) -> &'static str {
+    match degrees {
+        0..50 => "gpu--ramp-1",
+        50..65 => "gpu--ramp-2",
+        65..80 => "gpu--ramp-3",
+        80.. => "gpu--ramp-4",
     }
 }
 
@@ -70,6 +106,8 @@ pub(crate) fn GpuCells(
 fn Cell(node: NodeName, gpu: MapGpu, palette: Palette) -> impl IntoView {
     let reader = Reader::get();
     let unhealthy = if gpu.healthy { "" } else { " gpu--unhealthy" };
+    let idle = if gpu.does.is_some_and(|does| does.idle) { " gpu--idle" } else { "" };
+    let free = palette.measured(&gpu).unwrap_or("gpu--free");
     let href = match gpu.holders.as_slice() {
         [] => None,
         [(job, _)] => Some(address::job(job)),
@@ -85,18 +123,33 @@ fn Cell(node: NodeName, gpu: MapGpu, palette: Palette) -> impl IntoView {
     let title = move || label(reader.texts(), &gpu);
     match href {
         Some(href) => {
-            let class = format!("gpu {}{unhealthy}", whole.unwrap_or("gpu--shared".to_owned()));
+            let whole = whole.unwrap_or("gpu--shared".to_owned());
+            let class = format!("gpu {whole}{unhealthy}{idle}");
             view! { <a class=class href=href title=move || title()>{parts}</a> }.into_any()
         }
         None => {
-            let class = format!("gpu gpu--free{unhealthy}");
+            let class = format!("gpu {free}{unhealthy}");
             view! { <span class=class role="img" title=move || title()></span> }.into_any()
         }
     }
 }
 
-/// The GPU and who holds it, in words.
+/// What a GPU does, in words.
+fn doing(texts: &Texts, does: &Does) -> String {
+    let Does { load, memory, temperature, idle } = *does;
+    let words = &texts.map;
+    let said = [
+        idle.then(|| words.idle.to_owned()),
+        load.map(words.load_of),
+        memory.map(words.memory_of),
+        temperature.map(words.degrees_of),
+    ];
+    said.into_iter().flatten().collect::<Vec<_>>().join(texts.common.comma)
+}
+
+/// The GPU, who holds it and what it does, in words.
 fn label(texts: &Texts, gpu: &MapGpu) -> String {
+    let doing = gpu.does.map(|does| doing(texts, &does)).filter(|words| !words.is_empty());
     let comma = texts.common.comma;
     let texts = &texts.cluster;
     let holder = |(job, part): &(JobKey, Amount)| match part.is_part() {
@@ -110,6 +163,7 @@ fn label(texts: &Texts, gpu: &MapGpu) -> String {
         (true, true) => texts.gpu_free.to_owned(),
         (false, true) => held,
     };
+    let state = doing.map_or_else(|| state.clone(), |doing| format!("{state} · {doing}"));
     (texts.gpu_label)(gpu.index, gpu.gpu_type.as_str(), &state)
 }
 
@@ -125,7 +179,27 @@ mod tests {
             gpu_type: "A100".parse().unwrap(),
             healthy: true,
             holders: holders.iter().map(holder).collect(),
+            does: None,
         }
+    }
+
+    #[test]
+    fn what_a_gpu_does_is_told_and_has_colours() {
+        let does = Does { load: Some(3), memory: Some(60), temperature: Some(81), idle: true };
+        let idle = MapGpu { does: Some(does), ..gpu(&[("ada~x", 1000)]) };
+        let english = crate::i18n::Language::English.texts();
+        let said =
+            "GPU 3, A100: ada~x · held but idle, load 3\u{202f}%, memory 60\u{202f}%, 81\u{202f}°C";
+        assert_eq!(label(english, &idle), said);
+        for (colour, class) in [
+            (Colour::Load, "gpu--ramp-1"),
+            (Colour::Memory, "gpu--ramp-3"),
+            (Colour::Temperature, "gpu--ramp-4"),
+        ] {
+            assert_eq!(Palette::new(colour, &[]).whole(&idle).unwrap(), class);
+        }
+        let by_load = Palette::new(Colour::Load, &[]);
+        assert_eq!(by_load.whole(&gpu(&[("ada~x", 1000)])).unwrap(), "gpu--others");
     }
 
     #[test]

@@ -10,6 +10,8 @@ pub(super) const METRICS: Metrics = Metrics {
     nothing_hint: "What a task uses is measured every ten seconds while it runs.",
     only_first: |n| format!("Only the first {n} tasks are shown."),
     table: "As a table",
+    now: "What the GPUs do now",
+    last_busy: "last busy",
     quantity: "What",
     latest: "Latest",
     mean: "Mean",

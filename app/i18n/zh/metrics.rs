@@ -10,6 +10,8 @@ pub(super) const METRICS: Metrics = Metrics {
     nothing_hint: "任务运行期间每十秒采集一次资源使用情况。",
     only_first: |n| format!("仅显示前 {n} 个任务。"),
     table: "以表格显示",
+    now: "GPU 当前状态",
+    last_busy: "上次使用于",
     quantity: "指标",
     latest: "最新",
     mean: "平均",

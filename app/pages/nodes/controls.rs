@@ -129,6 +129,7 @@ fn Kinds(map: NodeMap, filter: Filter) -> impl IntoView {
             Only::Draining => |t| t.cluster.draining,
             Only::Unreachable => |t| t.cluster.unreachable,
             Only::Faulty => |t| t.map.only_faulty,
+            Only::Idle => |t| t.map.only_idle,
         };
         item(pick, Some(only))
     });
@@ -166,6 +167,9 @@ fn Colours(filter: Filter) -> impl IntoView {
         item(|t| t.map.by_held, Colour::Held),
         item(|t| t.map.by_job, Colour::Job),
         item(|t| t.map.by_user, Colour::User),
+        item(|t| t.map.by_load, Colour::Load),
+        item(|t| t.map.by_memory, Colour::Memory),
+        item(|t| t.map.by_temperature, Colour::Temperature),
     ];
     view! { <Segments label=|t| t.map.colour items=items/> }.into_any()
 }

@@ -20,14 +20,21 @@ pub(super) struct Filter {
     pub(super) page: u64,
 }
 
-const ONLY: [(Only, &str); 4] = [
+const ONLY: [(Only, &str); 5] = [
     (Only::Free, "free"),
     (Only::Draining, "draining"),
     (Only::Unreachable, "unreachable"),
     (Only::Faulty, "faulty"),
+    (Only::Idle, "idle"),
 ];
-const COLOURS: [(Colour, &str); 3] =
-    [(Colour::Held, "held"), (Colour::Job, "job"), (Colour::User, "user")];
+const COLOURS: [(Colour, &str); 6] = [
+    (Colour::Held, "held"),
+    (Colour::Job, "job"),
+    (Colour::User, "user"),
+    (Colour::Load, "load"),
+    (Colour::Memory, "memory"),
+    (Colour::Temperature, "temperature"),
+];
 const ORDERS: [(NodeOrder, &str); 6] = [
     (NodeOrder::Name, "name"),
     (NodeOrder::Condition, "condition"),

@@ -78,7 +78,7 @@ fn Tile(node: MapNode, palette: Palette) -> impl IntoView {
     .into_any()
 }
 
-/// What the colours and marks mean. GPUs' work is not measured, so no colour speaks of it.
+/// What the colours and marks mean.
 #[component]
 fn Legend(colour: Colour, holders: Vec<(String, Amount)>) -> impl IntoView {
     let entry = |class: &str, words: AnyView| {
@@ -99,7 +99,19 @@ fn Legend(colour: Colour, holders: Vec<(String, Amount)>) -> impl IntoView {
             }
             entries.push(entry("gpu--others", word(|t| t.map.others)));
         }
+        Colour::Load | Colour::Memory | Colour::Temperature => {
+            let ends = match colour {
+                Colour::Temperature => ["< 50\u{202f}°C", "≥ 80\u{202f}°C"],
+                Colour::Held | Colour::Job | Colour::User | Colour::Load | Colour::Memory => {
+                    ["< 25\u{202f}%", "≥ 75\u{202f}%"]
+                }
+            };
+            entries.push(entry("gpu--ramp-1", ends[0].into_any()));
+            entries.push(entry("gpu--ramp-4", ends[1].into_any()));
+            entries.push(entry("gpu--others", word(|t| t.map.not_measured)));
+        }
     }
+    entries.push(entry("gpu--free gpu--idle", word(|t| t.map.idle)));
     entries.push(entry("gpu--unhealthy gpu--free", word(|t| t.cluster.gpu_unhealthy)));
     view! {
         <ul class="legend" aria-label=tr(|t| t.map.legend)>
