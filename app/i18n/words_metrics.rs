@@ -19,6 +19,9 @@ pub(crate) struct Metrics {
     pub(crate) now: Word,
     /// Followed by how long ago a GPU did something.
     pub(crate) last_busy: Word,
+    /// Heads the GPUs that a job holds and does not use, and what to do.
+    pub(crate) idle_title: Word,
+    pub(crate) idle_advice: Word,
     pub(crate) quantity: Word,
     pub(crate) latest: Word,
     pub(crate) mean: Word,

@@ -4,6 +4,7 @@ mod connect_tab;
 mod delete;
 mod events_tab;
 mod head;
+mod idle;
 mod log_fetch;
 mod log_find;
 mod log_line;

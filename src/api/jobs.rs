@@ -18,6 +18,7 @@ use protocol::time::Timestamp;
 use protocol::wait::{Expected, WaitReason, Waiting};
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::IdleGpu;
 use crate::queue::{Explanation, Hold};
 use crate::storages::MountView;
 use crate::usage::{UsageOfDay, UsageQuery};
@@ -257,6 +258,9 @@ pub struct TaskView {
     /// The part of its one GPU that it has; none: they are its own.
     #[serde(default)]
     pub gpu_part: Option<Amount>,
+    /// Those of its GPUs that have done nothing for long.
+    #[serde(default)]
+    pub idle: Vec<IdleGpu>,
     /// Ports by label.
     pub ports: BTreeMap<PortLabel, Vec<u16>>,
     /// The engine's id of the container.

@@ -107,6 +107,15 @@ pub struct GpuNow {
     pub idle_since: Option<Timestamp>,
 }
 
+/// A GPU that is held and has done nothing for long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdleGpu {
+    /// Its index on the node.
+    pub gpu: u32,
+    /// Since when.
+    pub since: Timestamp,
+}
+
 impl GpuNow {
     /// How full its memory is, in percent.
     #[must_use]

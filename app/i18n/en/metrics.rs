@@ -12,6 +12,8 @@ pub(super) const METRICS: Metrics = Metrics {
     table: "As a table",
     now: "What the GPUs do now",
     last_busy: "last busy",
+    idle_title: "The job holds GPUs that do nothing",
+    idle_advice: "Others may be waiting for them: ask for fewer, or stop the job when it has done its work.",
     quantity: "What",
     latest: "Latest",
     mean: "Mean",

@@ -12,6 +12,8 @@ pub(super) const METRICS: Metrics = Metrics {
     table: "以表格显示",
     now: "GPU 当前状态",
     last_busy: "上次使用于",
+    idle_title: "该作业占用的 GPU 没有负载",
+    idle_advice: "其他人可能正在等待这些 GPU：请减少申请的数量，或在工作完成后停止该作业。",
     quantity: "指标",
     latest: "最新",
     mean: "平均",

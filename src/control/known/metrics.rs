@@ -3,13 +3,14 @@
 
 mod fresh;
 mod history;
+mod idle;
 mod level;
 mod short;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use api::metrics::Metric;
+use api::metrics::{IdleGpu, Metric};
 use engine::Stats;
 use engine::exporter::GpuSample;
 use protocol::ids::TaskKey;
@@ -20,14 +21,10 @@ pub(crate) use history::{Axis, FINEST, History};
 use crate::shared::lock;
 use fresh::Fresh;
 use history::MOST_GPUS;
+use idle::Idle;
 
 /// What is measured is kept so often while its task runs, in milliseconds.
 const KEPT_EVERY: i64 = 300_000;
-/// A GPU does nothing when it is busy for less than so many percent.
-const IDLE: f32 = 1.0;
-/// That is told when it has lasted for so many milliseconds: work reads its data first, and stops to think.
-const IDLE_AFTER: i64 = 900_000;
-
 /// What running tasks use, since it was kept last.
 #[derive(Debug, Default)]
 pub(crate) struct Measured(Mutex<HashMap<TaskKey, Held>>);
@@ -37,8 +34,8 @@ struct Held {
     part: Part,
     /// What was counted up to the last time, and when that was.
     last: Option<(Timestamp, Stats)>,
-    /// Of each of its GPUs since when it does nothing.
-    idle: Vec<Option<Timestamp>>,
+    /// Of each of its GPUs for how long it does nothing.
+    idle: Vec<Idle>,
     /// When it was kept.
     kept: i64,
 }
@@ -82,7 +79,7 @@ impl Measured {
         // They are not all kept at the same time.
         let turn = (key.job.0 * 31 + i64::from(key.index) * 7).rem_euclid(KEPT_EVERY / FINEST);
         let kept = now.0 - turn * FINEST;
-        let idle = vec![None; gpus.len()];
+        let idle = vec![Idle::default(); gpus.len()];
         let part = Part { since, gpus, fresh: Fresh::default() };
         lock(&self.0).entry(key).or_insert(Held { part, last: None, idle, kept });
     }
@@ -94,11 +91,7 @@ impl Measured {
         let of_task = of_task(stats, at, held.last.replace((at, *stats)));
         let of_index = |index: &u32| gpus.iter().find(|sample| sample.index == Some(*index));
         for (index, idle) in held.part.gpus.iter().zip(&mut held.idle) {
-            *idle = match of_index(index).and_then(|sample| sample.load) {
-                Some(load) if load < IDLE => idle.or(Some(at)),
-                Some(_) => None,
-                None => *idle,
-            };
+            idle.note(of_index(index).and_then(|sample| sample.load), at);
         }
         let of_gpus = held
             .part
@@ -114,12 +107,20 @@ impl Measured {
     }
 
     /// The GPUs of a task that have done nothing for long, and since when.
-    pub(crate) fn idle(&self, key: &TaskKey, now: Timestamp) -> Vec<(u32, Timestamp)> {
+    pub(crate) fn idle(&self, key: &TaskKey, now: Timestamp) -> Vec<IdleGpu> {
         let all = lock(&self.0);
         let Some(held) = all.get(key) else { return Vec::new() };
-        let since = held.part.gpus.iter().zip(&held.idle);
-        let since = since.filter_map(|(index, since)| Some((*index, (*since)?)));
-        since.filter(|(_, since)| now.since(*since) >= IDLE_AFTER).collect()
+        let gpus = held.part.gpus.iter().zip(&held.idle);
+        gpus.filter_map(|(gpu, idle)| Some(IdleGpu { gpu: *gpu, since: idle.since(now)? }))
+            .collect()
+    }
+
+    /// Those of which its job is to be told now.
+    pub(crate) fn idle_to_tell(&self, key: &TaskKey, now: Timestamp) -> Vec<u32> {
+        let mut all = lock(&self.0);
+        let Some(held) = all.get_mut(key) else { return Vec::new() };
+        let gpus = held.part.gpus.iter().zip(&mut held.idle);
+        gpus.filter_map(|(gpu, idle)| idle.is_to_tell(now).then_some(*gpu)).collect()
     }
 
     /// Tasks of which it is time to keep something: that run, and that do not any more.
@@ -227,19 +228,19 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_is_idle_when_it_has_done_nothing_for_long() {
+    fn each_gpu_of_a_task_is_idle_for_itself() {
         let measured = begun(vec![4, 5]);
-        let idle = IDLE_AFTER / 1_000;
-        for (seconds, load) in [(0, Some(50.0)), (10, Some(0.0)), (20, None), (30, Some(0.9))] {
-            let busy = GpuSample { index: Some(4), load: Some(80.0), ..GpuSample::default() };
-            let other = GpuSample { index: Some(5), load, ..GpuSample::default() };
-            measured.note(&KEY, at(seconds), &Stats::default(), &[busy, other]);
-        }
-        assert_eq!(measured.idle(&KEY, at(9 + idle)), []);
-        assert_eq!(measured.idle(&KEY, at(10 + idle)), [(5, at(10))]);
-        let works = GpuSample { index: Some(5), load: Some(1.0), ..GpuSample::default() };
-        measured.note(&KEY, at(40), &Stats::default(), &[works]);
-        assert_eq!(measured.idle(&KEY, at(10 + idle)), []);
+        let sample = |index, load| GpuSample {
+            index: Some(index),
+            load: Some(load),
+            ..GpuSample::default()
+        };
+        measured.note(&KEY, at(0), &Stats::default(), &[sample(4, 80.0), sample(5, 0.0)]);
+        let long = Timestamp(at(0).0 + idle::AFTER);
+        assert_eq!(measured.idle(&KEY, at(0)), []);
+        assert_eq!(measured.idle(&KEY, long), [IdleGpu { gpu: 5, since: at(0) }]);
+        assert_eq!(measured.idle_to_tell(&KEY, long), [5]);
+        assert_eq!(measured.idle_to_tell(&KEY, long), [0; 0]);
     }
 
     #[test]

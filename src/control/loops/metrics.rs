@@ -1,6 +1,7 @@
 //! Measures what running tasks and their GPUs use, and keeps that beside their logs: now and then, and
 //! when they have ended.
 
+mod idle;
 mod keep;
 mod node;
 

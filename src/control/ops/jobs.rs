@@ -6,7 +6,7 @@ use std::sync::Arc;
 use api::audit::AuditAction;
 use api::jobs::{
     CheckReport, ConfigForm, DryRun, EventView, JobConfig, JobDetail, JobPage, JobQuery, Jobs,
-    Submission, Submitted, Syntax,
+    Submission, Submitted, Syntax, TaskView,
 };
 use api::queue::Explanation;
 use api::usage::{UsageOfDay, UsageQuery};
@@ -267,7 +267,7 @@ impl Ops {
     }
 
     /// The latest runs of a job's tasks, by attempt.
-    async fn tasks(&self, id: JobId) -> Result<HashMap<u32, Vec<api::jobs::TaskView>>> {
+    async fn tasks(&self, id: JobId) -> Result<HashMap<u32, Vec<TaskView>>> {
         let tasks = database::tasks::of_job(self.shared.database.read(), id).await;
         let mut latest = BTreeMap::new();
         for task in tasks.map_err(database)? {
@@ -278,7 +278,9 @@ impl Ops {
         let mut by_attempt: HashMap<u32, Vec<_>> = HashMap::new();
         for ((attempt, _, _), task) in latest {
             let doing = progress.get(&task.key).cloned();
-            by_attempt.entry(attempt).or_default().push(views::task(task, doing));
+            let idle = self.shared.measured.idle(&task.key, now());
+            let view = TaskView { idle, ..views::task(task, doing) };
+            by_attempt.entry(attempt).or_default().push(view);
         }
         Ok(by_attempt)
     }

@@ -89,6 +89,7 @@ pub(super) fn task(task: Task, progress: Option<String>) -> TaskView {
         address,
         gpus,
         gpu_part: task.resources.gpu_part(),
+        idle: Vec::new(),
         ports,
         container: task.container,
         started_at: task.started_at,

@@ -1,8 +1,12 @@
-//! Events as they are stored.
+//! Events as they are stored, and that they are seen.
+
+use std::collections::BTreeSet;
 
 use database::events::NewEvent;
 use protocol::ids::{JobId, UserName};
 use protocol::time::Timestamp;
+
+use crate::shared::Shared;
 
 /// Something that happened to a job. `kind` is a stable word, `message` English.
 pub(crate) fn to_job(
@@ -25,4 +29,16 @@ pub(crate) fn to_job(
 /// Something that a person did to a job.
 pub(crate) fn by_person(event: NewEvent, actor: &UserName) -> NewEvent {
     NewEvent { actor: Some(actor.clone()), ..event }
+}
+
+/// Who looks at the jobs sees that something happened to them.
+pub(crate) async fn show(shared: &Shared, jobs: BTreeSet<JobId>) {
+    let asked = shared.scheduler.ask(move |queue| {
+        let rows = jobs.iter().filter_map(|id| queue.job(*id)).map(|job| job.row.clone());
+        rows.collect::<Vec<_>>()
+    });
+    match asked.await {
+        Ok(rows) => rows.iter().for_each(|row| shared.tell_job(row.id, &row.key, row.state)),
+        Err(error) => tracing::debug!(%error, "nobody knows the jobs at the moment"),
+    }
 }

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::metrics::IdleGpu;
 use engine::exporter::{self, GpuSample};
 use engine::{Engine, Stats};
 use protocol::ids::{NodeName, TaskKey};
 use protocol::time::Timestamp;
 
+use super::idle;
 use crate::known::cluster::capacity;
 use crate::known::metrics::History;
 use crate::shared::Shared;
@@ -56,13 +58,14 @@ impl Node {
         }
         let at = now();
         shared.loads.note(&self.name, at, &gpus, &self.idle(shared, at));
+        idle::tell(shared, &self.name, &self.running, at).await;
     }
 
     /// The GPUs that do nothing for any of those who hold them, and since when.
     fn idle(&self, shared: &Shared, at: Timestamp) -> HashMap<u32, Timestamp> {
         let mut idle = HashMap::new();
         let of_tasks = self.running.iter().flat_map(|(key, _)| shared.measured.idle(key, at));
-        for (gpu, since) in of_tasks {
+        for IdleGpu { gpu, since } in of_tasks {
             let latest = idle.entry(gpu).or_insert(since);
             *latest = since.max(*latest);
         }

@@ -1,11 +1,9 @@
 //! Who is told when GPUs of a node break.
 
-use std::collections::BTreeSet;
-
 use database::events::NewEvent;
 use database::tasks::Task;
 use protocol::gpus::{GpuFault, GpuReport, broken};
-use protocol::ids::{JobId, NodeName};
+use protocol::ids::NodeName;
 use protocol::resources::Gpu;
 use protocol::time::Timestamp;
 
@@ -39,20 +37,8 @@ async fn tell(
         return Ok(());
     }
     shared.write(async |t| database::events::insert_many(t, &events).await).await?;
-    show(shared, events.iter().filter_map(|event| event.job).collect()).await;
+    happened::show(shared, events.iter().filter_map(|event| event.job).collect()).await;
     Ok(())
-}
-
-/// Who looks at the jobs sees that something happened to them.
-async fn show(shared: &Shared, jobs: BTreeSet<JobId>) {
-    let asked = shared.scheduler.ask(move |queue| {
-        let rows = jobs.iter().filter_map(|id| queue.job(*id)).map(|job| job.row.clone());
-        rows.collect::<Vec<_>>()
-    });
-    match asked.await {
-        Ok(rows) => rows.iter().for_each(|row| shared.tell_job(row.id, &row.key, row.state)),
-        Err(error) => tracing::debug!(%error, "nobody knows the jobs at the moment"),
-    }
 }
 
 /// What the jobs are told that hold GPUs of a node which were well before.
@@ -93,7 +79,7 @@ fn words(task: &Task, node: &NodeName, gpu: &Gpu, after: &GpuReport) -> String {
 #[cfg(test)]
 mod tests {
     use protocol::gpus::{GpuNames, Reading, Told};
-    use protocol::ids::TaskKey;
+    use protocol::ids::{JobId, TaskKey};
     use protocol::placement::TaskPlacement;
     use protocol::resources::Resources;
     use protocol::state::State;

@@ -147,6 +147,7 @@ fn detail(summary: JobSummary) -> JobDetail {
         address: "10.0.0.1".into(),
         gpus: vec![0, 3],
         gpu_part: None,
+        idle: Vec::new(),
         ports: BTreeMap::from([
             ("http".parse().unwrap(), vec![20_000]),
             ("grpc".parse().unwrap(), vec![20_001, 20_002]),
