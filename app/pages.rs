@@ -12,3 +12,4 @@ pub(crate) mod not_found;
 pub(crate) mod profile;
 pub(crate) mod sign_in;
 pub(crate) mod submit;
+pub(crate) mod usage;

@@ -16,6 +16,7 @@ use crate::pages::nodes::NodesPage;
 use crate::pages::not_found::NotFoundPage;
 use crate::pages::profile::ProfilePage;
 use crate::pages::sign_in::SignInPage;
+use crate::pages::usage::UsagePage;
 use crate::pages::{admin, job, submit};
 use crate::part::{MakeView, Page};
 use crate::parts::clock::Clock;
@@ -47,6 +48,7 @@ pages! {
     clusters => ClustersPage,
     nodes => NodesPage,
     node => NodePage,
+    usage => UsagePage,
     profile => ProfilePage,
 }
 
@@ -94,6 +96,7 @@ fn Pages() -> impl IntoView {
                 <Route path=path!("/clusters") view=Page::whole(|| clusters().boxed_local()) ssr=READY/>
                 <Route path=path!("/nodes") view=Page::whole(|| nodes().boxed_local()) ssr=READY/>
                 <Route path=path!("/nodes/:name") view=Page::whole(|| node().boxed_local()) ssr=READY/>
+                <Route path=path!("/usage") view=Page::whole(|| usage().boxed_local()) ssr=READY/>
                 <Route path=path!("/admin/:section?") view=admin::part::page() ssr=READY/>
                 <Route path=path!("/profile") view=Page::whole(|| profile().boxed_local()) ssr=READY/>
             </Routes>

@@ -16,5 +16,6 @@ pub(crate) mod reads;
 pub(crate) mod ssh;
 pub(crate) mod storages;
 pub(crate) mod submit;
+pub(crate) mod usage;
 pub(crate) mod users;
 pub(crate) mod virtual_clusters;

@@ -36,6 +36,8 @@ export async function everywhere(cluster: Cluster): Promise<string[]> {
     "/nodes?view=table",
     "/nodes/sim-v100-01",
     "/nodes/sim-v100-14",
+    "/usage",
+    "/usage?by=day",
     "/admin",
     "/admin/nodes",
     "/admin/clusters",

@@ -45,6 +45,7 @@ pub(super) static TEXTS: Texts = Texts {
     finding: lists::FINDING,
     map: lists::MAP,
     metrics: metrics::METRICS,
+    usage: metrics::USAGE,
     outage: outage::OUTAGE,
     quarantine: quarantine::QUARANTINE,
     storages: storages::STORAGES,

@@ -41,6 +41,7 @@ pub(crate) struct Texts {
     pub(crate) finding: super::words_lists::Finding,
     pub(crate) map: super::words_lists::Map,
     pub(crate) metrics: super::words_metrics::Metrics,
+    pub(crate) usage: super::words_metrics::Usage,
     pub(crate) outage: super::words_outage::Outage,
     pub(crate) quarantine: super::words_quarantine::Quarantine,
     pub(crate) storages: super::words_storages::Storages,

@@ -1,4 +1,4 @@
-//! What is said of what tasks use.
+//! What is said of what tasks use, and of what was used.
 
 type Word = &'static str;
 
@@ -42,4 +42,27 @@ pub(crate) struct Metrics {
     pub(crate) gpu_clock: Word,
     pub(crate) gpu_ecc: Word,
     pub(crate) gpu_xid: Word,
+}
+
+/// What was used of GPUs.
+#[derive(Debug)]
+pub(crate) struct Usage {
+    pub(crate) title: Word,
+    pub(crate) csv: Word,
+    pub(crate) from: Word,
+    pub(crate) until: Word,
+    pub(crate) show: Word,
+    /// By what use is summed up.
+    pub(crate) by: Word,
+    pub(crate) day: Word,
+    pub(crate) month: Word,
+    pub(crate) nothing: Word,
+    pub(crate) counted: Word,
+    /// GPU hours, and jobs that ended.
+    pub(crate) whole: fn(&str, u64) -> String,
+    pub(crate) gpu_hours: Word,
+    pub(crate) part: Word,
+    pub(crate) jobs: Word,
+    /// On no GPU, or on one of a type that is not known any more.
+    pub(crate) no_type: Word,
 }

@@ -10,6 +10,7 @@ pub(crate) enum Glyph {
     File,
     Clusters,
     Nodes,
+    Usage,
     Admin,
     User,
     Copy,
@@ -33,6 +34,7 @@ impl Glyph {
                 "M8 2.5 13.5 5 8 7.5 2.5 5zM2.5 8 8 10.5 13.5 8M2.5 11 8 13.5l5.5-2.5"
             }
             Glyph::Nodes => "M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.01M5 11h.01",
+            Glyph::Usage => "M3 13V8.5M8 13V3M13 13V6M2 13h12",
             Glyph::Admin => "M3 4.5h6m3 0h1M3 11.5h1m3 0h6M9 3v3h3V3zM4 10v3h3v-3z",
             Glyph::User => {
                 "M8 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM3 13.5c.6-2.4 2.6-3.5 5-3.5s4.4 1.1 5 3.5"

@@ -24,6 +24,7 @@ const FILES: Place = Place { address: "/files", glyph: Glyph::Files, word: |t| t
 const CLUSTERS: Place =
     Place { address: "/clusters", glyph: Glyph::Clusters, word: |t| t.nav.clusters };
 const NODES: Place = Place { address: "/nodes", glyph: Glyph::Nodes, word: |t| t.nav.nodes };
+const USAGE: Place = Place { address: "/usage", glyph: Glyph::Usage, word: |t| t.usage.title };
 const ADMIN: Place = Place { address: "/admin", glyph: Glyph::Admin, word: |t| t.nav.admin };
 const PROFILE: Place = Place { address: "/profile", glyph: Glyph::User, word: |t| t.profile.title };
 
@@ -31,7 +32,7 @@ const PROFILE: Place = Place { address: "/profile", glyph: Glyph::User, word: |t
 #[component]
 pub(crate) fn Sidebar() -> impl IntoView {
     let admin = Session::get().is_admin().then_some(ADMIN);
-    let places = [HOME, JOBS, SUBMIT, FILES, CLUSTERS, NODES].into_iter().chain(admin);
+    let places = [HOME, JOBS, SUBMIT, FILES, CLUSTERS, NODES, USAGE].into_iter().chain(admin);
     view! {
         <nav class="sidebar" aria-label=tr(|t| t.nav.main)>
             {places.map(|place| view! { <To place=place/> }).collect_view()}
@@ -56,7 +57,7 @@ pub(crate) fn BottomBar() -> impl IntoView {
 #[component]
 fn More() -> impl IntoView {
     let admin = Session::get().is_admin().then_some(ADMIN);
-    let places = [FILES, CLUSTERS].into_iter().chain(admin).chain([PROFILE]);
+    let places = [FILES, CLUSTERS, USAGE].into_iter().chain(admin).chain([PROFILE]);
     view! {
         <details class="more">
             <summary class="place">

@@ -29,6 +29,7 @@ const PAGES = [
   "/nodes",
   "/nodes?view=table",
   "/nodes/pier-1",
+  "/usage",
   "/admin",
   "/admin/nodes",
   "/admin/clusters",

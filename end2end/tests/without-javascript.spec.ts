@@ -13,6 +13,7 @@ test("everything can be read, and a job submitted, without JavaScript", async ({
     ["/jobs", "Jobs"],
     ["/clusters", "Virtual clusters"],
     ["/nodes", "Nodes"],
+    ["/usage", "Usage"],
     ["/profile", "Profile"],
     ["/submit", "Submit a job"],
   ] as const) {

@@ -1,5 +1,7 @@
 //! What was used, by day. It outlives the jobs.
 
+mod report;
+
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -11,6 +13,7 @@ use time::OffsetDateTime;
 
 use crate::job_filter;
 use crate::{Error, ErrorCode, Result};
+pub use report::{UsageBy, UsageReport, UsageSum, csv};
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;

@@ -48,8 +48,17 @@ const SUBMIT: [&str; 3] = ["/submit.html", "/submit_v1.html", "/submit_demo.html
 const LIST: &str = "/job-list.html";
 
 /// What our pages begin with.
-const OURS: [&str; 8] =
-    ["/jobs", "/submit", "/files", "/clusters", "/nodes", "/admin", "/profile", "/sign-in"];
+const OURS: [&str; 9] = [
+    "/jobs",
+    "/submit",
+    "/files",
+    "/clusters",
+    "/nodes",
+    "/usage",
+    "/admin",
+    "/profile",
+    "/sign-in",
+];
 
 /// The page of ours that an old address leads to.
 pub(crate) fn lead(uri: &Uri) -> Option<String> {

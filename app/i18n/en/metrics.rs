@@ -1,4 +1,5 @@
-use crate::i18n::words_metrics::Metrics;
+use crate::i18n::words_metrics::{Metrics, Usage};
+use crate::number::count;
 
 pub(super) const METRICS: Metrics = Metrics {
     tab: "Metrics",
@@ -33,4 +34,22 @@ pub(super) const METRICS: Metrics = Metrics {
     gpu_clock: "GPU clock",
     gpu_ecc: "GPU memory errors that could not be corrected",
     gpu_xid: "Last error of the GPU driver (Xid)",
+};
+
+pub(super) const USAGE: Usage = Usage {
+    title: "Usage",
+    csv: "Download as CSV",
+    from: "From",
+    until: "Until",
+    show: "Show",
+    by: "Summed up by",
+    day: "Day",
+    month: "Month",
+    nothing: "Nothing was used on these days",
+    counted: "A job is counted once it has ended, its GPUs on the days on which it held them. Days are UTC.",
+    whole: |hours, jobs| format!("{hours} GPU hours held; jobs that ended: {}", count(jobs)),
+    gpu_hours: "GPU hours",
+    part: "Share",
+    jobs: "Jobs ended",
+    no_type: "No GPU, or one that is gone",
 };

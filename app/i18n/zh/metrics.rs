@@ -1,4 +1,5 @@
-use crate::i18n::words_metrics::Metrics;
+use crate::i18n::words_metrics::{Metrics, Usage};
+use crate::number::count;
 
 pub(super) const METRICS: Metrics = Metrics {
     tab: "监控",
@@ -33,4 +34,22 @@ pub(super) const METRICS: Metrics = Metrics {
     gpu_clock: "GPU 频率",
     gpu_ecc: "GPU 显存不可纠正的错误",
     gpu_xid: "GPU 驱动最近报告的错误（Xid）",
+};
+
+pub(super) const USAGE: Usage = Usage {
+    title: "用量统计",
+    csv: "下载 CSV",
+    from: "从",
+    until: "到",
+    show: "查看",
+    by: "汇总方式",
+    day: "日期",
+    month: "月份",
+    nothing: "这段时间没有用量",
+    counted: "作业在结束后计入，其 GPU 按实际占用的日期统计。日期为 UTC。",
+    whole: |hours, jobs| format!("共占用 {hours} GPU 小时，结束作业 {} 个", count(jobs)),
+    gpu_hours: "GPU 小时",
+    part: "占比",
+    jobs: "已结束作业",
+    no_type: "未用 GPU，或该 GPU 已不存在",
 };

@@ -60,6 +60,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/images/{id}", delete(images::remove))
         .route("/audit", get(audit::list))
         .route("/usage", get(jobs::usage))
+        .route("/usage.csv", get(jobs::usage_table))
         .route("/virtual-clusters", get(cluster::virtual_clusters))
         .route(
             "/virtual-clusters/{name}",

@@ -1,7 +1,7 @@
 use api::usage::{UsageOfDay, UsageQuery};
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +95,20 @@ pub(crate) async fn usage(
     Params(query): Params<UsageQuery>,
 ) -> Result<Json<Vec<UsageOfDay>>, Failure> {
     Ok(Json(state.backend.jobs.usage(&actor, &query).await?))
+}
+
+/// `GET /usage.csv`: the same for spreadsheets.
+pub(crate) async fn usage_table(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Params(query): Params<UsageQuery>,
+) -> Result<impl IntoResponse, Failure> {
+    let used = state.backend.jobs.usage(&actor, &query).await?;
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"usage.csv\""),
+    ];
+    Ok((headers, api::usage::csv(&used)))
 }
 
 pub(crate) async fn config(

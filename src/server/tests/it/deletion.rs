@@ -85,9 +85,13 @@ async fn what_was_used_is_told_of_jobs_that_are_deleted() {
             assert_eq!(used, expected, "{who} {path}");
         }
     }
+    let table = send(&hall, "alice", "GET", "/api/v2/usage.csv", "").await;
+    assert_eq!((table.status, table.text.lines().count()), (200, 2), "{}", table.text);
+    assert!(table.text.ends_with(",alice,default,,1,0\r\n"), "{}", table.text);
     assert_eq!(send(&hall, "bob", "GET", "/api/v2/usage", "").await.json(), json!([]));
     for (path, status) in [
         ("/api/v2/usage?username=alice", 403),
+        ("/api/v2/usage.csv?username=alice", 403),
         ("/api/v2/usage?from=1999-01-01", 400),
         ("/api/v2/usage?from=today", 400),
         ("/api/v2/usage?to=2026-11-21", 400),

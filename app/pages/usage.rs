@@ -1,0 +1,190 @@
+mod asked;
+mod bars;
+
+use api::usage::{UsageBy, UsageQuery, UsageReport, UsageSum};
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use crate::i18n::{Texts, text, told, tr};
+use crate::number;
+use crate::pages::usage::asked::Asked;
+use crate::pages::usage::bars::Bars;
+use crate::parts::empty_state::EmptyState;
+use crate::parts::loaded::Loaded;
+use crate::parts::meter::Meter;
+use crate::parts::page_header::PageHeader;
+use crate::parts::search_form::SearchForm;
+use crate::parts::table::{Column, TableOf};
+use crate::reading::reading;
+use crate::server_fns::usage::get_usage;
+use crate::session::Session;
+
+type Words = fn(&'static Texts) -> &'static str;
+
+/// What was used of GPUs: one's own, and everybody's for administrators. Days and by what it is summed
+/// up are in the address.
+#[component]
+pub(crate) fn UsagePage() -> impl IntoView {
+    let query = use_query_map();
+    let admin = Session::get().is_admin();
+    let asked = Memo::new(move |_| Asked::read(|key| query.read().get(key), admin));
+    let report = reading(
+        move || asked.get(),
+        |asked| {
+            let UsageQuery { from, until, username } = asked.query;
+            get_usage(from, until, username, asked.by)
+        },
+    );
+    view! {
+        <PageHeader title=text(|t| t.usage.title)>
+            {move || {
+                let address = asked.read().table();
+                view! { <a class="button" href=address rel="external">{tr(|t| t.usage.csv)}</a> }
+            }}
+        </PageHeader>
+        <div class="filter">
+            <div class="filter__row">
+                <Form asked=asked admin=admin/>
+            </div>
+            <div class="filter__row">{move || view! { <Kinds asked=asked.get()/> }}</div>
+        </div>
+        <Loaded
+            resource=report
+            lines=8
+            content=move |report| {
+                let by = asked.read_untracked().by;
+                view! { <Report report=report by=by/> }
+            }
+        />
+    }
+    .into_any()
+}
+
+/// The days, and to administrators whose use.
+#[component]
+fn Form(asked: Memo<Asked>, admin: bool) -> impl IntoView {
+    let value = move |name: &'static str| {
+        let pairs = asked.read().pairs();
+        pairs.into_iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    };
+    let field = move |name: &'static str, kind: &'static str, words: Words| {
+        view! {
+            <label class="labelled">
+                <span class="hint">{tr(words)}</span>
+                <input
+                    class="input"
+                    type=kind
+                    name=name
+                    value=move || value(name)
+                    prop:value=move || value(name).unwrap_or_default()
+                />
+            </label>
+        }
+    };
+    let user = admin.then(|| field("user", "text", |t| t.map.by_user));
+    view! {
+        <SearchForm action="/usage">
+            {field("from", "date", |t| t.usage.from)}
+            {field("until", "date", |t| t.usage.until)}
+            {user}
+            {move || value("by").map(|by| view! { <input type="hidden" name="by" value=by/> })}
+            <button class="button" type="submit">{tr(|t| t.usage.show)}</button>
+        </SearchForm>
+    }
+    .into_any()
+}
+
+/// How a sum is called.
+fn heads(by: UsageBy) -> Words {
+    match by {
+        UsageBy::User => |t| t.map.by_user,
+        UsageBy::VirtualCluster => |t| t.jobs.cluster,
+        UsageBy::GpuType => |t| t.map.group_type,
+        UsageBy::Day => |t| t.usage.day,
+        UsageBy::Month => |t| t.usage.month,
+    }
+}
+
+#[component]
+fn Kinds(asked: Asked) -> impl IntoView {
+    let links = asked::KINDS.map(|(by, _)| {
+        let href = Asked { by, ..asked.clone() }.address();
+        let here = (asked.by == by).then_some("true");
+        view! {
+            <a class="segment" href=href aria-current=here data-noscroll="true">{tr(heads(by))}</a>
+        }
+    });
+    view! {
+        <nav class="segments segments--wrap" aria-label=tr(|t| t.usage.by)>{links}</nav>
+    }
+    .into_any()
+}
+
+#[component]
+fn Report(report: UsageReport, by: UsageBy) -> impl IntoView {
+    let UsageReport { whole, days, sums, further, from, until: _ } = report;
+    if whole == UsageSum::default() {
+        let (title, hint) = (text(|t| t.usage.nothing), text(|t| t.usage.counted));
+        return view! { <EmptyState title=title hint=hint/> }.into_any();
+    }
+    let (hours, jobs) = (hours(whole.gpu_seconds), whole.jobs);
+    let most = whole.gpu_seconds;
+    let rows = sums.into_iter().map(|sum| view! { <Row sum=sum whole=most/> });
+    let rows = rows.collect_view();
+    let further = (further > 0).then(|| {
+        view! { <p class="hint">{told(move |t| (t.finding.and_more)(further))}</p> }
+    });
+    view! {
+        <div class="stack">
+            <p>{told(move |t| (t.usage.whole)(&hours, jobs))}</p>
+            <Bars from=from days=days/>
+            <Sums by=by>{rows}</Sums>
+            {further}
+            <p class="hint">{tr(|t| t.usage.counted)}</p>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn Sums(by: UsageBy, children: Children) -> impl IntoView {
+    let columns = vec![
+        Column::new(heads(by), ""),
+        Column::new(|t| t.usage.gpu_hours, "num"),
+        Column::new(|t| t.usage.part, ""),
+        Column::new(|t| t.usage.jobs, "num"),
+    ];
+    view! { <TableOf label=|t| t.usage.title columns=columns>{children()}</TableOf> }.into_any()
+}
+
+#[component]
+fn Row(sum: UsageSum, whole: u64) -> impl IntoView {
+    let UsageSum { name, jobs, gpu_seconds } = sum;
+    let label = if name.is_empty() { text(|t| t.usage.no_type) } else { Signal::stored(name) };
+    view! {
+        <tr>
+            <th scope="row">{move || label.get()}</th>
+            <td class="num">{hours(gpu_seconds)}</td>
+            <td><Meter used=gpu_seconds total=whole amount=hours label=label/></td>
+            <td class="num">{number::count(jobs)}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// Hours with one decimal where they are not whole.
+fn hours(seconds: u64) -> String {
+    let tenths = seconds.saturating_add(180) / 360;
+    number::thousandths(tenths.saturating_mul(100))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hours;
+
+    #[test]
+    fn hours_have_one_decimal() {
+        let written = [0, 179, 180, 3_600, 5_400, 36_000_000].map(hours);
+        assert_eq!(written, ["0", "0", "0.1", "1", "1.5", "10\u{202f}000"]);
+    }
+}

@@ -1,0 +1,197 @@
+//! What was used, summed up for people and for spreadsheets.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Day, UsageOfDay};
+
+/// Sums at most; more are only counted.
+const MOST: usize = 366;
+
+/// By what use is summed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsageBy {
+    /// By who used it.
+    #[default]
+    User,
+    /// By virtual cluster.
+    VirtualCluster,
+    /// By type of GPU.
+    GpuType,
+    /// By day.
+    Day,
+    /// By month.
+    Month,
+}
+
+impl UsageBy {
+    fn name(self, usage: &UsageOfDay) -> String {
+        match self {
+            UsageBy::User => usage.username.to_string(),
+            UsageBy::VirtualCluster => usage.virtual_cluster.to_string(),
+            UsageBy::GpuType => {
+                usage.gpu_type.as_ref().map(ToString::to_string).unwrap_or_default()
+            }
+            UsageBy::Day => usage.day.to_string(),
+            UsageBy::Month => {
+                let day = usage.day.to_string();
+                day.rsplit_once('-').map_or(day.clone(), |(month, _)| month.to_owned())
+            }
+        }
+    }
+
+    fn is_time(self) -> bool {
+        match self {
+            UsageBy::Day | UsageBy::Month => true,
+            UsageBy::User | UsageBy::VirtualCluster | UsageBy::GpuType => false,
+        }
+    }
+}
+
+/// What was used on some days.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageReport {
+    /// The first day.
+    pub from: Day,
+    /// The last day.
+    pub until: Day,
+    /// All of it.
+    pub whole: UsageSum,
+    /// Seconds of one GPU on each of these days.
+    pub days: Vec<u64>,
+    /// Those who used most first; days and months as they came.
+    pub sums: Vec<UsageSum>,
+    /// How many sums are left out.
+    pub further: u64,
+}
+
+/// A sum of what was used.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct UsageSum {
+    /// Whose, where, on what or when; empty: on no GPU, or on those of a node that is gone.
+    pub name: String,
+    /// Jobs that ended.
+    pub jobs: u64,
+    /// Seconds of one GPU.
+    pub gpu_seconds: u64,
+}
+
+impl UsageSum {
+    fn add(&mut self, usage: &UsageOfDay) {
+        self.jobs = self.jobs.saturating_add(usage.jobs);
+        self.gpu_seconds = self.gpu_seconds.saturating_add(usage.gpu_seconds);
+    }
+}
+
+impl UsageReport {
+    /// Sums up what was used on these days.
+    #[must_use]
+    pub fn of(days: &RangeInclusive<Day>, used: &[UsageOfDay], by: UsageBy) -> Self {
+        let (from, until) = (*days.start(), *days.end());
+        let count = usize::try_from(until.0 - from.0 + 1).unwrap_or(0);
+        let mut of_days = vec![0_u64; count];
+        let mut whole = UsageSum::default();
+        let mut sums: BTreeMap<String, UsageSum> = BTreeMap::new();
+        for usage in used {
+            whole.add(usage);
+            let at = usize::try_from(usage.day.0 - from.0).ok();
+            if let Some(day) = at.and_then(|at| of_days.get_mut(at)) {
+                *day = day.saturating_add(usage.gpu_seconds);
+            }
+            let name = by.name(usage);
+            sums.entry(name.clone()).or_insert_with(|| named(name)).add(usage);
+        }
+        let mut sums: Vec<UsageSum> = sums.into_values().collect();
+        if !by.is_time() {
+            sums.sort_by_key(|sum| Reverse((sum.gpu_seconds, sum.jobs)));
+        }
+        let further = sums.len().saturating_sub(MOST) as u64;
+        sums.truncate(MOST);
+        Self { from, until, whole, days: of_days, sums, further }
+    }
+}
+
+fn named(name: String) -> UsageSum {
+    UsageSum { name, ..UsageSum::default() }
+}
+
+/// What was used as a table with commas (RFC 4180), a line for each day, user, virtual cluster and type.
+#[must_use]
+pub fn csv(used: &[UsageOfDay]) -> String {
+    let mut text = "day,username,virtual_cluster,gpu_type,jobs,gpu_seconds\r\n".to_owned();
+    for usage in used {
+        let UsageOfDay { day, username, virtual_cluster, gpu_type, jobs, gpu_seconds } = usage;
+        // Of all names only those of types may have a quotation mark, and none has a comma.
+        let gpu_type = gpu_type.as_ref().map(ToString::to_string).unwrap_or_default();
+        let gpu_type = match gpu_type.contains('"') {
+            true => format!("\"{}\"", gpu_type.replace('"', "\"\"")),
+            false => gpu_type,
+        };
+        // Writing to a string cannot fail.
+        let _ =
+            write!(text, "{day},{username},{virtual_cluster},{gpu_type},{jobs},{gpu_seconds}\r\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(day: i64, who: &str, gpu_type: Option<&str>, jobs: u64, hours: u64) -> UsageOfDay {
+        UsageOfDay {
+            day: Day(day),
+            username: who.parse().unwrap(),
+            virtual_cluster: "default".parse().unwrap(),
+            gpu_type: gpu_type.map(|gpu_type| gpu_type.parse().unwrap()),
+            jobs,
+            gpu_seconds: hours * 3_600,
+        }
+    }
+
+    /// 2026-11-30, the day after, and then one.
+    fn some() -> Vec<UsageOfDay> {
+        vec![
+            used(20_787, "ada", Some("A100"), 0, 24),
+            used(20_787, "bo", Some("V100"), 1, 3),
+            used(20_788, "ada", Some("A100"), 2, 5),
+            used(20_789, "bo", None, 4, 0),
+        ]
+    }
+
+    fn sums(by: UsageBy) -> Vec<(String, u64, u64)> {
+        let report = UsageReport::of(&(Day(20_786)..=Day(20_789)), &some(), by);
+        assert_eq!((report.whole.jobs, report.whole.gpu_seconds), (7, 32 * 3_600));
+        assert_eq!(report.days, [0, 27, 5, 0].map(|hours| hours * 3_600));
+        let sums = report.sums.into_iter();
+        sums.map(|sum| (sum.name, sum.jobs, sum.gpu_seconds / 3_600)).collect()
+    }
+
+    fn said(sums: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
+        sums.iter().map(|(name, jobs, hours)| ((*name).to_owned(), *jobs, *hours)).collect()
+    }
+
+    #[test]
+    fn use_is_summed_up_by_whatever_is_asked_for() {
+        assert_eq!(sums(UsageBy::User), said(&[("ada", 2, 29), ("bo", 5, 3)]));
+        assert_eq!(sums(UsageBy::VirtualCluster), said(&[("default", 7, 32)]));
+        assert_eq!(sums(UsageBy::GpuType), said(&[("A100", 2, 29), ("V100", 1, 3), ("", 4, 0)]));
+        let days = [("2026-11-30", 1, 27), ("2026-12-01", 2, 5), ("2026-12-02", 4, 0)];
+        assert_eq!(sums(UsageBy::Day), said(&days));
+        assert_eq!(sums(UsageBy::Month), said(&[("2026-11", 1, 27), ("2026-12", 6, 5)]));
+    }
+
+    #[test]
+    fn a_spreadsheet_reads_it() {
+        let odd = used(20_787, "ada", Some("\"A\""), 1, 1);
+        let expected = "day,username,virtual_cluster,gpu_type,jobs,gpu_seconds\r\n\
+                        2026-11-30,ada,default,\"\"\"A\"\"\",1,3600\r\n\
+                        2026-12-02,bo,default,,4,0\r\n";
+        assert_eq!(csv(&[odd, some().remove(3)]), expected);
+    }
+}
