@@ -1,5 +1,7 @@
 //! Counters of the server, and the gauges of the cluster that are read when somebody asks.
 
+mod series;
+
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -132,8 +134,15 @@ async fn cluster(text: &mut String, backend: &Backend) {
         Err(error) => tracing::warn!(%error, "jobs cannot be counted for the metrics"),
     }
     match backend.nodes.list(&actor).await {
-        Ok(nodes) => node_gauges(text, &nodes),
+        Ok(nodes) => {
+            node_gauges(text, &nodes);
+            series::of_nodes(text, &nodes);
+        }
         Err(error) => tracing::warn!(%error, "nodes cannot be counted for the metrics"),
+    }
+    match backend.virtual_clusters.list(&actor).await {
+        Ok(clusters) => series::of_virtual_clusters(text, &clusters),
+        Err(error) => tracing::warn!(%error, "virtual clusters cannot be told in the metrics"),
     }
 }
 

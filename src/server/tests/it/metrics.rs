@@ -108,6 +108,32 @@ async fn measured_by(hall: &Hall) -> String {
     of_control + &of_requests
 }
 
+/// Whatever an expression names of ours is measured, and there is something.
+fn assert_measured(expression: &str, series: &BTreeSet<String>) {
+    let words = expression.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let named: Vec<&str> = words.filter(|word| word.starts_with("berth_")).collect();
+    assert!(!named.is_empty(), "{expression} goes by nothing of ours");
+    for name in named {
+        assert!(series.contains(name), "{name} of {expression} is not measured: {series:?}");
+    }
+}
+
+/// Administrators are given a dashboard for Grafana.
+const DASHBOARD: &str = include_str!("../../../../public/berth-dashboard.json");
+
+#[tokio::test]
+async fn the_dashboard_shows_what_is_measured() {
+    let series = series(&measured_by(&Hall::open().await).await);
+    let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    assert!(panels.len() >= 10);
+    for panel in panels {
+        for target in panel["targets"].as_array().unwrap() {
+            assert_measured(target["expr"].as_str().unwrap(), &series);
+        }
+    }
+}
+
 #[tokio::test]
 async fn rules_for_alarms_name_what_is_measured() {
     let measured = measured_by(&Hall::open().await).await;
@@ -120,12 +146,7 @@ async fn rules_for_alarms_name_what_is_measured() {
         assert_eq!(count(part), alarms, "each alarm has its {part}");
     }
     for rule in rules().filter_map(|line| line.strip_prefix("expr: ")) {
-        let words = rule.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-        let named: Vec<&str> = words.filter(|word| word.starts_with("berth_")).collect();
-        assert!(!named.is_empty(), "{rule} goes by nothing of ours");
-        for name in named {
-            assert!(series.contains(name), "{name} of {rule} is not measured:\n{measured}");
-        }
+        assert_measured(rule, &series);
     }
     for part in ["database", "storage", "loop submissions", "loop nodes", "loop jobs"] {
         let ready = format!("berth_ready{{part=\"{part}\"}} ");
