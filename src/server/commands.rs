@@ -2,6 +2,7 @@
 
 mod backup;
 mod client;
+mod doctor;
 mod enter;
 mod installation;
 mod jobs;
@@ -60,6 +61,8 @@ enum Command {
     Delete(jobs::Delete),
     /// Lists nodes, or looks for the GPUs of one
     Nodes(table::Nodes),
+    /// Looks at each node, tries it with a small job, and says what to mend
+    Doctor(doctor::Doctor),
     /// Lists virtual clusters
     Vc(Plain),
     /// Lists or adds users
@@ -121,6 +124,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Stop(command) => command.run(),
         Command::Delete(command) => command.run(),
         Command::Nodes(command) => command.run(),
+        Command::Doctor(command) => command.run(),
         Command::Vc(Plain { common }) => table::virtual_clusters(&common),
         Command::Users(command) => command.run(),
         Command::Token(command) => command.run(),

@@ -1,0 +1,227 @@
+//! `berth doctor`: looks at each node, tries it from end to end with a small job, and says what to mend.
+
+use std::time::{Duration, Instant};
+
+use api::cluster::{GpuView, NodeView};
+use clap::Args;
+use protocol::amount::Amount;
+use protocol::cluster::NodeCondition;
+use protocol::gpus::GpuProblem;
+use protocol::ids::NodeName;
+use serde::Serialize;
+use serde_json::json;
+
+use super::client::Client;
+use super::jobs::full_name;
+use super::{CommandError, Common, Outcome, text};
+use crate::rest::v2::Execution;
+use crate::rest::v2::jobs::Accepted;
+use crate::rest::v2::wire::JobWire;
+
+/// How often it is asked what became of a job.
+const AGAIN: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Args)]
+pub(super) struct Doctor {
+    /// The nodes; all of them when none is named
+    names: Vec<NodeName>,
+    /// The image of the jobs that try the nodes
+    #[arg(long, default_value = "ubuntu:24.04")]
+    image: String,
+    /// For how many seconds each job is waited for
+    #[arg(long, default_value_t = 120)]
+    patience: u64,
+    /// Only looks at what is known, without a job
+    #[arg(long)]
+    look: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What was found out of a node.
+#[derive(Debug, Serialize)]
+struct Examined {
+    node: NodeName,
+    /// What is wrong and what helps; nothing: it is well.
+    findings: Vec<String>,
+}
+
+impl Doctor {
+    /// Fails when a node is not well.
+    pub(super) fn run(self) -> Outcome {
+        let client = Client::signed_in(&self.common)?;
+        let names = match self.names.is_empty() {
+            true => {
+                let nodes: Vec<NodeView> = client.get("/api/v2/nodes")?;
+                nodes.into_iter().map(|node| node.name).collect()
+            }
+            false => self.names.clone(),
+        };
+        let mut all = Vec::new();
+        for name in names {
+            let examined = self.examine(&client, name)?;
+            if !self.common.json {
+                say(&examined);
+            }
+            all.push(examined);
+        }
+        if self.common.json {
+            text::json(&all)?;
+        }
+        let sick = all.iter().filter(|examined| !examined.findings.is_empty()).count();
+        match sick {
+            0 => Ok(()),
+            sick => {
+                let message = format!("{sick} of {} nodes are not well", all.len());
+                Err(CommandError::new(message).into())
+            }
+        }
+    }
+
+    fn examine(&self, client: &Client, name: NodeName) -> anyhow::Result<Examined> {
+        let node: NodeView = client.get(&format!("/api/v2/nodes/{name}"))?;
+        let mut findings = findings(&node);
+        if node.condition == NodeCondition::Ready && !self.look {
+            findings.extend(self.tried(client, &node)?);
+        }
+        Ok(Examined { node: name, findings })
+    }
+
+    /// Runs a task on the node, with a GPU where one is free; what went wrong, if anything did.
+    fn tried(&self, client: &Client, node: &NodeView) -> anyhow::Result<Option<String>> {
+        let name = format!("doctor-{}-{}", node.name, text::now().0);
+        let job = json!({
+            "jobName": name,
+            "image": self.image,
+            "extras": { "berth": { "nodes": [node.name] } },
+            "taskRoles": [{
+                "name": "try", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 256,
+                "gpuNumber": u32::from(node.gpus.iter().any(is_free)), "command": "echo tried",
+            }],
+        });
+        let _accepted: Accepted = client.post_text("/api/v2/jobs", &job.to_string())?;
+        let key = full_name(client, &name)?;
+        let path = format!("/api/v2/jobs/{key}");
+        let began = Instant::now();
+        loop {
+            let job: JobWire = client.get(&path)?;
+            if job.job_status.state.is_final() {
+                let _deleted: Accepted = client.delete(&path)?;
+                return Ok(verdict(&job));
+            }
+            if began.elapsed() >= Duration::from_secs(self.patience) {
+                let stop = format!("{path}/executionType");
+                let _stopping: Accepted = client.put(&stop, &Execution::stop())?;
+                return Ok(verdict(&job));
+            }
+            std::thread::sleep(AGAIN);
+        }
+    }
+}
+
+fn say(examined: &Examined) {
+    let Examined { node, findings } = examined;
+    if findings.is_empty() {
+        text::say(format_args!("{node}: well"));
+    }
+    for finding in findings {
+        text::say(format_args!("{node}: {finding}"));
+    }
+}
+
+fn is_free(gpu: &GpuView) -> bool {
+    gpu.gpu.healthy && gpu.used == Amount::default()
+}
+
+/// What is known to be wrong with a node.
+fn findings(node: &NodeView) -> Vec<String> {
+    let problem = node.problem.as_deref();
+    let condition = match (node.condition, &node.closed) {
+        (NodeCondition::Unreachable, _) => Some(format!(
+            "does not answer: see that its engine runs and that this server reaches it ({})",
+            problem.unwrap_or("nothing more is known")
+        )),
+        (NodeCondition::Draining, Some(_)) => Some(
+            "takes nothing new since it failed to start tasks: its page says which and why".into(),
+        ),
+        (NodeCondition::Draining, None) => {
+            Some("takes nothing new: an administrator wants it empty".into())
+        }
+        (NodeCondition::Ready, _) => problem.map(str::to_owned),
+    };
+    let of_gpus = node.gpu_report.as_ref().and_then(|report| report.problem.as_ref());
+    // Most nodes of which that is true have no GPUs.
+    let of_gpus = of_gpus
+        .filter(|problem| **problem != GpuProblem::NoRuntime || !node.capacity.gpus.is_empty());
+    let broken = node.gpus.iter().filter(|gpu| !gpu.gpu.healthy).map(|gpu| {
+        let (index, gpu_type) = (gpu.gpu.index, &gpu.gpu.gpu_type);
+        format!("GPU {index} ({gpu_type}) is gone, has failed or is taken: its page says why")
+    });
+    condition.into_iter().chain(of_gpus.map(ToString::to_string)).chain(broken).collect()
+}
+
+/// What a job that was to try a node tells of it; `None`: that it is well.
+fn verdict(job: &JobWire) -> Option<String> {
+    use protocol::state::State;
+
+    let status = &job.job_status;
+    let how = status.app_exit_diagnostics.as_deref().unwrap_or("nothing more is known");
+    match status.state {
+        State::Succeeded => None,
+        State::Failed | State::Stopped => {
+            Some(format!("a task that was tried there failed: {how}"))
+        }
+        State::Waiting => {
+            let why = status.waiting.as_ref().map(|waiting| waiting.reason.to_string());
+            let why = why.unwrap_or_else(|| "nobody knows why".to_owned());
+            Some(format!("no task could be tried there, it waits: {why}"))
+        }
+        State::Preparing | State::Running | State::Stopping | State::Unknown => Some(
+            "a task that was tried there has not ended in time: see how long its engine takes to \
+             pull images and to start containers, or wait longer with --patience"
+                .to_owned(),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::client::tests::seen;
+
+    fn node(condition: &str, healthy: bool) -> NodeView {
+        let gpu = json!({ "index": 0, "type": "A100", "uuid": null, "healthy": healthy });
+        serde_json::from_value(json!({
+            "name": "gpu-1", "address": "", "endpoint": "", "simulated": false,
+            "condition": condition, "emptied": false, "problem": "connection refused",
+            "last_seen": null, "engine": null,
+            "capacity": { "cpus": 1, "memory_mb": 1, "disk_gb": 1, "gpus": [gpu] },
+            "used": { "cpus": 0, "memory_mb": 0, "disk_gb": 0, "gpus": {} },
+            "gpus": [{ "gpu": gpu, "job": null }], "ports": "10000-10009", "labels": {}, "tasks": [],
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_helps() {
+        let silent = findings(&node("unreachable", true));
+        assert!(silent[0].contains("its engine runs") && silent[0].contains("connection refused"));
+        assert!(findings(&node("draining", true))[0].contains("an administrator"));
+        let well = NodeView { problem: None, ..node("ready", true) };
+        assert_eq!(findings(&well), Vec::<String>::new());
+        let broken = NodeView { problem: None, ..node("ready", false) };
+        assert!(findings(&broken)[0].starts_with("GPU 0 (A100) is gone"));
+    }
+
+    #[test]
+    fn a_job_that_was_tried_tells_of_its_node() {
+        let mut answer = seen("v2_job");
+        let of =
+            |answer: &serde_json::Value| verdict(&serde_json::from_value(answer.clone()).unwrap());
+        assert!(of(&answer).unwrap().contains("failed: The command ended with an error."));
+        answer["jobStatus"]["state"] = json!("SUCCEEDED");
+        assert_eq!(of(&answer), None);
+        answer["jobStatus"]["state"] = json!("PREPARING");
+        assert!(of(&answer).unwrap().contains("--patience"));
+    }
+}
