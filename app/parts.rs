@@ -6,6 +6,7 @@
 
 pub(crate) mod alternatives;
 pub(crate) mod ask;
+pub(crate) mod charts;
 pub(crate) mod clock;
 pub(crate) mod condition_chip;
 pub(crate) mod confirm;

@@ -10,6 +10,7 @@ pub(crate) struct Metrics {
     pub(crate) whole: Word,
     pub(crate) day: Word,
     pub(crate) hour: Word,
+    pub(crate) week: Word,
     pub(crate) nothing: Word,
     pub(crate) nothing_hint: Word,
     /// Of many tasks, only so many are shown.

@@ -1,6 +1,7 @@
 mod closed;
 mod found;
 mod now;
+mod over_time;
 
 use api::cluster::NodeView;
 use api::node_map::{Colour, MapGpu, holders};
@@ -15,6 +16,7 @@ use crate::number;
 use crate::pages::node::closed::ClosedNotice;
 use crate::pages::node::found::Found;
 use crate::pages::node::now::Now;
+use crate::pages::node::over_time::OverTime;
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::parts::clock::Clock;
 use crate::parts::condition_chip::ConditionChip;
@@ -50,7 +52,7 @@ fn Node(name: NodeName) -> impl IntoView {
     let live = Live::get();
     let (nodes, cluster) = (live.nodes(), live.cluster());
     let (title, of_missing) = (name.to_string(), name.to_string());
-    let there = name.clone();
+    let (there, measured) = (name.clone(), name.clone());
     let quarantine = Session::get().is_admin().then(|| view! { <Quarantine node=there/> });
     // That a node is still there is told to nobody: whoever looks at one asks for it.
     let clock = Clock::get();
@@ -75,6 +77,7 @@ fn Node(name: NodeName) -> impl IntoView {
             <p class="hint"><a href="/nodes">{tr(|t| t.cluster.all_nodes)}</a></p>
             <PageHeader title=title/>
             <Loaded resource=node content=|node| view! { <Detail node=node/> }/>
+            <OverTime node=measured/>
             {quarantine}
         </Existing>
     }

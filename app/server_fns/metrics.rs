@@ -1,4 +1,4 @@
-use api::metrics::{JobMetrics, MetricsAsk};
+use api::metrics::{JobMetrics, MetricsAsk, NodeMetrics, NodeMetricsAsk};
 use leptos::prelude::*;
 use server_fn::codec::GetUrl;
 
@@ -12,4 +12,12 @@ pub(crate) async fn get_metrics(ask: MetricsAsk) -> Result<JobMetrics, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend.metrics.of_job(&actor, &ask).await.map_err(failed)
+}
+
+/// What a node and its GPUs did over time.
+#[server(prefix = "/fn", endpoint = "nodes/metrics", input = GetUrl, output = Answer, client = Reads)]
+pub(crate) async fn get_node_metrics(ask: NodeMetricsAsk) -> Result<NodeMetrics, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.metrics.of_node(&actor, &ask).await.map_err(failed)
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
 
-/// What was measured of jobs. It is gone with the job.
+/// What was measured of jobs, which is gone with the job, and of nodes.
 #[async_trait]
 pub trait Metrics: Send + Sync {
     /// What the tasks of an attempt used, for everybody who may see what happened to the job.
@@ -16,6 +16,11 @@ pub trait Metrics: Send + Sync {
     /// `NoJobError`; `ForbiddenUserError`; `InvalidParametersError` for a range that ends before it
     /// begins.
     async fn of_job(&self, actor: &Actor, ask: &MetricsAsk) -> Result<JobMetrics>;
+    /// What a node's tasks used together, and what its GPUs did, for everybody.
+    ///
+    /// # Errors
+    /// `NoNodeError`; `InvalidParametersError` for a range that ends before it begins.
+    async fn of_node(&self, actor: &Actor, ask: &NodeMetricsAsk) -> Result<NodeMetrics>;
 }
 
 /// What somebody wants to know of a job.
@@ -41,6 +46,34 @@ impl MetricsAsk {
     pub fn new(job: JobKey) -> Self {
         Self { job, attempt: None, task: None, from: None, until: None, points: None }
     }
+}
+
+/// What somebody wants to know of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeMetricsAsk {
+    /// The node.
+    pub node: NodeName,
+    /// From then on; the hour before the end, if it is not given.
+    pub from: Option<Timestamp>,
+    /// Until then; until now.
+    pub until: Option<Timestamp>,
+    /// About so many points of each at most.
+    pub points: Option<u32>,
+}
+
+/// What a node did.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct NodeMetrics {
+    /// When the first point begins.
+    pub from: Timestamp,
+    /// How long a point is, in milliseconds.
+    pub step_ms: i64,
+    /// How many points there are.
+    pub points: u32,
+    /// What its tasks used together; empty: nothing was measured.
+    pub series: Vec<Series>,
+    /// What its GPUs did.
+    pub gpus: Vec<GpuMetrics>,
 }
 
 /// What the tasks of an attempt used, all on one axis of time.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use api::changes::Change;
 use database::{Database, Transaction};
 use protocol::epoch::Epoch;
-use protocol::ids::{JobId, JobKey, TaskKey};
+use protocol::ids::{JobId, JobKey, NodeName, TaskKey};
 use protocol::spec::JobSpec;
 use protocol::state::State;
 use storage::Storage;
@@ -104,6 +104,8 @@ pub(crate) struct Shared {
     pub(crate) tunnels: Tunnels,
     /// What running tasks use.
     pub(crate) measured: Measured,
+    /// What nodes do with all that runs there.
+    pub(crate) measured_nodes: Measured<NodeName>,
     /// What GPUs do at the moment.
     pub(crate) loads: Loads,
     /// What running tasks have written into their containers, in bytes.
@@ -177,6 +179,7 @@ impl Shared {
             images: Doings::default(),
             tunnels: Tunnels::default(),
             measured: Measured::default(),
+            measured_nodes: Measured::default(),
             loads: Loads::default(),
             written: Mutex::default(),
             progress: Mutex::default(),

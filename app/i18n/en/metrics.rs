@@ -7,6 +7,7 @@ pub(super) const METRICS: Metrics = Metrics {
     whole: "Whole attempt",
     day: "Last day",
     hour: "Last hour",
+    week: "Last week",
     nothing: "Nothing was measured",
     nothing_hint: "What a task uses is measured every ten seconds while it runs.",
     only_first: |n| format!("Only the first {n} tasks are shown."),

@@ -7,6 +7,7 @@ pub(super) const METRICS: Metrics = Metrics {
     whole: "整次尝试",
     day: "最近一天",
     hour: "最近一小时",
+    week: "最近一周",
     nothing: "尚无监控数据",
     nothing_hint: "任务运行期间每十秒采集一次资源使用情况。",
     only_first: |n| format!("仅显示前 {n} 个任务。"),

@@ -1,8 +1,6 @@
 //! What the job's tasks use: charts on one axis of time, and the same as tables.
 
-mod chart;
 mod phases;
-mod quantity;
 
 use api::metrics::{JobMetrics, MetricsAsk, TaskMetrics};
 use leptos::prelude::*;
@@ -13,9 +11,8 @@ use protocol::time::Timestamp;
 use crate::address;
 use crate::i18n::{Texts, text, told, tr};
 use crate::live::Live;
-use crate::pages::job::metrics_tab::chart::{ChartView, ValueTable};
 use crate::pages::job::metrics_tab::phases::Phases;
-use crate::pages::job::metrics_tab::quantity::{Chart, charts};
+use crate::parts::charts::{Chart, ChartView, ValueTable, charts};
 use crate::parts::clock::Clock;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
@@ -142,7 +139,7 @@ fn Task(
 ) -> impl IntoView {
     let name = format!("{}-{}", task.role, task.index);
     let node = task.node.clone();
-    let charts = charts(&task);
+    let charts = charts(&task.series, &task.gpus);
     let drawn = charts.iter().cloned().map(|chart: Chart| view! { <ChartView chart=chart/> });
     let drawn = drawn.collect_view();
     let from = axis.from;

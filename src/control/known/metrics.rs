@@ -1,4 +1,4 @@
-//! What running tasks use, as it is measured. In memory is only what their files do not have yet, so that
+//! What running tasks and nodes use, as it is measured. In memory is only what their files do not have yet, so that
 //! it matters little how many there are and for how long they run.
 
 mod fresh;
@@ -8,6 +8,7 @@ mod level;
 mod short;
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 
 use api::metrics::{IdleGpu, Metric};
@@ -16,18 +17,18 @@ use engine::exporter::GpuSample;
 use protocol::ids::TaskKey;
 use protocol::time::Timestamp;
 
-pub(crate) use history::{Axis, FINEST, History};
+pub(crate) use history::{Axis, FINEST, History, MOST_GPUS};
 
 use crate::shared::lock;
 use fresh::Fresh;
-use history::MOST_GPUS;
 use idle::Idle;
 
 /// What is measured is kept so often while its task runs, in milliseconds.
 const KEPT_EVERY: i64 = 300_000;
-/// What running tasks use, since it was kept last.
-#[derive(Debug, Default)]
-pub(crate) struct Measured(Mutex<HashMap<TaskKey, Held>>);
+
+/// What running tasks use, or nodes with all that runs there, since it was kept last.
+#[derive(Debug)]
+pub(crate) struct Measured<K = TaskKey>(Mutex<HashMap<K, Held>>);
 
 #[derive(Debug)]
 struct Held {
@@ -40,7 +41,10 @@ struct Held {
     kept: i64,
 }
 
-/// What was measured of a task and is not in its file yet.
+/// What containers use, in the order of [`Metric::OF_TASK`].
+pub(crate) type Use = [Option<f32>; Metric::OF_TASK.len()];
+
+/// What was measured and is not in its file yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     /// When the first was measured, of the file as well.
@@ -60,50 +64,106 @@ impl Part {
     }
 }
 
-/// A task of which it is time to keep what was measured.
+impl Held {
+    fn push(&mut self, at: Timestamp, uses: Use, gpus: &[GpuSample]) {
+        let of_index = |index: &u32| gpus.iter().find(|sample| sample.index == Some(*index));
+        for (index, idle) in self.part.gpus.iter().zip(&mut self.idle) {
+            idle.note(of_index(index).and_then(|sample| sample.load), at);
+        }
+        let nothing = [None; Metric::OF_GPU.len()];
+        let of_gpus = self.part.gpus.iter();
+        let of_gpus = of_gpus.flat_map(|index| of_index(index).map_or(nothing, of_gpu));
+        self.part.fresh.push(at.0, uses.into_iter().chain(of_gpus));
+    }
+}
+
+/// That of which it is time to keep what was measured.
 #[derive(Debug)]
-pub(crate) struct ToKeep {
-    pub(crate) key: TaskKey,
-    /// It does not run any more.
+pub(crate) struct ToKeep<K = TaskKey> {
+    pub(crate) key: K,
+    /// Nothing more will be measured of it.
     ended: bool,
 }
 
-impl Measured {
-    pub(crate) fn holds(&self, key: &TaskKey) -> bool {
+impl<K> Default for Measured<K> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Clone + Eq + Hash> Measured<K> {
+    pub(crate) fn holds(&self, key: &K) -> bool {
         lock(&self.0).contains_key(key)
     }
 
-    /// Begins to note what a task uses that has these GPUs and was measured since then.
-    pub(crate) fn begin(&self, key: TaskKey, since: i64, mut gpus: Vec<u32>, now: Timestamp) {
+    /// Whether it is measured with these GPUs.
+    pub(crate) fn has_gpus(&self, key: &K, gpus: &[u32]) -> bool {
+        lock(&self.0).get(key).is_some_and(|held| held.part.gpus == gpus)
+    }
+
+    /// Begins to note what somebody uses who has these GPUs and was measured since then.
+    pub(crate) fn begin(&self, key: K, since: i64, mut gpus: Vec<u32>, now: Timestamp) {
         gpus.truncate(MOST_GPUS);
-        // They are not all kept at the same time.
-        let turn = (key.job.0 * 31 + i64::from(key.index) * 7).rem_euclid(KEPT_EVERY / FINEST);
-        let kept = now.0 - turn * FINEST;
+        let kept = now.0 - turn(&key) * FINEST;
         let idle = vec![Idle::default(); gpus.len()];
         let part = Part { since, gpus, fresh: Fresh::default() };
-        lock(&self.0).entry(key).or_insert(Held { part, last: None, idle, kept });
+        lock(&self.0).insert(key, Held { part, last: None, idle, kept });
     }
 
-    /// Notes what a task and its GPUs used when they were asked.
-    pub(crate) fn note(&self, key: &TaskKey, at: Timestamp, stats: &Stats, gpus: &[GpuSample]) {
-        let mut all = lock(&self.0);
-        let Some(held) = all.get_mut(key) else { return };
-        let of_task = of_task(stats, at, held.last.replace((at, *stats)));
-        let of_index = |index: &u32| gpus.iter().find(|sample| sample.index == Some(*index));
-        for (index, idle) in held.part.gpus.iter().zip(&mut held.idle) {
-            idle.note(of_index(index).and_then(|sample| sample.load), at);
+    /// Notes what was used then, and what GPUs did.
+    pub(crate) fn push(&self, key: &K, at: Timestamp, uses: Use, gpus: &[GpuSample]) {
+        if let Some(held) = lock(&self.0).get_mut(key) {
+            held.push(at, uses, gpus);
         }
-        let of_gpus = held
-            .part
-            .gpus
-            .iter()
-            .flat_map(|index| of_index(index).map_or([None; Metric::OF_GPU.len()], of_gpu));
-        held.part.fresh.push(at.0, of_task.into_iter().chain(of_gpus));
     }
 
-    /// What was measured of a task and is not in its file yet; `None`: all of it is there.
-    pub(crate) fn part(&self, key: &TaskKey) -> Option<Part> {
+    /// What was measured and is not in its file yet; `None`: all of it is there.
+    pub(crate) fn part(&self, key: &K) -> Option<Part> {
         lock(&self.0).get(key).map(|held| held.part.clone())
+    }
+
+    /// Those of whom it is time to keep something: who go on, and who do not any more.
+    pub(crate) fn to_keep(&self, goes_on: impl Fn(&K) -> bool, now: Timestamp) -> Vec<ToKeep<K>> {
+        let all = lock(&self.0);
+        let due = all.iter().filter_map(|(key, held)| {
+            let ended = !goes_on(key);
+            let in_time = now.0 - held.kept < KEPT_EVERY && !held.part.fresh.is_half_full();
+            (ended || !in_time).then(|| ToKeep { key: key.clone(), ended })
+        });
+        due.collect()
+    }
+
+    /// This part of it was kept.
+    pub(crate) fn kept(&self, to_keep: &ToKeep<K>, part: &Part, now: Timestamp) {
+        let mut all = lock(&self.0);
+        if to_keep.ended {
+            all.remove(&to_keep.key);
+        } else if let Some(held) = all.get_mut(&to_keep.key) {
+            held.part.fresh.forget(part.fresh.end());
+            held.kept = now.0;
+        }
+    }
+
+    /// There is no such thing any more.
+    pub(crate) fn forget(&self, key: &K) {
+        lock(&self.0).remove(key);
+    }
+}
+
+impl Measured {
+    /// Notes what a task and its GPUs used when they were asked, and says what that was.
+    pub(crate) fn note(
+        &self,
+        key: &TaskKey,
+        at: Timestamp,
+        stats: &Stats,
+        gpus: &[GpuSample],
+    ) -> Option<Use> {
+        let mut all = lock(&self.0);
+        let held = all.get_mut(key)?;
+        let uses = of_task(stats, at, held.last.replace((at, *stats)));
+        held.push(at, uses, gpus);
+        Some(uses)
     }
 
     /// The GPUs of a task that have done nothing for long, and since when.
@@ -122,33 +182,29 @@ impl Measured {
         let gpus = held.part.gpus.iter().zip(&mut held.idle);
         gpus.filter_map(|(gpu, idle)| idle.is_to_tell(now).then_some(*gpu)).collect()
     }
+}
 
-    /// Tasks of which it is time to keep something: that run, and that do not any more.
-    pub(crate) fn to_keep(&self, runs: impl Fn(&TaskKey) -> bool, now: Timestamp) -> Vec<ToKeep> {
-        let all = lock(&self.0);
-        let due = all.iter().filter_map(|(key, held)| {
-            let ended = !runs(key);
-            let in_time = now.0 - held.kept < KEPT_EVERY && !held.part.fresh.is_half_full();
-            (ended || !in_time).then_some(ToKeep { key: *key, ended })
-        });
-        due.collect()
-    }
+/// Not all are kept at the same time: how many steps this one is ahead.
+fn turn(key: &impl Hash) -> i64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    (hasher.finish() % (KEPT_EVERY / FINEST) as u64) as i64
+}
 
-    /// This part of it was kept.
-    pub(crate) fn kept(&self, to_keep: &ToKeep, part: &Part, now: Timestamp) {
-        let mut all = lock(&self.0);
-        if to_keep.ended {
-            all.remove(&to_keep.key);
-        } else if let Some(held) = all.get_mut(&to_keep.key) {
-            held.part.fresh.forget(part.fresh.end());
-            held.kept = now.0;
+/// What several use together.
+pub(crate) fn together(all: &[Use]) -> Use {
+    let mut sum: Use = [None; Metric::OF_TASK.len()];
+    for uses in all {
+        for (sum, value) in sum.iter_mut().zip(uses) {
+            *sum = value.map_or(*sum, |value| Some(sum.unwrap_or(0.0) + value));
         }
     }
+    sum
 }
 
 /// In the order of [`Metric::OF_TASK`]. What is counted says how much it was in a second once it was
 /// read twice.
-fn of_task(stats: &Stats, at: Timestamp, last: Option<(Timestamp, Stats)>) -> [Option<f32>; 6] {
+fn of_task(stats: &Stats, at: Timestamp, last: Option<(Timestamp, Stats)>) -> Use {
     let rate = |count: fn(&Stats) -> u64| {
         let (then, before) = last?;
         let span = at.since(then);
@@ -173,7 +229,7 @@ fn of_gpu(sample: &GpuSample) -> [Option<f32>; Metric::OF_GPU.len()] {
 
 #[cfg(test)]
 mod tests {
-    use protocol::ids::JobId;
+    use protocol::ids::{JobId, NodeName};
 
     use super::*;
 
@@ -228,6 +284,22 @@ mod tests {
     }
 
     #[test]
+    fn what_tasks_use_together_is_what_their_node_does() {
+        let (one, none) = ([Some(1.0); 6], [None; 6]);
+        assert_eq!(together(&[one, none, one]), [Some(2.0); 6]);
+        assert_eq!(together(&[none]), none);
+        let nodes = Measured::<NodeName>::default();
+        let name: NodeName = "n1".parse().unwrap();
+        nodes.begin(name.clone(), START, vec![0], at(0));
+        assert!(nodes.has_gpus(&name, &[0]) && !nodes.has_gpus(&name, &[0, 1]));
+        nodes.push(&name, at(0), together(&[one]), &[]);
+        let axis = Axis { from: START, step: FINEST, points: 1 };
+        assert_eq!(nodes.part(&name).unwrap().onto(None).on(axis, 0), [Some(1.0)]);
+        nodes.forget(&name);
+        assert!(!nodes.holds(&name));
+    }
+
+    #[test]
     fn each_gpu_of_a_task_is_idle_for_itself() {
         let measured = begun(vec![4, 5]);
         let sample = |index, load| GpuSample {
@@ -274,7 +346,9 @@ mod tests {
 
     #[test]
     fn a_thousand_nodes_with_eight_gpus_take_less_than_128_mb_though_nothing_can_be_kept() {
-        for (tasks, gpus) in [(8_000, 1_u32), (1_000, 8)] {
+        let mut whole = 0;
+        // Each of eight tasks of a node has one of its GPUs, or one has them all; and the node itself.
+        for (count, gpus) in [(8_000, 1_u32), (1_000, 8), (1_000, 8)] {
             let measured = begun((0..gpus).collect());
             for minute in 0..1_440 {
                 measured.note(&KEY, at(minute * 60), &Stats::default(), &[]);
@@ -282,7 +356,8 @@ mod tests {
             // A table of hashes may be half empty.
             let held =
                 2 * size_of::<(TaskKey, Held)>() + lock(&measured.0)[&KEY].part.fresh.bytes();
-            assert!(tasks * held < 128_000_000, "{tasks} tasks of {gpus} GPUs: {held} bytes each");
+            whole += count * held;
         }
+        assert!(whole < 128_000_000, "{whole} bytes");
     }
 }

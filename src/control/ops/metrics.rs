@@ -2,23 +2,30 @@
 
 use std::sync::Arc;
 
-use api::metrics::{GpuMetrics, JobMetrics, Metric, Metrics, MetricsAsk, Series, TaskMetrics};
+use api::metrics::{
+    GpuMetrics, JobMetrics, Metric, Metrics, MetricsAsk, NodeMetrics, NodeMetricsAsk, Series,
+    TaskMetrics,
+};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
+use bytes::Bytes;
 use database::attempts::Attempt;
 use database::tasks::Task;
 use futures::{StreamExt, TryStreamExt};
 use protocol::ids::TaskKey;
+use protocol::time::Timestamp;
 
-use super::{jobs, tasks};
+use super::{jobs, nodes, tasks};
 use crate::accounts::rights::owner_only;
 use crate::error::{database, internal};
-use crate::known::metrics::{Axis, History};
+use crate::known::metrics::{Axis, History, Part};
 use crate::shared::Shared;
 use crate::wake::now;
 
 /// Points of an answer where nobody says how many, and the most that there may be.
 const POINTS: (u32, u32) = (300, 1_000);
+/// What is told of a node where nobody says since when, in milliseconds.
+const HOUR: i64 = 3_600_000;
 /// Tasks of an answer at most.
 const MOST_TASKS: usize = 32;
 /// So many files are read at the same time.
@@ -58,12 +65,29 @@ impl Metrics for Ops {
             placed_at: attempt.placed_at,
             started_at: attempt.started_at,
             completed_at: attempt.completed_at,
-            from: protocol::time::Timestamp(axis.from),
+            from: Timestamp(axis.from),
             step_ms: axis.step,
-            points: u32::try_from(axis.points).unwrap_or(u32::MAX),
+            points: points(axis),
             tasks: read.try_collect().await?,
             of_tasks,
         })
+    }
+
+    async fn of_node(&self, _everybody: &Actor, ask: &NodeMetricsAsk) -> Result<NodeMetrics> {
+        let name = &ask.node;
+        if self.0.cluster().node(name).is_none() {
+            return Err(nodes::missing(name));
+        }
+        let until = ask.until.unwrap_or_else(now);
+        let from = ask.from.unwrap_or(until.plus_millis(-HOUR));
+        let axis = between(from, until, ask.points)?;
+        // What is kept meanwhile is in both, never in neither.
+        let part = self.0.measured_nodes.part(name);
+        let kept = self.0.storage.kept_node_metrics(name).await.map_err(internal)?;
+        let history = whole(part, kept);
+        let (series, gpus) = history.map_or_else(Default::default, |known| seen(&known, axis));
+        let (from, points) = (Timestamp(axis.from), points(axis));
+        Ok(NodeMetrics { from, step_ms: axis.step, points, series, gpus })
     }
 }
 
@@ -79,11 +103,16 @@ impl Ops {
         // What is kept meanwhile is in both, never in neither.
         let part = self.0.measured.part(key);
         let kept = self.0.storage.kept_metrics(key).await.map_err(internal)?;
-        let kept = kept.and_then(|kept| History::from_bytes(&kept));
-        Ok(match part {
-            Some(part) => Some(part.onto(kept)),
-            None => kept,
-        })
+        Ok(whole(part, kept))
+    }
+}
+
+/// What is kept and what is not yet, together.
+fn whole(part: Option<Part>, kept: Option<Bytes>) -> Option<History> {
+    let kept = kept.and_then(|kept| History::from_bytes(&kept));
+    match part {
+        Some(part) => Some(part.onto(kept)),
+        None => kept,
     }
 }
 
@@ -91,13 +120,24 @@ impl Ops {
 fn axis(ask: &MetricsAsk, attempt: &Attempt) -> Result<Axis> {
     let from = ask.from.unwrap_or(attempt.placed_at);
     let until = ask.until.or(attempt.completed_at).unwrap_or_else(now);
-    if until < from && (ask.from.is_some() || ask.until.is_some()) {
+    match ask.from.is_some() || ask.until.is_some() {
+        true => between(from, until, ask.points),
+        false => between(from, until.max(from), ask.points),
+    }
+}
+
+fn between(from: Timestamp, until: Timestamp, points: Option<u32>) -> Result<Axis> {
+    if until < from {
         let message = "the range of time ends before it begins";
         return Err(Error::new(ErrorCode::InvalidParametersError, message));
     }
     let (usual, most) = POINTS;
-    let points = ask.points.unwrap_or(usual).clamp(1, most);
-    Ok(Axis::new(from.0, until.0.max(from.0), points as usize))
+    let points = points.unwrap_or(usual).clamp(1, most);
+    Ok(Axis::new(from.0, until.0, points as usize))
+}
+
+fn points(axis: Axis) -> u32 {
+    u32::try_from(axis.points).unwrap_or(u32::MAX)
 }
 
 /// What was measured of a task and of its GPUs.

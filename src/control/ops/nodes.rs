@@ -233,6 +233,10 @@ impl Nodes for Ops {
         };
         self.0.write(remove).await.map_err(database)??;
         self.0.faults.forget(name);
+        self.0.measured_nodes.forget(name);
+        if let Err(error) = self.0.storage.forget_node_metrics(name).await {
+            tracing::warn!(%error, node = %name, "what was measured of a node that is gone stays");
+        }
         tracing::info!(by = %actor.user, node = %name, "node removed");
         self.changed(name).await
     }
@@ -282,6 +286,6 @@ fn busy(name: &NodeName) -> Error {
     Error::new(ErrorCode::ConflictNodeError, message)
 }
 
-fn missing(name: &NodeName) -> Error {
+pub(super) fn missing(name: &NodeName) -> Error {
     Error::new(ErrorCode::NoNodeError, format!("there is no node {name}"))
 }

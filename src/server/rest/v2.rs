@@ -78,6 +78,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/nodes", get(nodes::list))
         .route("/nodes/{name}", get(nodes::get).put(nodes::save).delete(nodes::remove))
         .route("/nodes/{name}/settings", get(nodes::settings))
+        .route("/nodes/{name}/metrics", get(metrics::of_node))
         .route("/nodes/{name}/drain", put(nodes::drain))
         .route("/nodes/{name}/gpus", post(nodes::probe))
         .route("/quarantine", get(quarantine::list))

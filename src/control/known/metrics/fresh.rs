@@ -3,8 +3,8 @@
 use super::history::{FINEST, History};
 use super::short::Short;
 
-/// Rows at most: half an hour. Where nothing can be kept for longer, the oldest go.
-const MOST: usize = 180;
+/// Rows at most: some twenty minutes. Where nothing can be kept for longer, the oldest go.
+const MOST: usize = 128;
 
 /// Rows that were measured, in the order of time.
 #[derive(Debug, Clone, Default)]

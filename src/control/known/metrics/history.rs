@@ -16,7 +16,7 @@ const HEAD_BYTES: usize = 2_000;
 /// What a file begins with.
 const MARK: &[u8; 8] = b"berthmt1";
 /// GPUs of a task of which something is kept.
-pub(super) const MOST_GPUS: usize = 64;
+pub(crate) const MOST_GPUS: usize = 64;
 
 const SECOND: i64 = 1_000;
 const MINUTE: i64 = 60 * SECOND;

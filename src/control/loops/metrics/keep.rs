@@ -2,11 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use futures::StreamExt;
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
+use protocol::ids::NodeName;
 use storage::StorageError;
 use tokio_util::sync::CancellationToken;
 
-use crate::known::metrics::{History, ToKeep};
+use crate::known::metrics::{History, Part, ToKeep};
 use crate::known::passes::Passes;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -26,32 +29,37 @@ pub(super) async fn run(shared: &Shared, passes: &Passes, shutdown: &Cancellatio
         }
         let began = Instant::now();
         let running = super::running(shared);
-        let due = shared.measured.to_keep(|key| running.contains(key), now());
+        let tasks = shared.measured.to_keep(|key| running.contains(key), now());
+        let nodes = shared.measured_nodes.to_keep(|_| true, now());
         tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
-            all = keep(shared, due) => if all { passes.ended(began) },
+            all = keep(shared, tasks, nodes) => if all { passes.ended(began) },
         }
     }
-    let all = shared.measured.to_keep(|_| false, now());
-    if tokio::time::timeout(LAST, keep(shared, all)).await.is_err() {
+    let tasks = shared.measured.to_keep(|_| false, now());
+    let nodes = shared.measured_nodes.to_keep(|_| false, now());
+    if tokio::time::timeout(LAST, keep(shared, tasks, nodes)).await.is_err() {
         tracing::warn!("what was measured of late cannot be kept in time");
     }
 }
 
 /// Says whether all of it is kept.
-async fn keep(shared: &Shared, due: Vec<ToKeep>) -> bool {
+async fn keep(shared: &Shared, tasks: Vec<ToKeep>, nodes: Vec<ToKeep<NodeName>>) -> bool {
     // Another server that leads meanwhile has measured for longer, and keeps that in the same place.
     if !shared.database.mandate().acts() {
         return false;
     }
-    let mut writes = Vec::new();
-    for due in due {
-        writes.push(write(shared, due));
+    let mut writes: Vec<BoxFuture<'_, Result<(), StorageError>>> = Vec::new();
+    for due in tasks {
+        writes.push(task(shared, due).boxed());
+    }
+    for due in nodes {
+        writes.push(node(shared, due).boxed());
     }
     let mut kept = futures::stream::iter(writes).buffer_unordered(AT_ONCE);
-    while let Some(failure) = kept.next().await {
-        if let Some(error) = failure {
+    while let Some(written) = kept.next().await {
+        if let Err(error) = written {
             tracing::warn!(%error, "what was measured cannot be kept; it is tried again");
             return false;
         }
@@ -60,16 +68,30 @@ async fn keep(shared: &Shared, due: Vec<ToKeep>) -> bool {
 }
 
 /// Adds to a task's file what it does not have yet.
-async fn write(shared: &Shared, due: ToKeep) -> Option<StorageError> {
-    let part = shared.measured.part(&due.key)?;
-    let kept = match shared.storage.kept_metrics(&due.key).await {
-        Ok(kept) => kept,
-        Err(error) => return Some(error),
-    };
-    let history = part.onto(kept.and_then(|kept| History::from_bytes(&kept)));
-    let kept = shared.storage.keep_metrics(&due.key, history.to_bytes().into()).await;
-    if kept.is_ok() {
-        shared.measured.kept(&due, &part, now());
+async fn task(shared: &Shared, due: ToKeep) -> Result<(), StorageError> {
+    let Some(part) = shared.measured.part(&due.key) else { return Ok(()) };
+    let kept = shared.storage.kept_metrics(&due.key).await?;
+    shared.storage.keep_metrics(&due.key, whole(&part, kept)).await?;
+    shared.measured.kept(&due, &part, now());
+    Ok(())
+}
+
+/// Adds to a node's file what it does not have yet; that of one that is gone goes, too.
+async fn node(shared: &Shared, due: ToKeep<NodeName>) -> Result<(), StorageError> {
+    let Some(part) = shared.measured_nodes.part(&due.key) else { return Ok(()) };
+    let is_there = shared.cluster().node(&due.key).is_some();
+    if !is_there {
+        shared.measured_nodes.forget(&due.key);
+        return shared.storage.forget_node_metrics(&due.key).await;
     }
-    kept.err()
+    let kept = shared.storage.kept_node_metrics(&due.key).await?;
+    shared.storage.keep_node_metrics(&due.key, whole(&part, kept)).await?;
+    shared.measured_nodes.kept(&due, &part, now());
+    Ok(())
+}
+
+/// What is to be in the file that has this; nothing of it where it is damaged.
+fn whole(part: &Part, kept: Option<Bytes>) -> Bytes {
+    let kept = kept.and_then(|kept| History::from_bytes(&kept));
+    part.onto(kept).to_bytes().into()
 }

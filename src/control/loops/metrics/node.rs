@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::metrics::IdleGpu;
+use api::metrics::{IdleGpu, Metric};
 use engine::exporter::{self, GpuSample};
 use engine::{Engine, Stats};
 use protocol::ids::{NodeName, TaskKey};
@@ -12,7 +12,7 @@ use protocol::time::Timestamp;
 
 use super::idle;
 use crate::known::cluster::capacity;
-use crate::known::metrics::History;
+use crate::known::metrics::{History, MOST_GPUS, Use, together};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -46,6 +46,7 @@ impl Node {
     async fn ask(&self, shared: &Shared) {
         let gpus = self.gpus(shared).await;
         let measured = self.exporter.is_some() || !gpus.is_empty();
+        let mut uses = Vec::new();
         for (key, started_at) in &self.running {
             let Some(stats) = self.stats(shared, key).await else { continue };
             let at = now();
@@ -54,11 +55,37 @@ impl Node {
                 let Some((since, of_task)) = begun else { continue };
                 shared.measured.begin(*key, since, of_task, at);
             }
-            shared.measured.note(key, at, &stats, &gpus);
+            uses.extend(shared.measured.note(key, at, &stats, &gpus));
         }
         let at = now();
+        self.note(shared, at, &uses, &gpus).await;
         shared.loads.note(&self.name, at, &gpus, &self.idle(shared, at));
         idle::tell(shared, &self.name, &self.running, at).await;
+    }
+
+    /// Notes what the node does with all that runs there.
+    async fn note(&self, shared: &Shared, at: Timestamp, uses: &[Use], samples: &[GpuSample]) {
+        let gpus = shared.cluster().node(&self.name).map(|record| capacity(record).gpus);
+        let gpus: Vec<u32> = gpus.unwrap_or_default().iter().map(|gpu| gpu.index).collect();
+        let gpus = gpus[..gpus.len().min(MOST_GPUS)].to_vec();
+        if !shared.measured_nodes.has_gpus(&self.name, &gpus) {
+            let kept = match shared.storage.kept_node_metrics(&self.name).await {
+                Ok(kept) => kept.and_then(|kept| History::from_bytes(&kept)),
+                Err(error) => {
+                    tracing::debug!(node = %self.name, %error, "what was measured cannot be read");
+                    return;
+                }
+            };
+            // With other GPUs than before it begins anew.
+            let kept = kept.filter(|kept| kept.gpus() == gpus);
+            let since = kept.map_or(at.0, |kept| kept.since());
+            shared.measured_nodes.begin(self.name.clone(), since, gpus, at);
+        }
+        let uses = match self.running.is_empty() {
+            true => [Some(0.0); Metric::OF_TASK.len()],
+            false => together(uses),
+        };
+        shared.measured_nodes.push(&self.name, at, uses, samples);
     }
 
     /// The GPUs that do nothing for any of those who hold them, and since when.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::ErrorCode;
-use api::metrics::{JobMetrics, Metric, MetricsAsk, Series};
+use api::metrics::{JobMetrics, Metric, MetricsAsk, NodeMetricsAsk, Series};
 use control::{Control, MeasuredEvery, Rules};
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -180,6 +180,21 @@ async fn what_gpus_do_now_is_told_with_their_node() {
     };
     let loads = tokio::time::timeout(PATIENCE, waiting).await.unwrap();
     assert_eq!(loads, [0, 10, 20, 30, 40, 50, 60, 70]);
+    let name = control.backend.nodes.list(&admin()).await.unwrap().remove(0).name;
+    control.shutdown().await;
+    drop(control);
+
+    // What its GPUs did before is kept as well.
+    let control = start(&house, None).await;
+    let ask = |node| NodeMetricsAsk { node, from: None, until: None, points: None };
+    let metrics = &control.backend.metrics;
+    let seen = metrics.of_node(&admin(), &ask(name)).await.unwrap();
+    let loads = seen.gpus.iter().map(|gpu| last(&gpu.series, Metric::GpuLoad));
+    let expected = [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0].map(Some);
+    assert_eq!(loads.collect::<Vec<_>>(), expected);
+    assert_eq!(last(&seen.series, Metric::Cpus), Some(0.0), "nothing runs there");
+    let error = metrics.of_node(&admin(), &ask("nothing".parse().unwrap())).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoNodeError);
     control.shutdown().await;
 }
 

@@ -1,9 +1,9 @@
-//! What a job's tasks use over time: Berth's own addition.
+//! What a job's tasks and nodes use over time: Berth's own addition.
 
-use api::metrics::{JobMetrics, MetricsAsk};
+use api::metrics::{JobMetrics, MetricsAsk, NodeMetrics, NodeMetricsAsk};
 use axum::Json;
 use axum::extract::{Path, State};
-use protocol::ids::RoleName;
+use protocol::ids::{NodeName, RoleName};
 use protocol::time::Timestamp;
 use serde::Deserialize;
 
@@ -43,4 +43,27 @@ pub(crate) async fn of_job(
         points,
     };
     Ok(Json(state.backend.metrics.of_job(&actor, &ask).await?))
+}
+
+/// When, and how finely. Moments are milliseconds.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct NodeMetricsParams {
+    from: Option<i64>,
+    until: Option<i64>,
+    points: Option<u32>,
+}
+
+/// `GET /nodes/:name/metrics`.
+pub(crate) async fn of_node(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+    Params(params): Params<NodeMetricsParams>,
+) -> Result<Json<NodeMetrics>, Failure> {
+    let NodeMetricsParams { from, until, points } = params;
+    let node: NodeName = name.parse()?;
+    let (from, until) = (from.map(Timestamp), until.map(Timestamp));
+    let ask = NodeMetricsAsk { node, from, until, points };
+    Ok(Json(state.backend.metrics.of_node(&actor, &ask).await?))
 }

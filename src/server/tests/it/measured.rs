@@ -26,6 +26,7 @@ async fn programs_ask_what_a_job_uses() {
         (format!("{path}?role=no%20role"), 400),
         (format!("{path}?points=many"), 400),
         ("/api/v2/jobs/alice~nothing/metrics".to_owned(), 404),
+        ("/api/v2/nodes/nothing/metrics?points=5".to_owned(), 404),
     ] {
         assert_eq!(send(&hall, "GET", &asked, "").await.status, status, "{asked}");
     }

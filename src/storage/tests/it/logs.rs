@@ -172,6 +172,20 @@ proptest! {
 }
 
 #[tokio::test]
+async fn what_was_measured_of_a_node_is_kept_until_it_is_forgotten() {
+    let (_folder, storage) = open();
+    let node = "gpu-1".parse().unwrap();
+    assert_eq!(storage.kept_node_metrics(&node).await.unwrap(), None);
+    storage.keep_node_metrics(&node, Bytes::from_static(b"before")).await.unwrap();
+    storage.keep_node_metrics(&node, Bytes::from_static(b"measured")).await.unwrap();
+    assert_eq!(storage.kept_node_metrics(&node).await.unwrap().unwrap(), "measured");
+    for _again in 0..2 {
+        storage.forget_node_metrics(&node).await.unwrap();
+    }
+    assert_eq!(storage.kept_node_metrics(&node).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn old_logs_are_found_and_removed() {
     let (folder, storage) = open();
     assert!(storage.log_folders().await.unwrap().is_empty());

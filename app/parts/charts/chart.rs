@@ -13,7 +13,7 @@ const COLOURS: usize = 8;
 
 /// A quantity over time. The table beside it says the same to who cannot see it.
 #[component]
-pub(super) fn ChartView(chart: Chart) -> impl IntoView {
+pub(crate) fn ChartView(chart: Chart) -> impl IntoView {
     let highest = chart.lines.iter().map(Line::highest).fold(0.0, f32::max);
     let top = chart.unit.top(highest);
     let lines = chart.lines.iter().zip((1..=COLOURS).cycle()).map(|(line, colour)| {
@@ -74,7 +74,7 @@ fn path(values: &[Option<f32>], top: f32) -> String {
 
 /// The same in numbers.
 #[component]
-pub(super) fn ValueTable(of: String, charts: Vec<Chart>) -> impl IntoView {
+pub(crate) fn ValueTable(of: String, charts: Vec<Chart>) -> impl IntoView {
     let rows = charts.into_iter().flat_map(|chart| {
         let Chart { title, unit, lines } = chart;
         lines.into_iter().map(move |line| {

@@ -1,6 +1,6 @@
 //! What a chart shows: one quantity, with a line for each direction or GPU.
 
-use api::metrics::{GpuMetrics, Metric, Series, TaskMetrics};
+use api::metrics::{GpuMetrics, Metric, Series};
 
 use crate::i18n::Texts;
 use crate::number;
@@ -101,7 +101,7 @@ impl Line {
 
 /// A quantity over time.
 #[derive(Debug, Clone)]
-pub(super) struct Chart {
+pub(crate) struct Chart {
     pub(super) title: Words,
     pub(super) unit: Unit,
     pub(super) lines: Vec<Line>,
@@ -143,15 +143,15 @@ static OF_GPU: [(Words, Unit, Metric); 7] = [
     (|t| t.metrics.gpu_xid, Unit::Count, Metric::GpuXid),
 ];
 
-/// The charts of a task. Of errors there is one only where there were any.
-pub(super) fn charts(task: &TaskMetrics) -> Vec<Chart> {
+/// The charts of what containers used and GPUs did. Of errors there is one only where there were any.
+pub(crate) fn charts(series: &[Series], gpus: &[GpuMetrics]) -> Vec<Chart> {
     let of_task = OF_TASK.iter().map(|(title, unit, metrics)| {
-        let lines = metrics.iter().filter_map(|(metric, name)| line(&task.series, *metric, *name));
+        let lines = metrics.iter().filter_map(|(metric, name)| line(series, *metric, *name));
         Chart { title: *title, unit: *unit, lines: lines.collect() }
     });
     let of_gpus = OF_GPU.iter().map(|(title, unit, metric)| {
         let of_gpu = |gpu: &GpuMetrics| line(&gpu.series, *metric, Name::Gpu(gpu.index));
-        let lines = task.gpus.iter().filter_map(of_gpu).collect();
+        let lines = gpus.iter().filter_map(of_gpu).collect();
         Chart { title: *title, unit: *unit, lines }
     });
     let tells = |chart: &Chart| match chart.unit {
@@ -211,14 +211,8 @@ mod tests {
                 series(Metric::GpuXid, &[Some(0.0)]),
             ],
         };
-        let task = TaskMetrics {
-            role: "worker".parse().unwrap(),
-            index: 0,
-            node: "a".parse().unwrap(),
-            series: vec![series(Metric::Cpus, &[Some(1.0), None, Some(3.0), Some(2.0)])],
-            gpus: vec![gpu(2, 10.0), gpu(3, 90.0)],
-        };
-        let charts = charts(&task);
+        let of_task = [series(Metric::Cpus, &[Some(1.0), None, Some(3.0), Some(2.0)])];
+        let charts = charts(&of_task, &[gpu(2, 10.0), gpu(3, 90.0)]);
         let units: Vec<_> = charts.iter().map(|chart| (chart.unit, chart.lines.len())).collect();
         assert_eq!(units, [(Unit::Cores, 1), (Unit::Percent, 2)], "no error, no chart of errors");
         let cores = &charts[0].lines[0];
