@@ -23,6 +23,14 @@ pub(crate) struct Metrics {
     /// Heads the GPUs that a job holds and does not use, and what to do.
     pub(crate) idle_title: Word,
     pub(crate) idle_advice: Word,
+    /// Cores that were asked for, and that were used at most.
+    pub(crate) few_cpus: fn(u64, &str) -> String,
+    /// Memory that was asked for, and that was used at most.
+    pub(crate) little_memory: fn(&str, &str) -> String,
+    /// A GPU by its index.
+    pub(crate) idle_gpu: fn(u32) -> String,
+    /// Followed by how much GPUs took.
+    pub(crate) energy: Word,
     pub(crate) quantity: Word,
     pub(crate) latest: Word,
     pub(crate) mean: Word,

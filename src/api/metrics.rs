@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use protocol::ids::{JobKey, NodeName, RoleName};
+use protocol::resources::Resources;
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +109,9 @@ pub struct TaskMetrics {
     pub index: u32,
     /// Where it runs or ran.
     pub node: NodeName,
+    /// What it asked for.
+    #[serde(default)]
+    pub asked: Resources,
     /// What was measured of its container; empty: nothing was.
     pub series: Vec<Series>,
     /// What was measured of its GPUs.

@@ -229,6 +229,7 @@ fn job_variables(set: &mut Set<'_>, facts: &JobFacts) {
     set.plain("FRAMEWORK_NAME", key);
     set.plain("FC_FRAMEWORK_NAME", key);
     set.plain("FC_FRAMEWORK_ATTEMPT_ID", facts.attempt);
+    set.plain("BERTH_ATTEMPT", facts.attempt);
     set.plain("HADOOP_USER_NAME", &key.user);
 }
 

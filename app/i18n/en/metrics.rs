@@ -28,6 +28,12 @@ pub(super) const METRICS: Metrics = Metrics {
     disk: "Disk",
     read: "read",
     written: "written",
+    few_cpus: |asked, used| format!("Asked for {asked} CPU cores, used {used} at most."),
+    little_memory: |asked, used| format!("Asked for {asked} of memory, used {used} at most."),
+    idle_gpu: |index| {
+        format!("GPU {index} was idle all the time: is the job written for as many GPUs?")
+    },
+    energy: "Energy of its GPUs",
     gpu_load: "GPU load",
     gpu_memory: "GPU memory",
     gpu_power: "GPU power",

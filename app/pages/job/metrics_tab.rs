@@ -1,5 +1,6 @@
 //! What the job's tasks use: charts on one axis of time, and the same as tables.
 
+mod advice;
 mod phases;
 
 use api::metrics::{JobMetrics, MetricsAsk, TaskMetrics};
@@ -11,6 +12,7 @@ use protocol::time::Timestamp;
 use crate::address;
 use crate::i18n::{Texts, text, told, tr};
 use crate::live::Live;
+use crate::pages::job::metrics_tab::advice::Learnt;
 use crate::pages::job::metrics_tab::phases::Phases;
 use crate::parts::charts::{Chart, ChartView, ValueTable, charts};
 use crate::parts::clock::Clock;
@@ -142,7 +144,7 @@ fn Task(
     let charts = charts(&task.series, &task.gpus);
     let drawn = charts.iter().cloned().map(|chart: Chart| view! { <ChartView chart=chart/> });
     let drawn = drawn.collect_view();
-    let from = axis.from;
+    let (from, step_ms) = (axis.from, axis.step_ms);
     // The last point may not be over yet.
     let until = from.plus_millis(axis.step_ms * i64::from(axis.points.saturating_sub(1)));
     let of = name.clone();
@@ -157,6 +159,7 @@ fn Task(
                 <RelativeTime at=from/>
                 <RelativeTime at=until/>
             </p>
+            <Learnt task=task step_ms=step_ms/>
             <details class="fold">
                 <summary>{tr(|t| t.metrics.table)}</summary>
                 <ValueTable of=of charts=charts/>

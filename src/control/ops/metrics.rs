@@ -95,8 +95,8 @@ impl Ops {
     async fn task(&self, task: Task, axis: Axis) -> Result<TaskMetrics> {
         let history = self.history(&task.key).await?;
         let (series, gpus) = history.map_or_else(Default::default, |known| seen(&known, axis));
-        let (role, index) = (task.role_name, task.key.index);
-        Ok(TaskMetrics { role, index, node: task.placement.node, series, gpus })
+        let (role, index, asked) = (task.role_name, task.key.index, task.resources);
+        Ok(TaskMetrics { role, index, node: task.placement.node, asked, series, gpus })
     }
 
     async fn history(&self, key: &TaskKey) -> Result<Option<History>> {

@@ -230,6 +230,7 @@ fn what_the_version_2_system_set() {
         ("FC_FRAMEWORK_NAME", "alice~tf1"),
         ("FC_TASKROLE_NAME", "worker"),
         ("FC_TASK_INDEX", "1"),
+        ("BERTH_ATTEMPT", "0"),
         ("FC_POD_UID", "container_7_0001_01_000005"),
         ("NVIDIA_VISIBLE_DEVICES", "0,1,4,5"),
     ];
