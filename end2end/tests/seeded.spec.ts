@@ -19,6 +19,18 @@ test("a seeded cluster has what there is to see, and nothing begins by itself", 
   await expect(page.locator("[data-state=WAITING]").first()).toBeVisible();
 });
 
+test("the map, a node and the report say what GPUs do", async ({ page, cluster }) => {
+  await berth.open(page, "/nodes?by=load");
+  await expect(page.locator(".map .gpu--ramp-3, .map .gpu--ramp-4").first()).toHaveAttribute("title", /load \d+\s%/, { timeout: 30_000 });
+  const nodes = await cluster.get("/api/v2/nodes");
+  const { name } = nodes.find(({ gpus }: { gpus: { now: unknown }[] }) => gpus.some((gpu) => gpu.now));
+  await berth.open(page, `/nodes/${name}`);
+  await expect(page.getByRole("heading", { name: "What the GPUs do now" })).toBeVisible();
+  await expect(page.locator(".chart__line").first()).toBeAttached();
+  await berth.open(page, "/usage?by=type");
+  await expect(page.getByText(/GPU hours held/)).toBeVisible();
+});
+
 test("on a phone a waiting job is named on one line and says its place below", async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 800 });
   await berth.open(page, "/jobs?all=1&q=state:waiting");

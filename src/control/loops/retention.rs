@@ -27,6 +27,8 @@ mod logs;
 
 /// It is looked for so often.
 const EVERY: Duration = Duration::from_secs(3_600);
+/// What jobs have used is counted so often.
+const COUNTED_EVERY: Duration = Duration::from_secs(60);
 /// Jobs that are looked for at once.
 const FOUND: u64 = 1_000;
 /// Jobs of one transaction at most,
@@ -53,7 +55,30 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
         () = shutdown.cancelled() => return,
         () = first_looks(&shared) => {}
     }
-    passes.repeat(EVERY, &shutdown, || sweep(&shared)).await;
+    loop {
+        let began = Instant::now();
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return,
+            all = sweep(&shared) => if all { passes.ended(began) },
+        }
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return,
+            () = count_for(&shared, EVERY) => {}
+        }
+    }
+}
+
+/// Until the next sweep, counts what those jobs have used that end meanwhile: people look at it.
+async fn count_for(shared: &Shared, span: Duration) {
+    let until = Instant::now() + span;
+    while Instant::now() < until {
+        tokio::time::sleep(COUNTED_EVERY).await;
+        if let Err(error) = count_uses(shared).await {
+            tracing::warn!(%error, "what jobs have used is not counted; it is tried again");
+        }
+    }
 }
 
 /// Waits until all nodes were looked at: what is still there of jobs is known then.
