@@ -20,6 +20,7 @@ test("a seeded cluster has what there is to see, and nothing begins by itself", 
 });
 
 test("the map, a node and the report say what GPUs do", async ({ page, cluster }) => {
+  test.setTimeout(180_000);
   await berth.open(page, "/nodes?by=load");
   await expect(page.locator(".map .gpu--ramp-3, .map .gpu--ramp-4").first()).toHaveAttribute("title", /load \d+\s%/, { timeout: 30_000 });
   const nodes = await cluster.get("/api/v2/nodes");
@@ -27,6 +28,8 @@ test("the map, a node and the report say what GPUs do", async ({ page, cluster }
   await berth.open(page, `/nodes/${name}`);
   await expect(page.getByRole("heading", { name: "What the GPUs do now" })).toBeVisible();
   await expect(page.locator(".chart__line").first()).toBeAttached();
+  const used = async () => (await cluster.get("/api/v2/usage")).length;
+  await expect.poll(used, { timeout: 90_000 }).toBeGreaterThan(0);
   await berth.open(page, "/usage?by=type");
   await expect(page.getByText(/GPU hours held/)).toBeVisible();
 });

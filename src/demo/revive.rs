@@ -6,7 +6,7 @@ use std::sync::Arc;
 use database::Database;
 use database::tasks::Task;
 use engine::simulated::Simulated;
-use engine::{ContainerSpec, EndpointOptions, Network};
+use engine::{ContainerSpec, EndpointOptions, GpuDevice, Network};
 use protocol::cluster::{GpuRuntime, NodeSettings};
 use protocol::ids::JobId;
 use protocol::spec::JobSpec;
@@ -81,7 +81,7 @@ async fn start(
         cpus: task.resources.cpus,
         memory_mb: task.resources.memory_mb,
         shm_mb: role.shm_mb,
-        gpus: Vec::new(),
+        gpus: task.placement.gpus.iter().map(|index| gpu(*index)).collect(),
         gpu_runtime: GpuRuntime::None,
         infiniband: false,
         network: Network::Host,
@@ -96,4 +96,8 @@ async fn start(
         handle.write_log(&name, at, std::iter::once(line));
     }
     Ok(())
+}
+
+fn gpu(index: u32) -> GpuDevice {
+    GpuDevice { index, uuid: None }
 }

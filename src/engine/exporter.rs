@@ -32,6 +32,8 @@ pub struct GpuSample {
     pub load: Option<f32>,
     /// Bytes of its memory in use.
     pub memory: Option<f32>,
+    /// Bytes of its memory.
+    pub all_memory: Option<f32>,
     /// Watts.
     pub power: Option<f32>,
     /// Degrees Celsius.

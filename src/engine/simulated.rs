@@ -407,7 +407,7 @@ fn reading(gpus: &[Gpu]) -> Reading {
         uuid: gpu.uuid.clone(),
         model: Some(gpu.gpu_type.to_string()),
         profile: None,
-        memory_mb: load::memory_mb(&gpu.gpu_type),
+        memory_mb: load::MEMORY_MB,
         fault: (!gpu.healthy).then_some(GpuFault::Silent),
         gpu_type: Some(gpu.gpu_type.clone()),
     };

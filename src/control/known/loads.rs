@@ -59,7 +59,7 @@ fn does(sample: &GpuSample) -> GpuNow {
     GpuNow {
         load: small(sample.load),
         memory_mb: sample.memory.map(|bytes| whole(bytes) >> 20),
-        all_memory_mb: None,
+        all_memory_mb: sample.all_memory.map(|bytes| whole(bytes) >> 20),
         temperature: small(sample.temperature),
         power: small(sample.power),
         idle_since: None,
@@ -78,13 +78,19 @@ mod tests {
             index: Some(3),
             load: Some(load),
             memory: Some(5_242_880.0),
+            all_memory: Some(10_485_760.0),
             ..GpuSample::default()
         };
         let since = Timestamp(7);
         loads.note(&one, Timestamp(1_000), &[sample(12.0)], &HashMap::new());
         loads.note(&one, Timestamp(2_000), &[sample(0.4)], &HashMap::from([(3, since)]));
-        let (load, memory_mb) = (Some(0), Some(5));
-        let does = GpuNow { load, memory_mb, idle_since: Some(since), ..GpuNow::default() };
+        let does = GpuNow {
+            load: Some(0),
+            memory_mb: Some(5),
+            all_memory_mb: Some(10),
+            idle_since: Some(since),
+            ..GpuNow::default()
+        };
         assert_eq!(loads.on(&one, Timestamp(3_000)), HashMap::from([(3, does)]));
         assert!(loads.on(&other, Timestamp(3_000)).is_empty());
         assert!(loads.on(&one, Timestamp(2_000 + STALE)).is_empty());

@@ -134,7 +134,9 @@ pub(super) fn node(
         let found =
             report.and_then(|report| report.gpus.iter().find(|found| found.gpu.index == gpu.index));
         let all_memory_mb = found.map(|found| found.memory_mb).filter(|memory| *memory > 0);
-        let does = loads.get(&gpu.index).map(|does| GpuNow { all_memory_mb, ..*does });
+        let does = loads.get(&gpu.index);
+        let does = does
+            .map(|does| GpuNow { all_memory_mb: does.all_memory_mb.or(all_memory_mb), ..*does });
         gpu_view(gpu, &tasks, does)
     });
     let answered = shared.sightings.last_answer(name);

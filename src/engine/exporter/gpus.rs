@@ -64,6 +64,7 @@ fn nvidia(name: &str) -> Option<Meaning> {
         "DCGM_FI_DEV_GPU_UTIL" => (|gpu| &mut gpu.load, 1.0, false),
         "DCGM_FI_PROF_GR_ENGINE_ACTIVE" => (|gpu| &mut gpu.load, 100.0, true),
         "DCGM_FI_DEV_FB_USED" => (|gpu| &mut gpu.memory, MIB, false),
+        "DCGM_FI_DEV_FB_TOTAL" => (|gpu| &mut gpu.all_memory, MIB, false),
         "DCGM_FI_DEV_POWER_USAGE" => (|gpu| &mut gpu.power, 1.0, false),
         "DCGM_FI_DEV_GPU_TEMP" => (|gpu| &mut gpu.temperature, 1.0, false),
         "DCGM_FI_DEV_SM_CLOCK" => (|gpu| &mut gpu.clock, 1.0, false),
@@ -78,6 +79,7 @@ fn amd(name: &str, line: &Line<'_>) -> Option<Meaning> {
     let meaning: Meaning = match name {
         "gpu_gfx_activity" => (|gpu| &mut gpu.load, 1.0, false),
         "gpu_used_vram" => (|gpu| &mut gpu.memory, MIB, false),
+        "gpu_total_vram" => (|gpu| &mut gpu.all_memory, MIB, false),
         "gpu_package_power" => (|gpu| &mut gpu.power, 1.0, false),
         "gpu_average_package_power" | "gpu_power_usage" => (|gpu| &mut gpu.power, 1.0, true),
         "gpu_junction_temperature" => (|gpu| &mut gpu.temperature, 1.0, false),
@@ -97,6 +99,8 @@ fn ascend(name: &str) -> Option<Meaning> {
         "npu_chip_info_overall_utilization" => (|gpu| &mut gpu.load, 1.0, true),
         "npu_chip_info_hbm_used_memory" => (|gpu| &mut gpu.memory, MIB, false),
         "npu_chip_info_used_memory" => (|gpu| &mut gpu.memory, MIB, true),
+        "npu_chip_info_hbm_total_memory" => (|gpu| &mut gpu.all_memory, MIB, false),
+        "npu_chip_info_total_memory" => (|gpu| &mut gpu.all_memory, MIB, true),
         "npu_chip_info_power" => (|gpu| &mut gpu.power, 1.0, false),
         "npu_chip_info_temperature" => (|gpu| &mut gpu.temperature, 1.0, false),
         "npu_chip_info_aicore_current_freq" => (|gpu| &mut gpu.clock, 1.0, false),
@@ -122,6 +126,7 @@ DCGM_FI_PROF_GR_ENGINE_ACTIVE{gpu="1",UUID="GPU-9c5b7f2e-1111-2222-3333-44445555
 DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 97
 DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 40960
 DCGM_FI_DEV_FB_USED{gpu="1",UUID="GPU-9c5b7f2e-1111-2222-3333-444455556666",device="nvidia1",GPU_I_PROFILE="1g.10gb",GPU_I_ID="7"} 512
+DCGM_FI_DEV_FB_TOTAL{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 81920
 DCGM_FI_DEV_ECC_DBE_VOL_TOTAL{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 2
 DCGM_FI_DEV_XID_ERRORS{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0",err_code="79"} 79
 "#;
@@ -159,6 +164,7 @@ npu_chip_info_error_code{id="3",model_name="Ascend910B3",vdie_id="18D3"} 0 17672
             uuid: Some("GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52".into()),
             load: Some(97.0),
             memory: Some(40_960.0 * MIB),
+            all_memory: Some(81_920.0 * MIB),
             power: Some(388.25),
             temperature: Some(61.0),
             clock: Some(1_410.0),

@@ -1,5 +1,4 @@
-use protocol::ids::{GpuType, JobId};
-use protocol::resources::Gpu;
+use protocol::ids::JobId;
 
 use super::container::Kept;
 use crate::Stats;
@@ -32,31 +31,22 @@ pub(super) fn of(kept: &Kept, ran_ms: i64) -> Stats {
     }
 }
 
-/// How much memory GPUs of a type have, in MiB.
-pub(super) fn memory_mb(gpu_type: &GpuType) -> u64 {
-    let word = gpu_type.as_str();
-    let is = |names: &[&str]| names.iter().any(|name| word.contains(name));
-    if is(&["A100", "H100"]) {
-        81_920
-    } else if is(&["V100"]) {
-        32_768
-    } else {
-        12_288
-    }
-}
+/// How much memory GPUs have, in MiB.
+pub(super) const MEMORY_MB: u64 = 81_920;
 
 /// What a GPU does whose task has run for so many milliseconds: its load swings with the task's.
-pub(super) fn of_gpu(gpu: &Gpu, job: JobId, ran_ms: i64) -> GpuSample {
+pub(super) fn of_gpu(index: u32, job: JobId, ran_ms: i64) -> GpuSample {
     let ran = ran_ms.max(0) as f64 / 1000.0;
-    let swing = (ran / ROUND * std::f64::consts::TAU + f64::from(gpu.index)).sin();
+    let swing = (ran / ROUND * std::f64::consts::TAU + f64::from(index)).sin();
     let idle = job.0.rem_euclid(IDLE) == IDLE - 1;
     let (load, filled) = if idle { (0.0, 0.01) } else { (85.0 + 12.0 * swing, 0.74) };
-    let memory = (memory_mb(&gpu.gpu_type) << 20) as f64 * filled;
+    let memory = (MEMORY_MB << 20) as f64;
     GpuSample {
-        index: Some(gpu.index),
-        uuid: gpu.uuid.clone(),
+        index: Some(index),
+        uuid: None,
         load: Some(load as f32),
-        memory: Some(memory as f32),
+        memory: Some((memory * filled) as f32),
+        all_memory: Some(memory as f32),
         power: Some((55.0 + 3.0 * load) as f32),
         temperature: Some((33.0 + 0.4 * load) as f32),
         clock: Some(if idle { 210.0 } else { 1_410.0 }),
@@ -71,13 +61,12 @@ mod tests {
 
     #[test]
     fn gpus_work_unless_their_job_leaves_them_alone() {
-        let gpu = Gpu { index: 3, gpu_type: "A100".parse().unwrap(), uuid: None, healthy: true };
         for ran in [0, 30_000, 90_000, 10_000_000] {
-            let sample = of_gpu(&gpu, JobId(5), ran);
-            let (load, memory) = (sample.load.unwrap(), sample.memory.unwrap());
+            let sample = of_gpu(3, JobId(5), ran);
+            let load = sample.load.unwrap();
             assert!((70.0..100.0).contains(&load), "{load}");
-            assert!(memory < (memory_mb(&gpu.gpu_type) << 20) as f32);
-            assert_eq!(of_gpu(&gpu, JobId(21), ran).load, Some(0.0));
+            assert!(sample.memory < sample.all_memory);
+            assert_eq!(of_gpu(3, JobId(21), ran).load, Some(0.0));
         }
     }
 }

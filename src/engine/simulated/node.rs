@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
 use protocol::image::{canonical, explicit, repository};
-use protocol::resources::{Capacity, Gpu};
+use protocol::resources::Capacity;
 use protocol::time::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -209,9 +209,8 @@ impl State {
         for found in self.containers.values() {
             let Phase::Running { started_at, .. } = found.phase else { continue };
             let ran = self.now().since(started_at);
-            let held = |gpu: &&Gpu| found.kept.gpus.contains(&gpu.index);
-            let held = self.capacity.gpus.iter().filter(held);
-            samples.extend(held.map(|gpu| load::of_gpu(gpu, found.key.job, ran)));
+            let gpus = found.kept.gpus.iter();
+            samples.extend(gpus.map(|index| load::of_gpu(*index, found.key.job, ran)));
         }
         samples
     }
