@@ -1,5 +1,5 @@
-//! What running tasks and nodes use, as it is measured. In memory is only what their files do not have yet, so that
-//! it matters little how many there are and for how long they run.
+//! What running tasks and nodes use, as it is measured. In memory is only what their files do not have yet,
+//! so that it matters little how many there are and for how long they run.
 
 mod fresh;
 mod history;
