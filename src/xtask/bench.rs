@@ -9,6 +9,7 @@ mod large_job;
 mod life;
 mod list;
 mod log;
+mod measuring;
 mod million;
 mod nodes;
 mod pages;
@@ -82,6 +83,8 @@ enum Name {
     LargeJob,
     /// What 1 000 and 10 000 simulated nodes cost: start, memory, idling, submissions, looks, drains.
     Nodes,
+    /// Processors and memory while 8 000 tasks with a GPU each are measured on 1 000 nodes, for ten minutes.
+    Measuring,
     /// A database of a million jobs, whole: a start, its list, and how old ones are forgotten.
     Million,
     /// A log of a million lines: its end, any place of it, and searches.
@@ -132,6 +135,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::List => list::measure(&binary)?,
             Name::IdleMemory => idle_memory::measure(&binary)?,
             Name::LargeJob => large_job::measure(&binary)?,
+            Name::Measuring => measuring::measure(&binary)?,
             Name::Million => million::measure(&binary)?,
             Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,

@@ -71,7 +71,7 @@ fn measure(binary: &Path, count: u32) -> Result<()> {
     Ok(())
 }
 
-fn nodes(count: u32) -> String {
+pub(super) fn nodes(count: u32) -> String {
     let mut text = String::new();
     for number in 1..=count {
         let (second, third, fourth) = (number / 62_500, number / 250 % 250, number % 250 + 1);
@@ -101,7 +101,7 @@ fn until_all_answer(berth: &Berth, cookie: &str, count: u32) -> Result<()> {
 }
 
 /// What the server has used of processors, in seconds.
-fn processor_seconds(berth: &Berth) -> Result<f64> {
+pub(super) fn processor_seconds(berth: &Berth) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", berth.process_id()))?;
     // The name before it may have spaces and brackets.
     let (_, rest) = stat.rsplit_once(')').context("the kernel tells no times")?;
