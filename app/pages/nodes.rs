@@ -13,12 +13,16 @@ use crate::pages::nodes::controls::{Controls, FindBar};
 use crate::pages::nodes::filter::{Filter, PAGE};
 use crate::pages::nodes::map::Map;
 use crate::pages::nodes::table::Table;
+use crate::parts::clock::Clock;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::parts::page_header::PageHeader;
 use crate::parts::pagination::{Pagination, Window};
 use crate::reading::reading;
 use crate::server_fns::nodes::map_nodes;
+
+/// What is measured is read again so often, in milliseconds.
+const AGAIN: i64 = 10_000;
 
 /// The nodes as a map of all GPUs or as a table. What is looked for, the colours, groups, order and
 /// page are in the address, changes come by themselves.
@@ -28,9 +32,14 @@ pub(crate) fn NodesPage() -> impl IntoView {
     let filter = Memo::new(move |_| Filter::read(|key| query.read().get(key)));
     let live = Live::get();
     let (nodes, cluster) = (live.nodes(), live.cluster());
+    let clock = Clock::get();
+    let turn = Memo::new(move |_| {
+        let alive = filter.read().query.colour.is_measured();
+        if alive { clock.now().0 / AGAIN } else { 0 }
+    });
     let map = reading(
-        move || (filter.get(), nodes.get(), cluster.get()),
-        |(filter, _, _)| map_nodes(filter.query),
+        move || (filter.get(), nodes.get(), cluster.get(), turn.get()),
+        |(filter, _, _, _)| map_nodes(filter.query),
     );
     view! {
         <PageHeader title=text(|t| t.cluster.nodes_title)/>

@@ -52,7 +52,7 @@ pub(crate) fn UsagePage() -> impl IntoView {
             resource=report
             lines=8
             content=move |report| {
-                let by = asked.read_untracked().by;
+                let by = asked.get_untracked().by;
                 view! { <Report report=report by=by/> }
             }
         />

@@ -21,11 +21,15 @@ test("a seeded cluster has what there is to see, and nothing begins by itself", 
 
 test("the map, a node and the report say what GPUs do", async ({ page, cluster }) => {
   test.setTimeout(180_000);
+  const measured = async () => {
+    const nodes: { name: string; gpus: { now: unknown }[] }[] = await cluster.get("/api/v2/nodes");
+    return nodes.find(({ gpus }) => gpus.some((gpu) => gpu.now))?.name ?? "";
+  };
+  await expect.poll(measured, { timeout: 60_000 }).not.toBe("");
   await berth.open(page, "/nodes?by=load");
-  await expect(page.locator(".map .gpu--ramp-3, .map .gpu--ramp-4").first()).toHaveAttribute("title", /load \d+\s%/, { timeout: 30_000 });
-  const nodes = await cluster.get("/api/v2/nodes");
-  const { name } = nodes.find(({ gpus }: { gpus: { now: unknown }[] }) => gpus.some((gpu) => gpu.now));
-  await berth.open(page, `/nodes/${name}`);
+  const busy = page.locator(".map .gpu--ramp-3, .map .gpu--ramp-4").first();
+  await expect(busy).toHaveAttribute("title", /load \d+\s%/);
+  await berth.open(page, `/nodes/${await measured()}`);
   await expect(page.getByRole("heading", { name: "What the GPUs do now" })).toBeVisible();
   await expect(page.locator(".chart__line").first()).toBeAttached();
   const used = async () => (await cluster.get("/api/v2/usage")).length;

@@ -136,6 +136,17 @@ pub enum Colour {
     Temperature,
 }
 
+impl Colour {
+    /// Whether it tells what is measured, which changes all the time.
+    #[must_use]
+    pub fn is_measured(self) -> bool {
+        match self {
+            Colour::Load | Colour::Memory | Colour::Temperature => true,
+            Colour::Held | Colour::Job | Colour::User => false,
+        }
+    }
+}
+
 /// What nodes can be ordered by; those that are equal in it follow their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
