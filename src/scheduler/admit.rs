@@ -1,5 +1,6 @@
 //! What can never be met, whatever the load. Only what is certain is refused: nodes that are out of
-//! contact, draining or have unhealthy GPUs may come back.
+//! contact, draining or have unhealthy GPUs may come back, and one that has not answered yet may have
+//! anything.
 
 use std::collections::BTreeSet;
 
@@ -51,8 +52,11 @@ pub(crate) fn never(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     if cluster.fixed.is_empty() || class.roles.is_empty() {
         return None;
     }
-    explain::absent_nodes(cluster, class)
-        .or_else(|| explain::absent_type(cluster, class))
+    let absent = explain::absent_nodes(cluster, class);
+    if absent.is_some() || cluster.alike(class).any(|(kind, _)| !kind.known) {
+        return absent;
+    }
+    explain::absent_type(cluster, class)
         .or_else(|| explain::not_shared(cluster, class))
         .or_else(|| explain::ports_outside(cluster, class))
         .or_else(|| class.roles.iter().find_map(|role| task_too_large(cluster, class, role)))

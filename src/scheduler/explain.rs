@@ -102,11 +102,18 @@ pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> Wai
     if cluster.fixed.is_empty() {
         return WaitReason::NoNodes;
     }
-    let absent = absent_nodes(cluster, class).or_else(|| absent_type(cluster, class));
-    if let Some(reason) = absent.or_else(|| not_shared(cluster, class)) {
+    if let Some(reason) = absent_nodes(cluster, class) {
         return reason;
     }
     let down = class.roles.iter().map(|role| nodes_down(cluster, class, role)).max().unwrap_or(0);
+    let unknown = cluster.alike(class).any(|(kind, _)| !kind.known);
+    if down > 0 && unknown {
+        return WaitReason::NodeDown { nodes: down };
+    }
+    let absent = absent_type(cluster, class).or_else(|| not_shared(cluster, class));
+    if let Some(reason) = absent {
+        return reason;
+    }
     if down > 0 {
         return WaitReason::NodeDown { nodes: down };
     }
@@ -146,7 +153,7 @@ pub(crate) fn capacity(kind: &Kind, role: &RoleWant, gpus: Bits) -> i64 {
 }
 
 /// When a role has no room even on ready nodes that nothing runs on: how many others, or nodes with
-/// unhealthy GPUs, would take its tasks.
+/// unhealthy GPUs, would take its tasks, or might: nobody knows what they have.
 fn nodes_down(cluster: &Cluster, class: &Class, role: &RoleWant) -> u32 {
     let room = |kind: &Kind, gpus: Bits| capacity(kind, role, gpus).min(role.count.into());
     let ready = cluster.alike(class).filter(|(kind, _)| kind.ready);
@@ -155,7 +162,8 @@ fn nodes_down(cluster: &Cluster, class: &Class, role: &RoleWant) -> u32 {
         return 0;
     }
     let better = |(kind, _): &(&Kind, i64)| {
-        room(kind, Bits::MAX) > if kind.ready { room(kind, kind.healthy) } else { 0 }
+        let has_now = if kind.ready { room(kind, kind.healthy) } else { 0 };
+        !kind.known || room(kind, Bits::MAX) > has_now
     };
     let down: i64 = cluster.alike(class).filter(better).map(|(_, count)| count).sum();
     u32::try_from(down).unwrap_or(u32::MAX)

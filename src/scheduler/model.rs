@@ -99,6 +99,8 @@ pub struct Node {
     pub links: Vec<Vec<u32>>,
     /// Whether tasks that ask for part of a GPU may run there.
     pub shares_gpus: bool,
+    /// Whether what it has is known: else it may have anything.
+    pub known: bool,
 }
 
 impl Node {
@@ -106,8 +108,17 @@ impl Node {
     /// their GPUs are healthy.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
-        let Self { name, address, condition: _, capacity, ports, labels, links, shares_gpus } =
-            self;
+        let Self {
+            name,
+            address,
+            condition: _,
+            capacity,
+            ports,
+            labels,
+            links,
+            shares_gpus,
+            known,
+        } = self;
         let Capacity { cpus, memory_mb, disk_gb, gpus } = capacity;
         let amounts = |of: &Capacity| (of.cpus, of.memory_mb, of.disk_gb, of.gpus.len());
         let same =
@@ -116,7 +127,7 @@ impl Node {
             && gpus.iter().zip(&other.capacity.gpus).all(same)
             && (name, address, ports) == (&other.name, &other.address, &other.ports)
             && (labels, links) == (&other.labels, &other.links)
-            && *shares_gpus == other.shares_gpus
+            && (shares_gpus, known) == (&other.shares_gpus, &other.known)
     }
 }
 

@@ -231,6 +231,26 @@ fn a_job_that_waits_for_a_lost_node_holds_nobody_up() {
 }
 
 #[test]
+fn nothing_is_impossible_before_all_nodes_have_answered() {
+    let small = cluster().node("a").gpus(2, "V100");
+    let asked = [job(1).gpus(8, &[]), job(2).gpus(1, &["A100"]), job(3).cpus(900)];
+    for job in &asked {
+        assert!(admit(&small.clone().snapshot, &job.request).is_err());
+    }
+    let story = asked.into_iter().fold(small.node("b").unknown(), |story, job| {
+        assert_eq!(admit(&story.snapshot, &job.request), Ok(()));
+        story.waits(job)
+    });
+    for number in 1..=3 {
+        assert_eq!(reason(&story, number), WaitReason::NodeDown { nodes: 1 }, "job {number}");
+    }
+    let story = story.waits(job(4).gpus(2, &["V100"]));
+    assert_eq!(story.fate(4), "a:0,1", "and nobody waits for what may be there");
+    let elsewhere = job(5).gpus(8, &[]).only("a");
+    assert!(admit(&story.snapshot, &elsewhere.request).is_err(), "it may use what is known alone");
+}
+
+#[test]
 fn ports_are_unique_on_an_address() {
     let story = cluster().node("a").address("10.0.0.1").ports(20_000, 20_003);
     let story = story.node("b").address("10.0.0.1").ports(20_000, 20_003);

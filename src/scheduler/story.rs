@@ -53,6 +53,7 @@ impl Story {
             labels: BTreeMap::new(),
             links: Vec::new(),
             shares_gpus: false,
+            known: true,
         });
         self
     }
@@ -101,6 +102,14 @@ impl Story {
 
     pub(crate) fn condition(mut self, condition: NodeCondition) -> Self {
         self.last().condition = condition;
+        self
+    }
+
+    /// Nobody knows what the last node has: it has not answered yet.
+    pub(crate) fn unknown(mut self) -> Self {
+        let node = self.last();
+        (node.condition, node.known) = (NodeCondition::Unreachable, false);
+        node.capacity = Capacity::default();
         self
     }
 

@@ -200,7 +200,7 @@ fn what_settings_may_not_be_is_known() {
             "gpus": [{"type": "A100", "count": 2000}], "links": [[2000], [1, 1]], "ports": "9-1"}"#,
     )
     .unwrap();
-    let none = r#"{"name": "n", "address": "", "endpoint": "sim://", "gpus": [], "links": [[0]]}"#;
+    let none = r#"{"name": "n", "address": "", "endpoint": "sim://n", "gpus": [], "links": [[0]]}"#;
     let none: NodeSettings = serde_json::from_str(none).unwrap();
     let eights = r#"{"type": "A100", "gpus": 8, "count": 0}"#;
     let clusters = [

@@ -244,7 +244,15 @@ fn whole_node(node: &NodeRecord) -> Node {
         labels: node.settings.labels.clone(),
         links: links(node),
         shares_gpus: node.settings.shares_gpus,
+        known: is_known(node),
     }
+}
+
+/// Whether what a node has is known: its engine has answered once, or all of it is set.
+fn is_known(node: &NodeRecord) -> bool {
+    let NodeSettings { cpus, memory_mb, gpus, .. } = &node.settings;
+    let set = cpus.is_some() && memory_mb.is_some() && gpus.is_some();
+    set || node.observed.as_ref().is_some_and(|observed| observed.capacity.is_some())
 }
 
 /// What is seen of a node's engine.

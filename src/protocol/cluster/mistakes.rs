@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{NodeSettings, Shape, VirtualClusterSettings};
+use crate::ids::NodeName;
 use crate::lease;
 use crate::problem::Problem;
 use crate::resources::PortRange;
@@ -14,8 +15,6 @@ const MOST_GPUS: u64 = 1024;
 const LARGEST_GROUP: u32 = 64;
 /// The most groups of one size.
 const MOST_GROUPS: u32 = 10_000;
-/// How addresses of engines begin.
-const ENGINES: [&str; 4] = ["unix://", "tcp://", "ssh://", "sim://"];
 const ANY_ENGINE: &str = "unix://…, tcp://…, ssh://… or sim://…";
 const EXPORTER: &str = "http://host:port/metrics";
 const ANY_HOST: &str = "a host name or an IP address";
@@ -34,7 +33,7 @@ impl NodeSettings {
         } else if !address.chars().all(|c| c.is_ascii_alphanumeric() || ".:-_".contains(c)) {
             wrong("address", format!("address is {address:?}, not {ANY_HOST}"), ANY_HOST);
         }
-        if !ENGINES.iter().any(|kind| endpoint.starts_with(kind)) {
+        if !is_engine(endpoint) {
             let message = format!("endpoint is {endpoint:?}, not the address of an engine");
             wrong("endpoint", message, ANY_ENGINE);
         }
@@ -113,6 +112,25 @@ impl VirtualClusterSettings {
     }
 }
 
+/// Whether an engine may be there: a socket, a host and a port, a host, or the name of a simulated node.
+fn is_engine(endpoint: &str) -> bool {
+    let Some((scheme, rest)) = endpoint.split_once("://") else { return false };
+    let host = rest.trim_end_matches('/');
+    let plain = !host.is_empty() && !rest.contains(char::is_whitespace);
+    match scheme {
+        "unix" => plain && rest.starts_with('/'),
+        "tcp" => host
+            .rsplit_once(':')
+            .is_some_and(|(host, port)| plain && !host.is_empty() && port.parse::<u16>().is_ok()),
+        "ssh" => {
+            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+            plain && !host.is_empty() && !host.starts_with('-') && !host.contains('/')
+        }
+        "sim" => NodeName::new(rest.split('?').next().unwrap_or(rest)).is_ok(),
+        _ => false,
+    }
+}
+
 /// Whether an exporter may be there: it is asked by HTTP.
 fn is_exporter(address: &str) -> bool {
     let host = address.strip_prefix("http://").and_then(|rest| rest.split('/').next());
@@ -150,9 +168,39 @@ mod tests {
             ("10.0.0.11", "tcp://10.0.0.11:2376"),
             ("gpu-1.example.org", "ssh://root@gpu-1"),
             ("::1", "unix:///var/run/docker.sock"),
+            ("10.0.0.11", "tcp://[::1]:2376/"),
+            ("gpu-1", "ssh://gpu-1:22"),
+            ("gpu-1", "sim://gpu-1?gpus=8xA100&duration=1.5"),
         ] {
             let node = NodeSettings::new("gpu-1".parse().unwrap(), address, endpoint);
             assert_eq!(node.mistakes(), [], "{address} {endpoint}");
+        }
+    }
+
+    #[test]
+    fn an_endpoint_says_where_its_engine_is() {
+        for endpoint in [
+            "",
+            "sim",
+            "sim://",
+            "sim://?gpus=8xA100",
+            "unix://",
+            "unix:///",
+            "unix://run/docker",
+            "tcp://",
+            "tcp://gpu-1",
+            "tcp://:2376",
+            "tcp://gpu-1:port",
+            "tcp://gpu 1:2376",
+            "ssh://",
+            "ssh://root@",
+            "ssh://-oProxyCommand=x",
+            "ssh://gpu-1/run",
+            "http://gpu-1:2376",
+        ] {
+            let node = NodeSettings::new("gpu-1".parse().unwrap(), "gpu-1", endpoint);
+            let paths: Vec<_> = node.mistakes().into_iter().map(|mistake| mistake.path).collect();
+            assert_eq!(paths, ["endpoint"], "{endpoint:?}");
         }
     }
 

@@ -152,10 +152,10 @@ fn storages_are_read() {
 
 #[test]
 fn mistakes_name_key_value_and_what_is_allowed() {
-    let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://'\n";
+    let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://a'\n";
     /// A file, variables, and the words of the mistake.
     type Case<'a> = (String, &'a [(&'a str, &'a str)], &'a [&'a str]);
-    let cases: [Case<'_>; 19] = [
+    let cases: [Case<'_>; 20] = [
         ("[metrics]\ntoken = 'short'".into(), &[], &["metrics.token", "16 characters"]),
         ("[limits]\nrequests = 1".into(), &[], &["requests", "requests_per_second"]),
         ("[cors]\norigins = ['a.org']".into(), &[], &["cors.origins", "a.org", "https://HOST"]),
@@ -181,6 +181,11 @@ fn mistakes_name_key_value_and_what_is_allowed() {
             "[[nodes]]\nname='a'\naddress='1.1.1.1'\nendpoint='http://x'".into(),
             &[],
             &["nodes[0].endpoint", "http://x", "unix://"],
+        ),
+        (
+            "[[nodes]]\nname='a'\naddress='1.1.1.1'\nendpoint='sim://'".into(),
+            &[],
+            &["nodes[0].endpoint", "\"sim://\"", "unix://"],
         ),
         (format!("[[nodes]]\n{node}[[nodes]]\n{node}"), &[], &["nodes", "\"a\"", "twice"]),
         (
@@ -208,6 +213,28 @@ fn mistakes_name_key_value_and_what_is_allowed() {
         for word in words {
             assert!(error.contains(word), "{word:?} is not in {error:?}");
         }
+    }
+}
+
+#[test]
+fn what_kubernetes_says_of_a_service_of_our_name_is_nothing_of_ours() {
+    let variables = [
+        ("BERTH_SERVICE_HOST", "10.0.0.1"),
+        ("BERTH_SERVICE_PORT", "80"),
+        ("BERTH_SERVICE_PORT_HTTP", "80"),
+        ("BERTH_PORT", "tcp://10.0.0.1:80"),
+        ("BERTH_PORT_80_TCP", "tcp://10.0.0.1:80"),
+        ("BERTH_PORT_80_TCP_PROTO", "tcp"),
+        ("BERTH_PORT_80_TCP_PORT", "80"),
+        ("BERTH_PORT_80_TCP_ADDR", "10.0.0.1"),
+        ("BERTH_WEB_PORT", "udp://10.0.0.2:53"),
+        ("BERTH_DATA", "/kept"),
+    ];
+    let config = load("", &variables, &Flags::default()).unwrap();
+    assert_eq!(config.data, Path::new("/kept"));
+    for (name, text) in [("BERTH_PORT", "8080"), ("BERTH_HOST", "10.0.0.1")] {
+        let error = load("", &[(name, text)], &Flags::default()).unwrap_err();
+        assert!(error.contains(name), "{error}: somebody meant something by it");
     }
 }
 

@@ -73,7 +73,7 @@ pub(super) struct Variables(Dict);
 
 impl Variables {
     /// Takes what is ours; a name that we do not know is a mistake, since it surely was meant to
-    /// do something.
+    /// do something, unless Kubernetes set it because a service is called `berth…`.
     pub(super) fn read(
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
@@ -82,7 +82,7 @@ impl Variables {
         for (name, text) in environment.into_iter().filter(|(name, _)| name.starts_with("BERTH_")) {
             match KNOWN.iter().find(|(known, ..)| *known == name) {
                 Some((_, key, kind)) => set(&mut dict, key, value(*kind, text)),
-                None if is_other(&name) => {}
+                None if is_other(&name) || is_of_service(&name, &text) => {}
                 None => unknown.push(name),
             }
         }
@@ -98,6 +98,19 @@ impl Variables {
 
 fn is_other(name: &str) -> bool {
     OTHERS.contains(&name) || OTHER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether it tells where a service is, as Kubernetes tells containers: `BERTH_SERVICE_HOST`,
+/// `BERTH_SERVICE_PORT_HTTP`, `BERTH_PORT=tcp://10.0.0.1:80`, `BERTH_PORT_80_TCP_ADDR`.
+fn is_of_service(name: &str, text: &str) -> bool {
+    let of_service = name.ends_with("_SERVICE_HOST")
+        || name.ends_with("_SERVICE_PORT")
+        || name.contains("_SERVICE_PORT_");
+    let is_address = ["tcp://", "udp://", "sctp://"].iter().any(|kind| text.starts_with(kind));
+    let of_port = name.rsplit_once("_PORT_").map_or(name, |(_, rest)| rest);
+    let number = of_port.split('_').next().unwrap_or_default();
+    let numbered = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+    of_service || name.ends_with("_PORT") && is_address || numbered
 }
 
 fn value(kind: Kind, text: String) -> Value {
