@@ -36,4 +36,7 @@ pub(crate) struct Accounts {
     pub(crate) groups_set: Word,
     pub(crate) put_into_groups: Word,
     pub(crate) provided: Word,
+    pub(crate) group_was_saved: Word,
+    pub(crate) group_was_removed: Word,
+    pub(crate) was_given_clusters: Word,
 }

@@ -187,11 +187,20 @@ pub enum AuditAction {
     /// An account was made for somebody who signed in by a provider.
     #[serde(rename = "user.provided")]
     UserProvided,
+    /// A group was written down, or what is said of it was changed.
+    #[serde(rename = "group.saved")]
+    GroupSaved,
+    /// A group was forgotten.
+    #[serde(rename = "group.removed")]
+    GroupRemoved,
+    /// A user was given virtual clusters, or they were taken away.
+    #[serde(rename = "user.virtual_clusters")]
+    UserVirtualClusters,
 }
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 44] = [
+    pub const ALL: [Self; 47] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -236,6 +245,9 @@ impl AuditAction {
         Self::Refused,
         Self::UserGroups,
         Self::UserProvided,
+        Self::GroupSaved,
+        Self::GroupRemoved,
+        Self::UserVirtualClusters,
     ];
 
     /// The stable word.
@@ -286,6 +298,9 @@ impl AuditAction {
             Self::Refused => "request.refused",
             Self::UserGroups => "user.groups",
             Self::UserProvided => "user.provided",
+            Self::GroupSaved => "group.saved",
+            Self::GroupRemoved => "group.removed",
+            Self::UserVirtualClusters => "user.virtual_clusters",
         }
     }
 

@@ -107,6 +107,8 @@ pub enum ErrorCode {
     NoUserError,
     /// 404.
     NoGroupError,
+    /// 404: the job has no such tag.
+    NoTagError,
     /// 404.
     NoStorageError,
     /// 404.
@@ -119,6 +121,8 @@ pub enum ErrorCode {
     ConflictJobError,
     /// 409: the name is taken.
     ConflictUserError,
+    /// 409: the name is taken, or a virtual cluster would be everybody's without it.
+    ConflictGroupError,
     /// 409: the name is taken, or it is still in use.
     ConflictVcError,
     /// 409: the name is taken, or it is still in use.
@@ -163,12 +167,14 @@ impl ErrorCode {
             | ErrorCode::NoVirtualClusterError
             | ErrorCode::NoUserError
             | ErrorCode::NoGroupError
+            | ErrorCode::NoTagError
             | ErrorCode::NoStorageError
             | ErrorCode::NoNodeError
             | ErrorCode::NoImageError
             | ErrorCode::NoApiError => 404,
             ErrorCode::ConflictJobError
             | ErrorCode::ConflictUserError
+            | ErrorCode::ConflictGroupError
             | ErrorCode::ConflictVcError
             | ErrorCode::ConflictNodeError
             | ErrorCode::ConflictFileError

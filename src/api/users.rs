@@ -1,11 +1,14 @@
 //! Users, passwords and tokens.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use protocol::ids::{ProviderName, StorageName, UserName, VirtualClusterName};
+use protocol::person::Profile;
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::groups::Membership;
+use crate::groups::{Granted, Membership};
 use crate::{Actor, Result};
 
 /// What people do with accounts.
@@ -43,6 +46,18 @@ pub trait Users: Send + Sync {
     async fn set_admin(&self, actor: &Actor, name: &UserName, admin: bool) -> Result<()>;
     /// Ends all sessions and tokens: one's own, anybody's as an administrator.
     async fn end_access(&self, actor: &Actor, name: &UserName) -> Result<()>;
+    /// What is kept with accounts, as far as anything is (administrators; others see their own).
+    async fn profiles(&self, actor: &Actor) -> Result<BTreeMap<UserName, Profile>>;
+    /// Keeps other things with one's own account, or with anybody's as an administrator.
+    async fn set_profile(&self, actor: &Actor, name: &UserName, profile: Profile) -> Result<()>;
+    /// Lets a user who is no administrator use these virtual clusters, and takes him off the lists of
+    /// all others (administrators).
+    async fn set_virtual_clusters(
+        &self,
+        actor: &Actor,
+        name: &UserName,
+        clusters: Vec<VirtualClusterName>,
+    ) -> Result<Granted>;
     /// Removes a user (administrators; never oneself). His jobs are stopped; his sessions, tokens,
     /// public keys, secrets and saved images go. Nobody else ever gets his name.
     async fn remove(&self, actor: &Actor, name: &UserName) -> Result<()>;
@@ -86,7 +101,7 @@ pub struct UserView {
     /// The provider that the user signs in by; `None`: by a password of here.
     #[serde(default)]
     pub provider: Option<ProviderName>,
-    /// Where mail reaches the user, as the provider says.
+    /// Where mail reaches the user, as the provider says or, without one, as it was written here.
     #[serde(default)]
     pub mail: Option<String>,
     /// Since when.

@@ -25,6 +25,7 @@ pub(crate) mod virtual_clusters;
 mod alternatives;
 mod answers;
 mod effects;
+mod grants;
 mod node_map;
 mod tasks;
 mod uses;

@@ -9,6 +9,7 @@ use database::Database;
 use database::users::UserRecord;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::ids::{UserName, VirtualClusterName};
+use protocol::person::GroupSettings;
 use protocol::storages::StorageSettings;
 use storage::Storage;
 use tokio_util::sync::CancellationToken;
@@ -64,6 +65,8 @@ pub struct Options {
     pub virtual_clusters: Vec<VirtualClusterSettings>,
     /// Storages of the configuration file, likewise.
     pub storages: Vec<StorageSettings>,
+    /// Groups of the configuration file, likewise.
+    pub groups: Vec<GroupSettings>,
     /// Folder with client certificates of `tcp://` nodes, or with one such folder a node.
     pub certificates: Option<PathBuf>,
     /// The program that runs the tasks' commands and lets people enter; without it a shell runs
@@ -145,7 +148,8 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let (nodes, first_node) = (&options.nodes, options.first_node.as_ref());
     // Before they are saved: who corrects the file starts from what was there before.
     keep_apart(&options.portal, nodes.iter().chain(first_node))?;
-    save_configured(&database, (nodes, first_node), &options.virtual_clusters).await?;
+    let shares = (options.virtual_clusters.as_slice(), options.groups.as_slice());
+    save_configured(&database, (nodes, first_node), shares).await?;
     save_storages(&database, &seal, &options.storages).await?;
     end_tokens(&database, rules).await?;
     let cluster = Cluster::read(&database, &options.portal).await?;
@@ -354,7 +358,7 @@ async fn end_tokens(database: &Database, rules: Rules) -> Result<(), Error> {
 async fn save_configured(
     database: &Database,
     (nodes, first_node): (&[NodeSettings], Option<&NodeSettings>),
-    virtual_clusters: &[VirtualClusterSettings],
+    (virtual_clusters, groups): (&[VirtualClusterSettings], &[GroupSettings]),
 ) -> Result<(), Error> {
     let transaction = database.begin().await?;
     let is_new = database::nodes::list(&transaction).await?.is_empty();
@@ -377,6 +381,10 @@ async fn save_configured(
     let mistakes = protocol::shares::mistakes(&all);
     if !mistakes.is_empty() {
         return Err(Error::VirtualClusters(mistakes.iter().map(ToString::to_string).collect()));
+    }
+    for group in groups {
+        let before = database::group_settings::get(&transaction, &group.name).await?;
+        database::group_settings::save(&transaction, &beside(group.clone(), before)).await?;
     }
     transaction.commit().await?;
     Ok(())
@@ -403,6 +411,16 @@ async fn save_storages(
     }
     transaction.commit().await?;
     Ok(())
+}
+
+/// What programs keep with a group stays, unless the file says something of it.
+fn beside(mut group: GroupSettings, before: Option<GroupSettings>) -> GroupSettings {
+    if let Some(before) = before
+        && group.extension.is_empty()
+    {
+        group.extension = before.extension;
+    }
+    group
 }
 
 #[cfg(test)]
@@ -434,6 +452,7 @@ mod tests {
             first_node: None,
             virtual_clusters: Vec::new(),
             storages: Vec::new(),
+            groups: Vec::new(),
             certificates: None,
             guest: None,
             storage_mount: None,

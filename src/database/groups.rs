@@ -113,3 +113,15 @@ pub async fn remove_all_of(conn: &impl ConnectionTrait, user: &UserName) -> Resu
     gone.exec(conn).await?;
     Ok(())
 }
+
+/// Takes everybody out of a group who is in it because somebody wrote so here.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn dissolve(conn: &impl ConnectionTrait, group: &GroupName) -> Result<()> {
+    let gone = row::Entity::delete_many()
+        .filter(row::Column::Name.eq(group.as_str()))
+        .filter(row::Column::Source.eq(Source::LOCAL));
+    gone.exec(conn).await?;
+    Ok(())
+}

@@ -27,6 +27,7 @@ mod m0019_closed_nodes;
 mod m0020_lease;
 mod m0021_gpu_report;
 mod m0025_storages;
+mod m0026_groups_and_tags;
 
 pub(crate) struct Migrator;
 
@@ -53,6 +54,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0020_lease::Migration),
             Box::new(m0021_gpu_report::Migration),
             Box::new(m0025_storages::Migration),
+            Box::new(m0026_groups_and_tags::Migration),
         ]
     }
 }

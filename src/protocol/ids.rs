@@ -103,6 +103,12 @@ name_type!(
     |c| c != ',' && !c.is_control()
 );
 name_type!(
+    /// What people call jobs beside their names. Pattern of the documents: `^[^,]+$`.
+    #[derive(PartialOrd, Ord)]
+    Tag, "tag", max 256, "1 to 256 characters without commas and control characters",
+    |c| c != ',' && !c.is_control()
+);
+name_type!(
     /// Name of a sign-in provider: it is part of addresses.
     #[derive(PartialOrd, Ord)]
     ProviderName, "provider name", max 32, "1 to 32 of a-z 0-9 -",

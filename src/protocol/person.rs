@@ -4,8 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::ids::{GroupName, InvalidName, ProviderName, UserName};
+use crate::problem::Problem;
+
+/// The most characters that say what a group is, or what it is called elsewhere.
+const LONGEST_TEXT: usize = 1_000;
+/// The most bytes that programs keep with a group or an account, as JSON.
+const LARGEST_EXTENSION: usize = 65_536;
 
 /// Somebody for whom a sign-in provider vouches, as it describes him at this moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +95,95 @@ impl From<Source> for String {
     }
 }
 
+/// A group as it is written here. Virtual clusters and storages name the groups that may use them
+/// themselves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupSettings {
+    /// Its name.
+    pub name: GroupName,
+    /// What it is, for people.
+    #[serde(default)]
+    pub description: String,
+    /// What it is called elsewhere, for people.
+    #[serde(default)]
+    pub external_name: String,
+    /// Whether its members are administrators, whoever says that they are members.
+    #[serde(default)]
+    pub admin: bool,
+    /// What programs keep with it.
+    #[serde(default)]
+    pub extension: Map<String, Value>,
+}
+
+impl GroupSettings {
+    /// One of which nothing is said.
+    #[must_use]
+    pub fn new(name: GroupName) -> Self {
+        Self {
+            name,
+            description: String::new(),
+            external_name: String::new(),
+            admin: false,
+            extension: Map::new(),
+        }
+    }
+
+    /// What is wrong with it; the paths are its keys.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<Problem> {
+        let texts = [("description", &self.description), ("external_name", &self.external_name)];
+        let mut mistakes = Vec::new();
+        for (key, text) in texts {
+            let length = text.chars().count();
+            if length > LONGEST_TEXT {
+                mistakes.push(too_much(key, length, LONGEST_TEXT, "characters"));
+            }
+        }
+        mistakes.extend(extension_mistake(&self.extension));
+        mistakes
+    }
+}
+
+/// What is kept with an account, by its user and by programs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Profile {
+    /// Where mail reaches the user.
+    pub mail: Option<String>,
+    /// What programs keep.
+    pub extension: Map<String, Value>,
+}
+
+impl Profile {
+    /// What is wrong with it; the paths are its keys.
+    #[must_use]
+    pub fn mistakes(&self) -> Vec<Problem> {
+        let is_mail = |mail: &String| {
+            let plain = !mail.contains(|c: char| c.is_whitespace() || c.is_control());
+            let parts = mail.rsplit_once('@');
+            let whole = parts.is_some_and(|(who, host)| !who.is_empty() && !host.is_empty());
+            plain && whole && mail.len() <= 254
+        };
+        let mail = self.mail.as_ref().filter(|mail| !is_mail(mail)).map(|mail| {
+            let message = format!("email is {mail:?}, not an address");
+            Problem::of_setting("email", message, "an address as ada@example.org")
+        });
+        mail.into_iter().chain(extension_mistake(&self.extension)).collect()
+    }
+}
+
+fn extension_mistake(extension: &Map<String, Value>) -> Option<Problem> {
+    let size = serde_json::to_string(extension).map_or(usize::MAX, |text| text.len());
+    let large = size > LARGEST_EXTENSION;
+    large.then(|| too_much("extension", size, LARGEST_EXTENSION, "bytes"))
+}
+
+fn too_much(key: &str, found: usize, most: usize, unit: &str) -> Problem {
+    let message = format!("{key} has {found} {unit}, more than {most}");
+    Problem::of_setting(key, message, format!("at most {most}"))
+}
+
 /// The groups among these texts. What cannot be the name of a group gives no rights.
 pub fn groups_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<GroupName> {
     let mut groups: Vec<GroupName> =
@@ -118,6 +214,23 @@ mod tests {
         assert_eq!(name("ada@example.org"), Some("ada".into()));
         for bad in ["", "ada lovelace", "@example.org", "ada~x@example.org", "../admin"] {
             assert_eq!(name(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_with_groups_and_accounts_has_bounds() {
+        let mut group = GroupSettings::new("vision".parse().unwrap());
+        assert_eq!(group.mistakes(), []);
+        group.description = "x".repeat(1_001);
+        group.extension.insert("notes".into(), "x".repeat(65_536).into());
+        let paths: Vec<_> = group.mistakes().into_iter().map(|mistake| mistake.path).collect();
+        assert_eq!(paths, ["description", "extension"]);
+        let mistakes = |mail: &str| {
+            Profile { mail: Some(mail.to_owned()), ..Profile::default() }.mistakes().len()
+        };
+        assert_eq!(mistakes("ada@example.org"), 0);
+        for bad in ["", "ada", "@example.org", "ada@", "a b@example.org", "a@b\nBcc: c@d"] {
+            assert_eq!(mistakes(bad), 1, "{bad:?}");
         }
     }
 

@@ -21,6 +21,7 @@ use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::ids::{GpuType, NodeName};
+use protocol::person::GroupSettings;
 use protocol::storages::StorageSettings;
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +102,8 @@ pub struct Config {
     pub virtual_clusters: Vec<VirtualClusterSettings>,
     /// Folders beside the users' own files that tasks may have.
     pub storages: Vec<StorageSettings>,
+    /// Groups of users.
+    pub groups: Vec<GroupSettings>,
 }
 
 /// Pages of tasks.
@@ -227,6 +230,7 @@ impl Default for Config {
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
             storages: Vec::new(),
+            groups: Vec::new(),
         }
     }
 }
@@ -351,6 +355,11 @@ impl Config {
         repeated("storages", storages, &mut lines);
         let mistakes = protocol::storages::mistakes(&self.storages);
         lines.extend(mistakes.iter().map(ToString::to_string));
+        for (index, group) in self.groups.iter().enumerate() {
+            let mistakes = group.mistakes().into_iter();
+            lines.extend(mistakes.map(|mistake| format!("groups[{index}].{mistake}")));
+        }
+        repeated("groups", self.groups.iter().map(|group| group.name.as_str()), &mut lines);
         if lines.is_empty() { Ok(self) } else { Err(ConfigError(lines)) }
     }
 

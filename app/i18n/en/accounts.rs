@@ -31,4 +31,7 @@ pub(crate) const ACCOUNTS: Accounts = Accounts {
     groups_set: "Groups saved.",
     put_into_groups: "Put into groups",
     provided: "Account made at sign-in",
+    group_was_saved: "Group saved",
+    group_was_removed: "Group removed",
+    was_given_clusters: "Virtual clusters given",
 };

@@ -29,4 +29,7 @@ pub(crate) const ACCOUNTS: Accounts = Accounts {
     groups_set: "用户组已保存。",
     put_into_groups: "设置用户组",
     provided: "登录时创建账户",
+    group_was_saved: "保存用户组",
+    group_was_removed: "删除用户组",
+    was_given_clusters: "设置可用的虚拟集群",
 };

@@ -68,6 +68,9 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::Refused => |t| t.audit.refused,
         AuditAction::UserGroups => |t| t.accounts.put_into_groups,
         AuditAction::UserProvided => |t| t.accounts.provided,
+        AuditAction::GroupSaved => |t| t.accounts.group_was_saved,
+        AuditAction::GroupRemoved => |t| t.accounts.group_was_removed,
+        AuditAction::UserVirtualClusters => |t| t.accounts.was_given_clusters,
     }
 }
 
@@ -105,6 +108,7 @@ fn detail(texts: &'static Texts, entry: &AuditEntry) -> String {
         action,
         AuditAction::TokenMade
             | AuditAction::UserGroups
+            | AuditAction::UserVirtualClusters
             | AuditAction::ContainerStopped
             | AuditAction::ContainerRemoved
     );

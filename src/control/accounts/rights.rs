@@ -1,13 +1,13 @@
 //! What users may do by their groups, and what a company's accounts are good for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use api::groups::Membership;
 use api::{Actor, Error, ErrorCode};
 use database::provider_accounts::ProviderAccount;
 use database::users::UserRecord;
-use database::{groups, provider_accounts};
+use database::{group_settings, groups, provider_accounts};
 use directory::Directory;
 use protocol::cluster::VirtualClusterSettings;
 use protocol::ids::{GroupName, ProviderName, UserName};
@@ -84,14 +84,16 @@ impl SignInOptions {
         stored.into_iter().map(membership).collect()
     }
 
-    /// Whether these groups make an administrator.
-    fn administrator(&self, memberships: &[Membership]) -> bool {
+    /// Whether these groups make an administrator; `written` are those that do so because somebody
+    /// wrote it here.
+    fn administrator(&self, memberships: &[Membership], written: &BTreeSet<GroupName>) -> bool {
         memberships.iter().filter(|membership| membership.counts).any(|membership| {
             let of_provider = match &membership.source {
                 Source::Local => None,
                 Source::Provider(name) => self.providers.get(name),
             };
             self.admin_groups.contains(&membership.group)
+                || written.contains(&membership.group)
                 || of_provider.is_some_and(|rights| rights.admin_groups.contains(&membership.group))
         })
     }
@@ -139,11 +141,11 @@ impl Standing {
     pub(crate) fn of(
         options: &SignInOptions,
         user: &UserRecord,
-        stored: Vec<groups::Membership>,
+        (stored, written): (Vec<groups::Membership>, &BTreeSet<GroupName>),
         account: Option<ProviderAccount>,
     ) -> Self {
         let memberships = options.memberships(stored, account.as_ref(), now());
-        let admin = user.admin || options.administrator(&memberships);
+        let admin = user.admin || options.administrator(&memberships, written);
         Self { actor: Actor { user: user.name.clone(), admin }, memberships, account }
     }
 
@@ -180,7 +182,12 @@ pub(crate) async fn standing(
         return Ok(None);
     }
     let stored = groups::of_user(shared.database.read(), &user.name).await?;
-    Ok(Some(Standing::of(options, user, stored, account)))
+    let written = if user.admin || stored.is_empty() {
+        BTreeSet::new()
+    } else {
+        group_settings::of_administrators(shared.database.read()).await?
+    };
+    Ok(Some(Standing::of(options, user, (stored, &written), account)))
 }
 
 /// Whether tokens of an account are still good: they are not, when its provider has not been asked
@@ -225,6 +232,8 @@ impl<'a> Usable<'a> {
 #[derive(Debug)]
 pub(crate) struct Everybody {
     groups: BTreeMap<UserName, Vec<groups::Membership>>,
+    /// The groups that make administrators because somebody wrote it here.
+    of_administrators: BTreeSet<GroupName>,
     accounts: BTreeMap<UserName, ProviderAccount>,
 }
 
@@ -236,14 +245,15 @@ impl Everybody {
         }
         let accounts = provider_accounts::list(shared.database.read()).await?;
         let accounts = accounts.into_iter().map(|account| (account.user.clone(), account));
-        Ok(Self { groups: of_users, accounts: accounts.collect() })
+        let of_administrators = group_settings::of_administrators(shared.database.read()).await?;
+        Ok(Self { groups: of_users, of_administrators, accounts: accounts.collect() })
     }
 
     /// What is known of one of them.
     pub(crate) fn standing(&mut self, options: &SignInOptions, user: &UserRecord) -> Standing {
         let groups = self.groups.remove(&user.name).unwrap_or_default();
         let account = self.accounts.remove(&user.name);
-        Standing::of(options, user, groups, account)
+        Standing::of(options, user, (groups, &self.of_administrators), account)
     }
 }
 
@@ -290,7 +300,7 @@ mod tests {
         let admin = |group: &str, source: &str, account: Option<ProviderAccount>, at: i64| {
             let stored = vec![in_group(group, source)];
             let memberships = options.memberships(stored, account.as_ref(), Timestamp(at));
-            options.administrator(&memberships)
+            options.administrator(&memberships, &["ops".parse().unwrap()].into())
         };
         let fresh = || Some(account("company", Some(0)));
         assert!(admin("gpu-admins", "company", fresh(), 11 * HOUR));
@@ -303,6 +313,8 @@ mod tests {
         assert!(!admin("wheel", "closed", fresh(), 0), "another provider's word");
         assert!(admin("wheel", "company", fresh(), 0));
         assert!(admin("wheel", "local", None, i64::MAX), "what is written here stays");
+        assert!(admin("ops", "local", None, 0), "a group that is written here");
+        assert!(!admin("ops", "closed", fresh(), 0), "nobody vouches for who is in it");
     }
 
     #[test]

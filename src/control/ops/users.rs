@@ -1,17 +1,21 @@
 //! `api::users`.
 
+mod profiles;
 mod tokens;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use api::audit::AuditAction;
+use api::groups::Granted;
 use api::users::{Bearer, Means, NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::jobs::JobRow;
 use database::storages::Storage;
 use database::users::UserRecord;
-use protocol::ids::UserName;
+use protocol::ids::{UserName, VirtualClusterName};
+use protocol::person::Profile;
 use protocol::time::Timestamp;
 
 use crate::accounts::passwords;
@@ -90,8 +94,13 @@ impl Users for Ops {
         let users = database::users::list(self.0.database.read()).await.map_err(database)?;
         let visible = users.into_iter().filter(|user| actor.admin || user.name == actor.user);
         let mut everybody = Everybody::read(&self.0).await.map_err(database)?;
+        let mut profiles = self.profiles(actor).await?;
         let storages = database::storages::list(self.0.database.read()).await.map_err(database)?;
-        Ok(visible.map(|user| self.view(user, &mut everybody, &storages)).collect())
+        let view = |user: UserRecord| {
+            let profile = profiles.remove(&user.name).unwrap_or_default();
+            self.view((user, profile), &mut everybody, &storages)
+        };
+        Ok(visible.map(view).collect())
     }
 
     async fn create(&self, actor: &Actor, user: NewUser) -> Result<()> {
@@ -174,6 +183,25 @@ impl Users for Ops {
             database::audit::insert(t, &entry).await
         });
         ended.await.map_err(database)
+    }
+
+    async fn profiles(&self, actor: &Actor) -> Result<BTreeMap<UserName, Profile>> {
+        profiles::list(&self.0, actor).await
+    }
+
+    async fn set_profile(&self, actor: &Actor, name: &UserName, profile: Profile) -> Result<()> {
+        profiles::set(&self.0, actor, name, profile).await
+    }
+
+    async fn set_virtual_clusters(
+        &self,
+        actor: &Actor,
+        name: &UserName,
+        clusters: Vec<VirtualClusterName>,
+    ) -> Result<Granted> {
+        administrators_only(actor)?;
+        let standing = self.standing(name).await?.ok_or_else(|| missing(name))?;
+        profiles::set_virtual_clusters(&self.0, actor, &standing, clusters).await
     }
 
     async fn remove(&self, actor: &Actor, name: &UserName) -> Result<()> {
@@ -282,7 +310,7 @@ impl Ops {
 
     fn view(
         &self,
-        user: UserRecord,
+        (user, profile): (UserRecord, Profile),
         everybody: &mut Everybody,
         storages: &[Storage],
     ) -> UserView {
@@ -298,7 +326,7 @@ impl Ops {
             admin: standing.actor.admin,
             groups: standing.memberships,
             provider: standing.account.as_ref().map(|account| account.provider.clone()),
-            mail: standing.account.and_then(|account| account.mail),
+            mail: standing.account.and_then(|account| account.mail).or(profile.mail),
             created_at: user.created_at,
         }
     }

@@ -58,6 +58,11 @@ fn nodes_and_virtual_clusters_are_read() {
         nodes = ["worker-1"]
         borrows = false
         lease = 10
+
+        [[groups]]
+        name = "gpu users"
+        description = "who trains"
+        admin = true
     "#;
     let config = load(file, &[], &Flags::default()).unwrap();
     let node = &config.nodes[0];
@@ -72,6 +77,8 @@ fn nodes_and_virtual_clusters_are_read() {
     assert_eq!((part.shapes[0].gpus, part.shapes[0].count), (2, 1));
     assert_eq!(part.nodes, ["worker-1".parse().unwrap()]);
     assert_eq!((config.virtual_clusters[0].lease, part.lease), (None, Some(10)));
+    let group = &config.groups[0];
+    assert_eq!((group.name.as_str(), group.admin), ("gpu users", true));
 }
 
 #[test]
@@ -155,7 +162,7 @@ fn mistakes_name_key_value_and_what_is_allowed() {
     let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://a'\n";
     /// A file, variables, and the words of the mistake.
     type Case<'a> = (String, &'a [(&'a str, &'a str)], &'a [&'a str]);
-    let cases: [Case<'_>; 20] = [
+    let cases: [Case<'_>; 21] = [
         ("[metrics]\ntoken = 'short'".into(), &[], &["metrics.token", "16 characters"]),
         ("[limits]\nrequests = 1".into(), &[], &["requests", "requests_per_second"]),
         ("[cors]\norigins = ['a.org']".into(), &[], &["cors.origins", "a.org", "https://HOST"]),
@@ -204,6 +211,11 @@ fn mistakes_name_key_value_and_what_is_allowed() {
             "[[storages]]\nname = 's'\nsource = { path = '/mnt' }\nreadonly = true".into(),
             &[],
             &["readonly", "read_only"],
+        ),
+        (
+            "[[groups]]\nname = 'a'\n[[groups]]\nname = 'a'\n".into(),
+            &[],
+            &["groups", "\"a\"", "twice"],
         ),
         (String::new(), &[("BERTH_LISTN", "x")], &["BERTH_LISTN", "BERTH_LISTEN"]),
         (String::new(), &[("BERTH_ADMIN_PASSWORD", "short")], &["admin_password", "8 characters"]),

@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 48] = [
+const KNOWN: [(&str, &str, Kind); 49] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -62,6 +62,7 @@ const KNOWN: [(&str, &str, Kind); 48] = [
     ("BERTH_NODES", "nodes", Kind::Value),
     ("BERTH_VIRTUAL_CLUSTERS", "virtual_clusters", Kind::Value),
     ("BERTH_STORAGES", "storages", Kind::Value),
+    ("BERTH_GROUPS", "groups", Kind::Value),
 ];
 
 /// Variables of the command-line client, of the build and of the tests.

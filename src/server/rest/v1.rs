@@ -7,6 +7,7 @@ pub(crate) mod wire;
 use axum::Router;
 use axum::routing::{any, get, put};
 
+use crate::rest::v2::users::changes;
 use crate::rest::{ssh, task_files, token, v2};
 use crate::state::AppState;
 use crate::terminal;
@@ -24,7 +25,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{name}/ssh", get(ssh::of_name))
         .route("/jobs/{name}/ssh/key", get(ssh::key_of_name))
         .route("/jobs/{name}/terminal", get(terminal::of_name))
-        .nest("/user", v2::people())
+        .nest("/user", v2::people().route("/", put(changes::put).delete(changes::remove)))
         .nest("/user/{user}/jobs", by_user())
         .route("/kubernetes/nodes", get(v2::kubernetes::nodes))
         .route("/virtual-clusters", get(virtual_clusters::list))

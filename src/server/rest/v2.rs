@@ -20,8 +20,12 @@ pub(crate) mod users;
 pub(crate) mod wire;
 
 use api::ErrorCode;
+use api::groups::Granted;
+use axum::http::HeaderValue;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post, put};
 use axum::{Json, Router};
+use protocol::ids::VirtualClusterName;
 use serde::{Deserialize, Serialize};
 
 use crate::auth::oidc;
@@ -89,8 +93,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/uploads/{*path}", get(uploads::get).patch(uploads::patch))
         .route("/public-keys", get(public_keys::list).post(public_keys::add))
         .route("/public-keys/{id}", delete(public_keys::remove))
-        .nest("/users", people())
-        .nest("/user", people())
+        .nest("/users", people().route("/", put(users::changes::update)))
+        .nest("/user", people().route("/", put(users::changes::update)))
         .nest("/groups", of_groups())
         .nest("/group", of_groups())
 }
@@ -115,19 +119,28 @@ pub(super) fn authn() -> Router<AppState> {
 pub(super) fn people() -> Router<AppState> {
     Router::new()
         .route("/", get(users::list).post(users::create))
-        .route("/{user}", get(users::get).delete(users::remove))
+        .route("/{user}", get(users::get).put(users::changes::update_own).delete(users::remove))
         .route("/{user}/password", put(users::set_password))
         .route("/{user}/admin", put(users::set_admin))
+        .route("/{user}/email", put(users::changes::set_email))
+        .route("/{user}/extension", put(users::changes::extend))
+        .route("/{user}/virtualcluster", put(users::changes::set_virtual_clusters))
+        .route("/{user}/virtualClusters", put(users::changes::set_listed))
         .route("/{user}/access", delete(users::end_access))
         .route("/{user}/grouplist", put(groups::set))
         .route("/{user}/group", put(groups::add).delete(groups::remove))
 }
 
 fn of_groups() -> Router<AppState> {
+    let root = get(groups::list).post(groups::changes::create).put(groups::changes::update);
     Router::new()
-        .route("/", get(groups::list))
-        .route("/{name}", get(groups::get))
+        .route("/", root)
+        .route("/{name}", get(groups::get).delete(groups::changes::remove))
         .route("/{name}/userlist", get(groups::members))
+        .route("/{name}/extension", put(groups::changes::extend))
+        .route("/{name}/extension/{*path}", put(groups::changes::set_attribute))
+        .route("/{name}/description", put(groups::changes::describe))
+        .route("/{name}/externalname", put(groups::changes::name_externally))
 }
 
 #[derive(Debug, Serialize)]
@@ -177,6 +190,26 @@ impl Execution {
         );
         Err(Failure::new(ErrorCode::InvalidParametersError, message))
     }
+}
+
+/// An answer that says what somebody may use beside what he was given.
+fn beside(granted: &Granted, answer: impl IntoResponse) -> Response {
+    let names: Vec<_> = granted.beside.iter().map(VirtualClusterName::as_str).collect();
+    if names.is_empty() {
+        return answer.into_response();
+    }
+    let names = names.join(", ");
+    let hint = "a virtual cluster that names nobody is everybody's, and one may name a group";
+    warned(answer, &format!("may be used nevertheless: {names}; {hint}"))
+}
+
+/// An answer with something that is worth knowing.
+fn warned(answer: impl IntoResponse, warning: &str) -> Response {
+    let mut answer = answer.into_response();
+    if let Ok(warning) = HeaderValue::from_bytes(warning.as_bytes()) {
+        answer.headers_mut().append("x-warning", warning);
+    }
+    answer
 }
 
 /// There is no virtual cluster of that name, because there can be none.

@@ -66,11 +66,13 @@ fn class(code: ErrorCode) -> (u16, &'static str) {
         | ErrorCode::NoVirtualClusterError
         | ErrorCode::NoUserError
         | ErrorCode::NoGroupError
+        | ErrorCode::NoTagError
         | ErrorCode::NoStorageError
         | ErrorCode::NoNodeError
         | ErrorCode::NoImageError => (404, "java.io.FileNotFoundException"),
         ErrorCode::ConflictJobError
         | ErrorCode::ConflictUserError
+        | ErrorCode::ConflictGroupError
         | ErrorCode::ConflictVcError
         | ErrorCode::ConflictNodeError
         | ErrorCode::ConflictImageError => (403, "java.io.IOException"),

@@ -62,6 +62,7 @@ impl House {
             first_node: None,
             virtual_clusters: Vec::new(),
             storages: Vec::new(),
+            groups: Vec::new(),
             certificates: None,
             guest: None,
             storage_mount: None,

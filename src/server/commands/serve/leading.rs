@@ -133,6 +133,7 @@ async fn start_control(
         first_node: config.first_node(),
         virtual_clusters: config.virtual_clusters.clone(),
         storages: config.storages.clone(),
+        groups: config.groups.clone(),
         certificates: config.certificates.clone(),
         guest: guest::program(config.guest.as_deref())?,
         storage_mount: config.storage.mount.clone(),

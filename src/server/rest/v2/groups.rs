@@ -1,5 +1,7 @@
 //! Groups in the words of OpenPAI.
 
+pub(super) mod changes;
+
 use api::ErrorCode;
 use api::groups::GroupView;
 use axum::Json;
@@ -9,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use protocol::ids::{GroupName, InvalidName, StorageName, UserName};
 use protocol::person::Source;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::auth::Signed;
 use crate::failure::Failure;
@@ -26,9 +29,12 @@ pub(crate) struct GroupWire {
     extension: Extension,
 }
 
+/// What programs keep with a group, and among it what its members may do.
 #[derive(Debug, Serialize)]
 struct Extension {
     acls: Acls,
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -42,17 +48,12 @@ struct Acls {
 impl From<GroupView> for GroupWire {
     fn from(group: GroupView) -> Self {
         let virtual_clusters = group.virtual_clusters.into_iter().map(Into::into).collect();
+        let acls = Acls { admin: group.admin, virtual_clusters, storage_configs: group.storages };
         Self {
             groupname: group.name.into(),
-            description: String::new(),
-            external_name: String::new(),
-            extension: Extension {
-                acls: Acls {
-                    admin: group.admin,
-                    virtual_clusters,
-                    storage_configs: group.storages,
-                },
-            },
+            description: group.description,
+            external_name: group.external_name,
+            extension: Extension { acls, others: group.extension },
         }
     }
 }

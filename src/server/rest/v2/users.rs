@@ -1,14 +1,16 @@
-use std::collections::BTreeSet;
+pub(crate) mod changes;
 
-use api::ErrorCode;
+use std::collections::{BTreeMap, BTreeSet};
+
 use api::groups::Membership;
 use api::users::{NewUser, PasswordChange, UserView};
+use api::{Actor, ErrorCode};
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use protocol::ids::{InvalidName, StorageName, UserName, VirtualClusterName};
-use protocol::person::Source;
+use protocol::person::{Profile, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -33,13 +35,14 @@ pub(crate) struct UserWire {
     source: Source,
 }
 
-impl From<UserView> for UserWire {
-    fn from(user: UserView) -> Self {
+impl UserWire {
+    fn new(user: UserView, profiles: &mut BTreeMap<UserName, Profile>) -> Self {
+        let extension = profiles.remove(&user.name).map(|profile| profile.extension);
         Self {
             username: user.name,
             grouplist: grouplist(user.groups),
             email: user.mail.unwrap_or_default(),
-            extension: serde_json::Map::new(),
+            extension: extension.unwrap_or_default(),
             admin: user.admin,
             virtual_cluster: user.virtual_clusters,
             storage_config: user.storages,
@@ -60,7 +63,8 @@ pub(crate) async fn list(
     Signed(actor): Signed,
 ) -> Result<Json<Vec<UserWire>>, Failure> {
     let users = state.backend.users.list(&actor).await?;
-    Ok(Json(users.into_iter().map(UserWire::from).collect()))
+    let mut profiles = state.backend.users.profiles(&actor).await?;
+    Ok(Json(users.into_iter().map(|user| UserWire::new(user, &mut profiles)).collect()))
 }
 
 pub(crate) async fn get(
@@ -68,9 +72,19 @@ pub(crate) async fn get(
     Signed(actor): Signed,
     Path(name): Path<String>,
 ) -> Result<Json<UserWire>, Failure> {
-    let users = state.backend.users.list(&actor).await?;
+    let user = match known(&state, &actor, &name).await {
+        Err(_) if name == changes::ME => known(&state, &actor, actor.user.as_str()).await?,
+        found => found?,
+    };
+    let mut profiles = state.backend.users.profiles(&actor).await?;
+    Ok(Json(UserWire::new(user, &mut profiles)))
+}
+
+/// A user whom the actor sees.
+async fn known(state: &AppState, actor: &Actor, name: &str) -> Result<UserView, Failure> {
+    let users = state.backend.users.list(actor).await?;
     let user = users.into_iter().find(|user| user.name.as_str() == name);
-    user.map(|user| Json(user.into())).ok_or_else(|| not_found(&name))
+    user.ok_or_else(|| not_found(name))
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -80,57 +94,43 @@ pub(crate) struct Creation {
     pub(crate) password: String,
     #[serde(default)]
     pub(crate) admin: bool,
-    /// What OpenPAI kept of a user beside these, and Berth does not.
     #[serde(default, skip_serializing)]
-    pub(crate) email: Value,
+    pub(crate) email: Option<String>,
+    /// The virtual clusters that are to name the user.
     #[serde(default, skip_serializing)]
-    pub(crate) virtual_cluster: Value,
+    pub(crate) virtual_cluster: Vec<String>,
+    /// What programs keep with the account.
     #[serde(default, skip_serializing)]
-    pub(crate) extension: Value,
+    pub(crate) extension: serde_json::Map<String, Value>,
 }
 
-impl Creation {
-    /// What was said and changes nothing here, in words.
-    fn unused(&self) -> Option<String> {
-        let said = [
-            ("email", &self.email),
-            ("virtualCluster", &self.virtual_cluster),
-            ("extension", &self.extension),
-        ];
-        let said = said.into_iter().filter(|(_, value)| !is_empty(value));
-        let names = said.map(|(name, _)| name).collect::<Vec<_>>().join(", ");
-        let hint = "virtual clusters name their users and groups themselves";
-        (!names.is_empty()).then(|| format!("not used: {names}; {hint}"))
-    }
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
+/// `POST /users`.
 pub(crate) async fn create(
     State(state): State<AppState>,
     Signed(actor): Signed,
     Fields(asked): Fields<Creation>,
 ) -> Result<Response, Failure> {
-    let unused = asked.unused();
-    let Creation { username, password, admin, .. } = asked;
-    let name = username.parse().map_err(|error: InvalidName| {
+    let Creation { username, password, admin, email, virtual_cluster, extension } = asked;
+    let name: UserName = username.parse().map_err(|error: InvalidName| {
         Failure::new(ErrorCode::InvalidParametersError, format!("username: {error}"))
     })?;
-    state.backend.users.create(&actor, NewUser { name, password, admin }).await?;
-    let text = message("User is created successfully");
-    let mut response = (StatusCode::CREATED, text).into_response();
-    if let Some(unused) = unused.and_then(|text| HeaderValue::from_str(&text).ok()) {
-        response.headers_mut().insert("x-warning", unused);
+    let profile = Profile { mail: email.filter(|mail| !mail.is_empty()), extension };
+    // What is to follow is looked through before there is an account.
+    let mistakes = profile.mistakes();
+    if !mistakes.is_empty() {
+        return Err(api::Error::invalid_settings(mistakes).into());
     }
-    Ok(response)
+    let clusters = changes::clusters(&state, &actor, &virtual_cluster).await?;
+    let user = NewUser { name: name.clone(), password, admin };
+    state.backend.users.create(&actor, user).await?;
+    if profile != Profile::default() {
+        state.backend.users.set_profile(&actor, &name, profile).await?;
+    }
+    let created = (StatusCode::CREATED, message("User is created successfully"));
+    if clusters.is_empty() {
+        return Ok(created.into_response());
+    }
+    changes::give(&state, &actor, (&name, admin), clusters, created).await
 }
 
 pub(crate) async fn remove(

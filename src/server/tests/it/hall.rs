@@ -120,6 +120,7 @@ async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> C
         first_node: None,
         virtual_clusters: Vec::new(),
         storages: Vec::new(),
+        groups: Vec::new(),
         certificates: None,
         admin_password: Some(PASSWORD.to_owned()),
         rules: control::Rules::default(),

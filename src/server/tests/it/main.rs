@@ -24,6 +24,7 @@ mod metrics;
 mod mistakes;
 mod no_files;
 mod openpai;
+mod openpai_people;
 mod operate;
 mod pages;
 #[path = "../../../directory/tests/it/provider.rs"]

@@ -170,6 +170,10 @@ async fn what_a_new_user_is_not_given_is_said() {
     assert_eq!((plain.status, plain.header("x-warning")), (201, ""), "{}", plain.text);
     user["username"] = json!("dave");
     user["virtualCluster"] = json!(["vision"]);
+    let unknown = hall.client.send("POST", "/api/v2/user", &who, &user.to_string()).await;
+    assert_eq!((unknown.status, &unknown.json()["code"]), (404, &json!("NoVirtualClusterError")));
+    user["virtualCluster"] = json!(["default"]);
+    user["admin"] = json!(true);
     let more = hall.client.send("POST", "/api/v2/user", &who, &user.to_string()).await;
     assert_eq!(more.status, 201, "{}", more.text);
     assert!(more.header("x-warning").starts_with("not used: virtualCluster;"), "{more:?}");

@@ -23,6 +23,7 @@ async fn control(folder: &Path) -> Control {
         first_node: None,
         virtual_clusters: Vec::new(),
         storages: Vec::new(),
+        groups: Vec::new(),
         certificates: None,
         guest: None,
         storage_mount: None,

@@ -1,15 +1,16 @@
 //! Who there is, and what each may.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use api::audit::{Audit, AuditEntry, AuditNote};
-use api::groups::{GroupView, Groups};
+use api::groups::{Granted, GroupChange, GroupView, Groups};
 use api::sign_ins::SignIns;
 use api::users::{Bearer, Means, NewToken, NewUser, PasswordChange, TokenView, UserView, Users};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use protocol::ids::{GroupName, UserName, VirtualClusterName};
-use protocol::person::Person;
+use protocol::person::{Person, Profile};
 use protocol::time::Timestamp;
 
 use super::World;
@@ -79,6 +80,20 @@ impl Users for World {
     async fn end_access(&self, _: &Actor, _: &UserName) -> Result<()> {
         Ok(())
     }
+    async fn profiles(&self, _: &Actor) -> Result<BTreeMap<UserName, Profile>> {
+        Ok(BTreeMap::new())
+    }
+    async fn set_profile(&self, _: &Actor, _: &UserName, _: Profile) -> Result<()> {
+        Ok(())
+    }
+    async fn set_virtual_clusters(
+        &self,
+        _: &Actor,
+        _: &UserName,
+        _: Vec<VirtualClusterName>,
+    ) -> Result<Granted> {
+        Ok(Granted::default())
+    }
     async fn remove(&self, _: &Actor, _: &UserName) -> Result<()> {
         Ok(())
     }
@@ -90,6 +105,15 @@ impl Groups for World {
         Ok(Vec::new())
     }
     async fn set(&self, _: &Actor, _: &UserName, _: Vec<GroupName>) -> Result<()> {
+        Ok(())
+    }
+    async fn create(&self, _: &Actor, _: &GroupName, _: GroupChange) -> Result<Granted> {
+        Ok(Granted::default())
+    }
+    async fn change(&self, _: &Actor, _: &GroupName, _: GroupChange) -> Result<Granted> {
+        Ok(Granted::default())
+    }
+    async fn remove(&self, _: &Actor, _: &GroupName) -> Result<()> {
         Ok(())
     }
 }
