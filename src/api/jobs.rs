@@ -7,7 +7,7 @@ use protocol::amount::Amount;
 pub use protocol::document::Syntax;
 use protocol::exit::Exit;
 use protocol::ids::{
-    GpuType, JobId, JobKey, JobName, NodeName, PortLabel, RoleName, VirtualClusterName,
+    GpuType, JobId, JobKey, JobName, NodeName, PortLabel, RoleName, Tag, VirtualClusterName,
 };
 pub use protocol::jobs::{JobOrder, JobQuery, Retries};
 use protocol::problem::Problem;
@@ -43,6 +43,10 @@ pub trait Jobs: Send + Sync {
     /// Deletes a job that has ended, with all that is recorded of it, its secrets and its logs. Its name
     /// is free then; what it wrote to the storage and images that were saved of it stay.
     async fn delete(&self, actor: &Actor, key: &JobKey) -> Result<()>;
+    /// Gives the job a tag. One that it has already stays.
+    async fn add_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()>;
+    /// Takes a tag from the job.
+    async fn remove_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()>;
     /// What happened to the job, newest first.
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>>;
     /// How many of the jobs of `query` are in each state (its own state filter left out).
@@ -157,6 +161,9 @@ pub struct JobSummary {
     pub expected: Option<Expected>,
     /// Who holds it, if anybody does.
     pub held: Option<Hold>,
+    /// What people call it beside its name, in alphabetical order.
+    #[serde(default)]
+    pub tags: Vec<Tag>,
     /// How it, or of one that goes on its last attempt, ended.
     pub exit: Option<Exit>,
 }

@@ -4,9 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use protocol::ids::{JobId, Tag};
 use sea_orm::sea_query::OnConflict;
-use sea_orm::{
-    ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Set,
-};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Set};
 
 use crate::convert::{ROWS_A_STATEMENT, Row, ids};
 use crate::{ConnectionTrait, Result};
@@ -51,14 +49,6 @@ pub async fn remove(conn: &impl ConnectionTrait, job: JobId, tag: &Tag) -> Resul
         .exec(conn)
         .await?;
     Ok(done.rows_affected == 1)
-}
-
-/// How many tags a job has.
-///
-/// # Errors
-/// See [`crate::Error`].
-pub async fn count(conn: &impl ConnectionTrait, job: JobId) -> Result<u64> {
-    Ok(row::Entity::find().filter(row::Column::Job.eq(job.0)).count(conn).await?)
 }
 
 /// The tags of these jobs, in alphabetical order. Jobs without any are not in it.

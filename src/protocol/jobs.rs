@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{GpuType, NodeName, UserName, VirtualClusterName};
+use crate::ids::{GpuType, NodeName, Tag, UserName, VirtualClusterName};
 use crate::spec::Priority;
 use crate::state::State;
 use crate::time::{Moment, Timestamp};
@@ -31,6 +31,12 @@ pub struct JobQuery {
     pub nodes: Vec<NodeName>,
     /// Priorities; empty: all.
     pub priorities: Vec<Priority>,
+    /// Priorities from the first to the second, either of which will do; empty: all.
+    pub priority_ranges: Vec<(Priority, Priority)>,
+    /// Tags, any of which will do; empty: all.
+    pub tags: Vec<Tag>,
+    /// Tags, none of which it has.
+    pub without_tags: Vec<Tag>,
     /// Submitted then or later.
     pub since: Option<Moment>,
     /// Submitted then or earlier.

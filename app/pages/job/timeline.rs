@@ -148,6 +148,7 @@ mod tests {
                 waiting: None,
                 expected: None,
                 held: None,
+                tags: Vec::new(),
                 exit: None,
             },
             description: None,

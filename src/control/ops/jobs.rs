@@ -13,7 +13,7 @@ use api::usage::{UsageOfDay, UsageQuery};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::jobs::{Job, NewJob};
-use protocol::ids::{JobId, JobKey, UserName};
+use protocol::ids::{JobId, JobKey, Tag, UserName};
 use protocol::parse::{Parsed, parse};
 use protocol::secrets::{MASK, Secrets};
 use protocol::sensitive;
@@ -36,6 +36,7 @@ use crate::wake::now;
 
 mod admission;
 mod delete;
+mod tags;
 mod usage;
 
 /// Rows of a page when the query names no number.
@@ -101,9 +102,13 @@ impl Jobs for Ops {
         let (rows, total) = listed.map_err(database)?;
         let waits = rows.iter().filter(|row| row.state == State::Waiting).map(|row| row.id);
         let mut waiting = self.waiting(waits.collect()).await?;
+        let ids: Vec<JobId> = rows.iter().map(|row| row.id).collect();
+        let tags = database::tags::of_jobs(self.shared.database.read(), &ids).await;
+        let mut tags = tags.map_err(database)?;
         let view = |row: database::jobs::JobRow| {
             let (waiting, expected) = waiting.remove(&row.id).unzip();
-            views::summary(row, waiting, expected.flatten())
+            let tags = tags.remove(&row.id).unwrap_or_default();
+            views::summary(row, tags, (waiting, expected.flatten()))
         };
         Ok(JobPage { jobs: rows.into_iter().map(view).collect(), total })
     }
@@ -118,6 +123,10 @@ impl Jobs for Ops {
         let attempts = attempts.await.map_err(database)?;
         let mut tasks = self.tasks(row.id).await?;
         let storages = storages::seen(&self.shared, &row.key.user, &spec).await?;
+        let tags = database::tags::of_jobs(self.shared.database.read(), &[row.id]).await;
+        let tags = tags.map_err(database)?.remove(&row.id).unwrap_or_default();
+        let waiting = explanation.as_ref().map(Explanation::waiting);
+        let expected = explanation.as_ref().and_then(|said| said.expected);
         let attempts = attempts.into_iter().map(|attempt| {
             let tasks = tasks.remove(&attempt.number).unwrap_or_default();
             views::attempt(attempt, tasks)
@@ -133,11 +142,7 @@ impl Jobs for Ops {
             attempts: attempts.collect(),
             may_manage: actor.admin || actor.user == row.key.user,
             most_priority,
-            summary: views::summary(
-                row,
-                explanation.as_ref().map(Explanation::waiting),
-                explanation.as_ref().and_then(|said| said.expected),
-            ),
+            summary: views::summary(row, tags, (waiting, expected)),
             explanation,
         })
     }
@@ -200,6 +205,16 @@ impl Jobs for Ops {
     async fn delete(&self, actor: &Actor, key: &JobKey) -> Result<()> {
         let Job { row, .. } = self.job(key).await?;
         delete::delete(&self.shared, actor, row).await
+    }
+
+    async fn add_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()> {
+        let Job { row, .. } = self.job(key).await?;
+        tags::add(&self.shared, actor, &row, tag).await
+    }
+
+    async fn remove_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()> {
+        let Job { row, .. } = self.job(key).await?;
+        tags::remove(&self.shared, actor, &row, tag).await
     }
 
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>> {

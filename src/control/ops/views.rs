@@ -14,7 +14,7 @@ use database::nodes::NodeRecord;
 use database::tasks::Task;
 use protocol::amount::Amount;
 use protocol::cluster::{Closed, NodeCondition, VirtualClusterSettings};
-use protocol::ids::GpuType;
+use protocol::ids::{GpuType, Tag};
 use protocol::placement::TaskPlacement;
 use protocol::resources::Gpu;
 use protocol::spec::TaskRole;
@@ -28,8 +28,8 @@ use crate::wake::now;
 
 pub(super) fn summary(
     row: JobRow,
-    waiting: Option<Waiting>,
-    expected: Option<Expected>,
+    tags: Vec<Tag>,
+    (waiting, expected): (Option<Waiting>, Option<Expected>),
 ) -> JobSummary {
     JobSummary {
         id: row.id,
@@ -49,6 +49,7 @@ pub(super) fn summary(
         waiting,
         expected,
         held: row.held,
+        tags,
         exit: row.exit,
     }
 }

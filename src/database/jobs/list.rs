@@ -8,7 +8,7 @@ use sea_orm::entity::prelude::*;
 use super::listing::Asked;
 use super::{JobRow, row};
 use crate::convert::{ROWS_A_STATEMENT, readable};
-use crate::{ConnectionTrait, Database, Result, tasks};
+use crate::{ConnectionTrait, Database, Result, tags, tasks};
 
 /// One page of jobs, and how many there are on all pages. Files are not looked at, and what cannot be
 /// read is left out. The query's times are counted from `now`.
@@ -58,5 +58,12 @@ pub async fn counts(
 async fn asked(conn: &impl ConnectionTrait, query: &JobQuery, now: Timestamp) -> Result<Asked> {
     let on_nodes =
         if query.nodes.is_empty() { None } else { Some(tasks::jobs_on(conn, &query.nodes).await?) };
-    Ok(Asked { query: query.clone(), now, on_nodes })
+    let tagged =
+        if query.tags.is_empty() { None } else { Some(tags::jobs_with(conn, &query.tags).await?) };
+    let only = match (on_nodes, tagged) {
+        (Some(one), Some(other)) => Some(one.intersection(&other).copied().collect()),
+        (one, other) => one.or(other),
+    };
+    let without = tags::jobs_with(conn, &query.without_tags).await?;
+    Ok(Asked { query: query.clone(), now, only, without })
 }

@@ -1,6 +1,7 @@
 use api::jobs::{JobOrder, JobQuery};
 use api::{ErrorCode, job_filter};
 use protocol::ids::{InvalidName, UserName};
+use protocol::spec::Priority;
 use protocol::state::State;
 use serde::Deserialize;
 
@@ -18,6 +19,12 @@ pub(crate) struct JobParams {
     vc: Option<String>,
     state: Option<String>,
     keyword: Option<String>,
+    /// Tags, any of which will do.
+    tags_contain: Option<String>,
+    /// Tags, none of which it has.
+    tags_not_contain: Option<String>,
+    /// Classes of priorities, or `default`.
+    job_priority: Option<String>,
     /// A filter as the pages have it: `gpu:>=4 since:7d`.
     q: Option<String>,
     order: Option<String>,
@@ -47,6 +54,9 @@ impl JobParams {
             states: or(states(self.state.as_deref())?, asked.states),
             virtual_clusters: or(list(self.vc.as_deref())?, asked.virtual_clusters),
             keyword: self.keyword.clone().unwrap_or(asked.keyword),
+            tags: list(self.tags_contain.as_deref())?,
+            without_tags: list(self.tags_not_contain.as_deref())?,
+            priority_ranges: classes(self.job_priority.as_deref())?,
             order,
             ascending,
             offset: self.offset.unwrap_or(0),
@@ -93,6 +103,22 @@ fn states(text: Option<&str>) -> Result<Vec<State>, Failure> {
         }
     }
     Ok(states)
+}
+
+/// The priorities of classes; the default is one of `test`.
+fn classes(text: Option<&str>) -> Result<Vec<(Priority, Priority)>, Failure> {
+    let (lowest, highest) = (Priority(i32::MIN), Priority(i32::MAX));
+    let below = |class: Priority| Priority(class.0 - 1);
+    let class = |word: &str| match word {
+        "oppo" => Ok((lowest, Priority::OPPORTUNISTIC)),
+        "test" | "default" => Ok((Priority(0), below(Priority::PRODUCTION))),
+        "prod" => Ok((Priority::PRODUCTION, below(Priority::CRITICAL))),
+        "crit" => Ok((Priority::CRITICAL, highest)),
+        _ => Err(invalid(format!(
+            "{word:?} is no class of priorities: allowed are oppo, test, prod, crit, default"
+        ))),
+    };
+    words(text).map(class).collect()
 }
 
 /// `field,ASC` or `field,DESC`; what is not understood is ignored, as the old servers did.
@@ -148,6 +174,20 @@ mod tests {
     }
 
     #[test]
+    fn tags_and_classes_of_priorities_are_read() {
+        let asked = "tagsContain=a,b+c&tagsNotContain=old&jobPriority=oppo,default";
+        let query = params(asked).query(&ada(), 5000).unwrap();
+        let tags: Vec<_> = query.tags.iter().map(protocol::ids::Tag::as_str).collect();
+        assert_eq!((tags, query.without_tags.len()), (vec!["a", "b c"], 1));
+        let is_in = |priority: i32| {
+            let mut ranges = query.priority_ranges.iter();
+            ranges.any(|(least, most)| (least.0..=most.0).contains(&priority))
+        };
+        let asked = [-1, 0, 10, 99, 100, 120].map(is_in);
+        assert_eq!(asked, [true, true, true, true, false, false]);
+    }
+
+    #[test]
     fn defaults_are_those_of_the_old_servers() {
         let query = params("order=nonsense,UP").query(&ada(), 5000).unwrap();
         assert_eq!((query.order, query.ascending), (JobOrder::Submitted, false));
@@ -164,10 +204,18 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        for bad in ["limit=50001", "state=DONE", "username=a~b", "q=sate:failed", "q=gpu:many"] {
+        for bad in [
+            "limit=50001",
+            "state=DONE",
+            "username=a~b",
+            "q=sate:failed",
+            "q=gpu:many",
+            "jobPriority=high",
+            "tagsContain=a%00b",
+        ] {
             assert!(params(bad).query(&ada(), 5000).is_err(), "{bad}");
         }
-        for bad in ["limit=-1", "tagsContain=x", "tagsNotContain=x", "jobPriority=prod"] {
+        for bad in ["limit=-1", "tagContains=x", "tags=x", "priority=prod"] {
             assert!(serde_urlencoded::from_str::<JobParams>(bad).is_err(), "{bad}");
         }
     }

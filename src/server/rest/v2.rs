@@ -50,6 +50,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{key}/logs/search", get(jobs::log_search))
         .route("/jobs/{key}/metrics", get(metrics::of_job))
         .route("/jobs/{key}/queue", get(queue::explain).put(queue::change))
+        .route("/jobs/{key}/tag", put(jobs::add_tag).delete(jobs::remove_tag))
         .route("/jobs/{key}/events", get(events::list))
         .route("/jobs/{key}/job-attempts", get(attempts::list))
         .route("/jobs/{key}/job-attempts/healthz", get(attempts::healthy))

@@ -57,6 +57,13 @@ pub(super) const REFUSALS: &[Saying] = &[
         "administrators may use all virtual clusters: there is nothing to set",
         "管理员可以使用所有虚拟集群：无需设置",
     ),
+    ("a job has {} tags at most", "一个作业最多有 {0} 个标签"),
+    ("{} has no tag {}", "{0} 没有标签 {1}"),
+    ("tag this job", "为此作业添加或移除标签"),
+    (
+        "{} is no class of priorities: allowed are oppo, test, prod, crit, default",
+        "{0} 不是优先级类别：可用的有 oppo、test、prod、crit、default",
+    ),
     ("Can't update other user's data", "不能更改其他用户的数据"),
     ("change what is kept with the account", "更改该账户所保存的内容"),
     ("{} has {} characters, more than {}", "{0} 有 {1} 个字符，大于 {2}"),

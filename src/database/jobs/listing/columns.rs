@@ -20,8 +20,10 @@ pub(crate) struct Asked {
     pub(crate) query: JobQuery,
     /// What its times are counted from.
     pub(crate) now: Timestamp,
-    /// The only jobs that its nodes leave, if it names any.
-    pub(crate) on_nodes: Option<HashSet<i64>>,
+    /// The only jobs that its nodes and tags leave, if it names any.
+    pub(crate) only: Option<HashSet<i64>>,
+    /// Jobs that have a tag which it does not want.
+    pub(crate) without: HashSet<i64>,
 }
 
 /// So few places need not be made fewer.
@@ -183,9 +185,14 @@ impl Columns {
         }
         self.keep_resources(query, &mut kept);
         self.keep_times(query, asked.now, &mut kept);
-        if let Some(jobs) = &asked.on_nodes {
+        if let Some(jobs) = &asked.only {
             for (kept, id) in kept.iter_mut().zip(&self.ids) {
                 *kept = *kept && jobs.contains(id);
+            }
+        }
+        if !asked.without.is_empty() {
+            for (kept, id) in kept.iter_mut().zip(&self.ids) {
+                *kept = *kept && !asked.without.contains(id);
             }
         }
         kept
@@ -211,6 +218,14 @@ impl Columns {
         if !query.priorities.is_empty() {
             keep(kept, &self.priorities, |priority| {
                 query.priorities.iter().any(|asked| i64::from(asked.0) == priority)
+            });
+        }
+        if !query.priority_ranges.is_empty() {
+            keep(kept, &self.priorities, |priority| {
+                let mut ranges = query.priority_ranges.iter();
+                ranges.any(|(least, most)| {
+                    (i64::from(least.0)..=i64::from(most.0)).contains(&priority)
+                })
             });
         }
     }

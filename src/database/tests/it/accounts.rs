@@ -2,9 +2,9 @@ use database::public_keys::{self, PublicKeyRecord};
 use database::sessions::{self, SessionRecord};
 use database::tokens::{self, NewToken};
 use database::users::{self, UserRecord};
-use database::{Error, groups, provider_accounts, settings, user_names};
+use database::{Error, group_settings, groups, profiles, provider_accounts, settings, user_names};
 use protocol::ids::{GroupName, UserName};
-use protocol::person::{Person, Source};
+use protocol::person::{GroupSettings, Person, Profile, Source};
 
 use crate::stage::{Stage, at, on_both, user, write};
 
@@ -73,6 +73,35 @@ on_both! {
         assert!(write!(stage, |tx| users::remove(&tx, &bob, at(9))));
         write!(stage, |tx| groups::remove_all_of(&tx, &alice));
         assert_eq!(groups::list(stage.db.read()).await?, []);
+    }
+
+    async fn what_is_written_of_groups_and_users_is_kept_until_they_go(stage) {
+        let (alice, _bob) = add_users(&stage).await?;
+        let vision: GroupName = "vision".parse()?;
+        let mut settings = GroupSettings::new(vision.clone());
+        write!(stage, |tx| group_settings::save(&tx, &settings));
+        settings.admin = true;
+        settings.extension.insert("team".to_owned(), 7.into());
+        write!(stage, |tx| group_settings::save(&tx, &settings));
+        let conn = stage.db.read();
+        assert_eq!(group_settings::get(conn, &vision).await?, Some(settings.clone()));
+        assert_eq!(group_settings::list(conn).await?, [settings]);
+        assert_eq!(group_settings::of_administrators(conn).await?, [vision.clone()].into());
+        write!(stage, |tx| groups::set(&tx, &alice, &Source::Local, &[vision.clone()]));
+        write!(stage, |tx| groups::set(&tx, &alice, &"company".parse()?, &[vision.clone()]));
+        write!(stage, |tx| groups::dissolve(&tx, &vision));
+        let left = groups::of_user(stage.db.read(), &alice).await?;
+        assert_eq!(left.iter().map(|one| one.source.to_string()).collect::<Vec<_>>(), ["company"]);
+        write!(stage, |tx| group_settings::remove(&tx, &vision));
+        assert_eq!(group_settings::get(stage.db.read(), &vision).await?, None);
+        let mut profile = Profile { mail: Some("a@example.org".to_owned()), ..Profile::default() };
+        write!(stage, |tx| profiles::save(&tx, &alice, &profile));
+        profile.extension.insert("theme".to_owned(), "dark".into());
+        write!(stage, |tx| profiles::save(&tx, &alice, &profile));
+        assert_eq!(profiles::get(stage.db.read(), &alice).await?, profile);
+        assert_eq!(profiles::list(stage.db.read()).await?, [(alice.clone(), profile)].into());
+        assert!(write!(stage, |tx| users::remove(&tx, &alice, at(9))));
+        assert_eq!(profiles::list(stage.db.read()).await?.len(), 0, "it goes with its user");
     }
 
     async fn a_person_has_one_account(stage) {

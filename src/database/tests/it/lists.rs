@@ -2,7 +2,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use database::jobs::{self, JobRow, JobUpdate, NewJob};
-use database::{ConnectionTrait as _, Transaction, tasks};
+use database::{ConnectionTrait as _, Transaction, tags, tasks};
 use protocol::amount::Amount;
 use protocol::ids::JobId;
 use protocol::jobs::{JobOrder, JobQuery, Retries};
@@ -221,6 +221,17 @@ on_both! {
         write!(stage, |tx| tasks::insert_many(&tx, &twice));
         let here = JobQuery { nodes: vec!["here".parse()?, "nowhere".parse()?], ..all.clone() };
         assert_eq!(found(&here).await?, (vec![rows[7].clone()], 1));
+        write!(stage, |tx| tags::add(&tx, rows[7].id, &"a b".parse()?));
+        write!(stage, |tx| tags::add(&tx, rows[7].id, &"a b".parse()?));
+        write!(stage, |tx| tags::add(&tx, rows[8].id, &"c".parse()?));
+        let tagged = JobQuery { tags: vec!["a b".parse()?, "none".parse()?], ..all.clone() };
+        assert_eq!(found(&tagged).await?, (vec![rows[7].clone()], 1));
+        let untagged = JobQuery { without_tags: vec!["a b".parse()?], ..all.clone() };
+        assert_eq!(found(&untagged).await?.0, only(&rows, |row| row.id != rows[7].id));
+        let both = JobQuery { nodes: vec!["here".parse()?], tags: vec!["c".parse()?], ..all.clone() };
+        assert_eq!(found(&both).await?, (Vec::new(), 0));
+        let ranged = JobQuery { priority_ranges: vec![(priority, priority)], ..all.clone() };
+        assert_eq!(found(&ranged).await?.0, only(&rows, |row| row.priority == priority));
         let kind = JobQuery { gpu_types: vec!["A1".parse()?], ..all };
         let expected = only(&rows, |row| row.gpu_types.iter().any(|kind| kind.as_str() == "A1"));
         assert_eq!(found(&kind).await?.0, expected);

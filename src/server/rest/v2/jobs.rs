@@ -3,6 +3,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use protocol::ids::{JobKey, Tag};
 use serde::{Deserialize, Serialize};
 
 use super::Execution;
@@ -28,6 +29,11 @@ pub(crate) struct Accepted {
 pub(crate) fn accepted(message: String) -> Response {
     let status = StatusCode::ACCEPTED;
     (status, Json(Accepted { status: status.as_u16(), message })).into_response()
+}
+
+/// What was asked for is done.
+fn done(message: String) -> Json<Accepted> {
+    Json(Accepted { status: StatusCode::OK.as_u16(), message })
 }
 
 #[derive(Debug, Serialize)]
@@ -75,6 +81,37 @@ pub(crate) async fn get(
 ) -> Result<Json<JobWire>, Failure> {
     let detail = state.backend.jobs.get(&actor, &job_key::parse(&key)?).await?;
     Ok(Json(JobWire::from(&detail)))
+}
+
+/// `{"value": "nightly"}`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TagValue {
+    value: String,
+}
+
+/// `PUT /jobs/:key/tag`.
+pub(crate) async fn add_tag(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Fields(TagValue { value }): Fields<TagValue>,
+) -> Result<Json<Accepted>, Failure> {
+    let (key, tag): (JobKey, Tag) = (job_key::parse(&key)?, value.parse()?);
+    state.backend.jobs.add_tag(&actor, &key, &tag).await?;
+    Ok(done(format!("Add tag {tag} for job {key} successfully.")))
+}
+
+/// `DELETE /jobs/:key/tag`.
+pub(crate) async fn remove_tag(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Fields(TagValue { value }): Fields<TagValue>,
+) -> Result<Json<Accepted>, Failure> {
+    let (key, tag): (JobKey, Tag) = (job_key::parse(&key)?, value.parse()?);
+    state.backend.jobs.remove_tag(&actor, &key, &tag).await?;
+    Ok(done(format!("Delete tag {tag} from job {key} successfully.")))
 }
 
 /// `DELETE /jobs/:key`.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use api::jobs::{AttemptView, JobDetail, JobSummary, Retries, RoleView, TaskView};
 use api::queue::{Explanation, Hold};
 use protocol::amount::Amount;
-use protocol::ids::{JobName, NodeName, PortLabel, RoleName, UserName, VirtualClusterName};
+use protocol::ids::{JobName, NodeName, PortLabel, RoleName, Tag, UserName, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -90,7 +90,7 @@ pub(crate) struct JobItem {
     pub(crate) state: State,
     sub_state: FrameworkState,
     execution_type: ExecutionType,
-    tags: Vec<String>,
+    tags: Vec<Tag>,
     retries: u32,
     retry_details: RetryDetails,
     retry_delay_time: Option<u64>,
@@ -129,7 +129,7 @@ impl From<&JobSummary> for JobItem {
             state: job_state(job.state),
             sub_state: framework_state(job.state),
             execution_type: ExecutionType::of(job),
-            tags: Vec::new(),
+            tags: job.tags.clone(),
             retries: retry_details.sum(),
             retry_details,
             retry_delay_time: None,
@@ -165,7 +165,7 @@ pub(super) fn priority(priority: Priority) -> Option<PriorityClass> {
 pub(crate) struct JobWire {
     debug_id: String,
     pub(crate) name: JobName,
-    tags: Vec<String>,
+    tags: Vec<Tag>,
     job_priority: Option<PriorityClass>,
     pub(crate) job_status: JobStatus,
     pub(crate) task_roles: BTreeMap<RoleName, RoleWire>,
@@ -277,7 +277,7 @@ impl JobWire {
         Self {
             debug_id: job.id.to_string(),
             name: job.key.name.clone(),
-            tags: Vec::new(),
+            tags: job.tags.clone(),
             job_priority: priority(job.priority),
             job_status: job_status(detail, attempt),
             task_roles: roles

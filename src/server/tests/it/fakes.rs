@@ -25,7 +25,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use protocol::exit::{Cause, Exit};
-use protocol::ids::{JobId, JobKey, VirtualClusterName};
+use protocol::ids::{JobId, JobKey, Tag, VirtualClusterName};
 use protocol::problem::Problem;
 use protocol::resources::Resources;
 use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit};
@@ -124,6 +124,7 @@ fn summary(id: i64, job: &str, state: State) -> JobSummary {
         waiting: None,
         expected: None,
         held: None,
+        tags: Vec::new(),
         exit: ended.then(|| Exit {
             code: Some(3),
             cause: Cause::CommandFailed,
@@ -245,6 +246,12 @@ impl Jobs for World {
     }
     async fn delete(&self, _: &Actor, key: &JobKey) -> Result<()> {
         Err(no_job(key))
+    }
+    async fn add_tag(&self, _: &Actor, _: &JobKey, _: &Tag) -> Result<()> {
+        Ok(())
+    }
+    async fn remove_tag(&self, _: &Actor, _: &JobKey, _: &Tag) -> Result<()> {
+        Ok(())
     }
     async fn events(&self, _: &Actor, _: &JobKey) -> Result<Vec<EventView>> {
         Ok(Vec::new())

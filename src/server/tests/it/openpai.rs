@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::fakes::World;
 use crate::hall::{Hall, PASSWORD};
-use crate::server::{ADMIN, ALICE, Client, JSON, Server};
+use crate::server::{ADMIN, ALICE, Answer, Client, JSON, Server};
 
 async fn fresh() -> (tempfile::TempDir, Client) {
     let folder = tempfile::tempdir().unwrap();
@@ -105,7 +105,7 @@ async fn attempts_of_jobs_and_tasks_are_told() {
 #[tokio::test]
 async fn a_filter_that_is_not_known_gives_no_jobs_at_all() {
     let (_folder, client) = fresh().await;
-    for query in ["tagsContain=old", "tagsNotContain=new", "jobPriority=oppo", "usrname=alice"] {
+    for query in ["tagContains=old", "tags=new", "jobPriority=high", "usrname=alice"] {
         for path in ["/api/v2/jobs", "/api/v1/jobs", "/api/v1/user/alice/jobs"] {
             let answer = client.get(&format!("{path}?{query}"), &[ALICE]).await;
             assert_eq!(answer.status, 400, "{path}?{query}: {}", answer.text);
@@ -177,6 +177,46 @@ async fn what_a_new_user_is_not_given_is_said() {
     let more = hall.client.send("POST", "/api/v2/user", &who, &user.to_string()).await;
     assert_eq!(more.status, 201, "{}", more.text);
     assert!(more.header("x-warning").starts_with("not used: virtualCluster;"), "{more:?}");
+}
+
+async fn tag(hall: &Hall, who: [(&str, &str); 2], method: &str, job: &str, tag: &str) -> Answer {
+    let (path, body) = (format!("/api/v2/jobs/{job}/tag"), json!({ "value": tag }));
+    hall.client.send(method, &path, &who, &body.to_string()).await
+}
+
+#[tokio::test]
+async fn jobs_are_found_by_their_tags() {
+    let hall = Hall::open().await;
+    let bearers = ["alice", "bob"].map(|name| format!("Bearer {}", hall.token(name)));
+    let [alice, bob] = bearers.each_ref().map(|bearer| [JSON, ("authorization", bearer.as_str())]);
+    for name in ["kept", "other"] {
+        let job = JOB.replace("name: kept", &format!("name: {name}"));
+        let sent = hall.client.send("POST", "/api/v2/jobs", &alice[1..], &job).await;
+        assert_eq!(sent.status, 202, "{}", sent.text);
+    }
+    let added = tag(&hall, alice, "PUT", "alice~kept", "for later").await;
+    let message = "Add tag for later for job alice~kept successfully.";
+    assert_eq!((added.status, added.json()), (200, json!({ "status": 200, "message": message })));
+    assert_eq!(tag(&hall, alice, "PUT", "alice~kept", "for later").await.status, 200, "again");
+    assert_eq!(tag(&hall, alice, "PUT", "alice~kept", "a,b").await.status, 400);
+    assert_eq!(tag(&hall, bob, "PUT", "alice~kept", "mine").await.status, 403);
+    assert_eq!(tag(&hall, alice, "PUT", "alice~none", "x").await.json()["code"], "NoJobError");
+    let found = async |query: &str| {
+        let listed = hall.client.get(&format!("/api/v2/jobs?{query}"), &bob).await.json();
+        let names = listed.as_array().unwrap().iter();
+        names.map(|job| job["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(found("tagsContain=x,for+later").await, ["kept"]);
+    assert_eq!(found("tagsNotContain=for+later").await, ["other"]);
+    assert_eq!(found("tagsContain=x").await, [""; 0]);
+    assert_eq!(found("jobPriority=prod,crit,oppo").await, [""; 0]);
+    assert_eq!(found("jobPriority=default&keyword=oth").await, ["other"]);
+    let kept = hall.client.get("/api/v2/jobs/alice~kept", &bob).await.json();
+    assert_eq!(kept["tags"], json!(["for later"]));
+    assert_eq!(tag(&hall, alice, "DELETE", "alice~kept", "for later").await.status, 200);
+    let gone = tag(&hall, alice, "DELETE", "alice~kept", "for later").await;
+    assert_eq!((gone.status, &gone.json()["code"]), (404, &json!("NoTagError")));
+    hall.control.shutdown().await;
 }
 
 const JOB: &str = r#"# as written

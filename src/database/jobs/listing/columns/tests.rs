@@ -138,7 +138,7 @@ fn every_page_of_every_order_is_what_the_plain_definition_finds() {
                 let (skipped, most) = (usize::try_from(offset), usize::try_from(limit));
                 let page = found.iter().skip(skipped.unwrap()).take(most.unwrap());
                 let expected: Vec<i64> = page.map(|job| job.id).collect();
-                let asked = Asked { query, now: NOW, on_nodes: None };
+                let asked = Asked { query, now: NOW, only: None, without: HashSet::new() };
                 let (ids, total) = columns.page(&asked);
                 assert_eq!((ids, total), (expected, found.len() as u64), "{asked:?}");
             }
@@ -154,7 +154,7 @@ fn jobs_are_counted_by_state_whatever_states_are_asked_for() {
         for job in entries.iter().filter(|job| has(&query, job, false)) {
             *expected.entry(job.state.clone()).or_insert(0) += 1;
         }
-        let asked = Asked { query, now: NOW, on_nodes: None };
+        let asked = Asked { query, now: NOW, only: None, without: HashSet::new() };
         let counts = columns.counts(&asked).into_iter().filter(|(_, count)| *count > 0);
         assert_eq!(counts.collect::<BTreeMap<_, _>>(), expected, "{asked:?}");
     }
@@ -165,8 +165,8 @@ fn only_jobs_of_the_nodes_asked_for_are_found() {
     let (_, columns) = stage();
     let query = JobQuery { limit: 10, ascending: true, ..JobQuery::default() };
     let (gone, never) = (entry(11).id, -1);
-    let on_nodes = Some(HashSet::from([entry(3).id, entry(5).id, gone, never]));
-    let (mut ids, total) = columns.page(&Asked { query, now: NOW, on_nodes });
+    let only = Some(HashSet::from([entry(3).id, entry(5).id, gone, never]));
+    let (mut ids, total) = columns.page(&Asked { query, now: NOW, only, without: HashSet::new() });
     ids.sort_unstable();
     assert_eq!((ids, total), (vec![22, 36], 2));
 }
@@ -188,7 +188,7 @@ fn jobs_that_are_gone_take_no_room_for_long() {
     for query in queries() {
         for order in JobOrder::ALL {
             let query = JobQuery { order, limit: 50, ..query.clone() };
-            let asked = Asked { query, now: NOW, on_nodes: None };
+            let asked = Asked { query, now: NOW, only: None, without: HashSet::new() };
             assert_eq!(compact.page(&asked), columns.page(&asked), "{asked:?}");
         }
     }

@@ -21,6 +21,7 @@ fn job(waiting: Option<Waiting>, expected: Option<Expected>) -> JobSummary {
         waiting,
         expected,
         held: None,
+        tags: Vec::new(),
         exit: None,
     }
 }
