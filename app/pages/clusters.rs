@@ -269,6 +269,7 @@ mod tests {
         VirtualClusterView {
             settings,
             usable: true,
+            stopped: false,
             used: of("V100", 3),
             borrowed: of("V100", 2),
             total: of("A100", 8),

@@ -66,6 +66,13 @@ pub trait VirtualClusters: Send + Sync {
         actor: &Actor,
         settings: Option<VirtualClusterSettings>,
     ) -> Result<Vec<Promise>>;
+    /// Lets it take new jobs, or no more (administrators; never `default`). What waits and runs goes on.
+    async fn set_stopped(
+        &self,
+        actor: &Actor,
+        name: &VirtualClusterName,
+        stopped: bool,
+    ) -> Result<()>;
     /// Removes one that no active job uses (administrators). `default` stays.
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()>;
 }
@@ -273,6 +280,9 @@ pub struct VirtualClusterView {
     pub settings: VirtualClusterSettings,
     /// Whether the actor may use it.
     pub usable: bool,
+    /// Whether it takes no new jobs.
+    #[serde(default)]
+    pub stopped: bool,
     /// What its jobs hold.
     pub used: Usage,
     /// What of that is others', lent until they want it back.

@@ -197,7 +197,7 @@ fn gpu_view(gpu: &Gpu, tasks: &[NodeTask], now: Option<GpuNow>) -> GpuView {
 
 /// A virtual cluster and what is free of it for whoever may use it.
 pub(super) fn virtual_cluster(
-    settings: VirtualClusterSettings,
+    (settings, stopped): (VirtualClusterSettings, bool),
     free: Option<BTreeMap<GpuType, FreeGpus>>,
     uses: &Uses,
 ) -> VirtualClusterView {
@@ -205,6 +205,7 @@ pub(super) fn virtual_cluster(
     let InUse { used, borrowed, running_jobs } = uses.by(name);
     VirtualClusterView {
         usable: free.is_some(),
+        stopped,
         free: free.unwrap_or_default(),
         used,
         borrowed,

@@ -47,9 +47,15 @@ impl Ops {
         });
         let (free, holdings, waiting) = known.await?;
         let cluster = self.0.cluster();
+        let stopped = database::virtual_clusters::stopped(self.0.database.read()).await;
+        let stopped = stopped.map_err(database)?;
         let seen = tokio::task::spawn_blocking(move || {
             let uses = Uses::of(&cluster, &holdings, waiting);
-            let shown = shown.into_iter().map(|(_, settings)| settings).zip(free);
+            let shown = shown.into_iter().map(|(_, settings)| {
+                let stopped = stopped.contains(&settings.name);
+                (settings, stopped)
+            });
+            let shown = shown.zip(free);
             shown.map(|(settings, free)| views::virtual_cluster(settings, free, &uses)).collect()
         });
         seen.await.map_err(internal)
@@ -114,6 +120,34 @@ impl VirtualClusters for Ops {
             clusters.push(settings);
         }
         Ok(promises::of(cluster.records(), &clusters))
+    }
+
+    async fn set_stopped(
+        &self,
+        actor: &Actor,
+        name: &VirtualClusterName,
+        stopped: bool,
+    ) -> Result<()> {
+        administrators_only(actor)?;
+        if *name == VirtualClusterName::default() {
+            let message = "jobs that name no virtual cluster need `default`: it is not stopped";
+            return Err(Error::new(ErrorCode::ForbiddenUserError, message));
+        }
+        let detail = if stopped { "takes no new jobs" } else { "takes new jobs" };
+        let note = note(AuditAction::VirtualClusterSaved, name, detail.to_owned()).by(actor);
+        let set = self.0.write(async |t| {
+            let there = database::virtual_clusters::set_stopped(t, name, stopped).await?;
+            if there {
+                database::audit::insert(t, &note).await?;
+            }
+            Ok(there)
+        });
+        if !set.await.map_err(database)? {
+            return Err(missing(name));
+        }
+        tracing::info!(by = %actor.user, virtual_cluster = %name, stopped, "virtual cluster changed");
+        self.0.tell(api::changes::Change::Cluster);
+        Ok(())
     }
 
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()> {

@@ -16,3 +16,5 @@ CREATE TABLE job_tags (
 )
 
 CREATE INDEX job_tags_by_tag ON job_tags (tag, job)
+
+ALTER TABLE virtual_clusters ADD COLUMN stopped BOOLEAN NOT NULL DEFAULT FALSE

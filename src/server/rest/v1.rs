@@ -28,11 +28,15 @@ pub(super) fn routes() -> Router<AppState> {
         .nest("/user", v2::people().route("/", put(changes::put).delete(changes::remove)))
         .nest("/user/{user}/jobs", by_user())
         .route("/kubernetes/nodes", get(v2::kubernetes::nodes))
+        .route("/kubernetes/pods", get(v2::kubernetes::pods))
         .route("/virtual-clusters", get(virtual_clusters::list))
         .route(
             "/virtual-clusters/{name}",
-            get(virtual_clusters::get).delete(v2::cluster::remove_virtual_cluster),
+            get(virtual_clusters::get)
+                .put(virtual_clusters::save)
+                .delete(v2::cluster::remove_virtual_cluster),
         )
+        .route("/virtual-clusters/{name}/status", put(v2::cluster::set_status))
 }
 
 fn by_user() -> Router<AppState> {

@@ -1,5 +1,6 @@
 //! Version 2.
 
+mod alerts;
 mod attempts;
 pub(crate) mod cluster;
 mod events;
@@ -19,13 +20,13 @@ mod uploads;
 pub(crate) mod users;
 pub(crate) mod wire;
 
-use api::ErrorCode;
 use api::groups::Granted;
+use api::{Actor, ErrorCode};
 use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, delete, get, post, put};
 use axum::{Json, Router};
-use protocol::ids::VirtualClusterName;
+use protocol::ids::{JobKey, VirtualClusterName};
 use serde::{Deserialize, Serialize};
 
 use crate::auth::oidc;
@@ -73,8 +74,11 @@ pub(super) fn routes() -> Router<AppState> {
                 .put(queue::save_virtual_cluster)
                 .delete(cluster::remove_virtual_cluster),
         )
+        .route("/virtual-clusters/{name}/status", put(cluster::set_status))
         .route("/cluster/sku-types", get(resources::sku_types))
+        .route("/alerts", get(alerts::list))
         .route("/kubernetes/nodes", get(kubernetes::nodes))
+        .route("/kubernetes/pods", get(kubernetes::pods))
         .route("/storages", get(storages::list))
         .route(
             "/storages/{name}",
@@ -164,8 +168,9 @@ pub(crate) async fn info() -> Json<Info> {
     })
 }
 
-/// The one word that jobs take.
+/// The words that jobs take.
 const STOP: &str = "STOP";
+const START: &str = "START";
 
 /// `{"value": "STOP"}`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -179,17 +184,42 @@ impl Execution {
         Self { value: STOP.to_owned() }
     }
 
-    /// Stopping is all that can be asked for: a job that has stopped is submitted again.
-    pub(crate) fn require_stop(&self) -> Result<(), Failure> {
-        if self.value == STOP {
-            return Ok(());
+    /// Stops a job, or leaves one that is to run as it is: a job that was stopped is submitted again.
+    pub(crate) async fn of(
+        &self,
+        state: &AppState,
+        actor: &Actor,
+        key: &JobKey,
+    ) -> Result<(), Failure> {
+        match self.value.as_str() {
+            STOP => Ok(state.backend.jobs.stop(actor, key).await?),
+            START => {
+                let detail = state.backend.jobs.get(actor, key).await?;
+                if !detail.may_manage {
+                    let user = &actor.user;
+                    let message = format!("User {user} is not allowed to execute job {key}.");
+                    return Err(Failure::new(ErrorCode::ForbiddenUserError, message));
+                }
+                let job = detail.summary;
+                let ends = job.stop_requested || job.state.is_final();
+                if ends { Err(self.refused()) } else { Ok(()) }
+            }
+            _ => Err(self.refused()),
         }
+    }
+
+    /// Stopping is all that can be asked for of a container.
+    pub(crate) fn require_stop(&self) -> Result<(), Failure> {
+        if self.value == STOP { Ok(()) } else { Err(self.refused()) }
+    }
+
+    fn refused(&self) -> Failure {
         let message = format!(
             "value: {:?} is not allowed here; allowed is STOP (a stopped job is not started \
              again: submit a clone)",
             self.value
         );
-        Err(Failure::new(ErrorCode::InvalidParametersError, message))
+        Failure::new(ErrorCode::InvalidParametersError, message)
     }
 }
 
@@ -205,7 +235,7 @@ fn beside(granted: &Granted, answer: impl IntoResponse) -> Response {
 }
 
 /// An answer with something that is worth knowing.
-fn warned(answer: impl IntoResponse, warning: &str) -> Response {
+pub(crate) fn warned(answer: impl IntoResponse, warning: &str) -> Response {
     let mut answer = answer.into_response();
     if let Ok(warning) = HeaderValue::from_bytes(warning.as_bytes()) {
         answer.headers_mut().append("x-warning", warning);

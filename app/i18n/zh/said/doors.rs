@@ -8,6 +8,7 @@ pub(super) const DOORS: &[Saying] = &[
     ("Too many requests, please try again later.", "请求过于频繁，请稍后重试"),
     ("API {} is not found.", "没有接口 {0}"),
     ("Job {} is not found.", "没有作业 {0}"),
+    ("User {} is not allowed to execute job {}.", "用户 {0} 不能操作作业 {1}"),
     ("User {} is not found.", "没有用户 {0}"),
     ("Group {} is not found.", "没有用户组 {0}"),
     ("Virtual cluster {} is not found.", "没有虚拟集群 {0}"),

@@ -96,6 +96,8 @@ pub(super) const EVENTS: &[Saying] = &[
     ("Stopped", "已停止"),
     ("takes tasks again", "恢复接收任务"),
     ("takes nothing new", "不再接收新任务"),
+    ("takes no new jobs", "不再接收新作业"),
+    ("takes new jobs", "恢复接收新作业"),
     ("is emptied at once", "立即清空"),
     ("closed by itself: {}", "自动关闭：{0}"),
     ("opened again by itself", "已自动恢复"),

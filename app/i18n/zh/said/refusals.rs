@@ -64,6 +64,18 @@ pub(super) const REFUSALS: &[Saying] = &[
         "{} is no class of priorities: allowed are oppo, test, prod, crit, default",
         "{0} 不是优先级类别：可用的有 oppo、test、prod、crit、default",
     ),
+    (
+        "jobs that name no virtual cluster need `default`: it is not stopped",
+        "未指定虚拟集群的作业需要 default：不能停用",
+    ),
+    (
+        "the virtual cluster {} is stopped: it takes no new jobs for now",
+        "虚拟集群 {0} 已停用：暂不接收新作业",
+    ),
+    (
+        "vcCapacity: allowed are 0 to 100, and for vcMaxCapacity as much or more",
+        "vcCapacity：应为 0 到 100，vcMaxCapacity 不得更小",
+    ),
     ("Can't update other user's data", "不能更改其他用户的数据"),
     ("change what is kept with the account", "更改该账户所保存的内容"),
     ("{} has {} characters, more than {}", "{0} 有 {1} 个字符，大于 {2}"),

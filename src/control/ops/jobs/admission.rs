@@ -109,11 +109,16 @@ async fn usable(shared: &Shared, actor: &Actor, spec: &JobSpec, cluster: &Cluste
     let name = &spec.virtual_cluster;
     let settings = cluster.virtual_cluster(name);
     let settings = settings.ok_or_else(|| virtual_clusters::missing(name))?;
-    if Usable::by(shared, actor).await.map_err(database)?.admits(settings) {
+    if !Usable::by(shared, actor).await.map_err(database)?.admits(settings) {
+        let message = format!("{} may not use the virtual cluster {name}", actor.user);
+        return Err(Error::new(ErrorCode::ForbiddenUserError, message));
+    }
+    let stopped = database::virtual_clusters::stopped(shared.database.read()).await;
+    if !stopped.map_err(database)?.contains(name) {
         return Ok(());
     }
-    let message = format!("{} may not use the virtual cluster {name}", actor.user);
-    Err(Error::new(ErrorCode::ForbiddenUserError, message))
+    let message = format!("the virtual cluster {name} is stopped: it takes no new jobs for now");
+    Err(Error::new(ErrorCode::ConflictVcError, message))
 }
 
 /// What tells whether a job could ever start.

@@ -187,8 +187,7 @@ async fn stop(
     key: &JobKey,
     execution: &Execution,
 ) -> Result<Response, Failure> {
-    execution.require_stop()?;
-    state.backend.jobs.stop(actor, key).await?;
+    execution.of(state, actor, key).await?;
     let text = message(format!("execute job {} successfully", key.name));
     Ok((StatusCode::ACCEPTED, text).into_response())
 }

@@ -6,6 +6,7 @@ use api::Actor;
 use api::cluster::{FreeGpus, Usage, VirtualClusterView};
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
 use protocol::cluster::{NodeCondition, Shape, Share};
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{not_a_virtual_cluster, resources};
 use crate::auth::Signed;
 use crate::failure::Failure;
-use crate::rest::body::Params;
+use crate::rest::body::{Fields, Params};
 use crate::rest::{Message, message};
 use crate::state::AppState;
 
@@ -34,6 +35,9 @@ pub(crate) struct VirtualClusterWire {
     pub(crate) running_jobs: u64,
     pub(crate) waiting_jobs: u64,
     pub(crate) usable: bool,
+    /// Berth's own: it takes no new jobs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    stopped: bool,
     /// Berth's own: what it is set to, and what it uses of what is lent.
     share: Share,
     parent: Option<VirtualClusterName>,
@@ -119,6 +123,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         running_jobs: view.running_jobs,
         waiting_jobs: view.waiting_jobs,
         usable: view.usable,
+        stopped: view.stopped,
         share: view.settings.share.clone(),
         parent: view.settings.parent.clone(),
         shapes: view.settings.shapes.clone(),
@@ -160,6 +165,36 @@ pub(crate) async fn virtual_cluster(
     let view = state.backend.virtual_clusters.get(&actor, &known).await?;
     let total = cluster_total(&state, &actor).await?;
     Ok(Json(wire(&view, &total)))
+}
+
+/// `{"vcStatus": "stopped"}`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Status {
+    vc_status: Run,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Run {
+    Running,
+    Stopped,
+}
+
+/// `PUT /virtual-clusters/:name/status`: whether it takes new jobs.
+pub(crate) async fn set_status(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+    Fields(Status { vc_status }): Fields<Status>,
+) -> Result<(StatusCode, Json<Message>), Failure> {
+    let known: VirtualClusterName = name.parse().map_err(|_| not_a_virtual_cluster(&name))?;
+    let (stopped, done) = match vc_status {
+        Run::Stopped => (true, format!("stop vc {name} successfully")),
+        Run::Running => (false, format!("active vc {name} successfully")),
+    };
+    state.backend.virtual_clusters.set_stopped(&actor, &known, stopped).await?;
+    Ok((StatusCode::CREATED, message(done)))
 }
 
 /// `DELETE /virtual-clusters/:name`.

@@ -84,7 +84,7 @@ impl Event {
 }
 
 /// A moment as OpenPAI's clients read it (RFC 3339); as texts these are in the order of time.
-fn date_time(at: Timestamp) -> String {
+pub(super) fn date_time(at: Timestamp) -> String {
     let at = OffsetDateTime::from_unix_timestamp_nanos(i128::from(at.0) * 1_000_000);
     let at = at.unwrap_or(OffsetDateTime::UNIX_EPOCH);
     let (year, month, day) = at.to_calendar_date();

@@ -164,8 +164,7 @@ pub(crate) async fn execute(
     Fields(execution): Fields<Execution>,
 ) -> Result<Response, Failure> {
     let key = job_key::parse(&key)?;
-    execution.require_stop()?;
-    state.backend.jobs.stop(&actor, &key).await?;
+    execution.of(&state, &actor, &key).await?;
     Ok(accepted(format!("Execute job {key} successfully.")))
 }
 

@@ -45,7 +45,7 @@ async fn every_error_has_its_shape_and_its_request_id() {
         (
             "PUT",
             "/api/v2/jobs/alice~train/executionType",
-            r#"{"value":"START"}"#,
+            r#"{"value":"PAUSE"}"#,
             400,
             "InvalidParametersError",
         ),
@@ -56,6 +56,7 @@ async fn every_error_has_its_shape_and_its_request_id() {
             403,
             "ForbiddenUserError",
         ),
+        ("PUT", "/api/v2/jobs/alice~none/executionType", r#"{"value":"START"}"#, 404, "NoJobError"),
         ("POST", "/api/v1/token", r#"{"username":"alice"}"#, 400, "InvalidParametersError"),
     ];
     for (method, path, body, status, code) in cases {

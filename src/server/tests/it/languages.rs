@@ -29,10 +29,10 @@ async fn a_refusal_is_said_in_the_readers_language() {
         (("GET", "/api/v2/audit", ""), "only administrators may do this", "只有管理员可以这样做"),
         (("GET", "/api/v2/nodes/pier-9", ""), "there is no node pier-9", "没有节点 pier-9"),
         (
-            ("PUT", "/api/v2/jobs/alice~none/executionType", r#"{"value":"START"}"#),
-            "value: \"START\" is not allowed here; allowed is STOP (a stopped job is not started \
+            ("PUT", "/api/v2/jobs/alice~none/executionType", r#"{"value":"PAUSE"}"#),
+            "value: \"PAUSE\" is not allowed here; allowed is STOP (a stopped job is not started \
              again: submit a clone)",
-            "value：此处不能为“START”；只能为 STOP（已停止的作业不会再次启动，请提交其克隆）",
+            "value：此处不能为“PAUSE”；只能为 STOP（已停止的作业不会再次启动，请提交其克隆）",
         ),
     ];
     for (what, english, chinese) in cases {

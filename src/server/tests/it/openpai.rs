@@ -219,6 +219,83 @@ async fn jobs_are_found_by_their_tags() {
     hall.control.shutdown().await;
 }
 
+#[tokio::test]
+async fn a_job_that_goes_on_is_started_without_effect_and_one_that_was_stopped_is_not() {
+    let hall = Hall::open().await;
+    let bearers = ["alice", "bob"].map(|name| format!("Bearer {}", hall.token(name)));
+    let [alice, bob] = bearers.each_ref().map(|bearer| [JSON, ("authorization", bearer.as_str())]);
+    let sent = hall.client.send("POST", "/api/v2/jobs", &alice[1..], JOB).await;
+    assert_eq!(sent.status, 202, "{}", sent.text);
+    let path = "/api/v2/jobs/alice~kept/executionType";
+    let (start, stop) = (r#"{"value": "START"}"#, r#"{"value": "STOP"}"#);
+    for (who, body, status) in
+        [(alice, start, 202), (bob, start, 403), (alice, stop, 202), (alice, start, 400)]
+    {
+        let answer = hall.client.send("PUT", path, &who, body).await;
+        assert_eq!(answer.status, status, "{body}: {}", answer.text);
+    }
+    hall.control.shutdown().await;
+}
+
+#[tokio::test]
+async fn virtual_clusters_are_stopped_and_get_shares_in_percent() {
+    let hall = Hall::open().await;
+    let bearers = ["admin", "alice"].map(|name| format!("Bearer {}", hall.token(name)));
+    let [admin, alice] =
+        bearers.each_ref().map(|bearer| [JSON, ("authorization", bearer.as_str())]);
+    let put = async |path: &str, body: &str| hall.client.send("PUT", path, &admin, body).await;
+    let lab = "/api/v1/virtual-clusters/lab";
+    let made = put(lab, r#"{"vcCapacity": 25, "vcMaxCapacity": 25, "description": "d"}"#).await;
+    assert_eq!((made.status, made.header("x-warning")), (201, "not used: description"));
+    assert_eq!(made.json()["message"], "create vc: lab to capacity: 25 successfully");
+    let seen = hall.client.get("/api/v2/virtual-clusters/lab", &alice).await.json();
+    assert_eq!(seen["borrows"], false, "it may have its share and no more");
+    for bad in [r#"{"vcCapacity": 101}"#, r#"{"vcCapacity": 50, "vcMaxCapacity": 20}"#] {
+        assert_eq!(put(lab, bad).await.status, 400, "{bad}");
+    }
+    let stopped = put(&format!("{lab}/status"), r#"{"vcStatus": "stopped"}"#).await;
+    assert_eq!(
+        (stopped.status, &stopped.json()["message"]),
+        (201, &json!("stop vc lab successfully"))
+    );
+    assert_eq!(hall.client.get(lab, &alice).await.json()["status"], "STOPPED");
+    let job = JOB.replace("taskRoles:", "defaults: {virtualCluster: lab}\ntaskRoles:");
+    let submit = async || hall.client.send("POST", "/api/v2/jobs", &alice[1..], &job).await;
+    let refused = submit().await;
+    assert_eq!((refused.status, &refused.json()["code"]), (409, &json!("ConflictVcError")));
+    let again = put("/api/v2/virtual-clusters/lab/status", r#"{"vcStatus": "running"}"#).await;
+    assert_eq!(again.status, 201, "{}", again.text);
+    assert_eq!(hall.client.get(lab, &alice).await.json()["status"], "RUNNING");
+    let taken = submit().await;
+    assert_eq!(taken.status, 202, "{}", taken.text);
+    for (path, who, status) in [
+        ("/api/v1/virtual-clusters/default/status", admin, 403),
+        ("/api/v1/virtual-clusters/none/status", admin, 404),
+        ("/api/v1/virtual-clusters/lab/status", alice, 403),
+    ] {
+        let answer = hall.client.send("PUT", path, &who, r#"{"vcStatus": "stopped"}"#).await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.text);
+    }
+    hall.control.shutdown().await;
+}
+
+#[tokio::test]
+async fn pods_and_alerts_are_for_administrators() {
+    let (_folder, client) = fresh().await;
+    for path in ["/api/v2/kubernetes/pods", "/api/v1/kubernetes/pods?namespace=default"] {
+        let pods = client.get(path, &[ADMIN]).await.json();
+        assert_eq!((&pods["kind"], &pods["items"]), (&json!("PodList"), &json!([])), "{path}");
+        assert_eq!(client.get(path, &[ALICE]).await.status, 403, "{path}");
+        assert_eq!(client.get(path, &[]).await.status, 401, "{path}");
+    }
+    let unknown = client.get("/api/v2/kubernetes/pods?labelSelector=a", &[ADMIN]).await;
+    assert_eq!(unknown.status, 400, "a filter that is not known");
+    for who in [ADMIN, ALICE] {
+        assert_eq!(client.get("/api/v2/alerts", &[who]).await.json(), json!([]));
+    }
+    assert_eq!(client.get("/api/v2/alerts", &[]).await.status, 401);
+}
+
 const JOB: &str = r#"# as written
 protocolVersion: 2
 name: kept

@@ -127,6 +127,7 @@ impl VirtualClusters for World {
         Ok(vec![VirtualClusterView {
             settings: VirtualClusterSettings::new(VirtualClusterName::default()),
             usable: true,
+            stopped: false,
             used: amount(2, 1),
             borrowed: amount(0, 0),
             total: amount(8, 4),
@@ -151,6 +152,9 @@ impl VirtualClusters for World {
     }
     async fn promises(&self, _: &Actor, _: Option<VirtualClusterSettings>) -> Result<Vec<Promise>> {
         Ok(Vec::new())
+    }
+    async fn set_stopped(&self, _: &Actor, _: &VirtualClusterName, _: bool) -> Result<()> {
+        Ok(())
     }
     async fn remove(&self, _: &Actor, _: &VirtualClusterName) -> Result<()> {
         Ok(())
