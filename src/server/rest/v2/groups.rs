@@ -3,7 +3,7 @@
 pub(super) mod changes;
 
 use api::ErrorCode;
-use api::groups::GroupView;
+use api::groups::{GroupView, Member};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -78,8 +78,10 @@ pub(crate) async fn get(
 
 /// Somebody in a group.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct MemberWire {
-    username: String,
+    username: UserName,
+    cluster_admin: bool,
     source: Source,
 }
 
@@ -90,8 +92,11 @@ pub(crate) async fn members(
     Path(name): Path<String>,
 ) -> Result<Json<Vec<MemberWire>>, Failure> {
     let group = find(state.backend.groups.list(&actor).await?, &name)?;
-    let members = group.members.into_iter();
-    let wire = members.map(|one| MemberWire { username: one.user.into(), source: one.source });
+    let users = state.backend.users.list(&actor).await?;
+    let wire = group.members.into_iter().map(|Member { user, source }| {
+        let cluster_admin = users.iter().any(|one| one.admin && one.name == user);
+        MemberWire { username: user, cluster_admin, source }
+    });
     Ok(Json(wire.collect()))
 }
 

@@ -418,9 +418,9 @@ async fn groups_that_are_written_here_give_rights() {
     let groups = hall.client.get("/api/v2/groups", &[as_admin[1]]).await.json();
     let names: Vec<_> = groups.as_array().unwrap().iter().map(|g| &g["groupname"]).collect();
     assert_eq!(names, ["vision", "wheel"]);
-    assert_eq!(groups[0]["extension"]["acls"]["virtualClusters"], json!(["lab"]));
+    assert_eq!(groups[0]["extension"]["acls"]["virtualClusters"], json!(["default", "lab"]));
     let members = hall.client.get("/api/v2/groups/wheel/userlist", &[as_admin[1]]).await.json();
-    assert_eq!(members, json!([{ "username": "alice", "source": "local" }]));
+    assert_eq!(members, json!([{ "username": "alice", "clusterAdmin": true, "source": "local" }]));
 }
 
 /// The settings of a whole file are read as they are written.
