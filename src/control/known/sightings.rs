@@ -1,6 +1,6 @@
 //! What the watchers see of the nodes' engines, until it is stored.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Mutex;
 
 use database::nodes::NodeObserved;
@@ -18,6 +18,8 @@ pub(crate) struct Sightings(Mutex<Seen>);
 struct Seen {
     /// When each engine answered last.
     answered: HashMap<NodeName, Timestamp>,
+    /// Whose drivers were asked for GPUs since this server started.
+    probed: HashSet<NodeName>,
     /// What is to be stored.
     news: BTreeMap<NodeName, NodeObserved>,
 }
@@ -37,6 +39,16 @@ impl Sightings {
     /// When a node's engine has answered last since this server started.
     pub(crate) fn last_answer(&self, name: &NodeName) -> Option<Timestamp> {
         lock(&self.0).answered.get(name).copied()
+    }
+
+    /// A node's drivers were asked for GPUs, whatever they said.
+    pub(crate) fn probed(&self, name: &NodeName) {
+        lock(&self.0).probed.insert(name.clone());
+    }
+
+    /// Whether a node's drivers were asked for GPUs since this server started.
+    pub(crate) fn was_probed(&self, name: &NodeName) -> bool {
+        lock(&self.0).probed.contains(name)
     }
 
     /// The nodes whose engines have answered since then, each with the last time.
@@ -68,6 +80,7 @@ impl Sightings {
     pub(crate) fn forget(&self, name: &NodeName) {
         let mut seen = lock(&self.0);
         seen.answered.remove(name);
+        seen.probed.remove(name);
         seen.news.remove(name);
     }
 }

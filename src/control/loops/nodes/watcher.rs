@@ -200,6 +200,7 @@ impl Watcher {
                     self.read(reading).await;
                     let info = self.ask(engine.as_ref()).await?;
                     self.found(&info);
+                    self.shared.sightings.probed(&self.name);
                 }
                 _ = probe.tick(), if finds_gpus && probing.is_none() => {
                     probing = Some(self.ask_for_gpus(engine));

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use api::{Actor, Error, ErrorCode, Result};
+use database::nodes::NodeRecord;
+use protocol::cluster::NodeSettings;
 use protocol::document::Document;
 use protocol::environment::{self, JobFacts};
 use protocol::fields::JobField;
@@ -11,7 +13,7 @@ use protocol::ids::{JobId, JobKey, JobName};
 use protocol::problem::Problem;
 use protocol::secrets::Secrets;
 use protocol::spec::{Dialect, JobSpec};
-use protocol::wait::WaitReason;
+use protocol::wait::{ResourceKind, WaitReason};
 use scheduler::Admission;
 use storage::{EntryKind, StorageError};
 
@@ -87,10 +89,15 @@ pub(super) async fn check(
         admitted.map_err(refused(places.image(at)))?;
     }
     let admission = admission(&cluster).await.map_err(refused(Vec::new()))?;
-    admission.admit(&request(spec, &actor.user)).map_err(|reason| {
+    let admitted = admission.admit(&request(spec, &actor.user));
+    let never = admitted.err().filter(|reason| !may_be_found(shared, &cluster, reason));
+    if let Some(reason) = never {
         let error = Error::new(ErrorCode::ImpossibleRequestError, reason.to_string());
-        Refusal { never: Some(reason.clone()), ..refused(places.never(&reason))(error) }
-    })?;
+        return Err(Refusal {
+            never: Some(reason.clone()),
+            ..refused(places.never(&reason))(error)
+        });
+    }
     for (name, field, path) in [
         ("authFile", JobField::AuthFile, &spec.auth_file),
         ("dataDir", JobField::DataDir, &spec.data_dir),
@@ -119,6 +126,22 @@ async fn usable(shared: &Shared, actor: &Actor, spec: &JobSpec, cluster: &Cluste
     }
     let message = format!("the virtual cluster {name} is stopped: it takes no new jobs for now");
     Err(Error::new(ErrorCode::ConflictVcError, message))
+}
+
+/// Whether it is GPUs that are missing, while there is a node whose drivers were not asked for any yet.
+fn may_be_found(shared: &Shared, cluster: &Cluster, reason: &WaitReason) -> bool {
+    let of_gpus = matches!(
+        reason,
+        WaitReason::TypeAbsent { .. }
+            | WaitReason::Impossible { resource: ResourceKind::Gpu, virtual_cluster: None, .. }
+    );
+    let not_asked = |node: &NodeRecord| {
+        let NodeSettings { name, gpus, gpu_runtime, .. } = &node.settings;
+        let found = node.observed.as_ref().is_some_and(|observed| observed.gpus.is_some());
+        let known = gpus.is_some() || !gpu_runtime.finds_gpus() || found;
+        !known && !shared.sightings.was_probed(name)
+    };
+    of_gpus && cluster.records().any(not_asked)
 }
 
 /// What tells whether a job could ever start.

@@ -138,6 +138,23 @@ async fn what_can_never_start_is_refused_at_the_door() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_refused_for_ever_before_its_nodes_have_answered() {
+    let house = House::new(1);
+    house.node(0).set_unreachable(true);
+    let mut options = house.options(house.database().await);
+    let node = &mut options.nodes[0];
+    (node.cpus, node.memory_mb, node.gpus) = (None, None, None);
+    let control = control::start(options).await.unwrap();
+    submit(&control.backend, job("early", 1, 9, "true", "")).await;
+    let early = control.backend.jobs.get(&admin(), &key("early")).await.unwrap();
+    assert_eq!(early.summary.state, State::Waiting);
+    let other = job("other", 1, 9, "true", "");
+    let report = control.backend.jobs.check(&admin(), &other).await.unwrap();
+    assert!(matches!(report.dry_run, Some(DryRun::Waits(_))), "{report:?}");
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_image_that_is_not_there_fails_the_job_with_its_name() {
     let house = House::new(1);
     let control = house.start().await;
