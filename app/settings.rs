@@ -6,6 +6,7 @@ mod storages;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use api::groups::GroupChange;
 use api::{Error, ErrorCode};
 use protocol::cluster::{
     GpuCount, NodeNetwork, NodeSettings, Shape, Share, VirtualClusterSettings,
@@ -14,6 +15,7 @@ use protocol::ids::{GpuType, GroupName, InvalidName};
 use protocol::resources::PortRange;
 
 pub(crate) use self::storages::storage;
+use crate::server_fns::groups::GroupForm;
 use crate::server_fns::nodes::NodeForm;
 use crate::server_fns::virtual_clusters::ClusterForm;
 
@@ -74,6 +76,20 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
         preempts: form.preempts,
         lease: number("lease", &form.lease)?,
     })
+}
+
+/// A group, and what is said of it.
+///
+/// # Errors
+/// The first field that cannot be read, and what is allowed.
+pub(crate) fn group(form: &GroupForm) -> Result<(GroupName, GroupChange), Error> {
+    let change = GroupChange {
+        description: Some(form.description.trim().to_owned()),
+        admin: Some(form.admin),
+        virtual_clusters: Some(words(&form.clusters).map(name).collect::<Result<_, _>>()?),
+        ..GroupChange::default()
+    };
+    Ok((name(&form.name)?, change))
 }
 
 /// Groups, which may have blanks in their names: commas separate them.
@@ -267,6 +283,25 @@ mod tests {
         assert_eq!(shapes, [(8, 2), (4, 1)]);
         assert_eq!(settings.nodes, ["gpu-1", "gpu-2"].map(|node| node.parse().unwrap()));
         assert_eq!(crate::number::shapes_text(&settings.shapes), "A100 8x2, V100 4x1");
+    }
+
+    #[test]
+    fn a_group_is_read_from_its_form() {
+        let form = GroupForm {
+            name: " gpu users ".into(),
+            description: "who trains".into(),
+            admin: true,
+            clusters: "default, lab".into(),
+        };
+        let (name, change) = group(&form).unwrap();
+        assert_eq!((name.as_str(), change.admin), ("gpu users", Some(true)));
+        let clusters = change.virtual_clusters.unwrap();
+        assert_eq!(
+            clusters.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["default", "lab"]
+        );
+        assert_eq!(change.extension, None, "what programs keep stays");
+        assert!(group(&GroupForm { clusters: "a/b".into(), ..form }).is_err());
     }
 
     #[test]

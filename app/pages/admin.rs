@@ -1,5 +1,6 @@
 mod audit;
 mod clusters;
+mod groups;
 mod node_form;
 mod node_search;
 mod nodes;

@@ -29,6 +29,18 @@ pub(crate) const ACCOUNTS: Accounts = Accounts {
     groups_of: |user| format!("Groups of {user}"),
     groups_of_hint: "Separated by commas. Groups that a provider names stay as they are.",
     groups_set: "Groups saved.",
+    description: "Description",
+    members: "Members",
+    none_yet: "There is no group yet.",
+    add_group: "Add group",
+    edit_group: |group| format!("Edit group {group}"),
+    edit_group_text: "Who is in it is set with each user, or by a provider.",
+    remove_group: |group| format!("Remove group {group}"),
+    remove_group_text: "Nobody is in it any more, and no virtual cluster names it. Members by a provider \
+                        lose what it gave them.",
+    clusters_hint: "Virtual clusters that its members may use, separated by blanks. Those that name nobody \
+                    are everybody's.",
+    of_administrators: "Its members are administrators, whoever says that they are members",
     put_into_groups: "Put into groups",
     provided: "Account made at sign-in",
     group_was_saved: "Group saved",

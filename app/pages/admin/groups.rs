@@ -1,0 +1,178 @@
+use leptos::prelude::*;
+
+use crate::i18n::{text, text_of, told, tr};
+use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::field::Field;
+use crate::parts::form_errors::FormAnswer;
+use crate::parts::loaded::Loaded;
+use crate::parts::send_form::SendForm;
+use crate::parts::table::DataTable;
+use crate::reading::reading;
+use crate::sending::Sending;
+use crate::server_fns::groups::{Group, RemoveGroup, SaveGroup, list_groups};
+
+/// All groups, and a form for one more. `users` counts the changes of who is in them.
+#[component]
+pub(crate) fn AllGroups(users: RwSignal<usize>) -> impl IntoView {
+    let save = Sending::to::<SaveGroup>();
+    let remove = Sending::to::<RemoveGroup>();
+    let groups = reading(
+        move || (save.version().get(), remove.version().get(), users.get()),
+        |_| list_groups(),
+    );
+    view! {
+        <section class="card" aria-labelledby="groups">
+            <h2 id="groups" class="card__head">{tr(|t| t.accounts.groups)}</h2>
+            <FormAnswer answer=save.value() done=text(|t| t.common.saved)/>
+            <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
+            <Loaded
+                resource=groups
+                content=move |groups| view! { <Table groups=groups save=save remove=remove/> }
+            />
+            <SendForm to=save attr:class="form">
+                <Fields group=None/>
+                <div class="buttons">
+                    <button class="button button--primary" type="submit">
+                        {tr(|t| t.accounts.add_group)}
+                    </button>
+                </div>
+            </SendForm>
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn Table(groups: Vec<Group>, save: Sending, remove: Sending) -> impl IntoView {
+    if groups.is_empty() {
+        return view! { <p class="hint">{tr(|t| t.accounts.none_yet)}</p> }.into_any();
+    }
+    let rows = groups.into_iter().map(|group| view! { <Row group=group save=save remove=remove/> });
+    let rows = rows.collect_view();
+    view! {
+        <DataTable
+            label=|t| t.accounts.groups
+            heads=&[
+                (|t| t.admin.name, None),
+                (|t| t.accounts.description, Some("wide")),
+                (|t| t.admin.administrator, None),
+                (|t| t.accounts.members, None),
+                (|t| t.admin.may_use, Some("wide")),
+                (|t| t.admin.actions, None),
+            ]
+        >
+            {rows}
+        </DataTable>
+    }
+    .into_any()
+}
+
+#[component]
+fn Row(group: Group, save: Sending, remove: Sending) -> impl IntoView {
+    let name = group.name.to_string();
+    let (description, admin) = (group.description.clone(), group.admin);
+    let members = group.members.to_string();
+    let clusters = group.virtual_clusters.iter().map(ToString::to_string).collect::<Vec<_>>();
+    view! {
+        <tr>
+            <th scope="row"><span class="table__name">{name.clone()}</span></th>
+            <td class="wide">{description}</td>
+            <td>{told(move |t| if admin { t.common.yes } else { t.common.no })}</td>
+            <td>{members}</td>
+            <td class="wide">{told(move |t| clusters.join(t.common.comma))}</td>
+            <td>
+                <div class="buttons">
+                    <Edit group=group save=save/>
+                    <Remove name=name remove=remove/>
+                </div>
+            </td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// What is said of a group.
+#[component]
+fn Fields(group: Option<Group>) -> impl IntoView {
+    let name = group.as_ref().map(|group| group.name.to_string());
+    let scope = format!("group-{}", name.as_deref().unwrap_or_default());
+    let admin = group.as_ref().is_some_and(|group| group.admin);
+    let clusters = group.as_ref().map(|group| group.virtual_clusters.as_slice());
+    let clusters = clusters.unwrap_or_default().iter().map(ToString::to_string);
+    let clusters = clusters.collect::<Vec<_>>().join(" ");
+    let description = group.map(|group| group.description).unwrap_or_default();
+    view! {
+        <Field
+            name="group[name]"
+            label=text(|t| t.admin.name)
+            fixed=name.is_some()
+            value=name.unwrap_or_default()
+            required=true
+            scope=scope.clone()
+        />
+        <Field
+            name="group[description]"
+            label=text(|t| t.accounts.description)
+            value=description
+            scope=scope.clone()
+        />
+        <Field
+            name="group[clusters]"
+            label=text(|t| t.admin.may_use)
+            hint=text(|t| t.accounts.clusters_hint)
+            value=clusters
+            scope=scope
+        />
+        <label class="check">
+            <input type="checkbox" name="group[admin]" value="true" checked=admin/>
+            {tr(|t| t.accounts.of_administrators)}
+        </label>
+    }
+    .into_any()
+}
+
+#[component]
+fn Edit(group: Group, save: Sending) -> impl IntoView {
+    let opener = Opener::new();
+    let name = group.name.to_string();
+    view! {
+        <button type="button" class="button button--small" on:click=move |_| opener.open()>
+            {tr(|t| t.common.edit)}
+        </button>
+        <Confirm
+            opener=opener
+            title=text_of(move |t| (t.accounts.edit_group)(&name))
+            text=text(|t| t.accounts.edit_group_text)
+        >
+            <SendForm to=save attr:class="form" on:submit=move |_| opener.close()>
+                <Fields group=Some(group)/>
+                <button class="button button--primary" type="submit">{tr(|t| t.common.save)}</button>
+            </SendForm>
+        </Confirm>
+    }
+    .into_any()
+}
+
+#[component]
+fn Remove(name: String, remove: Sending) -> impl IntoView {
+    let opener = Opener::new();
+    let (of_title, of_button) = (name.clone(), name.clone());
+    view! {
+        <button type="button" class="button button--small" on:click=move |_| opener.open()>
+            {tr(|t| t.common.remove)}
+        </button>
+        <Confirm
+            opener=opener
+            title=text_of(move |t| (t.accounts.remove_group)(&of_title))
+            text=text(|t| t.accounts.remove_group_text)
+        >
+            <SendForm to=remove on:submit=move |_| opener.close()>
+                <input type="hidden" name="name" value=name/>
+                <button class="button button--danger" type="submit">
+                    {told(move |t| (t.accounts.remove_group)(&of_button))}
+                </button>
+            </SendForm>
+        </Confirm>
+    }
+    .into_any()
+}
