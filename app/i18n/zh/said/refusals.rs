@@ -59,7 +59,7 @@ pub(super) const REFUSALS: &[Saying] = &[
     ),
     ("a job has {} tags at most", "一个作业最多有 {0} 个标签"),
     ("{} has no tag {}", "{0} 没有标签 {1}"),
-    ("tag this job", "为此作业添加或移除标签"),
+    ("tag this job", "为此作业添加或删除标签"),
     (
         "{} is no class of priorities: allowed are oppo, test, prod, crit, default",
         "{0} 不是优先级类别：可用的有 oppo、test、prod、crit、default",
