@@ -36,6 +36,8 @@ pub trait Jobs: Send + Sync {
     async fn list(&self, actor: &Actor, query: &JobQuery) -> Result<JobPage>;
     /// One job with its tasks and attempts.
     async fn get(&self, actor: &Actor, key: &JobKey) -> Result<JobDetail>;
+    /// All runs of a task in one attempt of its job, the latest first.
+    async fn runs(&self, actor: &Actor, key: &JobKey, task: &TaskPlace) -> Result<Vec<TaskView>>;
     /// The job file: as it was written, or rendered in another notation. Secrets are `******`.
     async fn config(&self, actor: &Actor, key: &JobKey, form: ConfigForm) -> Result<JobConfig>;
     /// Asks the job to stop. Stopping a job that has ended changes nothing and is no error.
@@ -278,6 +280,17 @@ pub struct TaskView {
     pub completed_at: Option<Timestamp>,
     /// How it ended.
     pub exit: Option<Exit>,
+}
+
+/// A task in one attempt of its job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskPlace {
+    /// The attempt.
+    pub attempt: u32,
+    /// Role.
+    pub role: RoleName,
+    /// Index in the role.
+    pub index: u32,
 }
 
 /// In which form a job file is wanted.

@@ -300,7 +300,8 @@ mod tests {
         let admin = |group: &str, source: &str, account: Option<ProviderAccount>, at: i64| {
             let stored = vec![in_group(group, source)];
             let memberships = options.memberships(stored, account.as_ref(), Timestamp(at));
-            options.administrator(&memberships, &["ops".parse().unwrap()].into())
+            let written = BTreeSet::from(["ops".parse().unwrap()]);
+            options.administrator(&memberships, &written)
         };
         let fresh = || Some(account("company", Some(0)));
         assert!(admin("gpu-admins", "company", fresh(), 11 * HOUR));

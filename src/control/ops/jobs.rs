@@ -6,7 +6,7 @@ use std::sync::Arc;
 use api::audit::AuditAction;
 use api::jobs::{
     CheckReport, ConfigForm, DryRun, EventView, JobConfig, JobDetail, JobPage, JobQuery, Jobs,
-    Submission, Submitted, Syntax, TaskView,
+    Submission, Submitted, Syntax, TaskPlace, TaskView,
 };
 use api::queue::Explanation;
 use api::usage::{UsageOfDay, UsageQuery};
@@ -145,6 +145,28 @@ impl Jobs for Ops {
             summary: views::summary(row, tags, (waiting, expected)),
             explanation,
         })
+    }
+
+    async fn runs(
+        &self,
+        _everybody: &Actor,
+        key: &JobKey,
+        task: &TaskPlace,
+    ) -> Result<Vec<TaskView>> {
+        let Job { row, .. } = self.job(key).await?;
+        let TaskPlace { attempt, role, index } = task;
+        let tasks = database::tasks::of_job(self.shared.database.read(), row.id).await;
+        let mut runs = tasks.map_err(database)?;
+        runs.retain(|run| {
+            (run.key.attempt, run.key.index) == (*attempt, *index) && run.role_name == *role
+        });
+        runs.sort_by_key(|run| std::cmp::Reverse(run.key.retry));
+        let progress = self.shared.progress();
+        let view = |run: database::tasks::Task| {
+            let doing = progress.get(&run.key).cloned();
+            views::task(run, doing)
+        };
+        Ok(runs.into_iter().map(view).collect())
     }
 
     async fn config(&self, actor: &Actor, key: &JobKey, form: ConfigForm) -> Result<JobConfig> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use api::ErrorCode;
-use api::jobs::{AttemptView, JobDetail, TaskView};
+use api::jobs::{AttemptView, JobDetail, TaskPlace, TaskView};
 use axum::Json;
 use axum::extract::{Path, State};
 use protocol::amount::Amount;
@@ -132,7 +132,7 @@ pub(super) struct TaskHistory {
     task_role_name: RoleName,
     #[serde(flatten)]
     task: TaskWire,
-    /// The latest run; of those before it, their number is known.
+    /// All runs, the latest first.
     attempts: Vec<TaskWire>,
 }
 
@@ -149,13 +149,15 @@ pub(super) async fn task(
         let message = format!("Task {role}[{index}] is not found in attempt {number} of {key}.");
         Failure::new(ErrorCode::NoJobError, message)
     })?;
+    let place = TaskPlace { attempt: number, role: task.role.clone(), index };
+    let runs = state.backend.jobs.runs(&actor, &key, &place).await?;
     Ok(Json(TaskHistory {
         username: key.user,
         job_name: key.name,
         job_attempt_id: number,
         task_role_name: task.role.clone(),
         task: task_wire(&detail, attempt, task),
-        attempts: vec![task_wire(&detail, attempt, task)],
+        attempts: runs.iter().map(|run| task_wire(&detail, attempt, run)).collect(),
     }))
 }
 

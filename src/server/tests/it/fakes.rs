@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use api::changes::{Change, Changes};
 use api::jobs::{
     AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
-    JobSummary, Jobs, Retries, RoleView, Submission, Submitted, Syntax, TaskView,
+    JobSummary, Jobs, Retries, RoleView, Submission, Submitted, Syntax, TaskPlace, TaskView,
 };
 use api::logs::{
     LogLine, LogMatches, LogPlace, LogText, LogWindow, Logs, SearchAsk, TaskRef, Together,
@@ -225,6 +225,13 @@ impl Jobs for World {
     async fn get(&self, _: &Actor, key: &JobKey) -> Result<JobDetail> {
         let job = jobs().into_iter().find(|job| job.key == *key);
         job.map(detail).ok_or_else(|| no_job(key))
+    }
+    async fn runs(&self, actor: &Actor, key: &JobKey, place: &TaskPlace) -> Result<Vec<TaskView>> {
+        let attempts = Jobs::get(self, actor, key).await?.attempts.into_iter();
+        let of_attempt = attempts.filter(|attempt| attempt.number == place.attempt);
+        let mut tasks: Vec<_> = of_attempt.flat_map(|attempt| attempt.tasks).collect();
+        tasks.retain(|task| task.role == place.role && task.index == place.index);
+        Ok(tasks)
     }
     async fn config(&self, _: &Actor, _: &JobKey, form: ConfigForm) -> Result<JobConfig> {
         Ok(match form {
