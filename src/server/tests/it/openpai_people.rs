@@ -181,6 +181,9 @@ async fn everybody_changes_what_is_his_own() {
         (&alice["email"], &alice["extension"]),
         (&json!("a@example.org"), &json!({ "a": 1 }))
     );
+    let bearer = format!("Bearer {}", hall.token("bob"));
+    let other = hall.client.get("/api/v2/users/alice", &[("authorization", bearer.as_str())]).await;
+    assert_eq!(other.status, 404, "what programs keep may be secret: {}", other.text);
     let bob = get(&hall, "bob", "/api/v2/users/me").await;
     assert_eq!(bob["username"], "bob");
     let login = json!({ "username": "alice", "password": "another horse" }).to_string();
