@@ -138,6 +138,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
 
 /// `?nodes`: what the nodes have instead.
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Listed {
     nodes: Option<String>,
 }

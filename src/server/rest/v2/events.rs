@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 
 /// `?type=Warning` or `?type=Normal`; all when it is not given.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct EventParams {
     #[serde(rename = "type")]
     kind: Option<Kind>,

@@ -29,6 +29,7 @@ pub(super) struct Sku {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Asked {
     vc: Option<String>,
 }

@@ -115,6 +115,21 @@ async fn a_filter_that_is_not_known_gives_no_jobs_at_all() {
 }
 
 #[tokio::test]
+async fn no_list_gives_more_than_was_asked_for() {
+    let (_folder, client) = fresh().await;
+    for path in [
+        "/api/v2/jobs/alice~train/events?kind=Warning",
+        "/api/v2/jobs/alice~train/events?type=warnings",
+        "/api/v2/cluster/sku-types?virtualCluster=default",
+        "/api/v2/virtual-clusters?name=default",
+    ] {
+        let answer = client.get(path, &[ALICE]).await;
+        assert_eq!(answer.status, 400, "{path}: {}", answer.text);
+        assert_eq!(answer.json()["code"], "InvalidParametersError");
+    }
+}
+
+#[tokio::test]
 async fn openpais_other_names_of_doors_are_taken() {
     let (_folder, client) = fresh().await;
     for (other, own) in [
