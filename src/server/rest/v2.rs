@@ -75,6 +75,7 @@ pub(super) fn routes() -> Router<AppState> {
                 .delete(cluster::remove_virtual_cluster),
         )
         .route("/virtual-clusters/{name}/status", put(cluster::set_status))
+        .route("/virtual-clusters/{name}/sku-types", get(resources::sku_types_of))
         .route("/cluster/sku-types", get(resources::sku_types))
         .route("/alerts", get(alerts::list))
         .route("/kubernetes/nodes", get(kubernetes::nodes))
@@ -171,6 +172,8 @@ pub(crate) async fn info() -> Json<Info> {
 /// The words that jobs take.
 const STOP: &str = "STOP";
 const START: &str = "START";
+/// Of a job that is to start again.
+const NOT_STARTED: &str = "a stopped job is not started again: submit a clone";
 
 /// `{"value": "STOP"}`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -184,15 +187,19 @@ impl Execution {
         Self { value: STOP.to_owned() }
     }
 
-    /// Stops a job, or leaves one that is to run as it is: a job that was stopped is submitted again.
+    /// Stops a job, or leaves it as it is: one that was stopped is submitted again. Says what is
+    /// worth knowing.
     pub(crate) async fn of(
         &self,
         state: &AppState,
         actor: &Actor,
         key: &JobKey,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<&'static str>, Failure> {
         match self.value.as_str() {
-            STOP => Ok(state.backend.jobs.stop(actor, key).await?),
+            STOP => {
+                state.backend.jobs.stop(actor, key).await?;
+                Ok(None)
+            }
             START => {
                 let detail = state.backend.jobs.get(actor, key).await?;
                 if !detail.may_manage {
@@ -200,9 +207,8 @@ impl Execution {
                     let message = format!("User {user} is not allowed to execute job {key}.");
                     return Err(Failure::new(ErrorCode::ForbiddenUserError, message));
                 }
-                let job = detail.summary;
-                let ends = job.stop_requested || job.state.is_final();
-                if ends { Err(self.refused()) } else { Ok(()) }
+                let ends = detail.summary.stop_requested || detail.summary.state.is_final();
+                Ok(ends.then_some(NOT_STARTED))
             }
             _ => Err(self.refused()),
         }

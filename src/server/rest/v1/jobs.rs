@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::rest::body::{Fields, JobFile, Params};
 use crate::rest::job_logs::{self, LogParams};
 use crate::rest::job_query::JobParams;
-use crate::rest::v2::Execution;
+use crate::rest::v2::{Execution, warned};
 use crate::rest::{config_file, job_key, message};
 use crate::state::AppState;
 
@@ -187,9 +187,13 @@ async fn stop(
     key: &JobKey,
     execution: &Execution,
 ) -> Result<Response, Failure> {
-    execution.of(state, actor, key).await?;
+    let warning = execution.of(state, actor, key).await?;
     let text = message(format!("execute job {} successfully", key.name));
-    Ok((StatusCode::ACCEPTED, text).into_response())
+    let done = (StatusCode::ACCEPTED, text);
+    Ok(match warning {
+        Some(warning) => warned(done, warning),
+        None => done.into_response(),
+    })
 }
 
 pub(crate) async fn logs(

@@ -31,8 +31,8 @@ pub(super) async fn job(
 ) -> Result<Json<JobWire>, Failure> {
     let key = job_key::parse(&key)?;
     let detail = state.backend.jobs.get(&actor, &key).await?;
-    let attempt = attempt(&detail, &key, number)?;
-    Ok(Json(JobWire::seen(&detail, Some(attempt))))
+    let attempt = attempt_or_first(&detail, &key, number)?;
+    Ok(Json(JobWire::seen(&detail, attempt)))
 }
 
 /// An attempt of a job, as OpenPAI's history of jobs had it.
@@ -47,7 +47,7 @@ pub(super) struct JobAttempt {
     origin_state: Stands,
     attempt_index: u32,
     job_started_time: Option<Timestamp>,
-    attempt_started_time: Timestamp,
+    attempt_started_time: Option<Timestamp>,
     attempt_completed_time: Option<Timestamp>,
     exit_code: Option<i32>,
     exit_type: Option<ExitType>,
@@ -64,21 +64,24 @@ pub(super) struct JobAttempt {
 }
 
 impl JobAttempt {
-    fn new(detail: &JobDetail, attempt: &AttemptView) -> Self {
+    /// `attempt` is `None` of the first one, while the job waits for it.
+    fn new(detail: &JobDetail, attempt: Option<&AttemptView>) -> Self {
         let job = &detail.summary;
-        let exit = attempt.exit.as_ref();
-        let latest = detail.attempts.last().map(|last| last.number);
+        let state = attempt.map_or(job.state, |attempt| attempt.state);
+        let number = attempt.map_or(0, |attempt| attempt.number);
+        let exit = attempt.and_then(|attempt| attempt.exit.as_ref());
+        let latest = detail.attempts.last().map_or(0, |last| last.number);
         Self {
             job_name: job.key.name.clone(),
             framework_name: job.key.to_string(),
-            uid: format!("{}_{}", attempt.number, job.id),
+            uid: format!("{number}_{}", job.id),
             user_name: job.key.user.clone(),
-            state: job_state(attempt.state),
-            origin_state: attempt.state,
-            attempt_index: attempt.number,
+            state: job_state(state),
+            origin_state: state,
+            attempt_index: number,
             job_started_time: job.started_at,
-            attempt_started_time: attempt.placed_at,
-            attempt_completed_time: attempt.completed_at,
+            attempt_started_time: attempt.map(|attempt| attempt.placed_at),
+            attempt_completed_time: attempt.and_then(|attempt| attempt.completed_at),
             exit_code: exit.map(exit::code),
             exit_type: exit.map(exit::kind),
             exit_diagnostics: exit.map(exit::diagnostics),
@@ -88,7 +91,7 @@ impl JobAttempt {
             total_task_role_number: job.roles,
             job_priority: priority(job.priority),
             task_roles: None,
-            is_latest: latest == Some(attempt.number),
+            is_latest: latest == number,
         }
     }
 }
@@ -105,8 +108,11 @@ pub(super) async fn list(
     Path(key): Path<String>,
 ) -> Result<Json<Vec<JobAttempt>>, Failure> {
     let detail = state.backend.jobs.get(&actor, &job_key::parse(&key)?).await?;
+    if detail.attempts.is_empty() {
+        return Ok(Json(vec![JobAttempt::new(&detail, None)]));
+    }
     let newest_first = detail.attempts.iter().rev();
-    Ok(Json(newest_first.map(|attempt| JobAttempt::new(&detail, attempt)).collect()))
+    Ok(Json(newest_first.map(|attempt| JobAttempt::new(&detail, Some(attempt))).collect()))
 }
 
 /// `GET /jobs/:key/job-attempts/:attempt`.
@@ -117,8 +123,8 @@ pub(super) async fn get(
 ) -> Result<Json<JobAttempt>, Failure> {
     let key = job_key::parse(&key)?;
     let detail = state.backend.jobs.get(&actor, &key).await?;
-    let attempt = attempt(&detail, &key, number)?;
-    let task_roles = Some(JobWire::seen(&detail, Some(attempt)).task_roles);
+    let attempt = attempt_or_first(&detail, &key, number)?;
+    let task_roles = Some(JobWire::seen(&detail, attempt).task_roles);
     Ok(Json(JobAttempt { task_roles, ..JobAttempt::new(&detail, attempt) }))
 }
 
@@ -212,6 +218,18 @@ fn attempt<'a>(
         let message = format!("JobAttemptId {number} is not found in {key}.");
         Failure::new(ErrorCode::NoJobError, message)
     })
+}
+
+/// The same, or `None` of the first one while the job waits for it: OpenPAI's clients ask at once.
+fn attempt_or_first<'a>(
+    detail: &'a JobDetail,
+    key: &JobKey,
+    number: u32,
+) -> Result<Option<&'a AttemptView>, Failure> {
+    if number == 0 && detail.attempts.is_empty() {
+        return Ok(None);
+    }
+    attempt(detail, key, number).map(Some)
 }
 
 fn task_of<'a>(attempt: &'a AttemptView, role: &str, index: u32) -> Option<&'a TaskView> {

@@ -6,8 +6,8 @@ use axum::response::{IntoResponse, Response};
 use protocol::ids::{JobKey, Tag};
 use serde::{Deserialize, Serialize};
 
-use super::Execution;
 use super::wire::{JobItem, JobWire};
+use super::{Execution, warned};
 use crate::auth::{Signed, Still};
 use crate::failure::Failure;
 use crate::rest::body::{Fields, JobFile, Params};
@@ -164,8 +164,12 @@ pub(crate) async fn execute(
     Fields(execution): Fields<Execution>,
 ) -> Result<Response, Failure> {
     let key = job_key::parse(&key)?;
-    execution.of(&state, &actor, &key).await?;
-    Ok(accepted(format!("Execute job {key} successfully.")))
+    let warning = execution.of(&state, &actor, &key).await?;
+    let done = accepted(format!("Execute job {key} successfully."));
+    Ok(match warning {
+        Some(warning) => warned(done, warning),
+        None => done,
+    })
 }
 
 pub(crate) async fn logs(

@@ -41,12 +41,29 @@ pub(super) async fn sku_types(
     Signed(actor): Signed,
     Params(asked): Params<Asked>,
 ) -> Result<Json<BTreeMap<GpuType, Sku>>, Failure> {
-    let nodes = state.backend.nodes.list(&actor).await?;
+    of_cluster(&state, &actor, asked.vc).await
+}
+
+/// `GET /virtual-clusters/:name/sku-types`, as earlier clients ask.
+pub(super) async fn sku_types_of(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Json<BTreeMap<GpuType, Sku>>, Failure> {
+    of_cluster(&state, &actor, Some(name)).await
+}
+
+async fn of_cluster(
+    state: &AppState,
+    actor: &Actor,
+    cluster: Option<String>,
+) -> Result<Json<BTreeMap<GpuType, Sku>>, Failure> {
+    let nodes = state.backend.nodes.list(actor).await?;
     let answering = nodes.iter().filter(|node| node.condition != NodeCondition::Unreachable);
     let mut types = skus(answering.map(|node| &node.capacity));
-    if let Some(name) = asked.vc {
+    if let Some(name) = cluster {
         let known: VirtualClusterName = name.parse().map_err(|_| not_a_virtual_cluster(&name))?;
-        let cluster = state.backend.virtual_clusters.get(&actor, &known).await?;
+        let cluster = state.backend.virtual_clusters.get(actor, &known).await?;
         let some = |amount: &Amount| *amount > Amount::default();
         types.retain(|gpu_type, _| cluster.total.gpus.get(gpu_type).is_some_and(some));
     }

@@ -141,7 +141,11 @@ async fn openpais_other_names_of_doors_are_taken() {
         let (other, own) = (client.get(other, &[ALICE]).await, client.get(own, &[ALICE]).await);
         assert_eq!((other.status, other.text), (200, own.text));
     }
-    for path in ["/api/v2/cluster/sku-types", "/api/v2/virtual-clusters?nodes"] {
+    for path in [
+        "/api/v2/cluster/sku-types",
+        "/api/v2/virtual-clusters/default/sku-types",
+        "/api/v2/virtual-clusters?nodes",
+    ] {
         assert_eq!(client.get(path, &[ALICE]).await.json(), json!({}), "{path}");
         assert_eq!(client.get(path, &[]).await.status, 401, "{path}");
     }
@@ -244,11 +248,33 @@ async fn a_job_that_goes_on_is_started_without_effect_and_one_that_was_stopped_i
     let path = "/api/v2/jobs/alice~kept/executionType";
     let (start, stop) = (r#"{"value": "START"}"#, r#"{"value": "STOP"}"#);
     for (who, body, status) in
-        [(alice, start, 202), (bob, start, 403), (alice, stop, 202), (alice, start, 400)]
+        [(alice, start, 202), (bob, start, 403), (alice, stop, 202), (alice, start, 202)]
     {
         let answer = hall.client.send("PUT", path, &who, body).await;
         assert_eq!(answer.status, status, "{body}: {}", answer.text);
     }
+    let again = hall.client.send("PUT", path, &alice, start).await;
+    assert_eq!(again.header("x-warning"), "a stopped job is not started again: submit a clone");
+    hall.control.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_job_that_waits_has_its_first_attempt_already() {
+    let hall = Hall::open().await;
+    let alice = format!("Bearer {}", hall.token("alice"));
+    let who = ("authorization", alice.as_str());
+    let sent = hall.client.send("POST", "/api/v2/jobs", &[who], JOB).await;
+    assert_eq!(sent.status, 202, "{}", sent.text);
+    let get = async |path: &str| hall.client.get(path, &[who]).await;
+    let job = "/api/v2/jobs/alice~kept";
+    let listed = get(&format!("{job}/job-attempts")).await.json();
+    assert_eq!((&listed[0]["attemptIndex"], &listed[0]["state"]), (&json!(0), &json!("WAITING")));
+    let one = get(&format!("{job}/job-attempts/0")).await.json();
+    assert_eq!((&one["uid"], &one["isLatest"]), (&listed[0]["uid"], &json!(true)));
+    let first = get(&format!("{job}/attempts/0")).await.json();
+    let status = &first["jobStatus"];
+    assert_eq!((&first["name"], &status["attemptId"]), (&json!("kept"), &json!(0)));
+    assert_eq!(get(&format!("{job}/attempts/1")).await.status, 404);
     hall.control.shutdown().await;
 }
 

@@ -176,6 +176,8 @@ async fn everybody_changes_what_is_his_own() {
     assert_eq!(others.status, 404, "nobody sees others");
     let done = send(&hall, "alice", "PUT", "/api/v2/users/me", change).await;
     assert_eq!(done.status, 201, "{}", done.text);
+    let who = get(&hall, "alice", "/api/v2/tokens/check").await;
+    assert_eq!(who["username"], "alice", "what asked for it stays good");
     let alice = get(&hall, "admin", "/api/v2/users/alice").await;
     assert_eq!(
         (&alice["email"], &alice["extension"]),

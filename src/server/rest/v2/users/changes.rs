@@ -2,17 +2,17 @@
 
 use api::users::{NewUser, PasswordChange, UserView};
 use api::{Actor, ErrorCode};
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use protocol::ids::{UserName, VirtualClusterName};
 use protocol::person::Profile;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{known, user};
-use crate::auth::Signed;
+use crate::auth::{Caller, Signed};
 use crate::failure::Failure;
 use crate::rest::body::Fields;
 use crate::rest::v2::{beside, not_a_virtual_cluster, warned};
@@ -91,6 +91,7 @@ pub(crate) struct OwnSaid {
 pub(crate) async fn update_own(
     State(state): State<AppState>,
     Signed(actor): Signed,
+    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     Fields(Update { patch, data }): Fields<Update<OwnSaid>>,
 ) -> Result<Response, Failure> {
@@ -104,7 +105,9 @@ pub(crate) async fn update_own(
     let before = known(&state, &actor, own).await?;
     if let Some(new) = new_password {
         let user = actor.user.clone();
-        let change = PasswordChange { user, old: old_password, new, keep: None };
+        // What this is asked by stays good; all else ends.
+        let keep = caller.means;
+        let change = PasswordChange { user, old: old_password, new, keep };
         state.backend.users.set_password(&actor, change).await?;
     }
     keep(&state, &actor, &before, (email, extension, patch)).await?;
