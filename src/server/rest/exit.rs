@@ -190,6 +190,12 @@ pub(crate) fn reason(cause: &Cause) -> String {
     }
 }
 
+/// What the table calls it.
+pub(crate) fn phrase(exit: &Exit) -> &'static str {
+    let Row(_, phrase, ..) = row(&exit.cause);
+    phrase
+}
+
 /// What the ending amounts to.
 pub(crate) fn kind(exit: &Exit) -> ExitType {
     match exit.cause.blame() {

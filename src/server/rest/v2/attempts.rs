@@ -7,6 +7,7 @@ use api::jobs::{AttemptView, JobDetail, TaskPlace, TaskView};
 use axum::Json;
 use axum::extract::{Path, State};
 use protocol::amount::Amount;
+use protocol::exit::Exit;
 use protocol::ids::{JobKey, JobName, RoleName, UserName};
 use protocol::state::State as Stands;
 use protocol::time::Timestamp;
@@ -50,9 +51,14 @@ pub(super) struct JobAttempt {
     attempt_started_time: Option<Timestamp>,
     attempt_completed_time: Option<Timestamp>,
     exit_code: Option<i32>,
+    exit_phrase: Option<&'static str>,
     exit_type: Option<ExitType>,
-    exit_diagnostics: Option<String>,
+    exit_diagnostics: Option<Diagnostics>,
     app_exit_spec: Option<ExitSpec>,
+    app_exit_diagnostics: Option<String>,
+    app_exit_trigger_message: Option<String>,
+    app_exit_trigger_task_role_name: Option<String>,
+    app_exit_trigger_task_index: Option<u32>,
     total_gpu_number: Amount,
     total_task_number: u32,
     total_task_role_number: u32,
@@ -63,6 +69,20 @@ pub(super) struct JobAttempt {
     is_latest: bool,
 }
 
+/// How it ended, in words.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Diagnostics {
+    diagnostics_summary: String,
+    launcher: String,
+}
+
+impl Diagnostics {
+    fn of(exit: &Exit) -> Self {
+        Self { diagnostics_summary: exit::diagnostics(exit), launcher: exit::reason(&exit.cause) }
+    }
+}
+
 impl JobAttempt {
     /// `attempt` is `None` of the first one, while the job waits for it.
     fn new(detail: &JobDetail, attempt: Option<&AttemptView>) -> Self {
@@ -70,6 +90,7 @@ impl JobAttempt {
         let state = attempt.map_or(job.state, |attempt| attempt.state);
         let number = attempt.map_or(0, |attempt| attempt.number);
         let exit = attempt.and_then(|attempt| attempt.exit.as_ref());
+        let trigger = exit.and_then(exit::trigger);
         let latest = detail.attempts.last().map_or(0, |last| last.number);
         Self {
             job_name: job.key.name.clone(),
@@ -83,9 +104,14 @@ impl JobAttempt {
             attempt_started_time: attempt.map(|attempt| attempt.placed_at),
             attempt_completed_time: attempt.and_then(|attempt| attempt.completed_at),
             exit_code: exit.map(exit::code),
+            exit_phrase: exit.map(exit::phrase),
             exit_type: exit.map(exit::kind),
-            exit_diagnostics: exit.map(exit::diagnostics),
+            exit_diagnostics: exit.map(Diagnostics::of),
             app_exit_spec: exit.map(exit::spec),
+            app_exit_diagnostics: exit.map(exit::diagnostics),
+            app_exit_trigger_message: exit.map(|exit| exit::reason(&exit.cause)),
+            app_exit_trigger_task_role_name: trigger.as_ref().map(|(role, _)| role.clone()),
+            app_exit_trigger_task_index: trigger.map(|(_, index)| index),
             total_gpu_number: job.gpus,
             total_task_number: job.tasks,
             total_task_role_number: job.roles,

@@ -14,6 +14,9 @@ use crate::rest::body::Params;
 use crate::rest::job_key;
 use crate::state::AppState;
 
+/// In place of a task's index: OpenPAI's clients want a number.
+const NO_TASK: i32 = -1;
+
 /// Which events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
@@ -52,11 +55,11 @@ struct Event {
     last_timestamp: String,
     count: u32,
     source_component: &'static str,
-    /// Events are of jobs: what names a task is empty.
+    /// Events are of jobs: what names a task is empty, and its index is none.
     pod_uid: &'static str,
     taskrole_name: &'static str,
     task_name: &'static str,
-    task_index: Option<u32>,
+    task_index: i32,
     source_host: &'static str,
 }
 
@@ -77,7 +80,7 @@ impl Event {
             pod_uid: "",
             taskrole_name: "",
             task_name: "",
-            task_index: None,
+            task_index: NO_TASK,
             source_host: "",
         }
     }

@@ -307,7 +307,7 @@ fn job_status(detail: &JobDetail, attempt: Option<&AttemptView>) -> JobStatus {
         completed_time: job.completed_at,
         attempt_id: attempt.map_or(0, |attempt| attempt.number),
         attempt_state: job_state(attempt.map_or(job.state, |attempt| attempt.state)),
-        app_id: attempt.map(|attempt| format!("{}_{}", attempt.number, job.id)),
+        app_id: Some(format!("{}_{}", attempt.map_or(0, |attempt| attempt.number), job.id)),
         app_progress: u8::from(job.state.is_final()),
         app_tracking_url: String::new(),
         app_created_time: attempt.map(|attempt| attempt.placed_at),
@@ -346,7 +346,13 @@ fn role_wire(detail: &JobDetail, role: &RoleView, attempt: Option<&AttemptView>)
     let mut task_statuses: Vec<_> = mine.collect();
     if task_statuses.is_empty() {
         let state = job_state(detail.summary.state);
-        task_statuses = (0..role.count).map(|index| unplaced(index, state)).collect();
+        let number = attempt.map_or(0, |attempt| attempt.number);
+        let task = |index| TaskWire {
+            task_uid: Some(task_uid(detail, number, &role.name, index)),
+            container_log: Some(log_address(detail, number, &role.name, index)),
+            ..unplaced(index, state)
+        };
+        task_statuses = (0..role.count).map(task).collect();
     }
     RoleWire { task_role_status: RoleStatus { name: role.name.clone() }, task_statuses }
 }
@@ -354,20 +360,14 @@ fn role_wire(detail: &JobDetail, role: &RoleView, attempt: Option<&AttemptView>)
 pub(super) fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskView) -> TaskWire {
     let exit = task.exit.as_ref();
     TaskWire {
-        task_uid: Some(format!(
-            "{}-{}-{}-{}",
-            detail.summary.id, attempt.number, task.role, task.index
-        )),
+        task_uid: Some(task_uid(detail, attempt.number, &task.role, task.index)),
         container_id: task.container.clone(),
         container_ip: Some(task.address.clone()),
         container_node_name: Some(task.node.clone()),
         container_ports: ports(task),
         container_gpus: (!task.gpus.is_empty()).then(|| gpu_mask(&task.gpus)),
         gpu_part: task.gpu_part,
-        container_log: Some(format!(
-            "/api/v2/jobs/{}/logs?role={}&index={}&attempt={}",
-            detail.summary.key, task.role, task.index, attempt.number
-        )),
+        container_log: Some(log_address(detail, attempt.number, &task.role, task.index)),
         container_exit_code: exit.map(|exit| exit.code.unwrap_or_else(|| exit::code(exit))),
         container_exit_spec: exit.map(exit::spec),
         container_exit_diagnostics: exit.map(exit::diagnostics),
@@ -383,6 +383,16 @@ pub(super) fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskVi
         current_attempt_completed_time: task.completed_at,
         ..unplaced(task.index, job_state(task.state))
     }
+}
+
+fn task_uid(detail: &JobDetail, attempt: u32, role: &RoleName, index: u32) -> String {
+    format!("{}-{attempt}-{role}-{index}", detail.summary.id)
+}
+
+/// Where a task's log is.
+fn log_address(detail: &JobDetail, attempt: u32, role: &RoleName, index: u32) -> String {
+    let job = &detail.summary.key;
+    format!("/api/v2/jobs/{job}/logs?role={role}&index={index}&attempt={attempt}")
 }
 
 /// A task that has no place yet.

@@ -80,6 +80,11 @@ async fn attempts_of_jobs_and_tasks_are_told() {
     assert_eq!((&one["uid"], &one["taskRoles"]), (&history[0]["uid"], &whole["taskRoles"]));
     let healthy = client.get("/api/v2/jobs/alice~train/job-attempts/healthz", &[ALICE]).await;
     assert_eq!((healthy.status, healthy.text.as_str()), (200, "ok"));
+    let failed = client.get("/api/v2/jobs/bob~sweep/job-attempts", &[ALICE]).await.json();
+    assert_eq!(failed[0]["exitType"], "Failed");
+    assert!(failed[0]["exitPhrase"].is_string(), "{failed}");
+    let summary = failed[0]["exitDiagnostics"]["diagnosticsSummary"].as_str();
+    assert!(summary.is_some_and(|text| text.ends_with("boom")), "{failed}");
     let task = "/api/v2/jobs/alice~train/attempts/3/taskRoles/worker/taskIndex/0/attempts";
     let history = client.get(task, &[ALICE]).await.json();
     assert_eq!(history["taskRoleName"], "worker");
@@ -274,6 +279,10 @@ async fn a_job_that_waits_has_its_first_attempt_already() {
     let first = get(&format!("{job}/attempts/0")).await.json();
     let status = &first["jobStatus"];
     assert_eq!((&first["name"], &status["attemptId"]), (&json!("kept"), &json!(0)));
+    let task = &first["taskRoles"]["w"]["taskStatuses"][0];
+    for told in [&status["appId"], &task["taskUid"], &task["containerLog"]] {
+        assert!(told.is_string(), "OpenPAI's schema wants a text: {first}");
+    }
     assert_eq!(get(&format!("{job}/attempts/1")).await.status, 404);
     hall.control.shutdown().await;
 }
