@@ -41,7 +41,7 @@ impl Grants {
         wanted: &BTreeSet<VirtualClusterName>,
     ) -> Result<Self, Error> {
         let known: BTreeSet<_> = clusters.iter().map(|settings| settings.name.clone()).collect();
-        if let Some(unknown) = wanted.iter().find(|name| !known.contains(name)) {
+        if let Some(unknown) = wanted.iter().find(|name| !known.contains(*name)) {
             return Err(missing(unknown));
         }
         let mut grants = Self::default();
