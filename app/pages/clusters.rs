@@ -73,14 +73,15 @@ fn parts_of(whole: &VirtualClusterView, parts: &[VirtualClusterView]) -> Vec<Vir
 #[component]
 fn Cluster(cluster: VirtualClusterView, parts: Vec<VirtualClusterView>) -> impl IntoView {
     let name = cluster.settings.name.to_string();
-    let usable = cluster.usable;
+    let (usable, stopped) = (cluster.usable, cluster.stopped);
     let part = |part: VirtualClusterView| {
-        let (name, usable) = (part.settings.name.to_string(), part.usable);
+        let name = part.settings.name.to_string();
+        let (usable, stopped) = (part.usable, part.stopped);
         view! {
             <section class="cluster__part">
                 <div class="card__head">
                     <h3>{name}</h3>
-                    <Usable usable=usable/>
+                    <Usable usable=usable stopped=stopped/>
                 </div>
                 <Facts cluster=part/>
             </section>
@@ -91,7 +92,7 @@ fn Cluster(cluster: VirtualClusterView, parts: Vec<VirtualClusterView>) -> impl 
         <section class="card">
             <div class="card__head">
                 <h2>{name}</h2>
-                <Usable usable=usable/>
+                <Usable usable=usable stopped=stopped/>
             </div>
             <Facts cluster=cluster/>
             {parts}
@@ -101,10 +102,14 @@ fn Cluster(cluster: VirtualClusterView, parts: Vec<VirtualClusterView>) -> impl 
 }
 
 #[component]
-fn Usable(usable: bool) -> impl IntoView {
+fn Usable(usable: bool, stopped: bool) -> impl IntoView {
     view! {
         <span class="badge">
-            {told(move |t| if usable { t.cluster.usable } else { t.cluster.not_usable })}
+            {told(move |t| match (stopped, usable) {
+                (true, _) => t.cluster.stopped,
+                (false, true) => t.cluster.usable,
+                (false, false) => t.cluster.not_usable,
+            })}
         </span>
     }
 }

@@ -92,6 +92,14 @@ pub(crate) async fn promises(cluster: ClusterForm) -> Result<Vec<Promise>, Faile
     backend.virtual_clusters.promises(&actor, settings).await.map_err(failed)
 }
 
+/// Lets a virtual cluster take new jobs, or no more.
+#[server(prefix = "/fn", endpoint = "clusters/stopped", output = Answer)]
+pub(crate) async fn set_stopped(name: VirtualClusterName, stopped: bool) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.virtual_clusters.set_stopped(&actor, &name, stopped).await.map_err(failed)
+}
+
 /// Removes a virtual cluster.
 #[server(prefix = "/fn", endpoint = "clusters/remove", output = Answer)]
 pub(crate) async fn remove_cluster(name: VirtualClusterName) -> Result<(), Failed> {

@@ -27,7 +27,7 @@ use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::queue::effect_of_cluster;
 use crate::server_fns::virtual_clusters::{
-    ClusterForm, RemoveCluster, SaveCluster, list_clusters, promises, save_cluster,
+    ClusterForm, RemoveCluster, SaveCluster, SetStopped, list_clusters, promises, save_cluster,
 };
 
 /// Typing has stopped when nothing was typed for so long.
@@ -38,21 +38,25 @@ const PAUSE: Duration = Duration::from_millis(300);
 pub(crate) fn Clusters() -> impl IntoView {
     let save = Sending::to::<SaveCluster>();
     let remove = Sending::to::<RemoveCluster>();
+    let stop = Sending::to::<SetStopped>();
     // Saved after a question, which is no action.
     let saved = RwSignal::new(0_u32);
     let changes = Live::get().cluster();
     let clusters = reading(
-        move || (save.version().get(), remove.version().get(), saved.get(), changes.get()),
+        move || {
+            let done = (save.version().get(), remove.version().get(), stop.version().get());
+            (done, saved.get(), changes.get())
+        },
         |_| list_clusters(),
     );
     view! {
         <div class="stack">
             <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
+            <FormAnswer answer=stop.value() done=text(|t| t.common.saved)/>
             <Loaded
                 resource=clusters
                 content=move |clusters| {
-                    let settings = clusters.into_iter().map(|cluster| cluster.settings).collect();
-                    view! { <Table settings=settings remove=remove/> }
+                    view! { <Table clusters=clusters remove=remove stop=stop/> }
                 }
             />
             <Edit save=save saved=saved/>
@@ -103,8 +107,12 @@ fn parents(settings: &[VirtualClusterSettings], edited: Option<&str>) -> Vec<Str
 }
 
 #[component]
-fn Table(settings: Vec<VirtualClusterSettings>, remove: Sending) -> impl IntoView {
-    let rows = settings.into_iter().map(|each| view! { <Row settings=each remove=remove/> });
+fn Table(clusters: Vec<VirtualClusterView>, remove: Sending, stop: Sending) -> impl IntoView {
+    let row = |each: VirtualClusterView| {
+        let VirtualClusterView { settings, stopped, .. } = each;
+        view! { <Row settings=settings stopped=stopped remove=remove stop=stop/> }
+    };
+    let rows = clusters.into_iter().map(row);
     let rows = rows.collect_view();
     view! {
         <DataTable
@@ -124,7 +132,12 @@ fn Table(settings: Vec<VirtualClusterSettings>, remove: Sending) -> impl IntoVie
 }
 
 #[component]
-fn Row(settings: VirtualClusterSettings, remove: Sending) -> impl IntoView {
+fn Row(
+    settings: VirtualClusterSettings,
+    stopped: bool,
+    remove: Sending,
+    stop: Sending,
+) -> impl IntoView {
     let reader = Reader::get();
     let name = settings.name.to_string();
     let gpus = gpus_text(settings.share.gpus.iter().map(|(kind, count)| (kind, *count)));
@@ -146,8 +159,12 @@ fn Row(settings: VirtualClusterSettings, remove: Sending) -> impl IntoView {
         users => users.join(t.common.comma),
     });
     let edit = format!("/admin/clusters?edit={}", encode(&name));
-    let removable = (settings.name != protocol::ids::VirtualClusterName::default())
-        .then(|| view! { <Remove name=name.clone() remove=remove/> });
+    let removable = (settings.name != protocol::ids::VirtualClusterName::default()).then(|| {
+        view! {
+            <Stop name=name.clone() stopped=stopped stop=stop/>
+            <Remove name=name.clone() remove=remove/>
+        }
+    });
     view! {
         <tr>
             <th scope="row"><span class="table__name">{name}</span></th>
@@ -161,6 +178,20 @@ fn Row(settings: VirtualClusterSettings, remove: Sending) -> impl IntoView {
                 </div>
             </td>
         </tr>
+    }
+    .into_any()
+}
+
+#[component]
+fn Stop(name: String, stopped: bool, stop: Sending) -> impl IntoView {
+    view! {
+        <SendForm to=stop>
+            <input type="hidden" name="name" value=name/>
+            <input type="hidden" name="stopped" value=if stopped { "false" } else { "true" }/>
+            <button class="button button--small" type="submit">
+                {told(move |t| if stopped { t.admin.resume_cluster } else { t.admin.stop_cluster })}
+            </button>
+        </SendForm>
     }
     .into_any()
 }
