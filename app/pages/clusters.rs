@@ -106,7 +106,7 @@ fn Usable(usable: bool, stopped: bool) -> impl IntoView {
     view! {
         <span class="badge">
             {told(move |t| match (stopped, usable) {
-                (true, _) => t.cluster.stopped,
+                (true, _) => t.accounts.cluster_stopped,
                 (false, true) => t.cluster.usable,
                 (false, false) => t.cluster.not_usable,
             })}

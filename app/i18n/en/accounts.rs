@@ -40,6 +40,9 @@ pub(crate) const ACCOUNTS: Accounts = Accounts {
                         lose what it gave them.",
     clusters_hint: "Virtual clusters that its members may use, separated by blanks. Those that name nobody \
                     are everybody's.",
+    cluster_stopped: "Stopped: it takes no new jobs",
+    stop_cluster: "Take no new jobs",
+    resume_cluster: "Take new jobs again",
     of_administrators: "Its members are administrators, whoever says that they are members",
     put_into_groups: "Put into groups",
     provided: "Account made at sign-in",

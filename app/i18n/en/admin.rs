@@ -69,8 +69,6 @@ pub(super) const ADMIN: Admin = Admin {
     add_cluster: "Add virtual cluster",
     edit_cluster: |name| format!("Edit {name}"),
     cluster_saved: "The virtual cluster was saved.",
-    stop_cluster: "Take no new jobs",
-    resume_cluster: "Take new jobs again",
     remove_cluster: |name| format!("Remove virtual cluster {name}"),
     remove_cluster_text: "No active job may use it.",
     share: "Share",

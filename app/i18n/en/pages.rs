@@ -311,7 +311,6 @@ pub(super) const CLUSTER: Cluster = Cluster {
     nodes_none_hint: "Jobs wait until an administrator adds one.",
     usable: "You may use it",
     not_usable: "You may not use it",
-    stopped: "Stopped: it takes no new jobs",
     running: |n| format!("{} running", plural(n, "job", "jobs")),
     waiting: |n| format!("{} waiting", plural(n, "job", "jobs")),
     unguaranteed: "Nothing guaranteed: uses what others leave",

@@ -189,7 +189,7 @@ fn Stop(name: String, stopped: bool, stop: Sending) -> impl IntoView {
             <input type="hidden" name="name" value=name/>
             <input type="hidden" name="stopped" value=if stopped { "false" } else { "true" }/>
             <button class="button button--small" type="submit">
-                {told(move |t| if stopped { t.admin.resume_cluster } else { t.admin.stop_cluster })}
+                {told(move |t| if stopped { t.accounts.resume_cluster } else { t.accounts.stop_cluster })}
             </button>
         </SendForm>
     }
