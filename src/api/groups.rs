@@ -21,7 +21,8 @@ pub trait Groups: Send + Sync {
     /// Changes what is said of a group (administrators).
     async fn change(&self, actor: &Actor, name: &GroupName, said: GroupChange) -> Result<Granted>;
     /// Forgets a group: nobody is in it any more as far as that was written here, and no virtual
-    /// cluster names it (administrators). Who is in it by a provider stays so, without rights.
+    /// cluster or storage names it (administrators). Who is in it by a provider stays so, without
+    /// rights.
     async fn remove(&self, actor: &Actor, name: &GroupName) -> Result<()>;
 }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use database::Database;
 use database::users::UserRecord;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
-use protocol::ids::{UserName, VirtualClusterName};
+use protocol::ids::UserName;
 use protocol::person::GroupSettings;
 use protocol::storages::StorageSettings;
 use storage::Storage;
@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 use crate::accounts::passwords;
 use crate::accounts::rights::SignInOptions;
 use crate::container::guest::Guest;
-use crate::container::{storages, tunnels};
+use crate::container::tunnels;
 use crate::known::cluster::Cluster;
 use crate::known::damage;
 use crate::known::gpus::GpuOptions;
@@ -31,12 +31,12 @@ use crate::logs::spools::Spools;
 use crate::loops::probe::{Ground, Probe};
 use crate::loops::supervised::Loops;
 use crate::ops::submit::{Inbox, Submissions};
-use crate::secrets::sealing::Seal;
 use crate::shared::{OfNodes, Shared};
 use crate::terminals::Terminals;
 use crate::wake::now;
 use crate::{Error, loops, ops};
 
+mod configured;
 mod health;
 mod identity;
 
@@ -149,8 +149,8 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     // Before they are saved: who corrects the file starts from what was there before.
     keep_apart(&options.portal, nodes.iter().chain(first_node))?;
     let shares = (options.virtual_clusters.as_slice(), options.groups.as_slice());
-    save_configured(&database, (nodes, first_node), shares).await?;
-    save_storages(&database, &seal, &options.storages).await?;
+    configured::save(&database, (nodes, first_node), shares).await?;
+    configured::save_storages(&database, &seal, &options.storages).await?;
     end_tokens(&database, rules).await?;
     let cluster = Cluster::read(&database, &options.portal).await?;
     keep_apart(&options.portal, cluster.nodes.iter().map(|node| &node.settings))?;
@@ -352,75 +352,6 @@ async fn end_tokens(database: &Database, rules: Rules) -> Result<(), Error> {
     database::tokens::end_by(&transaction, latest).await?;
     transaction.commit().await?;
     Ok(())
-}
-
-/// Saves what the configuration file says; there is always a virtual cluster `default`.
-async fn save_configured(
-    database: &Database,
-    (nodes, first_node): (&[NodeSettings], Option<&NodeSettings>),
-    (virtual_clusters, groups): (&[VirtualClusterSettings], &[GroupSettings]),
-) -> Result<(), Error> {
-    let transaction = database.begin().await?;
-    let is_new = database::nodes::list(&transaction).await?.is_empty();
-    if let Some(node) = first_node.filter(|_| is_new) {
-        database::nodes::save(&transaction, node, false).await?;
-    }
-    database::nodes::leave_file(&transaction).await?;
-    for node in nodes {
-        database::nodes::save(&transaction, node, true).await?;
-    }
-    for settings in virtual_clusters {
-        database::virtual_clusters::save(&transaction, settings).await?;
-    }
-    let default = VirtualClusterName::default();
-    if database::virtual_clusters::get(&transaction, &default).await?.is_none() {
-        let settings = VirtualClusterSettings::new(default);
-        database::virtual_clusters::save(&transaction, &settings).await?;
-    }
-    let all = database::virtual_clusters::list(&transaction).await?;
-    let mistakes = protocol::shares::mistakes(&all);
-    if !mistakes.is_empty() {
-        return Err(Error::VirtualClusters(mistakes.iter().map(ToString::to_string).collect()));
-    }
-    for group in groups {
-        let before = database::group_settings::get(&transaction, &group.name).await?;
-        database::group_settings::save(&transaction, &beside(group.clone(), before)).await?;
-    }
-    transaction.commit().await?;
-    Ok(())
-}
-
-/// The same of storages, whose passwords are sealed.
-async fn save_storages(
-    database: &Database,
-    seal: &Seal,
-    configured: &[StorageSettings],
-) -> Result<(), Error> {
-    let transaction = database.begin().await?;
-    let known = database::storages::list(&transaction).await?;
-    for settings in configured {
-        let before = known.iter().find(|before| before.settings.name == settings.name);
-        let storage = storages::sealed(seal, settings, before);
-        database::storages::save(&transaction, &storage).await?;
-    }
-    let all = database::storages::list(&transaction).await?.into_iter();
-    let all: Vec<_> = all.map(|storage| storage.settings).collect();
-    let mistakes = protocol::storages::mistakes(&all);
-    if !mistakes.is_empty() {
-        return Err(Error::Storages(mistakes.iter().map(ToString::to_string).collect()));
-    }
-    transaction.commit().await?;
-    Ok(())
-}
-
-/// What programs keep with a group stays, unless the file says something of it.
-fn beside(mut group: GroupSettings, before: Option<GroupSettings>) -> GroupSettings {
-    if let Some(before) = before
-        && group.extension.is_empty()
-    {
-        group.extension = before.extension;
-    }
-    group
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use api::Actor;
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;

@@ -98,6 +98,7 @@ fn data(source: Option<&StorageSource>) -> (Value, Option<&str>) {
 
 /// `?default=true`: only those that jobs have which name none.
 #[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     default: Option<String>,
 }

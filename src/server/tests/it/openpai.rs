@@ -127,6 +127,7 @@ async fn no_list_gives_more_than_was_asked_for() {
         "/api/v2/jobs/alice~train/events?type=warnings",
         "/api/v2/cluster/sku-types?virtualCluster=default",
         "/api/v2/virtual-clusters?name=default",
+        "/api/v2/storages?name=data",
     ] {
         let answer = client.get(path, &[ALICE]).await;
         assert_eq!(answer.status, 400, "{path}: {}", answer.text);

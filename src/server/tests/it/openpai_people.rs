@@ -105,6 +105,32 @@ async fn groups_open_virtual_clusters_and_close_them_to_nobody() {
 }
 
 #[tokio::test]
+async fn groups_open_storages_and_leave_them_to_others() {
+    let hall = Hall::open().await;
+    let team = json!({ "source": { "path": "/mnt/team" }, "users": ["bob"] });
+    done(&hall, 202, "PUT", "/api/v2/storages/team", team).await;
+    let groups = json!({ "grouplist": ["vision"] });
+    done(&hall, 201, "PUT", "/api/v2/users/alice/grouplist", groups).await;
+    let acls = |storages: Value| json!({ "acls": { "storageConfigs": storages } });
+    let group = json!({ "groupname": "vision", "extension": acls(json!(["team"])) });
+    done(&hall, 201, "POST", "/api/v2/groups", group).await;
+    let seen = get(&hall, "admin", "/api/v2/groups/vision").await;
+    assert_eq!(seen["extension"]["acls"]["storageConfigs"], json!(["team"]));
+    let has = async |who: &str| {
+        get(&hall, "admin", &format!("/api/v2/users/{who}")).await["storageConfig"].clone()
+    };
+    assert_eq!(has("alice").await, json!(["team"]));
+    let path = "/api/v2/groups/vision/extension";
+    let unknown = json!({ "extension": acls(json!(["nowhere"])) });
+    let none = done(&hall, 404, "PUT", path, unknown).await;
+    assert_eq!(none.json()["code"], "NoStorageError");
+    done(&hall, 200, "DELETE", "/api/v2/groups/vision", Value::Null).await;
+    assert_eq!(has("alice").await, json!([]), "another group of that name has nothing");
+    assert_eq!(has("bob").await, json!(["team"]));
+    hall.control.shutdown().await;
+}
+
+#[tokio::test]
 async fn users_are_changed_and_keep_what_programs_keep_with_them() {
     let hall = Hall::open().await;
     done(&hall, 202, "PUT", "/api/v2/virtual-clusters/lab", json!({ "users": ["bob"] })).await;
