@@ -27,13 +27,8 @@ enum Section {
 }
 
 impl Section {
-    const ALL: [Section; 5] = [
-        Section::Users,
-        Section::Nodes,
-        Section::Clusters,
-        Section::Storages,
-        Section::Audit,
-    ];
+    const ALL: [Section; 5] =
+        [Section::Users, Section::Nodes, Section::Clusters, Section::Storages, Section::Audit];
 
     fn read(word: Option<&str>) -> Self {
         Self::ALL.into_iter().find(|section| Some(section.as_str()) == word).unwrap_or(Self::Users)

@@ -81,10 +81,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/kubernetes/nodes", get(kubernetes::nodes))
         .route("/kubernetes/pods", get(kubernetes::pods))
         .route("/storages", get(storages::list))
-        .route(
-            "/storages/{name}",
-            get(storages::get).put(storages::save).delete(storages::remove),
-        )
+        .route("/storages/{name}", get(storages::get).put(storages::save).delete(storages::remove))
         .route("/nodes", get(nodes::list))
         .route("/nodes/{name}", get(nodes::get).put(nodes::save).delete(nodes::remove))
         .route("/nodes/{name}/settings", get(nodes::settings))
