@@ -217,7 +217,7 @@ impl Ops {
     /// Lets everybody know of what was stored.
     async fn saved(&self, grants: Grants, name: &GroupName) -> Result<Granted> {
         tracing::info!(group = %name, "group changed");
-        let Grants { changed, granted, storages: _ } = grants;
+        let Grants { changed, granted, .. } = grants;
         if !changed.is_empty() {
             refresh::virtual_clusters(&self.0).await.map_err(database)?;
             self.0.tell(api::changes::Change::Cluster);

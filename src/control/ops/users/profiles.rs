@@ -69,7 +69,7 @@ pub(super) async fn set_virtual_clusters(
         }
         Ok(grants)
     });
-    let Grants { changed, granted } = set.await.map_err(database)??;
+    let Grants { changed, granted, .. } = set.await.map_err(database)??;
     if !changed.is_empty() {
         refresh::virtual_clusters(shared).await.map_err(database)?;
         shared.tell(api::changes::Change::Cluster);
