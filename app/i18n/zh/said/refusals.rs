@@ -79,7 +79,6 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("Can't update other user's data", "不能更改其他用户的数据"),
     ("change what is kept with the account", "更改该账户所保存的内容"),
     ("{} has {} characters, more than {}", "{0} 有 {1} 个字符，大于 {2}"),
-    ("{} has {} names, more than {}", "{0} 有 {1} 个名称，大于 {2}"),
     ("{} has {} bytes, more than {}", "{0} 有 {1} 字节，大于 {2}"),
     ("email is {}, not an address", "email 为 {0}，不是邮箱地址"),
     ("an address as ada@example.org", "邮箱地址，例如 ada@example.org"),
