@@ -8,8 +8,11 @@ use crate::story::{Job, Story, cluster, job};
 
 const ALL: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
+/// GPUs by type, and processors where they are limited.
+type Asked<'a> = (&'a [(&'a str, u64)], Option<u64>);
+
 /// *eyes* is a part of *vision*, which is a part of *lab*. None of them borrows.
-fn lab(story: Story, shares: [(&[(&str, u64)], Option<u64>); 3]) -> Story {
+fn lab(story: Story, shares: [Asked<'_>; 3]) -> Story {
     let [(all, cpus), (vision, of_vision), (eyes, of_eyes)] = shares;
     let story = story.share("lab", all, cpus).borrows_nothing();
     let story = story.share("vision", vision, of_vision).part_of("lab").borrows_nothing();

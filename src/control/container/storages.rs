@@ -235,12 +235,12 @@ impl Mounted {
             StorageSource::Nfs(NfsExport { server, path, options }) => {
                 let place = self.place(path);
                 let device = format!(":{}", if place.is_empty() { "/" } else { place.as_str() });
-                let options = nfs_options(server, read_only, options.as_deref());
+                let options = nfs_options(server, options.as_deref());
                 given.shares.push(Share { kind: "nfs", device, options, target, read_only });
             }
             StorageSource::Smb(share) => {
                 let device = format!("//{}/{}", share.server, self.place(&share.share));
-                let options = smb_options(share, read_only, password);
+                let options = smb_options(share, password);
                 given.shares.push(Share { kind: "cifs", device, options, target, read_only });
             }
         }
@@ -248,24 +248,23 @@ impl Mounted {
 }
 
 /// What every mount of a server's folder says: nothing in it gives anybody rights on the node.
-fn common(server: &str, read_only: bool) -> String {
-    let how = if read_only { "ro" } else { "rw" };
-    format!("addr={server},{how},nosuid,nodev")
+fn common(server: &str) -> String {
+    format!("addr={server},nosuid,nodev")
 }
 
-fn nfs_options(server: &str, read_only: bool, more: Option<&str>) -> String {
+fn nfs_options(server: &str, more: Option<&str>) -> String {
     let more = more.unwrap_or_default();
     let says_version =
         more.split(',').any(|one| one.starts_with("vers=") || one.starts_with("nfsvers="));
     let version = if says_version { "" } else { ",nfsvers=4" };
     let comma = if more.is_empty() { "" } else { "," };
-    format!("{}{version}{comma}{more}", common(server, read_only))
+    format!("{}{version}{comma}{more}", common(server))
 }
 
 /// A comma within a value is written twice.
-fn smb_options(share: &SmbShare, read_only: bool, password: Option<&str>) -> String {
+fn smb_options(share: &SmbShare, password: Option<&str>) -> String {
     let SmbShare { server, user, options, .. } = share;
-    let mut all = common(server, read_only);
+    let mut all = common(server);
     match user {
         Some(user) => {
             all.push_str(&format!(",username={}", user.replace(',', ",,")));
@@ -322,25 +321,25 @@ mod tests {
                 r#"{"nfs": {"server": "10.0.0.5", "path": "/"}}"#,
                 "",
                 ":/",
-                "addr=10.0.0.5,rw,nosuid,nodev,nfsvers=4",
+                "addr=10.0.0.5,nosuid,nodev,nfsvers=4",
             ),
             (
                 r#"{"nfs": {"server": "files", "path": "/export", "options": "soft,vers=3"}}"#,
                 r#", "own_folders": true, "read_only": true"#,
                 ":/export/alice",
-                "addr=files,ro,nosuid,nodev,soft,vers=3",
+                "addr=files,nosuid,nodev,soft,vers=3",
             ),
             (
                 r#"{"smb": {"server": "files", "share": "team/data", "user": "a,b"}}"#,
                 "",
                 "//files/team/data",
-                "addr=files,rw,nosuid,nodev,username=a,,b,password=x,,y",
+                "addr=files,nosuid,nodev,username=a,,b,password=x,,y",
             ),
             (
                 r#"{"smb": {"server": "files", "share": "team", "options": "vers=3.1.1"}}"#,
                 r#", "own_folders": true"#,
                 "//files/team/alice",
-                "addr=files,rw,nosuid,nodev,guest,vers=3.1.1",
+                "addr=files,nosuid,nodev,guest,vers=3.1.1",
             ),
         ] {
             let Given { folders, shares, .. } = given_of(&mounted(source, more));

@@ -217,15 +217,17 @@ fn folder(folder: &Folder) -> Mount {
 }
 
 /// A folder of a file server: a volume that goes with the container, which Docker's own driver mounts
-/// when it starts and unmounts when it has ended. Nothing of the image is copied into it.
+/// when it starts and unmounts when it has ended. Nothing of the image is copied into it. That it is
+/// read only is said to the kernel: Docker takes that word for volumes with a name alone.
 fn share(share: &Share) -> Mount {
     let Share { kind, device, options, target, read_only } = share;
+    let said = [options.as_str(), "ro"];
+    let options = said[..1 + usize::from(*read_only)].join(",");
     let options = [("type", *kind), ("o", options.as_str()), ("device", device.as_str())];
     let options = options.map(|(name, value)| (name.to_owned(), value.to_owned()));
     Mount {
         typ: Some(MountType::VOLUME),
         target: Some(target.clone()),
-        read_only: Some(*read_only),
         volume_options: Some(MountVolumeOptions {
             no_copy: Some(true),
             driver_config: Some(MountVolumeOptionsDriverConfig {

@@ -87,8 +87,8 @@ on_both! {
         assert_eq!(group_settings::get(conn, &vision).await?, Some(settings.clone()));
         assert_eq!(group_settings::list(conn).await?, [settings]);
         assert_eq!(group_settings::of_administrators(conn).await?, [vision.clone()].into());
-        write!(stage, |tx| groups::set(&tx, &alice, &Source::Local, &[vision.clone()]));
-        write!(stage, |tx| groups::set(&tx, &alice, &"company".parse()?, &[vision.clone()]));
+        write!(stage, |tx| groups::set(&tx, &alice, &Source::Local, std::slice::from_ref(&vision)));
+        write!(stage, |tx| groups::set(&tx, &alice, &"company".parse()?, std::slice::from_ref(&vision)));
         write!(stage, |tx| groups::dissolve(&tx, &vision));
         let left = groups::of_user(stage.db.read(), &alice).await?;
         assert_eq!(left.iter().map(|one| one.source.to_string()).collect::<Vec<_>>(), ["company"]);

@@ -69,19 +69,18 @@ fn shares_are_volumes_that_go_with_the_container() {
     let share = Share {
         kind: "nfs",
         device: ":/export".to_owned(),
-        options: "addr=files,ro".to_owned(),
+        options: "addr=files,rw".to_owned(),
         target: "/mnt/data".to_owned(),
         read_only: true,
     };
     let made = body(&ContainerSpec { shares: vec![share], ..spec() }, None, true, 0);
-    // As `docker run --mount type=volume,dst=/mnt/data,readonly,volume-nocopy,volume-opt=…` has it.
+    // As `docker run --mount type=volume,dst=/mnt/data,volume-nocopy,volume-opt=…` has it.
     let expected = serde_json::json!([{
         "Type": "volume",
         "Target": "/mnt/data",
-        "ReadOnly": true,
         "VolumeOptions": { "NoCopy": true, "DriverConfig": {
             "Name": "local",
-            "Options": { "type": "nfs", "o": "addr=files,ro", "device": ":/export" },
+            "Options": { "type": "nfs", "o": "addr=files,rw,ro", "device": ":/export" },
         }},
     }]);
     let mounts = serde_json::to_value(made.host_config.unwrap().mounts).unwrap();

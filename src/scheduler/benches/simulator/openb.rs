@@ -64,7 +64,7 @@ impl Workload {
         let mut wishing = self.clone();
         let mut tasks: Vec<_> = wishing.tasks.iter_mut().collect();
         tasks.retain(|(_, (demand, _))| demand.gpus > 0);
-        tasks.sort_by(|(one, _), (other, _)| one.cmp(other));
+        tasks.sort_by_key(|(id, _)| *id);
         let some = tasks.into_iter().step_by(WISHING).map(|(_, (_, wish))| wish);
         some.zip(types.iter().cycle()).for_each(|(wish, gpu_type)| *wish = vec![gpu_type.clone()]);
         wishing
