@@ -128,7 +128,7 @@ test("the map shows GPUs with what their colours mean", async ({ page }) => {
   await expect(page.locator(".map .gpu")).toHaveCount(40 * 8);
 
   await berth.open(page, "/nodes?q=laid-out");
-  const mine = page.locator(".map").getByRole("link", { name: /^GPU \d, A100: admin~laid-out$/ });
+  const mine = page.locator(".map").getByRole("link", { name: /^GPU \d, A100: admin~laid-out( ·|$)/ });
   await expect(mine).toHaveCount(6);
   const box = await mine.first().boundingBox();
   expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
