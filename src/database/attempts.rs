@@ -6,7 +6,9 @@ use protocol::state::State;
 use protocol::time::Timestamp;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Set, Statement, Value};
 
-use crate::convert::{ROWS_A_STATEMENT, ids, millis, parameters, readable, to_json};
+use crate::convert::{
+    ROWS_A_STATEMENT, any_of, filled, form, in_forms, millis, parameters, readable, to_json,
+};
 use crate::error::named;
 use crate::{ConnectionTrait, Error, Result};
 
@@ -73,7 +75,7 @@ impl AttemptUpdate {
 /// # Errors
 /// [`crate::Error::Conflict`] when one of them is stored already.
 pub async fn insert_many(conn: &impl ConnectionTrait, attempts: &[Attempt]) -> Result<()> {
-    for attempts in attempts.chunks(ROWS_A_STATEMENT) {
+    for attempts in in_forms(attempts) {
         row::Entity::insert_many(attempts.iter().map(row_of))
             .exec_without_returning(conn)
             .await
@@ -154,9 +156,9 @@ fn update_statement(
          exit = coalesce(news.exit, attempts.exit) \
          FROM news WHERE attempts.job = news.job AND attempts.number = news.number \
          AND attempts.state = news.expected",
-        parameters(updates.len(), 7)
+        parameters(form(updates.len()), 7)
     );
-    let values = updates.iter().flat_map(|(job, number, expected, update)| {
+    let values = filled(updates).flat_map(|(job, number, expected, update)| {
         [
             Value::from(job.0),
             Value::from(i64::from(*number)),
@@ -215,7 +217,7 @@ async fn stored(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<row::
     let mut found = Vec::with_capacity(jobs.len());
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         let query = row::Entity::find()
-            .filter(row::Column::Job.is_in(ids(jobs)))
+            .filter(row::Column::Job.is_in(any_of(jobs)))
             .order_by_asc(row::Column::Job)
             .order_by_asc(row::Column::Number);
         found.extend(query.all(conn).await?);

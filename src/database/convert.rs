@@ -16,6 +16,34 @@ use crate::{Error, Result};
 /// Rows of one statement at most: keeps the number of parameters under every database's limit.
 pub(crate) const ROWS_A_STATEMENT: usize = 250;
 
+/// So many rows has a statement that is made again and again, and no other number of them. Each number is
+/// a statement of its own to a database: few are prepared once and kept by each connection, where two
+/// hundred and fifty would drive each other out, and take their memory all the same.
+const FORMS: [usize; 18] =
+    [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, ROWS_A_STATEMENT];
+
+/// The least of these numbers that so many rows fit in; more than a statement has are their own.
+pub(crate) fn form(rows: usize) -> usize {
+    FORMS.into_iter().find(|form| rows <= *form).unwrap_or(rows)
+}
+
+/// These rows, the last one again and again until they fill a form, where it changes nothing that a row is
+/// named twice. No rows stay none.
+pub(crate) fn filled<T>(rows: &[T]) -> impl Iterator<Item = &T> {
+    let missing = form(rows.len()) - rows.len();
+    rows.iter().chain(rows.last().into_iter().cycle().take(missing))
+}
+
+/// These rows in parts that are forms, where each row is to be named once.
+pub(crate) fn in_forms<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
+    std::iter::from_fn(move || {
+        let most = FORMS.into_iter().rev().find(|form| *form <= rows.len())?;
+        let (part, rest) = rows.split_at(most);
+        rows = rest;
+        Some(part)
+    })
+}
+
 /// The parameters of so many rows, for `VALUES`; both databases number theirs alike.
 pub(crate) fn parameters(rows: usize, columns: usize) -> String {
     let row = |row: usize| {
@@ -113,4 +141,33 @@ pub(crate) fn moment(millis: Option<i64>) -> Option<Timestamp> {
 
 pub(crate) fn ids(jobs: &[JobId]) -> impl Iterator<Item = i64> + '_ {
     jobs.iter().map(|job| job.0)
+}
+
+/// The same in the number of a form, for whoever looks for any of them.
+pub(crate) fn any_of(jobs: &[JobId]) -> impl Iterator<Item = i64> + '_ {
+    filled(jobs).map(|job| job.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_of_any_number_of_rows_have_few_forms() {
+        for number in 0..=2 * ROWS_A_STATEMENT {
+            let rows: Vec<usize> = (0..number).collect();
+            let parts: Vec<&[usize]> = in_forms(&rows).collect();
+            assert_eq!(parts.concat(), rows, "each once, in their order");
+            assert!(parts.iter().all(|part| FORMS.contains(&part.len())), "{number}");
+            assert!(parts.len() <= 4 + number / ROWS_A_STATEMENT, "{number}");
+            for rows in rows.chunks(ROWS_A_STATEMENT) {
+                let filled: Vec<usize> = filled(rows).copied().collect();
+                assert!(FORMS.contains(&filled.len()) && filled.len() == form(rows.len()));
+                assert!(filled.len() * 2 < rows.len() * 3, "{number}: not many in vain");
+                assert_eq!(filled[..rows.len()], *rows);
+                assert!(filled[rows.len()..].iter().all(|row| Some(row) == rows.last()));
+            }
+        }
+        assert_eq!(filled::<usize>(&[]).count(), 0);
+    }
 }

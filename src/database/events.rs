@@ -7,7 +7,7 @@ use sea_orm::{
     Value,
 };
 
-use crate::convert::{ROWS_A_STATEMENT, amount};
+use crate::convert::{amount, in_forms};
 use crate::{ConnectionTrait, Result};
 
 mod row {
@@ -91,7 +91,7 @@ pub struct Event {
 /// # Errors
 /// See [`crate::Error`].
 pub async fn insert_many(conn: &impl ConnectionTrait, events: &[NewEvent]) -> Result<()> {
-    for events in events.chunks(ROWS_A_STATEMENT) {
+    for events in in_forms(events) {
         row::Entity::insert_many(events.iter().map(row_of)).exec_without_returning(conn).await?;
     }
     Ok(())

@@ -18,7 +18,8 @@ mod sqlite;
 
 pub(crate) use postgres::of_address;
 
-/// Prepared statements kept by each connection: more than this crate has forms of.
+/// Prepared statements kept by each connection: more than this crate makes again and again, each in a few
+/// numbers of rows.
 const STATEMENTS: usize = 500;
 
 /// What a database may take.

@@ -6,7 +6,7 @@ use protocol::ids::{JobId, Tag};
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Set};
 
-use crate::convert::{ROWS_A_STATEMENT, Row, ids};
+use crate::convert::{ROWS_A_STATEMENT, Row, any_of};
 use crate::{ConnectionTrait, Result};
 
 mod row {
@@ -62,7 +62,7 @@ pub async fn of_jobs(
     let mut found = HashMap::<JobId, Vec<Tag>>::new();
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         let query = row::Entity::find()
-            .filter(row::Column::Job.is_in(ids(jobs)))
+            .filter(row::Column::Job.is_in(any_of(jobs)))
             .order_by_asc(row::Column::Tag);
         for row in query.all(conn).await? {
             let tag = Row::new("job_tags", &row.job).name(&row.tag)?;

@@ -7,7 +7,7 @@ use sea_orm::entity::prelude::*;
 
 use super::listing::Asked;
 use super::{JobRow, row};
-use crate::convert::{ROWS_A_STATEMENT, readable};
+use crate::convert::{ROWS_A_STATEMENT, filled, readable};
 use crate::{ConnectionTrait, Database, Result, tags, tasks};
 
 /// One page of jobs, and how many there are on all pages. Files are not looked at, and what cannot be
@@ -31,7 +31,7 @@ pub async fn list(
 async fn rows(conn: &impl ConnectionTrait, ids: &[i64]) -> Result<Vec<JobRow>> {
     let mut found = HashMap::with_capacity(ids.len());
     for ids in ids.chunks(ROWS_A_STATEMENT) {
-        let query = row::Entity::find().filter(row::Column::Id.is_in(ids.iter().copied()));
+        let query = row::Entity::find().filter(row::Column::Id.is_in(filled(ids).copied()));
         found.extend(query.all(conn).await?.into_iter().map(|row| (row.id, row)));
     }
     let found = ids.iter().filter_map(|id| found.remove(id));

@@ -24,7 +24,7 @@ use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder as _, QuerySelect as _, QueryTrait as _, Select};
 
 use super::row;
-use crate::convert::{ROWS_A_STATEMENT, ids};
+use crate::convert::{ROWS_A_STATEMENT, any_of};
 use crate::{ConnectionTrait, Error, Result};
 use entry::{COLUMNS, Entry};
 
@@ -144,7 +144,7 @@ async fn read(conn: &impl ConnectionTrait, jobs: &HashSet<JobId>) -> Result<Vec<
     let jobs: Vec<JobId> = jobs.iter().copied().collect();
     let mut found = Vec::with_capacity(jobs.len());
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
-        let these = row::Entity::find().filter(row::Column::Id.is_in(ids(jobs)));
+        let these = row::Entity::find().filter(row::Column::Id.is_in(any_of(jobs)));
         found.extend(entries(conn, these).await?);
     }
     Ok(found)

@@ -9,7 +9,7 @@ use sea_orm::sea_query::SelectStatement;
 use sea_orm::{QueryOrder, QuerySelect, QueryTrait, Select, Statement};
 
 use super::{Job, JobRow, file, row};
-use crate::convert::{ROWS_A_STATEMENT, ids, readable};
+use crate::convert::{ROWS_A_STATEMENT, any_of, filled, readable};
 use crate::{ConnectionTrait, Error, Result};
 
 /// The job of that owner and name.
@@ -48,7 +48,7 @@ async fn with_spec(conn: &impl ConnectionTrait, found: Option<row::Model>) -> Re
 pub async fn by_ids(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<Job>> {
     let mut found = Vec::with_capacity(jobs.len());
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
-        let query = row::Entity::find().filter(row::Column::Id.is_in(ids(jobs)));
+        let query = row::Entity::find().filter(row::Column::Id.is_in(any_of(jobs)));
         found.extend(query.all(conn).await?);
     }
     found.sort_unstable_by_key(|row| row.id);
@@ -75,7 +75,7 @@ pub async fn readable_rows(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Resul
 async fn stored(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<row::Model>> {
     let mut found = Vec::with_capacity(jobs.len());
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
-        let query = row::Entity::find().filter(row::Column::Id.is_in(ids(jobs)));
+        let query = row::Entity::find().filter(row::Column::Id.is_in(any_of(jobs)));
         found.extend(query.all(conn).await?);
     }
     Ok(found)
@@ -192,7 +192,7 @@ async fn specs(conn: &impl ConnectionTrait, jobs: Vec<i64>) -> Result<HashMap<i6
         let query = file::Entity::find()
             .select_only()
             .columns([file::Column::Job, file::Column::Spec])
-            .filter(file::Column::Job.is_in(jobs.iter().copied()));
+            .filter(file::Column::Job.is_in(filled(jobs).copied()));
         specs.extend(query.into_tuple::<(i64, String)>().all(conn).await?);
     }
     Ok(specs)

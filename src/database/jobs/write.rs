@@ -10,7 +10,9 @@ use sea_orm::{
 };
 
 use super::{JobUpdate, NewJob, file, row};
-use crate::convert::{ROWS_A_STATEMENT, amount, millis, parameters, to_json};
+use crate::convert::{
+    ROWS_A_STATEMENT, amount, filled, form, in_forms, millis, parameters, to_json,
+};
 use crate::{ConnectionTrait, Error, Result, Transaction};
 
 /// Stores a job.
@@ -30,7 +32,7 @@ pub async fn insert(transaction: &Transaction, job: &NewJob) -> Result<JobId> {
 /// When nothing could be stored at all.
 pub async fn insert_many(transaction: &Transaction, jobs: &[NewJob]) -> Result<Vec<Result<JobId>>> {
     let mut results = Vec::with_capacity(jobs.len());
-    for jobs in jobs.chunks(ROWS_A_STATEMENT) {
+    for jobs in in_forms(jobs) {
         let mut stored = insert_rows(transaction, jobs).await?;
         transaction.lists(stored.values().copied());
         let taken: Vec<_> = jobs.iter().map(|job| (job, stored.remove(&job.key))).collect();
@@ -202,9 +204,9 @@ fn update_statement(
          held_at = CASE WHEN news.state = 'WAITING' THEN jobs.held_at END \
          FROM news WHERE jobs.id = news.id AND jobs.state = news.expected \
          AND (jobs.held_at IS NULL OR news.state <> 'PREPARING') RETURNING jobs.id",
-        parameters(updates.len(), 11)
+        parameters(form(updates.len()), 11)
     );
-    let values = updates.iter().flat_map(|(id, expected, update)| {
+    let values = filled(updates).flat_map(|(id, expected, update)| {
         let retries = update.retries;
         [
             Value::from(id.0),

@@ -18,6 +18,11 @@ use crate::{Error, Result, migrations};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Connections that only read.
 const READERS: u32 = 8;
+/// Pages of the log after which its writer brings them back into the file. What is written again and again
+/// until then, as the rows of jobs are that just run, is brought back once.
+const LOG_PAGES: &str = "4000";
+/// What the connection that writes keeps of the file, in kibibytes, as SQLite is told it: below 0.
+const WRITER_CACHE: &str = "-16000";
 
 /// The connection that writes, those that read, and the file.
 pub(super) async fn open(
@@ -37,7 +42,13 @@ pub(super) async fn open(
         .synchronous(SqliteSynchronous::Full)
         .statement_cache_capacity(STATEMENTS)
         .disable_statement_logging();
-    let writer = connect(checked(pool(1)), options.clone()).await.map_err(of_file)?;
+    let writing = options
+        .clone()
+        .pragma("wal_autocheckpoint", LOG_PAGES)
+        .pragma("cache_size", WRITER_CACHE)
+        // What a statement of many rows needs beside them has no file of its own.
+        .pragma("temp_store", "memory");
+    let writer = connect(checked(pool(1)), writing).await.map_err(of_file)?;
     let looked_through = bytes <= limits.looked_through;
     if looked_through {
         look_through(&writer).await.map_err(of_file)?;

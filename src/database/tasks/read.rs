@@ -7,7 +7,7 @@ use sea_orm::entity::prelude::*;
 use sea_orm::{QueryOrder, QueryResult, QuerySelect, Select, Statement, Value};
 
 use super::{Task, row};
-use crate::convert::{ROWS_A_STATEMENT, Row, ids, parameters, readable};
+use crate::convert::{ROWS_A_STATEMENT, Row, any_of, filled, form, parameters, readable};
 use crate::{ConnectionTrait, Error, Result};
 
 /// Says of a task that it has not ended. The indices `tasks_active` and `tasks_of_node` are made
@@ -30,7 +30,7 @@ pub async fn of_job(conn: &impl ConnectionTrait, job: JobId) -> Result<Vec<Task>
 pub async fn of_jobs(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Vec<Task>> {
     let mut found = Vec::new();
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
-        let query = row::Entity::find().filter(row::Column::Job.is_in(ids(jobs)));
+        let query = row::Entity::find().filter(row::Column::Job.is_in(any_of(jobs)));
         found.extend(readable(query.all(conn).await?.into_iter().map(row::Model::into_task)));
     }
     Ok(found)
@@ -92,9 +92,9 @@ fn recorded_statement(conn: &impl ConnectionTrait, keys: &[TaskKey]) -> Statemen
          tasks.epoch FROM asked JOIN tasks ON tasks.job = asked.job AND tasks.attempt = asked.attempt \
          AND tasks.role = asked.role AND tasks.task_index = asked.task_index \
          AND tasks.retry = asked.retry",
-        parameters(keys.len(), 5)
+        parameters(form(keys.len()), 5)
     );
-    let values = keys.iter().flat_map(|key| {
+    let values = filled(keys).flat_map(|key| {
         let TaskKey { job, attempt, role, index, retry } = *key;
         [job.0, attempt.into(), role.into(), index.into(), retry.into()].map(Value::from)
     });
@@ -204,7 +204,7 @@ pub async fn active_of(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Ve
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         let current = "attempt = (SELECT attempt FROM jobs WHERE jobs.id = tasks.job)";
         let query = row::Entity::find()
-            .filter(row::Column::Job.is_in(ids(jobs)))
+            .filter(row::Column::Job.is_in(any_of(jobs)))
             .filter(Expr::cust(format!("({current} OR {NOT_ENDED})")));
         found.extend(tasks(in_order(query).all(conn).await?)?);
     }

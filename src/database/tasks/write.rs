@@ -3,7 +3,9 @@ use protocol::state::State;
 use sea_orm::{EntityTrait, Set, Statement, Value};
 
 use super::{Change, Intent, Task, TaskUpdate, row};
-use crate::convert::{ROWS_A_STATEMENT, amount, millis, parameters, to_json};
+use crate::convert::{
+    ROWS_A_STATEMENT, amount, filled, form, in_forms, millis, parameters, to_json,
+};
 use crate::error::named;
 use crate::{ConnectionTrait, Result};
 
@@ -12,7 +14,7 @@ use crate::{ConnectionTrait, Result};
 /// # Errors
 /// [`crate::Error::Conflict`] when one of them is stored already.
 pub async fn insert_many(conn: &impl ConnectionTrait, tasks: &[Task]) -> Result<()> {
-    for tasks in tasks.chunks(ROWS_A_STATEMENT) {
+    for tasks in in_forms(tasks) {
         row::Entity::insert_many(tasks.iter().map(row_of))
             .exec_without_returning(conn)
             .await
@@ -100,9 +102,9 @@ fn update_statement(
          FROM news WHERE tasks.job = news.job AND tasks.attempt = news.attempt \
          AND tasks.role = news.role AND tasks.task_index = news.task_index \
          AND tasks.retry = news.retry AND tasks.state = news.expected",
-        parameters(updates.len(), 15)
+        parameters(form(updates.len()), 15)
     );
-    let values = updates.iter().flat_map(|(key, expected, update)| {
+    let values = filled(updates).flat_map(|(key, expected, update)| {
         let progress = match (update.state, &update.progress) {
             (State::Preparing, progress) => progress.clone(),
             // Only what prepares is told of.

@@ -99,6 +99,25 @@ on_both! {
         assert_eq!((now.placement, now.resources), (task.placement, task.resources));
     }
 
+    async fn a_task_counts_once_however_many_rows_its_statement_has(stage) {
+        let id = job(&stage, "j").await?;
+        for (attempt, number) in [(0, 9), (1, 33)] {
+            let all: Vec<_> = (0..number).map(|n| a_task(id, attempt, n, "n")).collect();
+            write!(stage, |tx| tasks::insert_many(&tx, &all));
+            let run = TaskUpdate::to(State::Running);
+            let updates: Vec<_> =
+                all.iter().map(|task| (task.key, State::Preparing, run.clone())).collect();
+            let changed = write!(stage, |tx| tasks::update_many(&tx, &updates));
+            assert_eq!(changed, u64::from(number));
+            assert_eq!(write!(stage, |tx| tasks::update_many(&tx, &updates)), 0, "they run");
+            let keys: Vec<_> = all.iter().map(|task| task.key).collect();
+            let recorded = tasks::recorded(stage.db.read(), &keys).await?;
+            let run: HashMap<_, _> = keys.into_iter().map(|key| (key, State::Running)).collect();
+            assert_eq!(recorded, run);
+        }
+        assert_eq!(tasks::of_jobs(stage.db.read(), &[id]).await?.len(), 42);
+    }
+
     async fn an_update_hits_one_key_alone(stage) {
         let id = job(&stage, "j").await?;
         let other = job(&stage, "other").await?;
