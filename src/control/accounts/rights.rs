@@ -197,6 +197,15 @@ pub(crate) fn tokens_are_good(shared: &Shared, standing: &Standing) -> bool {
     standing.account.as_ref().is_none_or(|account| confirmed_within(account, limit, now()))
 }
 
+/// Whether somebody may use a virtual cluster. What is known of his groups is read where it decides.
+pub(crate) async fn may_use_now(
+    shared: &Shared,
+    actor: &Actor,
+    settings: &VirtualClusterSettings,
+) -> Result<bool, database::Error> {
+    Ok(may_use(actor, &[], settings) || Usable::by(shared, actor).await?.admits(settings))
+}
+
 /// The virtual clusters and storages that somebody may use.
 pub(crate) struct Usable<'a> {
     actor: &'a Actor,

@@ -1,6 +1,6 @@
 //! Nodes and virtual clusters in memory: as configured, and as the engines show them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use database::nodes::{NodeObserved, NodeRecord};
@@ -22,6 +22,8 @@ pub(crate) struct Cluster {
     pub(crate) nodes: Vec<Arc<NodeRecord>>,
     /// By name.
     pub(crate) virtual_clusters: Vec<VirtualClusterSettings>,
+    /// Those of them that take no new jobs.
+    pub(crate) stopped: BTreeSet<VirtualClusterName>,
     /// What tells whether a job could ever start here, once somebody has asked.
     admission: OnceLock<Arc<Admission>>,
 }
@@ -33,7 +35,7 @@ impl Cluster {
         virtual_clusters: Vec<VirtualClusterSettings>,
     ) -> Self {
         let nodes = nodes.into_iter().map(Arc::new).collect();
-        Self { nodes, virtual_clusters, admission: OnceLock::new() }
+        Self { nodes, virtual_clusters, stopped: BTreeSet::new(), admission: OnceLock::new() }
     }
 
     pub(crate) async fn read(
@@ -42,7 +44,9 @@ impl Cluster {
     ) -> Result<Self, database::Error> {
         let nodes = database::nodes::list(database.read()).await?;
         let nodes = nodes.into_iter().map(|node| as_wanted(portal, node));
-        Ok(Self::new(nodes, database::virtual_clusters::list(database.read()).await?))
+        let virtual_clusters = database::virtual_clusters::list(database.read()).await?;
+        let stopped = database::virtual_clusters::stopped(database.read()).await?;
+        Ok(Self { stopped, ..Self::new(nodes, virtual_clusters) })
     }
 
     /// What was read anew, as another one of this.
@@ -52,7 +56,7 @@ impl Cluster {
             Ok(_) | Err(_) => node,
         };
         let nodes = read.nodes.into_iter().map(known).collect();
-        self.another(nodes, read.virtual_clusters)
+        Self { stopped: read.stopped, ..self.another(nodes, read.virtual_clusters) }
     }
 
     /// With a node as it is now; without it, if it is not there any more.
@@ -78,9 +82,13 @@ impl Cluster {
         self.another(nodes, self.virtual_clusters.clone())
     }
 
-    /// With these virtual clusters.
-    pub(crate) fn with_virtual_clusters(&self, clusters: Vec<VirtualClusterSettings>) -> Self {
-        self.another(self.nodes.clone(), clusters)
+    /// With these virtual clusters, of which some take no new jobs.
+    pub(crate) fn with_virtual_clusters(
+        &self,
+        clusters: Vec<VirtualClusterSettings>,
+        stopped: BTreeSet<VirtualClusterName>,
+    ) -> Self {
+        Self { stopped, ..self.another(self.nodes.clone(), clusters) }
     }
 
     /// What could ever start here still can where nodes only come and go.
@@ -96,7 +104,7 @@ impl Cluster {
             && self.nodes.iter().zip(&nodes).all(like)
             && self.virtual_clusters == virtual_clusters;
         let admission = if alike { self.admission.clone() } else { OnceLock::new() };
-        Self { nodes, virtual_clusters, admission }
+        Self { nodes, virtual_clusters, stopped: self.stopped.clone(), admission }
     }
 
     /// What tells whether a job could ever start here, if somebody has asked already: else it takes a
@@ -429,6 +437,12 @@ mod tests {
         larger.settings.cpus = Some(9);
         assert!(!same(&before.with_node(&name, Some(larger))));
         assert!(!same(&before.with_node(&name, None)));
-        assert!(!same(&before.with_virtual_clusters(Vec::new())));
+        assert!(!same(&before.with_virtual_clusters(Vec::new(), BTreeSet::new())));
+        let known = before.virtual_clusters.clone();
+        let stopped = BTreeSet::from([known[0].name.clone()]);
+        let stopped = before.with_virtual_clusters(known, stopped);
+        assert!(same(&stopped), "who is stopped is no matter of what could ever start");
+        assert_eq!(stopped.with_node(&name, None).stopped.len(), 1);
+        assert!(stopped.renewed(twelve()).stopped.is_empty(), "what was read is so");
     }
 }

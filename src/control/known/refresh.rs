@@ -29,7 +29,8 @@ pub(crate) async fn node(shared: &Shared, name: &NodeName) -> Result<(), Error> 
 pub(crate) async fn virtual_clusters(shared: &Shared) -> Result<(), Error> {
     let _turn = shared.reading.lock().await;
     let read = database::virtual_clusters::list(shared.database.read()).await?;
-    shared.change_cluster(|before| before.with_virtual_clusters(read));
+    let stopped = database::virtual_clusters::stopped(shared.database.read()).await?;
+    shared.change_cluster(|before| before.with_virtual_clusters(read, stopped));
     Ok(())
 }
 

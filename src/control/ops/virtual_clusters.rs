@@ -47,12 +47,10 @@ impl Ops {
         });
         let (free, holdings, waiting) = known.await?;
         let cluster = self.0.cluster();
-        let stopped = database::virtual_clusters::stopped(self.0.database.read()).await;
-        let stopped = stopped.map_err(database)?;
         let seen = tokio::task::spawn_blocking(move || {
             let uses = Uses::of(&cluster, &holdings, waiting);
             let shown = shown.into_iter().map(|(_, settings)| {
-                let stopped = stopped.contains(&settings.name);
+                let stopped = cluster.stopped.contains(&settings.name);
                 (settings, stopped)
             });
             let shown = shown.zip(free);
@@ -146,8 +144,7 @@ impl VirtualClusters for Ops {
             return Err(missing(name));
         }
         tracing::info!(by = %actor.user, virtual_cluster = %name, stopped, "virtual cluster changed");
-        self.0.tell(api::changes::Change::Cluster);
-        Ok(())
+        self.changed().await
     }
 
     async fn remove(&self, actor: &Actor, name: &VirtualClusterName) -> Result<()> {

@@ -18,7 +18,7 @@ use scheduler::Admission;
 use storage::{EntryKind, StorageError};
 
 use self::places::Places;
-use crate::accounts::rights::Usable;
+use crate::accounts::rights;
 use crate::container::code;
 use crate::container::images;
 use crate::container::public_keys;
@@ -116,12 +116,11 @@ async fn usable(shared: &Shared, actor: &Actor, spec: &JobSpec, cluster: &Cluste
     let name = &spec.virtual_cluster;
     let settings = cluster.virtual_cluster(name);
     let settings = settings.ok_or_else(|| virtual_clusters::missing(name))?;
-    if !Usable::by(shared, actor).await.map_err(database)?.admits(settings) {
+    if !rights::may_use_now(shared, actor, settings).await.map_err(database)? {
         let message = format!("{} may not use the virtual cluster {name}", actor.user);
         return Err(Error::new(ErrorCode::ForbiddenUserError, message));
     }
-    let stopped = database::virtual_clusters::stopped(shared.database.read()).await;
-    if !stopped.map_err(database)?.contains(name) {
+    if !cluster.stopped.contains(name) {
         return Ok(());
     }
     let message = format!("the virtual cluster {name} is stopped: it takes no new jobs for now");
