@@ -1,6 +1,6 @@
 //! What operations and loops share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -35,7 +35,7 @@ use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::runs::Past;
 use crate::known::sightings::Sightings;
 use crate::known::swept::Swept;
-use crate::known::told::Told;
+use crate::known::told::{Told, Touched};
 use crate::logs::spools::Spools;
 use crate::records::audit::Bursts;
 use crate::secrets::sealing::Seal;
@@ -88,7 +88,7 @@ pub(crate) struct Shared {
     /// The owner of the queue.
     pub(crate) scheduler: SchedulerHandle,
     /// Jobs that have changed since the scheduler took them in.
-    touched: Mutex<HashSet<JobId>>,
+    touched: Mutex<Touched>,
     /// What the jobs' loop has not taken in yet.
     told: Mutex<Told>,
     specs: Mutex<HashMap<JobId, Arc<JobSpec>>>,
@@ -208,8 +208,8 @@ impl Shared {
     /// Tells the pages and, of a job, the scheduler's loop: the one over the jobs knows it already, or
     /// has nothing to do with it.
     pub(crate) fn tell_queue(&self, change: Change) {
-        if let Change::Job { id, .. } = change {
-            lock(&self.touched).insert(id);
+        if let Change::Job { id, state, .. } = change {
+            lock(&self.touched).note(id, state);
         }
         self.tell_pages(change);
     }
@@ -271,7 +271,7 @@ impl Shared {
     }
 
     /// The jobs that have changed since this was asked last.
-    pub(crate) fn touched(&self) -> HashSet<JobId> {
+    pub(crate) fn touched(&self) -> Touched {
         std::mem::take(&mut lock(&self.touched))
     }
 

@@ -87,20 +87,21 @@ enum Failed {
 async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<bool, Failed> {
     let anew = anew || shared.scheduler.ask(|queue| queue.is_doubtful()).await?;
     // What changes while it is read is among those of the next pass.
-    let touched: Vec<JobId> = shared.touched().into_iter().collect();
+    let touched = shared.touched();
     let news = match anew {
         true => News::whole(shared).await?,
-        false => News::of_jobs(shared, &touched).await?,
+        false => News::of_jobs(shared, touched).await?,
     };
     let (decided, moved) = decide(shared, news).await?;
     stop_waiting(shared, &decided.stopped).await?;
-    let (told, all_placed) = store(shared, &decided.placed).await?;
+    let Stored { told, begun, all } = store(shared, &decided.placed).await?;
     let mut leaving = leave::preempted(&decided.preempted);
     leaving.extend(moved);
     let wanted = leaving.len();
     let ending = leave::leave(shared, leaving).await?;
-    let (none_end, as_decided) = (ending.is_empty(), all_placed && ending.len() >= wanted);
+    let (none_end, as_decided) = (ending.is_empty(), all && ending.len() >= wanted);
     let end = move |queue: &mut Queue| {
+        begun.iter().for_each(|(job, stored)| queue.begins(*job, stored));
         ending.iter().for_each(|job| queue.ends(*job));
         if !as_decided {
             queue.doubt();
@@ -110,8 +111,8 @@ async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<bool, Failed> {
     if !as_decided {
         shared.bells.schedule.ring();
     }
-    // Who is told of a change and asks why gets the answer of this pass.
-    told.into_iter().for_each(|change| shared.tell_queue(change));
+    // Who is told of a change and asks why gets the answer of this pass. The queue knows it already.
+    told.into_iter().for_each(|change| shared.tell_pages(change));
     if decided.changed {
         shared.tell(Change::Queue);
     }
@@ -143,31 +144,47 @@ async fn stop_waiting(shared: &Shared, jobs: &[Active]) -> Result<(), database::
         return Ok(());
     }
     let at = now();
-    let transaction = shared.database.begin().await?;
-    for job in jobs {
+    let stop = |job: &Active| {
         let by = job.row.stop.as_ref().map(|stop| stop.by.to_string()).unwrap_or_default();
         let exit = Exit { code: None, cause: Cause::StopRequested { by }, evidence: Vec::new() };
         let update =
             JobUpdate { completed_at: Some(at), exit: Some(exit), ..JobUpdate::to(State::Stopped) };
-        database::jobs::update(&transaction, job.row.id, State::Waiting, update).await?;
-        let event = happened::to_job(job.row.id, at, "stopped", "stopped before it started");
-        database::events::insert_many(&transaction, &[event]).await?;
-    }
+        (job.row.id, State::Waiting, update)
+    };
+    let updates: Vec<_> = jobs.iter().map(stop).collect();
+    let transaction = shared.database.begin().await?;
+    let stopped = database::jobs::update_many(&transaction, &updates).await?;
+    let events: Vec<NewEvent> = stopped
+        .iter()
+        .map(|job| happened::to_job(*job, at, "stopped", "stopped before it started"))
+        .collect();
+    database::events::insert_many(&transaction, &events).await?;
     transaction.commit().await?;
-    for job in jobs {
-        shared.tell_job(job.row.id, &job.row.key, State::Stopped);
+    for Active { row, .. } in jobs {
+        // One that did not wait any more is read again.
+        let state = if stopped.contains(&row.id) { State::Stopped } else { row.state };
+        shared.tell_job(row.id, &row.key, state);
     }
     Ok(())
 }
 
-/// Stores who has been given a place. Says what is to be told, and whether all of them still waited
-/// and all their nodes were still there.
+/// What came of those who were to be given a place.
+struct Stored {
+    /// What is to be told.
+    told: Vec<Change>,
+    /// Who has it, and what that changed of each.
+    begun: Vec<(JobId, JobUpdate)>,
+    /// All of them still waited, and all their nodes were still there.
+    all: bool,
+}
+
+/// Stores who has been given a place.
 async fn store(
     shared: &Shared,
     decided: &[(Active, Placement)],
-) -> Result<(Vec<Change>, bool), database::Error> {
+) -> Result<Stored, database::Error> {
     if decided.is_empty() {
-        return Ok((Vec::new(), true));
+        return Ok(Stored { told: Vec::new(), begun: Vec::new(), all: true });
     }
     let at = now();
     let transaction = shared.database.begin().await?;
@@ -205,7 +222,9 @@ async fn store(
     if !placed.is_empty() {
         told.push(Change::Cluster);
     }
-    Ok((told, placed.len() == decided.len()))
+    let begun = updates.into_iter().filter(|(job, _, _)| still_waited.contains(job));
+    let begun = begun.map(|(job, _, update)| (job, update)).collect();
+    Ok(Stored { told, begun, all: placed.len() == decided.len() })
 }
 
 async fn insert_placed(

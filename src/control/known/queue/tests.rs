@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use database::attempts::Attempt;
-use database::jobs::{JobRow, StopRequest};
+use database::jobs::{JobRow, JobUpdate, StopRequest};
 use database::nodes::NodeObserved;
 use database::tasks::Task;
 use proptest::prelude::*;
@@ -270,11 +270,12 @@ impl Records {
             let row = &mut self.rows.get_mut(&id).unwrap().row;
             assert!(row.held.is_none() && row.stop.is_none(), "{id} shall not start");
             let number = row.attempt.map_or(0, |last| last + 1);
-            (row.state, row.attempt) = (State::Preparing, Some(number));
+            let begins = JobUpdate { attempt: Some(number), ..JobUpdate::to(State::Preparing) };
+            begins.apply(row);
+            queue.begins(id, &begins);
             self.attempts.insert(id, attempt(&placement, number, self.now));
             let tasks = placement.tasks.iter().map(|place| task(&job, number, place));
             self.tasks.insert(id, tasks.collect());
-            self.touched.insert(id);
         }
         self.nothing_is_given_twice();
         for (preemption, _) in decided.preempted {

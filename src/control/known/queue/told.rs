@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use database::attempts::Attempt;
+use database::jobs::JobUpdate;
 use database::tasks::Task;
 use protocol::ids::{JobId, PortLabel, UserName, VirtualClusterName};
 use protocol::resources::MIN_MEMORY_MB;
@@ -14,6 +15,7 @@ use scheduler::model::{Demand, GaveWay, Placement, Request, RoleRequest, Running
 use super::Queue;
 use crate::known::active::{self, Active};
 use crate::known::runs::{self, Past};
+use crate::known::told::Touched;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -24,7 +26,7 @@ pub(crate) struct News {
     pub(super) whole: bool,
     /// Those that have not ended.
     pub(super) jobs: Vec<Active>,
-    /// Of those that were asked for, the ones that have ended.
+    /// Those that have ended, of all that changed.
     pub(super) gone: BTreeSet<JobId>,
     /// The current attempts of those that hold something.
     pub(super) attempts: HashMap<JobId, Attempt>,
@@ -51,13 +53,19 @@ impl News {
     }
 
     /// These jobs and nothing else.
-    pub(crate) async fn of_jobs(shared: &Shared, ids: &[JobId]) -> Result<Self, database::Error> {
-        let jobs = active::of(shared, ids).await?;
+    pub(crate) async fn of_jobs(
+        shared: &Shared,
+        touched: Touched,
+    ) -> Result<Self, database::Error> {
+        let Touched { changed, ended } = touched;
+        let changed: Vec<JobId> = changed.into_iter().collect();
+        let jobs = active::of(shared, &changed).await?;
         let placed: Vec<JobId> = placed(&jobs).collect();
         let tasks = database::tasks::active_of(shared.database.read(), &placed).await?;
         let mut news = Self::of(shared, jobs, tasks, false).await?;
         let there: BTreeSet<JobId> = news.jobs.iter().map(|job| job.row.id).collect();
-        news.gone = ids.iter().copied().filter(|id| !there.contains(id)).collect();
+        let gone = changed.into_iter().filter(|id| !there.contains(id));
+        news.gone = gone.chain(ended).collect();
         Ok(news)
     }
 
@@ -84,6 +92,15 @@ impl News {
             tasks.entry(task.key.job).or_default().push(task);
         }
         Ok(Self { whole, jobs, gone: BTreeSet::new(), attempts, gave_way, tasks, at: now() })
+    }
+}
+
+impl Queue {
+    /// A job that was given its place is stored so. That is all that is new of it, and need not be read.
+    pub(crate) fn begins(&mut self, job: JobId, stored: &JobUpdate) {
+        if let Some(job) = self.jobs.get_mut(&job) {
+            stored.apply(&mut job.row);
+        }
     }
 }
 

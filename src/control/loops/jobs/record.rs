@@ -33,7 +33,7 @@ pub(super) async fn record(
     database::events::insert_many(&transaction, &events).await?;
     transaction.commit().await?;
     remember_runs(shared, decided);
-    tell(shared, decided);
+    tell(shared, decided, as_known);
     Ok(as_known)
 }
 
@@ -86,11 +86,14 @@ fn remember_runs(shared: &Shared, decided: &[(&Case, Decision)]) {
     }
 }
 
-fn tell(shared: &Shared, decided: &[(&Case, Decision)]) {
+/// Where some were not as they were thought to be (`as_known`), nobody knows which: no job is said to be what
+/// it was to become, least of all to have ended, and who wants to know reads it.
+fn tell(shared: &Shared, decided: &[(&Case, Decision)], as_known: bool) {
     let mut freed = false;
     for (case, decision) in decided {
         let row = &case.job.row;
-        let to = decision.job.as_ref().map_or(row.state, |change| change.to);
+        let stored = decision.job.as_ref().filter(|_| as_known);
+        let to = stored.map_or(row.state, |change| change.to);
         if decision.job.is_some() || !decision.tasks.is_empty() {
             let (id, key) = (row.id, row.key.clone());
             shared.tell_queue(Change::Job { id, key, state: to });
