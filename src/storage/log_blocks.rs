@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 /// So many lines are in a block at most.
 const BLOCK_LINES: usize = 4_096;
+/// Up to so many bytes are kept as they are. What compresses them needs hundreds of kilobytes before it
+/// begins, for each of a thousand short logs anew, and makes nothing of it that a disk would notice.
+const AS_THEY_ARE: usize = 512;
 
 /// Where a block is, and what is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,12 +83,13 @@ impl BlockText {
     /// Its compressed form: the number of bytes of its times, the times, the text.
     pub(crate) fn compress(&self) -> std::io::Result<Vec<u8>> {
         let times = differences(&self.times);
-        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
         let count = u32::try_from(times.len()).map_err(std::io::Error::other)?;
-        encoder.write_all(&count.to_le_bytes())?;
-        encoder.write_all(&times)?;
-        encoder.write_all(&self.text)?;
-        encoder.finish()
+        deflate(&[&count.to_le_bytes(), &times, &self.text])
+    }
+
+    /// Whether it takes no time to bring it into its compressed form.
+    pub(crate) fn is_short(&self) -> bool {
+        self.text.len() <= AS_THEY_ARE
     }
 
     pub(crate) fn read(block: &LogBlock, compressed: &[u8]) -> std::io::Result<Self> {
@@ -102,6 +106,21 @@ impl BlockText {
         }
         Ok(Self { times: sums(&times), text })
     }
+}
+
+/// These bytes, one after the other, in the form of DEFLATE.
+pub(crate) fn deflate(pieces: &[&[u8]]) -> std::io::Result<Vec<u8>> {
+    let length: usize = pieces.iter().map(|piece| piece.len()).sum();
+    if let Some(length) = u16::try_from(length).ok().filter(|_| length <= AS_THEY_ARE) {
+        // A block that is the last one and not compressed, of so many bytes: RFC 1951, 3.2.4.
+        let head = [[1_u8].as_slice(), &length.to_le_bytes(), &(!length).to_le_bytes()].concat();
+        return Ok([head, pieces.concat()].concat());
+    }
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    for piece in pieces {
+        encoder.write_all(piece)?;
+    }
+    encoder.finish()
 }
 
 /// The block that is being written.
@@ -239,6 +258,19 @@ mod tests {
     fn times_near_each_other_take_a_byte() {
         let times: Vec<i64> = (0..100).map(|step| 1_795_221_973_000 + step * 20).collect();
         assert!(differences(&times).len() < 110);
+    }
+
+    #[test]
+    fn what_is_short_is_kept_as_it_is_and_read_like_the_rest() {
+        for length in [0, 1, AS_THEY_ARE, AS_THEY_ARE + 1, 70_000] {
+            let text = vec![b'a'; length];
+            let (one, other) = text.split_at(length / 2);
+            let kept = deflate(&[one, other]).unwrap();
+            assert_eq!(kept.len() == length + 5, length <= AS_THEY_ARE, "{length}");
+            let mut read = Vec::new();
+            DeflateDecoder::new(kept.as_slice()).read_to_end(&mut read).unwrap();
+            assert_eq!(read, text);
+        }
     }
 
     #[test]

@@ -279,7 +279,10 @@ impl LogReader {
             let Some(block) = reader.index.get(at).copied() else { return Ok(None) };
             let open = reader.open.clone().filter(|_| at + 1 == reader.index.len());
             let piece = match open {
-                Some(open) => reader.blocking(move || open.compress()).await?.into(),
+                Some(open) if open.is_short() => {
+                    Bytes::from(open.compress().map_err(|error| reader.failed(error))?)
+                }
+                Some(open) => Bytes::from(reader.blocking(move || open.compress()).await?),
                 None => reader.compressed(block.place, u64::from(block.size)).await?,
             };
             Ok(Some((piece, (reader, at + 1))))

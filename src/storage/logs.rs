@@ -1,17 +1,15 @@
 //! The logs of tasks that have ended. A kept log is one file: a mark, how long its index is, the
 //! index, and its compressed blocks.
 
-use std::io::{Read, Write};
+use std::io::Read;
 
 use bytes::Bytes;
-use flate2::Compression;
 use flate2::read::{DeflateDecoder, GzDecoder};
-use flate2::write::DeflateEncoder;
 use futures::{StreamExt, TryStreamExt, stream};
 use protocol::ids::TaskKey;
 
 use crate::error::failed;
-use crate::log_blocks::LogBlock;
+use crate::log_blocks::{LogBlock, deflate};
 use crate::log_reader::{Blocks, LogReader};
 use crate::log_spool::{LogLimits, LogSpool};
 use crate::old_logs::folder_of;
@@ -141,9 +139,7 @@ fn beginning(log: &LogReader, last: usize) -> std::io::Result<Vec<u8>> {
         block.place = place;
         place += u64::from(block.size);
     }
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(&serde_json::to_vec(&index)?)?;
-    let index = encoder.finish()?;
+    let index = deflate(&[&serde_json::to_vec(&index)?])?;
     let length = u32::try_from(index.len()).map_err(std::io::Error::other)?;
     Ok([MARK.as_slice(), &length.to_le_bytes(), &index].concat())
 }
