@@ -8,7 +8,7 @@ use sea_orm::{
 };
 
 use crate::convert::{amount, in_forms};
-use crate::{ConnectionTrait, Result};
+use crate::{ConnectionTrait, Result, states};
 
 mod row {
     use protocol::ids::JobId;
@@ -138,9 +138,12 @@ pub async fn recent(conn: &impl ConnectionTrait, limit: u64) -> Result<Vec<Event
 /// # Errors
 /// See [`crate::Error`].
 pub async fn prune(conn: &impl ConnectionTrait, before: Timestamp, most: u64) -> Result<u64> {
-    let sql = "DELETE FROM events WHERE id IN (SELECT events.id FROM events WHERE events.at < $1 \
-        AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = events.job \
-        AND jobs.state NOT IN ('SUCCEEDED', 'FAILED', 'STOPPED')) ORDER BY events.at LIMIT $2)";
+    let sql = format!(
+        "DELETE FROM events WHERE id IN (SELECT events.id FROM events WHERE events.at < $1 \
+         AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = events.job AND jobs.state NOT IN {}) \
+         ORDER BY events.at LIMIT $2)",
+        states::ended()
+    );
     let values = [Value::from(before.0), Value::from(amount(most))];
     let statement = Statement::from_sql_and_values(conn.get_database_backend(), sql, values);
     Ok(conn.execute_raw(statement).await?.rows_affected())

@@ -41,6 +41,7 @@ mod migrations;
 mod open;
 mod pulse;
 mod size;
+mod states;
 mod transaction;
 
 pub use error::{Error, Result};

@@ -7,7 +7,7 @@ use protocol::ids::{GpuType, JobId, UserName, VirtualClusterName};
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Statement, Value};
 
 use crate::convert::{ROWS_A_STATEMENT, amount, ids, parameters};
-use crate::{ConnectionTrait, Result, Transaction};
+use crate::{ConnectionTrait, Result, Transaction, states};
 
 mod row {
     use sea_orm::entity::prelude::*;
@@ -87,8 +87,11 @@ impl Usage {
 /// See [`crate::Error`].
 pub async fn to_count(conn: &impl ConnectionTrait, most: u64) -> Result<Vec<JobId>> {
     // The index `jobs_to_count` is made for exactly these words.
-    let sql = "SELECT id FROM jobs WHERE NOT counted AND completed_at > 0 \
-        AND state IN ('SUCCEEDED', 'FAILED', 'STOPPED') ORDER BY completed_at LIMIT $1";
+    let sql = format!(
+        "SELECT id FROM jobs WHERE NOT counted AND completed_at > 0 AND state IN {} \
+         ORDER BY completed_at LIMIT $1",
+        states::ended()
+    );
     let values = [Value::from(amount(most))];
     let statement = Statement::from_sql_and_values(conn.get_database_backend(), sql, values);
     let found = conn.query_all_raw(statement).await?;
@@ -103,9 +106,10 @@ pub async fn mark(transaction: &Transaction, jobs: &[JobId]) -> Result<HashSet<J
     let mut marked = HashSet::with_capacity(jobs.len());
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         let sql = format!(
-            "UPDATE jobs SET counted = TRUE WHERE id IN {} AND NOT counted \
-             AND state IN ('SUCCEEDED', 'FAILED', 'STOPPED') RETURNING id",
-            parameters(1, jobs.len())
+            "UPDATE jobs SET counted = TRUE WHERE id IN {} AND NOT counted AND state IN {} \
+             RETURNING id",
+            parameters(1, jobs.len()),
+            states::ended()
         );
         let backend = transaction.get_database_backend();
         let statement = Statement::from_sql_and_values(backend, sql, ids(jobs).map(Value::from));

@@ -86,8 +86,9 @@ pub async fn move_many(conn: &impl ConnectionTrait, moves: &[(JobId, i64)]) -> R
         let sql = format!(
             "WITH news (id, moved_ms) AS (VALUES {}) \
              UPDATE jobs SET moved_ms = news.moved_ms FROM news \
-             WHERE jobs.id = news.id AND jobs.state = 'WAITING'",
-            parameters(moves.len(), 2)
+             WHERE jobs.id = news.id AND jobs.state = '{}'",
+            parameters(moves.len(), 2),
+            State::Waiting.as_str()
         );
         let values =
             moves.iter().flat_map(|(job, moved_ms)| [Value::from(job.0), Value::from(*moved_ms)]);

@@ -8,7 +8,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, St
 
 use super::row;
 use crate::convert::{ROWS_A_STATEMENT, ids, moment, parameters};
-use crate::{ConnectionTrait, Result, Transaction};
+use crate::{ConnectionTrait, Result, Transaction, states};
 
 /// Removes those of these jobs that have ended and whose use was counted, with all that is recorded of
 /// them: their files, secrets, attempts, tasks and events. Says which these are.
@@ -20,9 +20,9 @@ pub async fn remove_many(transaction: &Transaction, jobs: &[JobId]) -> Result<Ve
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         // The other tables' rows go with it, by their references.
         let sql = format!(
-            "DELETE FROM jobs WHERE id IN {} AND counted \
-             AND state IN ('SUCCEEDED', 'FAILED', 'STOPPED') RETURNING id",
-            parameters(1, jobs.len())
+            "DELETE FROM jobs WHERE id IN {} AND counted AND state IN {} RETURNING id",
+            parameters(1, jobs.len()),
+            states::ended()
         );
         let backend = transaction.get_database_backend();
         let statement = Statement::from_sql_and_values(backend, sql, ids(jobs).map(Value::from));

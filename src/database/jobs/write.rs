@@ -187,6 +187,7 @@ fn update_statement(
     conn: &impl ConnectionTrait,
     updates: &[(JobId, State, JobUpdate)],
 ) -> Statement {
+    let (waiting, preparing) = (State::Waiting.as_str(), State::Preparing.as_str());
     let sql = format!(
         "WITH news (id, expected, state, started_at, completed_at, exit, attempt, user_retries, \
          platform_retries, avoid, not_before) AS (VALUES {}) \
@@ -198,12 +199,12 @@ fn update_statement(
          user_retries = coalesce(news.user_retries, jobs.user_retries), \
          platform_retries = coalesce(news.platform_retries, jobs.platform_retries), \
          avoid = coalesce(news.avoid, jobs.avoid), \
-         not_before = CASE WHEN news.state = 'WAITING' \
+         not_before = CASE WHEN news.state = '{waiting}' \
          THEN coalesce(news.not_before, jobs.not_before) END, \
-         held_by = CASE WHEN news.state = 'WAITING' THEN jobs.held_by END, \
-         held_at = CASE WHEN news.state = 'WAITING' THEN jobs.held_at END \
+         held_by = CASE WHEN news.state = '{waiting}' THEN jobs.held_by END, \
+         held_at = CASE WHEN news.state = '{waiting}' THEN jobs.held_at END \
          FROM news WHERE jobs.id = news.id AND jobs.state = news.expected \
-         AND (jobs.held_at IS NULL OR news.state <> 'PREPARING') RETURNING jobs.id",
+         AND (jobs.held_at IS NULL OR news.state <> '{preparing}') RETURNING jobs.id",
         parameters(form(updates.len()), 11)
     );
     let values = filled(updates).flat_map(|(id, expected, update)| {

@@ -8,11 +8,7 @@ use sea_orm::{QueryOrder, QueryResult, QuerySelect, Select, Statement, Value};
 
 use super::{Task, row};
 use crate::convert::{ROWS_A_STATEMENT, Row, any_of, filled, form, parameters, readable};
-use crate::{ConnectionTrait, Error, Result};
-
-/// Says of a task that it has not ended. The indices `tasks_active` and `tasks_of_node` are made
-/// for exactly these words.
-const NOT_ENDED: &str = "state NOT IN ('SUCCEEDED', 'FAILED', 'STOPPED')";
+use crate::{ConnectionTrait, Error, Result, states};
 
 /// All tasks of all attempts of a job, by attempt, role, index and retry.
 ///
@@ -136,7 +132,7 @@ fn epoch(run: &QueryResult) -> Result<Epoch> {
 pub async fn of_node(conn: &impl ConnectionTrait, node: &NodeName) -> Result<Vec<Task>> {
     let query = row::Entity::find()
         .filter(row::Column::Node.eq(node.as_str()))
-        .filter(Expr::cust(NOT_ENDED));
+        .filter(Expr::cust(states::has_not_ended()));
     tasks(in_order(query).all(conn).await?)
 }
 
@@ -178,7 +174,7 @@ pub(crate) async fn nodes_of(
         .column(row::Column::Node)
         .distinct()
         .filter(row::Column::Job.eq(job.0))
-        .filter(Expr::cust(NOT_ENDED));
+        .filter(Expr::cust(states::has_not_ended()));
     let names: Vec<String> = query.into_tuple().all(conn).await?;
     Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
 }
@@ -187,9 +183,11 @@ async fn stored(conn: &impl ConnectionTrait) -> Result<Vec<row::Model>> {
     let sql = format!(
         "SELECT tasks.* FROM jobs JOIN tasks \
          ON tasks.job = jobs.id AND tasks.attempt = jobs.attempt \
-         WHERE jobs.state IN ('WAITING', 'PREPARING', 'RUNNING', 'STOPPING', 'UNKNOWN') \
-         UNION SELECT tasks.* FROM tasks WHERE {NOT_ENDED} \
-         ORDER BY job, attempt, role, task_index, retry"
+         WHERE jobs.state IN {} \
+         UNION SELECT tasks.* FROM tasks WHERE {} \
+         ORDER BY job, attempt, role, task_index, retry",
+        states::going_on(),
+        states::has_not_ended()
     );
     let statement = Statement::from_string(conn.get_database_backend(), sql);
     Ok(row::Entity::find().from_raw_sql(statement).all(conn).await?)
@@ -203,9 +201,10 @@ pub async fn active_of(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Ve
     let mut found = Vec::new();
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         let current = "attempt = (SELECT attempt FROM jobs WHERE jobs.id = tasks.job)";
+        let active = states::has_not_ended();
         let query = row::Entity::find()
             .filter(row::Column::Job.is_in(any_of(jobs)))
-            .filter(Expr::cust(format!("({current} OR {NOT_ENDED})")));
+            .filter(Expr::cust(format!("({current} OR {active})")));
         found.extend(tasks(in_order(query).all(conn).await?)?);
     }
     Ok(found)
