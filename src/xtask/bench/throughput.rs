@@ -1,4 +1,5 @@
-//! Jobs a second from submission by REST to SUCCEEDED, durably stored, on simulated nodes.
+//! Jobs a second from submission by REST to SUCCEEDED, durably stored, on simulated nodes: with nothing else,
+//! and beside many that run; what a job takes of processors; and what a bare loop over the same rows comes to.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,14 +8,22 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::Measured;
 use super::berth::{Berth, small_job};
+use super::nodes::processor_seconds;
+use super::{Measured, floor};
 
 /// Jobs of the measurement.
 const JOBS: u32 = 10_000;
 
 /// Clients that submit at the same time.
 const CLIENTS: u32 = 8;
+
+/// Jobs that run meanwhile, and short ones that come and go beside them.
+const RUNNING: u32 = 10_000;
+const BESIDE: u32 = 5_000;
+
+/// All of those run by then, or something is wrong.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Simulated nodes whose jobs end as soon as they started.
 pub(super) const NODES: &str = r#"
@@ -31,12 +40,54 @@ endpoint = "sim://sim-2?cpus=4096&memory_mb=16777216&disk_gb=100000"
 ports = "20000-59999"
 "#;
 
+/// Simulated nodes with room for those that run and those beside them.
+const LARGE_NODES: &str = r#"
+[[nodes]]
+name = "sim-1"
+address = "10.0.0.1"
+endpoint = "sim://sim-1?cpus=16384&memory_mb=16777216&disk_gb=100000"
+ports = "20000-59999"
+
+[[nodes]]
+name = "sim-2"
+address = "10.0.0.2"
+endpoint = "sim://sim-2?cpus=16384&memory_mb=16777216&disk_gb=100000"
+ports = "20000-59999"
+"#;
+
 pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     let berth = Berth::start(binary, NODES)?;
+    let before = processor_seconds(&berth)?;
+    let rate = rate_of(&berth, JOBS)?;
+    let each = (processor_seconds(&berth)? - before) * 1e3 / f64::from(JOBS);
+    let floor = floor::measure(&berth, CLIENTS)?;
+    drop(berth);
+    Ok(vec![
+        Measured { name: "throughput", value: rate, unit: "jobs/s" },
+        Measured { name: "throughput_cpu", value: each, unit: "ms a job" },
+        Measured { name: "throughput_floor", value: floor, unit: "jobs/s" },
+        Measured { name: "throughput_beside", value: beside_others(binary)?, unit: "jobs/s" },
+    ])
+}
+
+/// Jobs a second while many others run.
+fn beside_others(binary: &Path) -> Result<f64> {
+    let berth = Berth::start(binary, LARGE_NODES)?;
+    submit_each(&berth, RUNNING, |number| format!("long-{number}"), "sleep 1000000")?;
     let begun = Instant::now();
-    run_jobs(&berth, JOBS)?;
-    let rate = f64::from(JOBS) / begun.elapsed().as_secs_f64();
-    Ok(vec![Measured { name: "throughput", value: rate, unit: "jobs/s" }])
+    while berth.count("RUNNING")? < u64::from(RUNNING) {
+        if begun.elapsed() > PATIENCE {
+            bail!("after {} s not all of {RUNNING} jobs run", PATIENCE.as_secs());
+        }
+        thread::sleep(Duration::from_millis(500));
+    }
+    rate_of(&berth, BESIDE)
+}
+
+fn rate_of(berth: &Berth, jobs: u32) -> Result<f64> {
+    let begun = Instant::now();
+    run_jobs(berth, jobs)?;
+    Ok(f64::from(jobs) / begun.elapsed().as_secs_f64())
 }
 
 /// Submits so many jobs and waits until all have succeeded.
@@ -59,6 +110,16 @@ pub(super) fn run_jobs(berth: &Berth, jobs: u32) -> Result<()> {
 
 /// Submits so many jobs of a command.
 pub(super) fn submit_all(berth: &Berth, jobs: u32, command: &str) -> Result<()> {
+    submit_each(berth, jobs, |number| format!("job-{number}"), command)
+}
+
+/// The same with names of their own.
+fn submit_each(
+    berth: &Berth,
+    jobs: u32,
+    name: impl Fn(u32) -> String + Sync,
+    command: &str,
+) -> Result<()> {
     let next = AtomicU32::new(0);
     let submit = || -> Result<()> {
         loop {
@@ -66,7 +127,7 @@ pub(super) fn submit_all(berth: &Berth, jobs: u32, command: &str) -> Result<()> 
             if number >= jobs {
                 return Ok(());
             }
-            berth.submit(&small_job(&format!("job-{number}"), "any:latest", command))?;
+            berth.submit(&small_job(&name(number), "any:latest", command))?;
         }
     };
     thread::scope(|scope| {
