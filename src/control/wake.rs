@@ -44,10 +44,27 @@ impl Bell {
 /// Longest rest after a pass.
 const LONGEST_REST: Duration = Duration::from_millis(100);
 
+/// A pass that has moved so many jobs on is one of many,
+const MANY: usize = 4;
+/// and there is a rest of so long after it at least. A pass waits for the disk, however many jobs it is of,
+/// and whoever else writes waits for the pass: the next one is to be of all that come meanwhile. Where a job
+/// comes alone it goes on at once.
+const GATHERING: Duration = Duration::from_millis(20);
+
 /// Rests as long as the work that began then has taken: what happens meanwhile is looked at
 /// together, and however much happens, half of the time is left to others.
 pub(crate) async fn rest(began: Instant) {
-    tokio::time::sleep(began.elapsed().min(LONGEST_REST)).await;
+    rest_after(began, 0).await;
+}
+
+/// The same after a pass that has moved so many jobs on.
+pub(crate) async fn rest_after(began: Instant, moved: usize) {
+    tokio::time::sleep(pause(began.elapsed(), moved)).await;
+}
+
+fn pause(took: Duration, moved: usize) -> Duration {
+    let least = if moved < MANY { Duration::ZERO } else { GATHERING };
+    took.clamp(least, LONGEST_REST)
 }
 
 /// Counts moments: what carries a higher number happened later.
@@ -110,6 +127,21 @@ pub(crate) fn now() -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_comes_alone_goes_on_at_once_and_many_wait_for_each_other() {
+        for (took, moved, rests) in [
+            (0, 0, 0),
+            (2, MANY - 1, 2),
+            (2, MANY, 20),
+            (50, MANY, 50),
+            (1_000, 0, 100),
+            (1_000, 5_000, 100),
+        ] {
+            let rest = pause(Duration::from_millis(took), moved);
+            assert_eq!(rest, Duration::from_millis(rests), "after {took} ms and {moved} jobs");
+        }
+    }
 
     #[test]
     fn a_clock_that_is_set_is_told_from_time_that_passes() {

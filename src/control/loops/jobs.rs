@@ -21,7 +21,7 @@ use crate::known::passes::{Passes, Rhythm};
 use crate::known::queue::Queue;
 use crate::known::told::Told;
 use crate::shared::Shared;
-use crate::wake::{Steps, rest};
+use crate::wake::{Steps, rest_after};
 
 mod act;
 mod case;
@@ -65,19 +65,21 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
         kept.set_by += set_by;
         let doubt = told.doubt || kept.cases.is_doubtful() || kept.set_by != 0;
         let whole = doubt || read.elapsed() >= WHOLE;
-        match kept.pass(told, whole, at).await {
-            Ok(()) => {
+        let moved = match kept.pass(told, whole, at).await {
+            Ok(moved) => {
                 failures = 0;
                 read = if whole { began } else { read };
                 passes.ended(began);
+                moved
             }
             Err(error) => {
                 failures += 1;
                 kept.cases.doubt();
                 failed(&kept.shared, &error, failures, &shutdown).await;
+                0
             }
-        }
-        rest(began).await;
+        };
+        rest_after(began, moved).await;
         if !kept.shared.bells.jobs.wait(PATIENCE, &shutdown).await {
             break;
         }
@@ -114,21 +116,24 @@ struct Loop {
 }
 
 impl Loop {
-    /// `at` is what the clock says since it was looked at whether it was set.
+    /// `at` is what the clock says since it was looked at whether it was set. Says of how many jobs
+    /// anything was decided.
     async fn pass(
         &mut self,
         told: Told,
         whole: bool,
         at: Timestamp,
-    ) -> Result<(), database::Error> {
+    ) -> Result<usize, database::Error> {
         self.follow_clock().await?;
         self.take_in(told, whole).await?;
         self.cases.wake_due(at);
         self.watch_leases();
         self.cases.awake().for_each(|case| tell_pauses(&self.shared, case, at));
         let decided = self.decide(at);
+        let moved = decided.len();
         self.carry_out(decided, at).await?;
-        tidy::tidy(&self.shared, &self.acts, &mut self.cases, whole).await
+        tidy::tidy(&self.shared, &self.acts, &mut self.cases, whole).await?;
+        Ok(moved)
     }
 
     /// How long attempts may run is counted in the time that passes, whatever becomes of the clock by

@@ -27,7 +27,7 @@ use crate::known::queue::{Decided, News, Queue, Unanswered};
 use crate::known::runs;
 use crate::records::happened;
 use crate::shared::Shared;
-use crate::wake::{now, rest};
+use crate::wake::{now, rest_after};
 use leave::Leaving;
 
 /// The queue is looked at so often even when nothing rings.
@@ -46,10 +46,11 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
     doubt(&shared).await;
     loop {
         let began = Instant::now();
-        match pass(&shared, whole.elapsed() >= WHOLE).await {
-            Ok(anew) => {
+        let moved = match pass(&shared, whole.elapsed() >= WHOLE).await {
+            Ok(Passed { anew, moved }) => {
                 passes.ended(began);
                 whole = if anew { began } else { whole };
+                moved
             }
             Err(error) => {
                 doubt(&shared).await;
@@ -57,9 +58,10 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
                     damage::look_after(&shared, error).await;
                 }
                 tracing::error!(%error, "a pass of the scheduler failed; it is repeated");
+                0
             }
-        }
-        rest(began).await;
+        };
+        rest_after(began, moved).await;
         if !shared.bells.schedule.wait(PATIENCE, &shutdown).await {
             return;
         }
@@ -82,9 +84,16 @@ enum Failed {
     Scheduler(#[from] Unanswered),
 }
 
-/// One pass: takes in what has changed, places what fits, stops what waits and shall stop. Says whether
-/// all was read for it.
-async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<bool, Failed> {
+/// What is to be known of a pass.
+struct Passed {
+    /// All was read for it.
+    anew: bool,
+    /// So many jobs were moved on.
+    moved: usize,
+}
+
+/// One pass: takes in what has changed, places what fits, stops what waits and shall stop.
+async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<Passed, Failed> {
     let anew = anew || shared.scheduler.ask(|queue| queue.is_doubtful()).await?;
     // What changes while it is read is among those of the next pass.
     let touched = shared.touched();
@@ -119,7 +128,7 @@ async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<bool, Failed> {
     if !decided.placed.is_empty() || !none_end {
         shared.bells.jobs.ring();
     }
-    Ok(anew)
+    Ok(Passed { anew, moved: decided.placed.len() + decided.stopped.len() })
 }
 
 /// What the scheduler decides once it knows the news, and who leaves nodes that are being emptied.

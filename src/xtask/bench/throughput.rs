@@ -15,8 +15,9 @@ use super::{Measured, floor};
 /// Jobs of the measurement.
 const JOBS: u32 = 10_000;
 
-/// Clients that submit at the same time.
-const CLIENTS: u32 = 8;
+/// Clients that submit at the same time, one job after the other: what they wait for together is stored
+/// together.
+const CLIENTS: u32 = 16;
 
 /// Jobs that run meanwhile, and short ones that come and go beside them.
 const RUNNING: u32 = 10_000;
