@@ -23,6 +23,7 @@ use crate::wake::now;
 
 mod holdings;
 mod owner;
+mod sane;
 #[cfg(test)]
 pub(crate) mod tests;
 mod told;

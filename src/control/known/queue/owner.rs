@@ -17,6 +17,9 @@ use crate::wake::now;
 /// Questions that wait for their turn; who asks one more waits until there is room.
 const WAITING: usize = 1_024;
 
+/// After so many questions what is known is looked over, in builds that are not released.
+const SELDOM: usize = 64;
+
 type Question = Box<dyn FnOnce(&mut Queue) + Send>;
 
 /// Reaches the owner, which ends once nobody can reach it any more.
@@ -77,13 +80,19 @@ impl SchedulerHandle {
 
 /// Answers until nobody is left who could ask.
 fn own(mut queue: Queue, mut asked: mpsc::Receiver<Question>, own_failures: &OwnFailures) {
+    let mut answered = 0_usize;
     while let Some(question) = asked.blocking_recv() {
+        answered += 1;
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| question(&mut queue))) {
             own_failures.note_panic();
             let panic = words(panic.as_ref());
             tracing::error!(panic, "the scheduler panicked; what it knew is read anew");
             // Nobody knows in the midst of what it was. How long others took is for estimates alone.
             queue = Queue { past: std::mem::take(&mut queue.past), ..Queue::default() };
+        }
+        if cfg!(debug_assertions) && answered % SELDOM == 0 {
+            // Nobody is to go on who gives a GPU twice: this panic is the thread's end, and all tests'.
+            queue.sanity_check();
         }
     }
 }

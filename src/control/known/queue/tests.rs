@@ -379,6 +379,7 @@ proptest! {
         let (mut records, mut queue) = (Records::new(), Queue::default());
         for event in events {
             records.happens(&event, &mut queue);
+            queue.sanity_check();
             let holdings = queue.holdings();
             prop_assert_eq!(&*holdings, &Holdings::of(&queue));
         }
