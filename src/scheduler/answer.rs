@@ -7,15 +7,20 @@ use protocol::spec::Priority;
 use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
 
-use crate::admit::never;
-use crate::explain;
-use crate::fit::{Look, place, undo};
-use crate::life::Life;
+use crate::answer::admit::never;
 use crate::model::{Expected, Explanation, Ground, Plan, Request, Snapshot};
+use crate::pass::fit::{Look, place, undo};
+use crate::pass::remaining::Life;
+use crate::pass::reserve::{Hold, keep, release, reserve};
+use crate::queue::request::Class;
 use crate::queue::{Key, Line, Waiter};
-use crate::reserve::{Hold, keep, release, reserve};
 use crate::state::State;
-use crate::want::Class;
+
+pub(crate) mod admit;
+pub(crate) mod asked;
+pub(crate) mod effect;
+pub(crate) mod explain;
+pub(crate) mod free;
 
 /// Decides for the whole queue of a snapshot.
 #[must_use]
@@ -163,7 +168,7 @@ impl State {
         &mut self,
         (job, class): (JobId, &Class),
         accounts: &[usize],
-    ) -> Result<(), crate::fit::Failure> {
+    ) -> Result<(), crate::pass::fit::Failure> {
         let holds: Vec<Hold> = self.holds.values().cloned().collect();
         for hold in &holds {
             release(&mut self.cluster, hold);
@@ -176,7 +181,7 @@ impl State {
         if self.cluster.may_borrow(class) {
             looks.push(Look::Lend);
         }
-        let mut result = Err(crate::fit::Failure { role: 0, fit: 0 });
+        let mut result = Err(crate::pass::fit::Failure { role: 0, fit: 0 });
         for look in looks {
             result = place(&mut self.cluster, (job, class), look)
                 .map(|claims| undo(&mut self.cluster, &claims));

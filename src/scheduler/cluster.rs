@@ -6,23 +6,34 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
 
-use crate::balance::Owners;
-use crate::cells::Cells;
-use crate::claimant::{Peers, peers};
-use crate::gpus::{Bits, positions};
-use crate::index::{Index, Quick};
-use crate::life::Life;
-use crate::mix::{Mix, guess};
+use crate::cluster::gpus::{Bits, positions};
+use crate::cluster::index::{Index, Quick};
+use crate::cluster::names::Names;
+use crate::cluster::node::{Amounts, Block, Fixed, Kind, NodeState};
+use crate::cluster::ports::Ports;
+use crate::cluster::tenant::Tenant;
+use crate::cluster::topology::Topology;
 use crate::model::{Demand, Node, Request, Running, Standing, VirtualCluster};
-use crate::names::Names;
-use crate::node::{Amounts, Block, Fixed, Kind, NodeState};
-use crate::ports::Ports;
-use crate::ranks::Ranks;
-use crate::score::Measure;
+use crate::pass::claimant::{Peers, peers};
+use crate::pass::remaining::Life;
+use crate::pass::score::Measure;
+use crate::pass::workload::{Mix, guess};
+use crate::queue::balance::Owners;
+use crate::queue::request::{Ask, Class};
+use crate::share::cells::Cells;
+use crate::share::ranks::Ranks;
 use crate::share::{Shares, Usage};
-use crate::tenant::Tenant;
-use crate::topology::Topology;
-use crate::want::{Ask, Class};
+
+pub(crate) mod fragmentation;
+pub(crate) mod gpus;
+pub(crate) mod index;
+pub(crate) mod names;
+pub(crate) mod node;
+pub(crate) mod nodes;
+pub(crate) mod ports;
+pub(crate) mod tenant;
+pub(crate) mod topology;
+pub(crate) mod usable;
 
 /// By what right, and whose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -225,7 +236,7 @@ impl Cluster {
             let types = self.types_for(&class);
             class.roles.iter_mut().for_each(|role| role.ask.types &= types);
         }
-        class.beyond_share = crate::admit::share_too_small(self, &class).is_some();
+        class.beyond_share = crate::answer::admit::share_too_small(self, &class).is_some();
         class
     }
 
@@ -443,7 +454,12 @@ impl Cluster {
 }
 
 /// Counts (`sign` 1) or forgets (`sign` -1) the open pieces of a node.
-pub(crate) fn count_open(pool: &mut crate::cells::Pool, kind: &Kind, state: &NodeState, sign: i64) {
+pub(crate) fn count_open(
+    pool: &mut crate::share::cells::Pool,
+    kind: &Kind,
+    state: &NodeState,
+    sign: i64,
+) {
     if kind.ready {
         pool.count_open(state.unbound(kind.healthy), sign);
     }

@@ -13,7 +13,7 @@ use protocol::time::Timestamp;
 pub use protocol::wait::{Expected, Ground, Scarce};
 use protocol::wait::{WaitReason, Waiting};
 
-use crate::life::Life;
+use crate::pass::remaining::Life;
 
 /// Thousandths of one GPU.
 pub const WHOLE_GPU: u32 = 1000;

@@ -7,17 +7,27 @@ use std::sync::Arc;
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::balance::Balance;
 use crate::cluster::Claim;
-use crate::evict::{Eviction, MayLeave, evict};
-use crate::fit::{Look, guaranteed_looks, place, placement};
-use crate::life::Life;
+use crate::cluster::tenant::Tenant;
 use crate::model::{Placement, Preemption, Standing, Turn};
+use crate::pass::fit::{Look, guaranteed_looks, place, placement};
+use crate::pass::preemption::{Eviction, MayLeave, evict};
+use crate::pass::remaining::Life;
+use crate::pass::reserve::{keep, release, reserve};
+use crate::queue::balance::Balance;
+use crate::queue::request::Class;
 use crate::queue::{Key, Waiter};
-use crate::reserve::{keep, release, reserve};
 use crate::state::{Pending, State};
-use crate::tenant::Tenant;
-use crate::want::Class;
+
+pub(crate) mod backfill;
+pub(crate) mod claimant;
+pub(crate) mod fit;
+pub(crate) mod outrank;
+pub(crate) mod preemption;
+pub(crate) mod remaining;
+pub(crate) mod reserve;
+pub(crate) mod score;
+pub(crate) mod workload;
 
 /// Borrowed jobs of an account that are tried in vain before the rest is left as it is.
 const GIVE_UP: u32 = 4;

@@ -9,12 +9,14 @@ use protocol::ids::{JobId, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::spec::NodeWish;
 
-use crate::events::cases;
 use crate::model::{
     Answer, Demand, Placement, Plan, Request, Running, Snapshot, Standing, WHOLE_GPU,
 };
+use crate::properties::events::cases;
 use crate::story::{Job, NOW, Story, cluster, job};
 use crate::{Admission, State, admit, plan};
+
+pub(crate) mod events;
 
 const TYPES: [&str; 3] = ["A100", "K80", "V100"];
 const RACKS: [&str; 2] = ["one", "two"];

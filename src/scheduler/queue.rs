@@ -6,9 +6,15 @@ use protocol::ids::{JobId, UserName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
-use crate::index::Quick;
+use crate::cluster::index::Quick;
 use crate::model::{GaveWay, Request, Turn};
-use crate::want::{Class, ClassKey};
+use crate::queue::request::{Class, ClassKey};
+
+pub(crate) mod balance;
+pub(crate) mod order;
+pub(crate) mod past;
+pub(crate) mod past_waits;
+pub(crate) mod request;
 
 /// Nobody is told to wait for a moment that is farther away, in milliseconds: who does was told it by a
 /// clock that has been set back since.

@@ -4,11 +4,15 @@
 use protocol::ids::GpuType;
 use protocol::wait::ResourceKind;
 
-use crate::cells::{self, has_gpus};
-use crate::gpus::{Bits, positions};
+use crate::cluster::gpus::{Bits, positions};
+use crate::cluster::names::Names;
 use crate::model::{VirtualCluster, WHOLE_GPU};
-use crate::names::Names;
-use crate::want::{Class, RoleWant};
+use crate::queue::request::{Class, RoleWant};
+use crate::share::cells::has_gpus;
+
+pub(crate) mod cells;
+pub(crate) mod ranks;
+pub(crate) mod rights;
 
 /// The accounts of all virtual clusters, and last that of the commons.
 #[derive(Debug, Default, Clone)]

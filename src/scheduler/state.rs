@@ -8,15 +8,18 @@ use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
 use protocol::time::Timestamp;
 
+use crate::cluster::tenant::Tenant;
 use crate::cluster::{Claim, Cluster, Right};
-use crate::mix::Mix;
 use crate::model::{
     Demand, Node, Plan, Request, Reservation, Running, Snapshot, Standing, VirtualCluster,
 };
+use crate::pass::reserve::{Hold, release};
+use crate::pass::workload::Mix;
+use crate::queue::request::Class;
 use crate::queue::{Queue, Waiter};
-use crate::reserve::{Hold, release};
-use crate::tenant::Tenant;
-use crate::want::Class;
+
+pub(crate) mod settle;
+pub(crate) mod updates;
 
 /// The cluster and the queue. Every change is told to it; [`State::pass`] decides.
 #[derive(Debug)]

@@ -12,6 +12,14 @@ use crate::model::Answer;
 use crate::story::{NOW, Story, cluster, gpu_type, job, port, virtual_cluster};
 use crate::{State, admit, dry_run};
 
+mod lending;
+mod nesting;
+mod overtaking;
+mod parts;
+mod pins;
+mod reasons;
+mod wishes;
+
 fn reason(story: &Story, id: i64) -> WaitReason {
     story.plan().waiting[&JobId(id)].reason.clone()
 }

@@ -1,0 +1,280 @@
+//! Why a job that found no room waits: the constraint that really binds.
+
+use protocol::amount::Amount;
+use protocol::ids::GpuType;
+use protocol::resources::PortRange;
+use protocol::wait::{ResourceKind, WaitReason};
+
+use crate::cluster::Cluster;
+use crate::cluster::gpus::{Bits, positions};
+use crate::cluster::node::{Kind, NodeState};
+use crate::cluster::ports::View;
+use crate::model::{Scarce, WHOLE_GPU};
+use crate::pass::fit::Failure;
+use crate::queue::request::{Class, RoleWant};
+use crate::share::{Lack, Which};
+
+/// An amount that is needed, in the units of the pages: whole cores, rounded up.
+pub(crate) fn needed(resource: ResourceKind, amount: i64) -> Amount {
+    in_units(resource, amount, Amount::ceil)
+}
+
+/// An amount that is there: whole cores, rounded down.
+pub(crate) fn had(resource: ResourceKind, amount: i64) -> Amount {
+    in_units(resource, amount, Amount::floor)
+}
+
+/// Cores and GPUs are counted in thousandths here.
+fn in_units(resource: ResourceKind, amount: i64, round: fn(Amount) -> u64) -> Amount {
+    let amount = u64::try_from(amount).unwrap_or(0);
+    match resource {
+        ResourceKind::Gpu => Amount::from_milli(amount),
+        ResourceKind::Cpu => Amount::whole(round(Amount::from_milli(amount))),
+        ResourceKind::Memory | ResourceKind::Disk | ResourceKind::Port => Amount::whole(amount),
+    }
+}
+
+/// The share that a job lacks, as a reason.
+pub(crate) fn quota(cluster: &Cluster, class: &Class, lack: Lack) -> WaitReason {
+    let resource = lack.which.kind();
+    let gpu_type = match lack.which {
+        Which::Gpus(types) if types.count_ones() == 1 => {
+            positions(types).next().map(|number| cluster.names.types[number].clone())
+        }
+        Which::Gpus(_) | Which::Cpus | Which::Memory => None,
+    };
+    WaitReason::QuotaVc {
+        virtual_cluster: class.of.virtual_cluster.clone(),
+        resource,
+        gpu_type,
+        needs: needed(resource, lack.needs),
+        free: had(resource, lack.free),
+        share: had(resource, lack.share),
+    }
+}
+
+/// A wanted GPU type that no node has, as a reason.
+pub(crate) fn absent_type(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    let absent =
+        |role: &&RoleWant| role.ask.gpus > 0 && role.ask.types == 0 && !role.gpu_types.is_empty();
+    let mut wanted: Vec<GpuType> = class.roles.iter().find(absent)?.gpu_types.clone();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let types = positions(cluster.types_for(class));
+    let existing = types.map(|number| cluster.names.types[number].clone()).collect();
+    Some(WaitReason::TypeAbsent { wanted, existing })
+}
+
+/// Nodes that are asked for where there are none such, as a reason.
+pub(crate) fn absent_nodes(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    let absent = cluster.alike(class).next().is_none();
+    absent.then(|| WaitReason::NodesAbsent { wanted: class.of.nodes.clone() })
+}
+
+/// Ports that are wanted by number where no node gives them, as a reason.
+pub(crate) fn ports_outside(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    let nowhere =
+        |role: &&RoleWant| !cluster.alike(class).any(|(kind, _)| role.lies_in(kind.ports));
+    let role = class.roles.iter().find(nowhere)?;
+    let (first, last) = cluster.alike(class).map(|(kind, _)| kind.ports).max_by_key(|ports| {
+        // The widest range is the likeliest to be meant.
+        i32::from(ports.1) - i32::from(ports.0)
+    })?;
+    Some(WaitReason::PortsOutside {
+        first: role.numbered.iter().map(|span| span.first).min()?,
+        last: role.numbered.iter().map(|span| span.last).max()?,
+        allowed: PortRange { first, last },
+    })
+}
+
+/// A part of a GPU that is wanted where no node shares such GPUs, as a reason.
+pub(crate) fn not_shared(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    let shares =
+        |kind: &Kind, role: &RoleWant| kind.shares_gpus && kind.type_mask() & role.ask.types != 0;
+    let role = class.roles.iter().find(|role| {
+        role.ask.shares() && !cluster.alike(class).any(|(kind, _)| shares(kind, role))
+    })?;
+    Some(WaitReason::GpusNotShared { wanted: role.gpu_types.clone() })
+}
+
+/// Why the nodes have no room for a job. `failure` is how far a try came that saw all that is free.
+pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> WaitReason {
+    if cluster.fixed.is_empty() {
+        return WaitReason::NoNodes;
+    }
+    if let Some(reason) = absent_nodes(cluster, class) {
+        return reason;
+    }
+    let down = class.roles.iter().map(|role| nodes_down(cluster, class, role)).max().unwrap_or(0);
+    let unknown = cluster.alike(class).any(|(kind, _)| !kind.known);
+    if down > 0 && unknown {
+        return WaitReason::NodeDown { nodes: down };
+    }
+    let absent = absent_type(cluster, class).or_else(|| not_shared(cluster, class));
+    if let Some(reason) = absent {
+        return reason;
+    }
+    if down > 0 {
+        return WaitReason::NodeDown { nodes: down };
+    }
+    if failure.fit > 0 {
+        return WaitReason::Gang { tasks: class.tasks(), fit: failure.fit };
+    }
+    let role = &class.roles[failure.role];
+    let Some(scarce) = scarce(cluster, class, role) else {
+        return WaitReason::Gang { tasks: class.tasks(), fit: 0 };
+    };
+    let Scarce { resource, needs, free, best_node } = scarce;
+    // All GPUs of a task are of one type, so the free ones of different types do not add up.
+    if resource == ResourceKind::Gpu && free >= needs && !role.ask.shares() {
+        let count = |amount: Amount| u32::try_from(amount.floor()).unwrap_or(u32::MAX);
+        let (needs, free, best_node) = (count(needs), count(free), count(best_node));
+        return WaitReason::Fragmented { needs, free, best_node };
+    }
+    WaitReason::Short { resource, needs, best_node }
+}
+
+/// How many tasks of a role a node could take with these GPUs and nothing else on it.
+pub(crate) fn capacity(kind: &Kind, role: &RoleWant, gpus: Bits) -> i64 {
+    let ask = &role.ask;
+    let of_type = |(number, bits): &(u8, Bits)| match ask.types >> number & 1 {
+        0 => 0,
+        _ if ask.shares() => {
+            i64::from((bits & gpus).count_ones()) * i64::from(WHOLE_GPU / ask.milli)
+        }
+        _ => i64::from((bits & gpus).count_ones()) / i64::from(ask.gpus.max(1)),
+    };
+    let by_gpus = match ask.gpus {
+        0 => i64::MAX,
+        _ => kind.types.iter().map(of_type).sum(),
+    };
+    let takes = kind.admits(ask) && role.lies_in(kind.ports);
+    if takes { kind.total.times(ask.each).min(by_gpus) } else { 0 }
+}
+
+/// When a role has no room even on ready nodes that nothing runs on: how many others, or nodes with
+/// unhealthy GPUs, would take its tasks, or might: nobody knows what they have.
+fn nodes_down(cluster: &Cluster, class: &Class, role: &RoleWant) -> u32 {
+    let room = |kind: &Kind, gpus: Bits| capacity(kind, role, gpus).min(role.count.into());
+    let ready = cluster.alike(class).filter(|(kind, _)| kind.ready);
+    let up: i64 = ready.map(|(kind, count)| count.saturating_mul(room(kind, kind.healthy))).sum();
+    if up >= i64::from(role.count) {
+        return 0;
+    }
+    let better = |(kind, _): &(&Kind, i64)| {
+        let has_now = if kind.ready { room(kind, kind.healthy) } else { 0 };
+        !kind.known || room(kind, Bits::MAX) > has_now
+    };
+    let down: i64 = cluster.alike(class).filter(better).map(|(_, count)| count).sum();
+    u32::try_from(down).unwrap_or(u32::MAX)
+}
+
+/// What a node has free of a GPU type, in thousandths.
+struct FreeGpus {
+    gpu_type: u8,
+    all: i64,
+    /// The most that one task can have: of one GPU for a task that takes a part of one.
+    most: i64,
+}
+
+/// What is free of each wanted type.
+fn free_gpus<'s>(
+    kind: &'s Kind,
+    state: &'s NodeState,
+    role: &RoleWant,
+) -> impl Iterator<Item = FreeGpus> + use<'s> {
+    let (shares, types) = (role.ask.shares(), role.ask.types);
+    let admits = kind.admits(&role.ask);
+    let wanted = kind.types.iter().filter(move |(number, _)| admits && types >> number & 1 == 1);
+    wanted.map(move |(number, bits)| {
+        let whole = i64::from((bits & state.free_gpus).count_ones() * WHOLE_GPU);
+        if !shares {
+            return FreeGpus { gpu_type: *number, all: whole, most: whole };
+        }
+        let inside = |(position, _): &&(u8, u32)| bits >> *position & 1 == 1;
+        let parts = || state.shared.iter().filter(inside).map(|(_, left)| i64::from(*left));
+        let largest = parts().max().unwrap_or(0);
+        let most = if whole > 0 { WHOLE_GPU.into() } else { largest };
+        FreeGpus { gpu_type: *number, all: whole + parts().sum::<i64>(), most }
+    })
+}
+
+/// What a node has for a task of a role, in the order in which it is said to be short.
+fn has(
+    cluster: &Cluster,
+    (state, node): (&NodeState, usize),
+    role: &RoleWant,
+) -> [(ResourceKind, i64, i64); 5] {
+    let kind = &cluster.kinds[state.kind];
+    let gpus = free_gpus(kind, state, role).map(|gpus| gpus.most).max().unwrap_or(0);
+    let ports = i64::from(role.any_ports)
+        + role.numbered.iter().map(|span| i64::from(span.last - span.first) + 1).sum::<i64>();
+    let pool = cluster.fixed[node].ports;
+    let ports_left = match cluster.ports.tasks(pool, role, View::Real, 1) {
+        0 => cluster.ports.free(pool).clamp(0, (ports - 1).max(0)),
+        _ => ports,
+    };
+    [
+        (ResourceKind::Gpu, role.ask.gpu_milli(), gpus),
+        (ResourceKind::Cpu, role.ask.each.cpus, state.free.cpus),
+        (ResourceKind::Memory, role.ask.each.memory, state.free.memory),
+        (ResourceKind::Disk, role.ask.each.disk, state.free.disk),
+        (ResourceKind::Port, ports, ports_left),
+    ]
+}
+
+/// Not one task of the role fits anywhere: what it lacks where it lacks least.
+pub(crate) fn scarce(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<Scarce> {
+    let mut best: Option<(usize, ResourceKind, i64, i64)> = None;
+    let mut free = [0_i64; 5];
+    let mut free_of_type = vec![0_i64; cluster.names.types.len()];
+    for (state, node, count) in cluster.states_for(class) {
+        let all = has(cluster, (state, node), role);
+        for (sum, (_, _, has)) in free.iter_mut().zip(&all) {
+            *sum = sum.saturating_add(count.saturating_mul(*has));
+        }
+        for gpus in free_gpus(&cluster.kinds[state.kind], state, role) {
+            free_of_type[usize::from(gpus.gpu_type)] += count * gpus.all;
+        }
+        let mut lacking = all.iter().filter(|(_, needs, has)| has < needs);
+        let Some(&(kind, needs, has)) = lacking.next() else { continue };
+        let others = lacking.count();
+        let closer = best.is_none_or(|(count, best_kind, _, most)| {
+            others < count
+                || others == count && (kind as u8) > (best_kind as u8)
+                || others == count && best_kind == kind && has > most
+        });
+        if closer {
+            best = Some((others, kind, needs, has));
+        }
+    }
+    let (_, resource, needs, most) = best?;
+    let most = match resource {
+        ResourceKind::Gpu => {
+            Some(most_gpus(cluster, class, role)).filter(|m| *m < needs).unwrap_or(most)
+        }
+        ResourceKind::Cpu | ResourceKind::Memory | ResourceKind::Disk | ResourceKind::Port => most,
+    };
+    let free = match resource {
+        ResourceKind::Gpu => free_of_type.into_iter().max().unwrap_or(0),
+        ResourceKind::Cpu => free[1],
+        ResourceKind::Memory => free[2],
+        ResourceKind::Disk => free[3],
+        ResourceKind::Port => free[4],
+    };
+    Some(Scarce {
+        resource,
+        needs: needed(resource, needs),
+        free: had(resource, free),
+        best_node: had(resource, most),
+    })
+}
+
+/// What one task could have on the node that has the most free of one wanted type.
+fn most_gpus(cluster: &Cluster, class: &Class, role: &RoleWant) -> i64 {
+    let of = |state: &NodeState| {
+        let free = free_gpus(&cluster.kinds[state.kind], state, role);
+        free.map(|gpus| gpus.most).max().unwrap_or(0)
+    };
+    cluster.states_for(class).into_iter().map(|(state, ..)| of(state)).max().unwrap_or(0)
+}

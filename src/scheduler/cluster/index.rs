@@ -1,0 +1,184 @@
+//! Nodes by state, and for each kind of task the states from the best to the worst. What a look at
+//! it costs is what changed since the last one: a ranking catches up with the states that appeared
+//! and drops those that are gone when it meets them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::cluster::node::NodeState;
+use crate::pass::score::{Mode, Score};
+
+/// Which tasks a ranking is for: the number of what they ask, of what, how many at once.
+pub(crate) type Wish = (usize, Mode, u32);
+
+/// All states that nodes are in.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Index {
+    numbers: HashMap<NodeState, u32, Quick>,
+    states: Vec<Known>,
+    /// States in the order in which they came to have a node.
+    log: Vec<u32>,
+    rankings: HashMap<Wish, Ranking, Quick>,
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    state: NodeState,
+    nodes: BTreeSet<u32>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Ranking {
+    heap: BinaryHeap<Reverse<(Score, u32)>>,
+    /// By state: whether it is in the heap.
+    present: Vec<bool>,
+    /// How much of the log it has seen.
+    seen: usize,
+}
+
+impl Index {
+    /// Puts a node, known as being in state `from`, where its state says.
+    pub(crate) fn set(&mut self, node: u32, from: Option<u32>, state: &NodeState) -> u32 {
+        let next = u32::try_from(self.states.len()).unwrap_or(u32::MAX);
+        let to = match self.numbers.get(state) {
+            Some(known) => *known,
+            None => {
+                self.numbers.insert(state.clone(), next);
+                self.states.push(Known { state: state.clone(), nodes: BTreeSet::new() });
+                next
+            }
+        };
+        if from == Some(to) {
+            return to;
+        }
+        if let Some(from) = from {
+            self.states[from as usize].nodes.remove(&node);
+        }
+        let nodes = &mut self.states[to as usize].nodes;
+        if nodes.is_empty() {
+            self.log.push(to);
+        }
+        nodes.insert(node);
+        to
+    }
+
+    /// Whether more is remembered than is good.
+    pub(crate) fn is_stale(&self, nodes: usize) -> bool {
+        let most = 8 * nodes + 4096;
+        self.states.len() > most || self.log.len() > 16 * most
+    }
+
+    /// Forgets all scores.
+    pub(crate) fn forget_scores(&mut self) {
+        self.rankings.clear();
+        let mut live = vec![false; self.states.len()];
+        self.log.retain(|state| {
+            let keep = !live[*state as usize] && !self.states[*state as usize].nodes.is_empty();
+            live[*state as usize] |= keep;
+            keep
+        });
+    }
+
+    /// The best node for a wish: of all nodes in the best states the first.
+    pub(crate) fn best(
+        &mut self,
+        wish: Wish,
+        score: impl Fn(&NodeState) -> Option<Score>,
+    ) -> Option<u32> {
+        let Self { states, log, rankings, .. } = self;
+        let ranking = rankings.entry(wish).or_default();
+        ranking.present.resize(states.len(), false);
+        for state in &log[ranking.seen..] {
+            let known = &states[*state as usize];
+            if known.nodes.is_empty() || ranking.present[*state as usize] {
+                continue;
+            }
+            if let Some(score) = score(&known.state) {
+                ranking.present[*state as usize] = true;
+                ranking.heap.push(Reverse((score, *state)));
+            }
+        }
+        ranking.seen = log.len();
+        ranking.first(states)
+    }
+
+    /// Every state some node is in, and its first node.
+    pub(crate) fn live(&self) -> impl Iterator<Item = (&NodeState, &BTreeSet<u32>)> {
+        let known = self.states.iter().filter(|known| !known.nodes.is_empty());
+        known.map(|known| (&known.state, &known.nodes))
+    }
+}
+
+impl Ranking {
+    fn first(&mut self, states: &[Known]) -> Option<u32> {
+        let mut equal = Vec::new();
+        while let Some(Reverse((score, state))) = self.heap.peek().copied() {
+            if states[state as usize].nodes.is_empty() {
+                self.heap.pop();
+                self.present[state as usize] = false;
+                continue;
+            }
+            if equal.first().is_some_and(|(first, _)| *first != score) {
+                break;
+            }
+            self.heap.pop();
+            equal.push((score, state));
+        }
+        let first = |(_, state): &(Score, u32)| states[*state as usize].nodes.first().copied();
+        let best = equal.iter().filter_map(first).min();
+        self.heap.extend(equal.into_iter().map(Reverse));
+        best
+    }
+}
+
+/// A hash that is quick and always the same (the multiplication of `FxHash`).
+pub(crate) type Quick = BuildHasherDefault<Mixer>;
+
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Mixer(u64);
+
+impl Mixer {
+    fn add(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+impl Hasher for Mixer {
+    fn finish(&self) -> u64 {
+        self.0.rotate_left(26)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.add(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, word: u8) {
+        self.add(word.into());
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.add(word.into());
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.add(word);
+    }
+
+    fn write_i64(&mut self, word: i64) {
+        self.add(word.cast_unsigned());
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.add(word as u64);
+    }
+
+    fn write_u128(&mut self, word: u128) {
+        self.add(word as u64);
+        self.add((word >> 64) as u64);
+    }
+}

@@ -1,0 +1,58 @@
+//! The nodes that a job may use, where it asks for some by name or label.
+
+use std::collections::BTreeSet;
+
+use crate::cluster::Cluster;
+use crate::cluster::gpus::Bits;
+use crate::cluster::node::{Kind, NodeState};
+use crate::queue::request::Class;
+
+impl Class {
+    /// Whether its tasks may go to nodes of this kind, where it asks for them by label.
+    pub(crate) fn may_use(&self, kind: &Kind) -> bool {
+        self.of.nodes.labels.iter().all(|(key, value)| kind.labels.get(key) == Some(value))
+    }
+
+    /// Whether its tasks may go to this node, where it asks for nodes by name.
+    pub(crate) fn allows(&self, node: usize) -> bool {
+        self.only.as_ref().is_none_or(|only| only.binary_search(&node).is_ok())
+    }
+}
+
+impl Cluster {
+    /// The kinds of nodes that a class may use, and how many there are of each.
+    pub(crate) fn alike<'c>(&'c self, class: &'c Class) -> impl Iterator<Item = (&'c Kind, i64)> {
+        let kinds = self.kinds.iter().enumerate().filter(|(_, kind)| class.may_use(kind));
+        let counted = kinds.map(|(number, kind)| {
+            let of_kind = |node: &&usize| self.fixed[**node].kind == number;
+            let named = class.only.as_ref().map(|only| only.iter().filter(of_kind).count());
+            (
+                kind,
+                named.map_or(self.alike[number], |count| i64::try_from(count).unwrap_or(i64::MAX)),
+            )
+        });
+        counted.filter(|(_, count)| *count > 0)
+    }
+
+    /// The types of the GPUs on nodes that a class may use.
+    pub(crate) fn types_for(&self, class: &Class) -> Bits {
+        self.alike(class).fold(0, |mask, (kind, _)| mask | kind.type_mask())
+    }
+
+    /// The states of ready nodes that a class may use: each with one node and how many there are.
+    pub(crate) fn states_for(&self, class: &Class) -> Vec<(&NodeState, usize, i64)> {
+        let mut states: Vec<_> = match &class.only {
+            Some(only) => only.iter().map(|node| (&self.states[*node], *node, 1)).collect(),
+            None => {
+                let of = |(state, nodes): (_, &BTreeSet<u32>)| {
+                    let count = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+                    Some((state, *nodes.first()? as usize, count))
+                };
+                self.index.live().filter_map(of).collect()
+            }
+        };
+        let usable = |kind: &Kind| kind.ready && class.may_use(kind);
+        states.retain(|(state, ..)| usable(&self.kinds[state.kind]));
+        states
+    }
+}

@@ -1,0 +1,195 @@
+//! Taking back what was lent: which borrowed jobs give way so that a guaranteed one starts.
+
+use std::collections::BTreeSet;
+
+use protocol::ids::JobId;
+use protocol::spec::Priority;
+use protocol::time::Timestamp;
+
+use crate::cluster::tenant::{Cost, Tenant};
+use crate::cluster::{Claim, Cluster};
+use crate::model::WHOLE_GPU;
+use crate::pass::fit::{Found, Gang, Look, modes, undo};
+use crate::pass::score::Mode;
+use crate::queue::request::{Class, RoleWant};
+
+/// A guaranteed job's places, taken, and the jobs that have left the cluster for them.
+#[derive(Debug)]
+pub(crate) struct Eviction {
+    pub(crate) claims: Vec<Claim>,
+    pub(crate) victims: Vec<(JobId, Tenant)>,
+}
+
+/// Whether a job that borrows may be told to leave.
+pub(crate) type MayLeave<'a> = &'a dyn Fn(&Tenant) -> bool;
+
+/// Finds guaranteed places where nothing but borrowed work is in the way, and takes that away, the
+/// lowest class first, then the least lost work, and each job as a whole. `None`, and nothing is
+/// changed, when the cells themselves have no room.
+pub(crate) fn evict(
+    cluster: &mut Cluster,
+    (job, class): (JobId, &Class),
+    look: Look,
+    now: Timestamp,
+    may_leave: MayLeave,
+) -> Option<Eviction> {
+    if cluster.borrowed.is_empty() {
+        return None;
+    }
+    let mut victims = Vec::new();
+    let mut gang = Gang::new(cluster, (job, class), look);
+    for role in 0..class.roles.len() {
+        let mut remaining = class.roles[role].count;
+        while remaining > 0 {
+            let found = gang
+                .best(role, remaining)
+                .or_else(|| clear(&mut gang, (role, remaining), (now, may_leave), &mut victims));
+            let placed = found.map_or(0, |found| gang.fill(found, role, remaining));
+            if placed == 0 {
+                let claims = std::mem::take(&mut gang.claims);
+                undo(cluster, &claims);
+                restore(cluster, victims);
+                return None;
+            }
+            remaining -= placed;
+        }
+    }
+    let claims = gang.claims;
+    spare(cluster, &mut victims, now);
+    Some(Eviction { claims, victims })
+}
+
+/// Takes away those whom it costs least to send away among all that would make room for a task on
+/// some node.
+fn clear(
+    gang: &mut Gang,
+    (role, remaining): (usize, u32),
+    when: (Timestamp, MayLeave),
+    victims: &mut Vec<(JobId, Tenant)>,
+) -> Option<Found> {
+    let modes = modes(gang.cluster, &gang.class.roles[role], gang.look);
+    let nodes = candidates(gang.cluster, &gang.class.roles[role], &modes);
+    let mut best: Option<(Cost, usize, Vec<JobId>)> = None;
+    for node in nodes {
+        let least = best.as_ref().map(|(cost, ..)| *cost);
+        if let Some((cost, jobs)) = leavers(gang, (node, role), when, least) {
+            best = Some((cost, node, jobs));
+        }
+    }
+    let (_, node, jobs) = best?;
+    for job in jobs {
+        if let Some(tenant) = gang.cluster.leave(job) {
+            victims.push((job, tenant));
+        }
+    }
+    gang.found_on(node, role, remaining)
+}
+
+/// Nodes on which the cells that may be used have room for a task, borrowed work or not.
+fn candidates(cluster: &Cluster, role: &RoleWant, modes: &[Mode]) -> BTreeSet<usize> {
+    let mut nodes = BTreeSet::new();
+    let everywhere = modes.iter().any(|mode| match mode {
+        Mode::Open(..) => true,
+        Mode::Own(account) => cluster.cells.pools.iter().any(|pool| pool.is_free_to(*account)),
+        Mode::Lend | Mode::Borrow => false,
+    });
+    if everywhere {
+        let borrowed = cluster.borrowed.iter().filter_map(|job| cluster.tenants.get(job));
+        nodes.extend(borrowed.flat_map(|tenant| tenant.claims.iter().filter_map(|c| c.node)));
+        return nodes;
+    }
+    for mode in modes {
+        let Mode::Own(account) = mode else { continue };
+        let room = |node: &&usize| {
+            let measure = cluster.measure(cluster.states[**node].kind);
+            cluster.states[**node].blocks.iter().any(|block| {
+                let free = measure.part(block.bits).plus(-1, block.used);
+                let milli = i64::from(block.bits.count_ones()) * i64::from(WHOLE_GPU) - block.milli;
+                block.account == *account
+                    && free.covers(role.ask.each)
+                    && milli >= role.ask.gpu_milli()
+            })
+        };
+        nodes.extend(cluster.lodgings[*account].iter().filter(room).copied());
+    }
+    nodes
+}
+
+/// Who has to leave a node so that a task fits there, if it costs less than `least`.
+fn leavers(
+    gang: &mut Gang,
+    (node, role): (usize, usize),
+    (now, may_leave): (Timestamp, MayLeave),
+    least: Option<Cost>,
+) -> Option<(Cost, Vec<JobId>)> {
+    let mut guests: Vec<(Cost, JobId)> = gang.cluster.guests[node]
+        .iter()
+        .filter(|job| gang.cluster.borrowed.contains(job))
+        .filter_map(|job| Some((gang.cluster.tenants.get(job)?, *job)))
+        .filter(|(tenant, _)| may_leave(tenant))
+        .map(|(tenant, job)| (tenant.cost(now), job))
+        .collect();
+    guests.sort_unstable();
+    let mut given: Vec<Claim> = Vec::new();
+    let mut cost = (Priority::OPPORTUNISTIC, 0);
+    let (mut leaving, mut fits) = (Vec::new(), false);
+    for ((class, lost), job) in guests {
+        cost = (class.max(cost.0), lost.saturating_add(cost.1));
+        if least.is_some_and(|least| cost >= least) {
+            break;
+        }
+        let here = |claim: &&Claim| claim.node == Some(node);
+        let claims: Vec<_> =
+            gang.cluster.tenants[&job].claims.iter().filter(here).cloned().collect();
+        for claim in claims {
+            gang.cluster.give(&claim);
+            given.push(claim);
+        }
+        leaving.push(job);
+        if gang.found_on(node, role, 1).is_some() {
+            fits = true;
+            break;
+        }
+    }
+    for claim in given.iter().rev() {
+        gang.cluster.take(claim);
+    }
+    fits.then_some((cost, leaving))
+}
+
+fn restore(cluster: &mut Cluster, victims: Vec<(JobId, Tenant)>) {
+    for (job, tenant) in victims.into_iter().rev() {
+        for claim in &tenant.claims {
+            cluster.take(claim);
+        }
+        cluster.settle(job, tenant);
+    }
+}
+
+/// Lets those stay who turned out not to be in the way, whom it costs most to send away first.
+fn spare(cluster: &mut Cluster, victims: &mut Vec<(JobId, Tenant)>, now: Timestamp) {
+    victims.sort_by_key(|(job, tenant)| (tenant.cost(now), *job));
+    let mut leaving = Vec::new();
+    for (job, tenant) in victims.drain(..).rev() {
+        if tenant.claims.iter().all(|claim| cluster.has_back(claim)) && fits_back(cluster, &tenant)
+        {
+            cluster.settle(job, tenant);
+        } else {
+            leaving.push((job, tenant));
+        }
+    }
+    leaving.reverse();
+    *victims = leaving;
+}
+
+/// Takes all claims again, if that is possible.
+fn fits_back(cluster: &mut Cluster, tenant: &Tenant) -> bool {
+    for (at, claim) in tenant.claims.iter().enumerate() {
+        if !cluster.has_back(claim) {
+            undo(cluster, &tenant.claims[..at]);
+            return false;
+        }
+        cluster.take(claim);
+    }
+    true
+}

@@ -1,0 +1,393 @@
+//! The reservation of the first job of a virtual cluster that finds no room: where it will start
+//! and whose ends it waits for. What it needs beyond what those give back is held, so that nothing
+//! that starts earlier delays it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::ids::JobId;
+use protocol::time::Timestamp;
+
+use crate::cluster::gpus::{self, Bits, positions};
+use crate::cluster::node::{Amounts, Block, NodeState};
+use crate::cluster::{Claim, Cluster};
+use crate::model::{Reservation, Standing, WHOLE_GPU};
+use crate::pass::claimant::Claimant;
+use crate::pass::fit::{Look, place_within, undo};
+use crate::queue::request::{Class, Span};
+
+/// What is kept for a job.
+#[derive(Debug, Clone)]
+pub(crate) struct Hold {
+    pub(crate) reservation: Reservation,
+    nodes: BTreeMap<usize, Kept>,
+    /// Cells that stay bound, or are bound ahead.
+    pins: Vec<Claim>,
+    numbered: Vec<(usize, Vec<Span>)>,
+}
+
+/// What is kept on a node.
+#[derive(Debug, Clone, Default)]
+struct Kept {
+    amounts: Amounts,
+    gpus: Bits,
+    /// Thousandths of partly used GPUs.
+    parts: Vec<(u8, u32)>,
+    ports: i64,
+}
+
+impl Hold {
+    /// The nodes on which something is kept.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = usize> {
+        self.nodes.keys().copied()
+    }
+}
+
+/// Reserves places for a job on the account's cells, where they will be free first. A job that had
+/// a reservation waits for nobody else than before, if that is possible. `None`, and nothing is
+/// held, when it has no room even if all that runs there ends.
+pub(crate) fn reserve(
+    cluster: &mut Cluster,
+    (job, class): (JobId, &Class),
+    (account, claimant): (usize, &Claimant),
+    last: Option<&Reservation>,
+    now: Timestamp,
+) -> Option<Hold> {
+    let last = last.filter(|last| last.job == job);
+    let lower = cluster.leave_for(class, claimant.turn(), now);
+    let among = |cluster: &mut Cluster, only: Option<&BTreeSet<JobId>>| {
+        let ends = match only {
+            Some(only) => ends_of(cluster, (claimant, &lower), only, now),
+            None => ends(cluster, (claimant, &lower), account, now),
+        };
+        first_room(cluster, (job, class), account, ends)
+    };
+    let found = last.and_then(|last| among(cluster, Some(&last.awaits)));
+    let (claims, awaits, start) = found.or_else(|| among(cluster, None))?;
+    let awaited = awaited(cluster, account, &claims, awaits);
+    let reservation = Reservation { job, awaits: awaited, start: start.max(now) };
+    let (claims, pins) = keepable(cluster, account, claims);
+    let hold = Hold { pins, ..kept(cluster, (class, claimant), &claims, reservation) };
+    keep(cluster, &hold);
+    Some(hold)
+}
+
+/// A claim's cell, without what is used of it.
+fn cell(claim: &Claim) -> Claim {
+    Claim { amounts: Amounts::default(), ..claim.clone() }
+}
+
+/// Gives a claim back, or takes it again. Its cell stays where it is: only those that are bound now
+/// can be kept.
+fn set_aside(cluster: &mut Cluster, claim: &Claim, aside: bool) {
+    let Some(node) = claim.node else { return };
+    if aside {
+        cluster.pin(node, &cell(claim), 1);
+        cluster.give(claim);
+    } else {
+        cluster.take(claim);
+        cluster.pin(node, &cell(claim), -1);
+    }
+}
+
+/// Those whose end makes room on the account's cells, the first to end first. What gives way to the
+/// claimant does so whenever it is needed, and so do those who are of a lower class.
+fn ends(
+    cluster: &Cluster,
+    (claimant, lower): (&Claimant, &BTreeSet<JobId>),
+    account: usize,
+    now: Timestamp,
+) -> Vec<(Timestamp, JobId)> {
+    let counting = cluster.counting[cluster.cells.owner(account)].iter();
+    let there = counting.chain(&cluster.in_the_open);
+    let stay = there.filter(|(job, _)| !cluster.borrowed.contains(job));
+    let stay = stay.map(|(job, life)| match lower.contains(job) {
+        true => (now, *job),
+        false => (life.expected_end(now).0, *job),
+    });
+    let by = (claimant, lower);
+    let lent = cluster.borrowed.iter().filter_map(|job| end(cluster, by, *job, now));
+    in_order(stay.chain(lent).collect())
+}
+
+/// The same of these alone.
+fn ends_of(
+    cluster: &Cluster,
+    by: (&Claimant, &BTreeSet<JobId>),
+    jobs: &BTreeSet<JobId>,
+    now: Timestamp,
+) -> Vec<(Timestamp, JobId)> {
+    in_order(jobs.iter().filter_map(|job| end(cluster, by, *job, now)).collect())
+}
+
+fn end(
+    cluster: &Cluster,
+    (claimant, lower): (&Claimant, &BTreeSet<JobId>),
+    job: JobId,
+    now: Timestamp,
+) -> Option<(Timestamp, JobId)> {
+    let tenant = cluster.tenants.get(&job)?;
+    let lent = tenant.standing == Standing::Borrowed && claimant.moves(tenant);
+    let at_once = lent || lower.contains(&job);
+    Some((if at_once { now } else { tenant.life.expected_end(now).0 }, job))
+}
+
+fn in_order(mut ends: Vec<(Timestamp, JobId)>) -> Vec<(Timestamp, JobId)> {
+    ends.sort_unstable();
+    ends.dedup();
+    ends
+}
+
+/// The places of a job once the first so many have ended, who they are, and when.
+fn first_room(
+    cluster: &mut Cluster,
+    (job, class): (JobId, &Class),
+    account: usize,
+    ends: Vec<(Timestamp, JobId)>,
+) -> Option<(Vec<Claim>, Vec<JobId>, Timestamp)> {
+    let claims_of = |cluster: &Cluster, at: usize| cluster.tenants[&ends[at].1].claims.clone();
+    let move_to = |cluster: &mut Cluster, from: usize, to: usize| {
+        for at in from..to {
+            claims_of(cluster, at).iter().for_each(|claim| set_aside(cluster, claim, true));
+        }
+        for at in (to..from).rev() {
+            claims_of(cluster, at).iter().for_each(|claim| set_aside(cluster, claim, false));
+        }
+    };
+    let fits = |cluster: &mut Cluster| {
+        if !cluster.shares.lacks(account, class, false).is_empty() {
+            return None;
+        }
+        // Where it will be together is seen when it starts: more may be free by then.
+        let look = Look::Guaranteed(account);
+        let claims = place_within(cluster, (job, class), look, None).ok()?;
+        undo(cluster, &claims);
+        Some(claims)
+    };
+    let (mut below, mut ended, mut step) = (0, 0, 1);
+    let mut found = None;
+    while found.is_none() && ended < ends.len() {
+        below = ended;
+        let next = (ended + step).min(ends.len());
+        move_to(cluster, ended, next);
+        ended = next;
+        step *= 2;
+        found = fits(cluster).map(|claims| (claims, ended));
+    }
+    // It fits once `ended` have ended, and did not after `below`.
+    while let Some((_, enough)) = found.as_ref()
+        && enough - below > 1
+    {
+        let middle = below.midpoint(*enough);
+        move_to(cluster, ended, middle);
+        ended = middle;
+        match fits(cluster) {
+            Some(claims) => found = Some((claims, middle)),
+            None => below = middle,
+        }
+    }
+    move_to(cluster, ended, 0);
+    let (claims, enough) = found?;
+    let awaits = ends[..enough].iter().map(|(_, job)| *job).collect();
+    let start = ends[enough.checked_sub(1)?].0;
+    Some((claims, awaits, start))
+}
+
+/// Those among the ended that had something where the job will be, or cells or a part of the share
+/// that it needs.
+fn awaited(
+    cluster: &Cluster,
+    account: usize,
+    claims: &[Claim],
+    ended: Vec<JobId>,
+) -> BTreeSet<JobId> {
+    let nodes: BTreeSet<_> = claims.iter().filter_map(|claim| claim.node).collect();
+    let bounded =
+        claims.iter().any(|claim| claim.block.is_some()) || !cluster.shares.is_unbounded(account);
+    let counting = &cluster.counting[cluster.cells.owner(account)];
+    let counts = |job: &JobId| bounded && counting.contains_key(job);
+    let there = |claim: &Claim| claim.node.is_some_and(|node| nodes.contains(&node));
+    let awaited = |job: &JobId| counts(job) || cluster.tenants[job].claims.iter().any(there);
+    ended.into_iter().filter(awaited).collect()
+}
+
+/// What the job needs of a node, less what those it waits for give back.
+#[derive(Debug, Default)]
+struct Needs {
+    amounts: Amounts,
+    gpus: Bits,
+    /// Thousandths by GPU.
+    milli: BTreeMap<usize, u32>,
+    given_back: BTreeMap<usize, u32>,
+    lent: Bits,
+    ports: i64,
+}
+
+impl Needs {
+    /// The GPUs that are wholly free once those who are awaited have left them.
+    fn cleared(&self, state: &NodeState) -> Bits {
+        let cleared = self.given_back.iter().filter(|(position, milli)| {
+            state.left_of(**position).saturating_add(**milli) >= WHOLE_GPU
+        });
+        cleared.fold(0, |bits, (position, _)| bits | 1 << position)
+    }
+
+    /// The GPUs that are lent and that it needs whole, or that nobody else has a part of.
+    fn lent(&self, state: &NodeState) -> Bits {
+        let part = |position: &usize| {
+            let shared = state.shared.iter().any(|(other, _)| usize::from(*other) == *position);
+            shared && self.milli.get(position).is_some_and(|milli| *milli < WHOLE_GPU)
+        };
+        positions(self.lent).filter(part).fold(self.lent, |bits, position| bits & !(1 << position))
+    }
+
+    /// What of the GPUs that are partly used now it needs beyond what is given back of them.
+    fn parts(&self, state: &NodeState) -> Vec<(u8, u32)> {
+        let of = |(position, _): &(u8, u32)| {
+            let at = usize::from(*position);
+            let back = self.given_back.get(&at).copied().unwrap_or(0);
+            let keeps = self.milli.get(&at)?.saturating_sub(back);
+            (keeps > 0).then_some((*position, keeps))
+        };
+        state.shared.iter().filter_map(of).collect()
+    }
+}
+
+fn add_milli(sums: &mut BTreeMap<usize, u32>, claim: &Claim) {
+    for position in positions(claim.gpus) {
+        *sums.entry(position).or_default() += claim.milli;
+    }
+}
+
+fn kept(
+    cluster: &Cluster,
+    (class, claimant): (&Class, &Claimant),
+    claims: &[Claim],
+    reservation: Reservation,
+) -> Hold {
+    let mut nodes: BTreeMap<usize, Needs> = BTreeMap::new();
+    for claim in claims {
+        let Some(node) = claim.node else { continue };
+        let needs = nodes.entry(node).or_default();
+        needs.amounts = needs.amounts.plus(1, claim.amounts);
+        needs.gpus |= claim.gpus;
+        add_milli(&mut needs.milli, claim);
+        needs.ports += cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
+    }
+    let awaits = reservation.awaits.iter().flat_map(|job| {
+        let tenant = &cluster.tenants[job];
+        let gives_way = tenant.standing == Standing::Borrowed && claimant.moves(tenant);
+        tenant.claims.iter().map(move |claim| (claim, gives_way))
+    });
+    for (claim, gives_way) in awaits {
+        let Some(node) = claim.node else { continue };
+        let Some(needs) = nodes.get_mut(&node) else { continue };
+        // What is lent counts as free: else it would go to whoever comes next, by the same right.
+        if gives_way {
+            needs.lent |= claim.gpus;
+            continue;
+        }
+        needs.amounts = needs.amounts.plus(-1, claim.amounts);
+        add_milli(&mut needs.given_back, claim);
+        needs.ports -= cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
+    }
+    let of_node = |(node, needs): (usize, Needs)| {
+        let state = &cluster.states[node];
+        let mut kept = Kept {
+            amounts: needs.amounts.at_least_zero(),
+            ports: needs.ports.max(0),
+            gpus: 0,
+            parts: needs.parts(state),
+        };
+        let cleared = needs.cleared(state);
+        for (_, bits) in &cluster.kind_of(node).types {
+            let back = cleared & cluster.kind_of(node).healthy & bits;
+            let more = (needs.gpus & bits).count_ones().saturating_sub(back.count_ones());
+            let free = (state.free_gpus | needs.lent(state)) & state.not_held();
+            let free = needs.gpus & bits & free;
+            kept.gpus |= gpus::lowest(free, more);
+        }
+        (node, kept)
+    };
+    let numbered = claims.iter().filter_map(|claim| {
+        let spans = &class.roles[claim.role].numbered;
+        let node = claim.node.filter(|_| !spans.is_empty())?;
+        Some((cluster.fixed[node].ports, spans.clone()))
+    });
+    Hold {
+        numbered: numbered.collect(),
+        pins: Vec::new(),
+        nodes: nodes.into_iter().map(of_node).collect(),
+        reservation,
+    }
+}
+
+/// Those of the places that can be kept now: where the account has a cell, or may bind one without
+/// taking it from others. The rest comes when those who are waited for have left their cells.
+fn keepable(cluster: &mut Cluster, account: usize, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Claim>) {
+    let (mut kept, mut pins) = (Vec::new(), Vec::new());
+    let owner = cluster.cells.owner(account);
+    for claim in claims {
+        if let (Some(node), Some(block)) = (claim.node, claim.block) {
+            let mine = |b: &Block| b.bits == block.0 && b.account == owner;
+            let blocks = &cluster.states[node].blocks;
+            let overlap = blocks.iter().any(|other| other.bits & block.0 != 0);
+            let bound = blocks.iter().any(mine);
+            if !bound && (overlap || !cluster.may_bind(node, account, block)) {
+                continue;
+            }
+            let pin = cell(&claim);
+            cluster.pin(node, &pin, 1);
+            pins.push(pin);
+        }
+        kept.push(claim);
+    }
+    for pin in pins.iter().rev() {
+        if let Some(node) = pin.node {
+            cluster.pin(node, pin, -1);
+        }
+    }
+    (kept, pins)
+}
+
+/// Keeps it.
+pub(crate) fn keep(cluster: &mut Cluster, hold: &Hold) {
+    change(cluster, hold, 1);
+    for (pool, spans) in &hold.numbered {
+        cluster.ports.hold_numbers(*pool, spans);
+    }
+}
+
+/// Lets it go.
+pub(crate) fn release(cluster: &mut Cluster, hold: &Hold) {
+    change(cluster, hold, -1);
+    for (pool, spans) in &hold.numbered {
+        cluster.ports.release_numbers(*pool, spans);
+    }
+}
+
+fn change(cluster: &mut Cluster, hold: &Hold, sign: i64) {
+    for pin in &hold.pins {
+        if let Some(node) = pin.node {
+            cluster.pin(node, pin, sign);
+        }
+    }
+    for (node, kept) in &hold.nodes {
+        let state = &mut cluster.states[*node];
+        state.held = state.held.plus(sign, kept.amounts);
+        if sign > 0 {
+            state.held_gpus |= kept.gpus;
+            cluster.held.insert(*node);
+        } else {
+            state.held_gpus &= !kept.gpus;
+        }
+        for (position, milli) in &kept.parts {
+            state.hold_part(*position, *milli, sign);
+        }
+        let nothing = state.held == Amounts::default() && state.not_held() == Bits::MAX;
+        if sign < 0 && nothing {
+            cluster.held.remove(node);
+        }
+        cluster.ports.hold(cluster.fixed[*node].ports, sign * kept.ports);
+        cluster.touch(*node);
+    }
+}

@@ -1,0 +1,98 @@
+//! What runs already takes its places again: in cells of its accounts, as far as there are any.
+
+use protocol::ids::JobId;
+
+use crate::cluster::tenant::Tenant;
+use crate::cluster::{Claim, Cluster, Right};
+use crate::model::{Running, Standing};
+
+impl Cluster {
+    /// Finds cells for what a job has already, on the same GPUs; false, and nothing is taken, when
+    /// its accounts have none left, or too little of what else their shares name.
+    pub(crate) fn settle_guaranteed(&mut self, job: JobId, tenant: &Tenant) -> bool {
+        for account in self.accounts(tenant.cluster).to_vec() {
+            let mut claims: Vec<Claim> = Vec::new();
+            for claim in &tenant.claims {
+                let Some(block) = self.cell_for(claim, account) else { break };
+                let claim = Claim { right: Right::Of(account), block, ..claim.clone() };
+                self.take(&claim);
+                claims.push(claim);
+            }
+            if claims.len() == tenant.claims.len() && !self.shares.is_overdrawn(account) {
+                let standing = Standing::Guaranteed;
+                self.settle(job, Tenant { claims, standing, ..tenant.clone() });
+                return true;
+            }
+            crate::pass::fit::undo(self, &claims);
+        }
+        false
+    }
+
+    /// Keeps what is guaranteed and finds no cells any more though its account's sums suffice: nodes
+    /// have failed, or the cells were cut anew. It is beside all cells until it ends.
+    pub(crate) fn settle_beside_cells(&mut self, job: JobId, tenant: &Tenant) -> bool {
+        let Some(account) = self.accounts(tenant.cluster).first().copied() else { return false };
+        let right = Right::Of(account);
+        let claims: Vec<_> = tenant
+            .claims
+            .iter()
+            .map(|claim| Claim { right, block: None, ..claim.clone() })
+            .collect();
+        for claim in &claims {
+            self.take(claim);
+        }
+        if self.shares.is_overdrawn(account) {
+            crate::pass::fit::undo(self, &claims);
+            return false;
+        }
+        self.settle(job, Tenant { claims, standing: Standing::Guaranteed, ..tenant.clone() });
+        true
+    }
+
+    /// Notes which GPUs of a node an account's work has in all, so that those that were in one cell
+    /// come into one again.
+    pub(crate) fn lodge(&mut self, running: &[&Running]) {
+        self.together.clear();
+        for running in running.iter().filter(|r| r.standing == Standing::Guaranteed) {
+            let tenant = self.tenant(running);
+            for account in self.accounts(tenant.cluster).to_vec() {
+                for claim in &tenant.claims {
+                    if let Some(node) = claim.node {
+                        let owner = self.cells.owner(account);
+                        *self.together.entry((node, owner)).or_default() |= claim.gpus;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A block for a claim, bound or to be bound; the inner `None`: it needs none.
+    #[expect(clippy::option_option, reason = "no cell and no need of one are different answers")]
+    fn cell_for(&mut self, claim: &Claim, account: usize) -> Option<Option<(u128, usize)>> {
+        let account = self.cells.owner(account);
+        let Some(node) = claim.node else { return Some(None) };
+        let kind = self.fixed[node].kind;
+        let pool = &self.cells.pools[self.kinds[kind].pool];
+        if pool.is_free_to(account) {
+            return Some(None);
+        }
+        let measure = self.measure(kind);
+        let has_room = |block: &&crate::cluster::node::Block| {
+            let room = measure.part(block.bits).plus(-1, block.used);
+            block.account == account && claim.gpus & !block.bits == 0 && room.covers(claim.amounts)
+        };
+        if let Some(block) = self.states[node].blocks.iter().find(has_room) {
+            return Some(Some((block.bits, block.level)));
+        }
+        let unbound = self.states[node].unbound(self.kinds[kind].healthy);
+        let levels = (0..pool.levels.len()).rev();
+        let together = self.together.get(&(node, account)).copied().unwrap_or(0) | claim.gpus;
+        let mut pieces: Vec<_> = levels
+            .flat_map(|level| pool.pieces(level).map(move |piece| (piece, level)))
+            .filter(|(piece, _)| claim.gpus & !piece == 0 && piece & !unbound == 0)
+            .filter(|(piece, _)| measure.part(*piece).covers(claim.amounts))
+            .collect();
+        pieces.sort_by_key(|(piece, _)| together & !piece != 0);
+        pieces.into_iter().find(|block| self.may_bind(node, account, *block)).map(Some)
+    }
+}

@@ -1,0 +1,201 @@
+//! What a kept state is told of those who run and wait, beside their coming and going.
+
+use std::collections::BTreeMap;
+
+use protocol::ids::JobId;
+use protocol::time::Timestamp;
+
+use crate::cluster::tenant::Tenant;
+use crate::cluster::{Claim, Right};
+use crate::model::{Request, Running, Standing};
+use crate::pass::remaining::Life;
+use crate::queue::Key;
+use crate::state::State;
+
+impl State {
+    /// By what right a job runs; `None`: it has no place, or is about to give it up.
+    #[must_use]
+    pub fn standing(&self, job: JobId) -> Option<Standing> {
+        self.cluster.tenants.get(&job).map(|tenant| tenant.standing)
+    }
+
+    /// Whether a job runs here, be it that it is about to give way.
+    #[must_use]
+    pub fn has_place(&self, job: JobId) -> bool {
+        self.cluster.tenants.contains_key(&job) || self.leaving.contains_key(&job)
+    }
+
+    /// When the next of those that wait for a moment comes back into the queue.
+    #[must_use]
+    pub fn wakes_at(&self) -> Option<Timestamp> {
+        self.queue.wakes_at()
+    }
+
+    /// The waiting jobs that go first among their priority, since they were promised a start.
+    #[must_use]
+    pub fn promised(&self) -> Vec<JobId> {
+        let promised = self.queue.jobs.values().filter(|waiter| waiter.key.is_promised());
+        promised.map(|waiter| waiter.key.job).collect()
+    }
+
+    /// A running job as it is now: its tasks that have ended have given back what they had.
+    pub fn runs(&mut self, running: &Running) {
+        let told = self.cluster.tenant(running);
+        let Some(tenant) = self.cluster.tenants.get_mut(&running.job) else { return };
+        let life = Life { started_at: tenant.life.started_at, ..running.life() };
+        tenant.stopping = running.stopping;
+        let kept = still_there(&tenant.claims, &told.claims);
+        let had = tenant.claims.len();
+        self.cluster.expects(running.job, life);
+        if kept.len() == had && kept.len() == told.claims.len() {
+            return;
+        }
+        let Some(tenant) = self.cluster.leave(running.job) else { return };
+        self.gains += 1;
+        self.gained.extend(tenant.claims.iter().filter_map(|claim| match claim.right {
+            Right::Of(account) => Some(account),
+            Right::Borrowed => None,
+        }));
+        if kept.len() == told.claims.len() {
+            for claim in &kept {
+                self.cluster.take(claim);
+            }
+            self.cluster.settle(running.job, Tenant { claims: kept, ..tenant });
+        } else {
+            let standing = tenant.standing;
+            self.settle_all(&[Running { standing, ..running.clone() }]);
+        }
+    }
+
+    /// Something else is expected of a waiting job. Who was promised a start keeps his place.
+    pub fn expects(&mut self, request: &Request) {
+        let Some(waiter) = self.queue.jobs.get(&request.job).copied() else { return };
+        if waiter.expected_ms == request.expected_ms {
+            return;
+        }
+        self.queue.remove(request.job);
+        let promised = waiter.key.is_promised();
+        let key = if promised { waiter.key } else { Key::of(request) };
+        let (expected_ms, turn) = (request.expected_ms, request.turn());
+        self.queue.insert(crate::queue::Waiter { key, turn, expected_ms, ..waiter });
+    }
+}
+
+/// The claims that some task still has.
+fn still_there(claims: &[Claim], told: &[Claim]) -> Vec<Claim> {
+    let place = |claim: &Claim| {
+        let mut ports = claim.ports.clone();
+        ports.sort_unstable();
+        (claim.node, claim.gpus, ports)
+    };
+    let mut there: BTreeMap<_, u32> = BTreeMap::new();
+    for claim in told {
+        *there.entry(place(claim)).or_default() += 1;
+    }
+    let still = claims.iter().filter(|claim| {
+        let left = there.get_mut(&place(claim)).filter(|left| **left > 0);
+        left.map(|left| *left -= 1).is_some()
+    });
+    still.cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::gpus::Bits;
+    use crate::cluster::node::Amounts;
+    use crate::pass::reserve::{keep, release};
+    use crate::story::{NOW, Story, cluster, job, places};
+
+    /// CPUs, memory and disk, whole GPUs, and parts of GPUs.
+    type Free = (Amounts, Bits, Vec<(u8, u32)>);
+
+    impl State {
+        /// What each node has free when nothing is kept for anybody.
+        pub(crate) fn free(&mut self) -> Vec<Free> {
+            let holds: Vec<_> = self.holds.values().cloned().collect();
+            holds.iter().for_each(|hold| release(&mut self.cluster, hold));
+            let free = self.cluster.states.iter().map(|node| {
+                let mut shared = node.shared.clone();
+                shared.sort_unstable();
+                (node.free, node.free_gpus, shared)
+            });
+            let free = free.collect();
+            holds.iter().for_each(|hold| keep(&mut self.cluster, hold));
+            free
+        }
+    }
+
+    /// A gang of *vision* on two nodes, one of which is its share; a job that needs a whole node waits.
+    fn gang() -> Story {
+        let story = cluster().node("a").gpus(4, "A100").node("b").gpus(4, "A100");
+        let story = story.share("vision", &[("A100", 8)], None);
+        let story = story.running(9, "vision", &[("a", &[0, 1, 2, 3], 4), ("b", &[0, 1, 2, 3], 4)]);
+        story.waits(job(1).within("vision").gpus(4, &[]))
+    }
+
+    #[test]
+    fn a_task_that_has_ended_gives_back_its_place() {
+        let story = gang();
+        let mut state = State::of(&story.snapshot);
+        assert_eq!(state.pass(NOW).placements, []);
+        let mut running = story.snapshot.running[0].clone();
+        running.tasks.remove(0);
+        state.runs(&running);
+        let pass = state.pass(NOW);
+        assert_eq!(places(&pass.placements[0]), "a:0,1,2,3");
+        assert_eq!(state.standing(JobId(9)), Some(Standing::Guaranteed), "the other goes on");
+        state.ended(JobId(9));
+        state.submit(&job(2).within("vision").gpus(4, &[]).request);
+        assert_eq!(places(&state.pass(NOW).placements[0]), "b:0,1,2,3");
+    }
+
+    #[test]
+    fn what_ran_on_a_node_that_is_back_is_still_there() {
+        let story = gang();
+        let mut state = State::of(&story.snapshot);
+        state.set_nodes(&story.snapshot.nodes[1..]);
+        state.set_nodes(&story.snapshot.nodes);
+        state.runs(&story.snapshot.running[0]);
+        assert_eq!(state.pass(NOW).placements, [], "both nodes are taken");
+    }
+
+    #[test]
+    fn a_task_that_comes_to_another_place_takes_it() {
+        let story = gang();
+        let mut running = story.snapshot.running[0].clone();
+        let second = running.tasks.pop();
+        let mut state = State::of(
+            &Story {
+                snapshot: {
+                    let mut snapshot = story.snapshot.clone();
+                    snapshot.running[0] = running.clone();
+                    snapshot
+                },
+            }
+            .snapshot,
+        );
+        running.tasks.extend(second);
+        state.runs(&running);
+        assert_eq!(state.pass(NOW).placements, [], "both nodes are taken");
+    }
+
+    #[test]
+    fn what_is_expected_of_a_job_moves_it_unless_it_was_promised_a_start() {
+        let story = cluster().node("a").cpus(8).running(9, "default", &[("a", &[], 8)]);
+        let story = story.waits(job(1).cpus(8).runs(60_000)).waits(job(2).cpus(8).runs(3_600_000));
+        let mut state = State::of(&story.snapshot);
+        let order = |state: &mut State| {
+            let mut places: Vec<_> = state.waiting(NOW).into_iter().collect();
+            places.sort_by_key(|(_, waiting)| waiting.position);
+            places.into_iter().map(|(job, _)| job.0).collect::<Vec<_>>()
+        };
+        assert_eq!(order(&mut state), [1, 2]);
+        state.expects(&job(2).cpus(8).runs(1_000).request);
+        assert_eq!(order(&mut state), [2, 1]);
+        state.pass(NOW);
+        assert_eq!(state.promised(), [JobId(2)]);
+        state.expects(&job(2).cpus(8).runs(9_000_000).request);
+        assert_eq!(order(&mut state), [2, 1], "it was promised the next place");
+    }
+}

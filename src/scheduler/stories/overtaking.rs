@@ -1,0 +1,241 @@
+//! For how long others may go first, over random streams of jobs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use protocol::ids::JobId;
+use protocol::spec::Priority;
+use protocol::time::Timestamp;
+
+use crate::State;
+use crate::model::{Request, Turn};
+use crate::properties::events::cases;
+use crate::story::{cluster, job};
+
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+/// GPUs of a node.
+const GPUS: u32 = 4;
+/// What the small jobs run in the middle, in minutes.
+const USUAL: i64 = 30;
+/// The longest that one of them may run, in minutes.
+const LONGEST: i64 = 120;
+/// The job that is looked at.
+const WATCHED: JobId = JobId(1_000_000);
+
+/// A small job: minutes that it runs, how many times as long it says it may (0: nothing), and how
+/// long after the one before it comes, in percent of what makes the load.
+type Draw = (i64, i64, i64);
+
+fn any_stream() -> impl Strategy<Value = Vec<Draw>> {
+    prop::collection::vec((5..=2 * USUAL - 5, 1..=2_i64, 1..=199_i64), 40..80)
+}
+
+/// Jobs of one GPU each that come for ever to one virtual cluster, and one that is looked at.
+struct Stream {
+    state: State,
+    gpus: i64,
+    draws: Vec<Draw>,
+    /// Milliseconds between two of them in the middle.
+    every: i64,
+    next: usize,
+    next_at: i64,
+    now: i64,
+    requests: BTreeMap<JobId, (Request, i64)>,
+    waiting: BTreeSet<JobId>,
+    /// When each of those that run ends.
+    ends: BTreeMap<JobId, i64>,
+}
+
+impl Stream {
+    fn new(nodes: u32, load_percent: i64, draws: Vec<Draw>) -> Self {
+        let story = (0..nodes)
+            .fold(cluster(), |story, number| story.node(&format!("n{number}")).gpus(GPUS, "A100"));
+        let gpus = i64::from(nodes * GPUS);
+        Self {
+            state: State::of(&story.snapshot),
+            gpus,
+            draws,
+            every: USUAL * MINUTE * 100 / (gpus * load_percent),
+            next: 0,
+            next_at: 0,
+            now: 0,
+            requests: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            ends: BTreeMap::new(),
+        }
+    }
+
+    fn submit(&mut self, request: Request, runs: i64) {
+        self.state.submit(&request);
+        self.waiting.insert(request.job);
+        self.requests.insert(request.job, (request, runs));
+    }
+
+    /// The next one of the stream comes.
+    fn comes(&mut self) {
+        let (minutes, says, percent) = self.draws[self.next % self.draws.len()];
+        self.next += 1;
+        let mut request = job(self.next as i64).gpus(1, &[]).request;
+        request.submitted_at = Timestamp(self.now);
+        request.limit_ms = (says > 0).then_some(says * minutes * MINUTE);
+        self.submit(request, minutes * MINUTE);
+        self.next_at = self.now + self.every * percent / 100;
+    }
+
+    /// The next thing happens, and a pass follows.
+    fn goes_on(&mut self) {
+        let end = self.ends.iter().map(|(job, end)| (*end, *job)).min();
+        match end.filter(|(end, _)| *end <= self.next_at) {
+            Some((end, job)) => {
+                self.now = end;
+                self.ends.remove(&job);
+                self.state.ended(job);
+            }
+            None => {
+                self.now = self.next_at;
+                self.comes();
+            }
+        }
+        self.pass();
+    }
+
+    fn pass(&mut self) {
+        loop {
+            let pass = self.state.pass(Timestamp(self.now));
+            for placement in pass.placements {
+                self.waiting.remove(&placement.job);
+                self.ends.insert(placement.job, self.now + self.requests[&placement.job].1);
+            }
+            if pass.preemptions.is_empty() {
+                return;
+            }
+            // Who filled a gap gives way, and waits again.
+            for preemption in pass.preemptions {
+                self.ends.remove(&preemption.job);
+                self.state.ended(preemption.job);
+                self.state.submit(&self.requests[&preemption.job].0);
+                self.waiting.insert(preemption.job);
+            }
+        }
+    }
+
+    /// Milliseconds until all is done that runs and waits now but for the job that is looked at, on
+    /// all GPUs.
+    fn backlog(&self) -> i64 {
+        let runs: i64 = self.ends.values().map(|end| end - self.now).sum();
+        let waiting = self.waiting.iter().filter(|job| **job != WATCHED);
+        let waits: i64 = waiting.map(|job| self.requests[job].1).sum();
+        (runs + waits) / self.gpus + 1
+    }
+}
+
+/// When a job starts that comes after so many others.
+fn start_of(mut stream: Stream, mut watched: Request, others: usize) -> i64 {
+    while stream.next < others {
+        stream.goes_on();
+    }
+    watched.submitted_at = Timestamp(stream.now);
+    stream.submit(watched, HOUR);
+    stream.pass();
+    while stream.waiting.contains(&WATCHED) {
+        stream.goes_on();
+        assert!(stream.next < 100_000, "it starts in the end");
+    }
+    stream.now
+}
+
+fn watched() -> Request {
+    Request { job: WATCHED, ..job(1).gpus(1, &[]).request }
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    /// A gang that needs everything waits, from the half of its own time on, only for what was there
+    /// by then, and for who runs when its turn comes; whatever the load.
+    #[test]
+    fn nobody_is_overtaken_for_longer_than_half_of_his_run(
+        nodes in 1..=2_u32,
+        load in 50..=150_i64,
+        draws in any_stream(),
+        before in 1..40_usize,
+        hours in 1..=6_i64,
+    ) {
+        let mut stream = Stream::new(nodes, load, draws);
+        while stream.next < before {
+            stream.goes_on();
+        }
+        let mut gang = job(1).tasks(nodes).gpus(GPUS, &[]).request;
+        gang.job = WATCHED;
+        gang.submitted_at = Timestamp(stream.now);
+        gang.limit_ms = Some(hours * HOUR);
+        let turns = stream.now + hours * HOUR / 2;
+        stream.submit(gang, hours * HOUR);
+        stream.pass();
+        let mut latest: Option<i64> = None;
+        while stream.waiting.contains(&WATCHED) {
+            let coming = stream.ends.values().copied().min().unwrap_or(i64::MAX).min(stream.next_at);
+            if latest.is_none() && coming > turns {
+                latest = Some(turns.max(stream.now) + stream.backlog() + LONGEST * MINUTE);
+            }
+            prop_assert!(latest.is_none_or(|latest| stream.now <= latest), "it is overtaken still");
+            stream.goes_on();
+        }
+        prop_assert!(latest.is_none_or(|latest| stream.now <= latest), "it was overtaken too long");
+    }
+
+    /// Whoever says how long his job may run starts no later than had he said nothing.
+    #[test]
+    fn a_true_limit_starts_no_later_than_none(
+        load in 80..=150_i64,
+        draws in prop::collection::vec((5..=2 * USUAL - 5, 0..=2_i64, 1..=199_i64), 40..80),
+        before in 1..60_usize,
+        hours in 1..=60_i64,
+        expected in prop::option::of(1..=60_i64),
+    ) {
+        let stream = || Stream::new(1, load, draws.clone());
+        let expected = expected.map(|hours| hours * HOUR);
+        let silent = Request { expected_ms: expected, ..watched() };
+        let limit = hours * HOUR;
+        let honest = Request {
+            limit_ms: Some(limit),
+            expected_ms: expected.map(|expected| expected.min(limit)),
+            ..watched()
+        };
+        let (silent, honest) =
+            (start_of(stream(), silent, before), start_of(stream(), honest, before));
+        prop_assert!(honest <= silent, "{honest} with a limit, {silent} without");
+    }
+
+    /// Whoever comes later than half of a job's run goes after it, however short he is, and a limit
+    /// puts nobody back.
+    #[test]
+    fn turns_are_bounded(
+        first in 0..1_000 * HOUR,
+        later in 0..100 * HOUR,
+        expected in prop::option::of(0..400 * HOUR),
+        other in prop::option::of(0..400 * HOUR),
+    ) {
+        let turn = |at, expected| Turn::new(Priority::TEST, Timestamp(at), 0, expected);
+        if later > expected.unwrap_or(24 * HOUR).min(24 * HOUR) / 2 {
+            prop_assert!(turn(first, expected) < turn(first + later, other));
+        }
+        prop_assert!(turn(first, expected) <= turn(first, None));
+    }
+}
+
+#[test]
+fn who_waits_alone_is_not_overtaken_by_who_comes() {
+    let busy = cluster().node("a").cpus(8).running(9, "default", &[("a", &[], 6)]).ends_in(HOUR);
+    let mut state = State::of(&busy.waits(job(1).cpus(8).limited(24 * HOUR)).snapshot);
+    let started = |state: &mut State| {
+        let placements = state.pass(crate::story::NOW).placements;
+        placements.into_iter().map(|placement| placement.job.0).collect::<Vec<_>>()
+    };
+    assert!(started(&mut state).is_empty());
+    state.submit(&job(2).cpus(2).limited(2 * HOUR).request);
+    assert!(started(&mut state).is_empty(), "job 1 would start later");
+    state.submit(&job(3).cpus(2).limited(HOUR / 2).request);
+    assert_eq!(started(&mut state), [3], "it ends before");
+}
