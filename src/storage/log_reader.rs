@@ -10,6 +10,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use protocol::time::Timestamp;
 
 use crate::log_blocks::{BlockText, LogBlock};
+use crate::short_logs::SHORT;
 use crate::{Range, Result, Storage, StorageError, StoragePath};
 
 /// A line is shown by so many bytes: the first half and the last half of a longer one.
@@ -69,6 +70,12 @@ impl LogReader {
     pub async fn is_unfinished(&self) -> Result<bool> {
         let Some(last) = self.index.len().checked_sub(1) else { return Ok(false) };
         Ok(!self.block(last).await?.text.ends_with(b"\n"))
+    }
+
+    /// Whether it takes next to no memory, and others are kept with it.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.bytes() <= SHORT as u64
     }
 
     pub(crate) fn is_open(&self) -> bool {

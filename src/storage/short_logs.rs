@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,15 @@ use crate::{Result, StoragePath};
 
 /// A log of at most so many bytes, as it is kept, is short.
 pub(crate) const SHORT: usize = 4 * 1024;
-/// So many are in a file at most: all of it is read at once.
-const TOGETHER: usize = 12;
+/// So many are in a file at most,
+const TOGETHER: usize = 64;
+/// and so many bytes of them with what the list says of each: all of it is read at once.
+const LARGEST: usize = 48 * 1024;
+/// What the list says of one, at most.
+const ENTRY: usize = 128;
+/// Where several wait, others are waited for so long: the disk is not asked for each handful. One that comes
+/// alone is kept at once.
+const GATHERING: Duration = Duration::from_millis(20);
 /// What such a file begins with.
 const MARK: &[u8; 8] = b"berthlgs";
 /// The mark and the length of the list.
@@ -60,6 +68,9 @@ impl ShortLogs {
             done = &mut kept => return done.map_err(gone)?,
             turn = self.writing.lock() => turn,
         };
+        if self.waiting().len() > 1 {
+            tokio::time::sleep(GATHERING).await;
+        }
         let together = self.next();
         write(folder, together).await;
         drop(turn);
@@ -72,7 +83,12 @@ impl ShortLogs {
 
     fn next(&self) -> Vec<Waiting> {
         let mut waiting = self.waiting();
-        let count = waiting.len().min(TOGETHER);
+        let mut bytes = 0;
+        let fits = waiting.iter().take(TOGETHER).take_while(|one| {
+            bytes += one.log.len() + ENTRY;
+            bytes <= LARGEST
+        });
+        let count = fits.count();
         waiting.drain(..count).collect()
     }
 }
@@ -176,6 +192,22 @@ mod tests {
         let names = |number: usize| std::fs::metadata(file(number)).unwrap().nlink();
         assert_eq!(names(0), TOGETHER as u64 - 1, "all but one of the first that waited");
         assert_eq!([names(3), names(TOGETHER)], [1, 1], "one was there, one came last");
+    }
+
+    #[tokio::test]
+    async fn no_file_of_logs_is_larger_than_what_is_read_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let (folder, logs) = (Folder::open(root.path()).unwrap(), ShortLogs::default());
+        let log = Bytes::from(vec![b'a'; SHORT]);
+        let keeping = (0..TOGETHER).map(|number| logs.keep(&folder, path(number), log.clone()));
+        join_all(keeping).await.into_iter().for_each(|kept| kept.unwrap());
+        for number in 0..TOGETHER {
+            let file = root.path().join(format!(".berth/logs/0/{number}.log"));
+            let bytes = std::fs::read(file).unwrap();
+            let part = part(&bytes, &path(number)).unwrap().unwrap_or(0..bytes.len());
+            assert_eq!(bytes[part], log, "{number}");
+            assert!(bytes.len() <= LARGEST, "{} bytes", bytes.len());
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::act::{Acts, Outcome, outcome};
 use super::cases::Cases;
-use super::turns::Turns;
+use super::turns::{Turn, Turns};
 use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
@@ -89,8 +89,8 @@ async fn keep_and_remove(
     } else {
         // Whoever follows it has it whole in a moment, and takes nobody's turn meanwhile.
         shared.spools.settled(key).await;
-        let _turn = tidying.take(node).await;
-        if let Err(error) = keep_log(shared, engine, key).await {
+        let turn = tidying.take(node).await;
+        if let Err(error) = keep_log(shared, engine, key, turn).await {
             return Outcome::Failed(format!("the log of {name} cannot be kept: {error}"));
         }
     }
@@ -98,11 +98,18 @@ async fn keep_and_remove(
     outcome(engine.remove(&name).await)
 }
 
-async fn keep_log(shared: &Shared, engine: &dyn Engine, key: &TaskKey) -> Result<(), String> {
+async fn keep_log(
+    shared: &Shared,
+    engine: &dyn Engine,
+    key: &TaskKey,
+    turn: Turn,
+) -> Result<(), String> {
     let log = match shared.spools.whole(shared, engine, key).await {
         Ok(log) => log,
         Err(engine::EngineError::NoContainer(_)) => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
+    // A short one waits for the disk alone, and the more of them wait together the fewer times they do.
+    let _turn = (!log.is_short()).then_some(turn);
     shared.storage.keep_log(key, &log).await.map_err(|error| error.to_string())
 }
