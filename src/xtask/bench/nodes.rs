@@ -24,11 +24,11 @@ const SETTLING: Duration = Duration::from_secs(10);
 /// So long it is measured what the server does when nothing happens.
 const IDLE: Duration = Duration::from_secs(30);
 /// Submissions a second, whether those before have been answered or not, and how many.
-const RATE: u32 = 50;
-const SUBMISSIONS: u32 = 1_000;
+const RATE: u32 = 200;
+const SUBMISSIONS: u32 = 4_000;
 /// Clients that submit at the same time.
 const CLIENTS: u32 = 16;
-/// Looks at a page of the table of nodes.
+/// Looks at a page of the table of nodes, at a job, and at the newest jobs.
 const LOOKS: u32 = 100;
 /// Nodes that are drained, one after the other.
 const FLAPS: u32 = 20;
@@ -64,6 +64,8 @@ fn measure(binary: &Path, count: u32) -> Result<()> {
     let mut times = (0..LOOKS).map(look).collect::<Result<Vec<_>>>()?;
     say("table_p50", part(&mut times, 50), "ms");
     say("table_p99", part(&mut times, 99), "ms");
+    say("job_p99", late(&berth, "/api/v2/jobs/admin~job-0")?, "ms");
+    say("list_p99", late(&berth, "/api/v2/jobs?limit=20")?, "ms");
     let mut times = (1..=FLAPS).map(|number| flap(&berth, number)).collect::<Result<Vec<_>>>()?;
     say("flap_p50", part(&mut times, 50), "ms");
     say("flap_max", part(&mut times, 100), "ms");
@@ -133,6 +135,13 @@ fn submissions(berth: &Berth) -> Result<Vec<f64>> {
             .try_for_each(|client| client.join().ok().context("a client ended early")?)
     })?;
     Ok(times.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What 99 of 100 looks take at most, in milliseconds.
+fn late(berth: &Berth, path: &str) -> Result<f64> {
+    let look = |_number| timed(|| berth.get(path).map(drop));
+    let mut times = (0..LOOKS).map(look).collect::<Result<Vec<_>>>()?;
+    Ok(part(&mut times, 99))
 }
 
 /// Drains a node and lets it go again: how long it takes, with a job that comes just then, until that
