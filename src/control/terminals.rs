@@ -20,7 +20,7 @@ use crate::error::database;
 use crate::records::audit::{self, Note};
 use crate::secrets::sealing::random;
 use crate::shared::{Shared, lock};
-use session::Grip;
+use session::SessionHandle;
 
 /// Open shells of all users, and of one.
 const OF_ALL: usize = 512;
@@ -40,7 +40,7 @@ pub(crate) struct Terminals {
 struct Open {
     user: UserName,
     object: String,
-    grip: Grip,
+    handle: SessionHandle,
 }
 
 /// A shell's place among those that its user may have; given back when it is dropped.
@@ -79,12 +79,12 @@ impl Terminals {
         let found = lock(&self.open).get(id).cloned();
         let object = object(request);
         let mine = found.filter(|open| open.user == actor.user && open.object == object);
-        let Some(Open { grip, .. }) = mine else { return Ok(None) };
-        let Some(attached) = grip.attach(*received).await else { return Ok(None) };
+        let Some(Open { handle, .. }) = mine else { return Ok(None) };
+        let Some(attached) = handle.attach(*received).await else { return Ok(None) };
         let note = note(AuditAction::TerminalResumed, request, id.to_string());
         audit::write(shared, actor, note).await.map_err(database)?;
-        grip.resize(request.size).await;
-        Ok(Some(attached.terminal(id.clone(), true, grip)))
+        handle.resize(request.size).await;
+        Ok(Some(attached.terminal(id.clone(), true, handle)))
     }
 
     /// Opens a shell in a task that runs.
@@ -106,13 +106,14 @@ impl Terminals {
         let opened = note(AuditAction::TerminalOpened, request, detail);
         // Nobody enters unseen.
         audit::write(shared, actor, opened).await.map_err(database)?;
-        let (grip, session) = session::begin(shell);
-        let open = Open { user: actor.user.clone(), object: object(request), grip: grip.clone() };
+        let (handle, session) = session::begin(shell);
+        let open =
+            Open { user: actor.user.clone(), object: object(request), handle: handle.clone() };
         lock(&self.open).insert(id.clone(), open);
-        let attached = grip.attach(0);
+        let attached = handle.attach(0);
         self.keep(shared, actor, request, id.clone(), session, place);
         let attached = attached.await.ok_or_else(Error::internal)?;
-        Ok(attached.terminal(id, false, grip))
+        Ok(attached.terminal(id, false, handle))
     }
 
     fn place(&self, actor: &Actor) -> Result<Place> {

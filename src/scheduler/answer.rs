@@ -10,7 +10,7 @@ use protocol::wait::{WaitReason, Waiting};
 use crate::answer::admit::never;
 use crate::model::{Expected, Explanation, Ground, Plan, Request, Snapshot};
 use crate::pass::fit::{Look, place, undo};
-use crate::pass::remaining::Life;
+use crate::pass::remaining::Remaining;
 use crate::pass::reserve::{Hold, keep, release, reserve};
 use crate::queue::request::Class;
 use crate::queue::{Key, Line, Waiter};
@@ -247,7 +247,7 @@ impl State {
     /// Whose end the job waits for; for one without a reservation, whose end may help.
     fn holders(&self, job: JobId, class: &Class, now: Timestamp) -> Vec<JobId> {
         let cluster = &self.cluster;
-        let end = |(job, life): (&JobId, &Life)| (life.expected_end(now).0, *job);
+        let end = |(job, life): (&JobId, &Remaining)| (life.expected_end(now).0, *job);
         let mut ends: Vec<_> = match self.hold_of(job) {
             Some(hold) => {
                 let awaits = hold.reservation.awaits.iter();

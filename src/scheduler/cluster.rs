@@ -15,9 +15,9 @@ use crate::cluster::tenant::Tenant;
 use crate::cluster::topology::Topology;
 use crate::model::{Demand, Node, Request, Running, Standing, VirtualCluster};
 use crate::pass::claimant::{Peers, peers};
-use crate::pass::remaining::Life;
+use crate::pass::remaining::Remaining;
 use crate::pass::score::Measure;
-use crate::pass::workload::{Mix, guess};
+use crate::pass::workload::{Workload, guess};
 use crate::queue::balance::Owners;
 use crate::queue::request::{Ask, Class};
 use crate::share::cells::Cells;
@@ -82,7 +82,7 @@ pub(crate) struct Cluster {
     pub(crate) shares: Shares,
     pub(crate) topology: Topology,
     pub(crate) ports: Ports,
-    pub(crate) mix: Mix,
+    pub(crate) mix: Workload,
     pub(crate) tenants: HashMap<JobId, Tenant, Quick>,
     pub(crate) states: Vec<NodeState>,
     /// By node: who is there.
@@ -90,11 +90,11 @@ pub(crate) struct Cluster {
     /// By account: nodes on which it has a block.
     pub(crate) lodgings: Vec<BTreeSet<usize>>,
     /// By account: jobs that run in its cells.
-    pub(crate) counting: Vec<BTreeMap<JobId, Life>>,
+    pub(crate) counting: Vec<BTreeMap<JobId, Remaining>>,
     /// By node and account: GPUs its guaranteed work had there when the cluster was made.
     pub(crate) together: HashMap<(usize, usize), Bits>,
     /// Jobs on nodes that are everybody's.
-    pub(crate) in_the_open: BTreeMap<JobId, Life>,
+    pub(crate) in_the_open: BTreeMap<JobId, Remaining>,
     /// Jobs that run on borrowed resources.
     pub(crate) borrowed: BTreeSet<JobId>,
     /// What each user's jobs have.
@@ -113,7 +113,7 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     /// A cluster in which nothing runs.
-    pub(crate) fn new(nodes: &[Node], clusters: &[VirtualCluster], mut mix: Mix) -> Self {
+    pub(crate) fn new(nodes: &[Node], clusters: &[VirtualCluster], mut mix: Workload) -> Self {
         let names = Names::new(nodes, clusters);
         mix.renumber(&names.types);
         let (ports, of_nodes) = Ports::new(nodes.iter().map(|n| (n.address.as_str(), n.ports)));
@@ -390,7 +390,7 @@ impl Cluster {
     }
 
     /// Something else is expected of a running job.
-    pub(crate) fn expects(&mut self, job: JobId, life: Life) {
+    pub(crate) fn expects(&mut self, job: JobId, life: Remaining) {
         let Some(tenant) = self.tenants.get_mut(&job).filter(|tenant| tenant.life != life) else {
             return;
         };

@@ -13,7 +13,7 @@ use protocol::time::Timestamp;
 pub use protocol::wait::{Expected, Ground, Scarce};
 use protocol::wait::{WaitReason, Waiting};
 
-use crate::pass::remaining::Life;
+use crate::pass::remaining::Remaining;
 
 /// Thousandths of one GPU.
 pub const WHOLE_GPU: u32 = 1000;
@@ -331,9 +331,9 @@ impl Request {
 
 impl Running {
     /// How long it is there still.
-    pub(crate) fn life(&self) -> Life {
+    pub(crate) fn life(&self) -> Remaining {
         let Self { started_at, limit_ms, expected_ms, .. } = *self;
-        Life { started_at, limit_ms, expected_ms }
+        Remaining { started_at, limit_ms, expected_ms }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::cluster::tenant::Tenant;
 use crate::model::{Placement, Preemption, Standing, Turn};
 use crate::pass::fit::{Look, guaranteed_looks, place, placement};
 use crate::pass::preemption::{Eviction, MayLeave, evict};
-use crate::pass::remaining::Life;
+use crate::pass::remaining::Remaining;
 use crate::pass::reserve::{keep, release, reserve};
 use crate::queue::balance::Balance;
 use crate::queue::request::Class;
@@ -445,7 +445,11 @@ fn tenant(
         claims,
         standing,
         turn: waiter.turn,
-        life: Life { started_at: now, limit_ms: waiter.limit_ms, expected_ms: waiter.expected_ms },
+        life: Remaining {
+            started_at: now,
+            limit_ms: waiter.limit_ms,
+            expected_ms: waiter.expected_ms,
+        },
         gave_way: waiter.gave_way,
         stopping: false,
     }

@@ -14,7 +14,7 @@ use crate::model::{
     Demand, Node, Plan, Request, Reservation, Running, Snapshot, Standing, VirtualCluster,
 };
 use crate::pass::reserve::{Hold, release};
-use crate::pass::workload::Mix;
+use crate::pass::workload::Workload;
 use crate::queue::request::Class;
 use crate::queue::{Queue, Waiter};
 
@@ -55,7 +55,7 @@ impl State {
     #[must_use]
     pub fn new(nodes: &[Node], virtual_clusters: Vec<VirtualCluster>) -> Self {
         Self {
-            cluster: Cluster::new(nodes, &virtual_clusters, Mix::default()),
+            cluster: Cluster::new(nodes, &virtual_clusters, Workload::default()),
             queue: Queue::default(),
             holds: BTreeMap::new(),
             last: Vec::new(),

@@ -30,14 +30,14 @@ const IDLE: i64 = 8 * 3_600_000;
 const LOOK: Duration = Duration::from_secs(60);
 /// Bytes sent at once.
 const PIECE: usize = 32 * 1024;
-/// Pieces on their way to the reader; keys on their way to the shell; wishes on their way to us.
+/// Pieces on their way to the reader; keys on their way to the shell; commands on their way to us.
 const QUEUE: usize = 4;
 /// A shell that is hung up on has so long to notice.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// What a reader asks of the session.
 #[derive(Debug)]
-enum Wish {
+enum Command {
     Attach { received: u64, reply: oneshot::Sender<Attached> },
     Received(u64),
     Close,
@@ -52,8 +52,8 @@ enum Typing {
 
 /// By what a session is held from outside.
 #[derive(Debug, Clone)]
-pub(super) struct Grip {
-    wishes: mpsc::Sender<Wish>,
+pub(super) struct SessionHandle {
+    commands: mpsc::Sender<Command>,
     typing: mpsc::Sender<Typing>,
     /// When something was last typed.
     typed: Arc<AtomicI64>,
@@ -67,23 +67,23 @@ pub(super) struct Attached {
 }
 
 impl Attached {
-    pub(super) fn terminal(self, id: TerminalId, resumed: bool, grip: Grip) -> Terminal {
+    pub(super) fn terminal(self, id: TerminalId, resumed: bool, handle: SessionHandle) -> Terminal {
         let output = ReceiverStream::new(self.events).boxed();
-        Terminal { id, resumed, offset: self.offset, output, controls: Box::new(grip) }
+        Terminal { id, resumed, offset: self.offset, output, controls: Box::new(handle) }
     }
 }
 
-impl Grip {
+impl SessionHandle {
     /// A new reader, in place of the one that there may be. `None`: it has just ended.
     pub(super) async fn attach(&self, received: u64) -> Option<Attached> {
         let (reply, answer) = oneshot::channel();
-        self.wishes.send(Wish::Attach { received, reply }).await.ok()?;
+        self.commands.send(Command::Attach { received, reply }).await.ok()?;
         answer.await.ok()
     }
 }
 
 #[async_trait]
-impl TerminalControls for Grip {
+impl TerminalControls for SessionHandle {
     async fn write(&self, bytes: Bytes) -> bool {
         self.typed.store(now().0, Ordering::Relaxed);
         self.typing.send(Typing::Keys(bytes)).await.is_ok()
@@ -94,11 +94,11 @@ impl TerminalControls for Grip {
     }
 
     async fn received(&self, bytes: u64) {
-        let _it_has_ended = self.wishes.send(Wish::Received(bytes)).await;
+        let _it_has_ended = self.commands.send(Command::Received(bytes)).await;
     }
 
     async fn close(&self) {
-        let _it_has_ended = self.wishes.send(Wish::Close).await;
+        let _it_has_ended = self.commands.send(Command::Close).await;
     }
 }
 
@@ -106,13 +106,13 @@ impl TerminalControls for Grip {
 pub(super) struct Session {
     shell: Shell,
     typing: mpsc::Receiver<Typing>,
-    ear: Ear,
+    event_loop: EventLoop,
 }
 
 /// What listens to the shell and to the readers.
-struct Ear {
+struct EventLoop {
     replay: Replay,
-    wishes: mpsc::Receiver<Wish>,
+    commands: mpsc::Receiver<Command>,
     typed: Arc<AtomicI64>,
     reader: Option<mpsc::Sender<TerminalEvent>>,
     /// Without a reader: until when one is waited for.
@@ -122,32 +122,32 @@ struct Ear {
 }
 
 /// A session around a shell.
-pub(super) fn begin(shell: Shell) -> (Grip, Session) {
-    let (wishes, wished) = mpsc::channel(QUEUE);
+pub(super) fn begin(shell: Shell) -> (SessionHandle, Session) {
+    let (commands, inbox) = mpsc::channel(QUEUE);
     let (typing, types) = mpsc::channel(QUEUE);
     let typed = Arc::new(AtomicI64::new(now().0));
-    let ear = Ear {
+    let event_loop = EventLoop {
         replay: Replay::default(),
-        wishes: wished,
+        commands: inbox,
         typed: Arc::clone(&typed),
         reader: None,
         patience: Instant::now() + RETURN,
         over: None,
     };
-    (Grip { wishes, typing, typed }, Session { shell, typing: types, ear })
+    (SessionHandle { commands, typing, typed }, Session { shell, typing: types, event_loop })
 }
 
 impl Session {
     /// Runs it until the shell has ended, or nobody wants it any longer.
     pub(super) async fn run(self, stop: CancellationToken) -> TerminalEnd {
-        let Self { shell: Shell { mut said, mut hand, .. }, mut typing, mut ear } = self;
+        let Self { shell: Shell { mut said, mut hand, .. }, mut typing, mut event_loop } = self;
         let end = tokio::select! {
-            end = ear.listen(&mut said) => end,
+            end = event_loop.listen(&mut said) => end,
             () = stop.cancelled() => TerminalEnd::Stopping,
             // Typing waits for a shell that takes nothing; listening never does.
             never = type_all(&mut hand, &mut typing) => match never {},
         };
-        if let Some(reader) = &ear.reader {
+        if let Some(reader) = &event_loop.reader {
             let _it_has_gone = timeout(FAREWELL, reader.send(TerminalEvent::Ended(end))).await;
         }
         let _it_hangs = timeout(FAREWELL, hand.hang_up()).await;
@@ -174,7 +174,7 @@ async fn type_all(hand: &mut Hand, typing: &mut mpsc::Receiver<Typing>) -> Infal
 
 /// The next thing that happens.
 enum Next {
-    Wish(Option<Wish>),
+    Command(Option<Command>),
     Said(Option<Said>),
     /// The reader takes a piece, or has gone.
     Sent(bool),
@@ -182,7 +182,7 @@ enum Next {
     Alone,
 }
 
-impl Ear {
+impl EventLoop {
     async fn listen(
         &mut self,
         said: &mut futures::stream::BoxStream<'static, Said>,
@@ -195,16 +195,18 @@ impl Ear {
             }
             let next = tokio::select! {
                 biased;
-                wish = self.wishes.recv() => Next::Wish(wish),
+                command = self.commands.recv() => Next::Command(command),
                 sent = send(self.reader.as_ref(), &mut self.replay) => Next::Sent(sent),
                 said = said.next(), if self.over.is_none() && self.replay.has_room() => Next::Said(said),
                 () = sleep_until(self.patience), if self.reader.is_none() => Next::Alone,
                 _ = look.tick() => Next::Look,
             };
             match next {
-                Next::Wish(None | Some(Wish::Close)) => return TerminalEnd::Closed,
-                Next::Wish(Some(Wish::Received(bytes))) => self.replay.acknowledge(bytes),
-                Next::Wish(Some(Wish::Attach { received, reply })) => self.attach(received, reply),
+                Next::Command(None | Some(Command::Close)) => return TerminalEnd::Closed,
+                Next::Command(Some(Command::Received(bytes))) => self.replay.acknowledge(bytes),
+                Next::Command(Some(Command::Attach { received, reply })) => {
+                    self.attach(received, reply);
+                }
                 Next::Said(Some(Said::Output(bytes))) => self.replay.push(&bytes),
                 Next::Said(Some(Said::Exited(code))) => self.over = Some(TerminalEnd::Exited(code)),
                 Next::Said(Some(Said::Lost) | None) => self.over = Some(TerminalEnd::Lost),

@@ -11,7 +11,7 @@ use crate::cluster::Cluster;
 use crate::cluster::gpus::Bits;
 use crate::cluster::node::Kind;
 use crate::model::{Node, Request, Snapshot, VirtualCluster, WHOLE_GPU};
-use crate::pass::workload::Mix;
+use crate::pass::workload::Workload;
 use crate::queue::request::{Class, RoleWant};
 
 /// All that the nodes have and the virtual clusters are guaranteed, to be asked of each job that comes.
@@ -24,7 +24,7 @@ impl Admission {
     /// Of these nodes and virtual clusters.
     #[must_use]
     pub fn new(nodes: &[Node], virtual_clusters: &[VirtualCluster]) -> Self {
-        Self(Cluster::new(nodes, virtual_clusters, Mix::default()))
+        Self(Cluster::new(nodes, virtual_clusters, Workload::default()))
     }
 
     /// Checks a request against all that the nodes have and against its virtual cluster's share.

@@ -8,7 +8,7 @@ use protocol::time::Timestamp;
 use crate::answer::admit::never;
 use crate::cluster::Claim;
 use crate::model::{Answer, AtOnce, Request, Snapshot, Standing};
-use crate::pass::claimant::Claimant;
+use crate::pass::claimant::Preemptor;
 use crate::pass::fit::{Look, guaranteed_looks, place, placement, undo};
 use crate::pass::preemption::{Eviction, evict};
 use crate::pass::reserve::{release, reserve};
@@ -169,7 +169,7 @@ impl State {
         &mut self,
         wanted: (JobId, &Class),
         look: Look,
-        claimant: &Claimant,
+        claimant: &Preemptor,
         now: Timestamp,
     ) -> Option<Start> {
         if let Ok(claims) = place(&mut self.cluster, wanted, look) {

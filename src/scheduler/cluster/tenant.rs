@@ -6,7 +6,7 @@ use protocol::time::Timestamp;
 
 use crate::cluster::Claim;
 use crate::model::{GaveWay, Standing, Turn, WHOLE_GPU};
-use crate::pass::remaining::Life;
+use crate::pass::remaining::Remaining;
 
 /// What is given up when jobs are sent away: the highest of their classes, then the work that they lose.
 pub(crate) type Cost = (Priority, i64);
@@ -22,7 +22,7 @@ pub(crate) struct Tenant {
     pub(crate) standing: Standing,
     /// Its place in the queue when it waited.
     pub(crate) turn: Turn,
-    pub(crate) life: Life,
+    pub(crate) life: Remaining,
     /// How often it gave way before.
     pub(crate) gave_way: GaveWay,
     pub(crate) stopping: bool,

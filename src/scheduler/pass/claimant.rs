@@ -31,12 +31,12 @@ pub(crate) fn peers(cells: &Cells, accounts: usize) -> Vec<Peers> {
 
 /// Who wants back what is lent.
 #[derive(Debug)]
-pub(crate) struct Claimant {
+pub(crate) struct Preemptor {
     peers: Peers,
     turn: Turn,
 }
 
-impl Claimant {
+impl Preemptor {
     pub(crate) fn turn(&self) -> Turn {
         self.turn
     }
@@ -50,7 +50,7 @@ impl Claimant {
 
 impl Cluster {
     /// Who gives way to a job with this turn that comes to count on an account.
-    pub(crate) fn claimant(&self, account: usize, turn: Turn) -> Claimant {
-        Claimant { peers: Arc::clone(&self.peers[account]), turn }
+    pub(crate) fn claimant(&self, account: usize, turn: Turn) -> Preemptor {
+        Preemptor { peers: Arc::clone(&self.peers[account]), turn }
     }
 }

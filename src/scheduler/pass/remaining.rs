@@ -9,13 +9,13 @@ const SHORTEST_MS: i64 = 60_000;
 
 /// When a job started, and how long it may run and is expected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Life {
+pub(crate) struct Remaining {
     pub(crate) started_at: Timestamp,
     pub(crate) limit_ms: Option<i64>,
     pub(crate) expected_ms: Option<i64>,
 }
 
-impl Life {
+impl Remaining {
     /// The longest that it is expected to run in all.
     pub(crate) fn runs_ms(self) -> Option<i64> {
         self.expected_ms.into_iter().chain(self.limit_ms).min()

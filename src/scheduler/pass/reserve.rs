@@ -11,7 +11,7 @@ use crate::cluster::gpus::{self, Bits, positions};
 use crate::cluster::node::{Amounts, Block, NodeState};
 use crate::cluster::{Claim, Cluster};
 use crate::model::{Reservation, Standing, WHOLE_GPU};
-use crate::pass::claimant::Claimant;
+use crate::pass::claimant::Preemptor;
 use crate::pass::fit::{Look, place_within, undo};
 use crate::queue::request::{Class, Span};
 
@@ -48,7 +48,7 @@ impl Hold {
 pub(crate) fn reserve(
     cluster: &mut Cluster,
     (job, class): (JobId, &Class),
-    (account, claimant): (usize, &Claimant),
+    (account, claimant): (usize, &Preemptor),
     last: Option<&Reservation>,
     now: Timestamp,
 ) -> Option<Hold> {
@@ -93,7 +93,7 @@ fn set_aside(cluster: &mut Cluster, claim: &Claim, aside: bool) {
 /// claimant does so whenever it is needed, and so do those who are of a lower class.
 fn ends(
     cluster: &Cluster,
-    (claimant, lower): (&Claimant, &BTreeSet<JobId>),
+    (claimant, lower): (&Preemptor, &BTreeSet<JobId>),
     account: usize,
     now: Timestamp,
 ) -> Vec<(Timestamp, JobId)> {
@@ -112,7 +112,7 @@ fn ends(
 /// The same of these alone.
 fn ends_of(
     cluster: &Cluster,
-    by: (&Claimant, &BTreeSet<JobId>),
+    by: (&Preemptor, &BTreeSet<JobId>),
     jobs: &BTreeSet<JobId>,
     now: Timestamp,
 ) -> Vec<(Timestamp, JobId)> {
@@ -121,7 +121,7 @@ fn ends_of(
 
 fn end(
     cluster: &Cluster,
-    (claimant, lower): (&Claimant, &BTreeSet<JobId>),
+    (claimant, lower): (&Preemptor, &BTreeSet<JobId>),
     job: JobId,
     now: Timestamp,
 ) -> Option<(Timestamp, JobId)> {
@@ -260,7 +260,7 @@ fn add_milli(sums: &mut BTreeMap<usize, u32>, claim: &Claim) {
 
 fn kept(
     cluster: &Cluster,
-    (class, claimant): (&Class, &Claimant),
+    (class, claimant): (&Class, &Preemptor),
     claims: &[Claim],
     reservation: Reservation,
 ) -> Hold {

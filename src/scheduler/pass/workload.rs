@@ -34,7 +34,7 @@ type Typical = (i64, u32, u32, Bits);
 
 /// Tasks that came, by kind.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Mix {
+pub(crate) struct Workload {
     /// The names of the types, whose numbers `seen` has.
     types: Vec<GpuType>,
     seen: BTreeMap<Typical, u64>,
@@ -72,7 +72,7 @@ struct Table {
     whole: Vec<Vec<i64>>,
 }
 
-impl Mix {
+impl Workload {
     /// Counts a task; true when the losses changed.
     pub(crate) fn count(&mut self, ask: &Ask, tasks: u32) -> bool {
         let tasks = u64::from(tasks);
@@ -180,7 +180,7 @@ impl Losses {
         price.copied().unwrap_or(0)
     }
 
-    fn new(mix: &Mix, guess: &[Ask]) -> Self {
+    fn new(mix: &Workload, guess: &[Ask]) -> Self {
         let mut kinds: BTreeMap<Typical, u64> = mix.seen.clone();
         kinds.values_mut().for_each(|count| *count *= guess.len().max(1) as u64);
         let mut this =

@@ -8,7 +8,7 @@ use protocol::time::Timestamp;
 use crate::cluster::tenant::Tenant;
 use crate::cluster::{Claim, Right};
 use crate::model::{Request, Running, Standing};
-use crate::pass::remaining::Life;
+use crate::pass::remaining::Remaining;
 use crate::queue::Key;
 use crate::state::State;
 
@@ -42,7 +42,7 @@ impl State {
     pub fn runs(&mut self, running: &Running) {
         let told = self.cluster.tenant(running);
         let Some(tenant) = self.cluster.tenants.get_mut(&running.job) else { return };
-        let life = Life { started_at: tenant.life.started_at, ..running.life() };
+        let life = Remaining { started_at: tenant.life.started_at, ..running.life() };
         tenant.stopping = running.stopping;
         let kept = still_there(&tenant.claims, &told.claims);
         let had = tenant.claims.len();
