@@ -81,7 +81,7 @@ enum Name {
     List,
     /// Memory of a server that has nothing to do.
     IdleMemory,
-    /// Memory and others' answers while two jobs of 2 500 tasks are launched.
+    /// Memory and others' answers while a job of 5 000 tasks, and then 5 000 jobs, are launched.
     LargeJob,
     /// What 1 000 and 10 000 simulated nodes cost: start, memory, idling, submissions, looks, drains.
     Nodes,

@@ -1,5 +1,5 @@
-//! Two jobs of 2 500 tasks each on 1 000 simulated nodes: what their launch takes of the server's
-//! memory, and how long others wait for an answer meanwhile.
+//! A job of 5 000 tasks on 1 000 simulated nodes, and then 5 000 jobs at once: what their launch takes of the
+//! server's memory, and how long others wait for an answer meanwhile.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 
-use super::Measured;
 use super::berth::Berth;
+use super::nodes::part;
+use super::{Measured, throughput};
 
 const NODES: u32 = 1_000;
-const JOBS: u32 = 2;
-const TASKS: u32 = 2_500;
+const TASKS: u32 = 5_000;
+const JOBS: u32 = 5_000;
+const COMMAND: &str = "sleep 1000000";
 
 /// All tasks run by then, or something is wrong.
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -22,28 +24,51 @@ const PATIENCE: Duration = Duration::from_secs(900);
 /// Between two questions of somebody else.
 const BETWEEN: Duration = Duration::from_millis(50);
 
+/// So often it is looked whether all run.
+const LOOK: Duration = Duration::from_secs(2);
+
 pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     let berth = Berth::start(binary, &nodes()?)?;
     let begun = Instant::now();
-    let names: Vec<_> = (0..JOBS).map(|number| format!("large-{number}")).collect();
-    for name in &names {
-        berth.submit(&json!({
-            "jobName": name,
-            "image": "any:latest",
-            "taskRoles": [{
-                "name": "worker", "taskNumber": TASKS, "cpuNumber": 1, "memoryMB": 256,
-                "gpuNumber": 0, "command": "sleep 1000000",
-            }],
-        }))?;
-    }
-    let (mut answers, mut looked) = (Vec::new(), Instant::now());
+    berth.submit(&json!({
+        "jobName": "large",
+        "image": "any:latest",
+        "taskRoles": [{
+            "name": "worker", "taskNumber": TASKS, "cpuNumber": 1, "memoryMB": 256,
+            "gpuNumber": 0, "command": COMMAND,
+        }],
+    }))?;
+    let one = until(&berth, || all_run(&berth))?;
+    let started = begun.elapsed().as_secs_f64();
+    let begun = Instant::now();
+    let many = thread::scope(|scope| {
+        let submitting = scope.spawn(|| throughput::submit_all(&berth, JOBS, COMMAND));
+        // The large one runs as well.
+        let late = until(&berth, || Ok(berth.count("RUNNING")? > u64::from(JOBS)))?;
+        submitting.join().ok().context("who submits ended early")??;
+        anyhow::Ok(late)
+    })?;
+    let all_started = begun.elapsed().as_secs_f64();
+    Ok(vec![
+        Measured { name: "large_job_memory", value: berth.memory("VmHWM")?, unit: "MiB" },
+        Measured { name: "large_job_list_p99", value: one, unit: "ms" },
+        Measured { name: "large_job_started", value: started, unit: "s" },
+        Measured { name: "many_jobs_list_p99", value: many, unit: "ms" },
+        Measured { name: "many_jobs_started", value: all_started, unit: "s" },
+    ])
+}
+
+/// Waits until it is so, and asks meanwhile as somebody else would: says how long 99 of 100 answers take at
+/// most, in milliseconds.
+fn until(berth: &Berth, is_so: impl Fn() -> Result<bool>) -> Result<f64> {
+    let (begun, mut answers, mut looked) = (Instant::now(), Vec::new(), Instant::now());
     loop {
         let asked = Instant::now();
         berth.get("/api/v2/jobs?limit=20")?;
         answers.push(asked.elapsed().as_secs_f64() * 1e3);
-        if looked.elapsed() > Duration::from_secs(2) {
-            if all_run(&berth, &names)? {
-                break;
+        if looked.elapsed() > LOOK {
+            if is_so()? {
+                return Ok(part(&mut answers, 99));
             }
             looked = Instant::now();
         }
@@ -52,14 +77,6 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
         }
         thread::sleep(BETWEEN);
     }
-    let started = begun.elapsed().as_secs_f64();
-    answers.sort_by(f64::total_cmp);
-    let late = answers.get(answers.len() * 99 / 100).or(answers.last());
-    Ok(vec![
-        Measured { name: "large_job_memory", value: berth.memory("VmHWM")?, unit: "MiB" },
-        Measured { name: "large_job_list_p99", value: *late.context("no answer")?, unit: "ms" },
-        Measured { name: "large_job_started", value: started, unit: "s" },
-    ])
 }
 
 fn nodes() -> Result<String> {
@@ -75,12 +92,7 @@ fn nodes() -> Result<String> {
     Ok(text)
 }
 
-fn all_run(berth: &Berth, names: &[String]) -> Result<bool> {
-    for name in names {
-        let detail = berth.get(&format!("/api/v2/jobs/admin~{name}"))?.to_string();
-        if detail.matches("\"taskState\":\"RUNNING\"").count() < TASKS as usize {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+fn all_run(berth: &Berth) -> Result<bool> {
+    let detail = berth.get("/api/v2/jobs/admin~large")?.to_string();
+    Ok(detail.matches("\"taskState\":\"RUNNING\"").count() >= TASKS as usize)
 }
