@@ -249,11 +249,6 @@ impl Control {
         self.shared.seal.derive(usage)
     }
 
-    /// Asks the directories at once about the people that came from them.
-    pub fn refresh_directories(&self) {
-        self.shared.bells.directories.ring();
-    }
-
     /// Ends the loops and waits for them. Containers go on running.
     pub async fn shutdown(&self) {
         self.shutdown.cancel();

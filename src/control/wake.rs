@@ -16,7 +16,6 @@ pub(crate) struct Bells {
     pub(crate) sightings: Bell,
     pub(crate) images: Bell,
     pub(crate) leases: Bell,
-    pub(crate) directories: Bell,
     pub(crate) closing: Bell,
 }
 

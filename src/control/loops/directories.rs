@@ -2,7 +2,7 @@
 //! there, and somebody who has left, lose their rights here without signing in.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use database::provider_accounts::{self, ProviderAccount};
 use directory::Directory;
@@ -27,22 +27,19 @@ fn pause(shared: &Shared) -> Duration {
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
-    while shared.bells.directories.wait(pause(&shared), &shutdown).await {
-        let (began, mut all_answered) = (Instant::now(), true);
-        for directory in &shared.sign_in.directories {
-            tokio::select! {
-                biased;
-                () = shutdown.cancelled() => return,
-                answered = ask(&shared, directory.as_ref()) => all_answered &= answered,
-            }
-        }
-        if all_answered {
-            passes.ended(began);
-        }
-    }
+    passes.repeat(pause(&shared), &shutdown, || ask_all(&shared)).await;
 }
 
-/// Says whether all accounts of the directory are looked after.
+/// Says whether all of them have answered.
+async fn ask_all(shared: &Shared) -> bool {
+    let mut all_answered = true;
+    for directory in &shared.sign_in.directories {
+        all_answered &= ask(shared, directory.as_ref()).await;
+    }
+    all_answered
+}
+
+/// Says whether the directory was asked about all of its accounts.
 async fn ask(shared: &Shared, directory: &dyn Directory) -> bool {
     let accounts = provider_accounts::of_provider(shared.database.read(), directory.name()).await;
     let accounts = match accounts {
@@ -53,10 +50,13 @@ async fn ask(shared: &Shared, directory: &dyn Directory) -> bool {
         }
     };
     for account in accounts.into_iter().filter(|account| account.confirmed_at.is_some()) {
+        let user = account.user.clone();
         if let Err(error) = renew(shared, directory, account).await {
             // Nothing is known, so nothing changes: what is not confirmed lapses in its time.
-            tracing::warn!(directory = %directory.name(), %error, "accounts are not confirmed");
-            return false;
+            tracing::warn!(%user, directory = %directory.name(), %error, "is not confirmed");
+            if !error.is_of_one_account() {
+                return false;
+            }
         }
     }
     true
@@ -69,6 +69,17 @@ enum Error {
     Directory(#[from] directory::Error),
     #[error(transparent)]
     Database(#[from] database::Error),
+}
+
+impl Error {
+    /// Whether others can be asked about all the same.
+    fn is_of_one_account(&self) -> bool {
+        use directory::Error::{NotAllowed, Refused, Settings, Silent, Unavailable};
+        match self {
+            Self::Directory(Silent { .. } | NotAllowed { .. } | Refused { .. }) => true,
+            Self::Directory(Settings(_) | Unavailable { .. }) | Self::Database(_) => false,
+        }
+    }
 }
 
 async fn renew(

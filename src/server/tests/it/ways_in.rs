@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use api::users::Means;
-use control::{Control, ProviderRights, SignInOptions};
+use control::{ProviderRights, SignInOptions};
 use directory::{Directory, Ldap, Oidc};
+use protocol::ids::ProviderName;
+use protocol::person::Person;
 use serde_json::{Value, json};
 use server::state::StateOptions;
 
@@ -330,7 +332,7 @@ async fn a_directory_lets_nobody_in_by_tricks() {
 #[tokio::test]
 async fn who_has_left_a_directory_has_left_here() {
     let slapd = Slapd::start();
-    let hall = with_directory(&slapd, rights("staff")).await;
+    let hall = with_directory(&slapd, asked_often("staff")).await;
     let cookie = session(&tried(&hall, "ada", "password of ada").await);
     let users = &hall.control.backend.users;
     let actor = users.actor(&"ada".parse().unwrap()).await.unwrap().unwrap();
@@ -338,29 +340,72 @@ async fn who_has_left_a_directory_has_left_here() {
     let bearer = format!("Bearer {token}");
 
     slapd.take_out("ada", "gpu-admins");
-    until(&hall.control, async || {
-        !users.actor(&actor.user).await.unwrap().is_some_and(|actor| actor.admin)
-    })
-    .await;
+    until(async || !users.actor(&actor.user).await.unwrap().is_some_and(|actor| actor.admin)).await;
     let headers = [("authorization", bearer.as_str())];
     assert_eq!(hall.client.get("/api/v2/jobs", &headers).await.status, 200, "no group, no rights");
     assert_eq!(hall.client.get("/api/v2/audit", &headers).await.status, 403);
 
     slapd.remove("ada");
-    until(&hall.control, async || users.actor(&actor.user).await.unwrap().is_none()).await;
+    until(async || users.actor(&actor.user).await.unwrap().is_none()).await;
     assert_eq!(hall.client.get("/api/v2/jobs", &headers).await.status, 401);
     assert_eq!(hall.client.get("/api/v2/jobs", &[("cookie", &cookie)]).await.status, 401);
 }
 
-/// Has the directories asked until it is so.
-async fn until(control: &Control, so: impl AsyncFn() -> bool) {
+/// Directories are asked again and again until it is so.
+async fn until(so: impl AsyncFn() -> bool) {
     let waiting = async {
         while !so().await {
-            control.refresh_directories();
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
     };
     tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
+}
+
+fn asked_often(name: &str) -> SignInOptions {
+    SignInOptions { refresh_seconds: 1, ..rights(name) }
+}
+
+/// A directory that lets everybody in, says too little of ada from then on, and knows nobody else.
+#[derive(Debug)]
+struct Odd(ProviderName);
+
+#[async_trait::async_trait]
+impl Directory for Odd {
+    fn name(&self) -> &ProviderName {
+        &self.0
+    }
+
+    async fn check(&self, user: &str, _password: &str) -> directory::Result<Option<Person>> {
+        Ok(Some(Person {
+            provider: self.0.clone(),
+            issuer: "odd".into(),
+            subject: user.into(),
+            name: user.into(),
+            mail: None,
+            groups: Vec::new(),
+        }))
+    }
+
+    async fn find(&self, subject: &str) -> directory::Result<Option<Person>> {
+        if subject == "ada" {
+            let (provider, what) = (self.0.clone(), "who that is".into());
+            return Err(directory::Error::Silent { provider, what });
+        }
+        Ok(None)
+    }
+}
+
+#[tokio::test]
+async fn of_whom_nothing_is_said_keeps_nobody_else_here() {
+    let odd: Arc<dyn Directory> = Arc::new(Odd("odd".parse().unwrap()));
+    let options = SignInOptions { directories: vec![odd], ..asked_often("odd") };
+    let hall = Hall::signing_in(options, StateOptions::default()).await;
+    for name in ["ada", "zoe"] {
+        assert_eq!(tried(&hall, name, "whatever it is").await.status, 200, "{name}");
+    }
+    let users = &hall.control.backend.users;
+    until(async || users.actor(&"zoe".parse().unwrap()).await.unwrap().is_none()).await;
+    assert!(users.actor(&"ada".parse().unwrap()).await.unwrap().is_some(), "she has not left");
 }
 
 #[tokio::test]
