@@ -144,6 +144,11 @@ pub(crate) struct SignIn {
     pub(crate) again: Word,
     pub(crate) go_on: Word,
     pub(crate) already: Named,
+    /// Of a password that is good for choosing another one alone: where no other one is asked for, and
+    /// where it is; and of another one that is not taken.
+    pub(crate) temporary: Word,
+    pub(crate) choose: Word,
+    pub(crate) not_chosen: Word,
 }
 
 /// The first page.
@@ -312,6 +317,7 @@ pub(crate) struct Admin {
     pub(crate) set_password: Word,
     pub(crate) set_password_for: Named,
     pub(crate) password_set: Word,
+    pub(crate) password_temporary: Word,
     pub(crate) remove_user: Named,
     pub(crate) remove_user_text: Word,
     pub(crate) promote: Word,

@@ -14,12 +14,17 @@ pub(crate) fn SignInPage() -> impl IntoView {
     let query = use_query_map();
     let next = move || own_path(&query.read().get("next").unwrap_or_default()).to_owned();
     let user = query.read_untracked().get("username").unwrap_or_default();
+    // The server has sent the form back, for a new password beside the old one.
+    let chooses = query.read_untracked().get("choose").is_some();
     let error = move || {
         let by_provider = query.read().get("provider").is_some();
         query.read().get("error").map(|code| {
-            let of_provider =
-                move |t| if by_provider { provider_words(t, &code) } else { words(t, &code) };
-            view! { <p class="notice" role="alert">{told(of_provider)}</p> }
+            let worded = move |t| match (by_provider, chooses) {
+                (true, _) => provider_words(t, &code),
+                (false, true) => choice_words(t, &code),
+                (false, false) => words(t, &code),
+            };
+            view! { <p class="notice" role="alert">{told(worded)}</p> }
         })
     };
     // Whoever has just sent the form finds it again.
@@ -33,7 +38,7 @@ pub(crate) fn SignInPage() -> impl IntoView {
             <SignedOut/>
             {move || error()}
             <Providers next=next with_form=form/>
-            {form.then(|| view! { <PasswordForm next=next user=user/> })}
+            {form.then(|| view! { <PasswordForm next=next user=user chooses=chooses/> })}
         </div>
     }
 }
@@ -42,6 +47,7 @@ pub(crate) fn SignInPage() -> impl IntoView {
 fn PasswordForm(
     next: impl Fn() -> String + Copy + Send + Sync + 'static,
     user: String,
+    chooses: bool,
 ) -> impl IntoView {
     view! {
         <form class="form card" method="post" action="/auth/sign-in">
@@ -60,10 +66,27 @@ fn PasswordForm(
                 required=true
                 autocomplete="current-password"
             />
+            {chooses.then(|| view! { <NewPassword/> })}
             <button class="button button--primary" type="submit">{tr(|t| t.sign_in.submit)}</button>
         </form>
     }
     .into_any()
+}
+
+/// What takes the place of a password that somebody else has set.
+#[component]
+fn NewPassword() -> impl IntoView {
+    view! {
+        <Field
+            name="newPassword"
+            label=text(|t| t.profile.new)
+            hint=text(|t| t.admin.password_hint)
+            kind="password"
+            min_length=8
+            required=true
+            autocomplete="new-password"
+        />
+    }
 }
 
 /// Providers with pages of their own: links, so that they work without JavaScript.
@@ -133,7 +156,17 @@ pub(crate) fn words(texts: &'static Texts, code: &str) -> &'static str {
         "UnauthorizedUserError" => texts.sign_in.ended,
         "ForbiddenUserError" => texts.accounts.for_administrators,
         "ConflictUserError" => texts.accounts.taken,
+        "TemporaryPasswordError" => texts.sign_in.temporary,
         _unforeseen => texts.sign_in.unavailable,
+    }
+}
+
+/// What went wrong where a new password is asked for, too.
+fn choice_words(texts: &'static Texts, code: &str) -> &'static str {
+    match code {
+        "TemporaryPasswordError" => texts.sign_in.choose,
+        "InvalidParametersError" => texts.sign_in.not_chosen,
+        other => words(texts, other),
     }
 }
 

@@ -21,26 +21,29 @@ pub(crate) async fn add_user(
     name: UserName,
     password: String,
     #[server(default)] admin: bool,
+    #[server(default)] temporary: bool,
 ) -> Result<(), Failed> {
     use api::users::NewUser;
 
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
-    backend.users.create(&actor, NewUser { name, password, admin }).await.map_err(failed)
+    let user = NewUser { name, password, admin, temporary };
+    backend.users.create(&actor, user).await.map_err(failed)
 }
 
-/// Sets somebody's password, as an administrator.
+/// Sets somebody's password, as an administrator; `temporary`: he is to choose another one.
 #[server(prefix = "/fn", endpoint = "users/password", output = Answer)]
-pub(crate) async fn set_password(user: UserName, new: String) -> Result<(), Failed> {
+pub(crate) async fn set_password(
+    user: UserName,
+    new: String,
+    #[server(default)] temporary: bool,
+) -> Result<(), Failed> {
     use api::users::PasswordChange;
 
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
-    backend
-        .users
-        .set_password(&actor, PasswordChange { user, old: None, new, keep: None })
-        .await
-        .map_err(failed)
+    let change = PasswordChange { user, old: None, new, keep: None, temporary };
+    backend.users.set_password(&actor, change).await.map_err(failed)
 }
 
 /// Removes a user.
@@ -79,7 +82,8 @@ pub(crate) async fn change_password(
     use crate::edge::{call, failed, means};
     let (backend, actor) = call()?;
     let keep = means().filter(|_| keep);
-    let change = PasswordChange { user: actor.user.clone(), old: Some(old), new, keep };
+    let user = actor.user.clone();
+    let change = PasswordChange { user, old: Some(old), new, keep, temporary: false };
     backend.users.set_password(&actor, change).await.map_err(failed)
 }
 

@@ -87,6 +87,8 @@ pub enum ErrorCode {
     UnauthorizedUserError,
     /// 400 as OpenPAI answers: the password is wrong.
     IncorrectPasswordError,
+    /// 403: the password is right, and good for choosing another one alone.
+    TemporaryPasswordError,
     /// 403: this user may not.
     ForbiddenUserError,
     /// 404.
@@ -157,7 +159,9 @@ impl ErrorCode {
             | ErrorCode::ImpossibleRequestError
             | ErrorCode::IncorrectPasswordError => 400,
             ErrorCode::UnauthorizedUserError => 401,
-            ErrorCode::ForbiddenUserError | ErrorCode::NoEnoughQuotaError => 403,
+            ErrorCode::TemporaryPasswordError
+            | ErrorCode::ForbiddenUserError
+            | ErrorCode::NoEnoughQuotaError => 403,
             ErrorCode::NoJobError
             | ErrorCode::NoJobConfigError
             | ErrorCode::NoTaskError

@@ -15,7 +15,11 @@ use crate::{Actor, Result};
 #[async_trait]
 pub trait Users: Send + Sync {
     /// Checks a password. Wrong names and wrong passwords get the same answer, after the same time.
+    /// One that is temporary is a `TemporaryPasswordError`.
     async fn sign_in(&self, name: &str, password: &str) -> Result<Actor>;
+    /// Checks a password of here, temporary or not, and puts another one in its place, which ends all
+    /// sessions and tokens of the user.
+    async fn choose_password(&self, name: &str, password: &str, new: &str) -> Result<Actor>;
     /// Who a token belongs to; `None`: it is unknown, expired or revoked.
     async fn token_actor(&self, token: &str) -> Result<Option<Bearer>>;
     /// Whether a token of this user is still good.
@@ -117,6 +121,8 @@ pub struct NewUser {
     pub password: String,
     /// Administrator.
     pub admin: bool,
+    /// The password is good for choosing another one alone.
+    pub temporary: bool,
 }
 
 impl std::fmt::Debug for NewUser {
@@ -136,6 +142,8 @@ pub struct PasswordChange {
     pub new: String,
     /// What stays good when one changes one's own: what the change is made by, and nothing else.
     pub keep: Option<Means>,
+    /// The new one is good for choosing another one alone; one's own never is.
+    pub temporary: bool,
 }
 
 impl std::fmt::Debug for PasswordChange {

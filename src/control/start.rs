@@ -333,6 +333,7 @@ async fn first_administrator(
         admin: true,
         created_at: at,
         password_changed_at: at,
+        password_temporary: false,
     };
     let transaction = database.begin().await?;
     database::users::insert(&transaction, &administrator).await?;

@@ -28,6 +28,7 @@ mod m0020_lease;
 mod m0021_gpu_report;
 mod m0025_storages;
 mod m0026_groups_and_tags;
+mod m0027_first_passwords;
 
 pub(crate) struct Migrator;
 
@@ -55,6 +56,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0021_gpu_report::Migration),
             Box::new(m0025_storages::Migration),
             Box::new(m0026_groups_and_tags::Migration),
+            Box::new(m0027_first_passwords::Migration),
         ]
     }
 }

@@ -31,6 +31,7 @@ mod row {
         pub admin: bool,
         pub created_at: i64,
         pub password_changed_at: i64,
+        pub password_temporary: bool,
     }
 
     impl ActiveModelBehavior for ActiveModel {}
@@ -43,6 +44,7 @@ mod row {
                 admin: self.admin,
                 created_at: Timestamp(self.created_at),
                 password_changed_at: Timestamp(self.password_changed_at),
+                password_temporary: self.password_temporary,
             })
         }
     }
@@ -61,6 +63,8 @@ pub struct UserRecord {
     pub created_at: Timestamp,
     /// Since when the password is this one.
     pub password_changed_at: Timestamp,
+    /// Somebody else has set it, and it is good for choosing another one alone.
+    pub password_temporary: bool,
 }
 
 impl fmt::Debug for UserRecord {
@@ -84,6 +88,7 @@ pub async fn insert(conn: &impl ConnectionTrait, user: &UserRecord) -> Result<()
         admin: Set(user.admin),
         created_at: Set(user.created_at.0),
         password_changed_at: Set(user.password_changed_at.0),
+        password_temporary: Set(user.password_temporary),
     };
     row::Entity::insert(row)
         .exec_without_returning(conn)
@@ -110,19 +115,21 @@ pub async fn list(conn: &impl ConnectionTrait) -> Result<Vec<UserRecord>> {
     rows.into_iter().map(row::Model::into_record).collect()
 }
 
-/// Stores another password. `false`: there is no such user.
+/// Stores another password, with whether it is good for choosing another one alone. `false`: there is
+/// no such user.
 ///
 /// # Errors
 /// See [`crate::Error`].
 pub async fn set_password(
     conn: &impl ConnectionTrait,
     name: &UserName,
-    password_hash: &str,
+    (password_hash, temporary): (&str, bool),
     at: Timestamp,
 ) -> Result<bool> {
     let change = row::ActiveModel {
         password_hash: Set(password_hash.to_owned()),
         password_changed_at: Set(at.0),
+        password_temporary: Set(temporary),
         ..Default::default()
     };
     let done = row::Entity::update_many()

@@ -35,6 +35,7 @@ pub(crate) async fn people(transaction: &Transaction, now: Timestamp) -> Result<
             admin: false,
             created_at: since,
             password_changed_at: since,
+            password_temporary: false,
         };
         users::insert(transaction, &user).await?;
         let of_user = GROUPS.iter().filter(|(_, members)| members.contains(&name));

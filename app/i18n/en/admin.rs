@@ -28,6 +28,7 @@ pub(super) const ADMIN: Admin = Admin {
     set_password: "Set password",
     set_password_for: |name| format!("New password for {name}"),
     password_set: "The password was set.",
+    password_temporary: "To be replaced by the user at the next sign-in",
     remove_user: |name| format!("Remove user {name}"),
     remove_user_text: "All jobs of the user are stopped; sessions, tokens, keys and secrets go. Files and logs stay. Nobody else can ever have this name.",
     promote: "Make administrator",

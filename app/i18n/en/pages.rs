@@ -77,6 +77,9 @@ pub(super) const SIGN_IN: SignIn = SignIn {
     again: "Your session has ended. What you wrote is still here, and what you began goes on once you have signed in again.",
     go_on: "I have signed in",
     already: |name| format!("You are signed in as {name}."),
+    temporary: "This password was set for you. Choose one of your own on the page for signing in.",
+    choose: "This password was set for you. Enter it once more, and one of your own that takes its place.",
+    not_chosen: "This cannot be your new password. Take another one that differs from the one before.",
 };
 
 pub(super) const HOME: Home = Home {

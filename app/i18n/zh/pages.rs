@@ -72,6 +72,9 @@ pub(super) const SIGN_IN: SignIn = SignIn {
     again: "会话已结束。您填写的内容仍在，重新登录后将继续刚才的操作。",
     go_on: "我已登录",
     already: |name| format!("您已登录为 {name}。"),
+    temporary: "此密码由他人为您设置。请在登录页面另设自己的密码。",
+    choose: "此密码由他人为您设置。请再次输入它，并设置您自己的新密码。",
+    not_chosen: "不能使用这个新密码。请另换一个，且不能与原密码相同。",
 };
 
 pub(super) const HOME: Home = Home {
@@ -395,6 +398,7 @@ pub(super) const ADMIN: Admin = Admin {
     set_password: "设置密码",
     set_password_for: |name| format!("{name} 的新密码"),
     password_set: "密码已设置。",
+    password_temporary: "用户下次登录时须另设新密码",
     remove_user: |name| format!("删除用户 {name}"),
     remove_user_text: "该用户的作业将被停止，其会话、令牌、密钥和机密数据将被删除；文件和日志保留。此名称不会再分配给他人。",
     promote: "设为管理员",

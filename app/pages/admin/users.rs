@@ -98,6 +98,7 @@ fn AddForm(add: Sending) -> impl IntoView {
                         autocomplete="new-password"
                     />
                 </div>
+                <Temporary/>
                 <label class="check">
                     <input type="checkbox" name="admin" value="true"/>
                     {tr(|t| t.admin.administrator)}
@@ -112,6 +113,17 @@ fn AddForm(add: Sending) -> impl IntoView {
         </section>
     }
     .into_any()
+}
+
+/// Whether a password is good for choosing another one alone.
+#[component]
+fn Temporary() -> impl IntoView {
+    view! {
+        <label class="check">
+            <input type="checkbox" name="temporary" value="true" checked=true/>
+            {tr(|t| t.admin.password_temporary)}
+        </label>
+    }
 }
 
 #[component]
@@ -206,6 +218,7 @@ fn Password(name: String, actions: Actions) -> impl IntoView {
                     autocomplete="new-password"
                     scope=of_field
                 />
+                <Temporary/>
                 <button class="button button--primary" type="submit">
                     {tr(|t| t.admin.set_password)}
                 </button>

@@ -85,6 +85,7 @@ async fn make(
         admin: false,
         created_at: at,
         password_changed_at: at,
+        password_temporary: false,
     };
     users::insert(t, &user).await?;
     provider_accounts::insert(t, &name, person, at).await?;

@@ -34,19 +34,30 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 #[async_trait]
 impl Users for Ops {
     async fn sign_in(&self, name: &str, password: &str) -> Result<Actor> {
-        let user = match UserName::new(name) {
-            Ok(name) => self.find(&name).await?,
-            Err(_) => None,
-        };
-        let local = user.filter(|user| user.password_hash != NO_PASSWORD);
-        let hash = local.as_ref().map(|user| user.password_hash.clone());
-        let right = self.0.passwords.verify(password.to_owned(), hash).await?;
+        let (local, right) = self.with_password(name, password).await?;
         match local {
-            Some(user) if right => self.local(user).await,
+            Some(user) if right => {
+                let temporary = user.password_temporary;
+                let actor = self.local(user).await?;
+                if temporary { Err(only_to_choose()) } else { Ok(actor) }
+            }
             // A name of here hides the one of a directory.
             Some(_) => Err(wrong()),
             None => self.by_directory(name, password).await,
         }
+    }
+
+    async fn choose_password(&self, name: &str, password: &str, new: &str) -> Result<Actor> {
+        let (local, right) = self.with_password(name, password).await?;
+        let user = local.filter(|_| right).ok_or_else(wrong)?;
+        if new == password {
+            let message = "that is the password that was there: choose another one";
+            return Err(Error::new(ErrorCode::InvalidParametersError, message));
+        }
+        passwords::check_new(&user.name, new)?;
+        let actor = self.local(user).await?;
+        self.replace_password(&actor, (&actor.user, new.to_owned(), false), None).await?;
+        Ok(actor)
     }
 
     async fn token_actor(&self, token: &str) -> Result<Option<Bearer>> {
@@ -113,6 +124,7 @@ impl Users for Ops {
             admin: user.admin,
             created_at: at,
             password_changed_at: at,
+            password_temporary: user.temporary,
         };
         let rank = if user.admin { "administrator" } else { "" };
         let entry = note(AuditAction::UserAdded, &user.name, rank).by(actor);
@@ -142,16 +154,9 @@ impl Users for Ops {
             let old = change.old.unwrap_or_default();
             self.0.passwords.require_old(&user.name, old, user.password_hash).await?;
         }
-        let hash = self.0.passwords.hash(&actor.user, change.new).await?;
-        let action = if own { AuditAction::PasswordChanged } else { AuditAction::PasswordReset };
-        let entry = note(action, &change.user, "").by(actor);
         let keep = change.keep.filter(|_| own);
-        let set = self.0.write(async |t| {
-            database::users::set_password(t, &change.user, &hash, now()).await?;
-            end_access(t, &change.user, keep.as_ref()).await?;
-            database::audit::insert(t, &entry).await
-        });
-        set.await.map_err(database)
+        let new = (&change.user, change.new, change.temporary && !own);
+        self.replace_password(actor, new, keep.as_ref()).await
     }
 
     async fn set_admin(&self, actor: &Actor, name: &UserName, admin: bool) -> Result<()> {
@@ -237,6 +242,41 @@ impl Users for Ops {
 impl Ops {
     async fn find(&self, name: &UserName) -> Result<Option<UserRecord>> {
         database::users::get(self.0.database.read(), name).await.map_err(database)
+    }
+
+    /// Whose password is one of here, by whatever was typed as a name, and whether this is it.
+    async fn with_password(
+        &self,
+        name: &str,
+        password: &str,
+    ) -> Result<(Option<UserRecord>, bool)> {
+        let user = match UserName::new(name) {
+            Ok(name) => self.find(&name).await?,
+            Err(_) => None,
+        };
+        let local = user.filter(|user| user.password_hash != NO_PASSWORD);
+        let hash = local.as_ref().map(|user| user.password_hash.clone());
+        let right = self.0.passwords.verify(password.to_owned(), hash).await?;
+        Ok((local, right))
+    }
+
+    /// Stores a password, and ends what was given for the one before but for what stays.
+    async fn replace_password(
+        &self,
+        actor: &Actor,
+        (name, new, temporary): (&UserName, String, bool),
+        keep: Option<&Means>,
+    ) -> Result<()> {
+        let own = actor.user == *name;
+        let hash = self.0.passwords.hash(&actor.user, new).await?;
+        let action = if own { AuditAction::PasswordChanged } else { AuditAction::PasswordReset };
+        let entry = note(action, name, "").by(actor);
+        let set = self.0.write(async |t| {
+            database::users::set_password(t, name, (hash.as_str(), temporary), now()).await?;
+            end_access(t, name, keep).await?;
+            database::audit::insert(t, &entry).await
+        });
+        set.await.map_err(database)
     }
 
     /// Why a name is not given.
@@ -377,6 +417,12 @@ async fn stop_all_of(
 fn wrong() -> Error {
     let message = "the user name or the password is wrong";
     Error::new(ErrorCode::IncorrectPasswordError, message)
+}
+
+fn only_to_choose() -> Error {
+    let message = "this password was set by somebody else: sign in with it and a new one of \
+                   your own";
+    Error::new(ErrorCode::TemporaryPasswordError, message)
 }
 
 /// What is written down about an account.

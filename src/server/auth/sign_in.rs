@@ -79,7 +79,8 @@ async fn enter(
     form: &Form,
     from: (IpAddr, &HeaderMap),
 ) -> Result<Actor, Failure> {
-    let actor = check_password(state, from, &form.username, &form.password).await?;
+    let given = Given { user: &form.username, password: &form.password, new: form.chosen() };
+    let actor = check_password(state, from, given).await?;
     establish(state, session, &actor, None).await?;
     Ok(actor)
 }
@@ -108,12 +109,20 @@ pub(super) async fn establish(
     Ok(())
 }
 
+/// What somebody gives to be let in.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) user: &'a str,
+    pub(crate) password: &'a str,
+    /// What is to be the password from then on.
+    pub(crate) new: Option<&'a str>,
+}
+
 /// Checks a password, so often and not more, and writes down what came of it.
 pub(crate) async fn check_password(
     state: &AppState,
     (address, headers): (IpAddr, &HeaderMap),
-    user: &str,
-    password: &str,
+    Given { user, password, new }: Given<'_>,
 ) -> Result<Actor, Failure> {
     let device = state.devices.of(headers, user);
     let visitor = Visitor { user: user.to_owned(), address, device };
@@ -127,7 +136,12 @@ pub(crate) async fn check_password(
             return Err(failure);
         }
     }
-    match state.backend.users.sign_in(user, password).await {
+    let users = &state.backend.users;
+    let entered = match new {
+        Some(new) => users.choose_password(user, password, new).await,
+        None => users.sign_in(user, password).await,
+    };
+    match entered {
         Ok(actor) => {
             state.sign_in_limit.succeeded(&visitor, Instant::now());
             note(state, actor.user.clone(), AuditAction::SignedIn, address).await;
@@ -166,8 +180,17 @@ pub(super) async fn note(state: &AppState, actor: UserName, action: AuditAction,
 struct Form {
     username: String,
     password: String,
+    /// What is to be the password from then on.
+    #[serde(default, rename = "newPassword")]
+    new_password: String,
     #[serde(default)]
     next: String,
+}
+
+impl Form {
+    fn chosen(&self) -> Option<&str> {
+        Some(self.new_password.as_str()).filter(|new| !new.is_empty())
+    }
 }
 
 #[derive(Serialize)]
@@ -207,9 +230,17 @@ pub(crate) fn local_path(next: &str) -> &str {
 }
 
 fn back_to_form(form: &Form, code: ErrorCode) -> Response {
+    let chooses = code == ErrorCode::TemporaryPasswordError || form.chosen().is_some();
     let code = code.to_string();
-    let fields =
-        [("error", code.as_str()), ("next", local_path(&form.next)), ("username", &form.username)];
+    let mut fields = vec![
+        ("error", code.as_str()),
+        ("next", local_path(&form.next)),
+        ("username", form.username.as_str()),
+    ];
+    if chooses {
+        // The page asks for a new password, too.
+        fields.push(("choose", "1"));
+    }
     let query = serde_urlencoded::to_string(fields).expect("pairs of texts can always be encoded");
     Redirect::to(&format!("/sign-in?{query}")).into_response()
 }

@@ -16,6 +16,9 @@ use crate::rest::{Message, token};
 pub(super) struct Login {
     /// Who
     user: String,
+    /// Asks for a new password, too: one that somebody else has set is good for that alone
+    #[arg(long)]
+    new_password: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -23,7 +26,7 @@ pub(super) struct Login {
 impl Login {
     pub(super) fn run(self) -> Outcome {
         let client = Client::guest(&self.common);
-        let token = token(&client, &self.user, LONGEST)?;
+        let token = token(&client, &self.user, LONGEST, self.new_password)?;
         let login = client::Login { server: client.server.clone(), user: self.user, token };
         login.write()?;
         text::say(format_args!("signed in at {} as {}", login.server, login.user));
@@ -47,7 +50,7 @@ pub(super) struct Token {
 
 impl Token {
     pub(super) fn run(self) -> Outcome {
-        let token = token(&Client::guest(&self.common), &self.user, self.expiration)?;
+        let token = token(&Client::guest(&self.common), &self.user, self.expiration, false)?;
         if self.common.json {
             return text::json(&json!({ "token": token }));
         }
@@ -56,11 +59,19 @@ impl Token {
     }
 }
 
-fn token(client: &Client, user: &str, expiration: u64) -> anyhow::Result<String> {
+fn token(
+    client: &Client,
+    user: &str,
+    expiration: u64,
+    with_new_password: bool,
+) -> anyhow::Result<String> {
+    let old = password(&format!("Password of {user}: "))?;
+    let new = with_new_password.then(|| password(&format!("New password of {user}: ")));
     let request = token::Request {
         username: user.to_owned(),
-        password: password(&format!("Password of {user}: "))?,
+        password: old,
         expiration: Some(token::Seconds::Number(expiration)),
+        new_password: new.transpose()?,
     };
     let answer: token::Answer = client.post("/api/v1/token", &request)?;
     Ok(answer.token)
@@ -85,6 +96,9 @@ enum What {
         /// Makes an administrator
         #[arg(long)]
         admin: bool,
+        /// Lets the password be good for nothing but choosing another one
+        #[arg(long)]
+        temporary: bool,
     },
 }
 
@@ -96,9 +110,10 @@ impl Users {
                 let rows: Vec<_> = users.iter().map(row).collect();
                 text::table(&["USER", "ADMINISTRATOR", "VIRTUAL CLUSTERS"], &rows);
             }),
-            What::Add { name, admin } => {
+            What::Add { name, admin, temporary } => {
                 let password = password(&format!("Password for {name}: "))?;
-                let user = Creation { username: name, password, admin, ..Creation::default() };
+                let username = name;
+                let user = Creation { username, password, admin, temporary, ..Creation::default() };
                 let answer: Message = client.post("/api/v2/users", &user)?;
                 if self.common.json {
                     return text::json(&answer);

@@ -7,7 +7,7 @@ use axum::{Extension, Json, Router};
 use protocol::ids::UserName;
 use serde::{Deserialize, Serialize};
 
-use crate::auth::sign_in::check_password;
+use crate::auth::sign_in::{Given, check_password};
 use crate::auth::{Caller, ClientAddress, Signed};
 use crate::failure::Failure;
 use crate::rest::body::Fields;
@@ -37,6 +37,9 @@ pub(crate) struct Request {
     pub(crate) password: String,
     #[serde(default)]
     pub(crate) expiration: Option<Seconds>,
+    /// What is to be the password from then on.
+    #[serde(default, rename = "newPassword", skip_serializing_if = "Option::is_none")]
+    pub(crate) new_password: Option<String>,
 }
 
 /// Seconds as a number or, as forms send them, as text.
@@ -73,9 +76,10 @@ pub(crate) async fn create(
     headers: HeaderMap,
     Fields(request): Fields<Request>,
 ) -> Result<Json<Answer>, Failure> {
-    let Request { username, password, expiration } = request;
+    let Request { username, password, expiration, new_password } = request;
     let lifetime = lifetime(expiration)?;
-    let actor = check_password(&state, (address, &headers), &username, &password).await?;
+    let given = Given { user: &username, password: &password, new: new_password.as_deref() };
+    let actor = check_password(&state, (address, &headers), given).await?;
     let token =
         state.backend.users.create_token(&actor, &Means::Password, "REST", Some(lifetime)).await?;
     Ok(Json(Answer {

@@ -39,7 +39,9 @@ pub(crate) fn response(error: &Error) -> Response {
 fn class(code: ErrorCode) -> (u16, &'static str) {
     match code {
         ErrorCode::UnauthorizedUserError => (401, "java.lang.SecurityException"),
-        ErrorCode::ForbiddenUserError => (403, "org.apache.hadoop.security.AccessControlException"),
+        ErrorCode::ForbiddenUserError | ErrorCode::TemporaryPasswordError => {
+            (403, "org.apache.hadoop.security.AccessControlException")
+        }
         ErrorCode::NoFileError => (404, "java.io.FileNotFoundException"),
         ErrorCode::ConflictFileError | ErrorCode::ConflictUploadError => {
             (403, "org.apache.hadoop.fs.FileAlreadyExistsException")

@@ -341,6 +341,11 @@ pub(super) const REFUSALS: &[Saying] = &[
         "此处另有账户 {0}，{1} 并不知道它：请联系管理员",
     ),
     ("the user name or the password is wrong", "用户名或密码错误"),
+    (
+        "this password was set by somebody else: sign in with it and a new one of your own",
+        "此密码由他人设置：请用它登录，并同时设置自己的新密码",
+    ),
+    ("that is the password that was there: choose another one", "新密码与原密码相同：请另换一个"),
     ("Limit exceeds max number {}.", "数量超过上限 {0}"),
     (
         "{} is not what it was: tasks are not given links",

@@ -23,7 +23,12 @@ fn actor(name: &str) -> Actor {
 }
 
 async fn add(backend: &Backend, name: &str) -> Result<(), Error> {
-    let user = NewUser { name: name.parse().unwrap(), password: PASSWORD.into(), admin: false };
+    let user = NewUser {
+        name: name.parse().unwrap(),
+        password: PASSWORD.into(),
+        admin: false,
+        temporary: false,
+    };
     backend.users.create(&admin(), user).await
 }
 
@@ -172,6 +177,43 @@ async fn tokens_without_end_are_an_administrators_decision() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_password_set_by_somebody_else_is_good_for_choosing_another_one_alone() {
+    let house = House::new(0);
+    let control = house.start().await;
+    let users = &control.backend.users;
+    let alice = actor("alice");
+    let (first, own) = (PASSWORD.to_owned(), "chosen by herself");
+    let user = NewUser {
+        name: alice.user.clone(),
+        password: first.clone(),
+        admin: false,
+        temporary: true,
+    };
+    users.create(&admin(), user).await.unwrap();
+    let code = |refused: Result<Actor, Error>| refused.unwrap_err().code;
+    let choose = async |old: &str, new: &str| users.choose_password("alice", old, new).await;
+    assert_eq!(code(users.sign_in("alice", &first).await), ErrorCode::TemporaryPasswordError);
+    assert_eq!(code(choose("a guess", own).await), ErrorCode::IncorrectPasswordError);
+    for bad in [first.as_str(), "short", "alice1234"] {
+        assert_eq!(code(choose(&first, bad).await), ErrorCode::InvalidParametersError, "{bad}");
+    }
+    assert_eq!(code(users.sign_in("alice", &first).await), ErrorCode::TemporaryPasswordError);
+    assert_eq!(choose(&first, own).await.unwrap(), alice);
+    assert_eq!(users.sign_in("alice", own).await.unwrap(), alice);
+    assert_eq!(code(users.sign_in("alice", &first).await), ErrorCode::IncorrectPasswordError);
+
+    let token = users.create_token(&alice, &Means::Password, "x", None).await.unwrap().token;
+    let user = alice.user.clone();
+    let reset = PasswordChange { user, old: None, new: first.clone(), keep: None, temporary: true };
+    users.set_password(&admin(), reset).await.unwrap();
+    assert_eq!(users.token_actor(&token).await.unwrap(), None);
+    assert_eq!(code(users.sign_in("alice", &first).await), ErrorCode::TemporaryPasswordError);
+    let nobody = users.choose_password("nobody-here", &first, own).await;
+    assert_eq!(code(nobody), ErrorCode::IncorrectPasswordError);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changes_of_accounts_are_written_down() {
     let house = House::new(0);
     let control = house.start().await;
@@ -183,6 +225,7 @@ async fn changes_of_accounts_are_written_down() {
         old: old.map(str::to_owned),
         new: new.into(),
         keep: None,
+        temporary: false,
     };
     users.set_password(&admin(), change("alice", None, "another long one")).await.unwrap();
     let own = change("alice", Some("another long one"), PASSWORD);

@@ -54,8 +54,12 @@ impl Office {
     }
 
     async fn add_user(&self, name: &str) {
-        let user =
-            NewUser { name: name.parse().unwrap(), password: "correct horse".into(), admin: false };
+        let user = NewUser {
+            name: name.parse().unwrap(),
+            password: "correct horse".into(),
+            admin: false,
+            temporary: false,
+        };
         self.backend().users.create(&admin(), user).await.unwrap();
     }
 

@@ -166,8 +166,12 @@ async fn nobody_inherits_the_images_of_who_had_his_name() {
     let control = house.start().await;
     let backend = &control.backend;
     let bob = Actor { user: "bob".parse().unwrap(), admin: false };
-    let new =
-        || NewUser { name: bob.user.clone(), password: "another long one".into(), admin: false };
+    let new = || NewUser {
+        name: bob.user.clone(),
+        password: "another long one".into(),
+        admin: false,
+        temporary: false,
+    };
     backend.users.create(&admin(), new()).await.unwrap();
     let text = job("bobs", 1, 0, "sleep 3", "");
     let submission = Submission { text, cloned_from: None, expected_name: None };

@@ -21,8 +21,12 @@ fn user(name: &str) -> Actor {
 
 async fn add(backend: &Backend, house: &House, name: &str) -> Actor {
     let actor = user(name);
-    let new =
-        NewUser { name: actor.user.clone(), password: "another long one".into(), admin: false };
+    let new = NewUser {
+        name: actor.user.clone(),
+        password: "another long one".into(),
+        admin: false,
+        temporary: false,
+    };
     backend.users.create(&admin(), new).await.unwrap();
     passwords(house, name);
     actor

@@ -21,7 +21,11 @@ const FIRST: QueueChange = QueueChange::Move { place: QueuePlace::First };
 async fn user(backend: &Backend, name: &str) -> Actor {
     let actor = Actor { user: name.parse().unwrap(), admin: false };
     let (name, password) = (actor.user.clone(), "correct horse".to_owned());
-    backend.users.create(&admin(), NewUser { name, password, admin: false }).await.unwrap();
+    backend
+        .users
+        .create(&admin(), NewUser { name, password, admin: false, temporary: false })
+        .await
+        .unwrap();
     actor
 }
 

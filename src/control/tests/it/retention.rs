@@ -215,7 +215,11 @@ async fn a_job_is_not_forgotten_before_its_containers_are_gone() {
 async fn user(backend: &Backend, name: &str) -> Actor {
     let actor = Actor { user: name.parse().unwrap(), admin: false };
     let (name, password) = (actor.user.clone(), "correct horse".to_owned());
-    backend.users.create(&admin(), NewUser { name, password, admin: false }).await.unwrap();
+    backend
+        .users
+        .create(&admin(), NewUser { name, password, admin: false, temporary: false })
+        .await
+        .unwrap();
     actor
 }
 

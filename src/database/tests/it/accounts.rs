@@ -15,6 +15,7 @@ fn account(name: &str, admin: bool) -> UserRecord {
         admin,
         created_at: at(1),
         password_changed_at: at(1),
+        password_temporary: false,
     }
 }
 
@@ -146,11 +147,15 @@ on_both! {
 
     async fn a_new_password_replaces_the_old_one_of_one_user(stage) {
         let (alice, bob) = add_users(&stage).await?;
-        assert!(write!(stage, |tx| users::set_password(&tx, &alice, "new", at(9))));
-        assert!(!write!(stage, |tx| users::set_password(&tx, &user("eve"), "new", at(9))));
+        assert!(write!(stage, |tx| users::set_password(&tx, &alice, ("new", true), at(9))));
+        assert!(!write!(stage, |tx| users::set_password(&tx, &user("eve"), ("new", true), at(9))));
         let found = users::get(stage.db.read(), &alice).await?.unwrap();
         assert_eq!((found.password_hash.as_str(), found.password_changed_at), ("new", at(9)));
         assert_eq!((found.created_at, found.admin), (at(1), true));
+        assert!(found.password_temporary);
+        assert!(write!(stage, |tx| users::set_password(&tx, &alice, ("own", false), at(10))));
+        let found = users::get(stage.db.read(), &alice).await?.unwrap();
+        assert!(!found.password_temporary);
         assert_eq!(users::get(stage.db.read(), &bob).await?, Some(account("bob", false)));
     }
 

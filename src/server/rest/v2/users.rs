@@ -102,6 +102,9 @@ pub(crate) struct Creation {
     /// What programs keep with the account.
     #[serde(default, skip_serializing)]
     pub(crate) extension: serde_json::Map<String, Value>,
+    /// Whether the user is to choose another password when he signs in first.
+    #[serde(default)]
+    pub(crate) temporary: bool,
 }
 
 /// `POST /users`.
@@ -110,7 +113,8 @@ pub(crate) async fn create(
     Signed(actor): Signed,
     Fields(asked): Fields<Creation>,
 ) -> Result<Response, Failure> {
-    let Creation { username, password, admin, email, virtual_cluster, extension } = asked;
+    let Creation { username, password, admin, email, virtual_cluster, extension, temporary } =
+        asked;
     let name: UserName = username.parse().map_err(|error: InvalidName| {
         Failure::new(ErrorCode::InvalidParametersError, format!("username: {error}"))
     })?;
@@ -121,7 +125,7 @@ pub(crate) async fn create(
         return Err(api::Error::invalid_settings(mistakes).into());
     }
     let clusters = changes::clusters(&state, &actor, &virtual_cluster).await?;
-    let user = NewUser { name: name.clone(), password, admin };
+    let user = NewUser { name: name.clone(), password, admin, temporary };
     state.backend.users.create(&actor, user).await?;
     if profile != Profile::default() {
         state.backend.users.set_profile(&actor, &name, profile).await?;
@@ -150,6 +154,9 @@ pub(crate) struct Passwords {
     /// Whether what this request is made by stays good; all else ends.
     #[serde(default)]
     keep_current: bool,
+    /// Whether somebody else is to choose another one when he signs in next.
+    #[serde(default)]
+    temporary: bool,
 }
 
 pub(crate) async fn set_password(
@@ -157,10 +164,11 @@ pub(crate) async fn set_password(
     Signed(actor): Signed,
     Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
-    Fields(Passwords { old_password, new_password, keep_current }): Fields<Passwords>,
+    Fields(asked): Fields<Passwords>,
 ) -> Result<Response, Failure> {
+    let Passwords { old_password: old, new_password: new, keep_current, temporary } = asked;
     let keep = caller.means.filter(|_| keep_current);
-    let change = PasswordChange { user: user(&name)?, old: old_password, new: new_password, keep };
+    let change = PasswordChange { user: user(&name)?, old, new, keep, temporary };
     state.backend.users.set_password(&actor, change).await?;
     Ok((StatusCode::CREATED, message("update user password successfully.")).into_response())
 }

@@ -48,7 +48,7 @@ impl Hall {
             let actor = actor(name);
             if !actor.admin {
                 let (name, password) = (actor.user.clone(), PASSWORD.to_owned());
-                let user = NewUser { name, password, admin: false };
+                let user = NewUser { name, password, admin: false, temporary: false };
                 users.create(&self::actor("admin"), user).await.unwrap();
             }
             tokens.push(

@@ -1,4 +1,7 @@
+use serde_json::json;
+
 use crate::fakes::World;
+use crate::hall::Hall;
 use crate::server::{ALICE, Client, FORM, JSON, Server};
 
 async fn fresh() -> (tempfile::TempDir, Server, Client) {
@@ -41,6 +44,41 @@ async fn a_wrong_password_leads_back_to_the_form() {
     let body = r#"{"username":"alice","password":"wrong"}"#;
     let answer = client.send("POST", "/auth/sign-in", &[JSON], body).await;
     assert_eq!((answer.status, &answer.json()["code"]), (400, &"IncorrectPasswordError".into()));
+}
+
+#[tokio::test]
+async fn a_first_password_lets_nobody_in_before_another_one_is_chosen() {
+    let hall = Hall::open().await;
+    let client = &hall.client;
+    let bearer = format!("Bearer {}", hall.token("admin"));
+    let headers = [JSON, ("authorization", bearer.as_str())];
+    let body = r#"{"username": "carol", "password": "set for carol", "temporary": true}"#;
+    let answer = client.send("POST", "/api/v2/users", &headers, body).await;
+    assert_eq!(answer.status, 201, "{answer:?}");
+    let first = r#"{"username": "carol", "password": "set for carol"}"#;
+    for door in ["/api/v1/token", "/auth/sign-in"] {
+        let answer = client.send("POST", door, &[JSON], first).await;
+        assert_eq!(answer.status, 403, "{door}: {answer:?}");
+        assert_eq!(answer.json()["code"], json!("TemporaryPasswordError"), "{door}");
+        assert_eq!(answer.header("set-cookie"), "", "{door}");
+    }
+    let form = "username=carol&password=set+for+carol&next=/jobs";
+    let answer = client.send("POST", "/auth/sign-in", &[FORM], form).await;
+    let asked = "/sign-in?error=TemporaryPasswordError&next=%2Fjobs&username=carol&choose=1";
+    assert_eq!(answer.header("location"), asked);
+    let page = client.get(asked, &[]).await;
+    assert!(page.text.contains(r#"name="newPassword""#), "{}", page.text);
+    let short = format!("{form}&newPassword=short");
+    let answer = client.send("POST", "/auth/sign-in", &[FORM], &short).await;
+    let asked = "/sign-in?error=InvalidParametersError&next=%2Fjobs&username=carol&choose=1";
+    assert_eq!(answer.header("location"), asked);
+    let own = format!("{form}&newPassword=chosen+by+carol");
+    let answer = client.send("POST", "/auth/sign-in", &[FORM], &own).await;
+    assert_eq!(answer.header("location"), "/jobs");
+    let session = answer.cookie();
+    assert_eq!(client.get("/api/v2/jobs", &[("cookie", &session)]).await.status, 200);
+    let answer = client.send("POST", "/api/v1/token", &[JSON], first).await;
+    assert_eq!(answer.status, 400, "it is good for nothing any more: {answer:?}");
 }
 
 #[tokio::test]

@@ -59,7 +59,8 @@ pub(crate) async fn update(
     };
     let (users, name) = (&state.backend.users, &before.name);
     if let Some(new) = password {
-        let change = PasswordChange { user: name.clone(), old: None, new, keep: None };
+        let user = name.clone();
+        let change = PasswordChange { user, old: None, new, keep: None, temporary: false };
         users.set_password(&actor, change).await?;
     }
     keep(&state, &actor, &before, (email, extension, patch)).await?;
@@ -107,7 +108,7 @@ pub(crate) async fn update_own(
         let user = actor.user.clone();
         // What this is asked by stays good; all else ends.
         let keep = caller.means;
-        let change = PasswordChange { user, old: old_password, new, keep };
+        let change = PasswordChange { user, old: old_password, new, keep, temporary: false };
         state.backend.users.set_password(&actor, change).await?;
     }
     keep(&state, &actor, &before, (email, extension, patch)).await?;
@@ -214,11 +215,12 @@ pub(crate) async fn put(
         if admin != before.admin {
             users.set_admin(&actor, &before.name, admin).await?;
         }
-        let change = PasswordChange { user: before.name, old: None, new: password, keep: None };
+        let (user, new) = (before.name, password);
+        let change = PasswordChange { user, old: None, new, keep: None, temporary: false };
         users.set_password(&actor, change).await?;
     } else {
         let name: UserName = username.parse()?;
-        users.create(&actor, NewUser { name, password, admin }).await?;
+        users.create(&actor, NewUser { name, password, admin, temporary: false }).await?;
     }
     Ok(updated("update successfully").into_response())
 }

@@ -1,0 +1,20 @@
+use async_trait::async_trait;
+use sea_orm::DbErr;
+use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
+
+/// Whether a password lets its user do nothing but choose another one.
+pub(crate) struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &str {
+        "m0027_first_passwords"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let statements = include_str!("m0027_first_passwords.sql").trim();
+        super::execute(manager.get_connection(), statements).await
+    }
+}
