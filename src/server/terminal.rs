@@ -116,9 +116,9 @@ impl FromRequestParts<AppState> for Asker {
 
 pub(crate) async fn of_name(
     State(state): State<AppState>,
+    asker: Asker,
     Path(name): Path<String>,
     Params(params): Params<TerminalParams>,
-    asker: Asker,
 ) -> Result<Response, Failure> {
     let key = job_key::find(&state.backend, &asker.actor, &name).await?;
     open(state, key, params, asker).await
@@ -126,18 +126,18 @@ pub(crate) async fn of_name(
 
 pub(crate) async fn of_user(
     State(state): State<AppState>,
+    asker: Asker,
     Path((user, name)): Path<(String, String)>,
     Params(params): Params<TerminalParams>,
-    asker: Asker,
 ) -> Result<Response, Failure> {
     open(state, job_key::of_user(&user, &name)?, params, asker).await
 }
 
 pub(crate) async fn of_key(
     State(state): State<AppState>,
+    asker: Asker,
     Path(key): Path<String>,
     Params(params): Params<TerminalParams>,
-    asker: Asker,
 ) -> Result<Response, Failure> {
     open(state, job_key::parse(&key)?, params, asker).await
 }

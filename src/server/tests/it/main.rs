@@ -23,6 +23,7 @@ mod metrics;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;
 mod no_files;
+mod nobody;
 mod openpai;
 mod openpai_people;
 mod operate;
