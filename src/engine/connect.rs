@@ -18,7 +18,8 @@ pub struct EndpointOptions {
     /// How containers of this node get GPUs; decides whether the engine is asked for them.
     pub gpu_runtime: GpuRuntime,
     /// Folder of credentials: `ca.pem`, `cert.pem` and `key.pem` for `tcp://`; for `ssh://` the
-    /// private key `key.pem`, without which OpenSSH's own configuration and agent decide.
+    /// private key `key.pem`, without which OpenSSH's own configuration and agent decide, and with
+    /// it, if it is there, the keys of the machine, `known_hosts`.
     pub tls: Option<PathBuf>,
     /// What a simulated node has, in place of what its endpoint says.
     pub declared: Option<Capacity>,
@@ -101,7 +102,8 @@ fn ssh(authority: &str, credentials: Option<&Path>) -> std::result::Result<Trans
         Some(folder) => Some(files(folder, ["key.pem"])?[0].clone()),
         None => None,
     };
-    Ok(Transport::Ssh { address: authority.to_owned(), key })
+    let hosts = credentials.map(|folder| folder.join("known_hosts")).filter(|file| file.exists());
+    Ok(Transport::Ssh { address: authority.to_owned(), key, hosts })
 }
 
 fn files<const N: usize>(

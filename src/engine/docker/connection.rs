@@ -36,6 +36,9 @@ pub(crate) enum Transport {
         address: String,
         /// The private key, where it is not OpenSSH's own choice.
         key: Option<PathBuf>,
+        /// Host keys, of which the machine has to have one; without them the first that it shows is
+        /// believed, and remembered by OpenSSH.
+        hosts: Option<PathBuf>,
     },
 }
 
@@ -103,7 +106,9 @@ fn dial(transport: &Transport) -> std::result::Result<Docker, Error> {
                 API_DEFAULT_VERSION,
             )
         }
-        Transport::Ssh { address, key } => ssh::dial(address, key.as_deref(), seconds),
+        Transport::Ssh { address, key, hosts } => {
+            ssh::dial(address, (key.as_deref(), hosts.as_deref()), seconds)
+        }
     }
 }
 

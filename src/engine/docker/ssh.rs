@@ -1,9 +1,10 @@
 //! Engines of other machines, through the OpenSSH client: `docker system dial-stdio` over there is
-//! the engine's socket here. OpenSSH's own settings, agent and known hosts apply.
+//! the engine's socket here. OpenSSH's own settings and agent apply, and its known hosts where no
+//! host keys are given.
 //!
 //! bollard's own way takes `host:port` for a host's name, and tells nothing of what `ssh` says.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::pin::Pin;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -23,9 +24,13 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 /// How long `ssh` may still take to say why it ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// A client over SSH; `address` is `[user@]host[:port]`.
-pub(super) fn dial(address: &str, key: Option<&Path>, seconds: u64) -> Result<Docker, Error> {
-    let arguments: Arc<[String]> = arguments(address, key).into();
+/// A client over SSH; `address` is `[user@]host[:port]`, the files are private key and host keys.
+pub(super) fn dial(
+    address: &str,
+    files: (Option<&Path>, Option<&Path>),
+    seconds: u64,
+) -> Result<Docker, Error> {
+    let arguments: Arc<[String]> = arguments(address, files).into();
     let transport = move |request: BollardRequest| {
         let arguments = Arc::clone(&arguments);
         async move { send(&arguments, request).await }
@@ -38,12 +43,11 @@ pub(super) fn dial(address: &str, key: Option<&Path>, seconds: u64) -> Result<Do
     )
 }
 
-fn arguments(address: &str, key: Option<&Path>) -> Vec<String> {
+fn arguments(address: &str, (key, hosts): (Option<&Path>, Option<&Path>)) -> Vec<String> {
     let mut arguments = Vec::new();
     let settings = [
         "BatchMode=yes",
         "ConnectTimeout=5",
-        "StrictHostKeyChecking=accept-new",
         "ServerAliveInterval=10",
         "ServerAliveCountMax=3",
         // One sign-in for the calls of a minute.
@@ -54,7 +58,16 @@ fn arguments(address: &str, key: Option<&Path>) -> Vec<String> {
     for setting in settings {
         arguments.extend(["-o".to_owned(), setting.to_owned()]);
     }
-    if let Some(key) = key.map(PathBuf::from) {
+    let of_hosts = match hosts {
+        Some(hosts) => vec![
+            "StrictHostKeyChecking=yes".to_owned(),
+            format!("UserKnownHostsFile=\"{}\"", hosts.display()),
+            "GlobalKnownHostsFile=/dev/null".to_owned(),
+        ],
+        None => vec!["StrictHostKeyChecking=accept-new".to_owned()],
+    };
+    arguments.extend(of_hosts.into_iter().flat_map(|setting| ["-o".to_owned(), setting]));
+    if let Some(key) = key {
         let only = "IdentitiesOnly=yes".to_owned();
         arguments.extend(["-o".to_owned(), only, "-i".to_owned(), key.display().to_string()]);
     }
@@ -180,13 +193,26 @@ mod tests {
     #[test]
     fn addresses_become_arguments() {
         let key = Path::new("/keys/key.pem");
-        let with_port = arguments("root@node-1:2222", Some(key)).join(" ");
+        let none = (None, None);
+        let with_port = arguments("root@node-1:2222", (Some(key), None)).join(" ");
         assert!(
             with_port.contains("IdentitiesOnly=yes -i /keys/key.pem -p 2222 -T -- root@node-1")
         );
         assert!(with_port.ends_with("-- root@node-1 docker system dial-stdio"));
-        assert!(arguments("node-1", None).join(" ").contains(" -T -- node-1 docker"));
-        assert!(arguments("[::1]:22", None).join(" ").contains("-p 22 -T -- ::1 docker"));
-        assert!(arguments("a@[::1]", None).join(" ").contains(" -T -- a@::1 docker"));
+        assert!(arguments("node-1", none).join(" ").contains(" -T -- node-1 docker"));
+        assert!(arguments("[::1]:22", none).join(" ").contains("-p 22 -T -- ::1 docker"));
+        assert!(arguments("a@[::1]", none).join(" ").contains(" -T -- a@::1 docker"));
+    }
+
+    #[test]
+    fn a_machine_whose_keys_are_given_shows_one_of_them() {
+        let hosts = Path::new("/keys/known_hosts");
+        let given = arguments("node-1", (None, Some(hosts))).join(" ");
+        let only = "-o StrictHostKeyChecking=yes -o UserKnownHostsFile=\"/keys/known_hosts\" \
+                    -o GlobalKnownHostsFile=/dev/null";
+        assert!(given.contains(only), "{given}");
+        assert!(!given.contains("accept-new"), "{given}");
+        let trusted = arguments("node-1", (None, None)).join(" ");
+        assert!(trusted.contains("-o StrictHostKeyChecking=accept-new"), "{trusted}");
     }
 }
