@@ -234,6 +234,18 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn for_nobody_there_is_as_much_work() {
+        let made = hash("a password of somebody".into()).await.unwrap();
+        let of_somebody = PasswordHash::new(&made).unwrap();
+        let of_nobody = PasswordHash::new(NOBODYS).unwrap();
+        assert_eq!(of_nobody.algorithm.as_str(), of_somebody.algorithm.as_str());
+        assert_eq!(of_nobody.version, of_somebody.version);
+        assert_eq!(of_nobody.params.as_str(), of_somebody.params.as_str());
+        let length = |hash: &PasswordHash<'_>| hash.hash.map(|output| output.len());
+        assert_eq!(length(&of_nobody), length(&of_somebody));
+    }
+
+    #[tokio::test]
     async fn password_work_waits_in_a_short_line() {
         let passwords = Passwords::with(1);
         let turn = passwords.turn().await.unwrap();

@@ -316,6 +316,52 @@ async fn a_name_is_no_address_of_anothers_job() {
     control.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_jobs_of_one_name_one_is_taken() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    add(backend, "alice").await.unwrap();
+    let submitting = (0..40).map(|_| submit(backend, "alice", job("one", 1, 0, "true", "")));
+    let answers = futures::future::join_all(submitting).await;
+    let refused: Vec<Error> = answers.into_iter().filter_map(Result::err).collect();
+    assert_eq!(refused.len(), 39, "{refused:?}");
+    assert!(refused.iter().all(|one| one.code == ErrorCode::ConflictJobError), "{refused:?}");
+    control.shutdown().await;
+}
+
+/// A job with a secret, under a name.
+fn sealed(name: &str, secret: &str) -> String {
+    format!(
+        "protocolVersion: 2\nname: {name}\ntype: job\nsecrets:\n  token: '{secret}'\n{}",
+        "prerequisites:\n  - {type: dockerimage, uri: berth/base, name: image}\n\
+         taskRoles:\n  main:\n    dockerImage: image\n    \
+         resourcePerInstance: {gpu: 0, cpu: 1, memoryMB: 128}\n    \
+         commands: ['echo <% $secrets.token %>']\n"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_are_cloned_by_their_owner_alone() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    add(backend, "alice").await.unwrap();
+    add(backend, "bob").await.unwrap();
+    let original = submit(backend, "alice", sealed("original", "s3cret")).await.unwrap();
+    let clone = async |who: &str, cloned_from: Option<JobKey>| {
+        let text = sealed("clone", "******");
+        let submission = Submission { text, cloned_from, expected_name: None };
+        backend.jobs.submit(&actor(who), submission).await
+    };
+    let refused = clone("bob", Some(original.clone())).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError, "{refused}");
+    let refused = clone("bob", None).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::InvalidParametersError, "{refused}");
+    clone("alice", Some(original)).await.unwrap();
+    control.shutdown().await;
+}
+
 /// A job with a value that is not for everybody, in its variables and its command.
 fn secretive() -> String {
     let more = r#""jobEnvs": {"HF_TOKEN": "hf_0123", "EPOCHS": "3"}, // HF_TOKEN=hf_0123"#;
