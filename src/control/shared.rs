@@ -123,6 +123,8 @@ pub(crate) struct OfNodes {
     pub(crate) certificates: Option<PathBuf>,
     /// The most bytes that one user's saved images may take on them.
     pub(crate) images_quota: u64,
+    /// The registries that their engines ask for images; none is named: any.
+    pub(crate) registries: Vec<String>,
     /// What tasks may write into their containers.
     pub(crate) container_disk: ContainerDisk,
     /// Where tasks of theirs must not be.

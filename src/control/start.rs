@@ -77,6 +77,9 @@ pub struct Options {
     pub storage_mount: Option<String>,
     /// The most bytes that one user's saved images may take on the nodes.
     pub images_quota: u64,
+    /// The registries that the nodes' engines ask for images, as [`protocol::image::registry`] says
+    /// them; none is named: any.
+    pub registries: Vec<String>,
     /// What tasks may write into their containers.
     pub container_disk: ContainerDisk,
     /// Where the portal is, of which tasks are to be kept apart.
@@ -164,6 +167,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         storage_mount: options.storage_mount,
         certificates: options.certificates,
         images_quota: options.images_quota,
+        registries: options.registries,
         container_disk: options.container_disk,
         portal: options.portal,
         gpus: options.gpus,
@@ -384,6 +388,7 @@ mod tests {
             guest: None,
             storage_mount: None,
             images_quota: 0,
+            registries: Vec::new(),
             container_disk: ContainerDisk::default(),
             portal: Portal::default(),
             gpus: GpuOptions::default(),

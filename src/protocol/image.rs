@@ -157,6 +157,25 @@ pub fn canonical(image: &str) -> String {
     if official { format!("{host}/library/{path}") } else { format!("{host}/{path}") }
 }
 
+/// The registry that engines ask for an image of this name: a host, with its port if it has one.
+#[must_use]
+pub fn registry(image: &str) -> String {
+    match image.trim().split_once('/') {
+        // Engines take a word with capital letters for a host as well.
+        Some((host, _)) if is_host(host) || host.contains(char::is_uppercase) => {
+            let host = host.to_lowercase();
+            if host == "index.docker.io" { HUB.to_owned() } else { host }
+        }
+        _ => HUB.to_owned(),
+    }
+}
+
+/// Whether [`registry`] may say this of some image.
+#[must_use]
+pub fn is_registry(text: &str) -> bool {
+    is_host(text) && registry(&format!("{text}/image")) == text
+}
+
 /// A name in a registry, with its tag, for an image to be pushed to.
 ///
 /// # Errors
@@ -326,6 +345,29 @@ mod tests {
         assert_eq!(explicit("cafe"), "cafe:latest");
         assert_eq!(explicit("r:5000/a"), "r:5000/a:latest");
         assert!(is_id("sha256:cafe") && !is_id("cafe"));
+    }
+
+    #[test]
+    fn a_name_tells_the_registry_that_is_asked() {
+        for (image, asked) in [
+            ("ubuntu", "docker.io"),
+            ("berth/base:1", "docker.io"),
+            ("index.docker.io/library/ubuntu", "docker.io"),
+            (" Registry.Example.org:5000/team/torch@sha256:12", "registry.example.org:5000"),
+            ("127.0.0.1:18499/secret/model:1", "127.0.0.1:18499"),
+            ("LocalHost/x", "localhost"),
+            ("[::1]:5000/x", "[::1]:5000"),
+            ("HOST/x", "host"),
+        ] {
+            assert_eq!(registry(image), asked, "{image:?}");
+        }
+        for good in ["docker.io", "localhost", "127.0.0.1:5000", "r.example.org"] {
+            assert!(is_registry(good), "{good}");
+        }
+        for bad in ["", "hub", "index.docker.io", "R.org", "https://r.org", "r.org/team", " r.org"]
+        {
+            assert!(!is_registry(bad), "{bad:?}");
+        }
     }
 
     #[test]

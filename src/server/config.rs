@@ -340,6 +340,7 @@ impl Config {
         if self.tokens.longest_days == 0 {
             lines.push("tokens.longest_days = 0: allowed is 1 and more".to_owned());
         }
+        lines.extend(self.images.mistakes());
         lines.extend(self.retention.mistakes());
         lines.extend(self.sign_in.mistakes(self.public_url.as_deref()));
         for (index, node) in self.nodes.iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::shared::lock;
 mod admit;
 mod copy;
 
-pub(crate) use admit::admit;
+pub(crate) use admit::{admit, known_registry};
 pub(crate) use copy::{CopyError, answering, copy};
 
 /// A pushed image's name is looked for so often until it is free again.

@@ -15,7 +15,7 @@ use protocol::image::{ImageState, SavedImage, in_registry};
 
 use super::tasks;
 use crate::accounts::rights::owner_only;
-use crate::container::code;
+use crate::container::{code, images};
 use crate::error::{database, internal};
 use crate::known::active;
 use crate::known::cluster::Observation;
@@ -48,6 +48,9 @@ impl Images for Ops {
             "" => None,
             text => Some(in_registry(text).map_err(|error| invalid(error.to_string()))?),
         };
+        if let Some(image) = &registry {
+            images::known_registry(&self.0, image)?;
+        }
         let auth_file = self.auth_file(actor, auth_file, registry.is_some()).await?;
         let engine = self.engine(&run)?;
         let container = run.key.container_name(&self.0.installation);

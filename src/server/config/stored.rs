@@ -1,3 +1,4 @@
+use protocol::image::is_registry;
 use serde::Deserialize;
 use storage::StorageOptions;
 
@@ -41,17 +42,31 @@ impl std::fmt::Debug for StorageConfig {
     }
 }
 
-/// What users save from containers.
+/// Where images come from, and what users save from containers.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImagesConfig {
     /// The most one user's saved images may take on the nodes, in MB, each with what it is based on.
     pub quota_mb: u64,
+    /// The registries that jobs' images come from and saved ones are pushed to, as `docker.io` and
+    /// `registry.example.org:5000`; none: any.
+    pub registries: Vec<String>,
 }
 
 impl Default for ImagesConfig {
     fn default() -> Self {
-        Self { quota_mb: 500_000 }
+        Self { quota_mb: 500_000, registries: Vec::new() }
+    }
+}
+
+impl ImagesConfig {
+    /// What is wrong with it, one line a key.
+    pub(super) fn mistakes(&self) -> impl Iterator<Item = String> {
+        let wrong = self.registries.iter().filter(|registry| !is_registry(registry));
+        wrong.map(|registry| {
+            let allowed = "allowed is a host in small letters, as docker.io or r.example.org:5000";
+            format!("images.registries: {registry:?}: {allowed}")
+        })
     }
 }
 

@@ -329,3 +329,15 @@ fn records_are_kept_for_years_and_logs_for_months_unless_somebody_says_otherwise
         }
     }
 }
+
+#[test]
+fn registries_are_hosts() {
+    let named = [("BERTH_IMAGES_REGISTRIES", "[\"docker.io\", \"r.example.org:5000\"]")];
+    let config = load("", &named, &Flags::default()).unwrap();
+    assert_eq!(config.images.registries, ["docker.io", "r.example.org:5000"]);
+    let file = "[images]\nregistries = ['https://r.example.org']";
+    let error = load(file, &[], &Flags::default()).unwrap_err();
+    for word in ["images.registries", "\"https://r.example.org\"", "docker.io"] {
+        assert!(error.contains(word), "{word:?} is not in {error:?}");
+    }
+}

@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 49] = [
+const KNOWN: [(&str, &str, Kind); 50] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -42,6 +42,7 @@ const KNOWN: [(&str, &str, Kind); 49] = [
     ("BERTH_STORAGE_UPLOAD_LIMIT_MB", "storage.upload_limit_mb", Kind::Value),
     ("BERTH_STORAGE_MOUNT", "storage.mount", Kind::Text),
     ("BERTH_IMAGES_QUOTA_MB", "images.quota_mb", Kind::Value),
+    ("BERTH_IMAGES_REGISTRIES", "images.registries", Kind::Value),
     ("BERTH_PROXY_URL", "proxy.url", Kind::Text),
     ("BERTH_TOKENS_LONGEST_DAYS", "tokens.longest_days", Kind::Value),
     ("BERTH_TOKENS_WITHOUT_END", "tokens.without_end", Kind::Value),

@@ -282,6 +282,10 @@ pub(super) const REFUSALS: &[Saying] = &[
     ),
     ("image: {} is still being saved", "镜像 {0} 仍在保存"),
     (
+        "image: {} is not among the registries that may be used here: {}",
+        "{0} 不在此处可用的镜像仓库之列：{1}",
+    ),
+    (
         "the disk of {} is full ({}): tell an administrator",
         "节点 {0} 的硬盘已满（{1}）：请通知管理员",
     ),

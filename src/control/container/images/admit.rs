@@ -1,5 +1,5 @@
 use api::{Actor, Error, ErrorCode, Result};
-use protocol::image::{ImageState, SavedImage, is_id};
+use protocol::image::{ImageState, SavedImage, is_id, registry};
 
 use crate::error::database;
 use crate::shared::Shared;
@@ -11,7 +11,7 @@ pub(crate) async fn admit(shared: &Shared, actor: &Actor, image: &str) -> Result
     if is_id(image) {
         return Err(invalid(format!("image: {image} is an id: give the image's name")));
     }
-    let Some(saved) = SavedImage::read(image) else { return Ok(()) };
+    let Some(saved) = SavedImage::read(image) else { return known_registry(shared, image) };
     let saved = saved.map_err(|error| invalid(format!("image: {error}")))?;
     if !actor.admin && actor.user != *saved.owner() {
         let message = format!(
@@ -31,4 +31,19 @@ pub(crate) async fn admit(shared: &Shared, actor: &Actor, image: &str) -> Result
             "image: there is no saved image {saved}: your profile lists those that you have"
         ))),
     }
+}
+
+/// Refuses images of registries that engines are not to ask, if an administrator has said which they
+/// are to.
+pub(crate) fn known_registry(shared: &Shared, image: &str) -> Result<()> {
+    let known = &shared.of_nodes.registries;
+    let asked = registry(image);
+    if known.is_empty() || known.contains(&asked) {
+        return Ok(());
+    }
+    let message = format!(
+        "image: {asked} is not among the registries that may be used here: {}",
+        known.join(", ")
+    );
+    Err(Error::new(ErrorCode::ForbiddenUserError, message))
 }

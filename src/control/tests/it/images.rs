@@ -98,6 +98,29 @@ async fn what_is_pushed_leaves_nothing_on_its_node() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_registries_that_are_named_are_asked() {
+    let house = House::new(1);
+    let options = house.options(house.database().await);
+    let registries = vec!["docker.io".to_owned(), "r.example.org".to_owned()];
+    let control = control::start(control::Options { registries, ..options }).await.unwrap();
+    let backend = &control.backend;
+    for image in ["127.0.0.1:18499/x:1", "localhost/x", "R.example.org:5000/x", "HOST/x"] {
+        let text = with_image("elsewhere", image);
+        let submission = Submission { text, cloned_from: None, expected_name: None };
+        let refused = backend.jobs.submit(&admin(), submission).await.unwrap_err();
+        assert_eq!(refused.code, ErrorCode::ForbiddenUserError, "{image}: {refused}");
+        assert!(refused.message.contains("docker.io, r.example.org"), "{refused}");
+    }
+    submit(backend, job("hub", 1, 0, "sleep 1000", "")).await;
+    submit(backend, with_image("ours", "r.example.org/x")).await;
+    until_state(backend, "hub", State::Running).await;
+    let push = wish("hub", "first", "elsewhere.example.org/x:1");
+    let refused = backend.images.save(&admin(), &push).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError, "{refused}");
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_users_images_take_no_more_than_they_may() {
     let house = House::new(1);
     let options = house.options(house.database().await);

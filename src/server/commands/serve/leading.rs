@@ -138,6 +138,7 @@ async fn start_control(
         guest: guest::program(config.guest.as_deref())?,
         storage_mount: config.storage.mount.clone(),
         images_quota: config.images_quota(),
+        registries: config.images.registries.clone(),
         gpus: config.gpus(),
         container_disk: config.container_disk(),
         portal: config.portal(),

@@ -109,6 +109,7 @@ async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> C
         guest: None,
         storage_mount: None,
         images_quota: 500_000_000_000,
+        registries: Vec::new(),
         gpus: control::GpuOptions::default(),
         container_disk: control::ContainerDisk::default(),
         portal: control::Portal::default(),

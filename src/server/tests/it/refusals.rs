@@ -28,6 +28,7 @@ async fn control(folder: &Path) -> Control {
         guest: None,
         storage_mount: None,
         images_quota: 500_000_000_000,
+        registries: Vec::new(),
         gpus: control::GpuOptions::default(),
         container_disk: control::ContainerDisk::default(),
         portal: control::Portal::default(),
