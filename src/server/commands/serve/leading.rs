@@ -120,6 +120,10 @@ async fn start_control(
     let database = Database::open_by(&config.database_url(), Limits::default(), mandate).await;
     let database = database.context("database.url")?;
     let storage = Storage::open_with(config.storage_options()).context("storage")?;
+    let root = config.storage_options().root;
+    if config.storage.mount.is_some() && !root.contains("://") {
+        private::what_tasks_leave(&root);
+    }
     let mut first_password = None;
     if let Some(mood) = config.demo.mood() {
         first_password = demonstrate(config, (mood, consent), &database, &storage).await?;

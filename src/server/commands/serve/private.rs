@@ -1,12 +1,12 @@
 //! What is ours on this machine is no other local user's to read: not what is made from now on, and
-//! not what an earlier version made.
+//! not what an earlier version made. And what tasks leave here becomes nobody's way to be root.
 
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Mode;
+use rustix::fs::{Mode, StatVfsMountFlags};
 
 /// Files of the data folder, where they are.
 const FILES: [&str; 5] =
@@ -29,6 +29,24 @@ pub(super) fn what_is_there(data: &Path) {
     }
 }
 
+/// Warns where tasks, which are root in their containers, can leave a program in the storage that makes
+/// whoever starts it root, or a device.
+pub(super) fn what_tasks_leave(root: &str) {
+    match rustix::fs::statvfs(root) {
+        Ok(about) if is_harmless(about.f_flag) => {}
+        Ok(_) => tracing::warn!(
+            root,
+            "tasks write to the storage as root: mount it with nosuid,nodev, here and on the nodes"
+        ),
+        Err(error) => tracing::debug!(%error, root, "how the storage is mounted is not known"),
+    }
+}
+
+/// Whether programs and devices there are files like any other.
+fn is_harmless(mount: StatVfsMountFlags) -> bool {
+    mount.contains(StatVfsMountFlags::NOSUID | StatVfsMountFlags::NODEV)
+}
+
 /// Leaves of a path's rights only these; what is a link stays as it is.
 fn close(path: &PathBuf, mode: u32) -> io::Result<()> {
     let about = match std::fs::symlink_metadata(path) {
@@ -47,6 +65,15 @@ fn close(path: &PathBuf, mode: u32) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_tasks_leave_is_harmless_without_programs_of_root_and_devices() {
+        let (nosuid, nodev) = (StatVfsMountFlags::NOSUID, StatVfsMountFlags::NODEV);
+        assert!(is_harmless(nosuid | nodev | StatVfsMountFlags::NOATIME));
+        for harmful in [nosuid, nodev, StatVfsMountFlags::NOEXEC, StatVfsMountFlags::empty()] {
+            assert!(!is_harmless(harmful), "{harmful:?}");
+        }
+    }
 
     #[test]
     fn what_others_could_read_is_closed() {
