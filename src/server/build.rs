@@ -6,13 +6,14 @@ use std::path::Path;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=BERTH_SITE");
-    println!("cargo::rerun-if-env-changed=BERTH_GUEST");
+    println!("cargo::rerun-if-env-changed=BERTH_GUEST_PACKED");
     if env::var_os("CARGO_FEATURE_EMBED").is_none() {
         return;
     }
-    if env::var_os("BERTH_GUEST").is_none_or(|guest| !Path::new(&guest).is_file()) {
+    if env::var_os("BERTH_GUEST_PACKED").is_none_or(|guest| !Path::new(&guest).is_file()) {
         println!(
-            "cargo::error=the feature embed needs BERTH_GUEST, the absolute path of the built guest"
+            "cargo::error=the feature embed needs BERTH_GUEST_PACKED, the absolute path of the built \
+             guest, compressed by brotli"
         );
     }
     match env::var_os("BERTH_SITE") {

@@ -2,6 +2,7 @@
 //! hash in their name are kept by browsers for ever; the others are asked for again each time.
 
 mod files;
+mod forms;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use files::Files;
+use forms::{Form, Forms};
 
 use crate::state::AppState;
 
@@ -22,6 +24,7 @@ use crate::state::AppState;
 #[derive(Debug, Default)]
 pub struct Site {
     files: Files,
+    forms: Forms,
     manifest: BTreeMap<String, String>,
 }
 
@@ -41,7 +44,7 @@ impl Site {
                 BTreeMap::new()
             }
         };
-        Self { files, manifest }
+        Self { files, forms: Forms::default(), manifest }
     }
 
     /// Logical names, and where the browser finds the files.
@@ -97,7 +100,8 @@ struct File {
     encoding: Option<&'static str>,
 }
 
-/// The smallest form of a file that the browser understands.
+/// The smallest form of a file that the browser understands. What is compressed at all is there in its
+/// brotli form; browsers take another one where they reach the server without encryption.
 async fn pick(site: &Arc<Site>, path: &str, headers: &HeaderMap) -> Option<File> {
     let accepted =
         headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or("");
@@ -108,15 +112,17 @@ async fn pick(site: &Arc<Site>, path: &str, headers: &HeaderMap) -> Option<File>
         })
     };
     let kind = content_type(path);
-    for (encoding, suffix) in [("br", ".br"), ("gzip", ".gz")] {
-        if accepts(encoding)
-            && let Some(bytes) = site.files.read(&format!("{path}{suffix}")).await
-        {
-            return Some(File { bytes, kind, encoding: Some(encoding) });
-        }
+    let Some(packed) = site.files.read(&format!("{path}.br")).await else {
+        let bytes = site.files.read(path).await?;
+        return Some(File { bytes, kind, encoding: None });
+    };
+    if accepts("br") {
+        return Some(File { bytes: packed, kind, encoding: Some("br") });
     }
-    let bytes = site.files.read(path).await?;
-    Some(File { bytes, kind, encoding: None })
+    let (form, encoding) =
+        if accepts("gzip") { (Form::Gzip, Some("gzip")) } else { (Form::Plain, None) };
+    let bytes = site.forms.of(packed, form).await?;
+    Some(File { bytes, kind, encoding })
 }
 
 fn content_type(path: &str) -> HeaderValue {
@@ -150,6 +156,8 @@ impl File {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use super::*;
 
     #[test]
@@ -163,17 +171,45 @@ mod tests {
     #[tokio::test]
     async fn the_smallest_understood_form_is_given() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("a.js"), "plain").unwrap();
-        std::fs::write(folder.path().join("a.js.br"), "brotli").unwrap();
+        std::fs::write(folder.path().join("a.js.br"), forms::packed(b"let a = 1;")).unwrap();
+        std::fs::write(folder.path().join("b.js"), "short").unwrap();
         let site = Arc::new(Site::open(Some(folder.path().to_owned())));
-        let get = async |accept: &'static str| {
+        let get = async |path: &str, accept: &'static str| {
             let headers = [(header::ACCEPT_ENCODING, HeaderValue::from_static(accept))];
-            let response = public(&site, "/a.js", &HeaderMap::from_iter(headers)).await.unwrap();
-            response.headers().get(header::CONTENT_ENCODING).cloned()
+            let response = public(&site, path, &HeaderMap::from_iter(headers)).await.unwrap();
+            let (head, body) = response.into_parts();
+            let body = axum::body::to_bytes(body, 1_000).await.unwrap();
+            let value = |name: header::HeaderName| {
+                head.headers.get(name).map(|value| value.to_str().unwrap().to_owned())
+            };
+            (value(header::CONTENT_ENCODING), value(header::ETAG).unwrap(), body)
         };
-        assert_eq!(get("gzip, br").await.unwrap(), "br");
-        assert_eq!(get("gzip").await, None);
-        assert_eq!(get("br;q=0").await, None);
+        let (encoding, of_brotli, body) = get("/a.js", "gzip, br").await;
+        assert_eq!(encoding.as_deref(), Some("br"));
+        assert_eq!(body, forms::packed(b"let a = 1;"));
+        let (encoding, of_gzip, body) = get("/a.js", "gzip").await;
+        assert_eq!(encoding.as_deref(), Some("gzip"));
+        let mut plain = String::new();
+        flate2::read::GzDecoder::new(body.as_ref()).read_to_string(&mut plain).unwrap();
+        assert_eq!(plain, "let a = 1;");
+        let (encoding, of_plain, body) = get("/a.js", "br;q=0").await;
+        assert_eq!((encoding, body.as_ref()), (None, b"let a = 1;".as_slice()));
+        assert!(of_brotli != of_gzip && of_gzip != of_plain && of_plain != of_brotli);
+        let (encoding, _, body) = get("/b.js", "gzip, br").await;
+        assert_eq!((encoding, body.as_ref()), (None, b"short".as_slice()));
         assert!(public(&site, "/nothing.js", &HeaderMap::new()).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_form_that_is_known_is_not_sent_again() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.js.br"), forms::packed(b"let a = 1;")).unwrap();
+        let site = Arc::new(Site::open(Some(folder.path().to_owned())));
+        let gzip = (header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+        let mut headers = HeaderMap::from_iter([gzip]);
+        let response = public(&site, "/a.js", &headers).await.unwrap();
+        headers.insert(header::IF_NONE_MATCH, response.headers()[header::ETAG].clone());
+        let again = public(&site, "/a.js", &headers).await.unwrap();
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `<target>/site/pkg/` holds files with a hash of their content in the name, which browsers may
 //! keep for ever; `<target>/site/manifest.json` says which file has which logical name; everything
-//! else is `public/` as it is. Beside each text lies a brotli and a gzip form.
+//! else is `public/` as it is. Of each text there is the brotli form alone.
 
 mod at_once;
 mod bundle;
@@ -76,6 +76,6 @@ fn build(workspace: &Workspace, form: Form) -> Result<()> {
         bundle::styles(workspace, form, &scratch.join("style"), &mut site)?;
         site.copy_tree(&workspace.root.join("public"), Path::new(""))
     })?;
-    step("compressed forms", || site.compress(form))?;
+    step("compression", || site.compress(form))?;
     site.finish(&workspace.site())
 }

@@ -3,13 +3,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use brotli::enc::BrotliEncoderParams;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 use super::Form;
@@ -80,13 +77,13 @@ impl Site {
         Ok(())
     }
 
-    /// Puts `.br` and `.gz` beside each file that they make smaller.
+    /// Leaves of each file that shrinks its brotli form alone, `.br`: a server makes the others of it.
     pub(super) fn compress(&self, form: Form) -> Result<()> {
-        let (brotli, gzip) = match form {
-            Form::Quick => (4, Compression::fast()),
-            Form::Small => (11, Compression::best()),
+        let quality = match form {
+            Form::Quick => 4,
+            Form::Small => 11,
         };
-        at_once(files(&self.folder)?.iter(), |file| compress(file, brotli, gzip))
+        at_once(files(&self.folder)?.iter(), |file| compress(file, quality))
     }
 
     /// Writes the manifest and puts the new site in the place of the old one.
@@ -101,18 +98,15 @@ impl Site {
     }
 }
 
-fn compress(file: &Path, brotli: i32, gzip: Compression) -> Result<()> {
+fn compress(file: &Path, quality: i32) -> Result<()> {
     let extension = file.extension().and_then(OsStr::to_str).unwrap_or_default();
     if !COMPRESSIBLE.contains(&extension) || fs::metadata(file)?.len() < WORTH_COMPRESSING {
         return Ok(());
     }
     let content = fs::read(file)?;
-    let parameters = BrotliEncoderParams { quality: brotli, ..Default::default() };
+    let parameters = BrotliEncoderParams { quality, ..Default::default() };
     brotli::BrotliCompress(&mut content.as_slice(), &mut beside(file, "br")?, &parameters)?;
-    let mut small = GzEncoder::new(beside(file, "gz")?, gzip);
-    small.write_all(&content)?;
-    small.finish()?;
-    Ok(())
+    Ok(fs::remove_file(file)?)
 }
 
 /// `app_bg.wasm` becomes `app_bg.0123456789.wasm`.
@@ -134,7 +128,7 @@ fn beside(file: &Path, extension: &str) -> Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use super::hashed_name;
+    use super::*;
 
     #[test]
     fn a_hashed_name_keeps_its_extension_and_follows_the_content() {
@@ -142,5 +136,25 @@ mod tests {
         assert!(first.starts_with("app_bg.") && first.ends_with(".wasm"), "{first}");
         assert_eq!(first, hashed_name("app_bg.wasm", b"one"));
         assert_ne!(first, hashed_name("app_bg.wasm", b"two"));
+    }
+
+    #[test]
+    fn what_shrinks_is_there_in_one_form() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join("site").join(name);
+        let site = Site::begin(&folder.path().join("site")).unwrap();
+        let text = "let a = 1;\n".repeat(100);
+        for (name, content) in
+            [("a.js", text.as_str()), ("short.js", "1"), ("a.woff2", text.as_str())]
+        {
+            fs::write(path(name), content).unwrap();
+        }
+        site.compress(Form::Quick).unwrap();
+        let there = |name: &str| path(name).is_file();
+        assert!(there("a.js.br") && !there("a.js") && there("short.js") && there("a.woff2"));
+        assert!(!there("short.js.br") && !there("a.woff2.br"));
+        let (packed, mut plain) = (fs::read(path("a.js.br")).unwrap(), Vec::new());
+        brotli::BrotliDecompress(&mut packed.as_slice(), &mut plain).unwrap();
+        assert_eq!(plain, text.as_bytes());
     }
 }
