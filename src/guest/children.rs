@@ -110,6 +110,14 @@ impl Children {
         }
     }
 
+    /// Ends every process beside us and waits until each of them is gone: none says anything any more.
+    pub(crate) fn silence(&self) {
+        self.end_all_at_once();
+        if getpid().is_init() {
+            while let Ok(Some(_)) = wait(WaitOptions::empty()) {}
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<Pid, oneshot::Sender<GuestExit>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,3 +7,10 @@ use std::io::Write;
 pub(crate) fn note(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "berth: {text}");
 }
+
+/// Has the last word: on both of the streams of which an engine makes the log, in whichever order it reads
+/// them, and on a line of its own, whatever was not ended before.
+pub(crate) fn note_last(text: impl Display) {
+    let _ = writeln!(std::io::stdout(), "\nberth: {text}");
+    let _ = writeln!(std::io::stderr(), "\nberth: {text}");
+}

@@ -10,17 +10,18 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use protocol::guest::{
-    CANNOT_BEGIN, CODE, GuestConfig, GuestExit, NODE_MEMORY, PORT_TAKEN, UNUSABLE_CODE,
+    CANNOT_BEGIN, CODE, COMMAND_UNUSABLE, GuestConfig, GuestExit, NODE_MEMORY, PORT_TAKEN,
+    UNUSABLE_CODE,
 };
 use protocol::lease::LEASE_OVER_CODE;
-use rustix::process::Signal;
+use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
 use tokio::runtime::Builder;
 
 use crate::children::{Child, Children};
 use crate::folder::Folder;
 use crate::launch::{Launch, LaunchError};
 use crate::lease::{self, Lease};
-use crate::note::note;
+use crate::note::{note, note_last};
 use crate::server::{self, Server};
 use crate::signals::{self, Signals};
 use crate::{environment, limits, memory, peers};
@@ -36,6 +37,9 @@ const KILLED: i32 = 137;
 
 /// Runs the task of a folder until its command has ended; the exit code is the command's.
 pub(crate) fn run(folder: &Folder) -> ExitCode {
+    // What this process is told, and what it says, is out of reach of those beside it, be they root's: none
+    // traces it or reads its variables. Those that it starts are as ever.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let config = match folder.config() {
         Ok(config) => config,
         Err(error) => {
@@ -116,6 +120,11 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
         && !asked
     {
         keep(exit.code, seconds, &mut signals, lease).await;
+    }
+    if exit.code == i32::from(UNUSABLE_CODE) {
+        // Else it could say as well as this program that it was never started.
+        children.silence();
+        note_last(COMMAND_UNUSABLE);
     }
     children.end_all();
     Ok(exit.code)

@@ -53,8 +53,8 @@ pub fn explain(ended: &Ended) -> Exit {
 }
 
 /// The guest's word that it has started nothing, since a port of the task is somebody else's or it
-/// cannot work there. Who has his program say so gets nothing but tries after ever longer pauses: no
-/// node is closed before a container of Berth's own fails there as well.
+/// cannot work there. A program cannot say so in its place: where one was started and ends with that code,
+/// the guest has the last word, which is another one.
 fn not_begun<'a>(ended: &Ended, lines: &'a [String]) -> Option<(Cause, &'a String)> {
     let all = lines.iter().all(|line| line.starts_with(GUEST));
     let last = lines.last().filter(|_| all && ended.code == i32::from(UNUSABLE_CODE))?;

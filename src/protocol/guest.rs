@@ -45,6 +45,11 @@ pub const CANNOT_BEGIN: &str = "cannot begin";
 /// The guest's exit code when nothing of the task has been started, as Docker has it.
 pub const UNUSABLE_CODE: u8 = 125;
 
+/// What the guest says, last of all, when the task's command was started and has ended with that code by
+/// itself.
+pub const COMMAND_UNUSABLE: &str =
+    "the command was started, and ended with exit code 125 by itself";
+
 /// What the guest says when the kernel has ended a process of the command for the memory of the node,
 /// and not for the container's own limit.
 pub const NODE_MEMORY: &str = "this node's memory ran out, and the kernel ended a process for it";

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use protocol::guest::COMMAND_UNUSABLE;
+
 use super::*;
 
 static NODE: LazyLock<NodeName> = LazyLock::new(|| "node-1".parse().unwrap());
@@ -298,6 +300,16 @@ fn a_guest_that_cannot_work_is_not_the_programs_fault() {
     assert_eq!((exit.code, exit.evidence), (None, vec![said.trim().to_owned()]));
     for (code, log) in [(1, said.clone()), (125, format!("epoch 1\n{said}"))] {
         assert_eq!(explain(&ended(code, &log)).cause, Cause::CommandFailed, "{log}");
+    }
+}
+
+#[test]
+fn a_program_that_was_started_is_not_believed_that_it_was_not() {
+    let started = format!("\nberth: {COMMAND_UNUSABLE}\n");
+    for said in [CANNOT_BEGIN.to_owned(), format!("port 20022 {PORT_TAKEN}")] {
+        let exit =
+            explain(&ended(125, &format!("berth: {said}: x{started}berth: {said}{started}")));
+        assert_eq!((exit.code, exit.cause), (Some(125), Cause::CommandFailed), "{said}");
     }
 }
 

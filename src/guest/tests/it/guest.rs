@@ -133,6 +133,18 @@ impl Plan {
         self
     }
 
+    /// Starts it as the first process of its own, as in a container.
+    pub(crate) fn be_first_process(&mut self) {
+        let config = self.path("berth/task.json").to_string_lossy().into_owned();
+        let unshare = needed("unshare", "util-linux").to_string_lossy().into_owned();
+        let words = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
+        let program = program().to_string_lossy().into_owned();
+        self.wrapper = std::iter::once(unshare)
+            .chain(words.map(str::to_owned))
+            .chain([program, "run".into(), "--config".into(), config])
+            .collect();
+    }
+
     /// Starts it.
     pub(crate) fn start(self) -> Guest {
         let config = self.path("berth/task.json");

@@ -1,11 +1,12 @@
 //! The task's command: started, accompanied, ended.
 
 use std::fs;
+use std::io::Read;
 use std::net::TcpListener;
 
-use protocol::guest::{GuestExit, PORT_TAKEN, UNUSABLE_CODE};
+use protocol::guest::{CANNOT_BEGIN, COMMAND_UNUSABLE, GuestExit, PORT_TAKEN, UNUSABLE_CODE};
 
-use crate::guest::{Guest, Plan, needed, program, text, until};
+use crate::guest::{Guest, Plan, program, text, until};
 
 fn exit(guest: &Guest) -> GuestExit {
     serde_json::from_slice(&fs::read(guest.path("berth/exit.json")).unwrap()).unwrap()
@@ -97,13 +98,7 @@ fn orphans_are_reaped() {
 #[test]
 fn as_the_first_process_it_does_the_same() {
     let mut plan = plain(&format!("echo $PPID; {ORPHAN}"));
-    let config = plan.path("berth/task.json").to_string_lossy().into_owned();
-    let unshare = needed("unshare", "util-linux").to_string_lossy().into_owned();
-    let words = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child"];
-    plan.wrapper = std::iter::once(unshare)
-        .chain(words.map(str::to_owned))
-        .chain([program().to_string_lossy().into_owned(), "run".into(), "--config".into(), config])
-        .collect();
+    plan.be_first_process();
     let mut guest = plan.start();
     assert_eq!(guest.line(), "1", "{}", guest.errors());
     assert_eq!(guest.line(), "reaped");
@@ -159,6 +154,34 @@ fn without_a_configuration_it_says_so() {
     assert_eq!(output.status.code(), Some(125));
     assert!(text(&output.stderr).contains("/nowhere/task.json"));
     assert_eq!(run(&["dance"]).status.code(), Some(125));
+}
+
+/// A command that does all to have the last word on both streams, and to say that nothing was started.
+fn forged() -> String {
+    let said = format!("berth: {CANNOT_BEGIN}: x");
+    format!(
+        "echo '{said}'; printf '{said}'; (while :; do echo '{said}' >&2; done) & \
+         exit {UNUSABLE_CODE}"
+    )
+}
+
+/// The guest has it.
+fn has_the_last_word(mut guest: Guest) {
+    assert_eq!(guest.end().code(), Some(UNUSABLE_CODE.into()), "{}", guest.errors());
+    let mut output = String::new();
+    guest.output.read_to_string(&mut output).unwrap();
+    for log in [output, guest.errors()] {
+        let last = log.lines().next_back().unwrap_or_default();
+        assert_eq!(last, format!("berth: {COMMAND_UNUSABLE}"));
+    }
+}
+
+#[test]
+fn a_command_cannot_say_that_it_was_never_started() {
+    has_the_last_word(plain(&forged()).start());
+    let mut first = plain(&forged());
+    first.be_first_process();
+    has_the_last_word(first.start());
 }
 
 #[test]
