@@ -68,6 +68,13 @@ pub enum Error {
     /// Tasks would be where the portal is.
     #[error("nodes cannot be so:\n{}", .0.join("\n"))]
     TasksAtPortal(Vec<String>),
+    /// Other servers would take other engines for these nodes.
+    #[error(
+        "several servers cannot have these nodes:\n{}\nStart one of them alone, without \
+         servers.listen, and change or remove them under Administration",
+        .0.join("\n")
+    )]
+    OwnEngines(Vec<String>),
     /// The virtual clusters of the configuration file do not go together with those there are.
     #[error("the virtual clusters cannot be so:\n{}", .0.join("\n"))]
     VirtualClusters(Vec<String>),

@@ -11,6 +11,7 @@ pub(crate) mod leases;
 pub(crate) mod loads;
 pub(crate) mod metrics;
 pub(crate) mod observations;
+pub(crate) mod own_engines;
 pub(crate) mod own_failures;
 pub(crate) mod passes;
 pub(crate) mod portal;

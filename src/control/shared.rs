@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use api::changes::Change;
 use database::{Database, Transaction};
+use protocol::cluster::NodeSettings;
 use protocol::epoch::Epoch;
 use protocol::ids::{JobId, JobKey, NodeName, TaskKey};
 use protocol::spec::JobSpec;
@@ -27,6 +28,7 @@ use crate::known::leases::Leases;
 use crate::known::loads::Loads;
 use crate::known::metrics::Measured;
 use crate::known::observations::Observations;
+use crate::known::own_engines;
 use crate::known::own_failures::OwnFailures;
 use crate::known::portal::Portal;
 use crate::known::quarantine::Quarantine;
@@ -131,6 +133,16 @@ pub(crate) struct OfNodes {
     pub(crate) portal: Portal,
     /// How their GPUs are found.
     pub(crate) gpus: GpuOptions,
+    /// Other servers may lead this cluster as well.
+    pub(crate) several_servers: bool,
+}
+
+impl OfNodes {
+    /// Why a node may not be as it is described, and what helps.
+    pub(crate) fn refusal(&self, node: &NodeSettings) -> Option<String> {
+        let own_engine = || own_engines::refusal(node).filter(|_| self.several_servers);
+        self.portal.refusal(node).or_else(own_engine)
+    }
 }
 
 impl Shared {

@@ -22,6 +22,7 @@ use crate::container::tunnels;
 use crate::known::cluster::Cluster;
 use crate::known::damage;
 use crate::known::gpus::GpuOptions;
+use crate::known::own_engines;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::portal::Portal;
 use crate::known::promises;
@@ -86,6 +87,8 @@ pub struct Options {
     pub portal: Portal,
     /// How GPUs of nodes are found and named.
     pub gpus: GpuOptions,
+    /// Other servers may lead this cluster as well: nodes have engines that all of them reach.
+    pub several_servers: bool,
     /// The administrator's first password; without one it is generated.
     pub admin_password: Option<String>,
     /// What this installation decides.
@@ -157,6 +160,9 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     end_tokens(&database, rules).await?;
     let cluster = Cluster::read(&database, &options.portal).await?;
     keep_apart(&options.portal, cluster.nodes.iter().map(|node| &node.settings))?;
+    if options.several_servers {
+        share_engines(&cluster)?;
+    }
     warn(&options.portal, &cluster);
     promises::warn(&cluster);
     let guest = guest
@@ -171,6 +177,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         container_disk: options.container_disk,
         portal: options.portal,
         gpus: options.gpus,
+        several_servers: options.several_servers,
     };
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
@@ -294,6 +301,13 @@ fn keep_apart<'a>(
 ) -> Result<(), Error> {
     let refused: Vec<_> = nodes.filter_map(|node| portal.refusal(node)).collect();
     if refused.is_empty() { Ok(()) } else { Err(Error::TasksAtPortal(refused)) }
+}
+
+/// Refuses nodes that would be others for other servers.
+fn share_engines(cluster: &Cluster) -> Result<(), Error> {
+    let nodes = cluster.nodes.iter();
+    let refused: Vec<_> = nodes.filter_map(|node| own_engines::refusal(&node.settings)).collect();
+    if refused.is_empty() { Ok(()) } else { Err(Error::OwnEngines(refused)) }
 }
 
 /// Warns of nodes that are as somebody insists on.

@@ -37,7 +37,7 @@ impl Ops {
         if !mistakes.is_empty() {
             return Err(Error::invalid_settings(mistakes));
         }
-        if let Some(refusal) = self.0.of_nodes.portal.refusal(node) {
+        if let Some(refusal) = self.0.of_nodes.refusal(node) {
             return Err(Error::new(ErrorCode::InvalidParametersError, refusal));
         }
         self.may_change(&node.name)?;

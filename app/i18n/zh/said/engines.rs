@@ -127,6 +127,10 @@ pub(super) const ENGINES: &[Saying] = &[
         "{}: network = \"host\" would put its tasks at the portal's own host, {}, where {}",
         "{0}：network = \"host\" 会使其任务与门户同在主机 {1} 上，任务提供的页面会收到打开者的会话。请使用独立的网络（bridge），或以 https 提供门户并设置 public_url，或将门户移到其他机器；信任所有用户时可设置 allow_tasks_at_portal = true",
     ),
+    (
+        "{}: endpoint {} is another engine for each server of this cluster (servers.listen): give it a tcp:// or ssh:// address that all of them reach",
+        "{0}：端点 {1} 对本集群的每台服务器（servers.listen）都是不同的引擎：请改用所有服务器都能访问的 tcp:// 或 ssh:// 地址",
+    ),
     ("allowed is {} to {}", "应为 {0} 到 {1}"),
     (
         "its engine has no NVIDIA runtime; if it has GPUs, install the NVIDIA Container Toolkit there, run nvidia-ctk runtime configure --runtime=docker and restart Docker",

@@ -69,6 +69,7 @@ impl House {
             images_quota: 500_000_000_000,
             registries: Vec::new(),
             gpus: control::GpuOptions::default(),
+            several_servers: false,
             container_disk: control::ContainerDisk::default(),
             portal: control::Portal::default(),
             admin_password: Some("correct horse".into()),

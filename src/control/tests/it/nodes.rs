@@ -51,6 +51,38 @@ async fn a_node_of_the_configuration_file_is_changed_there() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_servers_have_no_node_that_each_reaches_on_its_own_machine() {
+    let house = House::new(1);
+    let several = async || {
+        let options = house.options(house.database().await);
+        control::start(control::Options { several_servers: true, ..options }).await
+    };
+    let local = NodeSettings::new("local".parse().unwrap(), "10.0.0.99", "unix:///none.sock");
+    let control = several().await.unwrap();
+    let nodes = &control.backend.nodes;
+    for refused in [
+        nodes.save(&admin(), local.clone()).await.unwrap_err(),
+        nodes.save_effect(&admin(), local.clone()).await.unwrap_err(),
+    ] {
+        assert_eq!(refused.code, ErrorCode::InvalidParametersError);
+        assert!(refused.message.contains("servers.listen"), "{}", refused.message);
+    }
+    assert_eq!(nodes.list(&admin()).await.unwrap().len(), 1);
+    control.shutdown().await;
+    drop(control);
+
+    // Whoever had one while he was alone is told before anything of it is touched.
+    let control = house.start().await;
+    control.backend.nodes.save(&admin(), local).await.unwrap();
+    control.shutdown().await;
+    drop(control);
+    let refused = several().await.unwrap_err();
+    assert!(matches!(&refused, control::Error::OwnEngines(nodes) if nodes.len() == 1));
+    let said = refused.to_string();
+    assert!(said.contains("local: endpoint \"unix:///none.sock\""), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_change_of_a_node_does_is_said_before() {
     let house = House::new(2);
     let mut options = house.options(house.database().await);

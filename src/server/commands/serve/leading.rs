@@ -144,6 +144,7 @@ async fn start_control(
         images_quota: config.images_quota(),
         registries: config.images.registries.clone(),
         gpus: config.gpus(),
+        several_servers: config.servers.listen.is_some(),
         container_disk: config.container_disk(),
         portal: config.portal(),
         admin_password: config.admin_password.clone(),
