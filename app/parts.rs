@@ -43,6 +43,7 @@ pub(crate) mod row_search;
 pub(crate) mod script;
 pub(crate) mod search_form;
 pub(crate) mod send_form;
+pub(crate) mod servers;
 pub(crate) mod sign_in_again;
 pub(crate) mod state_cell;
 pub(crate) mod state_chip;

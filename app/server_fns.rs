@@ -13,6 +13,7 @@ pub(crate) mod preferences;
 pub(crate) mod quarantine;
 pub(crate) mod queue;
 pub(crate) mod reads;
+pub(crate) mod servers;
 pub(crate) mod ssh;
 pub(crate) mod storages;
 pub(crate) mod submit;

@@ -345,6 +345,15 @@ pub(crate) struct Admin {
     pub(crate) network_bridge: Word,
     pub(crate) network_hint: Word,
     pub(crate) at_portal: Word,
+    /// Of several servers of one database.
+    pub(crate) servers: Word,
+    pub(crate) servers_what: Word,
+    pub(crate) server_address: Word,
+    pub(crate) server_heard: Word,
+    /// In which term.
+    pub(crate) server_leads: fn(i64) -> String,
+    pub(crate) server_follows: Word,
+    pub(crate) server_silent: Word,
     pub(crate) runtime_nvidia: Word,
     pub(crate) runtime_cdi: Word,
     pub(crate) runtime_ascend: Word,

@@ -16,6 +16,7 @@ use crate::metrics::Metrics;
 use crate::proxy::Proxy;
 use crate::quarantine::Quarantine;
 use crate::queue::Queue;
+use crate::servers::Servers;
 use crate::sign_ins::SignIns;
 use crate::ssh::Ssh;
 use crate::storages::Storages;
@@ -47,6 +48,8 @@ pub struct Backend {
     pub nodes: Arc<dyn Nodes>,
     /// Containers that are not touched.
     pub quarantine: Arc<dyn Quarantine>,
+    /// Servers of the cluster.
+    pub servers: Arc<dyn Servers>,
     /// Virtual clusters.
     pub virtual_clusters: Arc<dyn VirtualClusters>,
     /// Ports of tasks.

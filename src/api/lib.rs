@@ -19,6 +19,7 @@ pub mod node_map;
 pub mod proxy;
 pub mod quarantine;
 pub mod queue;
+pub mod servers;
 pub mod sign_ins;
 pub mod ssh;
 pub mod storages;

@@ -13,6 +13,7 @@ pub(crate) mod nodes;
 pub(crate) mod proxy;
 pub(crate) mod quarantine;
 pub(crate) mod queue;
+pub(crate) mod servers;
 pub(crate) mod sign_ins;
 pub(crate) mod ssh;
 pub(crate) mod storages;

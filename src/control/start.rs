@@ -275,6 +275,7 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         metrics: Arc::new(ops::metrics::Ops(Arc::clone(shared))),
         nodes: Arc::new(ops::nodes::Ops(Arc::clone(shared))),
         quarantine: Arc::new(ops::quarantine::Ops(Arc::clone(shared))),
+        servers: Arc::new(ops::servers::Ops(Arc::clone(shared))),
         virtual_clusters: Arc::new(ops::virtual_clusters::Ops(Arc::clone(shared))),
         proxy: Arc::new(ops::proxy::Ops(Arc::clone(shared))),
         ssh: Arc::new(ops::ssh::Ops(Arc::clone(shared))),

@@ -3,7 +3,8 @@
 //!
 //! The lead is a lock of a session, which PostgreSQL gives to one at a time and takes back when the session
 //! ends. The table `leader` has the term that holds. It is made by whoever leads first, before any migration:
-//! a server of another version is refused its writes before the tables are changed under it.
+//! a server of another version is refused its writes before the tables are changed under it. Beside it
+//! `servers` has when each server was heard, for people to read.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,8 +20,14 @@ use self::session::{ANSWER, Session};
 use crate::Result;
 use crate::open::of_address;
 
+mod heard;
 mod keeper;
 mod session;
+
+pub use heard::{Heard, heard};
+
+/// A server that does not lead says so often that it is there.
+pub const SIGN: Duration = Duration::from_secs(5);
 
 /// A server as the others know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +62,8 @@ pub struct Candidate {
     options: Option<PgConnectOptions>,
     server: Named,
     session: Option<Session>,
+    /// When it said last that it is there.
+    signed: Option<Instant>,
 }
 
 impl Candidate {
@@ -73,7 +82,7 @@ impl Candidate {
             ];
             options.application_name("berth").options(limits).disable_statement_logging()
         });
-        Ok(Self { options, server, session: None })
+        Ok(Self { options, server, session: None, signed: None })
     }
 
     /// Takes the lead, if it is free.
@@ -90,6 +99,10 @@ impl Candidate {
         let asked = Instant::now();
         if !session.take().await? {
             let leader = session.leader().await?;
+            if self.signed.is_none_or(|signed| signed.elapsed() >= SIGN) {
+                session.sign(&self.server).await?;
+                self.signed = Some(Instant::now());
+            }
             self.session = Some(session);
             return Ok(Turn::Follows(leader));
         }

@@ -18,6 +18,7 @@ use crate::parts::loaded::Loaded;
 use crate::parts::pagination::{Pagination, Window};
 use crate::parts::quarantine::Quarantine;
 use crate::parts::send_form::SendForm;
+use crate::parts::servers::Servers;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
 use crate::sending::Sending;
@@ -46,6 +47,7 @@ pub(crate) fn Nodes() -> impl IntoView {
                 }
             />
             <Quarantine/>
+            <Servers/>
             <EditNode/>
         </div>
     }

@@ -34,6 +34,19 @@ const BEGIN: &str = "INSERT INTO leader (term, name, address, done) VALUES ($1, 
     ON CONFLICT (one) DO UPDATE SET term = EXCLUDED.term, name = EXCLUDED.name, \
     address = EXCLUDED.address, done = FALSE";
 
+const SERVERS_ARE_MADE: &str = "SELECT to_regclass('servers') IS NOT NULL";
+/// When each server was heard that does not lead, or has led.
+const SERVERS: &str = "CREATE TABLE servers (name TEXT NOT NULL, address TEXT NOT NULL, \
+    seen TIMESTAMPTZ NOT NULL, PRIMARY KEY (name, address))";
+const SIGN: &str = "INSERT INTO servers (name, address, seen) VALUES ($1, $2, now()) \
+    ON CONFLICT (name, address) DO UPDATE SET seen = EXCLUDED.seen";
+/// The leader before, which was there until now: another one takes over within seconds.
+const SIGN_FORMER: &str = "INSERT INTO servers (name, address, seen) \
+    SELECT name, COALESCE(address, ''), now() FROM leader \
+    ON CONFLICT (name, address) DO UPDATE SET seen = EXCLUDED.seen";
+/// Nobody waits for those any more.
+const FORGET: &str = "DELETE FROM servers WHERE seen < now() - INTERVAL '30 days'";
+
 /// A session of a server that leads or would lead.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -56,6 +69,21 @@ impl Session {
     /// Who leads or was the last one to.
     pub(super) async fn leader(&mut self) -> Result<Option<Leader>> {
         in_time(leader(&mut self.connection)).await
+    }
+
+    /// Says that its server is there, which does not lead.
+    pub(super) async fn sign(&mut self, server: &Named) -> Result<()> {
+        let signed = async {
+            match sign(&mut self.connection, server).await {
+                // It has answered: the leader is of a version that has made no such table.
+                Err(sqlx::Error::Database(error)) => {
+                    tracing::debug!(%error, "nobody is told that this server is there");
+                    Ok(())
+                }
+                signed => signed,
+            }
+        };
+        in_time(signed).await
     }
 
     /// Begins another term of who has just taken the lead; says which, and how the one before has ended.
@@ -138,10 +166,28 @@ async fn begin_term(
         sqlx::query_as("SELECT term, done FROM leader").fetch_optional(&mut *turn).await?;
     let (last, done) = last.unwrap_or((0, true));
     let term = last + 1;
+    note_servers(&mut turn, server).await?;
     let begin = sqlx::query(BEGIN).bind(term).bind(&server.name).bind(&server.address);
     begin.execute(&mut *turn).await?;
     turn.commit().await?;
     Ok((term, if done { Before::Done } else { Before::Unknown }))
+}
+
+async fn note_servers(connection: &mut PgConnection, server: &Named) -> Result<(), sqlx::Error> {
+    let are_made: bool = sqlx::query_scalar(SERVERS_ARE_MADE).fetch_one(&mut *connection).await?;
+    if !are_made {
+        sqlx::query(SERVERS).execute(&mut *connection).await?;
+    }
+    sqlx::query(SIGN_FORMER).execute(&mut *connection).await?;
+    sign(connection, server).await?;
+    sqlx::query(FORGET).execute(connection).await?;
+    Ok(())
+}
+
+async fn sign(connection: &mut PgConnection, server: &Named) -> Result<(), sqlx::Error> {
+    let address = server.address.as_deref().unwrap_or_default();
+    sqlx::query(SIGN).bind(&server.name).bind(address).execute(connection).await?;
+    Ok(())
 }
 
 /// Says whether the term still holds.

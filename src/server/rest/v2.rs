@@ -15,6 +15,7 @@ mod public_keys;
 mod quarantine;
 mod queue;
 mod resources;
+mod servers;
 mod storages;
 mod uploads;
 pub(crate) mod users;
@@ -90,6 +91,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/nodes/{name}/gpus", post(nodes::probe))
         .route("/quarantine", get(quarantine::list))
         .route("/quarantine/{node}/{container}", put(quarantine::stop).delete(quarantine::remove))
+        .route("/servers", get(servers::list))
         .route("/files", get(files::root))
         .route("/files/", get(files::root))
         .route("/files/{*path}", get(files::get).put(files::put).delete(files::remove))

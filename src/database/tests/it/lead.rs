@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use database::lead::{Candidate, Lead, Leader, Mandate, Named, Turn};
+use database::lead::{self, Candidate, Lead, Leader, Mandate, Named, Turn};
 use database::{ConnectionTrait as _, Database, Error, Limits, settings};
 use sea_orm::{DbBackend, Statement};
 
@@ -78,6 +78,35 @@ async fn one_server_leads_and_another_takes_over_when_that_is_gone() -> Result<(
     let third = leads(&mut one).await?;
     acts(&third).await?;
     assert_eq!(follows(&mut other).await?.unwrap().server.address.unwrap(), "one:8081");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_that_follow_or_have_led_are_heard_of() -> Result<()> {
+    let url = new_database().await?;
+    let (mut one, mut other) = (candidate(&url, "one")?, candidate(&url, "other")?);
+    let first = leads(&mut one).await?;
+    let db = Database::open(&url).await?;
+    let names = async || {
+        let heard = lead::heard(db.read()).await?.into_iter();
+        anyhow::Ok(heard.map(|heard| heard.server.name).collect::<Vec<_>>())
+    };
+    assert_eq!(names().await?, ["one"]);
+    follows(&mut other).await?;
+    assert_eq!(names().await?, ["one", "other"]);
+    first.give_back(true).await;
+    let second = leads(&mut other).await?;
+    let age = "UPDATE servers SET seen = seen - INTERVAL '1 hour' WHERE name = 'one'";
+    db.read().execute_unprepared(age).await?;
+    let heard = lead::heard(db.read()).await?;
+    let hour = Duration::from_secs(3_600);
+    assert!(heard[0].ago >= hour && heard[1].ago < hour, "{heard:?}");
+    assert_eq!(heard[1].server.address.as_deref(), Some("other:8081"));
+    second.give_back(true).await;
+    let forget = "UPDATE servers SET seen = seen - INTERVAL '31 days' WHERE name = 'one'";
+    db.read().execute_unprepared(forget).await?;
+    let _third = leads(&mut other).await?;
+    assert_eq!(names().await?, ["other"]);
     Ok(())
 }
 

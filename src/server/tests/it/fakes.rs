@@ -79,6 +79,7 @@ impl World {
             metrics: all.clone(),
             nodes: all.clone(),
             quarantine: all.clone(),
+            servers: all.clone(),
             proxy: all.clone(),
             terminals: all.clone(),
             task_files: all.clone(),

@@ -115,6 +115,16 @@ async fn what_is_in_quarantine_is_administrators_to_decide() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_are_administrators_to_see() {
+    let hall = Hall::open().await;
+    let servers = "/api/v2/servers";
+    assert_eq!(send(&hall, "alice", "GET", servers, Value::Null).await.status, 403);
+    // Beside SQLite there can be no other.
+    assert_eq!(send(&hall, "admin", "GET", servers, Value::Null).await.json(), json!([]));
+    hall.control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_of_a_share_is_set_and_shown() {
     let hall = Hall::open().await;
     let (lab, one) = ("/api/v2/virtual-clusters/lab", "/api/v2/virtual-clusters/one");

@@ -9,6 +9,7 @@ use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::node_map::{NodeMap, NodeQuery};
 use api::quarantine::{Quarantine, Quarantined};
 use api::queue::Effect;
+use api::servers::{ServerView, Servers};
 use api::storages::{StorageView, Storages};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -112,6 +113,13 @@ impl Quarantine for World {
     }
     async fn remove(&self, _: &Actor, _: &NodeName, _: &str) -> Result<()> {
         Err(Error::new(ErrorCode::NoTaskError, "no such container"))
+    }
+}
+
+#[async_trait]
+impl Servers for World {
+    async fn list(&self, _: &Actor) -> Result<Vec<ServerView>> {
+        Ok(Vec::new())
     }
 }
 
