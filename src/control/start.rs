@@ -407,6 +407,7 @@ mod tests {
             container_disk: ContainerDisk::default(),
             portal: Portal::default(),
             gpus: GpuOptions::default(),
+            several_servers: false,
             admin_password: Some("correct horse".into()),
             rules: Rules::default(),
             sign_in: SignInOptions::default(),

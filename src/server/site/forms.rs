@@ -54,7 +54,7 @@ impl Forms {
             return Some(known);
         }
         let made = tokio::task::spawn_blocking(move || made(&packed, form)).await;
-        match made.map_err(io::Error::other).flatten() {
+        match made.unwrap_or_else(|broken_off| Err(io::Error::other(broken_off))) {
             Ok(made) => {
                 let made = Bytes::from(made);
                 self.kept().keep(name, made.clone());

@@ -39,8 +39,11 @@ fn tasks_are_entered_with_the_jobs_key_and_enter_each_other() {
     // A container runs a moment before its guest listens.
     tasks.iter().for_each(Task::listens);
     for (index, task) in tasks.iter().enumerate() {
-        let said = task.ssh("echo $PAI_TASK_INDEX; id -u; echo ${BERTH_TASK-hidden}");
-        assert_eq!(text(&said), format!("{index}\n0\nhidden\n"), "{said:?}");
+        let said = task.ssh(
+            "echo $PAI_TASK_INDEX; id -u; echo ${BERTH_TASK-hidden}; \
+             (: </proc/1/environ) 2>/dev/null || echo hidden as well",
+        );
+        assert_eq!(text(&said), format!("{index}\n0\nhidden\nhidden as well\n"), "{said:?}");
     }
     // Each to each by its alias, with the client that the guest brings: this image has none.
     for task in &tasks {

@@ -111,6 +111,7 @@ async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> C
         images_quota: 500_000_000_000,
         registries: Vec::new(),
         gpus: control::GpuOptions::default(),
+        several_servers: false,
         container_disk: control::ContainerDisk::default(),
         portal: control::Portal::default(),
         database: Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap(),

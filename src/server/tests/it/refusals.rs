@@ -30,6 +30,7 @@ async fn control(folder: &Path) -> Control {
         images_quota: 500_000_000_000,
         registries: Vec::new(),
         gpus: control::GpuOptions::default(),
+        several_servers: false,
         container_disk: control::ContainerDisk::default(),
         portal: control::Portal::default(),
         admin_password: Some(PASSWORD.to_owned()),
