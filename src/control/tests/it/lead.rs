@@ -119,6 +119,9 @@ async fn a_server_that_is_done_leaves_its_jobs_to_the_next() {
     first.give_back(true).await;
     let second = lead(&url, "second").await;
     let two = start(&house, (&url, &second), house.path()).await;
+    let servers = two.backend.servers.list(&admin()).await.unwrap();
+    let told: Vec<_> = servers.iter().map(|server| (server.name.as_str(), server.term)).collect();
+    assert_eq!(told, [("second", Some(2)), ("first", None)]);
     two.backend.jobs.stop(&admin(), &key("long")).await.unwrap();
     let long = until_state(&two.backend, "long", State::Stopped).await;
     assert_eq!(long.attempts.len(), 1, "it has run all the time");
