@@ -10,8 +10,8 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use protocol::guest::{
-    CANNOT_BEGIN, CODE, COMMAND_UNUSABLE, GuestConfig, GuestExit, NODE_MEMORY, PORT_TAKEN,
-    UNUSABLE_CODE,
+    CANNOT_BEGIN, CODE, COMMAND_UNUSABLE, GuestConfig, GuestExit, NODE_HAD_MEMORY, NODE_MEMORY,
+    PORT_TAKEN, UNUSABLE_CODE,
 };
 use protocol::lease::LEASE_OVER_CODE;
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
@@ -112,22 +112,29 @@ async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
     if let Err(error) = folder.write_exit(&exit) {
         note(format_args!("cannot tell how the command ended: {error}"));
     }
-    if exit.code == KILLED && memory::ran_out_on_node() {
-        note(NODE_MEMORY);
-    }
+    let last_word = last_word(exit.code);
     if let Some(seconds) = config.keep_on_failure_secs
         && exit.code != 0
         && !asked
     {
         keep(exit.code, seconds, &mut signals, lease).await;
     }
-    if exit.code == i32::from(UNUSABLE_CODE) {
-        // Else it could say as well as this program that it was never started.
+    if let Some(word) = last_word {
         children.silence();
-        note_last(COMMAND_UNUSABLE);
+        note_last(word);
     }
     children.end_all();
     Ok(exit.code)
+}
+
+/// What is said last where the command itself could say in this program's place that the platform failed, and
+/// be tried again for nothing.
+fn last_word(code: i32) -> Option<&'static str> {
+    match code {
+        KILLED if memory::ran_out_on_node() => Some(NODE_MEMORY),
+        KILLED => Some(NODE_HAD_MEMORY),
+        code => (code == i32::from(UNUSABLE_CODE)).then_some(COMMAND_UNUSABLE),
+    }
 }
 
 /// A port of the task's that somebody else has. In a network of its own there is nobody else.

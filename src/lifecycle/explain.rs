@@ -66,11 +66,10 @@ fn not_begun<'a>(ended: &Ended, lines: &'a [String]) -> Option<(Cause, &'a Strin
     message.starts_with(CANNOT_BEGIN).then_some((Cause::EngineFailed { node, message }, last))
 }
 
-/// The guest's word that its node's memory ran out, and not the container's own. Who has his program
-/// say so gets nothing but a try for which he could ask anyhow.
+/// The guest's last word that its node's memory ran out, and not the container's own.
 fn node_memory(ended: &Ended, lines: &[String]) -> Option<(Cause, Vec<String>)> {
-    let mut of_guest = lines.iter().rev().take_while(|line| line.starts_with(GUEST));
-    let line = of_guest.find(|line| line.ends_with(NODE_MEMORY))?;
+    let of_guest = |line: &&String| line.strip_prefix(GUEST) == Some(NODE_MEMORY);
+    let line = lines.last().filter(of_guest)?;
     let cause = Cause::NodeOutOfMemory { node: ended.node.clone() };
     (ended.code == KILLED_CODE).then(|| (cause, vec![line.clone()]))
 }

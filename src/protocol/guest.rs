@@ -50,9 +50,13 @@ pub const UNUSABLE_CODE: u8 = 125;
 pub const COMMAND_UNUSABLE: &str =
     "the command was started, and ended with exit code 125 by itself";
 
-/// What the guest says when the kernel has ended a process of the command for the memory of the node,
-/// and not for the container's own limit.
+/// What the guest says, last of all, when the kernel has ended a process of the command for the memory of
+/// the node, and not for the container's own limit.
 pub const NODE_MEMORY: &str = "this node's memory ran out, and the kernel ended a process for it";
+
+/// What it says last instead when the command has ended as if so.
+pub const NODE_HAD_MEMORY: &str =
+    "the command ended with exit code 137, and not for this node's memory as far as is known";
 
 /// Before the block of the other tasks in an OpenSSH client's configuration.
 pub const PEERS_BEGIN: &str =

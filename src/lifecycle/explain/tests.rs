@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use protocol::guest::COMMAND_UNUSABLE;
+use protocol::guest::{COMMAND_UNUSABLE, NODE_HAD_MEMORY};
 
 use super::*;
 
@@ -234,7 +234,7 @@ fn only_the_engine_knows_of_out_of_memory() {
 
 #[test]
 fn the_kernel_takes_memory_for_the_node_as_well() {
-    let said = format!("epoch 3\nKilled\nberth: {NODE_MEMORY}\nberth: the command failed\n");
+    let said = format!("epoch 3\nKilled\nberth: the command failed\n\nberth: {NODE_MEMORY}\n");
     for oom_killed in [false, true] {
         let exit = explain(&Ended { oom_killed, ..ended(137, &said) });
         assert_eq!(
@@ -243,8 +243,12 @@ fn the_kernel_takes_memory_for_the_node_as_well() {
         );
         assert_eq!(exit.evidence, [format!("berth: {NODE_MEMORY}")]);
     }
-    // Said before, of a process without which the program went on.
-    for (code, log) in [(1, said.clone()), (137, format!("berth: {NODE_MEMORY}\nepoch 4\n"))] {
+    // Of a process without which the program went on, or said by the program.
+    for (code, log) in [
+        (1, said.clone()),
+        (137, format!("berth: {NODE_MEMORY}\nepoch 4\n")),
+        (137, format!("berth: {NODE_MEMORY}\n\nberth: {NODE_HAD_MEMORY}\n")),
+    ] {
         let exit = explain(&Ended { oom_killed: code == 137, ..ended(code, &log) });
         assert_ne!(exit.cause.blame(), protocol::exit::Blame::Platform, "{log}");
     }
