@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn what_was_packed_is_itself_again() {
-        let (program, mut packed) = ([1, 2, 3].repeat(1_000), Vec::new());
+        let (program, mut packed) = ([1_u8, 2, 3].repeat(1_000), Vec::new());
         let parameters = brotli::enc::BrotliEncoderParams::default();
         brotli::BrotliCompress(&mut program.as_slice(), &mut packed, &parameters).unwrap();
         assert_eq!(unpacked(&packed).unwrap(), program);
