@@ -1,5 +1,6 @@
 //! Two servers of one PostgreSQL: one leads, and the other goes on where that was cut off.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use api::metrics::MetricsAsk;
 use control::{Control, MeasuredEvery, Options, Rules};
 use database::lead::{Candidate, Lead, Named, Turn};
 use database::{Database, Limits};
-use protocol::ids::TaskKey;
+use protocol::ids::{NodeName, TaskKey};
 use protocol::state::State;
 use storage::Storage;
 
@@ -18,6 +19,11 @@ use crate::way::Way;
 
 /// Each of them takes all GPUs of the only node.
 const JOBS: u32 = 12;
+/// More of them, on several nodes.
+const MANY_JOBS: u32 = 50;
+const NODES: usize = 4;
+/// So many more have ended before the next leader goes.
+const BETWEEN: u32 = 5;
 /// Between two looks at what is waited for.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -46,9 +52,9 @@ async fn start(house: &House, (url, lead): (&str, &Lead), data: &Path) -> Contro
     control::start(options).await.unwrap()
 }
 
-/// The data folder of a second server of the same cluster.
-fn other_data(house: &House) -> PathBuf {
-    let data = house.path().join("second");
+/// The data folder of another server of the same cluster.
+fn other_data(house: &House, name: &str) -> PathBuf {
+    let data = house.path().join(name);
     std::fs::create_dir(&data).unwrap();
     std::fs::copy(house.path().join("secret.key"), data.join("secret.key")).unwrap();
     data
@@ -78,7 +84,7 @@ async fn another_server_goes_on_where_the_leader_was_cut_off() {
 
     let second = lead(&url, "second").await;
     assert!(!first.mandate().acts());
-    let two = start(&house, (&url, &second), &other_data(&house)).await;
+    let two = start(&house, (&url, &second), &other_data(&house, "second")).await;
     // The first one hears and acts again, and knows nothing of what has happened since.
     way.stuck.send(false).unwrap();
     let mut times = Vec::new();
@@ -130,6 +136,99 @@ async fn a_server_that_is_done_leaves_its_jobs_to_the_next() {
     two.shutdown().await;
 }
 
+/// How a leader goes.
+#[derive(Clone, Copy)]
+enum Leaves {
+    /// It hears nothing any more, as when it is frozen, and comes back later.
+    CutOff,
+    /// As when it is killed: nobody says whether it still acts.
+    WithoutAWord,
+    /// As for an upgrade.
+    Done,
+}
+
+/// A server that leads.
+struct Server {
+    way: Way,
+    lead: Lead,
+    control: Control,
+}
+
+async fn server(house: &House, url: &str, number: usize) -> Server {
+    let (way, name) = (Way::to(url).await.unwrap(), format!("server-{number}"));
+    let lead = lead(&way.url, &name).await;
+    // The first one makes the key.
+    let data = if number == 0 { house.path().to_owned() } else { other_data(house, &name) };
+    let control = start(house, (&way.url, &lead), &data).await;
+    Server { way, lead, control }
+}
+
+/// The next one leads once this one is gone.
+async fn follow(
+    house: &House,
+    url: &str,
+    (before, leaves, number): (Server, Leaves, usize),
+) -> Server {
+    let Server { way, lead, control } = before;
+    let kept = match leaves {
+        Leaves::CutOff => {
+            way.stuck.send(true).unwrap();
+            Some(lead)
+        }
+        Leaves::WithoutAWord => {
+            drop(lead);
+            None
+        }
+        Leaves::Done => {
+            control.shutdown().await;
+            lead.give_back(true).await;
+            None
+        }
+    };
+    let next = server(house, url, number).await;
+    // It acts until it knows, if it is let.
+    way.stuck.send(false).unwrap();
+    if let Some(lead) = kept {
+        tokio::time::timeout(PATIENCE, lead.mandate().lost()).await.unwrap();
+    }
+    tokio::time::timeout(PATIENCE, control.shutdown()).await.unwrap();
+    next
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_jobs_run_once_while_one_leader_goes_after_the_other() {
+    let (house, url) = (House::new(NODES), new_database().await.unwrap());
+    let mut leader = server(&house, &url, 0).await;
+    for number in 0..MANY_JOBS {
+        let job = job(&name(number), 1, 8, "sleep 0.3; exit 0", "");
+        submit(&leader.control.backend, job).await;
+    }
+    let ends = [Leaves::CutOff, Leaves::Done, Leaves::WithoutAWord, Leaves::CutOff];
+    let is_final = |detail: &JobDetail| detail.summary.state.is_final();
+    for ((round, leaves), last) in ends.into_iter().enumerate().zip((1..).map(|all| all * BETWEEN))
+    {
+        until(&leader.control.backend, &name(last), is_final).await;
+        leader = follow(&house, &url, (leader, leaves, round + 1)).await;
+    }
+    let mut on_nodes = BTreeMap::<NodeName, Vec<[i64; 2]>>::new();
+    for number in 0..MANY_JOBS {
+        let ended = until(&leader.control.backend, &name(number), is_final).await;
+        assert_eq!(ended.summary.state, State::Succeeded, "{ended:#?}");
+        assert_eq!((ended.attempts.len(), ended.attempts[0].tasks.len()), (1, 1), "{ended:#?}");
+        let node = ended.attempts[0].tasks[0].node.clone();
+        on_nodes.entry(node).or_default().push(ran(&ended));
+    }
+    for (node, mut times) in on_nodes {
+        times.sort_unstable();
+        let apart = times.windows(2).all(|pair| pair[0][1] <= pair[1][0]);
+        assert!(apart, "two held the same GPUs of {node}: {times:?}");
+    }
+    let nodes = || (0..NODES).map(|index| house.node(index));
+    assert_eq!(nodes().map(|node| node.starts()).sum::<u64>(), u64::from(MANY_JOBS));
+    assert_eq!(nodes().map(|node| node.most_made()).max(), Some(1));
+    leader.control.shutdown().await;
+}
+
 /// Waits until something was measured of a job.
 async fn until_measured(control: &Control, name: &str) {
     let measured = async {
@@ -157,7 +256,7 @@ async fn what_was_measured_is_kept_by_who_leads() {
     way.stuck.send(true).unwrap();
 
     let second = lead(&url, "second").await;
-    let two = start(&house, (&url, &second), &other_data(&house)).await;
+    let two = start(&house, (&url, &second), &other_data(&house, "second")).await;
     until_measured(&two, "long").await;
     tokio::time::timeout(PATIENCE, second.mandate().acting()).await.unwrap();
     two.shutdown().await;
