@@ -25,7 +25,7 @@ use bollard::exec::{CreateExecOptions, ResizeExecOptions, StartExecOptions, Star
 use bollard::models::Mount;
 use bollard::query_parameters::{
     ContainerArchiveInfoOptions, CreateContainerOptions, DownloadFromContainerOptions,
-    RemoveContainerOptions, StartContainerOptions, StopContainerOptions,
+    KillContainerOptions, RemoveContainerOptions, StartContainerOptions, StopContainerOptions,
 };
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -34,7 +34,7 @@ use protocol::cluster::GpuRuntime;
 use protocol::gpus::Reading;
 use protocol::guest::CODE;
 use protocol::ids::TaskKey;
-use protocol::spec::RegistryAuth;
+use protocol::spec::{GraceSignal, RegistryAuth};
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::filling::{self, CLUSTER_LABEL, Shelf};
@@ -325,6 +325,18 @@ impl Engine for DockerEngine {
             .connection
             .call(wait, |docker| async move { docker.stop_container(name, Some(options)).await });
         gone_is_fine(call.await, name)
+    }
+
+    async fn signal(&self, name: &str, signal: GraceSignal) -> Result<()> {
+        let options = KillContainerOptions { signal: signal.to_string() };
+        let call = self
+            .connection
+            .call(WORK, |docker| async move { docker.kill_container(name, Some(options)).await });
+        match call.await {
+            // It does not run.
+            Err(error) if status_of(&error) == Some(409) => Ok(()),
+            other => gone_is_fine(other, name),
+        }
     }
 
     async fn remove(&self, name: &str) -> Result<()> {

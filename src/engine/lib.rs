@@ -31,7 +31,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
-use protocol::spec::RegistryAuth;
+use protocol::spec::{GraceSignal, RegistryAuth};
 
 use exporter::GpuSample;
 
@@ -76,6 +76,8 @@ pub trait Engine: Images {
     async fn start(&self, name: &str) -> Result<()>;
     /// Asks the container to end (SIGTERM) and kills it after `grace`. Returns when it has ended.
     async fn stop(&self, name: &str, grace: Duration) -> Result<()>;
+    /// Sends a running container a signal. One that does not run is left as it is.
+    async fn signal(&self, name: &str, signal: GraceSignal) -> Result<()>;
     /// Removes a container, running or not.
     async fn remove(&self, name: &str) -> Result<()>;
     /// Wakes the caller when a container of this cluster changed. It says nothing more: look.

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
-use protocol::spec::RegistryAuth;
+use protocol::spec::{GraceSignal, RegistryAuth};
 
 use crate::exporter::GpuSample;
 use crate::{
@@ -119,6 +119,10 @@ impl Engine for Measured {
 
     async fn stop(&self, name: &str, grace: Duration) -> Result<()> {
         self.change("stop", self.engine.stop(name, grace)).await
+    }
+
+    async fn signal(&self, name: &str, signal: GraceSignal) -> Result<()> {
+        self.change("signal", self.engine.signal(name, signal)).await
     }
 
     async fn remove(&self, name: &str) -> Result<()> {

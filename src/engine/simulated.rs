@@ -36,7 +36,7 @@ use futures::stream::{self, BoxStream};
 use protocol::gpus::{GpuFault, Reading, Told};
 use protocol::ids::TaskKey;
 use protocol::resources::{Capacity, Gpu};
-use protocol::spec::RegistryAuth;
+use protocol::spec::{GraceSignal, RegistryAuth};
 use protocol::time::Timestamp;
 
 use crate::exporter::GpuSample;
@@ -216,6 +216,12 @@ impl SimHandle {
         self.node.look(|state| state.starts)
     }
 
+    /// How often containers of this node were sent which signals.
+    #[must_use]
+    pub fn signals(&self) -> BTreeMap<GraceSignal, u64> {
+        self.node.look(|state| state.signals.clone())
+    }
+
     /// How often this node was asked to stop a container.
     #[must_use]
     pub fn stops(&self) -> u64 {
@@ -309,6 +315,16 @@ impl Engine for Simulated {
         let signal = if ignores { 9 } else { 15 };
         self.node.reach_and_wake(|state| {
             state.kill(name, signal);
+            Ok(())
+        })
+    }
+
+    async fn signal(&self, name: &str, signal: GraceSignal) -> Result<()> {
+        self.node.reach_and_wake(|state| {
+            *state.signals.entry(signal).or_default() += 1;
+            if !state.ignores_term(name) {
+                state.kill(name, signal.number());
+            }
             Ok(())
         })
     }

@@ -1,5 +1,5 @@
 use protocol::exit::{Blame, Cause, Exit};
-use protocol::ids::NodeName;
+use protocol::ids::{NodeName, TaskKey};
 use protocol::spec::JobSpec;
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -41,9 +41,9 @@ fn decided(job: &Job<'_>) -> Option<Exit> {
     job.attempt.ending.clone().or_else(|| job.stop_requested_by.map(stopped))
 }
 
-/// Its time is over, and it still runs.
+/// Its time is over but for its grace, and it still runs.
 fn over_time(job: &Job<'_>, tasks: &[Task], now: Timestamp) -> Option<Exit> {
-    let limit = job.spec.time_limit?.millis();
+    let limit = job.spec.told_after()?;
     let since = first_start(job, tasks)?;
     let runs = tasks.iter().any(|task| task.state == State::Running);
     (runs && now.since(since) >= limit).then(|| exit_of(Cause::TimeLimit))
@@ -179,7 +179,7 @@ fn end(job: &Job<'_>, task: &mut Task, ending: &Exit, now: Timestamp, decision: 
     }
     let (at, code) = match &task.observed {
         Observed::Pending | Observed::Running { .. } => {
-            decision.actions.push(Action::Stop(task.key));
+            decision.actions.push(how_to_end(job, task.key, ending));
             return;
         }
         Observed::Silent if task.launched => {
@@ -196,10 +196,20 @@ fn end(job: &Job<'_>, task: &mut Task, ending: &Exit, now: Timestamp, decision: 
         | Observed::Created
         | Observed::LaunchFailed { .. } => (now, None),
     };
-    let told = matches!(ending.cause, Cause::StopRequested { .. } | Cause::TimeLimit);
+    let told =
+        matches!(ending.cause, Cause::StopRequested { .. } | Cause::TimeLimit | Cause::Idle { .. });
     let cause = if told { ending.cause.clone() } else { job_ended(job) };
     let exit = Exit { code, ..exit_of(cause) };
     record(task, State::Stopped, task.started_at, Some((at, exit)), decision);
+}
+
+/// Somebody who wants it stopped does not wait for what it was given before.
+fn how_to_end(job: &Job<'_>, task: TaskKey, ending: &Exit) -> Action {
+    let grace = job.spec.grace_before(&ending.cause);
+    match grace.filter(|_| job.stop_requested_by.is_none()) {
+        Some(grace) => Action::LetFinish(task, grace),
+        None => Action::Stop(task),
+    }
 }
 
 /// The cause told to tasks that others' end takes with it.

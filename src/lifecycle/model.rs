@@ -2,7 +2,7 @@
 
 use protocol::exit::Exit;
 use protocol::ids::{NodeName, TaskKey};
-use protocol::spec::JobSpec;
+use protocol::spec::{Grace, JobSpec};
 use protocol::state::State;
 use protocol::time::Timestamp;
 
@@ -177,6 +177,8 @@ pub enum Action {
     Launch(TaskKey),
     /// Stop a container, or give up its launch.
     Stop(TaskKey),
+    /// Send the job's own signal, and stop the container once its grace is over; or give up its launch.
+    LetFinish(TaskKey, Grace),
     /// Read its log to explain its exit code; the next look has the explanation.
     Explain(TaskKey),
 }

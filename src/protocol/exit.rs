@@ -152,10 +152,24 @@ crate::tagged! {
         },
         /// The job's time limit is over.
         TimeLimit,
+        /// It held GPUs and did not use them, for longer than its virtual cluster lets it.
+        Idle {
+            /// For so many minutes.
+            minutes: u32,
+        },
     }
 }
 
 impl Cause {
+    /// Whether what ends for it may be told before: nothing has failed, and nobody is in a hurry.
+    #[must_use]
+    pub fn leaves_time(&self) -> bool {
+        matches!(
+            self,
+            Self::Preempted | Self::NodeDrained { .. } | Self::TimeLimit | Self::Idle { .. }
+        )
+    }
+
     /// Whose fault it is.
     #[must_use]
     pub fn blame(&self) -> Blame {
@@ -188,7 +202,10 @@ impl Cause {
             | Cause::ImageUnavailable { .. }
             | Cause::NodeDrained { .. }
             | Cause::Preempted => Blame::Platform,
-            Cause::StopRequested { .. } | Cause::JobEnded { .. } | Cause::TimeLimit => Blame::Stop,
+            Cause::StopRequested { .. }
+            | Cause::JobEnded { .. }
+            | Cause::TimeLimit
+            | Cause::Idle { .. } => Blame::Stop,
         }
     }
 }

@@ -71,6 +71,8 @@ pub enum JobField {
     Retries,
     Priority,
     TimeLimit,
+    GraceSignal,
+    GraceSeconds,
     Nodes,
     NodeLabels,
     KillAll,
@@ -370,7 +372,7 @@ pub(crate) fn rank(key: &str) -> usize {
 
 impl JobField {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Name,
         Self::Description,
         Self::VirtualCluster,
@@ -378,6 +380,8 @@ impl JobField {
         Self::Retries,
         Self::Priority,
         Self::TimeLimit,
+        Self::GraceSignal,
+        Self::GraceSeconds,
         Self::Nodes,
         Self::NodeLabels,
         Self::KillAll,

@@ -12,6 +12,7 @@ pub mod epoch;
 pub mod exit;
 pub mod fields;
 pub mod gpus;
+mod grace;
 pub mod guest;
 pub mod ids;
 pub mod image;

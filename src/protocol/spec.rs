@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::amount::Amount;
+use crate::exit::Cause;
+pub use crate::grace::{Grace, GraceSignal, NoSignal};
 use crate::ids::{GpuType, JobName, PortLabel, RoleName, VirtualClusterName};
 pub use crate::limit::{NoLimit, TimeLimit};
 use crate::resources::Resources;
@@ -33,6 +35,9 @@ pub struct JobSpec {
     /// How long each attempt may run, from the start of its first container; `None`: without end.
     #[serde(default)]
     pub time_limit: Option<TimeLimit>,
+    /// What its tasks are told before they give way, their time is over or their node is emptied.
+    #[serde(default)]
+    pub grace: Option<Grace>,
     /// `killAllOnCompletedTaskNumber` when given and above 0: the job ends when so many tasks of
     /// any role have completed.
     pub kill_all_on_completed: Option<u32>,
@@ -71,6 +76,7 @@ impl JobSpec {
             nodes: NodeWish::default(),
             retries: RetryLimit::Times(0),
             time_limit: None,
+            grace: None,
             kill_all_on_completed: None,
             auth_file: None,
             data_dir: None,
@@ -82,6 +88,20 @@ impl JobSpec {
             secrets: Vec::new(),
             extras: serde_json::Map::new(),
         }
+    }
+
+    /// After so many milliseconds an attempt is told that its time is over: its tasks have what is left of
+    /// the limit then as their grace.
+    #[must_use]
+    pub fn told_after(&self) -> Option<i64> {
+        let limit = self.time_limit?.millis();
+        Some(limit - self.grace.map_or(0, Grace::millis).min(limit))
+    }
+
+    /// What its tasks are given before they are stopped for that.
+    #[must_use]
+    pub fn grace_before(&self, cause: &Cause) -> Option<Grace> {
+        self.grace.filter(|_| cause.leaves_time())
     }
 
     /// Tasks of all roles together.

@@ -231,6 +231,7 @@ impl Cause {
             }
             Self::JobEnded { role: _, index: _ } => f.write_str("It was ended with the job."),
             Self::TimeLimit => f.write_str("Its time limit was over."),
+            Self::Idle { minutes } => write!(f, "Its GPUs did nothing for {minutes} minutes."),
         }
     }
 
@@ -276,6 +277,9 @@ impl Cause {
                 "It is queued again; this does not count as a retry."
             }
             Self::TimeLimit => "Raise the limit, or save checkpoints and go on from there.",
+            Self::Idle { .. } => {
+                "Ask for GPUs when there is work for them, or keep the job in time."
+            }
         }
     }
 }

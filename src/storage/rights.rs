@@ -93,6 +93,12 @@ pub fn home(user: &UserName) -> Option<StoragePath> {
     (home.name() == Some(name) && !COMMON.contains(&name)).then_some(home)
 }
 
+/// In a user's home: where those of his jobs go on from that ask for a grace, each in a folder of its own.
+#[must_use]
+pub fn checkpoints(user: &UserName) -> Option<StoragePath> {
+    home(user)?.child(".checkpoints")
+}
+
 /// All places that are a user's by their names.
 pub fn own_places(user: &UserName) -> impl Iterator<Item = StoragePath> + '_ {
     let below = move |folder: &&str| crate::path::resolve("", &format!("/{folder}/{user}")).ok();

@@ -53,6 +53,7 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::EngineFailed { node, message } => {
             return format!("The container engine of node {node} could not start it: {message}");
         }
+        Cause::Idle { minutes } => return format!("Its GPUs did nothing for {minutes} minutes"),
         Cause::StopRequested { by } => return format!("Stopped by {by}"),
         Cause::JobEnded { role: Some(role), index: Some(index) } => {
             return format!("The job ended when {role}-{index} did");
@@ -102,6 +103,10 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         Cause::RegistryDenied { .. } => "Check the credentials in authFile.",
         Cause::ContainerRefused { .. } => "Check the image and the command.",
         Cause::TimeLimit => "Raise the limit, or save checkpoints and go on from them.",
+        Cause::Idle { .. } => {
+            "Its virtual cluster stops what does not use its GPUs. Start it when there is work for them, \
+             or keep it on its page in time."
+        }
         Cause::GpuHardware
         | Cause::PortTaken
         | Cause::ContainerLost { .. }

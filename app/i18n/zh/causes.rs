@@ -22,6 +22,7 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::PortTaken => "端口被其他程序占用",
         Cause::Preempted => "被抢占：其资源为保障作业所需",
         Cause::TimeLimit => "已到运行时长上限",
+        Cause::Idle { minutes } => return format!("其 GPU 已闲置 {minutes} 分钟"),
         Cause::OutOfMemory { limit_mb } => {
             return format!("内存超出申请的 {}，被系统终止", number::memory(*limit_mb));
         }
@@ -83,6 +84,9 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         Cause::RegistryDenied { .. } => "请检查 authFile 中的用户名和密码。",
         Cause::ContainerRefused { .. } => "请检查镜像和命令。",
         Cause::TimeLimit => "请提高上限，或保存检查点后继续运行。",
+        Cause::Idle { .. } => {
+            "该虚拟集群会停止不使用 GPU 的作业。请在需要计算时再启动，或及时在作业页面上选择保留。"
+        }
         Cause::GpuHardware
         | Cause::PortTaken
         | Cause::ContainerLost { .. }

@@ -169,6 +169,7 @@ fn what_becomes_of_tasks_is_known() {
         Cause::JobEnded { role: Some("ps".parse().unwrap()), index: Some(0) },
         Cause::JobEnded { role: None, index: None },
         Cause::TimeLimit,
+        Cause::Idle { minutes: 45 },
     ];
     for cause in causes {
         for event in ["worker-3: ", "another attempt follows: ", "Failed: "] {

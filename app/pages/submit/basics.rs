@@ -1,5 +1,6 @@
 use leptos::prelude::*;
 use protocol::fields::{JobField, Notation};
+use protocol::spec::GraceSignal;
 
 use crate::i18n::{Reader, tr};
 use crate::pages::submit::field::{Kind, TextField};
@@ -70,6 +71,12 @@ fn gpu_types(editing: Editing) -> Vec<Choice> {
     types.into_iter().map(|name| Choice { value: name.clone(), label: name }).collect()
 }
 
+/// The signals that tasks may be sent before they have to go.
+fn signals() -> Vec<Choice> {
+    let names = GraceSignal::ALL.map(GraceSignal::name);
+    names.map(|name| Choice { value: name.to_owned(), label: name.to_owned() }).to_vec()
+}
+
 /// What most jobs leave as it is.
 #[component]
 pub(crate) fn More() -> impl IntoView {
@@ -89,6 +96,10 @@ pub(crate) fn More() -> impl IntoView {
                     <TextField path=path(JobField::KillAll) label=|f| f.kill_all hint=|f| f.kill_all_hint kind=Kind::Number/>
                 </div>
                 <TextField path=path(JobField::TimeLimit) label=|f| f.time_limit hint=|f| f.time_limit_hint/>
+                <div class="form__row">
+                    <SelectField path=path(JobField::GraceSignal) label=|f| f.grace_signal none=|f| f.grace_none choices=Signal::stored(signals())/>
+                    <TextField path=path(JobField::GraceSeconds) label=|f| f.grace_seconds hint=|f| f.grace_hint kind=Kind::Number/>
+                </div>
                 <div class="form__row">
                     <TextField path=path(JobField::Nodes) label=|f| f.nodes hint=|f| f.nodes_hint/>
                     <TextField path=path(JobField::NodeLabels) label=|f| f.node_labels hint=|f| f.node_labels_hint/>

@@ -423,6 +423,7 @@ taskRoles:
             (_, Field::Role(RoleField::Memory)) => Some(("512", true)),
             (_, Field::Job(JobField::Priority)) => Some(("prod", false)),
             (Kind::TimeLimit, _) => Some(("2h 30m", false)),
+            (Kind::OneOf(words), _) => Some((words[0], false)),
             (Kind::Labels, _) => Some(("rack=3, disk=fast", false)),
             (Kind::Whole { .. } | Kind::Tasks { .. } | Kind::Gpus, _) => Some(("1", true)),
             (_, Field::Job(_) | Field::Role(_)) => Some(("other", false)),

@@ -5,14 +5,18 @@
 //! folder that has one owner, such as a user's own. What lies deeper is told to the task alone,
 //! beneath that folder: there the kernel follows whatever it finds within the container.
 
+use std::collections::BTreeSet;
+
 use api::Result;
 use api::files::FilePath;
 use api::{Error, ErrorCode};
+use database::jobs::JobRow;
 use database::nodes::NodeRecord;
 use engine::Folder;
 use protocol::environment::{self, JobFacts};
+use protocol::ids::{JobId, UserName};
 use protocol::spec::Dialect;
-use storage::{EntryKind, StoragePath, rights};
+use storage::{EntryKind, StorageError, StoragePath, rights};
 
 use crate::container::code::acting;
 use crate::files::access::Access;
@@ -80,7 +84,8 @@ pub(crate) fn shown(mount: &str, wanted: &[Wanted]) -> Shown {
     shown
 }
 
-/// What a job's tasks see of the storage: its owner's own folder, its output folder, and `dataDir`,
+/// What a job's tasks see of the storage: its owner's own folder, in it one for checkpoints if it asks
+/// for a grace, its output folder, and `dataDir`,
 /// not to be changed. Whose they are is looked at anew: they may have changed hands since the job
 /// was submitted.
 pub(crate) async fn wanted(shared: &Shared, facts: &JobFacts<'_>) -> Result<Vec<Wanted>> {
@@ -90,7 +95,9 @@ pub(crate) async fn wanted(shared: &Shared, facts: &JobFacts<'_>) -> Result<Vec<
     if let Some(home) = rights::home(&owner.user) {
         shared.storage.create_folder(&home).await.map_err(failure)?;
         must_be(shared, &home, &[EntryKind::Folder]).await?;
-        wanted.push(Wanted { name: "HOME", path: home.clone(), top: home, read_only: false });
+        let (name, path, top) = ("HOME", home.clone(), home.clone());
+        wanted.push(Wanted { name, path, top, read_only: false });
+        wanted.extend(checkpoints(shared, facts, home).await?);
     }
     let none = facts.spec.dialect == Dialect::V2 && facts.spec.output_dir.is_none();
     if !none {
@@ -111,6 +118,48 @@ pub(crate) async fn wanted(shared: &Shared, facts: &JobFacts<'_>) -> Result<Vec<
         wanted.push(Wanted { name: "DATA", path, top, read_only: true });
     }
     Ok(wanted)
+}
+
+/// Where all attempts of a job that asks for a grace keep what they go on from. It goes with the job.
+async fn checkpoints(
+    shared: &Shared,
+    facts: &JobFacts<'_>,
+    home: StoragePath,
+) -> Result<Option<Wanted>> {
+    let Some(path) =
+        checkpoints_of(&facts.key.user, facts.job_id).filter(|_| facts.spec.grace.is_some())
+    else {
+        return Ok(None);
+    };
+    shared.storage.create_folder(&path).await.map_err(failure)?;
+    must_be(shared, &path, &[EntryKind::Folder]).await?;
+    Ok(Some(Wanted { name: "CHECKPOINTS", path, top: home, read_only: false }))
+}
+
+fn checkpoints_of(user: &UserName, job: JobId) -> Option<StoragePath> {
+    rights::checkpoints(user)?.child(&job.to_string())
+}
+
+/// Removes what jobs that are about to be forgotten kept to go on from.
+pub(crate) async fn forget_checkpoints(
+    shared: &Shared,
+    jobs: &[JobRow],
+) -> std::result::Result<(), StorageError> {
+    let users: BTreeSet<&UserName> = jobs.iter().map(|job| &job.key.user).collect();
+    for user in users {
+        let Some(all) = rights::checkpoints(user) else { continue };
+        // Most users have none, and of whoever has a link there nothing is followed.
+        let found = shared.storage.find(&all).await?;
+        if found.is_none_or(|found| found.kind != EntryKind::Folder) {
+            continue;
+        }
+        for job in jobs.iter().filter(|job| job.key.user == *user) {
+            if let Some(path) = checkpoints_of(user, job.id) {
+                shared.storage.remove(&path, true).await?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A link that an engine follows leads anywhere on the node.

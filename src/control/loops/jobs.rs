@@ -26,6 +26,7 @@ use crate::wake::{Steps, rest_after};
 mod act;
 mod case;
 mod cases;
+mod finish;
 mod lease;
 mod memory;
 mod observe;
@@ -240,11 +241,15 @@ fn tell_pauses(shared: &Shared, case: &Case, now: Timestamp) {
 }
 
 fn perform(acts: &Acts, case: &Case, action: &Action) {
-    let (Action::Launch(key) | Action::Stop(key) | Action::Explain(key)) = action;
+    let (Action::Launch(key)
+    | Action::Stop(key)
+    | Action::LetFinish(key, _)
+    | Action::Explain(key)) = action;
     let Some(task) = case.task(key).filter(|task| task.key == *key) else { return };
     match action {
         Action::Launch(_) => acts.launch(case, task),
         Action::Stop(_) => acts.stop(task),
+        Action::LetFinish(_, grace) => acts.let_finish(task, *grace),
         Action::Explain(_) => acts.explain(&case.job, task),
     }
 }

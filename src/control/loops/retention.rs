@@ -16,6 +16,7 @@ use protocol::time::Timestamp;
 use storage::StorageError;
 use tokio_util::sync::CancellationToken;
 
+use crate::container::folders;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::retention::Retention;
 use crate::known::swept::{Old, SweptCounts};
@@ -158,6 +159,7 @@ async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), F
             let began = Instant::now();
             let (some, others) = left.split_at(together(left));
             let ids: Vec<JobId> = some.iter().map(|job| job.id).collect();
+            folders::forget_checkpoints(shared, some).await?;
             let removed = shared
                 .write(async |transaction| database::jobs::remove_many(transaction, &ids).await);
             let removed = removed.await?.len() as u64;

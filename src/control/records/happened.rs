@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use database::events::NewEvent;
 use protocol::ids::{JobId, UserName};
+use protocol::spec::Grace;
 use protocol::time::Timestamp;
 
 use crate::shared::Shared;
@@ -24,6 +25,14 @@ pub(crate) fn to_job(
         warning: false,
         actor: None,
     }
+}
+
+/// A job that asked for a grace is told that it has to go.
+pub(crate) fn grace(job: JobId, attempt: u32, grace: Grace, at: Timestamp) -> NewEvent {
+    let Grace { signal, seconds } = grace;
+    let event =
+        to_job(job, at, "grace", format!("is sent {signal}, and has {seconds} s to finish"));
+    NewEvent { attempt: Some(attempt), ..event }
 }
 
 /// Something that a person did to a job.

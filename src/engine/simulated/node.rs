@@ -6,6 +6,7 @@ use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
 use protocol::image::{canonical, explicit, repository};
 use protocol::resources::Capacity;
+use protocol::spec::GraceSignal;
 use protocol::time::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -56,6 +57,8 @@ pub(super) struct State {
     /// Starts with a volume that was not full.
     pub(super) bare_starts: u64,
     pub(super) stops: u64,
+    /// How often containers were sent which signals.
+    pub(super) signals: BTreeMap<GraceSignal, u64>,
     pub(super) list_time: Duration,
     pub(super) stats_time: Duration,
     /// What its drivers say, in place of what it has.

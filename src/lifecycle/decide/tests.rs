@@ -2,7 +2,7 @@
 
 use protocol::ids::{JobId, JobName, RoleName, TaskKey};
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, JobSpec, RetryLimit, TaskRole};
+use protocol::spec::{Completion, Dialect, Grace, GraceSignal, JobSpec, RetryLimit, TaskRole};
 
 use super::*;
 use crate::model::Attempt;
@@ -382,4 +382,36 @@ fn what_ended_in_time_has_succeeded_however_late_it_is_seen() {
     let spec = JobSpec { time_limit: Some("1s".parse().unwrap()), ..spec(vec![role("worker", 1)]) };
     let job = job(&spec, State::Running, &[exited(0)]);
     assert_eq!(job_state(&decide(&job, Timestamp(90_000))), Some(State::Succeeded));
+}
+
+#[test]
+fn a_job_with_a_grace_is_told_before_it_has_to_go() {
+    let grace = Grace { signal: GraceSignal::Usr1, seconds: 2 };
+    let spec = JobSpec {
+        time_limit: Some("3s".parse().unwrap()),
+        grace: Some(grace),
+        ..spec(vec![role("worker", 2)])
+    };
+    let all = job(&spec, State::Running, &[running(), Observed::Pending]);
+    let [one, other] = [0, 1].map(|at: usize| all.tasks[at].key);
+    assert_eq!(decide(&all, Timestamp(1_004)), Decision::default());
+    let told = decide(&all, Timestamp(1_005));
+    assert_eq!(told.attempt.unwrap().exit.unwrap().cause, Cause::TimeLimit);
+    assert_eq!(told.actions, [Action::LetFinish(one, grace), Action::LetFinish(other, grace)]);
+
+    let node = NodeName::new("node-1").unwrap();
+    for (cause, waits) in [
+        (Cause::Preempted, true),
+        (Cause::NodeDrained { node }, true),
+        (Cause::Idle { minutes: 30 }, true),
+        (Cause::CommandFailed, false),
+    ] {
+        let ending = Exit { code: None, cause, evidence: vec![] };
+        let attempt = Attempt { ending: Some(ending), ..all.attempt.clone() };
+        let leaves = Job { attempt, ..all.clone() };
+        let expected = if waits { Action::LetFinish(one, grace) } else { Action::Stop(one) };
+        assert_eq!(decide(&leaves, NOW).actions[0], expected);
+        let hurried = Job { stop_requested_by: Some("alice"), ..leaves };
+        assert_eq!(decide(&hurried, NOW).actions, [Action::Stop(one), Action::Stop(other)]);
+    }
 }

@@ -1,6 +1,7 @@
 //! `extras.berth` and what lies in it: whatever a notation has no word of its own for.
 
 use super::{Help, JobField, Key, Kind, MAX_AMOUNT, Object, RETRIES, RoleField, TASKS_COMPLETED};
+use crate::spec::{Grace, GraceSignal};
 
 pub(super) const BERTH: &[Key] = &[
     Key::new("name", Kind::JobName).help(
@@ -29,6 +30,11 @@ pub(super) const BERTH: &[Key] = &[
             "每次尝试的运行时长上限：秒数，或 `2h 30m` 这样的文本，到时即停止。\
              有上限的作业若能在资源被需要之前结束，可能更早启动。",
         ),
+    Key::new("grace", Kind::One(Object::Grace)).help(
+        "A signal, and seconds to save its work in, before the job gives way, its time is over or its \
+         node is emptied.",
+        "作业被抢占、运行超时或其节点被清空之前，发送给任务的信号和留给任务保存进度的秒数。",
+    ),
     Key::new("gpuType", Kind::Names)
         .job(JobField::GpuType)
         .help("GPU types that will do for the whole job.", "整个作业可用的 GPU 型号。"),
@@ -68,6 +74,20 @@ pub(super) const BERTH: &[Key] = &[
     ),
     Key::new("taskRoles", Kind::ByRole(Object::BerthRole))
         .help("Additions to task roles, by the role's name.", "对任务角色的补充，按角色名称。"),
+];
+
+pub(super) const GRACE: &[Key] = &[
+    Key::new("signal", Kind::OneOf(GraceSignal::NAMES))
+        .job(JobField::GraceSignal)
+        .default(r#""SIGTERM""#)
+        .help("What the commands of tasks are sent.", "发送给任务命令的信号。"),
+    Key::new("seconds", Kind::Whole { min: 1, max: Grace::LONGEST as i64 })
+        .job(JobField::GraceSeconds)
+        .default("60")
+        .help(
+            "So long they may go on after that; a time limit includes it.",
+            "发出信号后任务还可以运行的秒数；包含在运行时长上限之内。",
+        ),
 ];
 
 pub(super) const ROLE: &[Key] = &[

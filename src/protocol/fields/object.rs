@@ -37,6 +37,8 @@ pub enum Object {
     SchedulerRole,
     /// `extras.berth`.
     Berth,
+    /// `grace` in `extras.berth`.
+    Grace,
     /// A role in `extras.berth`.
     BerthRole,
     /// Credentials of a registry.
@@ -49,7 +51,7 @@ pub enum Object {
 
 impl Object {
     /// All of them; those that a notation has for itself stand before what both have.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::V1Job,
         Self::V1Role,
         Self::Port,
@@ -67,6 +69,7 @@ impl Object {
         Self::Scheduler,
         Self::SchedulerRole,
         Self::Berth,
+        Self::Grace,
         Self::BerthRole,
         Self::Auth,
         Self::Plugin,
@@ -94,6 +97,7 @@ impl Object {
             Self::Scheduler => v2::SCHEDULER,
             Self::SchedulerRole => v2::SCHEDULER_ROLE,
             Self::Berth => berth::BERTH,
+            Self::Grace => berth::GRACE,
             Self::BerthRole => berth::ROLE,
             Self::Auth => berth::AUTH,
             Self::Plugin => berth::PLUGIN,
@@ -120,6 +124,7 @@ impl Object {
             | Self::SchedulerRole => matches!(notation, Notation::V2),
             Self::Port
             | Self::Berth
+            | Self::Grace
             | Self::BerthRole
             | Self::Auth
             | Self::Plugin
@@ -131,6 +136,7 @@ impl Object {
     pub(super) const fn prefix(self) -> &'static str {
         match self {
             Self::Berth => "extras.berth.",
+            Self::Grace => "extras.berth.grace.",
             Self::Defaults => "defaults.",
             Self::Completion => "completion.",
             Self::Container => "extraContainerOptions.",
@@ -171,6 +177,7 @@ impl Object {
             Self::Scheduler => "Scheduler",
             Self::SchedulerRole => "SchedulerRole",
             Self::Berth => "Berth",
+            Self::Grace => "Grace",
             Self::BerthRole => "BerthRole",
             Self::Auth => "Auth",
             Self::Plugin => "Plugin",
@@ -228,6 +235,10 @@ impl Object {
                 "What the notation has no word for. A job that was written in the other version and \
                  is shown in this one has it here.",
                 "该版本无法表达的内容。以另一版本书写的作业用此版本显示时，这些内容放在这里。",
+            ),
+            Self::Grace => (
+                "What tasks are told before the job gives way, its time is over or its node is emptied.",
+                "作业被抢占、运行超时或其节点被清空之前，如何通知任务。",
             ),
             Self::BerthRole => ("Additions to a task role.", "对任务角色的补充。"),
             Self::Auth => ("Credentials of a registry.", "镜像仓库的登录信息。"),

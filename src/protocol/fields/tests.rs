@@ -101,8 +101,8 @@ fn sample(field: Field, kind: Kind) -> Json {
         | Kind::RoleName
         | Kind::DottedName
         | Kind::Names => "other".into(),
-        Kind::OneOf(_)
-        | Kind::PriorityClass
+        Kind::OneOf(words) => words[words.len() - 1].into(),
+        Kind::PriorityClass
         | Kind::Version
         | Kind::Image
         | Kind::Uri
@@ -162,6 +162,7 @@ fn what_has_a_word_of_its_own_does_not_stand_under_extras() {
     assert_eq!(path(JobField::CodeDir, Notation::V2), "extras.berth.codeDir");
     assert_eq!(path(JobField::VirtualCluster, Notation::V2), "defaults.virtualCluster");
     assert_eq!(path(JobField::TimeLimit, Notation::V1), "extras.berth.timeLimit");
+    assert_eq!(path(JobField::GraceSeconds, Notation::V2), "extras.berth.grace.seconds");
     let disk = |notation| RoleField::Disk.path(notation, "taskRoles[0]", "a.b").unwrap();
     assert_eq!(disk(Notation::V1), "taskRoles[0].storageGB");
     assert_eq!(disk(Notation::V2), "extras.berth.taskRoles[\"a.b\"].storageGB");

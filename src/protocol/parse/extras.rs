@@ -12,8 +12,8 @@ use crate::fields::{HIVED, Object, PLUGINS, STORAGES};
 use crate::ids::{GpuType, JobName, RoleName, StorageName};
 use crate::secrets::Secrets;
 use crate::spec::{
-    JobSpec, NoLimit, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole,
-    TimeLimit,
+    Grace, GraceSignal, JobSpec, NoLimit, NoSignal, NodeWish, PortRequest, Priority, RegistryAuth,
+    RetryLimit, TaskRole, TimeLimit,
 };
 
 pub(crate) const BERTH: &str = "berth";
@@ -39,6 +39,7 @@ pub(crate) struct Extras {
     description: Option<String>,
     priority: Option<Priority>,
     time_limit: Option<TimeLimit>,
+    grace: Option<Grace>,
     gpu_types: Option<Vec<GpuType>>,
     nodes: NodeWish,
     kill_all: Option<u32>,
@@ -208,6 +209,42 @@ fn time_limit<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<TimeLimi
     }
 }
 
+/// `grace`; an empty one is none. A limit that is all grace would end the job at its start.
+fn grace<'d>(
+    reader: &mut Reader<'d>,
+    field: &Field<'d>,
+    limit: Option<TimeLimit>,
+) -> Option<Grace> {
+    let fields = reader.object(field, Object::Grace)?;
+    let signal = fields.given("signal");
+    let seconds = fields.given("seconds");
+    if signal.is_none() && seconds.is_none() {
+        return None;
+    }
+    let longest = i64::from(Grace::LONGEST);
+    let grace = Grace {
+        signal: signal.and_then(|f| grace_signal(reader, &f)).unwrap_or_default(),
+        seconds: seconds.and_then(|f| reader.count(&f, 1, longest)).unwrap_or(Grace::DEFAULT),
+    };
+    if limit.is_some_and(|limit| limit.millis() <= grace.millis()) {
+        let message = "the grace takes all of the time limit";
+        reader.wrong(field, message, "fewer seconds than timeLimit says");
+    }
+    Some(grace)
+}
+
+fn grace_signal<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<GraceSignal> {
+    let text = reader.text(field)?;
+    match text.parse() {
+        Ok(signal) => Some(signal),
+        Err(error) => {
+            let error: NoSignal = error;
+            reader.wrong(field, error.to_string(), GraceSignal::NAMES.join(", "));
+            None
+        }
+    }
+}
+
 fn read_berth<'d>(
     reader: &mut Reader<'d>,
     field: &Field<'d>,
@@ -221,6 +258,7 @@ fn read_berth<'d>(
         extras.priority = any_priority(reader, &field).or(extras.priority);
     }
     extras.time_limit = fields.given("timeLimit").and_then(|f| time_limit(reader, &f));
+    extras.grace = fields.given("grace").and_then(|f| grace(reader, &f, extras.time_limit));
     extras.gpu_types = fields.given("gpuType").map(|f| parts::gpu_types(reader, &f));
     extras.nodes = NodeWish {
         names: fields.given("nodes").map(|f| parts::node_names(reader, &f)).unwrap_or_default(),
@@ -356,6 +394,7 @@ impl Extras {
         replace(&mut spec.gpu_types, self.gpu_types);
         spec.nodes = self.nodes;
         spec.time_limit = self.time_limit.or(spec.time_limit);
+        spec.grace = self.grace;
         spec.description = self.description.or(spec.description.take());
         spec.kill_all_on_completed = self.kill_all.or(spec.kill_all_on_completed);
         spec.auth_file = self.auth_file.or(spec.auth_file.take());

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::Value as Json;
 
 use super::tree::{Map, Tree};
-use crate::fields::{Field, HIVED, JobField, Notation, Object, PLUGINS};
+use crate::fields::{Field, HIVED, JobField, Kind, Notation, Object, PLUGINS};
 use crate::ids::GpuType;
 use crate::secrets::MASK;
 use crate::spec::{JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit};
@@ -105,6 +105,9 @@ fn rename_roles(tree: &mut Tree, spec: &JobSpec, keys: &[String]) {
 /// What the job says that a notation has no word of its own for, in the order of the table.
 pub(super) fn put_fields(spec: &JobSpec, notation: Notation, kept: &Kept, map: &mut Map) {
     for key in Object::Berth.keys() {
+        if key.kind == Kind::One(Object::Grace) {
+            map.put_filled(key.name, grace(spec));
+        }
         let Some(Field::Job(field)) = key.field else { continue };
         if field.place(notation).object == Object::Berth
             && let Some(said) = said(spec, field, kept)
@@ -133,9 +136,21 @@ fn said(spec: &JobSpec, field: JobField, kept: &Kept) -> Option<Tree> {
         JobField::AuthFile => text(&spec.auth_file),
         JobField::Environment => Some(environment(spec)),
         JobField::Secrets => Some(secrets(spec)),
+        // They stand in an object of their own.
+        JobField::GraceSignal | JobField::GraceSeconds => None,
         // Each notation has words of its own for these.
         JobField::Name | JobField::VirtualCluster | JobField::Retries => None,
     }
+}
+
+/// Empty where there is none.
+fn grace(spec: &JobSpec) -> Tree {
+    let mut map = Map::default();
+    if let Some(grace) = spec.grace {
+        map.put("signal", Tree::text(grace.signal));
+        map.put("seconds", Tree::number(grace.seconds));
+    }
+    map.done()
 }
 
 /// The priority as a class where it has one.

@@ -86,6 +86,7 @@ fn row(cause: &Cause) -> Row {
         Cause::StopRequested { .. } => job(-210, "StopFrameworkRequested", "USER_STOP"),
         Cause::JobEnded { .. } => job(-220, "FrameworkAttemptCompletion", "USER_STOP"),
         Cause::TimeLimit => node(-1004, "PodDeadlineExceeded", "USER_STOP"),
+        Cause::Idle { .. } => node(-1000, "PodEvicted", "USER_STOP"),
     }
 }
 
@@ -187,6 +188,7 @@ pub(crate) fn reason(cause: &Cause) -> String {
             _ => "The job ended.".into(),
         },
         Cause::TimeLimit => "Its time limit is over.".into(),
+        Cause::Idle { minutes } => format!("Its GPUs did nothing for {minutes} minutes."),
     }
 }
 

@@ -44,4 +44,5 @@ pub(super) const CAUSES: &[Saying] = &[
     ("It was ended with the job: task {} decided.{}", "作业随任务 {0} 结束"),
     ("It was ended with the job.{}", "随作业结束"),
     ("Its time limit was over.{}", "已到运行时长上限"),
+    ("Its GPUs did nothing for {} minutes.{}", "其 GPU 已闲置 {0} 分钟"),
 ];

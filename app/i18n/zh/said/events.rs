@@ -37,6 +37,7 @@ pub(super) const EVENTS: &[Saying] = &[
         "让位于 {0}：该作业在虚拟集群 {1} 中的优先级类别更高",
     ),
     ("gives way to {}", "让位于 {0}"),
+    ("is sent {}, and has {} s to finish", "已发送 {0}，还有 {1} 秒时间结束"),
     ("leaves {}, which is being emptied", "离开正在清空的节点 {0}"),
     (
         "{} takes nothing new, since it fails to start tasks",

@@ -11,11 +11,13 @@ use lifecycle::explain;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::lease::LEASE_OVER_CODE;
+use protocol::spec::Grace;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::case::Case;
 use super::cases::Cases;
+use super::finish::Finishing;
 use super::memory::{Known, Memory};
 use super::turns::Turns;
 use crate::container::launch::gate::Gate;
@@ -44,7 +46,7 @@ const EXPLAIN: Duration = Duration::from_secs(10);
 /// the disk is not quicker for more.
 const TIDIED_AT_ONCE: (usize, usize) = (32, 8);
 /// A container may take so long to end by itself when it is asked to.
-const GRACE: Duration = Duration::from_secs(30);
+pub(super) const GRACE: Duration = Duration::from_secs(30);
 /// So many bytes of a log's end are read to explain an exit code.
 const EXPLAIN_BYTES: usize = 64 * 1024;
 /// So many lines of a log's end are read for that.
@@ -189,6 +191,30 @@ impl Acts {
         }
         let name = task.key.container_name(&self.shared.installation);
         self.act(task, move |_| async move { outcome(engine.stop(&name, GRACE).await) });
+    }
+
+    /// Has a task told to finish, and stopped once its grace is over; a launch under way is given up. Whoever
+    /// stops it meanwhile ends the wait.
+    pub(super) fn let_finish(&self, task: &Task, grace: Grace) {
+        if self.memory.is_finishing(&task.key) {
+            return;
+        }
+        if let Some(cancel) = self.memory.under_way(&task.key) {
+            cancel.cancel();
+            return;
+        }
+        let Some((engine, looked)) = self.engine(&task.placement.node) else { return };
+        if self.pending(&task.key, looked) {
+            return;
+        }
+        let seconds = Duration::from_secs(grace.seconds.into());
+        let until = self.memory.finish_until(&task.key, Instant::now() + seconds);
+        let (shared, leave) = (Arc::clone(&self.shared), self.stop.clone());
+        let (key, node) = (task.key, task.placement.node.clone());
+        self.act(task, move |hurry| {
+            let signal = grace.signal;
+            Finishing { shared, engine, task: key, node, signal, until, hurry, leave }.run()
+        });
     }
 
     /// Reads the end of the log of a container that has failed, and explains it.

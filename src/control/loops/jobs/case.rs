@@ -140,10 +140,10 @@ impl Case {
     /// When time alone makes something of it.
     fn until(&self, now: Timestamp) -> Until {
         let mut until = Until::default();
-        if let Some(limit) = self.job.spec.time_limit {
+        if let Some(limit) = self.job.spec.told_after() {
             let first = self.tasks.iter().filter_map(|task| task.started_at).min();
             let over = self.attempt.started_at.or(first);
-            let over = over.map(|since| since.plus_millis(limit.millis()));
+            let over = over.map(|since| since.plus_millis(limit));
             if let Some(over) = over.filter(|over| now < *over) {
                 until.at(over);
             }

@@ -1,10 +1,11 @@
 //! Which tasks of a case have a lease, as far as anything of them may be there. Those that are to end are
-//! let run on no more: where nobody reaches them, they end with their lease.
+//! let run on no more, unless they have a grace: where nobody reaches them, they end with their lease.
 
 use std::time::Duration;
 
 use database::tasks::Task;
 use engine::ContainerStatus;
+use protocol::exit::Exit;
 
 use super::case::Case;
 use super::observe::Seen;
@@ -15,7 +16,9 @@ use crate::known::leases::Leases;
 pub(super) fn watch(leases: &Leases, case: &Case, seen: &Seen) -> bool {
     let Some(seconds) = case.attempt.lease else { return false };
     let lease = Duration::from_secs(seconds.into());
-    let ends = case.attempt.exit.is_some() || case.job.row.stop.is_some();
+    let finishes = |exit: &Exit| case.job.spec.grace_before(&exit.cause).is_some();
+    let ends = case.attempt.exit.as_ref().is_some_and(|exit| !finishes(exit))
+        || case.job.row.stop.is_some();
     let at_once = |task: &&Task| {
         let runs = if ends { Some(false) } else { runs(seen, task) };
         leases.watch((&case.job.row.key, task), lease, runs)

@@ -33,6 +33,8 @@ pub(super) struct Known {
     pub(super) launch_failed: Option<(Timestamp, Exit)>,
     /// An exit was explained.
     pub(super) explained: Option<Exit>,
+    /// It was told to finish, and has until then.
+    pub(super) finish_until: Option<Instant>,
 }
 
 /// Why what is seen of a task says nothing.
@@ -82,6 +84,17 @@ impl Memory {
     /// What gives the action up that is under way, if one is.
     pub(super) fn under_way(&self, key: &TaskKey) -> Option<CancellationToken> {
         lock(&self.0).get(key).and_then(|known| known.under_way.clone())
+    }
+
+    /// Until when a task may go on that is told to finish: whatever it was told first stays.
+    pub(super) fn finish_until(&self, key: &TaskKey, until: Instant) -> Instant {
+        *lock(&self.0).entry(*key).or_default().finish_until.get_or_insert(until)
+    }
+
+    /// Whether a task is being waited for that was told to finish.
+    pub(super) fn is_finishing(&self, key: &TaskKey) -> bool {
+        let all = lock(&self.0);
+        all.get(key).is_some_and(|known| known.finish_until.is_some() && known.under_way.is_some())
     }
 
     /// An action begins; `false`: another one is under way.

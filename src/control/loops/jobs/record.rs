@@ -39,6 +39,10 @@ pub(super) async fn record(
 
 fn note_events(case: &Case, decision: &Decision, at: Timestamp, events: &mut Vec<NewEvent>) {
     let (id, attempt) = (case.job.row.id, case.attempt.number);
+    let begins = decision.attempt.as_ref().filter(|_| case.attempt.exit.is_none());
+    let cause = begins.and_then(|change| change.exit.as_ref()).map(|exit| &exit.cause);
+    let grace = cause.and_then(|cause| case.job.spec.grace_before(cause));
+    events.extend(grace.map(|grace| happened::grace(id, attempt, grace, at)));
     let mut note = |kind: &str, message: String, warning: bool| {
         let event = happened::to_job(id, at, kind, message);
         events.push(NewEvent { attempt: Some(attempt), warning, ..event });
@@ -94,7 +98,8 @@ fn tell(shared: &Shared, decided: &[(&Case, Decision)], as_known: bool) {
         let row = &case.job.row;
         let stored = decision.job.as_ref().filter(|_| as_known);
         let to = stored.map_or(row.state, |change| change.to);
-        if decision.job.is_some() || !decision.tasks.is_empty() {
+        let news = decision.job.is_some() || decision.attempt.is_some();
+        if news || !decision.tasks.is_empty() {
             let (id, key) = (row.id, row.key.clone());
             shared.tell_queue(Change::Job { id, key, state: to });
         }

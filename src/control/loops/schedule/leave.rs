@@ -4,8 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use database::attempts::{Attempt, AttemptUpdate};
 use database::events::NewEvent;
+use database::jobs::JobRow;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, JobKey, NodeName};
+use protocol::spec::Grace;
 use protocol::state::State;
 use scheduler::model::{Preemption, Running};
 
@@ -79,6 +81,11 @@ pub(super) async fn leave(
     // By number, so that of a job's attempts the last one stays.
     let current: HashMap<JobId, Attempt> =
         attempts.into_iter().map(|attempt| (attempt.job, attempt)).collect();
+    let asked = shared.scheduler.ask(move |queue| {
+        let known = jobs.into_iter().filter_map(|id| queue.job(id));
+        known.map(|job| (job.row.id, (job.row.clone(), job.spec.grace))).collect::<HashMap<_, _>>()
+    });
+    let known: HashMap<JobId, (JobRow, Option<Grace>)> = asked.await?;
     let transaction = shared.database.begin().await?;
     let (mut told, mut events) = (HashSet::new(), Vec::new());
     for Leaving { job, cause, event: (kind, words) } in leaving {
@@ -92,19 +99,18 @@ pub(super) async fn leave(
         let Attempt { number, state, .. } = *attempt;
         if database::attempts::update(&transaction, job, number, state, update).await? {
             told.insert(job);
-            let event = happened::to_job(job, now(), kind, words);
+            let grace = known.get(&job).and_then(|(_, grace)| *grace);
+            let at = now();
+            let event = happened::to_job(job, at, kind, words);
             events.push(NewEvent { attempt: Some(number), warning: true, ..event });
+            events.extend(grace.map(|grace| happened::grace(job, number, grace, at)));
         }
     }
     database::events::insert_many(&transaction, &events).await?;
     transaction.commit().await?;
     shared.note_stored(told.iter().copied());
-    ending.extend(told.iter().copied());
-    let asked = shared.scheduler.ask(move |queue| {
-        let rows = told.iter().filter_map(|id| queue.job(*id)).map(|job| job.row.clone());
-        rows.collect::<Vec<_>>()
-    });
-    let rows = asked.await?;
-    rows.iter().for_each(|row| shared.tell_job(row.id, &row.key, row.state));
+    let rows = told.iter().filter_map(|id| known.get(id));
+    rows.for_each(|(row, _)| shared.tell_job(row.id, &row.key, row.state));
+    ending.extend(told);
     Ok(ending)
 }

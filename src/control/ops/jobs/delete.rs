@@ -10,6 +10,7 @@ use protocol::ids::{JobKey, NodeName};
 
 use super::missing;
 use crate::accounts::rights::owner_only;
+use crate::container::folders;
 use crate::error::database;
 use crate::records::audit::Note;
 use crate::records::usage;
@@ -30,6 +31,11 @@ pub(super) async fn delete(shared: &Shared, actor: &Actor, job: JobRow) -> Resul
     let (action, object) = (AuditAction::JobDeleted, job.key.to_string());
     let entry = Note { action, object, detail: String::new(), address: None }.by(actor);
     let used = usage::of(shared, std::slice::from_ref(&job)).await.map_err(database)?;
+    // Before it is forgotten: nobody would look for them any more.
+    if let Err(error) = folders::forget_checkpoints(shared, std::slice::from_ref(&job)).await {
+        let job = job.key.to_string();
+        tracing::warn!(%error, job, "its checkpoints are not removed");
+    }
     let deleted = shared.write(async |transaction| {
         used.add(transaction).await?;
         let deleted = database::jobs::remove_many(transaction, &[job.id]).await?;

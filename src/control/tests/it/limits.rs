@@ -1,6 +1,7 @@
 //! Time limits, and what is expected of jobs.
 
 use protocol::exit::Cause;
+use protocol::spec::GraceSignal;
 use protocol::state::State;
 use protocol::wait::{Ground, WaitReason};
 
@@ -24,6 +25,38 @@ async fn a_job_is_stopped_when_its_time_is_over() {
     assert!(attempt.tasks.iter().all(|t| t.exit.as_ref().unwrap().cause == Cause::TimeLimit));
     assert!(attempt.completed_at.unwrap().since(attempt.started_at.unwrap()) >= 1_000);
     assert_eq!(ended.time_limit.unwrap().to_string(), "1s");
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_with_a_grace_is_sent_its_signal_and_no_other_where_it_ends_in_time() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let more = r#""extras": {"berth": {"timeLimit": 3601,
+        "grace": {"signal": "SIGUSR1", "seconds": 3600}}},"#;
+    submit(backend, job("saves", 2, 0, "sleep 1000", more)).await;
+    let ended = until_state(backend, "saves", State::Stopped).await;
+    let [attempt] = ended.attempts.as_slice() else { panic!("{:?}", ended.attempts) };
+    assert!(attempt.tasks.iter().all(|t| t.exit.as_ref().unwrap().cause == Cause::TimeLimit));
+    assert_eq!(house.node(0).signals(), [(GraceSignal::Usr1, 2)].into());
+    assert_eq!(house.node(0).stops(), 0, "both ended by themselves");
+    let events = backend.jobs.events(&admin(), &key("saves")).await.unwrap();
+    let told: Vec<_> = events.iter().filter(|event| event.kind == "grace").collect();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].message, "is sent SIGUSR1, and has 3600 s to finish");
+
+    // Who stops it does not wait: the program would go on for an hour.
+    submit(backend, job("stays", 1, 0, "trap '' USR1; sleep 1000", more)).await;
+    until_state(backend, "stays", State::Running).await;
+    let told = |detail: &api::jobs::JobDetail| {
+        detail.attempts.last().is_some_and(|attempt| attempt.state == State::Stopping)
+    };
+    until(backend, "stays", told).await;
+    backend.jobs.stop(&admin(), &key("stays")).await.unwrap();
+    while house.node(0).stops() == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
     control.shutdown().await;
 }
 

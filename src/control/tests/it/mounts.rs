@@ -29,7 +29,8 @@ impl Office {
         let mut all = self.house.node(0).given().into_iter();
         let given = all.find(|given| given.labels.get(&label.0) == Some(&label.1)).unwrap();
         let told = given.env.into_iter().filter(|(name, _)| {
-            ["BERTH_HOME", "BERTH_OUTPUT", "BERTH_DATA"].contains(&name.as_str())
+            ["BERTH_HOME", "BERTH_OUTPUT", "BERTH_DATA", "BERTH_CHECKPOINTS"]
+                .contains(&name.as_str())
         });
         (given.folders, told.collect())
     }
@@ -129,6 +130,25 @@ async fn what_is_shared_is_nobodys_output() {
             assert_eq!(code(refused), ErrorCode::ForbiddenUserError, "{who} {path}");
         }
     }
+}
+
+/// One folder for all attempts of a job, as long as there is the job.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_for_a_grace_has_a_folder_for_checkpoints_until_the_job_is_deleted() {
+    let office = Office::mounted().await;
+    let more = r#""outputDir": "/alice/out", "extras": {"berth": {"grace": {"seconds": 60}}},"#;
+    office.submit("alice", "saves", more).await.unwrap();
+    let (_, told) = office.given("alice", "saves").await;
+    let place = told.iter().find(|(name, _)| name == "BERTH_CHECKPOINTS").map(|(_, place)| place);
+    let below = place.and_then(|place| place.strip_prefix("/berth/home/")).unwrap();
+    let folder = office.house.path().join("storage/alice").join(below);
+    assert!(folder.is_dir(), "{}", folder.display());
+    let (alice, key) = (actor("alice"), office.key("alice", "saves"));
+    office.backend().jobs.stop(&alice, &key).await.unwrap();
+    office.ended("alice", "saves").await;
+    assert!(folder.is_dir(), "it is there as long as the job");
+    office.backend().jobs.delete(&alice, &key).await.unwrap();
+    assert!(!folder.exists());
 }
 
 /// Tasks make links; a job that finds one where its folder was is not started.

@@ -111,6 +111,7 @@ pub(crate) async fn keeps_the_contract(world: World) {
     cases.add("exit codes", life::exit_codes);
     cases.add("memory", life::memory);
     cases.add("stop", life::stop);
+    cases.add("signal", life::signal);
     cases.add("stop by force", life::stop_by_force);
     cases.add("removed twice", life::removed_twice);
     cases.add("no image", images::no_image);

@@ -1,7 +1,7 @@
 use crate::document::Syntax;
 use crate::edit::Step;
 use crate::parse::{Parsed, parse};
-use crate::spec::{Completion, Dialect, RetryLimit};
+use crate::spec::{Completion, Dialect, Grace, GraceSignal, RetryLimit};
 
 const QIZHI: &str = include_str!("../../fixtures/qizhi.json");
 const PAI: &str = include_str!("../../fixtures/pai.json");
@@ -350,6 +350,43 @@ fn a_time_limit_is_seconds_or_a_text_in_both_versions() {
         let bad = crate::parse::parse(&v1.replace(written, "\"soon\"")).unwrap_err();
         assert_eq!(bad[0].path, "extras.berth.timeLimit");
         assert_eq!(bad[0].message, "\"soon\" is not a time limit");
+    }
+}
+
+#[test]
+fn a_grace_is_a_signal_and_seconds_in_both_versions() {
+    let v1 = |berth: &str| {
+        format!(
+            r#"{{"jobName": "a", "image": "i", "extras": {{"berth": {{{berth}}}}},
+                "taskRoles": [{{"name": "w", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100,
+                    "gpuNumber": 0, "command": "true"}}]}}"#
+        )
+    };
+    for (written, signal, seconds) in [
+        (r#"{"signal": "SIGUSR1", "seconds": 120}"#, GraceSignal::Usr1, 120),
+        (r#"{"signal": "USR2"}"#, GraceSignal::Usr2, Grace::DEFAULT),
+        (r#"{"seconds": "5"}"#, GraceSignal::Term, 5),
+    ] {
+        let spec = crate::parse::parse(&v1(&format!(r#""grace": {written}"#))).unwrap().spec;
+        assert_eq!(spec.grace, Some(Grace { signal, seconds }));
+        let v2 = crate::render::to_yaml(&spec);
+        assert_eq!(crate::parse::parse(&v2).unwrap().spec.grace, spec.grace, "{v2}");
+    }
+    let none = crate::parse::parse(&v1(r#""grace": {}"#)).unwrap().spec;
+    assert_eq!(none.grace, None);
+    let limited = |limit: u32| v1(&format!(r#""timeLimit": {limit}, "grace": {{"seconds": 60}}"#));
+    let spec = crate::parse::parse(&limited(61)).unwrap().spec;
+    assert_eq!(spec.told_after(), Some(1_000));
+    for (bad, path, message) in [
+        (limited(60), "extras.berth.grace", "the grace takes all of the time limit"),
+        (
+            v1(r#""grace": {"signal": "SIGKILL"}"#),
+            "extras.berth.grace.signal",
+            "\"SIGKILL\" is not a signal that tasks are sent",
+        ),
+    ] {
+        let problems = crate::parse::parse(&bad).unwrap_err();
+        assert_eq!((problems[0].path.as_str(), problems[0].message.as_str()), (path, message));
     }
 }
 

@@ -11,8 +11,8 @@ use crate::amount::Amount;
 use crate::ids::{GpuType, JobName, NodeName, PortLabel, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::spec::{
-    Completion, Dialect, JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit,
-    TaskRole,
+    Completion, Dialect, Grace, GraceSignal, JobSpec, NodeWish, PortRequest, Priority,
+    RegistryAuth, RetryLimit, TaskRole,
 };
 
 /// Words and marks that the notations might take for something else.
@@ -240,6 +240,7 @@ fn spec() -> impl Strategy<Value = JobSpec> {
     let priority = prop_oneof![Just(-1), Just(10), Just(100), Just(120), -1..127];
     let limit = option::of(1..31_536_001_u32);
     let index = any::<prop::sample::Index>();
+    let limit = (limit, option::of((0..6_usize, 1..3_601_u32)));
     let rules = (priority, gpu_types(), retries(), index, any::<bool>(), limit, nodes());
     let secrets = btree_set("token|[a-z0-9_.-]{1,6}", 0..3);
     let parts = (roles(), places(), env(), any::<bool>(), secrets, extras());
@@ -257,7 +258,8 @@ fn spec() -> impl Strategy<Value = JobSpec> {
             gpu_types: rules.1,
             retries: rules.2,
             nodes: rules.6,
-            time_limit: rules.5.map(|seconds| seconds.to_string().parse().unwrap()),
+            time_limit: rules.5.0.map(|seconds| seconds.to_string().parse().unwrap()),
+            grace: grace(rules.5),
             kill_all_on_completed: rules.4.then_some(kill_all),
             auth_file,
             data_dir,
@@ -270,6 +272,12 @@ fn spec() -> impl Strategy<Value = JobSpec> {
             extras,
         }
     })
+}
+
+/// As long as it is shorter than the limit.
+fn grace((limit, grace): (Option<u32>, Option<(usize, u32)>)) -> Option<Grace> {
+    let (signal, seconds) = grace.filter(|(_, seconds)| limit.is_none_or(|all| *seconds < all))?;
+    Some(Grace { signal: GraceSignal::ALL[signal], seconds })
 }
 
 proptest! {

@@ -7,6 +7,7 @@ use engine::{ContainerSpec, ContainerStatus, EngineError, LogRequest};
 use futures::StreamExt;
 use protocol::epoch::Epoch;
 use protocol::ids::TaskKey;
+use protocol::spec::GraceSignal;
 
 use super::{LIMIT, World, follow};
 
@@ -115,6 +116,15 @@ pub(super) async fn stop(world: World) {
     world.engine.stop(&name, Duration::from_secs(1)).await.unwrap();
 }
 
+pub(super) async fn signal(world: World) {
+    let name = world.run(145, "echo ready; sleep 600").await;
+    let mut log = follow(&world, &name).await;
+    while !log.next().await.unwrap().contains("ready") {}
+    world.engine.signal(&name, GraceSignal::Usr1).await.unwrap();
+    assert_eq!(world.code(&name).await, 138);
+    world.engine.signal(&name, GraceSignal::Usr1).await.unwrap();
+}
+
 pub(super) async fn stop_by_force(world: World) {
     // `:` keeps the shell from giving its place to `sleep`, which would not ignore the signal.
     let name = world.run(150, "trap '' TERM; echo ready; sleep 600; :").await;
@@ -143,6 +153,7 @@ pub(super) async fn nothing_there(world: World) {
     let engine = &world.engine;
     assert_eq!(engine.inspect(&name).await.unwrap(), None);
     engine.stop(&name, Duration::from_secs(1)).await.unwrap();
+    engine.signal(&name, GraceSignal::Term).await.unwrap();
     let missing = |error: EngineError| matches!(error, EngineError::NoContainer(_));
     assert!(missing(engine.start(&name).await.unwrap_err()));
     assert!(missing(engine.stats(&name).await.unwrap_err()));

@@ -215,7 +215,7 @@ impl World {
     fn begin(&mut self, action: &Action) {
         let (key, doing) = match action {
             Action::Launch(key) => (key, Doing::Launch),
-            Action::Stop(key) => (key, Doing::Stop),
+            Action::Stop(key) | Action::LetFinish(key, _) => (key, Doing::Stop),
             Action::Explain(key) => (key, Doing::Explain),
         };
         // A run that was decided on just now is read first.
