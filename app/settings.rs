@@ -9,7 +9,7 @@ use std::str::FromStr;
 use api::groups::GroupChange;
 use api::{Error, ErrorCode};
 use protocol::cluster::{
-    GpuCount, NodeNetwork, NodeSettings, Shape, Share, VirtualClusterSettings,
+    GpuCount, IdleRule, NodeNetwork, NodeSettings, Shape, Share, VirtualClusterSettings,
 };
 use protocol::ids::{GpuType, GroupName, InvalidName};
 use protocol::resources::PortRange;
@@ -75,7 +75,19 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
         borrows: form.borrows,
         preempts: form.preempts,
         lease: number("lease", &form.lease)?,
+        idle: idle(form)?,
     })
+}
+
+/// What becomes of idle jobs: nothing, where no minutes are given.
+fn idle(form: &ClusterForm) -> Result<Option<IdleRule>, Error> {
+    let Some(minutes) = number("idle minutes", &form.idle_minutes)? else { return Ok(None) };
+    Ok(Some(IdleRule {
+        load: number("idle load", &form.idle_load)?.unwrap_or_else(IdleRule::load),
+        minutes,
+        grace: number("idle grace", &form.idle_grace)?.unwrap_or(0),
+        stop_after: number("idle stop", &form.idle_stop)?,
+    }))
 }
 
 /// A group, and what is said of it.
@@ -268,6 +280,8 @@ mod tests {
             shapes: "A100 8x2, V100 4×1".into(),
             nodes: "gpu-1 gpu-2".into(),
             lease: "10".into(),
+            idle_minutes: "30".into(),
+            idle_stop: "15".into(),
             ..ClusterForm::default()
         };
         let settings = cluster(&form).unwrap();
@@ -279,6 +293,10 @@ mod tests {
         assert_eq!(settings.parent, Some("research".parse().unwrap()));
         assert!(!settings.borrows && !settings.preempts, "the boxes are not ticked");
         assert_eq!(settings.lease, Some(10));
+        let rule = IdleRule { load: 5, minutes: 30, grace: 0, stop_after: Some(15) };
+        assert_eq!(settings.idle, Some(rule));
+        let none = cluster(&ClusterForm { idle_minutes: String::new(), ..form.clone() });
+        assert_eq!(none.unwrap().idle, None);
         let shapes: Vec<_> = settings.shapes.iter().map(|s| (s.gpus, s.count)).collect();
         assert_eq!(shapes, [(8, 2), (4, 1)]);
         assert_eq!(settings.nodes, ["gpu-1", "gpu-2"].map(|node| node.parse().unwrap()));

@@ -23,6 +23,18 @@ pub(crate) struct Metrics {
     /// Heads the GPUs that a job holds and does not use, and what to do.
     pub(crate) idle_title: Word,
     pub(crate) idle_advice: Word,
+    /// Heads what becomes of a job none of whose GPUs does anything.
+    pub(crate) all_idle: Word,
+    /// Both are followed by a moment.
+    pub(crate) stops_at: Word,
+    pub(crate) kept_until: Word,
+    /// Keeps it for so many hours.
+    pub(crate) keep: fn(u32) -> String,
+    /// Heads the jobs that hold GPUs and do not use them.
+    pub(crate) idle_jobs: Word,
+    pub(crate) no_idle_jobs: Word,
+    pub(crate) stops: Word,
+    pub(crate) kept: Word,
     /// Cores that were asked for, and that were used at most.
     pub(crate) few_cpus: fn(u64, &str) -> String,
     /// Memory that was asked for, and that was used at most.

@@ -1,6 +1,8 @@
 mod audit;
 mod clusters;
 mod groups;
+mod idle;
+mod idle_fields;
 mod node_form;
 mod node_search;
 mod nodes;

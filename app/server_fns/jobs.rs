@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use api::jobs::{
     CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery, Submitted,
 };
+use api::metrics::IdleJob;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
 use protocol::state::State;
@@ -63,6 +64,22 @@ pub(crate) async fn stop_jobs(#[server(default)] keys: Vec<JobKeyText>) -> Resul
         backend.jobs.stop(&actor, key).await.map_err(failed)?;
     }
     Ok(keys.len() as u64)
+}
+
+/// Keeps a job for some hours from being stopped since its GPUs do nothing.
+#[server(prefix = "/fn", endpoint = "jobs/keep", output = Answer)]
+pub(crate) async fn keep_job(key: JobKeyText, hours: u32) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.jobs.keep(&actor, &key.0, hours).await.map_err(failed)
+}
+
+/// Who holds GPUs that do nothing.
+#[server(prefix = "/fn", endpoint = "jobs/idle", input = GetUrl, output = Answer, client = Reads)]
+pub(crate) async fn list_idle() -> Result<Vec<IdleJob>, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.jobs.idle(&actor).await.map_err(failed)
 }
 
 /// Deletes a job that has ended; then the browser goes to the list.

@@ -68,6 +68,10 @@ pub(crate) struct ClusterForm {
     pub(crate) borrows: bool,
     pub(crate) preempts: bool,
     pub(crate) lease: String,
+    pub(crate) idle_load: String,
+    pub(crate) idle_minutes: String,
+    pub(crate) idle_grace: String,
+    pub(crate) idle_stop: String,
 }
 
 /// Adds a virtual cluster or changes it.

@@ -18,7 +18,7 @@ use protocol::time::Timestamp;
 use protocol::wait::{Expected, WaitReason, Waiting};
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::IdleGpu;
+use crate::metrics::{IdleGpu, IdleJob, Idling};
 use crate::queue::{Explanation, Hold};
 use crate::storages::MountView;
 use crate::usage::{UsageOfDay, UsageQuery};
@@ -49,6 +49,10 @@ pub trait Jobs: Send + Sync {
     async fn add_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()>;
     /// Takes a tag from the job.
     async fn remove_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()>;
+    /// Keeps a job for so many hours from being stopped since its GPUs do nothing, 168 at most.
+    async fn keep(&self, actor: &Actor, key: &JobKey, hours: u32) -> Result<()>;
+    /// Who holds GPUs now that do nothing, the longest first: for administrators.
+    async fn idle(&self, actor: &Actor) -> Result<Vec<IdleJob>>;
     /// What happened to the job, newest first.
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>>;
     /// How many of the jobs of `query` are in each state (its own state filter left out).
@@ -199,6 +203,9 @@ pub struct JobDetail {
     pub storages: Vec<MountView>,
     /// The attempts, oldest first; the last is the current one.
     pub attempts: Vec<AttemptView>,
+    /// Since when its GPUs do nothing, where its virtual cluster minds.
+    #[serde(default)]
+    pub idling: Option<Idling>,
     /// Whether the actor may stop it, read its logs and, once it has ended, delete it.
     pub may_manage: bool,
     /// The highest priority that the actor may give it while it waits; `None`: any.

@@ -1,7 +1,7 @@
 //! What tasks and their GPUs use over time.
 
 use async_trait::async_trait;
-use protocol::ids::{JobKey, NodeName, RoleName};
+use protocol::ids::{JobKey, NodeName, RoleName, VirtualClusterName};
 use protocol::resources::Resources;
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -152,6 +152,33 @@ pub struct IdleGpu {
     /// Since when.
     pub since: Timestamp,
 }
+
+/// A job none of whose GPUs does anything, by the rule of its virtual cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Idling {
+    /// Since when.
+    pub since: Timestamp,
+    /// When it is stopped, unless it does something or somebody keeps it; `None`: it is only marked.
+    pub stops_at: Option<Timestamp>,
+    /// Until when somebody keeps it.
+    pub kept_until: Option<Timestamp>,
+}
+
+/// A job that holds GPUs and does not use them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdleJob {
+    /// Owner and name.
+    pub key: JobKey,
+    /// Where it runs.
+    pub virtual_cluster: VirtualClusterName,
+    /// So many GPUs it holds.
+    pub gpus: u32,
+    /// For how long, and what becomes of it.
+    pub idling: Idling,
+}
+
+/// For so many hours a job can be kept that does nothing.
+pub const LONGEST_KEPT: u32 = 168;
 
 impl GpuNow {
     /// How full its memory is, in percent.

@@ -7,6 +7,7 @@ pub(crate) mod damage;
 pub(crate) mod engine_calls;
 pub(crate) mod faults;
 pub(crate) mod gpus;
+pub(crate) mod idling;
 pub(crate) mod leases;
 pub(crate) mod loads;
 pub(crate) mod metrics;

@@ -24,6 +24,7 @@ use crate::known::damage::Damage;
 use crate::known::engine_calls::EngineCalls;
 use crate::known::faults::Faults;
 use crate::known::gpus::GpuOptions;
+use crate::known::idling::IdleJobs;
 use crate::known::leases::Leases;
 use crate::known::loads::Loads;
 use crate::known::metrics::Measured;
@@ -110,6 +111,8 @@ pub(crate) struct Shared {
     pub(crate) measured_nodes: Measured<NodeName>,
     /// What GPUs do at the moment.
     pub(crate) loads: Loads,
+    /// Jobs that hold GPUs and do not use them.
+    pub(crate) idle: IdleJobs,
     /// What running tasks have written into their containers, in bytes.
     written: Mutex<HashMap<TaskKey, u64>>,
     /// What preparing tasks are doing, for people to read.
@@ -195,6 +198,7 @@ impl Shared {
             measured: Measured::default(),
             measured_nodes: Measured::default(),
             loads: Loads::default(),
+            idle: IdleJobs::default(),
             written: Mutex::default(),
             progress: Mutex::default(),
         })

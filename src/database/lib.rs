@@ -15,6 +15,7 @@ pub mod group_settings;
 pub mod groups;
 pub mod images;
 pub mod jobs;
+pub mod kept_jobs;
 pub mod lead;
 pub mod nodes;
 pub mod place;

@@ -29,6 +29,7 @@ mod m0021_gpu_report;
 mod m0025_storages;
 mod m0026_groups_and_tags;
 mod m0027_first_passwords;
+mod m0034_kept_jobs;
 
 pub(crate) struct Migrator;
 
@@ -57,6 +58,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0025_storages::Migration),
             Box::new(m0026_groups_and_tags::Migration),
             Box::new(m0027_first_passwords::Migration),
+            Box::new(m0034_kept_jobs::Migration),
         ]
     }
 }

@@ -7,6 +7,7 @@
 pub mod completion;
 mod decide;
 pub mod explain;
+pub mod idle;
 pub mod model;
 pub mod retry;
 

@@ -225,10 +225,14 @@ pub struct VirtualClusterSettings {
     /// elsewhere; `None`: for ever, and what is on a silent node waits for it, or for an administrator.
     #[serde(default)]
     pub lease: Option<u32>,
+    /// What becomes of its jobs whose GPUs do nothing; `None`: nothing.
+    #[serde(default)]
+    pub idle: Option<IdleRule>,
 }
 
 impl VirtualClusterSettings {
-    /// One that is guaranteed nothing, borrows and preempts, has no lease and is for everybody.
+    /// One that is guaranteed nothing, borrows and preempts, has no lease, minds no idle GPUs and is for
+    /// everybody.
     #[must_use]
     pub fn new(name: VirtualClusterName) -> Self {
         let share = Share::default();
@@ -243,6 +247,7 @@ impl VirtualClusterSettings {
             borrows: true,
             preempts: true,
             lease: None,
+            idle: None,
         }
     }
 
@@ -256,6 +261,34 @@ impl VirtualClusterSettings {
         everybody
             || self.users.contains(user)
             || groups.into_iter().any(|group| self.groups.contains(group))
+    }
+}
+
+/// What becomes of jobs that hold GPUs and do not use them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdleRule {
+    /// A GPU does nothing while it is busy for less than so many percent.
+    #[serde(default = "IdleRule::load")]
+    pub load: u32,
+    /// A job is warned when none of its GPUs did anything for so many minutes.
+    pub minutes: u32,
+    /// So many minutes after an attempt was placed do not count.
+    #[serde(default)]
+    pub grace: u32,
+    /// It is stopped so many minutes after it was warned; `None`: it is warned and marked, and runs on.
+    #[serde(default)]
+    pub stop_after: Option<u32>,
+}
+
+impl IdleRule {
+    /// The longest of its times: a week, in minutes.
+    pub const LONGEST: u32 = 7 * 24 * 60;
+
+    /// What is idle where nothing is said.
+    #[must_use]
+    pub fn load() -> u32 {
+        5
     }
 }
 

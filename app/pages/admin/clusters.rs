@@ -16,6 +16,8 @@ use crate::address::encode;
 use crate::i18n::{Reader, text, text_of, told, tr};
 use crate::live::Live;
 use crate::number::{gpus_text, shapes_text};
+use crate::pages::admin::idle::IdleJobs;
+use crate::pages::admin::idle_fields::IdleFields;
 use crate::parts::ask::{Asker, sent};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
@@ -60,6 +62,7 @@ pub(crate) fn Clusters() -> impl IntoView {
                 }
             />
             <Edit save=save saved=saved/>
+            <IdleJobs/>
         </div>
     }
     .into_any()
@@ -285,6 +288,7 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
     let borrows = edited.as_ref().is_none_or(|settings| settings.borrows);
     let preempts = edited.as_ref().is_none_or(|settings| settings.preempts);
     let lease = edited.as_ref().and_then(|settings| settings.lease).map(u64::from);
+    let idle = edited.as_ref().and_then(|settings| settings.idle);
     let shapes = edited.as_ref().map(|settings| shapes_text(&settings.shapes)).unwrap_or_default();
     let nodes = edited.iter().flat_map(|settings| &settings.nodes).map(ToString::to_string);
     let nodes = nodes.collect::<Vec<_>>().join(" ");
@@ -338,6 +342,7 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
             hint=text(|t| t.admin.lease_hint)
             value=number(lease)
         />
+        <IdleFields rule=idle/>
     }
     .into_any()
 }

@@ -6,7 +6,7 @@ use protocol::time::Timestamp;
 
 use crate::i18n::{Reader, Texts, told, tr};
 use crate::number;
-use crate::pages::job::idle::IdleGpus;
+use crate::pages::job::idle::Unused;
 use crate::pages::job::why::{AttemptEnded, WhyEnded, WhyWaiting};
 use crate::parts::clock::Clock;
 use crate::time::Span;
@@ -38,7 +38,7 @@ pub(crate) fn Overview(detail: JobDetail) -> impl IntoView {
         <div class="stack">
             {waiting}
             {ended}
-            <IdleGpus detail=detail.clone()/>
+            <Unused detail=detail.clone()/>
             <Facts detail=detail/>
             <section class="stack" aria-labelledby="roles">
                 <h2 id="roles">{tr(|t| t.job.roles)}</h2>

@@ -159,6 +159,7 @@ mod tests {
             roles: Vec::new(),
             storages: Vec::new(),
             attempts,
+            idling: None,
             may_manage: true,
             most_priority: None,
             explanation: None,

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use api::metrics::{IdleGpu, Metric};
 use engine::Stats;
 use engine::exporter::GpuSample;
-use protocol::ids::TaskKey;
+use protocol::ids::{JobId, TaskKey};
 use protocol::time::Timestamp;
 
 pub(crate) use history::{Axis, FINEST, History, MOST_GPUS};
@@ -37,8 +37,19 @@ struct Held {
     last: Option<(Timestamp, Stats)>,
     /// Of each of its GPUs for how long it does nothing.
     idle: Vec<Idle>,
+    /// How busy each of them was at most since somebody took note of it.
+    peaks: Vec<Option<f32>>,
     /// When it was kept.
     kept: i64,
+}
+
+/// How busy the GPUs of a job were.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Peak {
+    /// So many of them were measured.
+    pub(crate) gpus: u32,
+    /// The busiest, in percent.
+    pub(crate) load: f32,
 }
 
 /// What containers use, in the order of [`Metric::OF_TASK`].
@@ -69,6 +80,10 @@ impl Held {
         let of_index = |index: &u32| gpus.iter().find(|sample| sample.index == Some(*index));
         for (index, idle) in self.part.gpus.iter().zip(&mut self.idle) {
             idle.note(of_index(index).and_then(|sample| sample.load), at);
+        }
+        for (index, peak) in self.part.gpus.iter().zip(&mut self.peaks) {
+            let load = of_index(index).and_then(|sample| sample.load);
+            *peak = load.map(|load| peak.map_or(load, |peak| peak.max(load))).or(*peak);
         }
         let nothing = [None; Metric::OF_GPU.len()];
         let of_gpus = self.part.gpus.iter();
@@ -105,9 +120,9 @@ impl<K: Clone + Eq + Hash> Measured<K> {
     pub(crate) fn begin(&self, key: K, since: i64, mut gpus: Vec<u32>, now: Timestamp) {
         gpus.truncate(MOST_GPUS);
         let kept = now.0 - turn(&key) * FINEST;
-        let idle = vec![Idle::default(); gpus.len()];
+        let (idle, peaks) = (vec![Idle::default(); gpus.len()], vec![None; gpus.len()]);
         let part = Part { since, gpus, fresh: Fresh::default() };
-        lock(&self.0).insert(key, Held { part, last: None, idle, kept });
+        lock(&self.0).insert(key, Held { part, last: None, idle, peaks, kept });
     }
 
     /// Notes what was used then, and what GPUs did.
@@ -175,6 +190,18 @@ impl Measured {
             .collect()
     }
 
+    /// How busy the GPUs of each job were since this was asked last. Only one asks.
+    pub(crate) fn take_peaks(&self) -> HashMap<JobId, Peak> {
+        let mut peaks = HashMap::<JobId, Peak>::new();
+        for (key, held) in lock(&self.0).iter_mut() {
+            for load in held.peaks.iter_mut().filter_map(Option::take) {
+                let peak = peaks.entry(key.job).or_default();
+                *peak = Peak { gpus: peak.gpus + 1, load: peak.load.max(load) };
+            }
+        }
+        peaks
+    }
+
     /// Those of which its job is to be told now.
     pub(crate) fn idle_to_tell(&self, key: &TaskKey, now: Timestamp) -> Vec<u32> {
         let mut all = lock(&self.0);
@@ -229,7 +256,7 @@ fn of_gpu(sample: &GpuSample) -> [Option<f32>; Metric::OF_GPU.len()] {
 
 #[cfg(test)]
 mod tests {
-    use protocol::ids::{JobId, NodeName};
+    use protocol::ids::NodeName;
 
     use super::*;
 
@@ -313,6 +340,19 @@ mod tests {
         assert_eq!(measured.idle(&KEY, long), [IdleGpu { gpu: 5, since: at(0) }]);
         assert_eq!(measured.idle_to_tell(&KEY, long), [5]);
         assert_eq!(measured.idle_to_tell(&KEY, long), [0; 0]);
+    }
+
+    #[test]
+    fn of_each_job_it_is_told_once_how_busy_its_gpus_were() {
+        let measured = begun(vec![4, 5]);
+        let sample = |index, load| GpuSample { index: Some(index), load, ..GpuSample::default() };
+        for (second, loads) in [(0, [Some(3.0), Some(0.0)]), (10, [Some(1.0), None])] {
+            let samples = [sample(4, loads[0]), sample(5, loads[1])];
+            measured.note(&KEY, at(second), &Stats::default(), &samples);
+        }
+        let peaks = HashMap::from([(KEY.job, Peak { gpus: 2, load: 3.0 })]);
+        assert_eq!(measured.take_peaks(), peaks);
+        assert!(measured.take_peaks().is_empty());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod idle;
 mod keep;
 mod node;
+mod rule;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,7 +33,11 @@ pub(crate) fn rhythm(shared: &Shared) -> Rhythm {
 
 /// Runs until shutdown. A pass is that what was due is kept: who measures waits for nobody.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
-    tokio::join!(measure(&shared, &shutdown), keep::run(&shared, &passes, &shutdown));
+    tokio::join!(
+        measure(&shared, &shutdown),
+        rule::run(&shared, &shutdown),
+        keep::run(&shared, &passes, &shutdown),
+    );
 }
 
 /// Each node is asked for itself: one that has not answered since the last time is not asked again, and

@@ -106,6 +106,8 @@ async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<Passed, Failed> {
     let Stored { told, begun, all } = store(shared, &decided.placed).await?;
     let mut leaving = leave::preempted(&decided.preempted);
     leaving.extend(moved);
+    let idle = leave::idle(shared.idle.take_to_stop(), &leaving);
+    leaving.extend(idle);
     let wanted = leaving.len();
     let ending = leave::leave(shared, leaving).await?;
     let (none_end, as_decided) = (ending.is_empty(), all && ending.len() >= wanted);

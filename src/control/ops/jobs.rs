@@ -8,6 +8,7 @@ use api::jobs::{
     CheckReport, ConfigForm, DryRun, EventView, JobConfig, JobDetail, JobPage, JobQuery, Jobs,
     Submission, Submitted, Syntax, TaskPlace, TaskView,
 };
+use api::metrics::IdleJob;
 use api::queue::Explanation;
 use api::usage::{UsageOfDay, UsageQuery};
 use api::{Actor, Error, ErrorCode, Result};
@@ -24,7 +25,7 @@ use protocol::wait::{Expected, Waiting};
 use super::answers::{self, Asked};
 use super::submit::Submissions;
 use super::{queue, views};
-use crate::accounts::rights::owner_only;
+use crate::accounts::rights::{administrators_only, owner_only};
 use crate::container::storages;
 use crate::error::database;
 use crate::known::queue::wanted;
@@ -36,6 +37,7 @@ use crate::wake::now;
 
 mod admission;
 mod delete;
+mod idle;
 mod tags;
 mod usage;
 
@@ -140,6 +142,7 @@ impl Jobs for Ops {
             roles: spec.roles.iter().map(views::role).collect(),
             storages,
             attempts: attempts.collect(),
+            idling: self.shared.idle.of(row.id, now()),
             may_manage: actor.admin || actor.user == row.key.user,
             most_priority,
             summary: views::summary(row, tags, (waiting, expected)),
@@ -237,6 +240,16 @@ impl Jobs for Ops {
     async fn remove_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()> {
         let Job { row, .. } = self.job(key).await?;
         tags::remove(&self.shared, actor, &row, tag).await
+    }
+
+    async fn keep(&self, actor: &Actor, key: &JobKey, hours: u32) -> Result<()> {
+        let Job { row, .. } = self.job(key).await?;
+        idle::keep(&self.shared, actor, &row, hours).await
+    }
+
+    async fn idle(&self, actor: &Actor) -> Result<Vec<IdleJob>> {
+        administrators_only(actor)?;
+        Ok(self.shared.idle.all(now()))
     }
 
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>> {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{NodeSettings, Shape, VirtualClusterSettings};
+use super::{IdleRule, NodeSettings, Shape, VirtualClusterSettings};
 use crate::ids::NodeName;
 use crate::lease;
 use crate::problem::Problem;
@@ -98,6 +98,7 @@ impl VirtualClusterSettings {
         let whole = format!("virtual_clusters.{}", self.name);
         let lease = self.lease.and_then(|minutes| outside(&whole, "lease", minutes, lease::MOST));
         mistakes.extend(lease);
+        mistakes.extend(self.idle.iter().flat_map(|rule| rule.mistakes(&whole)));
         for (at, Shape { gpu_type, gpus, count }) in self.shapes.iter().enumerate() {
             let place = format!("{whole}.shapes[{at}]");
             mistakes.extend(outside(&place, "gpus", *gpus, LARGEST_GROUP));
@@ -109,6 +110,22 @@ impl VirtualClusterSettings {
             }
         }
         mistakes
+    }
+}
+
+impl IdleRule {
+    fn mistakes(&self, whole: &str) -> Vec<Problem> {
+        let Self { load, minutes, grace, stop_after } = *self;
+        let place = format!("{whole}.idle");
+        let numbers = [
+            Some(("load", load, 100)),
+            Some(("minutes", minutes, Self::LONGEST)),
+            // Without one it is 0.
+            (grace > 0).then_some(("grace", grace, Self::LONGEST)),
+            stop_after.map(|minutes| ("stop_after", minutes, Self::LONGEST)),
+        ];
+        let numbers = numbers.into_iter().flatten();
+        numbers.filter_map(|(key, value, most)| outside(&place, key, value, most)).collect()
     }
 }
 
@@ -246,6 +263,25 @@ mod tests {
         }
         let settings: VirtualClusterSettings = serde_json::from_str(r#"{"name": "lab"}"#).unwrap();
         assert_eq!(settings.lease, None, "nothing is stored of it by earlier versions");
+    }
+
+    #[test]
+    fn a_rule_about_idle_gpus_says_minutes_at_least() {
+        let read = |idle: &str| {
+            let text = format!(r#"{{"name": "lab", "idle": {idle}}}"#);
+            serde_json::from_str::<VirtualClusterSettings>(&text)
+        };
+        let rule = read(r#"{"minutes": 30}"#).unwrap().idle.unwrap();
+        assert_eq!((rule.load, rule.grace, rule.stop_after), (5, 0, None));
+        assert!(read("{}").is_err() && read("null").unwrap().idle.is_none());
+        let sound = read(r#"{"load": 100, "minutes": 1, "grace": 10080, "stop_after": 1}"#);
+        assert_eq!(sound.unwrap().mistakes(), []);
+        let bad = read(r#"{"load": 101, "minutes": 0, "grace": 10081, "stop_after": 0}"#).unwrap();
+        let mistakes = bad.mistakes();
+        let paths: Vec<_> = mistakes.iter().map(|mistake| mistake.path.as_str()).collect();
+        let keys = ["load", "minutes", "grace", "stop_after"];
+        assert_eq!(paths, keys.map(|key| format!("virtual_clusters.lab.idle.{key}")));
+        assert!(mistakes[0].message.starts_with("load is 101, more than 100"), "{mistakes:?}");
     }
 
     #[test]

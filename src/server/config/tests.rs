@@ -58,6 +58,7 @@ fn nodes_and_virtual_clusters_are_read() {
         nodes = ["worker-1"]
         borrows = false
         lease = 10
+        idle = { minutes = 30, stop_after = 15 }
 
         [[groups]]
         name = "gpu users"
@@ -77,6 +78,8 @@ fn nodes_and_virtual_clusters_are_read() {
     assert_eq!((part.shapes[0].gpus, part.shapes[0].count), (2, 1));
     assert_eq!(part.nodes, ["worker-1".parse().unwrap()]);
     assert_eq!((config.virtual_clusters[0].lease, part.lease), (None, Some(10)));
+    let idle = part.idle.unwrap();
+    assert_eq!((idle.load, idle.minutes, idle.stop_after), (5, 30, Some(15)));
     let group = &config.groups[0];
     assert_eq!((group.name.as_str(), group.admin), ("gpu users", true));
 }

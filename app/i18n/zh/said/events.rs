@@ -37,6 +37,16 @@ pub(super) const EVENTS: &[Saying] = &[
         "让位于 {0}：该作业在虚拟集群 {1} 中的优先级类别更高",
     ),
     ("gives way to {}", "让位于 {0}"),
+    (
+        "its GPUs did nothing for {} minutes: it is stopped in {} minutes unless somebody keeps it",
+        "其 GPU 已闲置 {0} 分钟：{1} 分钟后将被停止，除非有人选择保留",
+    ),
+    ("its GPUs did nothing for {} minutes", "其 GPU 已闲置 {0} 分钟"),
+    ("is stopped: its GPUs did nothing for {} minutes", "被停止：其 GPU 已闲置 {0} 分钟"),
+    (
+        "{} keeps it for {} h, though its GPUs may do nothing",
+        "{0} 选择保留 {1} 小时，不论其 GPU 是否闲置",
+    ),
     ("is sent {}, and has {} s to finish", "已发送 {0}，还有 {1} 秒时间结束"),
     ("leaves {}, which is being emptied", "离开正在清空的节点 {0}"),
     (

@@ -60,6 +60,9 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("a job has {} tags at most", "一个作业最多有 {0} 个标签"),
     ("{} has no tag {}", "{0} 没有标签 {1}"),
     ("tag this job", "为此作业添加或删除标签"),
+    ("keep this job", "保留此作业"),
+    ("hours is {}: a job is kept for 1 to {} hours", "hours 为 {0}：作业可保留 1 到 {1} 小时"),
+    ("{} has ended: there is nothing to keep", "{0} 已结束，无需保留"),
     (
         "{} is no class of priorities: allowed are oppo, test, prod, crit, default",
         "{0} 不是优先级类别：可用的有 oppo、test、prod、crit、default",

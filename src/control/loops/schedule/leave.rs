@@ -1,6 +1,6 @@
-//! Jobs that give up their places and wait again, in their old place in the queue.
+//! Jobs that give up their places: most of them wait again, in their old place in the queue.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use database::attempts::{Attempt, AttemptUpdate};
 use database::events::NewEvent;
@@ -65,6 +65,16 @@ pub(super) fn moved<'a>(
     leaving.collect()
 }
 
+/// Those that hold GPUs and do not use them, with how many minutes that has lasted, unless they leave anyway.
+pub(super) fn idle(to_stop: BTreeMap<JobId, u32>, leaving: &[Leaving]) -> Vec<Leaving> {
+    let others = to_stop.into_iter().filter(|(job, _)| leaving.iter().all(|it| it.job != *job));
+    let leaving = others.map(|(job, minutes)| {
+        let words = format!("is stopped: its GPUs did nothing for {minutes} minutes");
+        Leaving { job, cause: Cause::Idle { minutes }, event: ("stopped", words) }
+    });
+    leaving.collect()
+}
+
 /// Records that their attempts end, for the other loop to stop their containers. Says which jobs
 /// are ending; what has changed in the meantime is not among them and is decided anew in the next
 /// pass.
@@ -113,4 +123,19 @@ pub(super) async fn leave(
     rows.for_each(|(row, _)| shared.tell_job(row.id, &row.key, row.state));
     ending.extend(told);
     Ok(ending)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_leaves_anyway_is_not_stopped_for_idleness() {
+        let gives_way =
+            Leaving { job: JobId(1), cause: Cause::Preempted, event: ("preempted", String::new()) };
+        let to_stop = BTreeMap::from([(JobId(1), 45), (JobId(2), 50)]);
+        let stopped = idle(to_stop, &[gives_way]);
+        let causes: Vec<_> = stopped.iter().map(|it| (it.job, it.cause.clone())).collect();
+        assert_eq!(causes, [(JobId(2), Cause::Idle { minutes: 50 })]);
+    }
 }

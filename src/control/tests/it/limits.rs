@@ -1,5 +1,6 @@
 //! Time limits, and what is expected of jobs.
 
+use api::{Actor, ErrorCode};
 use protocol::exit::Cause;
 use protocol::spec::GraceSignal;
 use protocol::state::State;
@@ -39,7 +40,8 @@ async fn a_job_with_a_grace_is_sent_its_signal_and_no_other_where_it_ends_in_tim
     let ended = until_state(backend, "saves", State::Stopped).await;
     let [attempt] = ended.attempts.as_slice() else { panic!("{:?}", ended.attempts) };
     assert!(attempt.tasks.iter().all(|t| t.exit.as_ref().unwrap().cause == Cause::TimeLimit));
-    assert_eq!(house.node(0).signals(), [(GraceSignal::Usr1, 2)].into());
+    let sent = std::collections::BTreeMap::from([(GraceSignal::Usr1, 2)]);
+    assert_eq!(house.node(0).signals(), sent);
     assert_eq!(house.node(0).stops(), 0, "both ended by themselves");
     let events = backend.jobs.events(&admin(), &key("saves")).await.unwrap();
     let told: Vec<_> = events.iter().filter(|event| event.kind == "grace").collect();
@@ -133,5 +135,32 @@ async fn a_task_writes_only_so_much_into_its_container() {
     assert!(exit.evidence[0].contains("where 0.0 GB are allowed"), "{exit:?}");
     let modest = until(backend, "modest", |_| true).await;
     assert_eq!(modest.summary.state, State::Running, "it asked for disk");
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_is_kept_by_its_owner_and_administrators_see_who_holds_idle_gpus() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let jobs = &control.backend.jobs;
+    submit(&control.backend, job("holds", 1, 1, "sleep 1000", "")).await;
+    let bob = Actor { user: "bob".parse().unwrap(), admin: false };
+    let kept = |actor: Actor, hours| async move { jobs.keep(&actor, &key("holds"), hours).await };
+    let code = |refused: api::Result<()>| refused.unwrap_err().code;
+    assert_eq!(code(kept(bob.clone(), 4).await), ErrorCode::ForbiddenUserError);
+    for hours in [0, 169] {
+        assert_eq!(code(kept(admin(), hours).await), ErrorCode::InvalidParametersError);
+    }
+    kept(admin(), 24).await.unwrap();
+    kept(admin(), 168).await.unwrap();
+    let events = jobs.events(&admin(), &key("holds")).await.unwrap();
+    let said: Vec<_> = events.iter().filter(|event| event.kind == "kept").collect();
+    assert_eq!(said.len(), 2);
+    assert_eq!(said[0].message, "admin keeps it for 168 h, though its GPUs may do nothing");
+    assert_eq!(jobs.idle(&bob).await.unwrap_err().code, ErrorCode::ForbiddenUserError);
+    assert_eq!(jobs.idle(&admin()).await.unwrap(), []);
+    jobs.stop(&admin(), &key("holds")).await.unwrap();
+    until_state(&control.backend, "holds", State::Stopped).await;
+    assert_eq!(code(kept(admin(), 4).await), ErrorCode::ConflictJobError);
     control.shutdown().await;
 }

@@ -1,12 +1,12 @@
 //! What is forgotten of jobs that have ended, and what outlives them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use database::events::NewEvent;
 use database::jobs::{JobUpdate, NewJob};
 use database::secrets::Secret;
 use database::usage::{self, Usage, UsageKey};
-use database::{Error, attempts, events, jobs, secrets, tasks};
+use database::{Error, attempts, events, jobs, kept_jobs, secrets, tasks};
 use protocol::ids::JobId;
 use protocol::jobs::JobQuery;
 use protocol::state::State;
@@ -31,6 +31,8 @@ async fn a_whole_job(stage: &Stage, job: &NewJob) -> anyhow::Result<JobId> {
         actor: None,
     };
     events::insert_many(&tx, &[event]).await?;
+    kept_jobs::keep(&tx, id, at(1)).await?;
+    kept_jobs::keep(&tx, id, at(7)).await?;
     tx.commit().await?;
     Ok(id)
 }
@@ -72,6 +74,7 @@ on_both! {
         assert_eq!(rows_of(&stage, gone).await?, [0, 0, 0, 0]);
         assert_eq!(rows_of(&stage, stays).await?, [2, 2, 1, 1]);
         let conn = stage.db.read();
+        assert_eq!(kept_jobs::of_jobs(conn, &both).await?, HashMap::from([(stays, at(7))]));
         assert_eq!(jobs::by_key(conn, &a_job("a", "one").key).await?, None);
         assert!(matches!(jobs::text(conn, gone).await, Err(Error::NotFound { .. })));
         assert_eq!(jobs::ends(conn, &both).await?.into_iter().collect::<Vec<_>>(), [(stays, None)]);

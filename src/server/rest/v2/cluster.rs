@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
-use protocol::cluster::{NodeCondition, Shape, Share};
+use protocol::cluster::{IdleRule, NodeCondition, Shape, Share};
 use protocol::ids::{GpuType, NodeName, VirtualClusterName};
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,7 @@ pub(crate) struct VirtualClusterWire {
     preempts: bool,
     /// In minutes.
     lease: Option<u32>,
+    idle: Option<IdleRule>,
     resources_borrowed: ResourcesWire,
     /// Berth's own: what a job of the caller could start on now, by GPU type.
     free: BTreeMap<GpuType, FreeGpus>,
@@ -131,6 +132,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         borrows: view.settings.borrows,
         preempts: view.settings.preempts,
         lease: view.settings.lease,
+        idle: view.settings.idle,
         resources_borrowed: (&view.borrowed).into(),
         free: view.free.clone(),
     }

@@ -1,3 +1,4 @@
+use api::metrics::IdleJob;
 use api::usage::{UsageOfDay, UsageQuery};
 use axum::Json;
 use axum::extract::{Path, State};
@@ -100,6 +101,33 @@ pub(crate) async fn add_tag(
     let (key, tag): (JobKey, Tag) = (job_key::parse(&key)?, value.parse()?);
     state.backend.jobs.add_tag(&actor, &key, &tag).await?;
     Ok(done(format!("Add tag {tag} for job {key} successfully.")))
+}
+
+/// For how long a job is kept.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Keep {
+    hours: u32,
+}
+
+/// `PUT /jobs/:key/keep`.
+pub(crate) async fn keep(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Fields(Keep { hours }): Fields<Keep>,
+) -> Result<Json<Accepted>, Failure> {
+    let key = job_key::parse(&key)?;
+    state.backend.jobs.keep(&actor, &key, hours).await?;
+    Ok(done(format!("Keep job {key} for {hours} hours successfully.")))
+}
+
+/// `GET /idle-jobs`.
+pub(crate) async fn idle(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+) -> Result<Json<Vec<IdleJob>>, Failure> {
+    Ok(Json(state.backend.jobs.idle(&actor).await?))
 }
 
 /// `DELETE /jobs/:key/tag`.

@@ -5,7 +5,7 @@ use api::queue::{Explanation, QueueChange};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use protocol::cluster::{Shape, Share, VirtualClusterSettings};
+use protocol::cluster::{IdleRule, Shape, Share, VirtualClusterSettings};
 use protocol::ids::{GroupName, NodeName, UserName, VirtualClusterName};
 use serde::Deserialize;
 
@@ -71,11 +71,14 @@ pub(crate) struct Settings {
     preempts: Option<bool>,
     #[serde(default)]
     lease: Option<u32>,
+    #[serde(default)]
+    idle: Option<IdleRule>,
 }
 
 impl Settings {
     fn of(self, name: VirtualClusterName) -> VirtualClusterSettings {
-        let Self { share, users, groups, parent, shapes, nodes, borrows, preempts, lease } = self;
+        let Self { share, users, groups, parent, shapes, nodes, borrows, preempts, lease, idle } =
+            self;
         VirtualClusterSettings {
             name,
             share,
@@ -87,6 +90,7 @@ impl Settings {
             borrows: borrows.unwrap_or(true),
             preempts: preempts.unwrap_or(true),
             lease,
+            idle,
         }
     }
 }

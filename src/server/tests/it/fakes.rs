@@ -17,6 +17,7 @@ use api::logs::{
     LogLine, LogMatches, LogPlace, LogText, LogWindow, Logs, SearchAsk, TaskRef, Together,
     TogetherAsk, WindowAsk,
 };
+use api::metrics::IdleJob;
 use api::queue::{Effect, Explanation, Queue, QueueChange};
 use api::usage::{UsageOfDay, UsageQuery};
 use api::{Actor, Backend, Error, ErrorCode, Result};
@@ -184,6 +185,7 @@ fn detail(summary: JobSummary) -> JobDetail {
             exit: summary.exit.clone(),
             tasks: vec![task],
         }],
+        idling: None,
         may_manage: true,
         most_priority: None,
         explanation: None,
@@ -260,6 +262,12 @@ impl Jobs for World {
     }
     async fn remove_tag(&self, _: &Actor, _: &JobKey, _: &Tag) -> Result<()> {
         Ok(())
+    }
+    async fn keep(&self, _: &Actor, _: &JobKey, _: u32) -> Result<()> {
+        Ok(())
+    }
+    async fn idle(&self, _: &Actor) -> Result<Vec<IdleJob>> {
+        Ok(Vec::new())
     }
     async fn events(&self, _: &Actor, _: &JobKey) -> Result<Vec<EventView>> {
         Ok(Vec::new())

@@ -1,0 +1,95 @@
+//! What virtual clusters' rules say of jobs whose GPUs do nothing: they are warned, and then stopped.
+
+use database::events::NewEvent;
+use protocol::cluster::IdleRule;
+use protocol::ids::VirtualClusterName;
+use protocol::time::Timestamp;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::known::idling::{Holder, ToWarn};
+use crate::known::queue::{Queue, Unanswered};
+use crate::records::happened;
+use crate::shared::Shared;
+use crate::wake::now;
+
+/// Each GPU is measured some times between two looks.
+const TIMES: u32 = 3;
+
+/// Why a look failed.
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error(transparent)]
+    Records(#[from] database::Error),
+    #[error(transparent)]
+    Scheduler(#[from] Unanswered),
+}
+
+/// Runs until shutdown.
+pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
+    let mut times = tokio::time::interval(shared.rules.measured_every.0.saturating_mul(TIMES));
+    times.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            () = shutdown.cancelled() => return,
+            _ = times.tick() => {
+                if let Err(error) = look(shared, now()).await {
+                    tracing::warn!(%error, "idle GPUs are not looked at; that is tried again");
+                }
+            }
+        }
+    }
+}
+
+async fn look(shared: &Shared, at: Timestamp) -> Result<(), Failed> {
+    let holders = shared.scheduler.ask(|queue| holders(queue)).await?;
+    let kept = database::kept_jobs::of_jobs(shared.database.read(), &shared.idle.long(at)).await?;
+    let peaks = shared.measured.take_peaks();
+    let cluster = shared.cluster();
+    let rule_of = |name: &VirtualClusterName| {
+        cluster.virtual_cluster(name).and_then(|settings| settings.idle)
+    };
+    let to_warn = shared.idle.look(holders, &peaks, rule_of, &kept, at);
+    if shared.idle.stops_any() {
+        shared.bells.schedule.ring();
+    }
+    if to_warn.is_empty() {
+        return Ok(());
+    }
+    let events: Vec<NewEvent> = to_warn.iter().map(|job| warning(job, at)).collect();
+    shared.write(async |t| database::events::insert_many(t, &events).await).await?;
+    happened::show(shared, to_warn.iter().map(|job| job.job).collect()).await;
+    Ok(())
+}
+
+/// The jobs that hold GPUs and go on.
+fn holders(queue: &Queue) -> Vec<Holder> {
+    let running = queue.running().filter(|running| !running.stopping);
+    let holders = running.filter_map(|running| {
+        let gpus: usize = running.tasks.iter().map(|(task, _)| task.gpus.len()).sum();
+        let row = &queue.job(running.job)?.row;
+        (gpus > 0).then(|| Holder {
+            job: running.job,
+            key: row.key.clone(),
+            virtual_cluster: running.virtual_cluster.clone(),
+            attempt: row.attempt.unwrap_or(0),
+            gpus: u32::try_from(gpus).unwrap_or(u32::MAX),
+            placed_at: running.started_at,
+        })
+    });
+    holders.collect()
+}
+
+fn warning(job: &ToWarn, at: Timestamp) -> NewEvent {
+    let IdleRule { minutes, stop_after, .. } = job.rule;
+    let words = match stop_after {
+        Some(after) => format!(
+            "its GPUs did nothing for {minutes} minutes: it is stopped in {after} minutes unless \
+             somebody keeps it"
+        ),
+        None => format!("its GPUs did nothing for {minutes} minutes"),
+    };
+    let event = happened::to_job(job.job, at, "idle", words);
+    NewEvent { attempt: Some(job.attempt), warning: true, ..event }
+}

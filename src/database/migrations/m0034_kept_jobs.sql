@@ -1,0 +1,4 @@
+CREATE TABLE kept_jobs (
+    job BIGINT PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
+    until BIGINT NOT NULL
+)
