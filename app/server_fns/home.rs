@@ -1,4 +1,5 @@
 use api::cluster::Silent;
+use api::metrics::IdleJob;
 use leptos::prelude::*;
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ pub(crate) struct HomeView {
     pub(crate) mine: JobList,
     /// Those of them that have failed and that he has not dismissed.
     pub(crate) failed: FailedLately,
+    /// Those of them that hold GPUs and do not use them, as their virtual clusters have it.
+    pub(crate) idle: Vec<IdleJob>,
     /// Nodes that do not answer.
     pub(crate) silent: Silent,
     /// The virtual clusters that the reader may use.
@@ -44,16 +47,20 @@ pub(crate) async fn read_home() -> Result<HomeView, Failed> {
 
     /// How many recent jobs are shown.
     const RECENT: u64 = 8;
+    /// How many of those that are idle.
+    const IDLE: usize = 8;
     let (backend, actor) = call()?;
     let lately = crate::edge::failed_lately(&backend, &actor).await.map_err(failed)?;
     let query = JobQuery { users: vec![actor.user.clone()], limit: RECENT, ..JobQuery::default() };
     let page = backend.jobs.list(&actor, &query).await.map_err(failed)?;
     let counts = backend.jobs.counts(&actor, &query).await.map_err(failed)?;
+    let mut idle = backend.jobs.idle(&actor, Some(&actor.user)).await.map_err(failed)?;
+    idle.truncate(IDLE);
     let silent = backend.nodes.silent(&actor).await.map_err(failed)?;
     let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
     let usable = clusters.into_iter().filter(|cluster| cluster.usable);
     let rooms = usable.map(Room::from).collect();
-    Ok(HomeView { mine: JobList { page, counts }, failed: lately, silent, rooms })
+    Ok(HomeView { mine: JobList { page, counts }, failed: lately, idle, silent, rooms })
 }
 
 /// Dismisses the reader's failed jobs, up to the one that ended then.

@@ -79,7 +79,7 @@ pub(crate) async fn keep_job(key: JobKeyText, hours: u32) -> Result<(), Failed> 
 pub(crate) async fn list_idle() -> Result<Vec<IdleJob>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
-    backend.jobs.idle(&actor).await.map_err(failed)
+    backend.jobs.idle(&actor, None).await.map_err(failed)
 }
 
 /// Deletes a job that has ended; then the browser goes to the list.

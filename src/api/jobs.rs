@@ -7,7 +7,8 @@ use protocol::amount::Amount;
 pub use protocol::document::Syntax;
 use protocol::exit::Exit;
 use protocol::ids::{
-    GpuType, JobId, JobKey, JobName, NodeName, PortLabel, RoleName, Tag, VirtualClusterName,
+    GpuType, JobId, JobKey, JobName, NodeName, PortLabel, RoleName, Tag, UserName,
+    VirtualClusterName,
 };
 pub use protocol::jobs::{JobOrder, JobQuery, Retries};
 use protocol::problem::Problem;
@@ -51,8 +52,9 @@ pub trait Jobs: Send + Sync {
     async fn remove_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()>;
     /// Keeps a job for so many hours from being stopped since its GPUs do nothing, 168 at most.
     async fn keep(&self, actor: &Actor, key: &JobKey, hours: u32) -> Result<()>;
-    /// Who holds GPUs now that do nothing, the longest first: for administrators.
-    async fn idle(&self, actor: &Actor) -> Result<Vec<IdleJob>>;
+    /// Whose jobs hold GPUs now that do nothing, the longest first: everybody's, for administrators; or a
+    /// user's own, as far as their virtual clusters mind.
+    async fn idle(&self, actor: &Actor, of: Option<&UserName>) -> Result<Vec<IdleJob>>;
     /// What happened to the job, newest first.
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>>;
     /// How many of the jobs of `query` are in each state (its own state filter left out).

@@ -1,10 +1,12 @@
 use api::cluster::Silent;
+use api::metrics::IdleJob;
 use leptos::prelude::*;
 use protocol::ids::NodeName;
 
 use crate::i18n::{Texts, told, tr};
 use crate::pages::home::Home;
 use crate::parts::loaded::Loaded;
+use crate::parts::relative_time::RelativeTime;
 use crate::parts::send_form::SendForm;
 use crate::sending::Sending;
 use crate::server_fns::home::{FailedLately, HomeView};
@@ -22,8 +24,8 @@ pub(crate) fn Attention(home: Home, dismiss: Sending) -> impl IntoView {
             <Loaded
                 resource=home
                 lines=2
-                content=move |HomeView { failed, silent, .. }| {
-                    view! { <Points failed=failed silent=silent dismiss=dismiss/> }
+                content=move |HomeView { failed, idle, silent, .. }| {
+                    view! { <Points failed=failed idle=idle silent=silent dismiss=dismiss/> }
                 }
             />
         </section>
@@ -31,9 +33,14 @@ pub(crate) fn Attention(home: Home, dismiss: Sending) -> impl IntoView {
 }
 
 #[component]
-fn Points(failed: FailedLately, silent: Silent, dismiss: Sending) -> impl IntoView {
+fn Points(
+    failed: FailedLately,
+    idle: Vec<IdleJob>,
+    silent: Silent,
+    dismiss: Sending,
+) -> impl IntoView {
     let Silent { count, names, closed, closed_names } = silent;
-    let all_well = (failed.count + count + closed == 0)
+    let all_well = (failed.count + count + closed == 0 && idle.is_empty())
         .then(|| view! { <p class="hint">{tr(|t| t.home.all_well)}</p> });
     let failed = (failed.count > 0).then(|| view! { <FailedJobs failed=failed dismiss=dismiss/> });
     let unreachable = (count > 0).then(|| {
@@ -42,7 +49,23 @@ fn Points(failed: FailedLately, silent: Silent, dismiss: Sending) -> impl IntoVi
     let closed = (closed > 0).then(|| {
         view! { <SomeNodes count=closed names=closed_names words=|t| t.home.closed_nodes/> }
     });
-    view! { {all_well} <ul class="points">{failed} {unreachable} {closed}</ul> }
+    let idle = idle.into_iter().map(|job| view! { <Unused job=job/> }).collect_view();
+    view! { {all_well} <ul class="points">{failed} {idle} {unreachable} {closed}</ul> }
+}
+
+/// A job that holds GPUs and does not use them, and when it is stopped for that.
+#[component]
+fn Unused(job: IdleJob) -> impl IntoView {
+    let IdleJob { key, idling, .. } = job;
+    let stops = idling.stops_at.map(|at| {
+        view! { " · " {tr(|t| t.metrics.stops)} " " <RelativeTime at=at/> }
+    });
+    view! {
+        <li class="point point--failed">
+            <a href=address::job(&key)>{key.name.to_string()}</a>
+            {tr(|t| t.common.colon)} {tr(|t| t.metrics.all_idle)} {stops}
+        </li>
+    }
 }
 
 /// How many nodes are in a bad way, and the first of them.

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use api::metrics::{IdleJob, Idling};
 use lifecycle::idle::{self, Known, Step};
 use protocol::cluster::IdleRule;
-use protocol::ids::{JobId, JobKey, VirtualClusterName};
+use protocol::ids::{JobId, JobKey, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 
 use super::metrics::Peak;
@@ -137,10 +137,14 @@ impl IdleJobs {
         state.seen.get(&job).filter(|seen| seen.rule.is_some())?.view(now)
     }
 
-    /// All that hold GPUs and do nothing, the longest first.
-    pub(crate) fn all(&self, now: Timestamp) -> Vec<IdleJob> {
+    /// All that hold GPUs and do nothing, the longest first; or those of a user of which a rule says
+    /// something.
+    pub(crate) fn all(&self, of: Option<&UserName>, now: Timestamp) -> Vec<IdleJob> {
         let state = lock(&self.0);
-        let idle = state.seen.values().filter_map(|seen| {
+        let wanted = |seen: &&Seen| {
+            of.is_none_or(|user| seen.rule.is_some() && seen.holder.key.user == *user)
+        };
+        let idle = state.seen.values().filter(wanted).filter_map(|seen| {
             let Holder { key, virtual_cluster, gpus, .. } = seen.holder.clone();
             Some(IdleJob { key, virtual_cluster, gpus, idling: seen.view(now)? })
         });
@@ -195,10 +199,12 @@ mod tests {
         assert!(jobs.stops_any());
         assert_eq!(jobs.take_to_stop(), BTreeMap::from([(JobId(1), 2)]));
         look(&jobs, 15);
-        let all = jobs.all(at(15));
+        let all = jobs.all(None, at(15));
         let shown: Vec<_> = all.iter().map(|job| (job.key.name.as_str(), job.gpus)).collect();
         assert_eq!(shown, [("job1", 2), ("job2", 1)], "administrators see both");
         assert!(jobs.of(JobId(2), at(15)).is_none(), "no rule says anything of it");
+        let own = |user: &str| jobs.all(Some(&user.parse().unwrap()), at(15)).len();
+        assert_eq!((own("alice"), own("bob")), (1, 0));
     }
 
     #[test]
@@ -212,6 +218,6 @@ mod tests {
         let idling = jobs.of(JobId(1), at(3)).unwrap();
         assert_eq!((idling.stops_at, idling.kept_until), (None, Some(at(60))));
         let nothing = jobs.look(Vec::new(), &HashMap::new(), |_| None, &HashMap::new(), at(4));
-        assert!(nothing.is_empty() && jobs.all(at(90)).is_empty());
+        assert!(nothing.is_empty() && jobs.all(None, at(90)).is_empty());
     }
 }

@@ -247,9 +247,12 @@ impl Jobs for Ops {
         idle::keep(&self.shared, actor, &row, hours).await
     }
 
-    async fn idle(&self, actor: &Actor) -> Result<Vec<IdleJob>> {
-        administrators_only(actor)?;
-        Ok(self.shared.idle.all(now()))
+    async fn idle(&self, actor: &Actor, of: Option<&UserName>) -> Result<Vec<IdleJob>> {
+        match of {
+            Some(user) => owner_only(actor, user, "see which of these jobs are idle")?,
+            None => administrators_only(actor)?,
+        }
+        Ok(self.shared.idle.all(of, now()))
     }
 
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>> {

@@ -61,6 +61,7 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("{} has no tag {}", "{0} 没有标签 {1}"),
     ("tag this job", "为此作业添加或删除标签"),
     ("keep this job", "保留此作业"),
+    ("see which of these jobs are idle", "查看这些作业中有哪些闲置"),
     ("hours is {}: a job is kept for 1 to {} hours", "hours 为 {0}：作业可保留 1 到 {1} 小时"),
     ("{} has ended: there is nothing to keep", "{0} 已结束，无需保留"),
     (

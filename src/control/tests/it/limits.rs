@@ -157,8 +157,11 @@ async fn a_job_is_kept_by_its_owner_and_administrators_see_who_holds_idle_gpus()
     let said: Vec<_> = events.iter().filter(|event| event.kind == "kept").collect();
     assert_eq!(said.len(), 2);
     assert_eq!(said[0].message, "admin keeps it for 168 h, though its GPUs may do nothing");
-    assert_eq!(jobs.idle(&bob).await.unwrap_err().code, ErrorCode::ForbiddenUserError);
-    assert_eq!(jobs.idle(&admin()).await.unwrap(), []);
+    for of in [None, Some(&admin().user)] {
+        assert_eq!(jobs.idle(&bob, of).await.unwrap_err().code, ErrorCode::ForbiddenUserError);
+        assert_eq!(jobs.idle(&admin(), of).await.unwrap(), []);
+    }
+    assert_eq!(jobs.idle(&bob, Some(&bob.user)).await.unwrap(), []);
     jobs.stop(&admin(), &key("holds")).await.unwrap();
     until_state(&control.backend, "holds", State::Stopped).await;
     assert_eq!(code(kept(admin(), 4).await), ErrorCode::ConflictJobError);

@@ -122,12 +122,13 @@ pub(crate) async fn keep(
     Ok(done(format!("Keep job {key} for {hours} hours successfully.")))
 }
 
-/// `GET /idle-jobs`.
+/// `GET /idle-jobs`: everybody's for administrators, for others their own.
 pub(crate) async fn idle(
     State(state): State<AppState>,
     Signed(actor): Signed,
 ) -> Result<Json<Vec<IdleJob>>, Failure> {
-    Ok(Json(state.backend.jobs.idle(&actor).await?))
+    let own = (!actor.admin).then_some(&actor.user);
+    Ok(Json(state.backend.jobs.idle(&actor, own).await?))
 }
 
 /// `DELETE /jobs/:key/tag`.

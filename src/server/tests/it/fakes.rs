@@ -26,7 +26,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use protocol::exit::{Cause, Exit};
-use protocol::ids::{JobId, JobKey, Tag, VirtualClusterName};
+use protocol::ids::{JobId, JobKey, Tag, UserName, VirtualClusterName};
 use protocol::problem::Problem;
 use protocol::resources::Resources;
 use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit};
@@ -266,7 +266,7 @@ impl Jobs for World {
     async fn keep(&self, _: &Actor, _: &JobKey, _: u32) -> Result<()> {
         Ok(())
     }
-    async fn idle(&self, _: &Actor) -> Result<Vec<IdleJob>> {
+    async fn idle(&self, _: &Actor, _: Option<&UserName>) -> Result<Vec<IdleJob>> {
         Ok(Vec::new())
     }
     async fn events(&self, _: &Actor, _: &JobKey) -> Result<Vec<EventView>> {
