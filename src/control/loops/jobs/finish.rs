@@ -35,7 +35,10 @@ impl Finishing {
     /// server has its whole grace again: that is rare, and cuts nobody short.
     pub(super) async fn run(self) -> Outcome {
         let name = self.task.container_name(&self.shared.installation);
-        if let Err(error) = self.engine.signal(&name, self.signal).await {
+        // An engine that passes no signal on is asked again, but holds nobody up for longer.
+        if Instant::now() < self.until
+            && let Err(error) = self.engine.signal(&name, self.signal).await
+        {
             return Outcome::Failed(error.to_string());
         }
         while self.runs() && Instant::now() < self.until && !self.hurry.is_cancelled() {

@@ -156,6 +156,14 @@ async fn a_part_of_a_share_is_set_and_shown() {
     for key in ["parent", "shapes", "nodes", "borrows", "preempts", "lease", "idle"] {
         assert_eq!(shown[key], part[key]);
     }
+    let too_long = json!({ "idle": { "minutes": 10081 } });
+    assert_eq!(put(one.into(), too_long).await.status, 400);
+    let kept = put("/api/v2/jobs/alice~none/keep".into(), json!({ "hours": 4 })).await;
+    assert_eq!(kept.status, 404);
+    for who in ["alice", "admin"] {
+        let idle = send(&hall, who, "GET", "/api/v2/idle-jobs", Value::Null).await;
+        assert_eq!(idle.json(), json!([]));
+    }
     let smaller = json!({ "share": { "gpus": { "A100": 4 } } });
     assert_eq!(put(lab.into(), smaller).await.status, 400, "its part has more");
     assert_eq!(put(lab.into(), json!({ "parent": "default" })).await.status, 400);
