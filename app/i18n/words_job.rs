@@ -61,6 +61,9 @@ pub(crate) struct Job {
     pub(crate) time_limit: Word,
     /// A limit, and how much of it is left.
     pub(crate) time_left: fn(&str, &str) -> String,
+    pub(crate) grace: Word,
+    /// A signal, and so many seconds after it.
+    pub(crate) grace_of: fn(&str, u32) -> String,
     pub(crate) retry_always: Word,
     pub(crate) retry_every: Word,
     pub(crate) roles: Word,

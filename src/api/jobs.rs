@@ -13,7 +13,7 @@ use protocol::ids::{
 pub use protocol::jobs::{JobOrder, JobQuery, Retries};
 use protocol::problem::Problem;
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit, TimeLimit};
+use protocol::spec::{Completion, Dialect, Grace, NodeWish, Priority, RetryLimit, TimeLimit};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, WaitReason, Waiting};
@@ -197,6 +197,9 @@ pub struct JobDetail {
     pub retry_limit: RetryLimit,
     /// How long each attempt may run.
     pub time_limit: Option<TimeLimit>,
+    /// What its tasks are told before they have to go.
+    #[serde(default)]
+    pub grace: Option<Grace>,
     /// Which nodes will do for it.
     pub nodes: NodeWish,
     /// The task roles.

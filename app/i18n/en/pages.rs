@@ -200,6 +200,8 @@ pub(super) const JOB: Job = Job {
     node_labels: "Only on nodes labelled",
     time_limit: "Time limit",
     time_left: |limit, left| format!("{limit}, {left} left"),
+    grace: "Before it has to go",
+    grace_of: |signal, seconds| format!("{signal}, and {seconds} s to finish"),
     retry_always: "without end",
     retry_every: "as often as it fails",
     roles: "Task roles",

@@ -1,7 +1,7 @@
 use api::jobs::{AttemptView, JobDetail, RoleView};
 use leptos::prelude::*;
 use protocol::exit::Cause;
-use protocol::spec::{Dialect, NodeWish, RetryLimit, TimeLimit};
+use protocol::spec::{Dialect, Grace, NodeWish, RetryLimit, TimeLimit};
 use protocol::time::Timestamp;
 
 use crate::i18n::{Reader, Texts, told, tr};
@@ -58,6 +58,12 @@ fn Facts(detail: JobDetail) -> impl IntoView {
     let running = detail.attempts.last().filter(|attempt| attempt.completed_at.is_none());
     let since = running.and_then(|attempt| attempt.started_at);
     let limited = detail.time_limit.map(|limit| view! { <Limit limit=limit since=since/> });
+    let grace = detail.grace.map(|Grace { signal, seconds }| {
+        view! {
+            <dt>{tr(|t| t.job.grace)}</dt>
+            <dd>{told(move |t| (t.job.grace_of)(signal.name(), seconds))}</dd>
+        }
+    });
     let description = detail.description.map(|words| {
         view! { <dt>{tr(|t| t.job.description)}</dt> <dd>{words}</dd> }
     });
@@ -79,6 +85,7 @@ fn Facts(detail: JobDetail) -> impl IntoView {
                     {told(move |t| (t.job.retries_of)(retries.user, retries.platform, &limit_word(t, limit)))}
                 </dd>
                 {limited}
+                {grace}
                 <Nodes wish=detail.nodes/>
                 <dt>{tr(|t| t.job.dialect)}</dt>
                 <dd>{told(move |t| t.job.dialects[dialect_index(dialect)])}</dd>

@@ -156,6 +156,7 @@ mod tests {
             retry_limit: RetryLimit::Times(0),
             nodes: NodeWish::default(),
             time_limit: None,
+            grace: None,
             roles: Vec::new(),
             storages: Vec::new(),
             attempts,

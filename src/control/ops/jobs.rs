@@ -138,6 +138,7 @@ impl Jobs for Ops {
             dialect: spec.dialect,
             retry_limit: spec.retries,
             time_limit: spec.time_limit,
+            grace: spec.grace,
             nodes: spec.nodes.clone(),
             roles: spec.roles.iter().map(views::role).collect(),
             storages,

@@ -166,6 +166,7 @@ fn detail(summary: JobSummary) -> JobDetail {
         retry_limit: RetryLimit::Times(0),
         nodes: NodeWish::default(),
         time_limit: None,
+        grace: None,
         storages: Vec::new(),
         roles: vec![RoleView {
             name: "worker".parse().unwrap(),
