@@ -59,6 +59,33 @@ async fn borrowed_work_gives_way_and_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn borrowed_work_with_a_grace_keeps_its_place_until_it_is_over() {
+    let house = House::new(1);
+    let options = control::Options {
+        virtual_clusters: vec![vision()],
+        ..house.options(house.database().await)
+    };
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    let grace = r#""extras": {"berth": {"grace": {"signal": "SIGUSR1", "seconds": 3600}}},"#;
+    submit(backend, job("saves", 1, 8, "trap '' USR1; sleep 1000", grace)).await;
+    until_state(backend, "saves", State::Running).await;
+    submit(backend, job("owns", 1, 8, "sleep 1000", r#""virtualCluster": "vision","#)).await;
+    let leaves = |detail: &api::jobs::JobDetail| detail.attempts[0].state == State::Stopping;
+    let told = until(backend, "saves", leaves).await;
+    assert_eq!(told.attempts[0].exit.as_ref().unwrap().cause, Cause::Preempted);
+    while house.node(0).signals().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let events = backend.jobs.events(&admin(), &told.summary.key).await.unwrap();
+    assert_eq!(events.iter().filter(|event| event.kind == "grace").count(), 1);
+    let waits = until(backend, "owns", |detail| detail.explanation.is_some()).await;
+    assert_eq!(waits.summary.state, State::Waiting, "nobody is given what is still held");
+    assert_eq!(house.node(0).stops(), 0);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_higher_class_takes_the_place_of_a_lower_one_of_its_virtual_cluster() {
     let house = House::new(1);
     let options = control::Options {
