@@ -277,6 +277,17 @@ pub(crate) struct Cluster {
     /// A node was closed by itself, and what becomes of it.
     pub(crate) closed: Word,
     pub(crate) closed_text: Word,
+    /// Something is wrong with a node, how bad that is, and what becomes of it.
+    pub(crate) node_failed: Word,
+    pub(crate) node_doubtful: Word,
+    pub(crate) ailments_text: Word,
+    pub(crate) is_well: Word,
+    /// Heads what was wrong before: what, from when until when, and who said that it is over.
+    pub(crate) was_wrong: Word,
+    pub(crate) ailment: Word,
+    pub(crate) ailed_from: Word,
+    pub(crate) ailed_until: Word,
+    pub(crate) ended_by: Word,
     pub(crate) drain: Word,
     pub(crate) drain_text: Word,
     pub(crate) undrain: Word,

@@ -1,7 +1,9 @@
+mod ailments;
 mod closed;
 mod found;
 mod now;
 mod over_time;
+mod past;
 
 use api::cluster::NodeView;
 use api::node_map::{Colour, MapGpu, holders};
@@ -13,10 +15,12 @@ use crate::address;
 use crate::i18n::{said, text, text_of, tr};
 use crate::live::Live;
 use crate::number;
+use crate::pages::node::ailments::Ailments;
 use crate::pages::node::closed::ClosedNotice;
 use crate::pages::node::found::Found;
 use crate::pages::node::now::Now;
 use crate::pages::node::over_time::OverTime;
+use crate::pages::node::past::Past;
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::parts::clock::Clock;
 use crate::parts::condition_chip::ConditionChip;
@@ -98,11 +102,17 @@ fn Detail(node: NodeView) -> impl IntoView {
         view! { <p class="notice" role="alert">{said(words)}</p> }
     });
     let closed = node.closed.clone().map(|closed| view! { <ClosedNotice closed=closed/> });
+    let ailments = (!node.health.ailments.is_empty()).then(|| {
+        view! { <Ailments name=node.name.clone() ailments=node.health.ailments.clone()/> }
+    });
+    let past = (!node.health.history.is_empty())
+        .then(|| view! { <Past episodes=node.health.history.clone()/> });
     view! {
         <div class="stack">
             <div class="buttons"><ConditionChip condition=node.condition/> {drain}</div>
             {problem}
             {closed}
+            {ailments}
             <Facts node=node.clone()/>
             <Now gpus=node.gpus.clone()/>
             {found}
@@ -110,6 +120,7 @@ fn Detail(node: NodeView) -> impl IntoView {
                 <h2 id="tasks" class="card__title">{tr(|t| t.cluster.tasks)}</h2>
                 <Tasks node=node/>
             </section>
+            {past}
         </div>
     }
     .into_any()

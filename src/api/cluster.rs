@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use protocol::amount::Amount;
 use protocol::cluster::{Closed, NodeCondition, NodeSettings, VirtualClusterSettings};
 use protocol::gpus::GpuReport;
+use protocol::health::Health;
 use protocol::ids::{GpuType, JobKey, NodeName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
@@ -37,7 +38,8 @@ pub trait Nodes: Send + Sync {
     async fn remove_effect(&self, actor: &Actor, name: &NodeName) -> Result<Effect>;
     /// Adds a node, or changes one of that name.
     async fn save(&self, actor: &Actor, node: NodeSettings) -> Result<()>;
-    /// Takes nothing new any more, or does again, also where it was closed by itself.
+    /// Takes nothing new any more, or does again, also where it was closed by itself or has failed: who
+    /// says so says that it is well.
     async fn drain(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<()>;
     /// What `drain` would do to jobs. It is refused where `drain` would be; nothing is changed.
     async fn drain_effect(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<Effect>;
@@ -178,6 +180,9 @@ pub struct NodeView {
     /// administrators only.
     #[serde(default)]
     pub closed: Option<Closed>,
+    /// How well it is; what was wrong before is told of one node, not of all together.
+    #[serde(default)]
+    pub health: Health,
     /// Why it does not answer, when it does not.
     pub problem: Option<String>,
     /// When it last answered.

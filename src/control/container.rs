@@ -1,5 +1,6 @@
 //! Tasks' containers: what they are made of, how they are launched, and the ways into them.
 
+pub(crate) mod checks;
 pub(crate) mod code;
 pub(crate) mod endpoint;
 pub(crate) mod entry;
@@ -11,6 +12,7 @@ pub(crate) mod lease;
 pub(crate) mod probe;
 pub(crate) mod public_keys;
 pub(crate) mod registry;
+pub(crate) mod samples;
 pub(crate) mod secrets;
 pub(crate) mod storages;
 pub(crate) mod tunnels;

@@ -2,6 +2,7 @@
 //! it was told to go by. It acts on no engine, and knows no files and no secrets.
 
 pub(crate) mod active;
+pub(crate) mod checks;
 pub(crate) mod cluster;
 pub(crate) mod damage;
 pub(crate) mod engine_calls;

@@ -1,6 +1,7 @@
 //! The reconcilers. Each reads what is wanted and what is observed, computes actions, does them,
 //! and waits for its bell. They are the only writers of observed state and of transitions.
 
+pub(crate) mod checks;
 pub(crate) mod closing;
 pub(crate) mod directories;
 pub(crate) mod disks;

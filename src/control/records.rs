@@ -1,6 +1,7 @@
-//! What is written down of what happened: in the audit log, as events of jobs, and of what these have
-//! used.
+//! What is written down of what happened: in the audit log, as events of jobs, of what these have used,
+//! and of how well nodes are.
 
 pub(crate) mod audit;
 pub(crate) mod happened;
+pub(crate) mod health;
 pub(crate) mod usage;

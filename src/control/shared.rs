@@ -8,6 +8,7 @@ use api::changes::Change;
 use database::{Database, Transaction};
 use protocol::cluster::NodeSettings;
 use protocol::epoch::Epoch;
+use protocol::health::Check;
 use protocol::ids::{JobId, JobKey, NodeName, TaskKey};
 use protocol::spec::JobSpec;
 use protocol::state::State;
@@ -19,6 +20,7 @@ use crate::accounts::rights::SignInOptions;
 use crate::container::guest::Guest;
 use crate::container::images::Doings;
 use crate::container::tunnels::Tunnels;
+use crate::known::checks::Checks;
 use crate::known::cluster::Cluster;
 use crate::known::damage::Damage;
 use crate::known::engine_calls::EngineCalls;
@@ -78,6 +80,8 @@ pub(crate) struct Shared {
     pub(crate) leases: Leases,
     /// What nodes have failed to start.
     pub(crate) faults: Faults,
+    /// What is known of the checks that nodes go through.
+    pub(crate) checks: Checks,
     /// How much was forgotten, since it was older than it is kept for.
     pub(crate) swept: Swept,
     /// Counts the changes of users' public keys.
@@ -138,6 +142,8 @@ pub(crate) struct OfNodes {
     pub(crate) gpus: GpuOptions,
     /// Other servers may lead this cluster as well.
     pub(crate) several_servers: bool,
+    /// The checks that they go through.
+    pub(crate) checks: Vec<Check>,
 }
 
 impl OfNodes {
@@ -180,6 +186,7 @@ impl Shared {
             engine_calls: Arc::default(),
             leases,
             faults: Faults::default(),
+            checks: Checks::default(),
             swept: Swept::default(),
             key_changes: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use database::Database;
 use database::users::UserRecord;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
+use protocol::health::Check;
 use protocol::ids::UserName;
 use protocol::person::GroupSettings;
 use protocol::storages::StorageSettings;
@@ -89,6 +90,8 @@ pub struct Options {
     pub gpus: GpuOptions,
     /// Other servers may lead this cluster as well: nodes have engines that all of them reach.
     pub several_servers: bool,
+    /// The checks that nodes go through.
+    pub checks: Vec<Check>,
     /// The administrator's first password; without one it is generated.
     pub admin_password: Option<String>,
     /// What this installation decides.
@@ -178,6 +181,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         portal: options.portal,
         gpus: options.gpus,
         several_servers: options.several_servers,
+        checks: options.checks,
     };
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
@@ -214,6 +218,7 @@ fn start_loops(loops: &mut Loops, inbox: Inbox, shared: &Shared) -> Arc<Passes> 
     loops.start("kept", loops::kept::RHYTHM, loops::kept::run);
     loops.start("disks", loops::disks::rhythm(shared), loops::disks::run);
     loops.start("metrics", loops::metrics::rhythm(shared), loops::metrics::run);
+    loops.start("checks", loops::checks::RHYTHM, loops::checks::run);
     loops.start("closing", loops::closing::RHYTHM, loops::closing::run);
     loops.start("directories", loops::directories::rhythm(shared), loops::directories::run);
     loops.start("retention", loops::retention::RHYTHM, loops::retention::run);
@@ -408,6 +413,7 @@ mod tests {
             portal: Portal::default(),
             gpus: GpuOptions::default(),
             several_servers: false,
+            checks: Vec::new(),
             admin_password: Some("correct horse".into()),
             rules: Rules::default(),
             sign_in: SignInOptions::default(),

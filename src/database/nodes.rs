@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use protocol::cluster::{Closed, NodeSettings};
 use protocol::gpus::GpuReport;
+use protocol::health::Health;
 use protocol::ids::NodeName;
 use protocol::resources::{Capacity, Taken};
 use protocol::time::Timestamp;
@@ -31,6 +32,8 @@ pub struct NodeRecord {
     pub emptied: bool,
     /// Why it takes nothing new by itself, when it does not.
     pub closed: Option<Closed>,
+    /// How well it is.
+    pub health: Health,
     /// As last seen; `None`: nobody has looked yet.
     pub observed: Option<NodeObserved>,
 }
@@ -73,6 +76,7 @@ pub async fn save(
         draining: Set(false),
         emptied: Set(false),
         closed: ActiveValue::NotSet,
+        health: ActiveValue::NotSet,
         reachable: ActiveValue::NotSet,
         problem: ActiveValue::NotSet,
         last_seen: ActiveValue::NotSet,
@@ -129,6 +133,19 @@ pub async fn open(conn: &impl ConnectionTrait, name: &NodeName) -> Result<bool> 
         .exec(conn)
         .await?;
     Ok(done.rows_affected == 1)
+}
+
+/// Stores how well a node is. `false`: there is no such node.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn set_health(
+    conn: &impl ConnectionTrait,
+    name: &NodeName,
+    health: &Health,
+) -> Result<bool> {
+    let health = Set((*health != Health::default()).then(|| to_json(health)));
+    change(conn, name, row::ActiveModel { health, ..Default::default() }).await
 }
 
 /// No node is described in the configuration file any more: what it still says is saved again.

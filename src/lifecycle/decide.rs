@@ -328,6 +328,7 @@ fn place_of(exit: &Exit) -> Option<NodeName> {
     | Cause::NodeLost { node }
     | Cause::EngineRestarted { node }
     | Cause::NodeOutOfMemory { node }
+    | Cause::NodeUnwell { node, .. }
     | Cause::EngineFailed { node, .. }
     | Cause::ImageUnavailable { node, .. } = &exit.cause
     {

@@ -124,6 +124,13 @@ crate::tagged! {
             /// Where.
             node: NodeName,
         },
+        /// The node, or a GPU of the task there, is found not to be well.
+        NodeUnwell {
+            /// Where.
+            node: NodeName,
+            /// What is wrong with it.
+            message: String,
+        },
         /// The engine failed again and again to make or start the container.
         EngineFailed {
             /// Where.
@@ -198,6 +205,7 @@ impl Cause {
             | Cause::NodeLost { .. }
             | Cause::EngineRestarted { .. }
             | Cause::NodeOutOfMemory { .. }
+            | Cause::NodeUnwell { .. }
             | Cause::EngineFailed { .. }
             | Cause::ImageUnavailable { .. }
             | Cause::NodeDrained { .. }

@@ -14,6 +14,7 @@ pub mod fields;
 pub mod gpus;
 mod grace;
 pub mod guest;
+pub mod health;
 pub mod ids;
 pub mod image;
 pub mod jobs;

@@ -220,6 +220,9 @@ impl Cause {
             Self::NodeOutOfMemory { node } => {
                 write!(f, "The memory of {node} ran out; the task was below its own limit.")
             }
+            Self::NodeUnwell { node, message } => {
+                write!(f, "Its node {node} is not well: {message}.")
+            }
             Self::EngineFailed { node, message } => {
                 write!(f, "The container engine of {node} could not start it: {message}.")
             }
@@ -271,6 +274,7 @@ impl Cause {
             | Self::NodeLost { .. }
             | Self::EngineRestarted { .. }
             | Self::NodeOutOfMemory { .. }
+            | Self::NodeUnwell { .. }
             | Self::EngineFailed { .. }
             | Self::ImageUnavailable { .. } => "It is tried again; this does not count as a retry.",
             Self::NodeDrained { .. } | Self::Preempted => {

@@ -99,13 +99,15 @@ pub struct Node {
     pub links: Vec<Vec<u32>>,
     /// Whether tasks that ask for part of a GPU may run there.
     pub shares_gpus: bool,
+    /// Whether something is wrong with it: it is the last choice.
+    pub doubtful: bool,
     /// Whether what it has is known: else it may have anything.
     pub known: bool,
 }
 
 impl Node {
-    /// Whether the two differ at most in what comes and goes: whether they take tasks, and which of
-    /// their GPUs are healthy.
+    /// Whether the two differ at most in what comes and goes: whether they take tasks, how well they
+    /// are, and which of their GPUs are healthy.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let Self {
@@ -117,6 +119,7 @@ impl Node {
             labels,
             links,
             shares_gpus,
+            doubtful: _,
             known,
         } = self;
         let Capacity { cpus, memory_mb, disk_gb, gpus } = capacity;

@@ -71,6 +71,14 @@ fn only_ready_nodes_are_given_anything_and_avoided_ones_last() {
 }
 
 #[test]
+fn what_something_is_wrong_with_is_the_last_choice() {
+    let story = cluster().node("a").gpus(4, "A100").doubtful().node("b").gpus(8, "A100");
+    assert_eq!(story.clone().waits(job(1).gpus(4, &[])).fate(1), "b:0,1,2,3");
+    let story = story.waits(job(1).tasks(3).gpus(4, &[]));
+    assert_eq!(story.fate(1), "b:0,1,2,3 b:4,5,6,7 a:0,1,2,3");
+}
+
+#[test]
 fn a_gang_starts_whole_or_not_at_all() {
     let story = cluster().node("a").gpus(4, "A100").node("b").gpus(4, "A100");
     let story = story.running(9, "default", &[("a", &[0], 1)]);

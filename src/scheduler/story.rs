@@ -53,6 +53,7 @@ impl Story {
             labels: BTreeMap::new(),
             links: Vec::new(),
             shares_gpus: false,
+            doubtful: false,
             known: true,
         });
         self
@@ -116,6 +117,12 @@ impl Story {
     /// The GPU of this index on the last node is broken.
     pub(crate) fn broken_gpu(mut self, index: usize) -> Self {
         self.last().capacity.gpus[index].healthy = false;
+        self
+    }
+
+    /// Something is wrong with the last node.
+    pub(crate) fn doubtful(mut self) -> Self {
+        self.last().doubtful = true;
         self
     }
 

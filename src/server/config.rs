@@ -20,6 +20,7 @@ use control::{GpuOptions, Portal};
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
+use protocol::health::Check;
 use protocol::ids::{GpuType, NodeName};
 use protocol::person::GroupSettings;
 use protocol::storages::StorageSettings;
@@ -96,6 +97,8 @@ pub struct Config {
     pub gpu_types: BTreeMap<GpuType, Vec<String>>,
     /// The image in which drivers are asked for GPUs where no image of a node will do.
     pub gpu_image: String,
+    /// Commands that say whether nodes are well.
+    pub checks: Vec<Check>,
     /// Worker nodes. None: those that the pages added, and at first the Docker engine of this machine.
     pub nodes: Vec<NodeSettings>,
     /// Virtual clusters beside `default`.
@@ -227,6 +230,7 @@ impl Default for Config {
             log: LogConfig::default(),
             gpu_types: BTreeMap::new(),
             gpu_image: GpuOptions::default().image,
+            checks: Vec::new(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
             storages: Vec::new(),
@@ -347,6 +351,11 @@ impl Config {
             let mistakes = node.mistakes().into_iter();
             lines.extend(mistakes.map(|mistake| format!("nodes[{index}].{mistake}")));
         }
+        for (index, check) in self.checks.iter().enumerate() {
+            let mistakes = check.mistakes().into_iter();
+            lines.extend(mistakes.map(|mistake| format!("checks[{index}].{mistake}")));
+        }
+        repeated("checks", self.checks.iter().map(|check| check.name.as_str()), &mut lines);
         repeated("nodes", self.nodes.iter().map(|node| node.name.as_str()), &mut lines);
         let clusters = self.virtual_clusters.iter().map(|cluster| cluster.name.as_str());
         repeated("virtual_clusters", clusters, &mut lines);

@@ -16,6 +16,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
+use protocol::health::Grade;
 use protocol::state::State;
 use tokio::sync::Mutex;
 
@@ -159,6 +160,14 @@ fn node_gauges(text: &mut String, nodes: &[api::cluster::NodeView]) {
     gauge(text, "nodes_closed", "Nodes that were closed since they failed to start containers");
     let closed = nodes.iter().filter(|node| node.closed.is_some()).count();
     line(text, "nodes_closed", "", closed as f64);
+    gauge(text, "nodes_unhealthy", "Nodes of which something is wrong, by how bad it is");
+    for (grade, word) in [(Grade::Warning, "warning"), (Grade::Failed, "failed")] {
+        let is_so = |node: &&api::cluster::NodeView| {
+            node.health.ailments.iter().any(|known| known.grade == grade)
+        };
+        let count = nodes.iter().filter(is_so).count();
+        line(text, "nodes_unhealthy", &format!("grade=\"{word}\""), count as f64);
+    }
     let gpus = || nodes.iter().flat_map(|node| &node.gpus);
     gauge(text, "gpus", "GPUs of all nodes");
     line(text, "gpus", "", gpus().count() as f64);

@@ -50,6 +50,9 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::NodeOutOfMemory { node } => {
             return format!("The memory of node {node} ran out; the task was below its own limit");
         }
+        Cause::NodeUnwell { node, message } => {
+            return format!("Node {node} is not well: {message}");
+        }
         Cause::EngineFailed { node, message } => {
             return format!("The container engine of node {node} could not start it: {message}");
         }
@@ -113,6 +116,7 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::NodeLost { .. }
         | Cause::EngineRestarted { .. }
         | Cause::NodeOutOfMemory { .. }
+        | Cause::NodeUnwell { .. }
         | Cause::EngineFailed { .. }
         | Cause::ImageUnavailable { .. } => {
             "The platform is to blame: it is tried again and does not count as a retry."

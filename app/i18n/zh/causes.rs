@@ -45,6 +45,9 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::NodeOutOfMemory { node } => {
             return format!("节点 {node} 的内存耗尽，任务本身未超过内存上限");
         }
+        Cause::NodeUnwell { node, message } => {
+            return format!("节点 {node} 状态异常：{}", said(message));
+        }
         Cause::EngineFailed { node, message } => {
             return format!("节点 {node} 的容器引擎无法启动它：{}", said(message));
         }
@@ -93,6 +96,7 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::NodeLost { .. }
         | Cause::EngineRestarted { .. }
         | Cause::NodeOutOfMemory { .. }
+        | Cause::NodeUnwell { .. }
         | Cause::EngineFailed { .. }
         | Cause::ImageUnavailable { .. } => "属于平台原因：系统会自动重试，不计入重试次数。",
         Cause::NodeDrained { .. } | Cause::Preempted => {

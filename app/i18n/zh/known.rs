@@ -162,6 +162,7 @@ fn what_becomes_of_tasks_is_known() {
         Cause::NodeLost { node: node() },
         Cause::EngineRestarted { node: node() },
         Cause::NodeOutOfMemory { node: node() },
+        Cause::NodeUnwell { node: node(), message: "no".to_owned() },
         Cause::EngineFailed { node: node(), message: "no".to_owned() },
         Cause::NodeDrained { node: node() },
         Cause::Preempted,

@@ -18,6 +18,7 @@ use protocol::state::State;
 use tokio::sync::OwnedRwLockReadGuard;
 use tokio_util::sync::CancellationToken;
 
+use crate::container::checks;
 use crate::container::code::{self, Code};
 use crate::container::images;
 use crate::container::public_keys;
@@ -84,6 +85,15 @@ impl Launch {
         in_the_way.map_or(Ok(()), |name| Err(LaunchError::Quarantined(name)))
     }
 
+    /// Has the node go through what comes before each attempt, then waits for a turn: a check takes its
+    /// time, and others are launched meanwhile.
+    async fn checked_turn(&self, engine: &dyn Engine) -> Result<Turn, LaunchError> {
+        let (place, attempt) = (self.place()?, self.attempt.id());
+        let checked = checks::before(&self.shared, engine, place, attempt).await;
+        checked.map_err(LaunchError::Unwell)?;
+        self.turn().await
+    }
+
     /// Waits until its image is what it is to everybody, and until there is room for another launch,
     /// on its node and in this server. Nothing is read before: thousands of tasks wait here.
     async fn turn(&self) -> Result<Turn, LaunchError> {
@@ -135,7 +145,7 @@ pub(crate) async fn launch(
     let done = tokio::select! {
         biased;
         () = cancel.cancelled() => return Launched::Done,
-        turn = launch.turn() => match turn {
+        turn = launch.checked_turn(engine.as_ref()) => match turn {
             Ok(turn) => Box::pin(begin(&launch, engine.as_ref(), turn, &cancel)).await,
             Err(error) => Err(error),
         },

@@ -103,7 +103,11 @@ pub(crate) fn cluster(shared: &Shared) -> String {
 }
 
 /// With all GPUs that are well: they stay with whoever holds them.
-fn spec(shared: &Shared, node: &NodeRecord, image: &str) -> engine::Result<ContainerSpec> {
+pub(super) fn spec(
+    shared: &Shared,
+    node: &NodeRecord,
+    image: &str,
+) -> engine::Result<ContainerSpec> {
     let gpus = capacity(node).gpus.into_iter().filter(|gpu| gpu.healthy);
     let network = network(shared, node)?;
     Ok(ContainerSpec {

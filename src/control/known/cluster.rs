@@ -148,14 +148,14 @@ impl Cluster {
 
 /// Whether nothing is new of a node but when it answered last.
 fn is_same(one: &NodeRecord, other: &NodeRecord) -> bool {
-    let NodeRecord { settings, from_file, draining, emptied, closed, observed } = one;
+    let NodeRecord { settings, from_file, draining, emptied, closed, health, observed } = one;
     let as_seen = match (observed, &other.observed) {
         (Some(one), Some(other)) => says_the_same(one, other),
         (one, other) => one == other,
     };
     as_seen
         && (from_file, draining, emptied) == (&other.from_file, &other.draining, &other.emptied)
-        && *closed == other.closed
+        && (closed, health) == (&other.closed, &other.health)
         && *settings == other.settings
 }
 
@@ -186,16 +186,28 @@ pub(crate) fn tasks_address(node: &NodeRecord) -> String {
 /// Whether a node takes tasks.
 pub(crate) fn condition(node: &NodeRecord) -> NodeCondition {
     match &node.observed {
-        Some(observed) if observed.reachable && (node.draining || node.closed.is_some()) => {
-            NodeCondition::Draining
-        }
+        Some(observed) if observed.reachable && takes_nothing(node) => NodeCondition::Draining,
         Some(observed) if observed.reachable => NodeCondition::Ready,
         Some(_) | None => NodeCondition::Unreachable,
     }
 }
 
-/// What a node has: as set, and what is not set as its engine said when it last answered.
+/// Whether an administrator wants it empty, or it was closed by itself, or has failed.
+fn takes_nothing(node: &NodeRecord) -> bool {
+    node.draining || node.closed.is_some() || node.health.has_failed()
+}
+
+/// What a node has: GPUs that have failed are of no use to anybody.
 pub(crate) fn capacity(node: &NodeRecord) -> Capacity {
+    let mut capacity = said_capacity(node);
+    for gpu in &mut capacity.gpus {
+        gpu.healthy &= !node.health.has_failed_gpu(gpu.index);
+    }
+    capacity
+}
+
+/// The same as set, and what is not set as its engine said when it last answered.
+pub(crate) fn said_capacity(node: &NodeRecord) -> Capacity {
     let seen = node.observed.as_ref().and_then(|observed| observed.capacity.clone());
     let seen = seen.unwrap_or_default();
     let NodeSettings { cpus, memory_mb, disk_gb, gpus, .. } = &node.settings;
@@ -252,6 +264,7 @@ fn whole_node(node: &NodeRecord) -> Node {
         labels: node.settings.labels.clone(),
         links: links(node),
         shares_gpus: node.settings.shares_gpus,
+        doubtful: node.health.is_doubtful(),
         known: is_known(node),
     }
 }
@@ -326,6 +339,7 @@ mod tests {
             draining: false,
             emptied: false,
             closed: None,
+            health: protocol::health::Health::default(),
             observed: None,
         }
     }
@@ -348,6 +362,23 @@ mod tests {
         let admission = before.admission();
         let after = before.with_node(&"n9".parse().unwrap(), Some(taken));
         assert!(Arc::ptr_eq(&after.known_admission().unwrap(), &admission));
+    }
+
+    #[test]
+    fn what_has_failed_takes_nothing_and_what_is_doubtful_is_the_last_choice() {
+        use protocol::health::GpuSigns;
+        use protocol::time::Timestamp;
+
+        let declared = GpuCount { gpu_type: "A100".parse().unwrap(), count: 2 };
+        let mut sick = node("n1");
+        sick.settings.gpus = Some(vec![declared]);
+        let hot = GpuSigns { index: 0, degrees: Some(95), ..GpuSigns::default() };
+        let broken = GpuSigns { index: 1, xid: Some(79), ..GpuSigns::default() };
+        sick.health = sick.health.measured(&[hot, broken], Timestamp(1));
+        let seen = scheduler_node(&sick);
+        let healthy: Vec<bool> = seen.capacity.gpus.iter().map(|gpu| gpu.healthy).collect();
+        assert_eq!((healthy, seen.doubtful), (vec![true, false], true));
+        assert!(said_capacity(&sick).gpus.iter().all(|gpu| gpu.healthy));
     }
 
     fn twelve() -> Cluster {

@@ -96,6 +96,7 @@ mod tests {
                 draining: false,
                 emptied: false,
                 closed: None,
+                health: protocol::health::Health::default(),
                 observed: None,
             }
         };

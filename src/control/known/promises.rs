@@ -65,6 +65,7 @@ mod tests {
             draining: true,
             emptied: false,
             closed: None,
+            health: protocol::health::Health::default(),
             observed: None,
         }
     }

@@ -61,7 +61,9 @@ fn is(node: &NodeView, only: Only) -> bool {
         Only::Free => node.condition == NodeCondition::Ready && free_gpus(node) > 0,
         Only::Draining => node.condition == NodeCondition::Draining,
         Only::Unreachable => node.condition == NodeCondition::Unreachable,
-        Only::Faulty => node.gpus.iter().any(|gpu| !gpu.gpu.healthy),
+        Only::Faulty => {
+            !node.health.ailments.is_empty() || node.gpus.iter().any(|gpu| !gpu.gpu.healthy)
+        }
         Only::Idle => {
             let is_idle = |gpu: &GpuView| gpu.now.is_some_and(|now| now.idle_since.is_some());
             node.gpus.iter().any(is_idle)
@@ -212,6 +214,7 @@ mod tests {
             condition: NodeCondition::Ready,
             emptied: false,
             closed: None,
+            health: protocol::health::Health::default(),
             problem: None,
             last_seen: None,
             engine: None,

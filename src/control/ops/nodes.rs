@@ -12,6 +12,7 @@ use database::Transaction;
 use database::nodes::{NodeObserved, NodeRecord};
 use engine::Engine;
 use protocol::cluster::{NodeCondition, NodeSettings};
+use protocol::health::Health;
 use protocol::ids::NodeName;
 use protocol::resources::Taken;
 use scheduler::Change;
@@ -24,7 +25,9 @@ use crate::known::cluster::{Cluster, Observation, condition, scheduler_node};
 use crate::known::queue::Queue;
 use crate::known::refresh;
 use crate::records::audit::{Note, difference};
+use crate::records::health;
 use crate::shared::Shared;
+use crate::wake::now;
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
@@ -109,7 +112,8 @@ impl Nodes for Ops {
         let cluster = self.0.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
         let gpu_report = node.observed.as_ref().and_then(|observed| observed.gpus.clone());
-        Ok(NodeView { gpu_report, ..views::node(actor, node, held.on(name), &self.0) })
+        let health = node.health.clone();
+        Ok(NodeView { gpu_report, health, ..views::node(actor, node, held.on(name), &self.0) })
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {
@@ -176,6 +180,8 @@ impl Nodes for Ops {
         }
         if drain == Drain::Off {
             self.0.faults.forget(name);
+            let cleared = health::change(&self.0, name, |known| known.cleared(&actor.user, now()));
+            cleared.await.map_err(database)?;
         }
         tracing::info!(by = %actor.user, node = %name, ?drain, "node draining changed");
         self.changed(name).await
@@ -186,7 +192,11 @@ impl Nodes for Ops {
         let cluster = self.0.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
         let closed = node.closed.clone().filter(|_| drain != Drain::Off);
-        let after = NodeRecord { draining: drain != Drain::Off, closed, ..node.clone() };
+        let health = match drain {
+            Drain::Off => node.health.cleared(&actor.user, now()),
+            Drain::Quietly | Drain::Now => node.health.clone(),
+        };
+        let after = NodeRecord { draining: drain != Drain::Off, closed, health, ..node.clone() };
         let effect =
             effects::of(&self.0, Change::Condition(name.clone(), condition(&after))).await?;
         Ok(match drain {
@@ -273,6 +283,7 @@ async fn new(settings: NodeSettings, engine: &dyn Engine) -> Result<NodeRecord> 
         draining: false,
         emptied: false,
         closed: None,
+        health: Health::default(),
         observed,
     })
 }

@@ -14,6 +14,7 @@ use database::nodes::NodeRecord;
 use database::tasks::Task;
 use protocol::amount::Amount;
 use protocol::cluster::{Closed, NodeCondition, VirtualClusterSettings};
+use protocol::health::Health;
 use protocol::ids::{GpuType, Tag};
 use protocol::placement::TaskPlacement;
 use protocol::resources::Gpu;
@@ -156,6 +157,7 @@ pub(super) fn node(
         condition,
         emptied: node.emptied,
         closed: node.closed.clone().map(|closed| shown(actor, closed)),
+        health: Health { ailments: node.health.ailments.clone(), ..Health::default() },
         problem: observed.and_then(|seen| seen.problem.clone()).or(unread),
         last_seen: answered.or(observed.and_then(|seen| seen.last_seen)),
         engine: observed.and_then(|seen| seen.engine.clone()),

@@ -15,6 +15,7 @@ pub(crate) struct Model {
     pub draining: bool,
     pub emptied: bool,
     pub closed: Option<String>,
+    pub health: Option<String>,
     pub reachable: Option<bool>,
     pub problem: Option<String>,
     pub last_seen: Option<i64>,
@@ -36,6 +37,11 @@ impl Model {
             emptied: self.emptied,
             // Who is open that was closed, is closed again where nothing starts.
             closed: readable([self.row().json_if(self.closed.as_ref())]).pop().flatten(),
+            // What is wrong with it is soon found again.
+            health: readable([self.row().json_if(self.health.as_ref())])
+                .pop()
+                .flatten()
+                .unwrap_or_default(),
             // What was seen of it is soon seen again.
             observed: readable([self.observed()]).pop().flatten(),
         })

@@ -97,6 +97,8 @@ pub(crate) struct Kind {
     pub(crate) labels: BTreeMap<String, String>,
     /// Whether it takes tasks that ask for part of a GPU.
     pub(crate) shares_gpus: bool,
+    /// Whether it is the last choice.
+    pub(crate) doubtful: bool,
     /// Whether what it has is known.
     pub(crate) known: bool,
     pub(crate) ports: (u16, u16),
@@ -124,6 +126,7 @@ impl Kind {
             types: types.into_iter().collect(),
             labels: node.labels.clone(),
             shares_gpus: node.shares_gpus,
+            doubtful: node.doubtful,
             known: node.known,
             ports: (node.ports.first, node.ports.last),
             pinned: names.pins.get(&node.name).copied().filter(|_| !node.capacity.gpus.is_empty()),

@@ -97,10 +97,13 @@ pub(crate) fn closer(
 
 impl Cluster {
     /// The nodes of each place of a level that may have room for all tasks of a gang, wherever those
-    /// are now; the least room comes first. Nodes that the gang avoids are none of them.
+    /// are now; the least room comes first. Nodes that the gang avoids, or that are the last
+    /// choice, are none of them.
     fn roomy(&self, level: &Level, class: &Class, claims: &[Claim]) -> Vec<Vec<usize>> {
-        let will_do =
-            |node: &usize| class.avoid.binary_search(node).is_err() && class.allows(*node);
+        let will_do = |node: &usize| {
+            let is_avoided = class.avoid.binary_search(node).is_ok();
+            !is_avoided && !self.kind_of(*node).doubtful && class.allows(*node)
+        };
         let types = class.roles.iter().fold(0, |types, role| types | role.ask.types);
         let mut rooms: Vec<Room> = vec![(0, 0); level.places.len()];
         for (place, nodes) in level.places.iter().enumerate() {

@@ -224,7 +224,8 @@ impl<'c, 'w> Gang<'c, 'w> {
 
     fn rank(&self, node: usize, spot: &Spot, order: usize) -> Rank {
         Rank {
-            avoided: self.class.avoid.binary_search(&node).is_ok(),
+            avoided: self.class.avoid.binary_search(&node).is_ok()
+                || self.cluster.kind_of(node).doubtful,
             splits: spot.score.missing > 0,
             apart: !self.claims.iter().any(|claim| claim.node == Some(node)),
             missing: spot.score.missing,
@@ -378,7 +379,7 @@ fn level_of(state: &crate::cluster::node::NodeState, mode: Mode, bits: gpus::Bit
 /// What makes one node better than another, the most important first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// The job just failed there.
+    /// The job just failed there, or something is wrong with it.
     avoided: bool,
     /// Not all tasks that are looked at find room there.
     splits: bool,

@@ -39,6 +39,8 @@ pub(crate) struct Room {
 /// Smaller is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Score {
+    /// Something is wrong with the node: anywhere else is better.
+    doubtful: bool,
     /// A task without GPUs on a node with GPUs.
     wastes_gpus: bool,
     /// So many of the tasks find no room there.
@@ -160,6 +162,7 @@ impl Measure<'_> {
         let left = state.free.plus(-i64::from(tasks), ask.each);
         let (loss, gpus_left) = self.loss(state, ask, (&room, gpu_type), tasks, left);
         let score = Score {
+            doubtful: self.kind.doubtful,
             wastes_gpus: ask.gpus == 0 && self.kind.size > 0,
             missing: remaining - tasks,
             breaks: u32::try_from(room.cut_from).unwrap_or(u32::MAX),

@@ -7,6 +7,7 @@ use clap::Args;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 use protocol::gpus::GpuProblem;
+use protocol::health::Grade;
 use protocol::ids::NodeName;
 use serde::Serialize;
 use serde_json::json;
@@ -144,6 +145,8 @@ fn findings(node: &NodeView) -> Vec<String> {
         (NodeCondition::Draining, Some(_)) => Some(
             "takes nothing new since it failed to start tasks: its page says which and why".into(),
         ),
+        // What is wrong with it follows.
+        (NodeCondition::Draining, None) if node.health.has_failed() => None,
         (NodeCondition::Draining, None) => {
             Some("takes nothing new: an administrator wants it empty".into())
         }
@@ -157,7 +160,12 @@ fn findings(node: &NodeView) -> Vec<String> {
         let (index, gpu_type) = (gpu.gpu.index, &gpu.gpu.gpu_type);
         format!("GPU {index} ({gpu_type}) is gone, has failed or is taken: its page says why")
     });
-    condition.into_iter().chain(of_gpus.map(ToString::to_string)).chain(broken).collect()
+    let ailments = node.health.ailments.iter().map(|ailment| match ailment.grade {
+        Grade::Warning => format!("{ailment}: it is the last choice while that is so"),
+        Grade::Failed => format!("{ailment}: once it is mended, let it take tasks again"),
+    });
+    let condition = condition.into_iter().chain(ailments);
+    condition.chain(of_gpus.map(ToString::to_string)).chain(broken).collect()
 }
 
 /// What a job that was to try a node tells of it; `None`: that it is well.
@@ -211,6 +219,18 @@ mod tests {
         assert_eq!(findings(&well), Vec::<String>::new());
         let broken = NodeView { problem: None, ..node("ready", false) };
         assert!(findings(&broken)[0].starts_with("GPU 0 (A100) is gone"));
+    }
+
+    #[test]
+    fn what_checks_and_measurements_say_is_told() {
+        let mut sick = NodeView { problem: None, ..node("draining", true) };
+        sick.health = serde_json::from_value(json!({ "ailments": [{
+            "grade": "failed", "sign": { "check": { "name": "disk", "words": "full" } }, "since": 1,
+        }] }))
+        .unwrap();
+        let found = findings(&sick);
+        assert_eq!(found.len(), 1, "nobody wants it empty: {found:?}");
+        assert!(found[0].starts_with("the check disk fails: full: once it is mended"));
     }
 
     #[test]

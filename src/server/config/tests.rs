@@ -85,6 +85,37 @@ fn nodes_and_virtual_clusters_are_read() {
 }
 
 #[test]
+fn checks_are_read_and_what_cannot_be_made_is_a_mistake() {
+    use protocol::health::{Grade, When};
+
+    let file = r#"
+        [[checks]]
+        name = "diag"
+        image = "registry.example.org/dcgm:3"
+        command = "dcgmi diag -r 1"
+        when = "before"
+        gpus = true
+
+        [[checks]]
+        name = "disk"
+        image = "ubuntu:24.04"
+        command = "test -w /data"
+        grade = "warning"
+        labels = { disk = "local" }
+    "#;
+    let checks = load(file, &[], &Flags::default()).unwrap().checks;
+    assert_eq!(
+        (checks[0].when, checks[0].grade, checks[0].gpus),
+        (When::Before, Grade::Failed, true)
+    );
+    assert_eq!((checks[1].when, checks[1].grade), (When::Free, Grade::Warning));
+    let twice = file.replace("disk\"\n", "diag\"\nseconds = 0\n");
+    let error = load(&twice, &[], &Flags::default()).unwrap_err();
+    assert!(error.contains("checks[1].seconds = 0"), "{error}");
+    assert!(error.contains("checks: the name \"diag\" is there twice"), "{error}");
+}
+
+#[test]
 fn types_of_gpus_are_named_by_patterns() {
     let file = r#"
         gpu_image = "registry.example.org/tools:1"

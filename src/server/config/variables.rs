@@ -60,6 +60,7 @@ const KNOWN: [(&str, &str, Kind); 50] = [
     ("BERTH_LOG_FORMAT", "log.format", Kind::Text),
     ("BERTH_GPU_TYPES", "gpu_types", Kind::Value),
     ("BERTH_GPU_IMAGE", "gpu_image", Kind::Text),
+    ("BERTH_CHECKS", "checks", Kind::Value),
     ("BERTH_NODES", "nodes", Kind::Value),
     ("BERTH_VIRTUAL_CLUSTERS", "virtual_clusters", Kind::Value),
     ("BERTH_STORAGES", "storages", Kind::Value),

@@ -79,6 +79,7 @@ fn row(cause: &Cause) -> Row {
         Cause::NodeLost { .. } => node(-1001, "PodNodeLost", "PAI_K8S"),
         Cause::EngineRestarted { .. }
         | Cause::NodeOutOfMemory { .. }
+        | Cause::NodeUnwell { .. }
         | Cause::EngineFailed { .. }
         | Cause::ImageUnavailable { .. }
         | Cause::NodeDrained { .. } => node(-1000, "PodEvicted", "PAI_K8S"),
@@ -177,6 +178,7 @@ pub(crate) fn reason(cause: &Cause) -> String {
         Cause::NodeLost { node } => format!("The node {node} was lost."),
         Cause::EngineRestarted { node } => format!("The engine of {node} was restarted."),
         Cause::NodeOutOfMemory { node } => format!("The memory of {node} ran out."),
+        Cause::NodeUnwell { node, message } => format!("The node {node} is not well: {message}"),
         Cause::EngineFailed { node, message } => {
             format!("The engine of {node} could not start the container: {message}")
         }

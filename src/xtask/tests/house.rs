@@ -61,7 +61,7 @@ const WITHIN_CONTROL: [(&str, &[&str]); 12] = [
     ),
     ("loops", &["container", "accounts", "logs", "records", "known"]),
     ("terminals", &["container", "records", "secrets", "known"]),
-    ("container", &["files", "accounts", "secrets", "known"]),
+    ("container", &["files", "accounts", "records", "secrets", "known"]),
     ("files", &["accounts", "records", "secrets"]),
     ("accounts", &["records", "secrets"]),
     ("logs", &["known"]),

@@ -37,6 +37,7 @@ pub(super) const CAUSES: &[Saying] = &[
         "The memory of {} ran out; the task was below its own limit.{}",
         "节点 {0} 的内存耗尽，任务本身未超过内存上限",
     ),
+    ("Its node {} is not well: {}.{}", "节点 {0} 状态异常：{1}"),
     ("The container engine of {} could not start it: {}.{}", "节点 {0} 的容器引擎无法启动它：{1}"),
     ("Its node {} was emptied.{}", "节点 {0} 被清空"),
     ("Its place was needed for guaranteed work.{}", "被抢占：其资源为保障作业所需"),

@@ -16,6 +16,7 @@ pub(super) const EVENTS: &[Saying] = &[
         "{}: GPU {} ({}) of {} has memory errors that cannot be corrected",
         "{0}：节点 {3} 的 GPU {1}（{2}）的显存有无法纠正的错误",
     ),
+    ("{}: GPU {} of {} has failed: {}", "{0}：节点 {2} 的 GPU {1} 已故障：{3}"),
     (
         "{}: GPU {} of {} has done nothing for a quarter of an hour",
         "{0}：节点 {2} 的 GPU {1} 已有一刻钟没有负载",

@@ -43,6 +43,9 @@ pub(super) enum LaunchError {
     /// A container in quarantine has its name, its GPUs or its ports.
     #[error("{0} is in quarantine and has its place")]
     Quarantined(String),
+    /// Its node fails a check that comes before each attempt.
+    #[error("{0}")]
+    Unwell(String),
     /// Its node's network is not what all tasks of the job were told that it is.
     #[error("its node's network has changed")]
     Moved,
@@ -93,6 +96,10 @@ impl LaunchError {
             Self::Quarantined(_) => {
                 let (node, message) = (node.clone(), self.to_string());
                 Consequence::Elsewhere(without_code(Cause::EngineFailed { node, message }))
+            }
+            Self::Unwell(message) => {
+                let node = node.clone();
+                Consequence::Elsewhere(without_code(Cause::NodeUnwell { node, message }))
             }
             Self::Moved => Consequence::ends(Cause::NodeLost { node: node.clone() }),
         }

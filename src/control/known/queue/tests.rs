@@ -103,6 +103,7 @@ pub(crate) fn node(name: &str) -> NodeRecord {
         draining: false,
         emptied: false,
         closed: None,
+        health: protocol::health::Health::default(),
         observed: Some(NodeObserved {
             reachable: true,
             problem: None,

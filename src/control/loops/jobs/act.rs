@@ -20,6 +20,7 @@ use super::cases::Cases;
 use super::finish::Finishing;
 use super::memory::{Known, Memory};
 use super::turns::Turns;
+use crate::container::checks;
 use crate::container::launch::gate::Gate;
 use crate::container::launch::put_off::PutOffs;
 use crate::container::launch::{self, Attempts, Launch, Launched};
@@ -227,6 +228,7 @@ impl Acts {
         }
         let name = task.key.container_name(&self.shared.installation);
         let (explaining, node) = (Arc::clone(&self.explaining), task.placement.node.clone());
+        let (shared, place) = (Arc::clone(&self.shared), task.placement.clone());
         self.act(task, move |cancel| async move {
             let read = async {
                 let _turn = explaining.take(&node).await;
@@ -245,7 +247,15 @@ impl Acts {
                 false => Ok(ended.oom_killed),
             };
             match oom_killed {
-                Ok(oom_killed) => Outcome::Explained(ended.explain(oom_killed, &log_tail)),
+                Ok(oom_killed) => {
+                    let exit = ended.explain(oom_killed, &log_tail);
+                    let blamed = checks::blamed(&shared, engine.as_ref(), &place, exit.clone());
+                    tokio::select! {
+                        biased;
+                        () = cancel.cancelled() => Outcome::Explained(exit),
+                        blamed = blamed => Outcome::Explained(blamed),
+                    }
+                }
                 Err(error) => Outcome::Failed(error.to_string()),
             }
         });

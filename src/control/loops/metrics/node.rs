@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::metrics::{IdleGpu, Metric};
-use engine::exporter::{self, GpuSample};
+use engine::exporter::GpuSample;
 use engine::{Engine, Stats};
 use protocol::ids::{NodeName, TaskKey};
 use protocol::time::Timestamp;
 
 use super::idle;
+use crate::container::samples;
 use crate::known::cluster::capacity;
 use crate::known::metrics::{History, MOST_GPUS, Use, together};
 use crate::shared::Shared;
@@ -18,7 +19,7 @@ use crate::wake::now;
 
 /// A node may take so long for all that is asked of it.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// An engine may take so long for one task, an exporter for all its GPUs.
+/// An engine may take so long for one task.
 const PATIENCE_EACH: Duration = Duration::from_secs(5);
 /// What ran for so long when it is seen first may have been measured before, in milliseconds.
 const BEFORE: i64 = 30_000;
@@ -44,7 +45,9 @@ impl Node {
     }
 
     async fn ask(&self, shared: &Shared) {
-        let gpus = self.gpus(shared).await;
+        let (exporter, engine) = (self.exporter.as_deref(), self.engine.as_ref());
+        let gpus = samples::read(shared, &self.name, exporter, engine).await;
+        samples::note(shared, &self.name, &gpus).await;
         let measured = self.exporter.is_some() || !gpus.is_empty();
         let mut uses = Vec::new();
         for (key, started_at) in &self.running {
@@ -106,34 +109,6 @@ impl Node {
             // It has just ended, or the node is about to be silent: its watcher tells of both.
             Ok(Err(_)) | Err(_) => None,
         }
-    }
-
-    /// What the node's exporter tells, or its engine, by the indices of its GPUs.
-    async fn gpus(&self, shared: &Shared) -> Vec<GpuSample> {
-        let told = match &self.exporter {
-            Some(address) => tokio::time::timeout(PATIENCE_EACH, exporter::read(address)).await,
-            None => tokio::time::timeout(PATIENCE_EACH, self.engine.gpu_samples()).await,
-        };
-        let mut gpus = match told {
-            Ok(Ok(gpus)) => gpus,
-            Ok(Err(error)) => {
-                tracing::debug!(node = %self.name, %error, "nobody tells what its GPUs do");
-                return Vec::new();
-            }
-            Err(_) => {
-                tracing::debug!(node = %self.name, "what its GPUs do is not told in time");
-                return Vec::new();
-            }
-        };
-        let cluster = shared.cluster();
-        let Some(record) = cluster.node(&self.name) else { return gpus };
-        // Where both know the UUID, it says which GPU is which.
-        for known in capacity(record).gpus.iter().filter(|known| known.uuid.is_some()) {
-            for gpu in gpus.iter_mut().filter(|gpu| gpu.uuid == known.uuid) {
-                gpu.index = Some(known.index);
-            }
-        }
-        gpus
     }
 
     /// Since when a task is measured and which GPUs it has, as its file says or as it is now where GPUs

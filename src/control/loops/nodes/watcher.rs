@@ -27,6 +27,7 @@ use crate::known::cluster::{Contact, Observation, wanted};
 use crate::known::engine_calls::OfNode;
 use crate::known::quarantine::Held;
 use crate::known::sightings::says_the_same;
+use crate::records::health;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
 
@@ -234,8 +235,18 @@ impl Watcher {
         let before = self.gpus.take().unwrap_or_default();
         let after = before.after(reading, &self.shared.of_nodes.gpus.names);
         tell_jobs(&self.shared, &self.name, (&before, &after)).await;
+        self.look_for_links((&before, &after)).await;
         // Of a node where nothing is found and nothing is wrong there is nothing to remember.
         self.gpus = (after != GpuReport::default()).then_some(after);
+    }
+
+    /// Notes whether GPUs are still linked that were.
+    async fn look_for_links(&self, reports: (&GpuReport, &GpuReport)) {
+        let at = now();
+        let noted = health::change(&self.shared, &self.name, |known| known.looked_for(reports, at));
+        if let Err(error) = noted.await {
+            tracing::error!(node = %self.name, %error, "how well its GPUs are cannot be stored");
+        }
     }
 
     /// Asks what the engine is, and so whether it is there, and what its clock says.

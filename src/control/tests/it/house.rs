@@ -70,6 +70,7 @@ impl House {
             registries: Vec::new(),
             gpus: control::GpuOptions::default(),
             several_servers: false,
+            checks: Vec::new(),
             container_disk: control::ContainerDisk::default(),
             portal: control::Portal::default(),
             admin_password: Some("correct horse".into()),

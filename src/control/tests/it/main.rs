@@ -4,6 +4,7 @@
 
 mod accounts;
 mod blame;
+mod checks;
 mod crash;
 mod drains;
 mod files;

@@ -3,6 +3,7 @@ use database::storages::{self, Storage};
 use database::virtual_clusters;
 use protocol::cluster::{Closed, NodeSettings, Share, StartFailure, VirtualClusterSettings};
 use protocol::gpus::{FoundGpu, GpuFault, GpuProblem, GpuReport};
+use protocol::health::{GpuSigns, Health};
 use protocol::resources::{Capacity, Gpu, Taken};
 use protocol::storages::{StorageSettings, StorageSource};
 
@@ -99,6 +100,19 @@ on_both! {
         let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
         assert_eq!(found.closed, None);
         assert!(!write!(stage, |tx| nodes::open(&tx, &node("n1"))), "it is open already");
+    }
+
+    async fn how_well_a_node_is_stays_with_it(stage) {
+        write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
+        let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
+        assert_eq!(found.health, Health::default());
+        let signs = GpuSigns { index: 3, xid: Some(79), ..GpuSigns::default() };
+        let sick = Health::default().measured(&[signs], at(60));
+        assert!(write!(stage, |tx| nodes::set_health(&tx, &node("n1"), &sick)));
+        assert!(!write!(stage, |tx| nodes::set_health(&tx, &node("n2"), &sick)));
+        write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.9.9.9"), false));
+        let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
+        assert_eq!(found.health, sick);
     }
 
     async fn what_is_seen_of_many_nodes_is_stored_at_once(stage) {

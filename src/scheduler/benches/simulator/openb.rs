@@ -124,6 +124,7 @@ fn node(row: &[&str]) -> Node {
         labels: BTreeMap::new(),
         links: Vec::new(),
         shares_gpus: true,
+        doubtful: false,
         known: true,
     }
 }

@@ -90,6 +90,7 @@ fn nodes(count: u32) -> Vec<Node> {
             labels: BTreeMap::new(),
             links: Vec::new(),
             shares_gpus: true,
+            doubtful: false,
             known: true,
         }
     };

@@ -145,6 +145,7 @@ async fn start_control(
         registries: config.images.registries.clone(),
         gpus: config.gpus(),
         several_servers: config.servers.listen.is_some(),
+        checks: config.checks.clone(),
         container_disk: config.container_disk(),
         portal: config.portal(),
         admin_password: config.admin_password.clone(),

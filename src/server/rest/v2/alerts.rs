@@ -4,6 +4,7 @@ use api::cluster::NodeView;
 use axum::Json;
 use axum::extract::State;
 use protocol::cluster::NodeCondition;
+use protocol::health::{Ailment, Grade};
 use protocol::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -33,6 +34,12 @@ fn of_node(node: &NodeView) -> Vec<Value> {
     if let Some(closed) = &node.closed {
         alerts.push(alert(node, "NodeClosed", &closed.message, Some(closed.since)));
     }
+    // GPUs that have failed are among those that do not work.
+    let told = |known: &&Ailment| known.gpu.is_none() || known.grade == Grade::Warning;
+    let ailments = node.health.ailments.iter().filter(told);
+    alerts.extend(
+        ailments.map(|known| alert(node, "NodeUnhealthy", &known.to_string(), Some(known.since))),
+    );
     let broken = node.capacity.gpus.iter().filter(|gpu| !gpu.healthy);
     alerts.extend(broken.map(|gpu| {
         let words = format!("GPU {} ({}) does not work", gpu.index, gpu.gpu_type);

@@ -112,6 +112,7 @@ async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> C
         registries: Vec::new(),
         gpus: control::GpuOptions::default(),
         several_servers: false,
+        checks: Vec::new(),
         container_disk: control::ContainerDisk::default(),
         portal: control::Portal::default(),
         database: Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap(),

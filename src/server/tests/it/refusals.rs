@@ -31,6 +31,7 @@ async fn control(folder: &Path) -> Control {
         registries: Vec::new(),
         gpus: control::GpuOptions::default(),
         several_servers: false,
+        checks: Vec::new(),
         container_disk: control::ContainerDisk::default(),
         portal: control::Portal::default(),
         admin_password: Some(PASSWORD.to_owned()),
