@@ -84,6 +84,13 @@ pub(crate) struct Usage {
     pub(crate) gpu_hours: Word,
     pub(crate) part: Word,
     pub(crate) jobs: Word,
+    /// How busy the GPUs were, the hours that came to nothing, the mean wait, and what it costs.
+    pub(crate) busy: Word,
+    pub(crate) lost: Word,
+    pub(crate) wait: Word,
+    pub(crate) cost: Word,
+    /// What these are.
+    pub(crate) meant: Word,
     /// On no GPU, or on one of a type that is not known any more.
     pub(crate) no_type: Word,
 }

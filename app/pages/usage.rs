@@ -18,6 +18,7 @@ use crate::parts::table::{Column, TableOf};
 use crate::reading::reading;
 use crate::server_fns::usage::get_usage;
 use crate::session::Session;
+use crate::time::Span;
 
 type Words = fn(&'static Texts) -> &'static str;
 
@@ -129,7 +130,8 @@ fn Report(report: UsageReport, by: UsageBy) -> impl IntoView {
     }
     let (hours, jobs) = (hours(whole.gpu_seconds), whole.jobs);
     let most = whole.gpu_seconds;
-    let rows = sums.into_iter().map(|sum| view! { <Row sum=sum whole=most/> });
+    let priced = whole.cost.is_some();
+    let rows = sums.into_iter().map(|sum| view! { <Row sum=sum whole=most priced=priced/> });
     let rows = rows.collect_view();
     let further = (further > 0).then(|| {
         view! { <p class="hint">{told(move |t| (t.finding.and_more)(further))}</p> }
@@ -138,38 +140,65 @@ fn Report(report: UsageReport, by: UsageBy) -> impl IntoView {
         <div class="stack">
             <p>{told(move |t| (t.usage.whole)(&hours, jobs))}</p>
             <Bars from=from days=days/>
-            <Sums by=by>{rows}</Sums>
+            <Sums by=by priced=priced>{rows}</Sums>
             {further}
-            <p class="hint">{tr(|t| t.usage.counted)}</p>
+            <p class="hint">{tr(|t| t.usage.counted)} " " {tr(|t| t.usage.meant)}</p>
         </div>
     }
     .into_any()
 }
 
 #[component]
-fn Sums(by: UsageBy, children: Children) -> impl IntoView {
-    let columns = vec![
+fn Sums(by: UsageBy, priced: bool, children: Children) -> impl IntoView {
+    let mut columns = vec![
         Column::new(heads(by), ""),
         Column::new(|t| t.usage.gpu_hours, "num"),
         Column::new(|t| t.usage.part, ""),
+        Column::new(|t| t.usage.busy, "num"),
+        Column::new(|t| t.usage.lost, "num"),
         Column::new(|t| t.usage.jobs, "num"),
+        Column::new(|t| t.usage.wait, "num"),
     ];
+    if priced {
+        columns.push(Column::new(|t| t.usage.cost, "num"));
+    }
     view! { <TableOf label=|t| t.usage.title columns=columns>{children()}</TableOf> }.into_any()
 }
 
 #[component]
-fn Row(sum: UsageSum, whole: u64) -> impl IntoView {
-    let UsageSum { name, jobs, gpu_seconds } = sum;
+fn Row(sum: UsageSum, whole: u64, priced: bool) -> impl IntoView {
+    let (lost, wait) = (sum.lost_gpu_seconds(), millis(sum.mean_wait()));
+    let busy = busy(&sum);
+    let cost = priced.then(|| {
+        let cost = sum.cost.map(number::amount);
+        view! { <td class="num">{cost}</td> }
+    });
+    let UsageSum { name, jobs, gpu_seconds, .. } = sum;
     let label = if name.is_empty() { text(|t| t.usage.no_type) } else { Signal::stored(name) };
     view! {
         <tr>
             <th scope="row">{move || label.get()}</th>
             <td class="num">{hours(gpu_seconds)}</td>
             <td><Meter used=gpu_seconds total=whole amount=hours label=label/></td>
+            <td class="num">{busy}</td>
+            <td class="num">{hours(lost)}</td>
             <td class="num">{number::count(jobs)}</td>
+            <td class="num">{told(move |t| (t.span)(Span::of_millis(wait)))}</td>
+            {cost}
         </tr>
     }
     .into_any()
+}
+
+/// How busy the GPUs were, where that was measured.
+fn busy(sum: &UsageSum) -> Option<String> {
+    let measured = sum.measured_gpu_seconds;
+    let percent = || number::percent(sum.used_gpu_seconds, measured);
+    (measured > 0).then(|| format!("{} %", percent()))
+}
+
+fn millis(seconds: u64) -> i64 {
+    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000)
 }
 
 /// Hours with one decimal where they are not whole.
@@ -180,7 +209,17 @@ fn hours(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::hours;
+    use api::usage::UsageSum;
+
+    use super::{busy, hours};
+
+    #[test]
+    fn how_busy_gpus_were_is_told_where_it_was_measured() {
+        let sum = UsageSum { gpu_seconds: 100, used_gpu_seconds: 30, ..UsageSum::default() };
+        assert_eq!(busy(&sum), None);
+        let measured = UsageSum { measured_gpu_seconds: 40, ..sum };
+        assert_eq!(busy(&measured).as_deref(), Some("75 %"));
+    }
 
     #[test]
     fn hours_have_one_decimal() {

@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use protocol::amount::Amount;
 use protocol::ids::{GpuType, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -118,6 +119,24 @@ pub struct UsageOfDay {
     pub jobs: u64,
     /// Seconds of one GPU.
     pub gpu_seconds: u64,
+    /// Those of them in which the GPU was busy, as far as that was measured.
+    #[serde(default)]
+    pub used_gpu_seconds: u64,
+    /// Those in which it was measured.
+    #[serde(default)]
+    pub measured_gpu_seconds: u64,
+    /// Those that attempts held which gave way to others.
+    #[serde(default)]
+    pub preempted_gpu_seconds: u64,
+    /// Those that attempts held which failed, whoever's fault that was.
+    #[serde(default)]
+    pub wasted_gpu_seconds: u64,
+    /// For how many seconds the jobs that ended have waited.
+    #[serde(default)]
+    pub queue_seconds: u64,
+    /// What the GPUs cost, where a price is set for their type.
+    #[serde(default)]
+    pub cost: Option<Amount>,
 }
 
 #[cfg(test)]

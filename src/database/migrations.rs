@@ -30,7 +30,7 @@ mod m0025_storages;
 mod m0026_groups_and_tags;
 mod m0027_first_passwords;
 mod m0034_kept_jobs;
-mod m0035_health;
+mod m0035_health_and_usage;
 
 pub(crate) struct Migrator;
 
@@ -60,7 +60,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0026_groups_and_tags::Migration),
             Box::new(m0027_first_passwords::Migration),
             Box::new(m0034_kept_jobs::Migration),
-            Box::new(m0035_health::Migration),
+            Box::new(m0035_health_and_usage::Migration),
         ]
     }
 }

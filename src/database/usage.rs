@@ -30,6 +30,11 @@ mod row {
         pub gpu_type: String,
         pub jobs: i64,
         pub gpu_ms: i64,
+        pub used_ms: i64,
+        pub measured_ms: i64,
+        pub preempted_ms: i64,
+        pub wasted_ms: i64,
+        pub queue_ms: i64,
     }
 
     impl ActiveModelBehavior for ActiveModel {}
@@ -44,7 +49,15 @@ mod row {
                 virtual_cluster: row.name(&self.virtual_cluster)?,
                 gpu_type: row.name_if(gpu_type)?,
             };
-            let usage = Usage { jobs: row.number(self.jobs)?, gpu_ms: row.number(self.gpu_ms)? };
+            let usage = Usage {
+                jobs: row.number(self.jobs)?,
+                gpu_ms: row.number(self.gpu_ms)?,
+                used_ms: row.number(self.used_ms)?,
+                measured_ms: row.number(self.measured_ms)?,
+                preempted_ms: row.number(self.preempted_ms)?,
+                wasted_ms: row.number(self.wasted_ms)?,
+                queue_ms: row.number(self.queue_ms)?,
+            };
             Ok((key, usage))
         }
     }
@@ -71,13 +84,29 @@ pub struct Usage {
     pub jobs: u64,
     /// Milliseconds of one GPU.
     pub gpu_ms: u64,
+    /// Those of them in which the GPU was busy, as far as that was measured.
+    pub used_ms: u64,
+    /// Those of `gpu_ms` in which it was measured.
+    pub measured_ms: u64,
+    /// Those of `gpu_ms` that attempts held which gave way to others.
+    pub preempted_ms: u64,
+    /// Those that attempts held which failed, whoever's fault that was.
+    pub wasted_ms: u64,
+    /// Milliseconds for which the jobs have waited.
+    pub queue_ms: u64,
 }
 
 impl Usage {
     /// Adds more.
     pub fn add(&mut self, more: Usage) {
-        self.jobs = self.jobs.saturating_add(more.jobs);
-        self.gpu_ms = self.gpu_ms.saturating_add(more.gpu_ms);
+        let Usage { jobs, gpu_ms, used_ms, measured_ms, preempted_ms, wasted_ms, queue_ms } = more;
+        self.jobs = self.jobs.saturating_add(jobs);
+        self.gpu_ms = self.gpu_ms.saturating_add(gpu_ms);
+        self.used_ms = self.used_ms.saturating_add(used_ms);
+        self.measured_ms = self.measured_ms.saturating_add(measured_ms);
+        self.preempted_ms = self.preempted_ms.saturating_add(preempted_ms);
+        self.wasted_ms = self.wasted_ms.saturating_add(wasted_ms);
+        self.queue_ms = self.queue_ms.saturating_add(queue_ms);
     }
 }
 
@@ -128,10 +157,16 @@ pub async fn add(transaction: &Transaction, used: &BTreeMap<UsageKey, Usage>) ->
     let used: Vec<(&UsageKey, &Usage)> = used.iter().collect();
     for used in used.chunks(ROWS_A_STATEMENT) {
         let sql = format!(
-            "INSERT INTO usage_days (day, user_name, virtual_cluster, gpu_type, jobs, gpu_ms) \
+            "INSERT INTO usage_days (day, user_name, virtual_cluster, gpu_type, jobs, gpu_ms, \
+             used_ms, measured_ms, preempted_ms, wasted_ms, queue_ms) \
              VALUES {} ON CONFLICT (day, user_name, virtual_cluster, gpu_type) DO UPDATE SET \
-             jobs = usage_days.jobs + excluded.jobs, gpu_ms = usage_days.gpu_ms + excluded.gpu_ms",
-            parameters(used.len(), 6)
+             jobs = usage_days.jobs + excluded.jobs, gpu_ms = usage_days.gpu_ms + excluded.gpu_ms, \
+             used_ms = usage_days.used_ms + excluded.used_ms, \
+             measured_ms = usage_days.measured_ms + excluded.measured_ms, \
+             preempted_ms = usage_days.preempted_ms + excluded.preempted_ms, \
+             wasted_ms = usage_days.wasted_ms + excluded.wasted_ms, \
+             queue_ms = usage_days.queue_ms + excluded.queue_ms",
+            parameters(used.len(), 11)
         );
         let values = used.iter().flat_map(|(key, usage)| {
             [
@@ -141,6 +176,11 @@ pub async fn add(transaction: &Transaction, used: &BTreeMap<UsageKey, Usage>) ->
                 Value::from(key.gpu_type.as_ref().map_or("", GpuType::as_str)),
                 Value::from(amount(usage.jobs)),
                 Value::from(amount(usage.gpu_ms)),
+                Value::from(amount(usage.used_ms)),
+                Value::from(amount(usage.measured_ms)),
+                Value::from(amount(usage.preempted_ms)),
+                Value::from(amount(usage.wasted_ms)),
+                Value::from(amount(usage.queue_ms)),
             ]
         });
         let backend = transaction.get_database_backend();

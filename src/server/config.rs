@@ -19,6 +19,7 @@ use clap::ValueEnum;
 use control::{GpuOptions, Portal};
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
+use protocol::amount::Amount;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::health::Check;
 use protocol::ids::{GpuType, NodeName};
@@ -97,6 +98,8 @@ pub struct Config {
     pub gpu_types: BTreeMap<GpuType, Vec<String>>,
     /// The image in which drivers are asked for GPUs where no image of a node will do.
     pub gpu_image: String,
+    /// What an hour of a GPU costs, by its type.
+    pub gpu_prices: BTreeMap<GpuType, Amount>,
     /// Commands that say whether nodes are well.
     pub checks: Vec<Check>,
     /// Worker nodes. None: those that the pages added, and at first the Docker engine of this machine.
@@ -230,6 +233,7 @@ impl Default for Config {
             log: LogConfig::default(),
             gpu_types: BTreeMap::new(),
             gpu_image: GpuOptions::default().image,
+            gpu_prices: BTreeMap::new(),
             checks: Vec::new(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),

@@ -66,5 +66,10 @@ pub(super) const USAGE: Usage = Usage {
     gpu_hours: "GPU hours",
     part: "Share",
     jobs: "Jobs ended",
+    busy: "Busy",
+    lost: "Lost hours",
+    wait: "Mean wait",
+    cost: "Cost",
+    meant: "Busy is the load of the GPUs while it was measured; lost are the hours of attempts that failed or gave way.",
     no_type: "No GPU, or one that is gone",
 };

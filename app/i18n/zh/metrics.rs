@@ -64,5 +64,10 @@ pub(super) const USAGE: Usage = Usage {
     gpu_hours: "GPU 小时",
     part: "占比",
     jobs: "已结束作业",
+    busy: "负载",
+    lost: "损失的小时数",
+    wait: "平均等待",
+    cost: "费用",
+    meant: "负载为测得期间 GPU 的平均负载；损失的小时数为失败或被抢占的尝试所占用的时间。",
     no_type: "未用 GPU，或该 GPU 已不存在",
 };

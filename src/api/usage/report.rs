@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 
+use protocol::amount::Amount;
 use serde::{Deserialize, Serialize};
 
 use super::{Day, UsageOfDay};
 
+/// The columns of a table.
+const HEAD: &str = "day,username,virtual_cluster,gpu_type,jobs,gpu_seconds,used_gpu_seconds,\
+    measured_gpu_seconds,preempted_gpu_seconds,wasted_gpu_seconds,queue_seconds,cost\r\n";
 /// Sums at most; more are only counted.
 const MOST: usize = 366;
 
@@ -79,12 +83,46 @@ pub struct UsageSum {
     pub jobs: u64,
     /// Seconds of one GPU.
     pub gpu_seconds: u64,
+    /// Those of them in which the GPU was busy, as far as that was measured.
+    pub used_gpu_seconds: u64,
+    /// Those in which it was measured.
+    pub measured_gpu_seconds: u64,
+    /// Those that attempts held which gave way to others.
+    pub preempted_gpu_seconds: u64,
+    /// Those that attempts held which failed.
+    pub wasted_gpu_seconds: u64,
+    /// For how many seconds the jobs that ended have waited.
+    pub queue_seconds: u64,
+    /// What the GPUs cost that have a price; none: none of them has.
+    pub cost: Option<Amount>,
 }
 
 impl UsageSum {
     fn add(&mut self, usage: &UsageOfDay) {
-        self.jobs = self.jobs.saturating_add(usage.jobs);
-        self.gpu_seconds = self.gpu_seconds.saturating_add(usage.gpu_seconds);
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.jobs, usage.jobs);
+        add(&mut self.gpu_seconds, usage.gpu_seconds);
+        add(&mut self.used_gpu_seconds, usage.used_gpu_seconds);
+        add(&mut self.measured_gpu_seconds, usage.measured_gpu_seconds);
+        add(&mut self.preempted_gpu_seconds, usage.preempted_gpu_seconds);
+        add(&mut self.wasted_gpu_seconds, usage.wasted_gpu_seconds);
+        add(&mut self.queue_seconds, usage.queue_seconds);
+        self.cost = match (self.cost, usage.cost) {
+            (Some(sum), Some(more)) => Some(sum + more),
+            (known, None) | (None, known) => known,
+        };
+    }
+
+    /// For how many seconds each of its jobs has waited in the middle.
+    #[must_use]
+    pub fn mean_wait(&self) -> u64 {
+        self.queue_seconds / self.jobs.max(1)
+    }
+
+    /// Seconds of one GPU that came to nothing.
+    #[must_use]
+    pub fn lost_gpu_seconds(&self) -> u64 {
+        self.preempted_gpu_seconds.saturating_add(self.wasted_gpu_seconds)
     }
 }
 
@@ -123,9 +161,13 @@ fn named(name: String) -> UsageSum {
 /// What was used as a table with commas (RFC 4180), a line for each day, user, virtual cluster and type.
 #[must_use]
 pub fn csv(used: &[UsageOfDay]) -> String {
-    let mut text = "day,username,virtual_cluster,gpu_type,jobs,gpu_seconds\r\n".to_owned();
+    let mut text = HEAD.to_owned();
     for usage in used {
-        let UsageOfDay { day, username, virtual_cluster, gpu_type, jobs, gpu_seconds } = usage;
+        let UsageOfDay { day, username, virtual_cluster, gpu_type, jobs, gpu_seconds, .. } = usage;
+        let UsageOfDay { used_gpu_seconds, measured_gpu_seconds, .. } = usage;
+        let UsageOfDay { preempted_gpu_seconds, wasted_gpu_seconds, queue_seconds, cost, .. } =
+            usage;
+        let cost = cost.map(|cost| cost.to_string()).unwrap_or_default();
         // Of all names only those of types may have a quotation mark, and none has a comma.
         let gpu_type = gpu_type.as_ref().map(ToString::to_string).unwrap_or_default();
         let gpu_type = match gpu_type.contains('"') {
@@ -133,8 +175,12 @@ pub fn csv(used: &[UsageOfDay]) -> String {
             false => gpu_type,
         };
         // Writing to a string cannot fail.
-        let _ =
-            write!(text, "{day},{username},{virtual_cluster},{gpu_type},{jobs},{gpu_seconds}\r\n");
+        let _ = write!(
+            text,
+            "{day},{username},{virtual_cluster},{gpu_type},{jobs},{gpu_seconds},\
+             {used_gpu_seconds},{measured_gpu_seconds},{preempted_gpu_seconds},\
+             {wasted_gpu_seconds},{queue_seconds},{cost}\r\n"
+        );
     }
     text
 }
@@ -151,6 +197,12 @@ mod tests {
             gpu_type: gpu_type.map(|gpu_type| gpu_type.parse().unwrap()),
             jobs,
             gpu_seconds: hours * 3_600,
+            used_gpu_seconds: hours * 900,
+            measured_gpu_seconds: hours * 1_800,
+            preempted_gpu_seconds: hours * 60,
+            wasted_gpu_seconds: hours,
+            queue_seconds: jobs * 40,
+            cost: gpu_type.map(|_| Amount::from_milli(hours * 1_250)),
         }
     }
 
@@ -187,11 +239,21 @@ mod tests {
     }
 
     #[test]
+    fn what_came_to_nothing_and_what_it_costs_is_summed_up() {
+        let UsageReport { whole, .. } =
+            UsageReport::of(&(Day(20_786)..=Day(20_789)), &some(), UsageBy::User);
+        assert_eq!((whole.used_gpu_seconds, whole.measured_gpu_seconds), (28_800, 57_600));
+        assert_eq!((whole.lost_gpu_seconds(), whole.mean_wait()), (32 * 61, 40));
+        assert_eq!(whole.cost, Some(Amount::whole(40)));
+        assert_eq!(UsageSum::default().mean_wait(), 0);
+    }
+
+    #[test]
     fn a_spreadsheet_reads_it() {
         let odd = used(20_787, "ada", Some("\"A\""), 1, 1);
-        let expected = "day,username,virtual_cluster,gpu_type,jobs,gpu_seconds\r\n\
-                        2026-11-30,ada,default,\"\"\"A\"\"\",1,3600\r\n\
-                        2026-12-02,bo,default,,4,0\r\n";
-        assert_eq!(csv(&[odd, some().remove(3)]), expected);
+        let rows = "2026-11-30,ada,default,\"\"\"A\"\"\",1,3600,900,1800,60,1,40,1.25\r\n\
+                    2026-12-02,bo,default,,4,0,0,0,0,0,160,\r\n";
+        let table = csv(&[odd, some().remove(3)]);
+        assert_eq!(table.strip_prefix(HEAD), Some(rows));
     }
 }

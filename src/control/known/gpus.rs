@@ -1,6 +1,10 @@
 //! How GPUs of nodes are found and named.
 
+use std::collections::BTreeMap;
+
+use protocol::amount::Amount;
 use protocol::gpus::GpuNames;
+use protocol::ids::GpuType;
 
 /// How GPUs of nodes are found and named.
 #[derive(Debug, Clone)]
@@ -9,10 +13,16 @@ pub struct GpuOptions {
     pub names: GpuNames,
     /// The image that drivers are asked in where no image of a node will do.
     pub image: String,
+    /// What an hour of a GPU costs, by its type.
+    pub prices: BTreeMap<GpuType, Amount>,
 }
 
 impl Default for GpuOptions {
     fn default() -> Self {
-        Self { names: GpuNames::default(), image: "ubuntu:24.04".to_owned() }
+        Self {
+            names: GpuNames::default(),
+            image: "ubuntu:24.04".to_owned(),
+            prices: BTreeMap::new(),
+        }
     }
 }

@@ -2,21 +2,30 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use api::metrics::Metric;
 use database::Transaction;
+use database::attempts::Attempt;
 use database::jobs::JobRow;
 use database::tasks::Task;
 use database::usage::{Usage, UsageKey};
-use protocol::ids::{GpuType, JobId, NodeName};
+use protocol::exit::{Blame, Cause};
+use protocol::ids::{GpuType, JobId, NodeName, TaskKey};
 use protocol::resources::Gpu;
 use protocol::time::Timestamp;
 
 use crate::known::cluster::capacity;
+use crate::known::metrics::{Axis, History};
 use crate::shared::Shared;
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
 
+/// Points at which it is looked how busy a GPU was.
+const POINTS: usize = 500;
+
 type Uses = BTreeMap<UsageKey, Usage>;
+/// How busy the GPUs of tasks were, in thousandths, where that was measured.
+type Loads = HashMap<(TaskKey, u32), u64>;
 
 /// What some jobs have used that have ended, each by itself.
 #[derive(Debug, Default)]
@@ -26,7 +35,8 @@ pub(crate) struct Used(Vec<(JobId, Uses)>);
 pub(crate) async fn of(shared: &Shared, jobs: &[JobRow]) -> Result<Used, database::Error> {
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let tasks = database::tasks::of_jobs(shared.database.read(), &ids).await?;
-    let gpus = gpus_of(shared, &tasks);
+    let attempts = database::attempts::readable_of_jobs(shared.database.read(), &ids).await?;
+    let (gpus, loads) = (gpus_of(shared, &tasks), loads(shared, &tasks).await);
     let type_of = |node: &NodeName, index: u32| {
         let gpu = gpus.get(node)?.iter().find(|gpu| gpu.index == index)?;
         Some(gpu.gpu_type.clone())
@@ -35,9 +45,14 @@ pub(crate) async fn of(shared: &Shared, jobs: &[JobRow]) -> Result<Used, databas
     for task in tasks {
         of_jobs.entry(task.key.job).or_default().push(task);
     }
+    let mut tried: HashMap<JobId, Vec<Attempt>> = HashMap::new();
+    for attempt in attempts {
+        tried.entry(attempt.job).or_default().push(attempt);
+    }
     let used = jobs.iter().map(|job| {
         let tasks = of_jobs.remove(&job.id).unwrap_or_default();
-        (job.id, used_by(job, &tasks, type_of))
+        let attempts = tried.remove(&job.id).unwrap_or_default();
+        (job.id, used_by(job, (&tasks, &attempts), type_of, &loads))
     });
     Ok(Used(used.collect()))
 }
@@ -51,6 +66,41 @@ fn gpus_of(shared: &Shared, tasks: &[Task]) -> HashMap<NodeName, Vec<Gpu>> {
         gpus.entry(name.clone()).or_insert_with(there);
     }
     gpus
+}
+
+/// How busy the GPUs of these tasks were. What cannot be read now was not measured.
+async fn loads(shared: &Shared, tasks: &[Task]) -> Loads {
+    let mut loads = Loads::new();
+    for task in tasks.iter().filter(|task| !task.placement.gpus.is_empty()) {
+        let (Some(from), Some(until)) = (task.started_at, task.completed_at) else { continue };
+        // What is kept meanwhile is in both, never in neither.
+        let part = shared.measured.part(&task.key);
+        let kept = shared.storage.kept_metrics(&task.key).await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "how busy a job's GPUs were cannot be read");
+            None
+        });
+        let kept = kept.and_then(|kept| History::from_bytes(&kept));
+        let history = match part {
+            Some(part) => Some(part.onto(kept)),
+            None => kept,
+        };
+        let Some(history) = history else { continue };
+        let axis = Axis::new(from.0, until.0, POINTS);
+        for (at, gpu) in history.gpus().iter().enumerate() {
+            let column = Metric::OF_TASK.len() + at * Metric::OF_GPU.len();
+            if let Some(load) = mean(&history.on(axis, column)) {
+                loads.insert((task.key, *gpu), load);
+            }
+        }
+    }
+    loads
+}
+
+/// The mean of what was measured in percent, in thousandths.
+fn mean(percents: &[Option<f32>]) -> Option<u64> {
+    let known: Vec<f32> = percents.iter().copied().flatten().collect();
+    let mean = known.iter().sum::<f32>() / known.len() as f32;
+    (!known.is_empty()).then(|| (mean.clamp(0.0, 100.0) * 10.0).round() as u64)
 }
 
 impl Used {
@@ -74,11 +124,48 @@ impl Used {
     }
 }
 
+/// What becomes of the time for which an attempt held GPUs.
+#[derive(Debug, Clone, Copy)]
+enum Lost {
+    /// It is of use.
+    Nothing,
+    /// The attempt gave way.
+    Preempted,
+    /// It failed.
+    Wasted,
+}
+
+fn lost(attempts: &[Attempt], number: u32) -> Lost {
+    let attempt = attempts.iter().find(|attempt| attempt.number == number);
+    let Some(exit) = attempt.and_then(|attempt| attempt.exit.as_ref()) else {
+        return Lost::Nothing;
+    };
+    if matches!(exit.cause, Cause::Preempted | Cause::NodeDrained { .. }) {
+        return Lost::Preempted;
+    }
+    match exit.cause.blame() {
+        Blame::User | Blame::Platform => Lost::Wasted,
+        Blame::None | Blame::Stop => Lost::Nothing,
+    }
+}
+
+/// For how many milliseconds a job has waited: before each attempt, and at its end if it had none then.
+fn waited(job: &JobRow, attempts: &[Attempt], ended: Timestamp) -> u64 {
+    let (mut since, mut waited) = (job.submitted_at, 0);
+    for attempt in attempts {
+        waited += attempt.placed_at.since(since).max(0);
+        since = attempt.completed_at.unwrap_or(ended).max(since);
+    }
+    waited += ended.since(since).max(0);
+    waited.unsigned_abs()
+}
+
 /// What a job has used that has ended, all attempts and runs of its tasks.
 fn used_by(
     job: &JobRow,
-    tasks: &[Task],
+    (tasks, attempts): (&[Task], &[Attempt]),
     type_of: impl Fn(&NodeName, u32) -> Option<GpuType>,
+    loads: &Loads,
 ) -> Uses {
     let key = |day, gpu_type| UsageKey {
         day,
@@ -93,22 +180,38 @@ fn used_by(
         // A node's clock may be wrong: it is no job's use beyond its own life.
         let (from, until) = (from.max(job.submitted_at), until.min(ended));
         let of_each = task.resources.gpus.milli() / (task.placement.gpus.len() as u64).max(1);
+        let lost = lost(attempts, task.key.attempt);
         for gpu in &task.placement.gpus {
             let gpu_type = type_of(&task.placement.node, *gpu);
+            let load = loads.get(&(task.key, *gpu)).copied();
             for (day, millis) in days(from, until) {
                 let gpu_ms = of_each.saturating_mul(millis) / 1_000;
-                let usage = Usage { jobs: 0, gpu_ms };
+                let usage = held(gpu_ms, load, lost);
                 uses.entry(key(day, gpu_type.clone())).or_default().add(usage);
                 *by_type.entry(gpu_type.clone()).or_default() += gpu_ms;
             }
         }
     }
     let most = by_type.into_iter().max_by_key(|(_, gpu_ms)| *gpu_ms);
-    let one = Usage { jobs: 1, gpu_ms: 0 };
+    let one = Usage { jobs: 1, queue_ms: waited(job, attempts, ended), ..Usage::default() };
     uses.entry(key(ended.0.div_euclid(DAY), most.and_then(|(gpu_type, _)| gpu_type)))
         .or_default()
         .add(one);
     uses
+}
+
+/// What it comes to that a GPU was held for so long.
+fn held(gpu_ms: u64, load: Option<u64>, lost: Lost) -> Usage {
+    let mut usage = Usage { gpu_ms, ..Usage::default() };
+    if let Some(load) = load {
+        (usage.measured_ms, usage.used_ms) = (gpu_ms, gpu_ms.saturating_mul(load) / 1_000);
+    }
+    match lost {
+        Lost::Nothing => {}
+        Lost::Preempted => usage.preempted_ms = gpu_ms,
+        Lost::Wasted => usage.wasted_ms = gpu_ms,
+    }
+    usage
 }
 
 /// The days of UTC between two moments, and how many milliseconds of each.
@@ -126,7 +229,7 @@ fn days(from: Timestamp, until: Timestamp) -> impl Iterator<Item = (i64, u64)> {
 mod tests {
     use protocol::amount::Amount;
     use protocol::epoch::Epoch;
-    use protocol::ids::TaskKey;
+    use protocol::exit::Exit;
     use protocol::placement::TaskPlacement;
     use protocol::resources::Resources;
     use protocol::spec::{Dialect, JobSpec};
@@ -192,7 +295,7 @@ mod tests {
             task(1, &[9], 250, (Some(2 * DAY), Some(2 * DAY + 4))),
             task(1, &[], 0, (Some(i64::MIN), Some(i64::MAX))),
         ];
-        let uses = used_by(&job(2 * DAY + 4), &tasks, type_of);
+        let uses = used_by(&job(2 * DAY + 4), (&tasks, &[]), type_of, &Loads::new());
         let day = u64::try_from(DAY).unwrap();
         let expected = [
             (0, "A100", 0, 20),
@@ -209,7 +312,7 @@ mod tests {
     #[test]
     fn a_clock_that_is_wrong_makes_no_use_beyond_the_jobs_life() {
         let wrong = [task(0, &[0], 1_000, (Some(i64::MIN), Some(i64::MAX)))];
-        let uses = used_by(&job(DAY + 5), &wrong, type_of);
+        let uses = used_by(&job(DAY + 5), (&wrong, &[]), type_of, &Loads::new());
         let day = u64::try_from(DAY).unwrap();
         assert_eq!(said(&uses), [(0, "A100", 0, day), (1, "A100", 1, 5)]);
     }
@@ -221,8 +324,58 @@ mod tests {
             task(0, &[], 0, (Some(1), Some(DAY))),
             task(0, &[0], 1_000, (Some(9), Some(3))),
         ];
-        let uses = used_by(&job(5), &never, type_of);
+        let uses = used_by(&job(5), (&never, &[]), type_of, &Loads::new());
         assert_eq!(said(&uses), [(0, "", 1, 0)]);
-        assert_eq!(said(&used_by(&job(5), &[], type_of)), [(0, "", 1, 0)]);
+        let nothing = used_by(&job(5), (&[], &[]), type_of, &Loads::new());
+        assert_eq!(said(&nothing), [(0, "", 1, 0)]);
+    }
+
+    /// An attempt that was placed and ended then, so.
+    fn attempt(number: u32, (placed, ended): (i64, i64), cause: Cause) -> Attempt {
+        Attempt {
+            job: JobId(1),
+            number,
+            state: State::Failed,
+            borrowed: false,
+            placed_at: Timestamp(placed),
+            started_at: Some(Timestamp(placed)),
+            completed_at: Some(Timestamp(ended)),
+            exit: Some(Exit { code: None, cause, evidence: Vec::new() }),
+            lease: None,
+        }
+    }
+
+    #[test]
+    fn what_was_busy_lost_and_waited_for_is_counted() {
+        let tasks = [
+            task(0, &[0], 1_000, (Some(10), Some(20))),
+            task(1, &[0], 1_000, (Some(30), Some(50))),
+            task(2, &[0, 1], 2_000, (Some(55), Some(95))),
+        ];
+        let attempts = [
+            attempt(0, (10, 20), Cause::Preempted),
+            attempt(1, (30, 50), Cause::CommandFailed),
+            attempt(2, (55, 95), Cause::Succeeded),
+        ];
+        let loads = Loads::from([((tasks[2].key, 0), 750)]);
+        let uses = used_by(&job(100), (&tasks, &attempts), type_of, &loads);
+        let [usage] = uses.values().collect::<Vec<_>>()[..] else { panic!("{uses:?}") };
+        let expected = Usage {
+            jobs: 1,
+            gpu_ms: 110,
+            used_ms: 30,
+            measured_ms: 40,
+            preempted_ms: 10,
+            wasted_ms: 20,
+            queue_ms: 10 + 10 + 5 + 5,
+        };
+        assert_eq!(*usage, expected);
+    }
+
+    #[test]
+    fn what_was_not_measured_has_no_mean() {
+        assert_eq!(mean(&[None, None]), None);
+        assert_eq!(mean(&[Some(50.0), None, Some(100.0), Some(0.0)]), Some(500));
+        assert_eq!(mean(&[Some(120.0)]), Some(1_000));
     }
 }

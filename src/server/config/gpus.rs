@@ -4,9 +4,13 @@ use protocol::gpus::GpuNames;
 use super::Config;
 
 impl Config {
-    /// How GPUs are found and named.
+    /// How GPUs are found and named, and what they cost.
     #[must_use]
     pub fn gpus(&self) -> GpuOptions {
-        GpuOptions { names: GpuNames::new(&self.gpu_types), image: self.gpu_image.clone() }
+        GpuOptions {
+            names: GpuNames::new(&self.gpu_types),
+            image: self.gpu_image.clone(),
+            prices: self.gpu_prices.clone(),
+        }
     }
 }

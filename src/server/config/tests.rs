@@ -123,9 +123,15 @@ fn types_of_gpus_are_named_by_patterns() {
         [gpu_types]
         "A100-80G" = ["*A100*80GB*"]
         Small = ["Tesla T4", "*GTX*"]
+
+        [gpu_prices]
+        "A100-80G" = 12.5
+        Small = 2
     "#;
     let gpus = load(file, &[], &Flags::default()).unwrap().gpus();
     assert_eq!(gpus.image, "registry.example.org/tools:1");
+    let prices: Vec<String> = gpus.prices.values().map(ToString::to_string).collect();
+    assert_eq!(prices, ["12.5", "2"]);
     let name = |model| gpus.names.name(model, None).unwrap().to_string();
     assert_eq!(name("NVIDIA A100-SXM4-80GB"), "A100-80G");
     assert_eq!(name("Tesla T4"), "Small");

@@ -1,13 +1,20 @@
 //! What jobs have used.
 
+use std::collections::BTreeMap;
+
 use api::usage::{Day, UsageOfDay, UsageQuery};
 use api::{Actor, Result};
 use database::usage::{Usage, UsageKey};
+use protocol::amount::Amount;
+use protocol::ids::GpuType;
 
 use crate::accounts::rights::owner_only;
 use crate::error::database;
 use crate::shared::Shared;
 use crate::wake::now;
+
+/// Milliseconds of an hour.
+const HOUR: u128 = 3_600_000;
 
 pub(super) async fn usage(
     shared: &Shared,
@@ -25,12 +32,15 @@ pub(super) async fn usage(
     }
     let days = days.start().0..=days.end().0;
     let used = database::usage::list(shared.database.read(), &days, user).await;
-    Ok(used.map_err(database)?.into_iter().map(view).collect())
+    let prices = &shared.of_nodes.gpus.prices;
+    Ok(used.map_err(database)?.into_iter().map(|used| view(used, prices)).collect())
 }
 
-fn view((key, usage): (UsageKey, Usage)) -> UsageOfDay {
+fn view((key, usage): (UsageKey, Usage), prices: &BTreeMap<GpuType, Amount>) -> UsageOfDay {
     let UsageKey { day, user, virtual_cluster, gpu_type } = key;
-    let Usage { jobs, gpu_ms } = usage;
+    let Usage { jobs, gpu_ms, used_ms, measured_ms, preempted_ms, wasted_ms, queue_ms } = usage;
+    let price = gpu_type.as_ref().and_then(|gpu_type| prices.get(gpu_type));
+    let cost = price.map(|price| Amount::from_milli(cost(price.milli(), gpu_ms)));
     UsageOfDay {
         day: Day(day),
         username: user,
@@ -38,5 +48,31 @@ fn view((key, usage): (UsageKey, Usage)) -> UsageOfDay {
         gpu_type,
         jobs,
         gpu_seconds: gpu_ms / 1_000,
+        used_gpu_seconds: used_ms / 1_000,
+        measured_gpu_seconds: measured_ms / 1_000,
+        preempted_gpu_seconds: preempted_ms / 1_000,
+        wasted_gpu_seconds: wasted_ms / 1_000,
+        queue_seconds: queue_ms / 1_000,
+        cost,
+    }
+}
+
+/// What so many milliseconds cost by the price of an hour.
+fn cost(price: u64, gpu_ms: u64) -> u64 {
+    let cost = u128::from(price) * u128::from(gpu_ms) / HOUR;
+    u64::try_from(cost).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_hour_costs_its_price() {
+        assert_eq!(
+            [cost(12_500, 3_600_000), cost(12_500, 1_800_000), cost(1, 1)],
+            [12_500, 6_250, 0]
+        );
+        assert_eq!(cost(u64::MAX, u64::MAX), u64::MAX);
     }
 }

@@ -99,7 +99,9 @@ on_both! {
         assert_eq!(write!(stage, |tx| usage::mark(&tx, &jobs)), HashSet::new());
         assert_eq!(usage::to_count(conn, 9).await?, []);
 
-        let used = |jobs, gpu_ms| Usage { jobs, gpu_ms };
+        let used = |jobs, gpu_ms| Usage {
+            jobs, gpu_ms, used_ms: gpu_ms, queue_ms: jobs, ..Usage::default()
+        };
         let a100 = Some("A100");
         let some = [(key(7, "a", a100), used(1, 5)), (key(7, "a", None), used(2, 0))];
         write!(stage, |tx| usage::add(&tx, &BTreeMap::from(some.clone())));

@@ -76,18 +76,19 @@ async fn what_was_used_is_told_of_jobs_that_are_deleted() {
     for path in ["/api/v2/usage", "/api/v2/usage?username=alice"] {
         for who in ["alice", "admin"] {
             let mut used = send(&hall, who, "GET", path, "").await.json();
-            let day = used[0]["day"].take();
+            let (day, _waited) = (used[0]["day"].take(), used[0]["queueSeconds"].take());
             assert_eq!(day.as_str().unwrap().len(), "2026-11-21".len());
             let expected = json!([{
                 "day": null, "username": "alice", "virtualCluster": "default", "gpuType": null,
-                "jobs": 1, "gpuSeconds": 0,
+                "jobs": 1, "gpuSeconds": 0, "usedGpuSeconds": 0, "measuredGpuSeconds": 0,
+                "preemptedGpuSeconds": 0, "wastedGpuSeconds": 0, "queueSeconds": null, "cost": null,
             }]);
             assert_eq!(used, expected, "{who} {path}");
         }
     }
     let table = send(&hall, "alice", "GET", "/api/v2/usage.csv", "").await;
     assert_eq!((table.status, table.text.lines().count()), (200, 2), "{}", table.text);
-    assert!(table.text.ends_with(",alice,default,,1,0\r\n"), "{}", table.text);
+    assert!(table.text.contains(",alice,default,,1,0,0,"), "{}", table.text);
     assert_eq!(send(&hall, "bob", "GET", "/api/v2/usage", "").await.json(), json!([]));
     for (path, status) in [
         ("/api/v2/usage?username=alice", 403),

@@ -6,13 +6,14 @@ pub(crate) struct Migration;
 
 impl MigrationName for Migration {
     fn name(&self) -> &str {
-        "m0035_health"
+        "m0035_health_and_usage"
     }
 }
 
 #[async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::execute(manager.get_connection(), include_str!("m0035_health.sql").trim()).await
+        super::execute(manager.get_connection(), include_str!("m0035_health_and_usage.sql").trim())
+            .await
     }
 }
