@@ -153,10 +153,10 @@ fn lost(attempts: &[Attempt], number: u32) -> Lost {
 fn waited(job: &JobRow, attempts: &[Attempt], ended: Timestamp) -> u64 {
     let (mut since, mut waited) = (job.submitted_at, 0);
     for attempt in attempts {
-        waited += attempt.placed_at.since(since).max(0);
+        waited += attempt.placed_at.since(since);
         since = attempt.completed_at.unwrap_or(ended).max(since);
     }
-    waited += ended.since(since).max(0);
+    waited += ended.since(since);
     waited.unsigned_abs()
 }
 

@@ -1,5 +1,6 @@
 //! `berth doctor`: looks at each node, tries it from end to end with a small job, and says what to mend.
 
+use std::io::Read;
 use std::time::{Duration, Instant};
 
 use api::cluster::{GpuView, NodeView};
@@ -8,7 +9,8 @@ use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 use protocol::gpus::GpuProblem;
 use protocol::health::Grade;
-use protocol::ids::NodeName;
+use protocol::ids::{JobKey, NodeName};
+use protocol::time::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
@@ -21,6 +23,17 @@ use crate::rest::v2::wire::JobWire;
 
 /// How often it is asked what became of a job.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// What the line of a job begins with that says what it found, and what the job runs for it.
+const MARK: &str = "berth-doctor ";
+const TRY: &str =
+    "set -- $(df -Pk / | tail -n 1); echo \"berth-doctor now=$(date +%s) free_kb=$4\"";
+/// So many bytes of its log are read.
+const LOG: u64 = 64 * 1_024;
+/// So far clocks may differ, in milliseconds.
+const SLACK: i64 = 5_000;
+/// So much room should be left for containers, in KiB.
+const LEAST_DISK: i64 = 10 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
@@ -88,8 +101,8 @@ impl Doctor {
         Ok(Examined { node: name, findings })
     }
 
-    /// Runs a task on the node, with a GPU where one is free; what went wrong, if anything did.
-    fn tried(&self, client: &Client, node: &NodeView) -> anyhow::Result<Option<String>> {
+    /// Runs a task on the node, with a GPU where one is free; what went wrong, and what it found there.
+    fn tried(&self, client: &Client, node: &NodeView) -> anyhow::Result<Vec<String>> {
         let name = format!("doctor-{}-{}", node.name, text::now().0);
         let job = json!({
             "jobName": name,
@@ -97,23 +110,25 @@ impl Doctor {
             "extras": { "berth": { "nodes": [node.name] } },
             "taskRoles": [{
                 "name": "try", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 256,
-                "gpuNumber": u32::from(node.gpus.iter().any(is_free)), "command": "echo tried",
+                "gpuNumber": u32::from(node.gpus.iter().any(is_free)), "command": TRY,
             }],
         });
         let _accepted: Accepted = client.post_text("/api/v2/jobs", &job.to_string())?;
         let key = full_name(client, &name)?;
         let path = format!("/api/v2/jobs/{key}");
-        let began = Instant::now();
+        let (began, submitted) = (Instant::now(), text::now());
         loop {
             let job: JobWire = client.get(&path)?;
             if job.job_status.state.is_final() {
+                let log = log(client, &key);
                 let _deleted: Accepted = client.delete(&path)?;
-                return Ok(verdict(&job));
+                let verdict = verdict(&job).into_iter();
+                return Ok(verdict.chain(readings(&log, (submitted, text::now()))).collect());
             }
             if began.elapsed() >= Duration::from_secs(self.patience) {
                 let stop = format!("{path}/executionType");
                 let _stopping: Accepted = client.put(&stop, &Execution::stop())?;
-                return Ok(verdict(&job));
+                return Ok(verdict(&job).into_iter().collect());
             }
             std::thread::sleep(AGAIN);
         }
@@ -192,6 +207,45 @@ fn verdict(job: &JobWire) -> Option<String> {
     }
 }
 
+/// What the job has written; nothing where that cannot be read.
+fn log(client: &Client, key: &JobKey) -> String {
+    let mut text = String::new();
+    if let Ok(answer) = client.open(&format!("/api/v2/jobs/{key}/logs?follow=false")) {
+        let read = answer.into_body().into_reader().take(LOG).read_to_string(&mut text);
+        return read.map(|_| text).unwrap_or_default();
+    }
+    text
+}
+
+/// What is wrong with what a job found between these moments.
+fn readings(log: &str, (from, until): (Timestamp, Timestamp)) -> Vec<String> {
+    let Some(line) = log.lines().find_map(|line| line.trim().strip_prefix(MARK)) else {
+        return Vec::new();
+    };
+    let value = |name: &str| {
+        let pair = line.split(' ').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+        pair.and_then(|value| value.parse::<i64>().ok())
+    };
+    let clock = value("now").and_then(|now| {
+        let now = Timestamp(now.saturating_mul(1_000));
+        let (behind, ahead) = (from.since(now), now.since(until));
+        let wrong = |millis: i64, word: &str| {
+            let seconds = millis / 1_000;
+            format!("its clock is {seconds} s {word} this machine's: see that NTP sets both")
+        };
+        match (behind > SLACK, ahead > SLACK) {
+            (true, _) => Some(wrong(behind, "behind")),
+            (false, true) => Some(wrong(ahead, "ahead of")),
+            (false, false) => None,
+        }
+    });
+    let disk = value("free_kb").filter(|free| *free < LEAST_DISK).map(|free| {
+        let free = free >> 20;
+        format!("its disk has only {free} GiB left: remove images there that nobody needs")
+    });
+    clock.into_iter().chain(disk).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,6 +273,17 @@ mod tests {
         assert_eq!(findings(&well), Vec::<String>::new());
         let broken = NodeView { problem: None, ..node("ready", false) };
         assert!(findings(&broken)[0].starts_with("GPU 0 (A100) is gone"));
+    }
+
+    #[test]
+    fn clock_and_disk_are_looked_at() {
+        let of = |log: &str| readings(log, (Timestamp(100_000), Timestamp(110_000)));
+        let well = "pulled\nberth-doctor now=104 free_kb=99999999\n";
+        assert_eq!(of(well), Vec::<String>::new());
+        assert_eq!(of("nothing"), Vec::<String>::new());
+        let behind = of("berth-doctor now=90 free_kb=3145728");
+        assert!(behind[0].contains("10 s behind") && behind[1].contains("only 3 GiB"));
+        assert!(of("berth-doctor now=120 free_kb=")[0].contains("10 s ahead of"));
     }
 
     #[test]
