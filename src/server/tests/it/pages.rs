@@ -3,6 +3,7 @@
 use engine::EngineError;
 use engine::simulated::Simulated;
 use protocol::cluster::{Closed, NodeSettings, StartFailure};
+use protocol::health::{GpuSigns, Health};
 use protocol::ids::NodeName;
 use protocol::time::Timestamp;
 use serde_json::json;
@@ -160,6 +161,43 @@ async fn a_closed_node_says_why_in_the_readers_language() {
         let headers = [("authorization", bearer.as_str()), ("accept-language", language)];
         let others = hall.client.get(&page, &headers).await;
         assert!(others.text.contains(words[0]) && !others.text.contains("/jobs/alice/train"));
+    }
+    hall.control.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_node_that_is_not_well_says_why_in_the_readers_language() {
+    let hall = Hall::open().await;
+    let name: NodeName = "unwell-on-pages".parse().unwrap();
+    let node = NodeSettings::new(name.clone(), "10.0.0.8", format!("sim://{name}"));
+    let nodes = &hall.control.backend.nodes;
+    nodes.save(&actor("admin"), node.clone()).await.unwrap();
+    let signs = |xid, degrees| GpuSigns { index: 1, xid, errors: None, degrees };
+    let sick = Health::default().measured(&[signs(Some(79), Some(95))], Timestamp(1_000));
+    let sick = sick.measured(&[signs(None, Some(60))], Timestamp(2_000));
+    let transaction = hall.control.database().begin().await.unwrap();
+    assert!(database::nodes::set_health(&transaction, &name, &sick).await.unwrap());
+    transaction.commit().await.unwrap();
+    // Who saves it has it read again.
+    nodes.save(&actor("admin"), node).await.unwrap();
+    for (language, words, well) in [
+        (
+            "en",
+            ["GPU 1: its driver tells of error 79 (Xid)", "GPU 1: it is so hot that it slows down"],
+            "It is well again",
+        ),
+        ("zh-CN", ["GPU 1：驱动程序报告错误 79（Xid）", "GPU 1：温度过高，已经降频"], "已恢复正常"),
+    ] {
+        for (who, may) in [("admin", true), ("bob", false)] {
+            let bearer = format!("Bearer {}", hall.token(who));
+            let headers = [("authorization", bearer.as_str()), ("accept-language", language)];
+            let shown = hall.client.get(&format!("/nodes/{name}"), &headers).await;
+            assert_eq!(shown.status, 200);
+            for word in words {
+                assert!(shown.text.contains(word), "{language}: {word}");
+            }
+            assert_eq!(shown.text.contains(well), may, "{language}: {who}");
+        }
     }
     hall.control.shutdown().await;
 }
