@@ -134,8 +134,8 @@ pub enum Drain {
     Now,
 }
 
-/// Nodes that do not answer, and nodes that were closed since they fail to start tasks: how many, and the
-/// first of them.
+/// Nodes that do not answer, and nodes that were closed since they fail to start tasks or are not well: how
+/// many, and the first of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Silent {
     /// How many.

@@ -101,7 +101,7 @@ pub(super) const HOME: Home = Home {
     },
     dismiss: "Dismiss",
     unreachable_nodes: |n| format!("{} not answer", plural(n, "node does", "nodes do")),
-    closed_nodes: |n| format!("{} to start tasks, closed", plural(n, "node fails", "nodes fail")),
+    closed_nodes: |n| format!("{} closed by Berth", plural(n, "node was", "nodes were")),
     no_jobs: "You have no jobs yet",
     no_jobs_hint: "Describe one in a form, or bring a job file you have already.",
     first_job: "Submit your first job",

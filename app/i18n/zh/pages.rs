@@ -91,7 +91,7 @@ pub(super) const HOME: Home = Home {
     },
     dismiss: "知道了",
     unreachable_nodes: |n| format!("{} 个节点失联", count(n)),
-    closed_nodes: |n| format!("{} 个节点无法启动任务，已自动关闭", count(n)),
+    closed_nodes: |n| format!("{} 个节点已被 Berth 自动关闭", count(n)),
     no_jobs: "您还没有作业",
     no_jobs_hint: "用表单描述一个作业，或使用已有的作业文件。",
     first_job: "提交第一个作业",

@@ -102,7 +102,8 @@ impl Nodes for Ops {
         let cluster = self.0.cluster();
         let (count, names) = some(&cluster, |node| condition(node) == NodeCondition::Unreachable);
         let (closed, closed_names) = some(&cluster, |node| {
-            node.closed.is_some() && condition(node) != NodeCondition::Unreachable
+            let closed = node.closed.is_some() || node.health.has_failed();
+            closed && condition(node) != NodeCondition::Unreachable
         });
         Ok(Silent { count, names, closed, closed_names })
     }
