@@ -135,6 +135,32 @@ fn what_is_wrong_with_storages_is_known() {
 }
 
 #[test]
+fn what_is_wrong_with_nodes_is_known() {
+    use protocol::health::{Ailment, Grade, Sign};
+
+    let check = |words: &str| Sign::Check { name: "disk".to_owned(), words: words.to_owned() };
+    let signs = [
+        Sign::Xid(79),
+        Sign::Memory(2),
+        Sign::Hot,
+        Sign::Links,
+        check("full"),
+        check("it ended with exit code 3"),
+        check("it has not ended within 60 s"),
+    ];
+    for sign in signs {
+        for gpu in [None, Some(3)] {
+            let (grade, since) = (Grade::Failed, protocol::time::Timestamp(0));
+            let ailment = Ailment { gpu, grade, sign: sign.clone(), since };
+            assert_told(&ailment.to_string(), "health");
+            assert_told(&format!("closed by itself: {ailment}"), "health");
+            let event = format!("worker-1: GPU 3 of gpu-1 has failed: {sign}");
+            assert_told(&event, "health");
+        }
+    }
+}
+
+#[test]
 fn what_becomes_of_tasks_is_known() {
     let node = || "a100-10".parse().unwrap();
     let causes = [
