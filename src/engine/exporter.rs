@@ -44,6 +44,8 @@ pub struct GpuSample {
     pub ecc_errors: Option<f32>,
     /// The code of the last error that its driver told of; 0: none.
     pub xid: Option<f32>,
+    /// Why its clocks are lower than they could be, as bits of NVIDIA's (NVML).
+    pub throttle: Option<f32>,
 }
 
 /// Asks an exporter at `http://host[:port]/path`, for as long as that takes: give it a limit.

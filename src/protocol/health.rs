@@ -23,6 +23,11 @@ const REMEMBERED: usize = 50;
 const HOT: u32 = 90;
 /// Below so many they do not any more.
 const COOL: u32 = 85;
+/// Why a GPU's clocks are low that tell of its machine and not of its work, as bits of NVML's: slowed by the
+/// hardware (8), for heat (32, 64), for want of power (128).
+const SLOWED: u32 = 8 | 32 | 64 | 128;
+/// What comes and goes is over once it has been known for so long and is not seen any more, in milliseconds.
+const A_WHILE: i64 = 600_000;
 /// Errors of NVIDIA's driver (Xid) after which a GPU does nothing right until it is reset, or is to be
 /// replaced: memory (48, 64, 95, 140), microcontrollers (62, 119, 120), links (74, 136), and the GPU as a
 /// whole (79, 143). See NVIDIA's "XID Errors".
@@ -80,6 +85,8 @@ pub enum Sign {
     Memory(u64),
     /// It is too hot.
     Hot,
+    /// Its machine slows it down.
+    Slowed,
     /// GPUs that were linked are not any more.
     Links,
     /// A check fails.
@@ -124,6 +131,8 @@ pub struct GpuSigns {
     pub errors: Option<u64>,
     /// Degrees Celsius.
     pub degrees: Option<u32>,
+    /// Why its clocks are low, as bits of NVML's.
+    pub throttle: Option<u32>,
 }
 
 impl Sign {
@@ -134,10 +143,17 @@ impl Sign {
             (Self::Xid(_), Self::Xid(_))
             | (Self::Memory(_), Self::Memory(_))
             | (Self::Hot, Self::Hot)
+            | (Self::Slowed, Self::Slowed)
             | (Self::Links, Self::Links) => true,
-            (Self::Xid(_) | Self::Memory(_) | Self::Hot | Self::Links | Self::Check { .. }, _) => {
-                false
-            }
+            (
+                Self::Xid(_)
+                | Self::Memory(_)
+                | Self::Hot
+                | Self::Slowed
+                | Self::Links
+                | Self::Check { .. },
+                _,
+            ) => false,
         }
     }
 }
@@ -149,6 +165,7 @@ impl fmt::Display for Sign {
             Self::Xid(xid) => write!(f, "its driver tells of error {xid} (Xid)"),
             Self::Memory(_) => f.write_str("its memory has errors that cannot be corrected"),
             Self::Hot => f.write_str("it is so hot that it slows down"),
+            Self::Slowed => f.write_str("its machine slows it down, for heat or want of power"),
             Self::Links => f.write_str("GPUs that were linked are not linked any more"),
             Self::Check { name, words } => write!(f, "the check {name} fails: {words}"),
         }
@@ -203,6 +220,7 @@ impl Health {
             after.see_error(gpu, noted, at);
             after.see_memory(gpu, noted, at);
             after.see_heat(gpu, at);
+            after.see_clocks(gpu, at);
         }
         after
     }
@@ -248,6 +266,19 @@ impl Health {
         }
     }
 
+    fn see_clocks(&mut self, gpu: &GpuSigns, at: Timestamp) {
+        match gpu.throttle {
+            Some(bits) if bits & SLOWED != 0 => {
+                self.begin((Some(gpu.index), Grade::Warning, Sign::Slowed), at);
+            }
+            Some(_) => self.end((at, None), |known| {
+                let is_so = known.sign == Sign::Slowed && known.gpu == Some(gpu.index);
+                is_so && at.since(known.since) >= A_WHILE
+            }),
+            None => {}
+        }
+    }
+
     /// What is known once the drivers were asked again: GPUs that both are well and were linked should
     /// still be.
     #[must_use]
@@ -279,7 +310,7 @@ impl Health {
         after.end((at, None), |known| match &known.sign {
             Sign::Check { name, .. } => *name == check.name,
             Sign::Xid(_) | Sign::Memory(_) => check.gpus && known.grade == Grade::Failed,
-            Sign::Hot | Sign::Links => false,
+            Sign::Hot | Sign::Slowed | Sign::Links => false,
         });
         after
     }
@@ -290,7 +321,7 @@ impl Health {
         let mut after = self.clone();
         after.end((at, None), |known| match &known.sign {
             Sign::Check { name, .. } => !is_made(name),
-            Sign::Xid(_) | Sign::Memory(_) | Sign::Hot | Sign::Links => false,
+            Sign::Xid(_) | Sign::Memory(_) | Sign::Hot | Sign::Slowed | Sign::Links => false,
         });
         after
     }
@@ -336,7 +367,7 @@ impl Health {
         match sign {
             Sign::Xid(xid) => self.noted.entry(gpu).or_default().xid = Some(*xid),
             Sign::Memory(errors) => self.noted.entry(gpu).or_default().errors = *errors,
-            Sign::Hot | Sign::Links | Sign::Check { .. } => {}
+            Sign::Hot | Sign::Slowed | Sign::Links | Sign::Check { .. } => {}
         }
     }
 }

@@ -143,6 +143,7 @@ fn what_is_wrong_with_nodes_is_known() {
         Sign::Xid(79),
         Sign::Memory(2),
         Sign::Hot,
+        Sign::Slowed,
         Sign::Links,
         check("full"),
         check("it ended with exit code 3"),

@@ -67,6 +67,7 @@ fn signs(sample: &GpuSample) -> Option<GpuSigns> {
         xid: whole(sample.xid),
         errors: whole(sample.ecc_errors).map(u64::from),
         degrees: whole(sample.temperature),
+        throttle: whole(sample.throttle),
     })
 }
 
@@ -79,7 +80,13 @@ mod tests {
         let sample = GpuSample { xid: Some(79.0), ecc_errors: Some(2.0), ..GpuSample::default() };
         assert_eq!(signs(&sample), None);
         let known = GpuSample { index: Some(3), temperature: Some(61.5), ..sample };
-        let expected = GpuSigns { index: 3, xid: Some(79), errors: Some(2), degrees: Some(62) };
+        let expected = GpuSigns {
+            index: 3,
+            xid: Some(79),
+            errors: Some(2),
+            degrees: Some(62),
+            throttle: None,
+        };
         assert_eq!(signs(&known), Some(expected));
     }
 }

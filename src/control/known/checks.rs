@@ -131,7 +131,7 @@ fn fails(health: &Health, check: &Check) -> bool {
     health.ailments.iter().any(|known| match &known.sign {
         Sign::Check { name, .. } => *name == check.name,
         Sign::Xid(_) | Sign::Memory(_) => check.gpus && known.grade == Grade::Failed,
-        Sign::Hot | Sign::Links => false,
+        Sign::Hot | Sign::Slowed | Sign::Links => false,
     })
 }
 

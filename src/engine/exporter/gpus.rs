@@ -70,6 +70,9 @@ fn nvidia(name: &str) -> Option<Meaning> {
         "DCGM_FI_DEV_SM_CLOCK" => (|gpu| &mut gpu.clock, 1.0, false),
         "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL" => (|gpu| &mut gpu.ecc_errors, 1.0, false),
         "DCGM_FI_DEV_XID_ERRORS" => (|gpu| &mut gpu.xid, 1.0, false),
+        "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS" | "DCGM_FI_DEV_CLOCKS_EVENT_REASONS" => {
+            (|gpu| &mut gpu.throttle, 1.0, false)
+        }
         _ => return None,
     };
     Some(meaning)
@@ -129,6 +132,7 @@ DCGM_FI_DEV_FB_USED{gpu="1",UUID="GPU-9c5b7f2e-1111-2222-3333-444455556666",devi
 DCGM_FI_DEV_FB_TOTAL{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 81920
 DCGM_FI_DEV_ECC_DBE_VOL_TOTAL{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 2
 DCGM_FI_DEV_XID_ERRORS{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0",err_code="79"} 79
+DCGM_FI_DEV_CLOCK_THROTTLE_REASONS{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 64
 "#;
 
     const AMD: &str = r#"
@@ -170,6 +174,7 @@ npu_chip_info_error_code{id="3",model_name="Ascend910B3",vdie_id="18D3"} 0 17672
             clock: Some(1_410.0),
             ecc_errors: Some(2.0),
             xid: Some(79.0),
+            throttle: Some(64.0),
         };
         let idle = GpuSample {
             index: Some(1),

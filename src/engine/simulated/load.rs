@@ -52,6 +52,7 @@ pub(super) fn of_gpu(index: u32, job: JobId, ran_ms: i64) -> GpuSample {
         clock: Some(if idle { 210.0 } else { 1_410.0 }),
         ecc_errors: Some(0.0),
         xid: Some(0.0),
+        throttle: None,
     }
 }
 

@@ -3,7 +3,8 @@ use crate::gpus::FoundGpu;
 use crate::resources::Gpu;
 
 fn signs(index: u32, xid: u32, errors: u64, degrees: u32) -> GpuSigns {
-    GpuSigns { index, xid: Some(xid), errors: Some(errors), degrees: Some(degrees) }
+    let (xid, errors, degrees) = (Some(xid), Some(errors), Some(degrees));
+    GpuSigns { index, xid, errors, degrees, throttle: None }
 }
 
 fn check(name: &str, gpus: bool) -> Check {
@@ -49,6 +50,17 @@ fn a_warning_goes_with_its_reason_and_a_failure_stays_until_somebody_says_so() {
     assert_eq!(cleared.ailments, []);
     let by: Vec<_> = cleared.history.iter().map(|was| was.ended_by.is_some()).collect();
     assert_eq!(by, [false, false, true, true]);
+}
+
+#[test]
+fn clocks_that_are_low_for_the_machines_sake_are_a_warning_for_a_while() {
+    let clocks = |bits| [GpuSigns { index: 2, throttle: Some(bits), ..GpuSigns::default() }];
+    let well = Health::default();
+    assert_eq!(well.measured(&clocks(0b101), Timestamp(0)), well, "idle, or by its settings");
+    let slow = well.measured(&clocks(64), Timestamp(0));
+    assert!(slow.is_doubtful());
+    assert!(slow.measured(&clocks(0), Timestamp(A_WHILE - 1)).is_doubtful(), "it comes and goes");
+    assert!(!slow.measured(&clocks(0), Timestamp(A_WHILE)).is_doubtful());
 }
 
 #[test]

@@ -164,6 +164,7 @@ pub(super) const ENGINES: &[Saying] = &[
     ("its driver tells of error {} (Xid)", "驱动程序报告错误 {0}（Xid）"),
     ("its memory has errors that cannot be corrected", "显存有无法纠正的错误"),
     ("it is so hot that it slows down", "温度过高，已经降频"),
+    ("its machine slows it down, for heat or want of power", "因过热或供电不足，被所在节点降频"),
     ("GPUs that were linked are not linked any more", "原本互联的 GPU 已失去连接"),
     ("the check {} fails: {}", "检查 {0} 未通过：{1}"),
     ("it ended with exit code {}", "以退出码 {0} 结束"),

@@ -172,7 +172,7 @@ async fn a_node_that_is_not_well_says_why_in_the_readers_language() {
     let node = NodeSettings::new(name.clone(), "10.0.0.8", format!("sim://{name}"));
     let nodes = &hall.control.backend.nodes;
     nodes.save(&actor("admin"), node.clone()).await.unwrap();
-    let signs = |xid, degrees| GpuSigns { index: 1, xid, errors: None, degrees };
+    let signs = |xid, degrees| GpuSigns { index: 1, xid, degrees, ..GpuSigns::default() };
     let sick = Health::default().measured(&[signs(Some(79), Some(95))], Timestamp(1_000));
     let sick = sick.measured(&[signs(None, Some(60))], Timestamp(2_000));
     let transaction = hall.control.database().begin().await.unwrap();
