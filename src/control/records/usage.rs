@@ -85,7 +85,9 @@ async fn loads(shared: &Shared, tasks: &[Task]) -> Loads {
             None => kept,
         };
         let Some(history) = history else { continue };
-        let axis = Axis::new(from.0, until.0, POINTS);
+        // A node's clock may be wrong.
+        let from = from.0.max(history.since());
+        let axis = Axis::new(from, until.0.max(from), POINTS);
         for (at, gpu) in history.gpus().iter().enumerate() {
             let column = Metric::OF_TASK.len() + at * Metric::OF_GPU.len();
             if let Some(load) = mean(&history.on(axis, column)) {
