@@ -65,10 +65,12 @@ fn holds(before: &Health, new: &Ailment) -> bool {
 
 /// What the server does by itself is written down as the system's doing.
 fn entry(name: &NodeName, before: &Health, after: &Health) -> Option<NewEntry> {
+    // Who says that it is well is written down as who has done so.
+    let by_somebody = after.history.last().is_some_and(|was| was.ended_by.is_some());
     let detail = match (before.has_failed(), after.failure(&[])) {
         (false, Some(ailment)) => format!("closed by itself: {ailment}"),
-        (true, None) => "opened again by itself".to_owned(),
-        (false, None) | (true, Some(_)) => return None,
+        (true, None) if !by_somebody => "opened again by itself".to_owned(),
+        (false | true, None) | (true, Some(_)) => return None,
     };
     let user = UserName::new("system").expect("the word is a valid user name");
     let note =
@@ -140,6 +142,8 @@ mod tests {
         assert_eq!(entry(&name, &closed, &closed), None);
         let opened = closed.check_passed(&check, Timestamp(3));
         assert_eq!(entry(&name, &closed, &opened).unwrap().detail, "opened again by itself");
+        let cleared = closed.cleared(&"ada".parse().unwrap(), Timestamp(3));
+        assert_eq!(entry(&name, &closed, &cleared), None, "that is ada's doing");
     }
 
     #[test]
