@@ -1,12 +1,14 @@
 //! What only the browser does in places where the server does something else.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, Once, OnceLock};
 
 use leptos::lazy;
+use leptos::prelude::{ArcTrigger, Notify, Track};
+use leptos::task::spawn_local;
 use protocol::time::Timestamp;
 
 use crate::Failed;
-use crate::i18n::{self, Language, Texts};
+use crate::i18n::{self, Language, Sayings, Texts};
 use crate::session::{Opening, Theme};
 
 /// What the page is opened with. The server sends these values with the page, so this is only
@@ -23,29 +25,65 @@ pub(crate) fn opening() -> Opening {
     }
 }
 
-/// The Chinese catalogue, once it has been fetched.
+/// The catalogues, once they have been fetched.
+static ENGLISH: OnceLock<&'static Texts> = OnceLock::new();
 static CHINESE: OnceLock<&'static Texts> = OnceLock::new();
 
-/// The Chinese catalogue; the English one where it has not been fetched.
-pub(crate) fn chinese() -> &'static Texts {
-    CHINESE.get().copied().unwrap_or_else(|| Language::English.texts())
+/// The catalogue of a language; the other one where only that has been fetched.
+pub(crate) fn texts(language: Language) -> &'static Texts {
+    let fetched = match language {
+        Language::English => ENGLISH.get().or_else(|| CHINESE.get()),
+        Language::Chinese => CHINESE.get().or_else(|| ENGLISH.get()),
+    };
+    fetched.copied().expect("a page is taken over once a catalogue is there")
 }
 
 /// Fetches the catalogue of a language, where it is not there yet.
 pub(crate) async fn fetch_texts(language: Language) {
-    match language {
-        Language::English => {}
-        Language::Chinese => {
-            let texts = chinese_texts().await;
-            CHINESE.get_or_init(|| texts);
-        }
-    }
+    let (place, texts) = match language {
+        Language::English => (&ENGLISH, english_texts().await),
+        Language::Chinese => (&CHINESE, chinese_texts().await),
+    };
+    place.get_or_init(|| texts);
 }
 
-// What only this function names is fetched when it is called for the first time.
+// What only one of these functions names is fetched when that is called for the first time.
+
+#[lazy]
+fn english_texts() -> &'static Texts {
+    i18n::english()
+}
+
 #[lazy]
 fn chinese_texts() -> &'static Texts {
     i18n::chinese()
+}
+
+#[lazy]
+fn chinese_texts_said() -> Sayings {
+    i18n::chinese_sayings()
+}
+
+/// What says the server's sentences in Chinese, once it has been fetched, and the news of that.
+static SAYINGS: OnceLock<Sayings> = OnceLock::new();
+static ARRIVED: LazyLock<ArcTrigger> = LazyLock::new(ArcTrigger::new);
+static FETCH: Once = Once::new();
+
+/// A sentence of the server in Chinese. What says it is fetched for the first sentence, which is as it
+/// came until then: what shows it follows.
+pub(crate) fn said_in_chinese(sentence: &str) -> String {
+    if let Some(said) = SAYINGS.get() {
+        return said(sentence);
+    }
+    ARRIVED.track();
+    FETCH.call_once(|| {
+        spawn_local(async {
+            let said = chinese_texts_said().await;
+            SAYINGS.get_or_init(|| said);
+            ARRIVED.notify();
+        });
+    });
+    sentence.to_owned()
 }
 
 /// What is shown follows what changes.

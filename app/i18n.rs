@@ -104,18 +104,37 @@ impl Language {
         (self.texts().said)(sentence)
     }
 
-    /// The catalogue. A browser has that of the page's language, and the English one.
+    /// The catalogue. A browser has that of the page's language.
     pub(crate) fn texts(self) -> &'static Texts {
+        edge::texts(self)
+    }
+
+    /// The logical name of the file in which a browser finds the catalogue.
+    pub(crate) fn file(self) -> &'static str {
         match self {
-            Language::English => &en::TEXTS,
-            Language::Chinese => edge::chinese(),
+            Language::English => "part_english_texts.wasm",
+            Language::Chinese => "part_chinese_texts.wasm",
         }
     }
 }
 
-/// The Chinese catalogue itself. It is large, and most readers need one: browsers fetch it.
+/// The English catalogue itself. Catalogues are large, and a reader needs one: browsers fetch it.
+pub(crate) fn english() -> &'static Texts {
+    &en::TEXTS
+}
+
+/// The Chinese catalogue itself.
 pub(crate) fn chinese() -> &'static Texts {
     &zh::TEXTS
+}
+
+/// Says sentences of the server in another language.
+pub(crate) type Sayings = fn(&str) -> String;
+
+/// What says them in Chinese. They are half of the Chinese words, and most pages show none of them:
+/// browsers fetch them for the first.
+pub(crate) fn chinese_sayings() -> Sayings {
+    zh::said
 }
 
 /// A weight of `Accept-Language` (`0.8`) in thousandths; what cannot be read weighs nothing.

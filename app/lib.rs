@@ -86,10 +86,9 @@ pub fn hydrate() {
         let Some(body) = document().body() else { return };
         let early = early::Early::keep();
         let tag = document().document_element().and_then(|page| page.get_attribute("lang"));
-        let languages = i18n::Language::ALL.into_iter();
-        for language in languages.filter(|language| tag.as_deref() == Some(language.tag())) {
-            edge::fetch_texts(language).await;
-        }
+        let mut languages = i18n::Language::ALL.into_iter();
+        let language = languages.find(|language| tag.as_deref() == Some(language.tag()));
+        edge::fetch_texts(language.unwrap_or_default()).await;
         leptos::mount::hydrate_from_async(body.clone(), app).await.forget();
         early.give_back();
         // Whoever drives the page from outside sees by it that the page answers.

@@ -50,13 +50,17 @@ pub fn shell(_options: LeptosOptions, assets: Assets) -> impl IntoView {
 #[component]
 fn AssetLinks(assets: Assets) -> impl IntoView {
     let css = assets.address("main.css").map(|css| view! { <link rel="stylesheet" href=css/> });
+    // What the code fetches first comes beside it.
+    let texts = assets.address(edge::opening().language.file());
+    let texts = texts.map(|texts| view! { <Code address=texts/> });
     let start = assets.address("app.js").zip(assets.address("app_bg.wasm")).map(|(js, wasm)| {
         let start = format!(
             "import init, {{ hydrate }} from {js:?}; await init({{ module_or_path: {wasm:?} }}); hydrate();"
         );
         view! {
             <link rel="modulepreload" href=js/>
-            <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin=""/>
+            <Code address=wasm/>
+            {texts}
             <script type="module" nonce=edge::nonce() inner_html=start></script>
         }
     });
@@ -65,6 +69,12 @@ fn AssetLinks(assets: Assets) -> impl IntoView {
         <script type="application/json" id="assets" nonce=edge::nonce() inner_html=assets.json()></script>
         {start}
     }
+}
+
+/// Lets the browser fetch code before it is asked for.
+#[component]
+fn Code(address: String) -> impl IntoView {
+    view! { <link rel="preload" href=address r#as="fetch" r#type="application/wasm" crossorigin=""/> }
 }
 
 #[cfg(test)]

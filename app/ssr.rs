@@ -36,13 +36,21 @@ pub(crate) fn means() -> Option<Means> {
     use_context::<Option<Means>>().flatten()
 }
 
-/// The Chinese catalogue.
-pub(crate) fn chinese() -> &'static Texts {
-    i18n::chinese()
+/// Here all catalogues are at hand.
+pub(crate) fn texts(language: Language) -> &'static Texts {
+    match language {
+        Language::English => i18n::english(),
+        Language::Chinese => i18n::chinese(),
+    }
 }
 
-/// Here all catalogues are at hand.
+/// Here none has to be fetched.
 pub(crate) async fn fetch_texts(_language: Language) {}
+
+/// A sentence of the server in Chinese.
+pub(crate) fn said_in_chinese(sentence: &str) -> String {
+    i18n::chinese_sayings()(sentence)
+}
 
 /// Here pages are rendered once, with what they wait for.
 pub(crate) const RENDERS_ONCE: bool = true;

@@ -25,7 +25,10 @@ mod style;
 
 use protocol::state::State;
 
+use crate::edge;
 use crate::i18n::words::Texts;
+
+pub(super) use said::said;
 
 pub(super) static TEXTS: Texts = Texts {
     common: pages::COMMON,
@@ -63,7 +66,7 @@ pub(super) static TEXTS: Texts = Texts {
     wait_remedy: waits::remedy,
     cause: causes::cause,
     remedy: causes::remedy,
-    said: said::said,
+    said: edge::said_in_chinese,
 };
 
 fn state(state: State) -> &'static str {

@@ -75,7 +75,7 @@ test("a page that is open changes its language, all of it", async ({ page, clust
   const [waiting] = await jobs(cluster, "WAITING", 1);
   const fetched: string[] = [];
   page.on("request", (request) => fetched.push(request.url()));
-  const ofChinese = () => fetched.splice(0).filter((address) => address.includes("/part_chinese_"));
+  const ofChinese = () => fetched.splice(0).filter((address) => /\/part_chinese_texts_\d/.test(address));
   for (const path of [waiting, "/nodes", "/submit"]) {
     await page.context().addCookies([{ name: "berth_language", value: "en", url: cluster.url }]);
     await berth.open(page, path);
@@ -91,7 +91,11 @@ test("a page that is open changes its language, all of it", async ({ page, clust
 
 test("what is refused is said in the reader's language, on the page and by REST", async ({ page, request, cluster }) => {
   await page.context().addCookies([{ name: "berth_language", value: "zh", url: cluster.url }]);
+  const fetched: string[] = [];
+  page.on("request", (request) => fetched.push(request.url()));
   await berth.open(page, "/admin");
+  const others = /\/part_(english_texts|chinese_texts_said)_/;
+  expect(fetched.filter((address) => others.test(address)), "nothing is loaded that is not read").toEqual([]);
   const form = page.getByRole("region", { name: "添加用户" });
   await form.locator("input[name=name]").fill("demo-ada");
   await form.locator("input[name=password]").fill("a quay for tests");

@@ -16,6 +16,19 @@ use crate::node;
 use crate::process::output;
 use crate::workspace::Workspace;
 
+/// Parts that have the texts of a language. Each page says which of them it needs, so that it comes
+/// beside the code that asks for it.
+const TEXTS: [&str; 2] = ["part_english_texts", "part_chinese_texts"];
+
+/// Which of them a file is: it has a number behind its name.
+fn texts_of(file: &str) -> Option<&'static str> {
+    let is = |texts: &&str| {
+        let number = file.strip_prefix(*texts).and_then(|rest| rest.strip_prefix('_'));
+        number.is_some_and(|number| number.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    TEXTS.into_iter().find(is)
+}
+
 /// The glue in one piece, with whatever it imports, and the code that it loads.
 pub(super) fn application(
     workspace: &Workspace,
@@ -28,6 +41,9 @@ pub(super) fn application(
     for part in parts {
         let name = part.file_name().and_then(OsStr::to_str).context("a part has a name")?;
         let hashed = site.add_part(name, part)?;
+        if let Some(texts) = texts_of(name) {
+            site.name(format!("{texts}.wasm"), &hashed);
+        }
         loader = loader.replace(&format!("\"./{name}\""), &format!("\"./{hashed}\""));
     }
     fs::write(&application.loader, loader)?;
@@ -108,4 +124,20 @@ fn esbuild(workspace: &Workspace, form: Form) -> Command {
         }
     }
     node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::texts_of;
+
+    #[test]
+    fn texts_are_known_by_their_name() {
+        assert_eq!(texts_of("part_english_texts_123.wasm"), Some("part_english_texts"));
+        assert_eq!(texts_of("part_chinese_texts_456.wasm"), Some("part_chinese_texts"));
+        for other in
+            ["part_chinese_texts_said_789.wasm", "part_chinese_texts.wasm", "part_job_1.wasm"]
+        {
+            assert_eq!(texts_of(other), None, "{other}");
+        }
+    }
 }
