@@ -35,7 +35,7 @@ use protocol::ids::JobKey;
 use crate::i18n::{text, text_of, tr};
 use crate::live::Live;
 use crate::pages::job::head::JobHead;
-use crate::pages::job::part::Stop;
+use crate::pages::job::part::End;
 use crate::pages::job::stop::Stopping;
 use crate::pages::job::tab::{Tab, Tabs};
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
@@ -103,6 +103,6 @@ fn Parts(key: JobKey, detail: Detail) -> impl IntoView {
         />
         <Tabs key=of_tabs tab=tab/>
         {move || part.get().map(|part| part(key.clone(), detail))}
-        {move || stop.get().map(|stop: Stop| stop(of_stop.clone(), stopping))}
+        {move || stop.get().map(|stop: End| stop(of_stop.clone(), stopping))}
     }
 }

@@ -7,9 +7,10 @@ use protocol::state::State;
 use crate::address;
 use crate::i18n::{Reader, tr};
 use crate::live::Live;
-use crate::pages::job::delete::Delete;
+use crate::pages::job::part::{End, job_delete};
 use crate::pages::job::stop::Stopping;
 use crate::pages::job::timeline::Timeline;
+use crate::part::opened;
 use crate::parts::clock::Clock;
 use crate::parts::copy::Copy;
 use crate::parts::exit_line::ExitLine;
@@ -35,8 +36,9 @@ pub(crate) fn JobHead(detail: JobDetail, stopping: Stopping) -> impl IntoView {
             </button>
         }
     });
-    let deletable = detail.may_manage && job.state.is_final();
-    let delete = deletable.then(|| view! { <Delete key=job.key.clone()/> });
+    let deletable = (detail.may_manage && job.state.is_final()).then_some(());
+    let delete = opened(Signal::derive(move || deletable), |()| job_delete());
+    let key = job.key.clone();
     view! {
         <Title text=title/>
         <header class="job-head">
@@ -50,7 +52,7 @@ pub(crate) fn JobHead(detail: JobDetail, stopping: Stopping) -> impl IntoView {
             <div class="page-header__actions">
                 <a class="button" href=address::clone_job(&job.key)>{tr(|t| t.job.clone)}</a>
                 {stop}
-                {delete}
+                {move || delete.get().map(|delete: End| delete(key.clone(), stopping))}
             </div>
             <div class="job-head__id"><Copy text=job.key.to_string()/></div>
         </header>

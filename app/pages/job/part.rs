@@ -1,13 +1,15 @@
 //! The parts of the page as pieces of code.
 
 use futures::FutureExt;
-use futures::future::join;
+use futures::future::join3;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use protocol::ids::JobKey;
 
+use crate::edge;
 use crate::pages::job::config_tab::ConfigTab;
 use crate::pages::job::connect_tab::ConnectTab;
+use crate::pages::job::delete::Delete;
 use crate::pages::job::events_tab::EventsTab;
 use crate::pages::job::log_find::find;
 use crate::pages::job::log_search::{Search, Way};
@@ -31,13 +33,16 @@ pub(crate) type Part = fn(JobKey, Detail) -> AnyView;
 /// Makes the view of a log, at a line of it.
 pub(super) type Log = fn(JobKey, Wanted, Memo<Option<u64>>) -> AnyView;
 
-/// Makes the question before the job is stopped.
-pub(super) type Stop = fn(JobKey, Stopping) -> AnyView;
+/// Makes the question before the job is stopped, or what deletes it.
+pub(super) type End = fn(JobKey, Stopping) -> AnyView;
 
 /// The page of a job.
 pub(crate) fn page() -> Page {
     Page::of_parts(|| job().boxed_local(), || first().boxed_local())
 }
+
+/// What the page that the server sent shows where the job can be deleted.
+const DELETE: &str = ".page-header__actions dialog";
 
 /// Fetches the part that the address names.
 async fn first() {
@@ -48,7 +53,12 @@ async fn first() {
             log(all).await;
         }
     };
-    join(part(tab), log).await;
+    let delete = async {
+        if edge::shows(DELETE) {
+            job_delete().await;
+        }
+    };
+    join3(part(tab), log, delete).await;
 }
 
 /// The code of a part.
@@ -79,8 +89,14 @@ fn job() -> MakeView {
 }
 
 #[lazy]
-pub(super) fn job_stop() -> Stop {
+pub(super) fn job_stop() -> End {
     |key, stopping| view! { <StopDialog key=key stopping=stopping/> }.into_any()
+}
+
+/// Only jobs that have ended can be deleted.
+#[lazy]
+pub(super) fn job_delete() -> End {
+    |key, _| view! { <Delete key=key/> }.into_any()
 }
 
 #[lazy]

@@ -115,9 +115,11 @@ fn look(workspace: &Workspace, berth: &Berth) -> Result<Vec<Cost>> {
         "jobs": "/jobs",
         "job": job,
         "job_logs": logs,
+        "job_logs_zh": logs,
         "nodes": "/nodes",
         "node_table": "/nodes?view=table",
         "submit": "/submit",
+        "submit_zh": "/submit",
         "admin_nodes": "/admin/nodes",
     });
     let chromium = find_program("chromium")
