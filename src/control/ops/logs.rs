@@ -196,11 +196,25 @@ impl Ops {
     async fn present(&self, task: &Task, bytes: u64) -> Result<Option<LogText>> {
         let Ok(engine) = engine_of(&self.shared, &task.placement.node) else { return Ok(None) };
         let name = task.key.container_name(&self.shared.installation);
-        match end::read(engine.as_ref(), &name, bytes, task.state.is_final()).await {
-            Ok(text) => Ok(Some(text)),
-            Err(engine::EngineError::NoContainer(_)) => Ok(None),
-            Err(error) => Err(Error::new(ErrorCode::UnavailableError, error.to_string())),
-        }
+        let ask = |request| engine.logs(&name, request);
+        there(end::read(ask, bytes, task.state.is_final()).await)
+    }
+
+    /// Its last lines, at most so many bytes of them; `None` while there is none.
+    async fn last_lines(&self, task: &Task, lines: u32, bytes: u64) -> Result<Option<String>> {
+        let Ok(engine) = engine_of(&self.shared, &task.placement.node) else { return Ok(None) };
+        let name = task.key.container_name(&self.shared.installation);
+        let ask = |request| engine.logs(&name, request);
+        there(end::read_lines(ask, lines, bytes).await)
+    }
+}
+
+/// What an engine answered; `None`: there is no container.
+fn there<T>(answer: engine::Result<T>) -> Result<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(engine::EngineError::NoContainer(_)) => Ok(None),
+        Err(error) => Err(Error::new(ErrorCode::UnavailableError, error.to_string())),
     }
 }
 

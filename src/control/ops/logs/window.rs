@@ -94,10 +94,11 @@ pub(super) fn line(line: storage::LogLine) -> LogLine {
     LogLine { number: number + 1, at, text, cut }
 }
 
-/// The last lines, while nobody knows yet which numbers they have.
+/// The last lines, while nobody knows yet which numbers they have: they are asked for by their count, for
+/// whoever opens a long log waits for them.
 async fn end_from_engine(ops: &Ops, task: &Task, log: &LogReader, count: u32) -> Result<LogWindow> {
-    let end = ops.present(task, END_BYTES).await?.unwrap_or_default();
-    let lines: Vec<&str> = end.text.lines().collect();
+    let end = ops.last_lines(task, count, END_BYTES).await?.unwrap_or_default();
+    let lines: Vec<&str> = end.lines().collect();
     let skipped = lines.len().saturating_sub(count as usize);
     let unnumbered =
         |text: &&str| LogLine { number: 0, at: None, text: (*text).to_owned(), cut: false };
