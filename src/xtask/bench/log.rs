@@ -12,6 +12,7 @@ use super::berth::{Berth, small_job};
 use super::{Measured, submit_to_start};
 use crate::base_image::IMAGE;
 use crate::docker::PrivateEngine;
+use crate::progress::note;
 use crate::setup;
 use crate::workspace::Workspace;
 
@@ -21,6 +22,9 @@ const LINES: u64 = 1_000_000;
 const PLACES: u64 = 50;
 /// How long anything may take at all.
 const LIMIT: Duration = Duration::from_secs(300);
+/// What is measured is looked at so often, and what is only waited for.
+const SOON: Duration = Duration::from_millis(10);
+const NOW_AND_THEN: Duration = Duration::from_millis(500);
 const LOG: &str = "/api/v2/jobs/admin~long/logs";
 
 pub(super) fn measure(workspace: &Workspace, binary: &Path) -> Result<Vec<Measured>> {
@@ -33,22 +37,28 @@ pub(super) fn measure(workspace: &Workspace, binary: &Path) -> Result<Vec<Measur
          touch /tmp/said; sleep 1000"
     );
     berth.submit(&small_job("long", IMAGE, &said))?;
-    wait(|| Ok(state(&berth)? == "RUNNING"))?;
+    wait("the job runs", NOW_AND_THEN, || is(&berth, "RUNNING"))?;
     // As long as it is written the engine's end of it moves.
     let last = format!("step {LINES} ");
-    wait(|| Ok(end_says(&berth.get(&format!("{LOG}/lines?count=1"))?, &last)))?;
-    let mut measured = vec![took("log_read_at_all", || {
+    let mut measured = vec![took("log_written", || {
+        wait("all lines are written", NOW_AND_THEN, || {
+            Ok(end_says(&berth.get(&format!("{LOG}/lines?count=1"))?, &last))
+        })
+    })?];
+    measured.push(took("log_read_at_all", || {
         // What came while the first of it was read is read after it.
-        wait(|| {
+        wait("all lines are read", SOON, || {
             let window = berth.get(&format!("{LOG}/lines?count=1"))?;
             Ok(window["reading"] == json!(false) && window["total"].as_u64() >= Some(LINES))
         })
-    })?];
+    })?);
     measured.extend(places(&berth, ["log_end", "log_anywhere", "log_text", "log_pattern"])?);
     berth.put("/api/v2/jobs/admin~long/executionType", &json!({ "value": "STOP" }))?;
-    wait(|| Ok(state(&berth)? == "STOPPED"))?;
+    wait("the job is stopped", SOON, || is(&berth, "STOPPED"))?;
     measured.push(took("log_complete_after_end", || {
-        wait(|| Ok(berth.get(&format!("{LOG}/lines?count=1"))?["complete"] == json!(true)))
+        wait("the log is complete", SOON, || {
+            Ok(berth.get(&format!("{LOG}/lines?count=1"))?["complete"] == json!(true))
+        })
     })?);
     let kept = ["log_kept_end", "log_kept_anywhere", "log_kept_text", "log_kept_pattern"];
     measured.extend(places(&berth, kept)?);
@@ -96,10 +106,14 @@ fn end_says(window: &Value, text: &str) -> bool {
     window["lines"][0]["text"].as_str().is_some_and(|line| line.starts_with(text))
 }
 
-fn state(berth: &Berth) -> Result<String> {
+/// Whether the job is in a state. In another one that is its end it never will be.
+fn is(berth: &Berth, wanted: &str) -> Result<bool> {
     let job = berth.get("/api/v1/jobs/long")?;
-    let state = job["jobStatus"]["state"].as_str();
-    Ok(state.context("the job has no state")?.to_owned())
+    let state = job["jobStatus"]["state"].as_str().context("the job has no state")?;
+    if state != wanted && ["SUCCEEDED", "FAILED", "STOPPED"].contains(&state) {
+        bail!("the job is not {wanted}: {job}");
+    }
+    Ok(state == wanted)
 }
 
 fn took(name: &'static str, work: impl FnOnce() -> Result<()>) -> Result<Measured> {
@@ -108,13 +122,15 @@ fn took(name: &'static str, work: impl FnOnce() -> Result<()>) -> Result<Measure
     Ok(Measured { name, value: begun.elapsed().as_secs_f64() * 1000.0, unit: "ms" })
 }
 
-fn wait(done: impl Fn() -> Result<bool>) -> Result<()> {
-    let deadline = Instant::now() + LIMIT;
+/// Waits for something, and says when it is so: what takes long is seen while it does.
+fn wait(what: &str, pause: Duration, done: impl Fn() -> Result<bool>) -> Result<()> {
+    let begun = Instant::now();
     while !done()? {
-        if Instant::now() > deadline {
-            bail!("it did not come to that within {} s", LIMIT.as_secs());
+        if begun.elapsed() > LIMIT {
+            bail!("{what}: not within {} s", LIMIT.as_secs());
         }
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(pause);
     }
+    note(&format!("{what}, after {:.1} s", begun.elapsed().as_secs_f64()));
     Ok(())
 }
