@@ -42,8 +42,9 @@ impl ChooseView for Page {
         ((self.code)().await)()
     }
 
+    /// What the address names is asked for first: it may come with the page in one file.
     async fn preload(&self) {
-        join((self.code)(), (self.parts)()).await;
+        join((self.parts)(), (self.code)()).await;
     }
 }
 

@@ -58,7 +58,8 @@ async fn first() {
             job_delete().await;
         }
     };
-    join3(part(tab), log, delete).await;
+    // What comes with all before it is asked for first.
+    join3(log, part(tab), delete).await;
 }
 
 /// The code of a part.

@@ -42,13 +42,20 @@ function link(file) {
   return Promise.all(pieces);
 }
 
-// What loads a part, once, and with it those that come before it.
-function load(file, before) {
-  let loading;
-  return () => {
-    const own = () => fetchPart(new URL(file, import.meta.url)).then(link);
-    loading ??= Promise.all([...before.map((part) => part()), own()]);
-    return loading;
+// What loads a part, once, and with it those that come before it: in one file, where there is one with
+// all of them and none was asked for yet.
+function load(file, before, whole) {
+  const fetched = (file) => fetchPart(new URL(file, import.meta.url)).then(link);
+  const part = () => {
+    const all = part.all();
+    if (whole && !all.some((one) => one.loading)) {
+      const loading = fetched(whole);
+      for (const one of all) one.loading = loading;
+    }
+    part.loading ??= Promise.all([...before().map((one) => one()), fetched(file)]);
+    return part.loading;
   };
+  part.all = () => [part, ...before().flatMap((one) => one.all())];
+  return part;
 }
 

@@ -17,6 +17,11 @@ pub(super) type Parts = BTreeMap<String, Vec<String>>;
 /// Fetches parts and links them.
 const LOAD_PART: &str = include_str!("load_part.js");
 
+/// Parts that are often opened by their own addresses, and large with those before them: then all of it
+/// comes in one file, which is a tenth smaller than theirs together. They are few, for the program holds
+/// such a file beside the others.
+const WHOLE: [&str; 1] = ["job_logs_one"];
+
 /// What the splitter's own loader says after what is needed of it here.
 const ITS_LOADING: &str = "function makeLoad(";
 
@@ -28,15 +33,27 @@ pub(super) fn parts(application: &Application) -> Result<Vec<PathBuf>> {
     let mut loader = format!("{linking}{LOAD_PART}");
     let mut files = Vec::new();
     for part in application.parts.keys() {
-        let file = application.loader.with_file_name(format!("part_{part}.wasm"));
-        fs::write(&file, packed(&application.loader, &application.parts, part)?)?;
-        files.push(file);
+        let mut add = |name: &str, pieces: &BTreeSet<&String>| {
+            let file = application.loader.with_file_name(name);
+            fs::write(&file, packed(&application.loader, &application.parts, pieces)?)?;
+            files.push(file);
+            anyhow::Ok(())
+        };
+        let own: BTreeSet<&String> = application.parts[part].iter().collect();
+        let known = known(&application.parts, part);
+        add(&format!("part_{part}.wasm"), &(&own - &known))?;
+        let mut whole = String::new();
+        if WHOLE.contains(&plain(part)) {
+            let name = format!("part_{part}_whole.wasm");
+            add(&name, &(&own | &known))?;
+            whole = format!(", \"./{name}\"");
+        }
         let before = before(&application.parts, part);
-        let before = before.map(|before| format!("() => part_{before}()")).unwrap_or_default();
+        let before = before.map(|before| format!("part_{before}")).unwrap_or_default();
         // Writing to a text never fails.
         let _written = write!(
             loader,
-            "const part_{part} = load(\"./part_{part}.wasm\", [{before}]);\n\
+            "const part_{part} = load(\"./part_{part}.wasm\", () => [{before}]{whole});\n\
              export const __wasm_split_load_{part} = wrapAsyncCb(part_{part});\n"
         );
     }
@@ -44,23 +61,23 @@ pub(super) fn parts(application: &Application) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A part's pieces but those of the parts before it, as `load_part.js` reads them.
-fn packed(beside: &Path, parts: &Parts, part: &str) -> Result<Vec<u8>> {
+/// The pieces of the parts before a part.
+fn known<'a>(parts: &'a Parts, part: &str) -> BTreeSet<&'a String> {
+    iter::successors(before(parts, part), |part| before(parts, part))
+        .flat_map(|before| &parts[before])
+        .collect()
+}
+
+/// Pieces of parts as `load_part.js` reads them.
+fn packed(beside: &Path, parts: &Parts, pieces: &BTreeSet<&String>) -> Result<Vec<u8>> {
     let numbers: BTreeSet<&String> = parts.values().flatten().collect();
     let numbers: BTreeMap<_, _> = numbers.into_iter().zip(0_u32..).collect();
-    let known: BTreeSet<&String> =
-        iter::successors(before(parts, part), |part| before(parts, part))
-            .flat_map(|before| &parts[before])
-            .collect();
     let mut head = Vec::new();
     let mut code = Vec::new();
-    for piece in &parts[part] {
-        if known.contains(piece) {
-            continue;
-        }
+    for piece in pieces {
         let content = fs::read(beside.with_file_name(format!("{piece}.wasm")))
             .with_context(|| format!("cannot read {piece}"))?;
-        head.extend(numbers[piece].to_le_bytes());
+        head.extend(numbers[*piece].to_le_bytes());
         head.extend(u32::try_from(content.len())?.to_le_bytes());
         code.extend(content);
     }
@@ -119,7 +136,8 @@ mod tests {
             ]),
         };
         let files = parts(&application).unwrap();
-        let names = ["job_77", "job_logs_88", "job_logs_one_66", "jobs_99"];
+        let names =
+            ["job_77", "job_logs_88", "job_logs_one_66", "job_logs_one_66_whole", "jobs_99"];
         assert_eq!(files, names.map(|name| path(&format!("part_{name}.wasm"))));
         let numbers = |numbers: &[u32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
         let file = |head: &[u32], code: &[u8]| {
@@ -130,13 +148,16 @@ mod tests {
         assert_eq!(content(0), file(&[2, 0, 3, 2, 1], &[1, 1, 1, 3]));
         assert_eq!(content(1), file(&[2, 1, 2, 3, 1], &[2, 2, 4]), "job has the first piece");
         assert_eq!(content(2), file(&[1, 4, 1], &[5]), "job_logs has the second one");
-        assert_eq!(content(3), file(&[2, 0, 3, 5, 1], &[1, 1, 1, 6]));
+        let whole = file(&[5, 0, 3, 1, 2, 2, 1, 3, 1, 4, 1], &[1, 1, 1, 2, 2, 3, 4, 5]);
+        assert_eq!(content(3), whole, "all that whoever begins with it needs");
+        assert_eq!(content(4), file(&[2, 0, 3, 5, 1], &[1, 1, 1, 6]));
         let loader = fs::read_to_string(path("parts.js")).unwrap();
         assert!(loader.starts_with("let shared;\n") && !loader.contains("makeLoad"), "{loader}");
         for line in [
-            "const part_job_77 = load(\"./part_job_77.wasm\", []);\n",
-            "const part_job_logs_88 = load(\"./part_job_logs_88.wasm\", [() => part_job_77()]);\n",
-            "load(\"./part_job_logs_one_66.wasm\", [() => part_job_logs_88()]);\n",
+            "const part_job_77 = load(\"./part_job_77.wasm\", () => []);\n",
+            "const part_job_logs_88 = load(\"./part_job_logs_88.wasm\", () => [part_job_77]);\n",
+            "load(\"./part_job_logs_one_66.wasm\", () => [part_job_logs_88], \
+             \"./part_job_logs_one_66_whole.wasm\");\n",
             "export const __wasm_split_load_jobs_99 = wrapAsyncCb(part_jobs_99);\n",
         ] {
             assert!(loader.contains(line), "{line}");
