@@ -1,5 +1,5 @@
-//! Single keys: `g` and a letter go to a page, `/` goes to the filter. They are silent while
-//! somebody types and while an input method composes.
+//! Single keys: `g` and a letter go to a page, `/` goes to the filter, `?` finds pages, jobs and nodes. They
+//! are silent while somebody types and while an input method composes. Ctrl or ⌘ with K finds from there, too.
 
 use std::cell::Cell;
 
@@ -8,6 +8,8 @@ use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 use wasm_bindgen::JsCast;
+
+use crate::parts::finder::Finder;
 
 /// A second key counts for so long after the first, in milliseconds.
 const CHORD_MILLIS: i64 = 1500;
@@ -23,12 +25,15 @@ enum Meaning {
     Go(&'static str),
     /// Put the cursor into the page's filter.
     Filter,
+    /// Find something by what it is called.
+    Find,
 }
 
 fn meaning(key: &str, after_prefix: bool) -> Meaning {
     match (after_prefix, key) {
         (false, "g") => Meaning::Prefix,
         (false, "/") => Meaning::Filter,
+        (false, "?") => Meaning::Find,
         (true, "h") => Meaning::Go("/"),
         (true, "j") => Meaning::Go("/jobs"),
         (true, "s") => Meaning::Go("/submit"),
@@ -40,12 +45,16 @@ fn meaning(key: &str, after_prefix: bool) -> Meaning {
 }
 
 /// Listens to the keys of the whole page.
-pub(crate) fn listen() {
+pub(crate) fn listen(finder: Finder) {
     let navigate = use_navigate();
     Effect::new(move |_| {
         let navigate = navigate.clone();
         let prefixed_at = Cell::new(0_i64);
         let handle = window_event_listener(ev::keydown, move |event| {
+            if asks_to_find(&event) {
+                event.prevent_default();
+                finder.ask();
+            }
             if is_typing(&event) {
                 return;
             }
@@ -57,10 +66,25 @@ pub(crate) fn listen() {
                 Meaning::Prefix => prefixed_at.set(now),
                 Meaning::Go(page) => navigate(page, NavigateOptions::default()),
                 Meaning::Filter => focus_filter(&event),
+                Meaning::Find => {
+                    event.prevent_default();
+                    finder.ask();
+                }
             }
         });
         on_cleanup(move || handle.remove());
     });
+}
+
+/// Whether Ctrl or ⌘ is held with K, but where a terminal or an editor has its own use for it.
+fn asks_to_find(event: &web_sys::KeyboardEvent) -> bool {
+    let held = event.ctrl_key() || event.meta_key();
+    if !held || event.alt_key() || event.shift_key() || !event.key().eq_ignore_ascii_case("k") {
+        return false;
+    }
+    let target = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+    let inside = target.and_then(|target| target.closest(".xterm, .monaco-editor").ok().flatten());
+    inside.is_none()
 }
 
 /// Whether a key is meant for a field, or for the browser.
@@ -95,6 +119,7 @@ mod tests {
         assert_eq!(meaning("j", true), Meaning::Go("/jobs"));
         assert_eq!(meaning("j", false), Meaning::Nothing);
         assert_eq!(meaning("/", false), Meaning::Filter);
+        assert_eq!(meaning("?", false), Meaning::Find);
         assert_eq!(meaning("x", true), Meaning::Nothing);
     }
 }

@@ -19,6 +19,7 @@ pub(crate) mod empty_state;
 pub(crate) mod exit_line;
 pub(crate) mod failure;
 pub(crate) mod field;
+pub(crate) mod finder;
 pub(crate) mod form_errors;
 pub(crate) mod frame;
 pub(crate) mod free_list;

@@ -20,6 +20,7 @@ use crate::pages::usage::UsagePage;
 use crate::pages::{admin, job, submit};
 use crate::part::{MakeView, Page};
 use crate::parts::clock::Clock;
+use crate::parts::finder::Finder;
 use crate::parts::frame::Frame;
 use crate::scroll;
 use crate::session::{Session, Theme};
@@ -82,7 +83,7 @@ pub fn App() -> impl IntoView {
 /// The page of the address, inside the frame.
 #[component]
 fn Pages() -> impl IntoView {
-    keys::listen();
+    keys::listen(Finder::provide());
     scroll::keep();
     view! {
         <Frame>

@@ -8,6 +8,7 @@ pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod logs;
 pub(crate) mod metrics;
+pub(crate) mod names;
 pub(crate) mod nodes;
 pub(crate) mod preferences;
 pub(crate) mod quarantine;

@@ -127,6 +127,9 @@ pub(crate) struct Nav {
     pub(crate) theme_system: Word,
     pub(crate) theme_light: Word,
     pub(crate) theme_dark: Word,
+    pub(crate) find: Word,
+    pub(crate) find_what: Word,
+    pub(crate) find_nothing: Word,
 }
 
 /// Signing in.

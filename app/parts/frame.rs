@@ -3,6 +3,7 @@ use leptos::prelude::*;
 use crate::i18n::tr;
 use crate::parts::ask::{AskDialog, Asker};
 use crate::parts::condition_chip::ConditionShapes;
+use crate::parts::finder::{FinderButton, FinderPlace};
 use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::nav::{BottomBar, Sidebar};
 use crate::parts::outage::Outage;
@@ -26,6 +27,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
         </div>
         <ConditionShapes/>
         <AskDialog asker=asker/>
+        {signed_in.then(|| view! { <FinderPlace/> })}
         {signed_in.then(|| view! { <SignInDialog again=again/> })}
     }
 }
@@ -37,6 +39,7 @@ fn Header() -> impl IntoView {
         <header class="top">
             <a class="top__brand" href="/"><Drawn glyph=Glyph::Logo/> "Berth"</a>
             <span class="top__gap"></span>
+            {session.actor().is_some().then(|| view! { <FinderButton/> })}
             <Preferences/>
             {session.actor().map(|actor| view! { <Account name=actor.user.to_string()/> })}
         </header>

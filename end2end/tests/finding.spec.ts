@@ -66,6 +66,22 @@ test("the field offers what may be written next", async ({ page }) => {
   await expect(page.locator(".suggestions")).toBeHidden();
 });
 
+test("pages, jobs and nodes are found by what they are called, from any page", async ({ page }) => {
+  await berth.open(page, "/");
+  await page.keyboard.press("Control+k");
+  const field = page.getByRole("combobox", { name: "Find a page, a job or a node" });
+  await expect(field).toBeFocused();
+  await field.fill("laid");
+  await expect(page.getByRole("option", { name: "admin~laid-out" })).toHaveAttribute("aria-selected", "true");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/\/jobs\/admin\/laid-out$/);
+  await expect(field).toBeHidden();
+  await page.getByRole("button", { name: "Find Ctrl K" }).click();
+  await field.fill("clus");
+  await page.getByRole("option", { name: "Virtual clusters" }).click();
+  await expect(page).toHaveURL(/\/clusters$/);
+});
+
 test("what is typed outlives every change of the list", async ({ page, request, baseURL }) => {
   await berth.open(page, "/jobs");
   const field = page.getByRole("searchbox", { name: "Filter jobs" });

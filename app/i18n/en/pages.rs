@@ -62,6 +62,9 @@ pub(super) const NAV: Nav = Nav {
     theme_system: "System",
     theme_light: "Light",
     theme_dark: "Dark",
+    find: "Find",
+    find_what: "Find a page, a job or a node",
+    find_nothing: "Nothing is called so.",
 };
 
 pub(super) const SIGN_IN: SignIn = SignIn {

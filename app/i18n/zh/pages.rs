@@ -57,6 +57,9 @@ pub(super) const NAV: Nav = Nav {
     theme_system: "跟随系统",
     theme_light: "浅色",
     theme_dark: "深色",
+    find: "查找",
+    find_what: "查找页面、作业或节点",
+    find_nothing: "没有匹配的结果",
 };
 
 pub(super) const SIGN_IN: SignIn = SignIn {
