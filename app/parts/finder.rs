@@ -46,7 +46,7 @@ pub(crate) fn FinderButton() -> impl IntoView {
             aria-keyshortcuts="Control+K Meta+K"
             on:click=move |_| finder.ask()
         >
-            {tr(|t| t.nav.find)}
+            {tr(|t| t.nav.find)} " "
             <kbd class="keys">"Ctrl K"</kbd>
         </button>
     }
