@@ -26,4 +26,9 @@ pub(crate) struct AuditWords {
     pub(crate) job_stopped: Word,
     pub(crate) job_deleted: Word,
     pub(crate) refused: Word,
+    /// The field that searches it.
+    pub(crate) find: Word,
+    /// What can be written there.
+    pub(crate) find_hint: Word,
+    pub(crate) find_nothing: Word,
 }

@@ -6,12 +6,15 @@ use crate::Failed;
 use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 
-/// The newest entries of the audit log before this one; of all, if none is named.
+/// The newest entries of the audit log that say some words, before this one; of all, if none is named.
 #[server(prefix = "/fn", endpoint = "audit/list", input = GetUrl, output = Answer, client = Reads)]
-pub(crate) async fn list_audit(before: Option<i64>) -> Result<Vec<AuditEntry>, Failed> {
+pub(crate) async fn list_audit(
+    words: String,
+    before: Option<i64>,
+) -> Result<Vec<AuditEntry>, Failed> {
     use crate::edge::{call, failed};
 
     const ENTRIES: u64 = 100;
     let (backend, actor) = call()?;
-    backend.audit.list(&actor, before, ENTRIES).await.map_err(failed)
+    backend.audit.find(&actor, &words, before, ENTRIES).await.map_err(failed)
 }

@@ -12,8 +12,23 @@ use crate::{Actor, Result};
 #[async_trait]
 pub trait Audit: Send + Sync {
     /// The newest entries of those before `before`, newest first.
-    async fn list(&self, actor: &Actor, before: Option<i64>, limit: u64)
-    -> Result<Vec<AuditEntry>>;
+    async fn list(
+        &self,
+        actor: &Actor,
+        before: Option<i64>,
+        limit: u64,
+    ) -> Result<Vec<AuditEntry>> {
+        self.find(actor, "", before, limit).await
+    }
+    /// The same of those that say all of some words, in any case: who, what, to what, more of it, from
+    /// where. So many of the newest are looked through, as is known not to take long.
+    async fn find(
+        &self,
+        actor: &Actor,
+        words: &str,
+        before: Option<i64>,
+        limit: u64,
+    ) -> Result<Vec<AuditEntry>>;
     /// Writes down what a door saw that no operation knows: who came and went, what was refused.
     /// Of what comes in bursts only the beginning is written, and how much more there was.
     async fn note(&self, note: AuditNote) -> Result<()>;

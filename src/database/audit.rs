@@ -110,6 +110,35 @@ pub async fn list(
     query.all(conn).await?.into_iter().map(row::Model::into_entry).collect()
 }
 
+/// So many entries are looked through at a time, and in so many times.
+const AT_A_TIME: u64 = 1_000;
+const TIMES: u32 = 200;
+
+/// The same of those that are as wanted, as far as they are looked through.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn find(
+    conn: &impl ConnectionTrait,
+    mut before: Option<i64>,
+    limit: u64,
+    is: impl Fn(&NewEntry) -> bool,
+) -> Result<Vec<Entry>> {
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut found = Vec::new();
+    for _ in 0..TIMES {
+        let some = list(conn, before, AT_A_TIME).await?;
+        let Some(last) = some.last() else { break };
+        before = Some(last.id);
+        found.extend(some.into_iter().filter(|entry| is(&entry.entry)));
+        if found.len() >= most {
+            break;
+        }
+    }
+    found.truncate(most);
+    Ok(found)
+}
+
 /// Forgets entries from before a moment, looking at so many of the oldest; returns how many.
 ///
 /// # Errors

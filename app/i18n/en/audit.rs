@@ -22,4 +22,7 @@ pub(super) const AUDIT: AuditWords = AuditWords {
     job_stopped: "stopped a job",
     job_deleted: "deleted a job",
     refused: "was refused",
+    find: "Search the audit log",
+    find_hint: "User, job, node, address…",
+    find_nothing: "No entry says that.",
 };

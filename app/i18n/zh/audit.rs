@@ -22,4 +22,7 @@ pub(super) const AUDIT: AuditWords = AuditWords {
     job_stopped: "停止作业",
     job_deleted: "删除作业",
     refused: "被拒绝",
+    find: "搜索审计日志",
+    find_hint: "用户、作业、节点、地址…",
+    find_nothing: "没有匹配的记录",
 };

@@ -2,22 +2,44 @@ use api::audit::{AuditAction, AuditEntry};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
+use crate::address::encode;
 use crate::i18n::{Texts, text, told, tr};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::search_form::{SearchField, SearchForm};
 use crate::parts::table::DataTable;
 use crate::reading::reading;
 use crate::server_fns::audit::list_audit;
 
-/// Who entered what, newest first; older entries by a link.
+/// Who did what, newest first, as far as it says the words that are searched; older entries by a link.
 #[component]
 pub(crate) fn AuditLog() -> impl IntoView {
     let query = use_query_map();
     let before = Memo::new(move |_| query.read().get("before")?.parse::<i64>().ok());
-    let entries = reading(move || before.get(), list_audit);
+    let words = Memo::new(move |_| query.read().get("q").unwrap_or_default().trim().to_owned());
+    let entries =
+        reading(move || (words.get(), before.get()), |(words, before)| list_audit(words, before));
+    let clear = move || {
+        (!words.read().is_empty()).then(|| {
+            view! {
+                <a class="button button--quiet" href="/admin/audit">{tr(|t| t.jobs.clear)}</a>
+            }
+        })
+    };
     view! {
-        <Loaded resource=entries lines=8 content=move |entries| view! { <Table entries=entries/> }/>
+        <div class="table-bar">
+            <SearchForm action="/admin/audit">
+                <SearchField words=words label=|t| t.audit.find hint=|t| t.audit.find_hint/>
+                <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
+                {move || clear()}
+            </SearchForm>
+        </div>
+        <Loaded
+            resource=entries
+            lines=8
+            content=move |entries| view! { <Table entries=entries words=words.get_untracked()/> }
+        />
     }
     .into_any()
 }
@@ -75,11 +97,13 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
 }
 
 #[component]
-fn Table(entries: Vec<AuditEntry>) -> impl IntoView {
+fn Table(entries: Vec<AuditEntry>, words: String) -> impl IntoView {
     let Some(last) = entries.last().map(|entry| entry.id) else {
-        return view! { <EmptyState title=text(|t| t.admin.no_audit) hint=text(|_| "")/> }
-            .into_any();
+        let none: fn(&'static Texts) -> &'static str =
+            if words.is_empty() { |t| t.admin.no_audit } else { |t| t.audit.find_nothing };
+        return view! { <EmptyState title=text(none) hint=text(|_| "")/> }.into_any();
     };
+    let older = older(&words, last);
     let rows = entries.into_iter().map(|entry| view! { <Row entry=entry/> }).collect_view();
     view! {
         <DataTable
@@ -94,9 +118,17 @@ fn Table(entries: Vec<AuditEntry>) -> impl IntoView {
         >
             {rows}
         </DataTable>
-        <p><a href=format!("?before={last}")>{tr(|t| t.admin.older)}</a></p>
+        <p><a href=older>{tr(|t| t.admin.older)}</a></p>
     }
     .into_any()
+}
+
+/// The address of what is before an entry.
+fn older(words: &str, last: i64) -> String {
+    match words {
+        "" => format!("?before={last}"),
+        words => format!("?q={}&before={last}", encode(words)),
+    }
 }
 
 /// What more is known of it: of a terminal its id, and how it was opened or ended; of tokens and groups
@@ -135,4 +167,15 @@ fn Row(entry: AuditEntry) -> impl IntoView {
         </tr>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::older;
+
+    #[test]
+    fn what_is_older_is_searched_for_the_same() {
+        assert_eq!(older("", 7), "?before=7");
+        assert_eq!(older("ada job.stopped", 7), "?q=ada+job.stopped&before=7");
+    }
 }

@@ -16,6 +16,8 @@ use crate::shared::{Shared, lock};
 
 /// Entries at once.
 const MOST: u64 = 500;
+/// Words at once.
+const WORDS: usize = 8;
 /// Characters of an object that somebody else chose.
 const LONGEST: usize = 200;
 
@@ -24,15 +26,23 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 
 #[async_trait]
 impl Audit for Ops {
-    async fn list(
+    async fn find(
         &self,
         actor: &Actor,
+        words: &str,
         before: Option<i64>,
         limit: u64,
     ) -> Result<Vec<AuditEntry>> {
         administrators_only(actor)?;
-        let reader = self.0.database.read();
-        let entries = database::audit::list(reader, before, limit.min(MOST)).await;
+        let (reader, limit) = (self.0.database.read(), limit.min(MOST));
+        let words = words.to_lowercase();
+        let words: Vec<&str> = words.split_whitespace().take(WORDS).collect();
+        let entries = match words.is_empty() {
+            true => database::audit::list(reader, before, limit).await,
+            false => {
+                database::audit::find(reader, before, limit, |entry| says(entry, &words)).await
+            }
+        };
         Ok(entries.map_err(database)?.into_iter().filter_map(view).collect())
     }
 
@@ -49,6 +59,15 @@ impl Audit for Ops {
     }
 }
 
+/// Whether an entry says all of some words, which are in lower case.
+fn says(entry: &NewEntry, words: &[&str]) -> bool {
+    let NewEntry { actor, action, object, detail, address, .. } = entry;
+    let address = address.as_deref().unwrap_or_default();
+    let said = [actor.as_str(), action.as_str(), object.as_str(), detail.as_str(), address];
+    let said = said.join("\n").to_lowercase();
+    words.iter().all(|word| said.contains(word))
+}
+
 fn short(object: String) -> String {
     object.chars().filter(|letter| !letter.is_control()).take(LONGEST).collect()
 }
@@ -58,4 +77,27 @@ fn view(Entry { id, entry }: Entry) -> Option<AuditEntry> {
     let NewEntry { at, actor, action, object, detail, address } = entry;
     let action = AuditAction::read(&action)?;
     Some(AuditEntry { id, at, actor, action, object, detail, address })
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn an_entry_says_who_what_to_what_and_from_where() {
+        let entry = NewEntry {
+            at: Timestamp(0),
+            actor: "ada".parse().unwrap(),
+            action: "job.stopped".to_owned(),
+            object: "Bob~ResNet".to_owned(),
+            detail: String::new(),
+            address: Some("10.0.0.9".to_owned()),
+        };
+        for words in [&[][..], &["ada"], &["resnet", "stopped"], &["10.0.0.9", "bob"]] {
+            assert!(says(&entry, words), "{words:?}");
+        }
+        assert!(!says(&entry, &["ada", "deleted"]), "each word is wanted");
+    }
 }

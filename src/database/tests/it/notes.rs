@@ -68,6 +68,11 @@ on_both! {
         let first = audit::list(conn, None, 2).await?;
         let entries = |page: &[audit::Entry]| page.iter().map(|e| e.entry.clone()).collect::<Vec<_>>();
         assert_eq!(entries(&first), [all[2].clone(), all[1].clone()]);
+        let found = audit::find(conn, None, 2, |entry| entry.address.is_some()).await?;
+        assert_eq!(entries(&found), [all[1].clone()]);
+        let of_alice = |entry: &NewEntry| entry.actor == user("alice");
+        let found = audit::find(conn, Some(first[0].id), 1, of_alice).await?;
+        assert_eq!(entries(&found), [all[1].clone()]);
         let rest = audit::list(conn, Some(first[1].id), 2).await?;
         assert_eq!(entries(&rest), [all[0].clone()]);
     }

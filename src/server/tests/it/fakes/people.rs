@@ -133,7 +133,7 @@ impl SignIns for World {
 
 #[async_trait]
 impl Audit for World {
-    async fn list(&self, _: &Actor, _: Option<i64>, _: u64) -> Result<Vec<AuditEntry>> {
+    async fn find(&self, _: &Actor, _: &str, _: Option<i64>, _: u64) -> Result<Vec<AuditEntry>> {
         Err(Error::new(ErrorCode::ForbiddenUserError, "only administrators may do this"))
     }
     async fn note(&self, _: AuditNote) -> Result<()> {
