@@ -30,6 +30,11 @@ pub(crate) fn download(task: &TaskRef) -> String {
     address(task, "", "download=true")
 }
 
+/// The address that gives the whole logs of all tasks as a file.
+pub(crate) fn download_all(job: &JobKey, attempt: u32) -> String {
+    format!("/api/v2/jobs/{job}/logs/together?attempt={attempt}&download=true")
+}
+
 /// Some lines.
 pub(crate) async fn lines(
     task: &TaskRef,
@@ -122,5 +127,7 @@ mod tests {
             download(&task),
             "/api/v2/jobs/ada~a/logs?role=worker&index=2&attempt=1&download=true"
         );
+        let all = download_all(&task.job, 1);
+        assert_eq!(all, "/api/v2/jobs/ada~a/logs/together?attempt=1&download=true");
     }
 }

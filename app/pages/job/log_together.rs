@@ -103,6 +103,7 @@ struct State {
 fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
     let mut piece = Piece::default();
     piece.begin(first);
+    let download = log_fetch::download_all(&job, attempt);
     let state = State {
         job: StoredValue::new(job),
         attempt,
@@ -133,6 +134,9 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
                 <Switch on=wrap word=|t| t.log.wrap/>
                 <Switch on=times word=|t| t.log.times/>
                 <span class="log__status" role="status">{move || status()}</span>
+                <a class="button button--small" href=download rel="external">
+                    {tr(|t| t.common.download)}
+                </a>
             </div>
             <div
                 class="log__lines"

@@ -9,7 +9,9 @@ use axum::Json;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use futures::StreamExt;
+use futures::stream::{self, BoxStream};
 use protocol::ids::{JobKey, RoleName};
 use protocol::time::Timestamp;
 use serde::Deserialize;
@@ -159,16 +161,74 @@ pub(crate) struct TogetherParams {
     time: Option<i64>,
     count: Option<u32>,
     after: Option<u64>,
+    download: bool,
+}
+
+/// The whole logs of all tasks as a file, or some lines of them in the order of time.
+pub(crate) async fn of_all(
+    state: &AppState,
+    (actor, still): (&Actor, Still),
+    job: JobKey,
+    params: TogetherParams,
+) -> Result<Response, Failure> {
+    if params.download {
+        return each(state, (actor, still), job, params.attempt).await;
+    }
+    Ok(together(state, actor, job, params).await?.into_response())
+}
+
+/// The logs of those tasks that are put together, one after the other.
+async fn each(
+    state: &AppState,
+    (actor, still): (&Actor, Still),
+    job: JobKey,
+    attempt: Option<u32>,
+) -> Result<Response, Failure> {
+    let place = state.streams.enter(&actor.user)?;
+    let ask = TogetherAsk { place: TogetherPlace::End, count: 1, after: None };
+    let tasks = state.backend.logs.together(actor, &job, attempt, &ask).await?.tasks;
+    let file = format!("attachment; filename=\"{}.log\"", job.name);
+    let (backend, actor) = (state.backend.clone(), actor.clone());
+    let logs = stream::iter(tasks).then(move |name| {
+        let (backend, actor, job) = (backend.clone(), actor.clone(), job.clone());
+        async move { named(&backend, &actor, (job, attempt), &name).await }
+    });
+    let stream = place.hold(logs.flatten()).take_until(still.revoked());
+    let mut response = Body::from_stream(stream).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    if let Ok(file) = HeaderValue::from_str(&file) {
+        headers.insert(header::CONTENT_DISPOSITION, file);
+    }
+    Ok(response)
+}
+
+/// The log of a task, written `role-index`, under its name; why there is none where that is so.
+async fn named(
+    backend: &Backend,
+    actor: &Actor,
+    (job, attempt): (JobKey, Option<u32>),
+    name: &str,
+) -> BoxStream<'static, api::Result<Bytes>> {
+    let said = |text: String| stream::iter([Ok(Bytes::from(text))]).boxed();
+    let head = said(format!("==> {name} <==\n"));
+    let task = name.rsplit_once('-').and_then(|(role, index)| {
+        Some(TaskRef { job, attempt, role: role.parse().ok()?, index: index.parse().ok()? })
+    });
+    let Some(task) = task else { return head };
+    let log = backend.logs.whole(actor, &task).await;
+    let log = log.unwrap_or_else(|error| said(format!("[{error}]")));
+    head.chain(log).chain(said("\n".to_owned())).boxed()
 }
 
 /// Some lines of all tasks, in the order of time.
-pub(crate) async fn together(
+async fn together(
     state: &AppState,
     actor: &Actor,
     job: JobKey,
     params: TogetherParams,
 ) -> Result<Json<Together>, Failure> {
-    let TogetherParams { attempt, from, before, time, count, after } = params;
+    let TogetherParams { attempt, from, before, time, count, after, download: _ } = params;
     let place = match (from, before, time) {
         (Some(from), _, _) => TogetherPlace::From(numbers(&from)?),
         (None, Some(before), _) => TogetherPlace::Before(numbers(&before)?),

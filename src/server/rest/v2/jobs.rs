@@ -234,9 +234,9 @@ pub(crate) async fn log_search(
 pub(crate) async fn log_together(
     State(state): State<AppState>,
     Signed(actor): Signed,
+    still: Still,
     Path(key): Path<String>,
     Params(params): Params<TogetherParams>,
 ) -> Result<Response, Failure> {
-    let lines = job_logs::together(&state, &actor, job_key::parse(&key)?, params).await?;
-    Ok(lines.into_response())
+    job_logs::of_all(&state, (&actor, still), job_key::parse(&key)?, params).await
 }

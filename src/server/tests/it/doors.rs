@@ -141,6 +141,10 @@ async fn logs_are_plain_text() {
     assert_eq!(answer.header("content-disposition"), "attachment; filename=\"train-worker-0.log\"");
     let path = "/api/v2/jobs/alice~train/logs?role=worker&index=0&follow=true";
     assert_eq!(client.get(path, &[ALICE]).await.text, "one\ntwo\n");
+    let all = "/api/v2/jobs/alice~train/logs/together?download=true";
+    let answer = client.get(all, &[ALICE]).await;
+    assert_eq!(answer.text, "==> worker-0 <==\none\ntwo\n\n");
+    assert_eq!(answer.header("content-disposition"), "attachment; filename=\"train.log\"");
 }
 
 #[tokio::test]
