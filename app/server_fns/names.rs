@@ -28,7 +28,9 @@ pub(crate) async fn find_names(text: String) -> Result<Names, Failed> {
     if text.is_empty() {
         return Ok(Names::default());
     }
-    let jobs = JobQuery { names: vec![text.clone()], limit: 8, ..JobQuery::default() };
+    // A job may be written with its owner.
+    let names = text.rsplit('~').take(1).map(str::to_owned).collect();
+    let jobs = JobQuery { names, limit: 8, ..JobQuery::default() };
     let jobs = backend.jobs.list(&actor, &jobs).await.map_err(failed)?.jobs;
     // Words are looked for in what nodes hold as well, which is left out again.
     let nodes =
