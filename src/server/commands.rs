@@ -4,6 +4,7 @@ mod backup;
 mod client;
 mod doctor;
 mod enter;
+mod import;
 mod installation;
 mod jobs;
 mod logs;
@@ -69,6 +70,8 @@ enum Command {
     Users(users::Users),
     /// Prints a fresh token for scripts
     Token(users::Token),
+    /// Brings users, groups and more from another cluster manager
+    Import(import::Import),
 }
 
 /// What every command of the client understands.
@@ -128,6 +131,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Vc(Plain { common }) => table::virtual_clusters(&common),
         Command::Users(command) => command.run(),
         Command::Token(command) => command.run(),
+        Command::Import(command) => command.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

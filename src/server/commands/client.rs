@@ -60,6 +60,8 @@ impl Login {
 
 /// A server, and who we are there.
 pub(super) struct Client {
+    /// What serves there.
+    kind: &'static str,
     agent: Agent,
     pub(super) server: String,
     token: Option<String>,
@@ -86,12 +88,21 @@ impl Client {
     pub(super) fn guest(common: &Common) -> Self {
         let server = common.server.clone().or_else(|| Login::read().map(|login| login.server));
         let server = server.unwrap_or_else(|| DEFAULT_SERVER.to_owned());
+        Self::new("Berth", &server, None)
+    }
+
+    /// With a token, at a server of another kind that answers in the same shapes.
+    pub(super) fn of(kind: &'static str, server: &str, token: &str) -> Self {
+        Self::new(kind, server, Some(token.to_owned()))
+    }
+
+    fn new(kind: &'static str, server: &str, token: Option<String>) -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(PATIENCE))
             .timeout_recv_response(Some(PATIENCE))
             .build();
-        Self { agent: agent.into(), server: server.trim_end_matches('/').to_owned(), token: None }
+        Self { kind, agent: agent.into(), server: server.trim_end_matches('/').to_owned(), token }
     }
 
     /// A document.
@@ -183,13 +194,13 @@ impl Client {
         }
         let status = response.status();
         let refusal: Refusal = response.body_mut().read_json().map_err(|_| {
-            CommandError::new(format!("{} answered {status}: is it Berth?", self.server))
+            CommandError::new(format!("{} answered {status}: is it {}?", self.server, self.kind))
         })?;
         Err(refusal.into_error().into())
     }
 
     fn not_understood(&self) -> String {
-        format!("the answer of {} is not understood: is it Berth?", self.server)
+        format!("the answer of {} is not understood: is it {}?", self.server, self.kind)
     }
 }
 

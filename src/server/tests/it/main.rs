@@ -15,6 +15,7 @@ mod follow;
 mod full_disk;
 mod functions;
 mod hall;
+mod import;
 mod languages;
 mod lifecycle;
 mod limits;

@@ -1,0 +1,305 @@
+//! `berth import`: brings what another cluster manager has, by its own REST, through the operations that
+//! everybody has here. What is here already stays as it is.
+
+mod passwords;
+mod plan;
+mod templates;
+mod there;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use self::passwords::Passwords;
+use self::plan::{Fate, Here, Step, Wanted, plan};
+use self::templates::Templates;
+use super::client::Client;
+use super::{CommandError, Common, Outcome, text};
+
+#[derive(Debug, Args)]
+pub(super) struct Import {
+    #[command(subcommand)]
+    origin: Origin,
+}
+
+#[derive(Debug, Subcommand)]
+enum Origin {
+    /// From a running OpenPAI: users, groups, virtual clusters, storages and job templates
+    Openpai(Openpai),
+}
+
+#[derive(Debug, Args)]
+struct Openpai {
+    /// Its address, as of its portal
+    url: String,
+    /// An administrator's token there
+    #[arg(long, env = "OPENPAI_TOKEN", hide_env_values = true)]
+    token: String,
+    /// Only says what would come
+    #[arg(long)]
+    dry_run: bool,
+    /// What is not to come, with commas
+    #[arg(long, value_delimiter = ',')]
+    without: Vec<Part>,
+    /// Where the first passwords of new users are written, one `user,password` a line
+    #[arg(long, value_name = "FILE", default_value = "first-passwords.csv")]
+    passwords: PathBuf,
+    /// The address of its marketplace's REST, whose templates are to come, too
+    #[arg(long, value_name = "URL")]
+    marketplace: Option<String>,
+    /// The folder that they are written to, a job file each
+    #[arg(long, value_name = "FOLDER", default_value = "templates")]
+    templates: PathBuf,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What can be brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+enum Part {
+    Groups,
+    VirtualClusters,
+    Storages,
+    Users,
+    #[value(skip)]
+    Templates,
+}
+
+impl Part {
+    /// What one of it is called.
+    fn one(self) -> &'static str {
+        match self {
+            Self::Groups => "group",
+            Self::VirtualClusters => "virtual cluster",
+            Self::Storages => "storage",
+            Self::Users => "user",
+            Self::Templates => "template",
+        }
+    }
+}
+
+/// What became of one thing.
+#[derive(Debug, Serialize)]
+struct Told {
+    part: Part,
+    name: String,
+    became: Became,
+    /// What is worth knowing of it.
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Became {
+    WouldCome,
+    Came,
+    /// It is here already, and as it was.
+    Stays,
+    /// It is nothing that can be here.
+    Left,
+    Failed,
+}
+
+impl Became {
+    const ALL: [Self; 5] = [Self::WouldCome, Self::Came, Self::Stays, Self::Left, Self::Failed];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::WouldCome => "would come",
+            Self::Came => "came",
+            Self::Stays => "is here already and stays",
+            Self::Left => "left out",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { part, name, became, notes } = self;
+        write!(f, "{} {name}: {}", part.one(), became.as_str())?;
+        if !notes.is_empty() {
+            write!(f, " ({})", notes.join("; "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Import {
+    pub(super) fn run(self) -> Outcome {
+        match self.origin {
+            Origin::Openpai(openpai) => openpai.run(),
+        }
+    }
+}
+
+impl Openpai {
+    fn run(self) -> Outcome {
+        let client = Client::signed_in(&self.common)?;
+        administrators_only(&client)?;
+        let here = Here::read(&client)?;
+        let openpai = there::open(&self.url, &self.token)?;
+        let there = there::read(&openpai, !self.without.contains(&Part::Storages))?;
+        let templates = self
+            .marketplace
+            .as_deref()
+            .map(|marketplace| Templates::read(marketplace, &self.token, self.templates.clone()));
+        let templates = templates.transpose()?;
+        let mut steps = plan(&there, &here, &self.without);
+        steps.extend(templates.iter().flat_map(Templates::plan));
+        let told = self.taken(&client, steps)?;
+        if self.common.json {
+            text::json(&told)?;
+        }
+        self.sum(&told)
+    }
+
+    /// Takes the steps one by one. One that fails keeps no other from being taken: the next run takes it
+    /// again.
+    fn taken(&self, client: &Client, steps: Vec<Step>) -> anyhow::Result<Vec<Told>> {
+        let comes = |step: &Step| matches!(&step.fate, Fate::Comes(Wanted::User { .. }));
+        let needed = !self.dry_run && steps.iter().any(comes);
+        let mut passwords = needed.then(|| Passwords::open(&self.passwords)).transpose()?;
+        let mut all = Vec::with_capacity(steps.len());
+        for step in steps {
+            let told = self.take(client, step, passwords.as_mut());
+            if !self.common.json {
+                text::say(&told);
+            }
+            all.push(told);
+        }
+        Ok(all)
+    }
+
+    fn take(&self, client: &Client, step: Step, passwords: Option<&mut Passwords>) -> Told {
+        let Step { part, name, fate, mut notes } = step;
+        let became = match fate {
+            Fate::Stays => Became::Stays,
+            Fate::Left => Became::Left,
+            Fate::Comes(_) if self.dry_run => Became::WouldCome,
+            Fate::Comes(wanted) => match bring(client, &name, wanted, passwords) {
+                Ok(said) => {
+                    notes.extend(said);
+                    Became::Came
+                }
+                Err(error) => {
+                    notes.insert(0, why(&error));
+                    Became::Failed
+                }
+            },
+        };
+        Told { part, name, became, notes }
+    }
+
+    /// Says how many became what, and fails when anything did.
+    fn sum(&self, told: &[Told]) -> Outcome {
+        let count = |became: Became| told.iter().filter(|told| told.became == became).count();
+        if !self.common.json {
+            let counts = Became::ALL.into_iter().map(|became| (count(became), became.as_str()));
+            let counts = counts.filter(|(count, _)| *count > 0);
+            let counts: Vec<_> = counts.map(|(count, word)| format!("{count}: {word}")).collect();
+            text::say(counts.join(", "));
+            let came = |told: &Told| told.part == Part::Users && told.became == Became::Came;
+            if told.iter().any(came) {
+                let file = self.passwords.display();
+                text::say(format_args!("first passwords of new users are in {file}"));
+            }
+        }
+        match count(Became::Failed) {
+            0 => Ok(()),
+            failed => {
+                let message = format!("{failed} of {} failed: run it again", told.len());
+                Err(CommandError::new(message).into())
+            }
+        }
+    }
+}
+
+/// What a refusal says, with all mistakes.
+fn why(error: &anyhow::Error) -> String {
+    let problems = error.downcast_ref::<CommandError>().map(|error| error.problems.join("; "));
+    match problems.filter(|problems| !problems.is_empty()) {
+        Some(problems) => problems,
+        None => format!("{error:#}"),
+    }
+}
+
+/// Who asks, as far as it matters.
+#[derive(Deserialize)]
+struct Checked {
+    admin: bool,
+}
+
+fn administrators_only(client: &Client) -> anyhow::Result<()> {
+    let Checked { admin } = client.get("/api/v2/tokens/check")?;
+    if admin { Ok(()) } else { Err(CommandError::new("only administrators may import").into()) }
+}
+
+/// Makes one thing here. What is worth knowing of it is said.
+fn bring(
+    client: &Client,
+    name: &str,
+    wanted: Wanted,
+    passwords: Option<&mut Passwords>,
+) -> anyhow::Result<Option<String>> {
+    match wanted {
+        Wanted::Group(body) => {
+            let _created: Value = client.post("/api/v2/groups", &body)?;
+            Ok(None)
+        }
+        Wanted::VirtualCluster(body) => {
+            let answer: Value = client.put(&format!("/api/v2/virtual-clusters/{name}"), &body)?;
+            let said = answer["message"].as_str().and_then(|said| said.split_once(". "));
+            Ok(said.map(|(_, warning)| warning.trim_end_matches('.').to_owned()))
+        }
+        Wanted::Storage(body) => {
+            let _saved: Value = client.put(&format!("/api/v2/storages/{name}"), &body)?;
+            Ok(None)
+        }
+        Wanted::User { mut body, groups } => {
+            if let Some(passwords) = passwords {
+                body.insert("password".to_owned(), passwords.next(name)?.into());
+            }
+            let _created: Value = client.post("/api/v2/users", &body)?;
+            if groups.is_empty() {
+                return Ok(None);
+            }
+            let path = format!("/api/v2/users/{name}/grouplist");
+            let set: anyhow::Result<Value> = client.put(&path, &json!({ "grouplist": groups }));
+            let refused = |error: anyhow::Error| format!("is in no group: {}", why(&error));
+            Ok(set.err().map(refused))
+        }
+        Wanted::Template { file, text } => {
+            templates::write(&file, &text)?;
+            Ok(None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_became_of_a_thing_is_one_line() {
+        let notes = vec!["its members are administrators".to_owned()];
+        let (part, name) = (Part::Groups, "vision".to_owned());
+        let told = Told { part, name, became: Became::WouldCome, notes };
+        assert_eq!(told.to_string(), "group vision: would come (its members are administrators)");
+        let json = serde_json::to_value(&told).unwrap();
+        assert_eq!((&json["part"], &json["became"]), (&json!("groups"), &json!("would-come")));
+    }
+
+    #[test]
+    fn a_refusal_is_told_with_all_its_mistakes() {
+        let problems = vec!["a: is too long".to_owned(), "b: is empty".to_owned()];
+        let error: anyhow::Error =
+            CommandError { message: "2 mistakes".to_owned(), problems }.into();
+        assert_eq!(why(&error), "a: is too long; b: is empty");
+        assert_eq!(why(&CommandError::new("taken").into()), "taken");
+    }
+}
