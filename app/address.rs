@@ -2,7 +2,7 @@
 
 use api::files::FilePath;
 use api::jobs::TaskView;
-use protocol::ids::{JobKey, NodeName, PortLabel};
+use protocol::ids::{JobKey, NodeName, PortLabel, Tag};
 
 /// A job's page.
 pub(crate) fn job(key: &JobKey) -> String {
@@ -22,6 +22,12 @@ pub(crate) fn job_key(key: &JobKey) -> String {
 /// What a task serves at a port.
 pub(crate) fn proxy(key: &JobKey, task: &TaskView, label: &PortLabel) -> String {
     format!("/proxy/{key}/{}/{}/{label}/", task.role, task.index)
+}
+
+/// The list of the jobs that have a tag, of one's own or of all; `None`: no filter can say it.
+pub(crate) fn tagged(tag: &Tag, all: bool) -> Option<String> {
+    let word = encode(&api::job_filter::tag_word(tag)?);
+    Some(format!("/jobs?q={word}{}", if all { "&all=1" } else { "" }))
 }
 
 /// The submit page, filled with a job that is there already.
@@ -98,6 +104,14 @@ mod tests {
         let submit = submit_code(&FilePath::new("/alice/my code"));
         assert!(submit.contains("%22jobName%22:+%22my-code%22"), "{submit}");
         assert!(submit.contains("%24PAI_DEFAULT_FS_URI%2Falice%2Fmy+code"), "{submit}");
+    }
+
+    #[test]
+    fn a_tag_leads_to_the_jobs_that_have_it() {
+        let address = |tag: &str, all| tagged(&tag.parse().unwrap(), all);
+        assert_eq!(address("best run", false).unwrap(), "/jobs?q=tag:%22best+run%22");
+        assert_eq!(address("new", true).unwrap(), "/jobs?q=tag:new&all=1");
+        assert_eq!(address("\"", true), None);
     }
 
     #[test]

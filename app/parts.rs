@@ -49,6 +49,7 @@ pub(crate) mod sign_in_again;
 pub(crate) mod state_cell;
 pub(crate) mod state_chip;
 pub(crate) mod table;
+pub(crate) mod tag_list;
 pub(crate) mod terminal;
 pub(crate) mod text_area;
 pub(crate) mod wait_facts;

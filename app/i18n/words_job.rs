@@ -89,6 +89,10 @@ pub(crate) struct Job {
     pub(crate) restarted: Counted,
     pub(crate) when: Word,
     pub(crate) what: Word,
+    pub(crate) tags: Word,
+    pub(crate) new_tag: Word,
+    pub(crate) add_tag: Word,
+    pub(crate) remove_tag: Named,
 }
 
 /// Logs.

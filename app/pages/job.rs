@@ -21,6 +21,7 @@ pub(crate) mod part;
 mod save_image;
 mod stop;
 mod tab;
+mod tags;
 mod tasks_tab;
 mod terminal_tab;
 mod timeline;

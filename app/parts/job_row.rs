@@ -10,6 +10,7 @@ use crate::parts::duration::Duration;
 use crate::parts::exit_line::ExitLine;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::state_cell::StateCell;
+use crate::parts::tag_list::TagList;
 use crate::parts::wait_line::WaitLine;
 
 /// A job in the list.
@@ -44,7 +45,7 @@ pub(crate) fn JobRow(
     .into_any()
 }
 
-/// The name, and under it why the job waits or failed.
+/// The name, and under it why the job waits or failed, and its tags.
 #[component]
 pub(crate) fn NameCell(job: JobSummary) -> impl IntoView {
     let asked = job.stop_requested && !job.state.is_final();
@@ -56,9 +57,12 @@ pub(crate) fn NameCell(job: JobSummary) -> impl IntoView {
         (false, None, None) => None,
     };
     let reason = reason.map(|reason| view! { " · " {reason} });
+    let owner = job.key.user.clone();
+    let tags = (!job.tags.is_empty()).then(|| view! { <TagList tags=job.tags owner=owner/> });
     view! {
         <a class="job-name" href=address::job(&job.key)>{job.key.name.to_string()}</a>
         <span class="table__sub">{job.key.user.to_string()} {reason}</span>
+        {tags}
     }
     .into_any()
 }

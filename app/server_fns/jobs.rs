@@ -5,7 +5,7 @@ use api::jobs::{
 };
 use api::metrics::IdleJob;
 use leptos::prelude::*;
-use protocol::ids::JobKey;
+use protocol::ids::{JobKey, Tag};
 use protocol::state::State;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
@@ -101,6 +101,22 @@ pub(crate) async fn delete_jobs(#[server(default)] keys: Vec<JobKeyText>) -> Res
         backend.jobs.delete(&actor, key).await.map_err(failed)?;
     }
     Ok(keys.len() as u64)
+}
+
+/// Gives a job a tag.
+#[server(prefix = "/fn", endpoint = "jobs/tag", output = Answer)]
+pub(crate) async fn add_tag(key: JobKeyText, tag: Tag) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.jobs.add_tag(&actor, &key.0, &tag).await.map_err(failed)
+}
+
+/// Takes a tag from a job.
+#[server(prefix = "/fn", endpoint = "jobs/untag", output = Answer)]
+pub(crate) async fn remove_tag(key: JobKeyText, tag: Tag) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.jobs.remove_tag(&actor, &key.0, &tag).await.map_err(failed)
 }
 
 /// A job's key as one text, as forms send it.

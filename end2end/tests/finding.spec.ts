@@ -51,6 +51,20 @@ test("tokens find what they say", async ({ page }) => {
   await expect(shown).toHaveCount(1);
 });
 
+test("a tag is put on a job, finds it, and is taken off", async ({ page }) => {
+  await running(page);
+  await page.getByRole("textbox", { name: "New tag" }).fill("best run");
+  await page.getByRole("button", { name: "Add tag" }).click();
+  await expect(page.getByRole("textbox", { name: "New tag" })).toHaveValue("");
+  const tag = page.getByRole("link", { name: "best run", exact: true });
+  await tag.click();
+  await expect(page).toHaveURL(/q=tag(%3A|:)%22best(\+|%20)run%22$/);
+  await expect(page.locator(".tokens li")).toHaveCount(1);
+  await page.getByRole("link", { name: "laid-out", exact: true }).click();
+  await page.getByRole("button", { name: "Take the tag best run off" }).click();
+  await expect(tag).toHaveCount(0);
+});
+
 test("the field offers what may be written next", async ({ page }) => {
   await berth.open(page, "/jobs");
   const field = page.getByRole("searchbox", { name: "Filter jobs" });

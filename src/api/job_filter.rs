@@ -1,10 +1,11 @@
 //! What one types to find jobs: `user:ada state:failed,stopped gpu:>=4 since:7d resnet`. One grammar
 //! for the pages, the REST doors and the command line. A word that cannot be read is named, never
-//! left out of account: a list that shows everything where somebody asked for little misleads.
+//! left out of account: a list that shows everything where somebody asked for little misleads. White
+//! space within quotes after a colon is part of a word: `tag:"best run"`.
 
 use std::fmt;
 
-use protocol::ids::UserName;
+use protocol::ids::{Tag, UserName};
 use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::time::{Moment, Timestamp};
@@ -35,13 +36,15 @@ pub enum Key {
     Until,
     /// Ended since then.
     Ended,
+    /// What people call it beside its name.
+    Tag,
     /// Part of the job's name alone.
     Name,
 }
 
 impl Key {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Key; 11] = [
+    pub const ALL: [Key; 12] = [
         Key::State,
         Key::User,
         Key::VirtualCluster,
@@ -52,6 +55,7 @@ impl Key {
         Key::Since,
         Key::Until,
         Key::Ended,
+        Key::Tag,
         Key::Name,
     ];
 
@@ -69,6 +73,7 @@ impl Key {
             Key::Since => "since",
             Key::Until => "until",
             Key::Ended => "ended",
+            Key::Tag => "tag",
             Key::Name => "name",
         }
     }
@@ -115,8 +120,40 @@ pub fn allowed(key: Key) -> String {
         Key::Node => "the name of a node".to_owned(),
         Key::Priority => "oppo, test, prod, crit or a number".to_owned(),
         Key::Since | Key::Until | Key::Ended => "30m, 24h, 7d, 2w or 2026-11-21".to_owned(),
+        Key::Tag => "a tag, in quotes where it has spaces".to_owned(),
         Key::Name => "part of a name".to_owned(),
     }
+}
+
+/// The word of a filter that finds what has a tag; `None`: none can say it.
+#[must_use]
+pub fn tag_word(tag: &Tag) -> Option<String> {
+    let (key, tag) = (Key::Tag.as_str(), tag.as_str());
+    if tag.contains('"') {
+        return None;
+    }
+    let quotes = if tag.contains(char::is_whitespace) { "\"" } else { "" };
+    Some(format!("{key}:{quotes}{tag}{quotes}"))
+}
+
+/// The words of a filter.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text.trim_start();
+    std::iter::from_fn(move || {
+        let (word, after) = rest.split_at(end_of_word(rest));
+        rest = after.trim_start();
+        (!word.is_empty()).then_some(word)
+    })
+}
+
+/// Where the first word ends. A quote that nothing closes is a letter like any other.
+fn end_of_word(text: &str) -> usize {
+    let end = |from: usize| {
+        text[from..].find(char::is_whitespace).map_or(text.len(), |length| from + length)
+    };
+    let first = end(0);
+    let Some(quoted) = text[..first].find(":\"").map(|at| at + 2) else { return first };
+    text[quoted..].find('"').map_or(first, |length| end(quoted + length + 1))
 }
 
 /// The query that a filter asks for. Words without a colon are the keyword; what is said twice of a
@@ -127,7 +164,7 @@ pub fn allowed(key: Key) -> String {
 /// All words that cannot be read.
 pub fn read(text: &str, me: Option<&UserName>) -> Result<JobQuery, Vec<Misread>> {
     let (mut query, mut keywords, mut misread) = (JobQuery::default(), Vec::new(), Vec::new());
-    for word in text.split_whitespace() {
+    for word in words(text) {
         let Some((key, value)) = word.split_once(':') else {
             keywords.push(word);
             continue;
@@ -166,6 +203,7 @@ fn apply(query: &mut JobQuery, key: Key, value: &str, me: Option<&UserName>) -> 
         Key::Since => query.since = Some(moment(value, false)?),
         Key::Until => query.until = Some(moment(value, true)?),
         Key::Ended => query.ended_since = Some(moment(value, false)?),
+        Key::Tag => query.tags.extend(each(value, |tag| unquoted(tag)?.parse().ok())?),
         Key::Name => query.names.extend(each(value, |part| Some(part.to_owned()))?),
     }
     Some(())
@@ -174,6 +212,12 @@ fn apply(query: &mut JobQuery, key: Key, value: &str, me: Option<&UserName>) -> 
 /// Values with commas between them; none of them may be empty.
 fn each<T>(value: &str, read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>> {
     value.split(',').map(|one| if one.is_empty() { None } else { read(one) }).collect()
+}
+
+/// A value without the quotes around it; none are in it.
+fn unquoted(value: &str) -> Option<&str> {
+    let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    Some(inner.unwrap_or(value)).filter(|value| !value.contains('"'))
 }
 
 fn priority(word: &str) -> Option<Priority> {
@@ -269,7 +313,7 @@ mod tests {
     fn each_key_is_a_condition() {
         let query = good(
             "user:me,bo status:failed,stopped vc:vision gpu:>=2 gpu:<9 type:A100 node:a100-01 \
-             priority:prod,7 name:resnet big model",
+             priority:prod,7 tag:\"best run\",new name:resnet big model",
         );
         assert_eq!(query.users, [ada(), "bo".parse().unwrap()]);
         assert_eq!(query.states, [State::Failed, State::Stopped]);
@@ -278,6 +322,8 @@ mod tests {
         assert_eq!(query.gpu_types, ["A100".parse().unwrap()]);
         assert_eq!(query.nodes, ["a100-01".parse().unwrap()]);
         assert_eq!(query.priorities, [Priority::PRODUCTION, Priority(7)]);
+        let tags: Vec<_> = query.tags.iter().map(Tag::as_str).collect();
+        assert_eq!(tags, ["best run", "new"]);
         assert_eq!(query.names, ["resnet"]);
         assert_eq!(query.keyword, "big model");
     }
@@ -303,6 +349,9 @@ mod tests {
             ("since:天", "since:天"),
             ("user:", "user:"),
             ("priority:high", "priority:high"),
+            ("tag:", "tag:"),
+            ("tag:\"a,b\"", "tag:\"a,b\""),
+            ("tag:\"a", "tag:\"a"),
             (":x", ":x"),
         ] {
             let misread = read(text, None).unwrap_err();
@@ -310,6 +359,27 @@ mod tests {
             assert_eq!(misread[0].word, bad);
             assert!(misread[0].to_string().contains("allowed"), "{}", misread[0]);
         }
+    }
+
+    #[test]
+    fn every_tag_that_a_filter_can_say_is_found_by_its_word() {
+        for tag in ["new", "best run", "最好 的", "a:b", "x\u{3000}y", "50%"] {
+            let tag: Tag = tag.parse().unwrap();
+            let word = tag_word(&tag).unwrap();
+            let query = good(&format!("user:bo {word} state:failed"));
+            assert_eq!((query.tags, query.states.len()), (vec![tag], 1), "{word}");
+        }
+        assert_eq!(tag_word(&"say \"a\"".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn words_end_at_white_space_outside_of_quotes() {
+        let of = |text: &'static str| words(text).collect::<Vec<_>>();
+        assert_eq!(of("  a\u{3000}b  "), ["a", "b"]);
+        assert_eq!(of("tag:\"a b\",c d"), ["tag:\"a b\",c", "d"]);
+        assert_eq!(of("tag:\"a b"), ["tag:\"a", "b"], "nothing closes it");
+        assert_eq!(of("say \"a b\""), ["say", "\"a", "b\""], "it stands after no colon");
+        assert!(of(" ").is_empty());
     }
 
     #[test]

@@ -230,6 +230,10 @@ pub(super) const JOB: Job = Job {
     restarted: |n| format!("restarted {}", plural(n, "time", "times")),
     when: "When",
     what: "What",
+    tags: "Tags",
+    new_tag: "New tag",
+    add_tag: "Add tag",
+    remove_tag: |tag| format!("Take the tag {tag} off"),
 };
 
 pub(super) const LOG: Log = Log {

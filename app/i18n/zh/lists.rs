@@ -23,6 +23,7 @@ pub(super) const FINDING: Finding = Finding {
         Key::Node => "节点的名称".to_owned(),
         Key::Priority => "oppo、test、prod、crit 或数字".to_owned(),
         Key::Since | Key::Until | Key::Ended => "30m、24h、7d、2w 或 2026-11-21".to_owned(),
+        Key::Tag => "标签，含空格时用引号括起".to_owned(),
         Key::Name => "名称的一部分".to_owned(),
     },
     elsewhere: |n| format!("其中 {} 个不在本页", count(n)),

@@ -220,6 +220,10 @@ pub(super) const JOB: Job = Job {
     restarted: |n| format!("已重启 {} 次", count(n)),
     when: "时间",
     what: "事件",
+    tags: "标签",
+    new_tag: "新标签",
+    add_tag: "添加标签",
+    remove_tag: |tag| format!("去掉标签 {tag}"),
 };
 
 pub(super) const LOG: Log = Log {

@@ -21,6 +21,7 @@ use crate::pages::job::overview::Overview;
 use crate::pages::job::save_image::{SavedImages, Saving};
 use crate::pages::job::stop::{StopDialog, Stopping};
 use crate::pages::job::tab::Tab;
+use crate::pages::job::tags::Tags;
 use crate::pages::job::tasks_tab::TasksTab;
 use crate::pages::job::terminal_tab::TerminalTab;
 use crate::pages::job::{Detail, JobPage};
@@ -102,7 +103,7 @@ pub(super) fn job_delete() -> End {
 
 #[lazy]
 fn job_overview() -> Part {
-    |_, detail| view! { <OverviewTab detail=detail/> }.into_any()
+    |key, detail| view! { <OverviewTab key=key detail=detail/> }.into_any()
 }
 
 #[lazy]
@@ -157,8 +158,13 @@ fn job_config() -> Part {
 }
 
 #[component]
-fn OverviewTab(detail: Detail) -> impl IntoView {
-    view! { <Loaded resource=detail content=move |detail| view! { <Overview detail=detail/> }/> }
+fn OverviewTab(key: JobKey, detail: Detail) -> impl IntoView {
+    view! {
+        <div class="stack">
+            <Tags key=key detail=detail/>
+            <Loaded resource=detail content=move |detail| view! { <Overview detail=detail/> }/>
+        </div>
+    }
 }
 
 #[component]

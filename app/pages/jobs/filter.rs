@@ -84,9 +84,9 @@ impl Filter {
     /// The same list with a state's token put in, or taken out where it was.
     pub(crate) fn toggled(&self, state: State) -> Self {
         let is_state = |word: &&str| token_state(word) == Some(state);
-        let mut words: Vec<&str> = self.text.split_whitespace().filter(|w| !is_state(w)).collect();
+        let mut words: Vec<&str> = job_filter::words(&self.text).filter(|w| !is_state(w)).collect();
         let token = format!("state:{}", state.as_str().to_ascii_lowercase());
-        if words.len() == self.text.split_whitespace().count() {
+        if words.len() == job_filter::words(&self.text).count() {
             words.push(&token);
         }
         Self { text: words.join(" "), page: 1, ..self.clone() }
@@ -94,19 +94,19 @@ impl Filter {
 
     /// Whether a state's token is in the filter.
     pub(crate) fn has_state(&self, state: State) -> bool {
-        self.text.split_whitespace().any(|word| token_state(word) == Some(state))
+        job_filter::words(&self.text).any(|word| token_state(word) == Some(state))
     }
 
     /// The words of the filter, each with what is wrong with it.
     pub(crate) fn words(&self) -> Vec<(String, Option<Misread>)> {
         let misread = job_filter::read(&self.text, None).err().unwrap_or_default();
         let wrong = |word: &str| misread.iter().find(|each| each.word == word).cloned();
-        self.text.split_whitespace().map(|word| (word.to_owned(), wrong(word))).collect()
+        job_filter::words(&self.text).map(|word| (word.to_owned(), wrong(word))).collect()
     }
 
     /// The same list without one of its words, counted from 0.
     pub(crate) fn without_word(&self, at: usize) -> Self {
-        let words = self.text.split_whitespace().enumerate();
+        let words = job_filter::words(&self.text).enumerate();
         let kept = words.filter(|(here, _)| *here != at).map(|(_, word)| word);
         Self { text: kept.collect::<Vec<_>>().join(" "), page: 1, ..self.clone() }
     }
@@ -262,5 +262,14 @@ mod tests {
         let expected = [("stat:failed", true), ("a", false), ("user:x", false)];
         assert_eq!(wrong, expected.map(|(word, wrong)| (word.to_owned(), wrong)));
         assert_eq!(filter.without_word(0).text, "a user:x");
+    }
+
+    #[test]
+    fn a_tag_of_several_words_is_one_of_the_filter() {
+        let filter = filter("tag:\"best run\" resnet");
+        assert_eq!(filter.words().len(), 2);
+        assert_eq!(filter.query(None).unwrap().tags[0].as_str(), "best run");
+        assert_eq!(filter.toggled(State::Failed).text, "tag:\"best run\" resnet state:failed");
+        assert_eq!(filter.without_word(0).text, "resnet");
     }
 }

@@ -133,7 +133,7 @@ fn values(key: Key) -> Vec<(String, Option<Hint>)> {
         Key::User => &["me"],
         Key::Gpu => &["0", ">=1", ">=8"],
         Key::Since | Key::Until | Key::Ended => &["24h", "7d", "30d"],
-        Key::VirtualCluster | Key::Type | Key::Node | Key::Name => &[],
+        Key::VirtualCluster | Key::Type | Key::Node | Key::Tag | Key::Name => &[],
     };
     words.iter().map(|word| ((*word).to_owned(), None)).collect()
 }

@@ -37,8 +37,8 @@ pub(crate) struct JobParams {
 
 impl JobParams {
     /// The query of `me`. Values that cannot match anything (a state that does not exist) are refused,
-    /// and so is a filter with a word that cannot be read. Of users, states and virtual clusters the
-    /// parameters say more than the filter.
+    /// and so is a filter with a word that cannot be read. Of users, states, virtual clusters and tags
+    /// the parameters say more than the filter.
     pub(crate) fn query(&self, me: &UserName, default_limit: u64) -> Result<JobQuery, Failure> {
         let limit = self.limit.unwrap_or(default_limit);
         if limit > MAX_LIMIT {
@@ -54,7 +54,7 @@ impl JobParams {
             states: or(states(self.state.as_deref())?, asked.states),
             virtual_clusters: or(list(self.vc.as_deref())?, asked.virtual_clusters),
             keyword: self.keyword.clone().unwrap_or(asked.keyword),
-            tags: list(self.tags_contain.as_deref())?,
+            tags: or(list(self.tags_contain.as_deref())?, asked.tags),
             without_tags: list(self.tags_not_contain.as_deref())?,
             priority_ranges: classes(self.job_priority.as_deref())?,
             order,
@@ -200,6 +200,8 @@ mod tests {
         assert_eq!((query.least_gpus, query.keyword.as_str()), (Some(4000), "resnet"));
         assert_eq!((query.states.as_slice(), query.users.len()), (&[State::Failed][..], 1));
         assert_eq!(params("q=user:me").query(&ada(), 10).unwrap().users, [ada()]);
+        let tags = params("q=tag:%22best+run%22").query(&ada(), 10).unwrap().tags;
+        assert_eq!(tags, ["best run".parse().unwrap()]);
     }
 
     #[test]
