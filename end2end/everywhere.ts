@@ -39,6 +39,7 @@ export async function everywhere(cluster: Cluster): Promise<string[]> {
     "/usage",
     "/usage?by=day",
     "/admin",
+    "/admin/groups",
     "/admin/nodes",
     "/admin/clusters",
     "/admin/storages",

@@ -22,6 +22,7 @@ use crate::session::Session;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Section {
     Users,
+    Groups,
     Nodes,
     Clusters,
     Storages,
@@ -29,8 +30,14 @@ enum Section {
 }
 
 impl Section {
-    const ALL: [Section; 5] =
-        [Section::Users, Section::Nodes, Section::Clusters, Section::Storages, Section::Audit];
+    const ALL: [Section; 6] = [
+        Section::Users,
+        Section::Groups,
+        Section::Nodes,
+        Section::Clusters,
+        Section::Storages,
+        Section::Audit,
+    ];
 
     fn read(word: Option<&str>) -> Self {
         Self::ALL.into_iter().find(|section| Some(section.as_str()) == word).unwrap_or(Self::Users)
@@ -39,6 +46,7 @@ impl Section {
     fn as_str(self) -> &'static str {
         match self {
             Section::Users => "users",
+            Section::Groups => "groups",
             Section::Nodes => "nodes",
             Section::Clusters => "clusters",
             Section::Storages => "storages",
@@ -49,6 +57,7 @@ impl Section {
     fn word(self) -> fn(&'static Texts) -> &'static str {
         match self {
             Section::Users => |t| t.admin.users,
+            Section::Groups => |t| t.accounts.groups,
             Section::Nodes => |t| t.admin.nodes,
             Section::Clusters => |t| t.admin.clusters,
             Section::Storages => |t| t.storages.title,
@@ -57,7 +66,7 @@ impl Section {
     }
 }
 
-/// Users, nodes, virtual clusters and storages, for administrators.
+/// Users, groups, nodes, virtual clusters and storages, for administrators.
 #[component]
 pub(crate) fn AdminPage() -> impl IntoView {
     let params = use_params_map();

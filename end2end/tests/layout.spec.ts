@@ -31,6 +31,7 @@ const PAGES = [
   "/nodes/pier-1",
   "/usage",
   "/admin",
+  "/admin/groups",
   "/admin/nodes",
   "/admin/clusters",
   "/admin/storages",

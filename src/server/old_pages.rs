@@ -26,7 +26,7 @@ const PLAIN: [(&str, &str); 23] = [
     ("/user-edit.html", "/admin"),
     ("/user-management.html", "/admin"),
     ("/batch-register.html", "/admin"),
-    ("/group-view.html", "/admin"),
+    ("/group-view.html", "/admin/groups"),
     ("/template-list.html", "/submit"),
     ("/template-view.html", "/submit"),
     ("/template-detail.html", "/submit"),

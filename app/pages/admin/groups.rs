@@ -11,15 +11,12 @@ use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::groups::{Group, RemoveGroup, SaveGroup, list_groups};
 
-/// All groups, and a form for one more. `users` counts the changes of who is in them.
+/// All groups, and a form for one more.
 #[component]
-pub(crate) fn AllGroups(users: RwSignal<usize>) -> impl IntoView {
+pub(crate) fn AllGroups() -> impl IntoView {
     let save = Sending::to::<SaveGroup>();
     let remove = Sending::to::<RemoveGroup>();
-    let groups = reading(
-        move || (save.version().get(), remove.version().get(), users.get()),
-        |_| list_groups(),
-    );
+    let groups = reading(move || (save.version().get(), remove.version().get()), |_| list_groups());
     view! {
         <section class="card" aria-labelledby="groups">
             <h2 id="groups" class="card__head">{tr(|t| t.accounts.groups)}</h2>

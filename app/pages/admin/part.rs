@@ -6,6 +6,7 @@ use leptos_router::hooks::use_params_map;
 
 use crate::pages::admin::audit::AuditLog;
 use crate::pages::admin::clusters::Clusters;
+use crate::pages::admin::groups::AllGroups;
 use crate::pages::admin::nodes::Nodes;
 use crate::pages::admin::storages::Storages;
 use crate::pages::admin::users::Users;
@@ -27,6 +28,7 @@ async fn first() {
 pub(super) async fn part(section: Section) -> MakeView {
     match section {
         Section::Users => admin_users().await,
+        Section::Groups => admin_groups().await,
         Section::Nodes => admin_nodes().await,
         Section::Clusters => admin_clusters().await,
         Section::Storages => admin_storages().await,
@@ -45,6 +47,11 @@ fn admin() -> MakeView {
 #[lazy]
 fn admin_users() -> MakeView {
     || view! { <Users/> }.into_any()
+}
+
+#[lazy]
+fn admin_groups() -> MakeView {
+    || view! { <AllGroups/> }.into_any()
 }
 
 #[lazy]

@@ -6,7 +6,6 @@ use leptos::prelude::*;
 use protocol::person::Source;
 
 use crate::i18n::{text, text_of, told, tr};
-use crate::pages::admin::groups::AllGroups;
 use crate::pages::profile::account::From;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
@@ -68,7 +67,6 @@ pub(crate) fn Users() -> impl IntoView {
                 content=move |users| view! { <Table users=users actions=actions search=search/> }
             />
             <AddForm add=add/>
-            <AllGroups users=actions.groups.version()/>
         </div>
     }
     .into_any()

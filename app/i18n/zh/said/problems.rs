@@ -44,6 +44,7 @@ pub(super) const PROBLEMS: &[Saying] = &[
     ("user name", "用户名"),
     ("node name", "节点名称"),
     ("group name", "用户组名称"),
+    ("tag", "标签"),
     ("image name", "镜像名称"),
     ("image tag", "镜像标签"),
     ("virtual cluster name", "虚拟集群名称"),
