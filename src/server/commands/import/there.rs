@@ -1,4 +1,4 @@
-//! What a running OpenPAI says of itself by REST version 2, of 0.14 to 1.8.
+//! What a running OpenPAI 1.x says of itself by REST version 2.
 
 use std::collections::BTreeMap;
 
@@ -143,21 +143,18 @@ where
     Ok(Option::<T>::deserialize(value)?.unwrap_or_default())
 }
 
-#[derive(Deserialize)]
-struct Info {
-    #[serde(rename = "name")]
-    _name: String,
-}
+/// What every OpenPAI answers in JSON to everybody, and its portal does not.
+const INFO: &str = "/api/v1";
 
 /// Finds its REST: below its portal's address, or at an address of its own.
 pub(super) fn open(url: &str, token: &str) -> anyhow::Result<Client> {
     let site = url.trim_end_matches('/');
     let below = Client::of("OpenPAI", &format!("{site}/rest-server"), token);
-    if below.get::<Info>("/api/v2/info").is_ok() {
+    if below.get::<Map<String, Value>>(INFO).is_ok() {
         return Ok(below);
     }
     let itself = Client::of("OpenPAI", site, token);
-    let _info: Info = itself.get("/api/v2/info")?;
+    let _info: Map<String, Value> = itself.get(INFO)?;
     Ok(itself)
 }
 

@@ -23,7 +23,7 @@ async fn openpai() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let info = json!({ "name": "PAI RESTful API", "version": "v1.8.0", "launcherType": "k8s" });
-    let open = Router::new().route("/rest-server/api/v2/info", answering(info));
+    let open = Router::new().route("/rest-server/api/v1", answering(info));
     let app = open.merge(closed().route_layer(from_fn(with_token))).fallback(no_api);
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
     address
