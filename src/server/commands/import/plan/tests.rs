@@ -96,7 +96,7 @@ fn groups_come_with_what_they_are_and_without_rights_that_others_name() {
     let admins = find(&steps, Part::Groups, "admins");
     assert_eq!(admins.notes, ["its members are administrators"]);
     let parts: Vec<_> = steps.iter().map(|step| step.part).collect();
-    let first = |part| parts.iter().position(|one| *one == part).unwrap();
+    let first = |part: Part| parts.iter().position(|one| *one == part).unwrap();
     assert!(first(Part::Groups) < first(Part::Users), "who is in a group needs it");
 }
 
