@@ -102,6 +102,7 @@ mod tests {
     #[test]
     fn sections_are_read_from_addresses() {
         assert_eq!(Section::read(Some("nodes")), Section::Nodes);
+        assert_eq!(Section::read(Some("groups")), Section::Groups);
         assert_eq!(Section::read(None), Section::Users);
     }
 }

@@ -135,5 +135,6 @@ pub(super) const DOORS: &[Saying] = &[
     ("a GPU type such as A100", "GPU 型号，例如 A100"),
     ("the name of a node", "节点的名称"),
     ("oppo, test, prod, crit or a number", "oppo、test、prod、crit 或数字"),
+    ("a tag, in quotes where it has spaces", "标签，含空格时用引号括起"),
     ("part of a name", "名称的一部分"),
 ];
