@@ -263,6 +263,7 @@ fn bring(
         Wanted::User { mut body, groups } => {
             if let Some(passwords) = passwords {
                 body.insert("password".to_owned(), passwords.next(name)?.into());
+                body.insert("temporary".to_owned(), true.into());
             }
             let _created: Value = client.post("/api/v2/users", &body)?;
             if groups.is_empty() {

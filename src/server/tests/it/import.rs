@@ -147,9 +147,12 @@ async fn what_openpai_has_comes_once_and_what_is_here_stays() {
     assert_eq!((&storage["readOnly"], &storage["groups"]), (&json!(true), &json!(["vision"])));
     let passwords = text(hall.folder.path(), "passwords.csv");
     let password = passwords.trim().strip_prefix("ada,").unwrap();
-    let login = json!({ "username": "ada", "password": password }).to_string();
-    let answer = hall.client.send("POST", "/api/v2/tokens", &[JSON], &login).await;
-    assert_eq!(answer.status, 200, "{}", answer.text);
+    let mut login = json!({ "username": "ada", "password": password });
+    for (new, status) in [(None, 403), (Some("a horse of her own"), 200)] {
+        login["newPassword"] = json!(new);
+        let answer = hall.client.send("POST", "/api/v2/tokens", &[JSON], &login.to_string()).await;
+        assert_eq!(answer.status, status, "{}", answer.text);
+    }
     assert_eq!(text(hall.folder.path(), "templates/mnist.yaml"), "protocolVersion: 2\n");
 
     let (done, said) = import(&hall, "admin", &all).await;

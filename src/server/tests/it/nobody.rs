@@ -131,6 +131,7 @@ async fn doors_of_administrators_are_closed_to_others() {
     let doors = [
         ("GET", "/api/v2/audit", ""),
         ("GET", "/api/v2/quarantine", ""),
+        ("GET", "/api/v2/servers", ""),
         ("PUT", "/api/v2/quarantine/node/container", r#"{"value": "STOP"}"#),
         ("DELETE", "/api/v2/quarantine/node/container", ""),
         ("GET", "/api/v2/nodes/node/settings", ""),
