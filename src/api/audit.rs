@@ -4,6 +4,7 @@
 use async_trait::async_trait;
 use protocol::ids::UserName;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
@@ -48,7 +49,7 @@ pub struct AuditNote {
 }
 
 /// Something that somebody did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
     /// Ascending in the order of writing.
@@ -68,7 +69,7 @@ pub struct AuditEntry {
 }
 
 /// What is written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum AuditAction {
     /// A shell was opened.
     #[serde(rename = "terminal.opened")]

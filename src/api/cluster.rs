@@ -12,6 +12,7 @@ use protocol::health::Health;
 use protocol::ids::{GpuType, JobKey, NodeName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::GpuNow;
@@ -80,7 +81,7 @@ pub trait VirtualClusters: Send + Sync {
 }
 
 /// How much of a resource all virtual clusters are guaranteed together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Promise {
     /// Of what.
     pub resource: Promised,
@@ -91,7 +92,7 @@ pub struct Promise {
 }
 
 /// What virtual clusters are guaranteed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Promised {
     /// GPUs of a type.
@@ -136,7 +137,7 @@ pub enum Drain {
 
 /// Nodes that do not answer, and nodes that were closed since they fail to start tasks or are not well: how
 /// many, and the first of them.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Silent {
     /// How many.
     pub count: u64,
@@ -156,7 +157,7 @@ impl Silent {
 }
 
 /// Everything the pages show of a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeView {
     /// Name.
     pub name: NodeName,
@@ -210,7 +211,7 @@ pub struct NodeView {
 }
 
 /// A GPU and who holds it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GpuView {
     /// The GPU.
     pub gpu: Gpu,
@@ -228,7 +229,7 @@ pub struct GpuView {
 }
 
 /// A task that holds a GPU or a part of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GpuHolder {
     /// Its job.
     pub job: JobKey,
@@ -239,7 +240,7 @@ pub struct GpuHolder {
 }
 
 /// A task on a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeTask {
     /// Its job.
     pub job: JobKey,
@@ -253,7 +254,7 @@ pub struct NodeTask {
 }
 
 /// Amounts of what nodes have.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {
     /// CPU cores.
     pub cpus: u64,
@@ -267,7 +268,7 @@ pub struct Usage {
 
 /// The free GPUs of a type in a virtual cluster, as the dry run of a job finds them that asks for
 /// nothing else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FreeGpus {
     /// A job of so many tasks with one GPU each would start at once, and one of one task more would
     /// not.

@@ -2,6 +2,7 @@ use std::fmt;
 
 use protocol::ids::InvalidName;
 use protocol::problem::Problem;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The one problem type at the edge: it tells the user what to do and leaks nothing.
@@ -74,7 +75,7 @@ impl From<InvalidName> for Error {
 }
 
 /// Stable error words. Those of OpenPAI keep its spelling, so that its clients go on working.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum ErrorCode {
     /// 400: a job file with mistakes.
     #[serde(rename = "InvalidProtocolError")]

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use protocol::ids::UserName;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
@@ -109,7 +110,7 @@ impl fmt::Display for FilePath {
 }
 
 /// File, folder or link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
     /// A file.
@@ -121,7 +122,7 @@ pub enum FileKind {
 }
 
 /// A file or folder as the pages show it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileView {
     /// The last name of its path; empty for the root.
@@ -148,7 +149,7 @@ pub struct FolderQuery {
 }
 
 /// A part of a folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FolderPage {
     /// The folder itself.
     pub folder: FileView,

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use protocol::ids::{JobKey, NodeName, RoleName, UserName};
 use protocol::image::ImageState;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
@@ -65,7 +66,7 @@ pub struct SaveImage {
 }
 
 /// What an image takes, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImageSize {
     /// What the container has written: what is new on the node.
     pub own: u64,
@@ -74,7 +75,7 @@ pub struct ImageSize {
 }
 
 /// A saved image.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedImageView {
     /// What it is removed by.

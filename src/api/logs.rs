@@ -5,6 +5,7 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use protocol::ids::{JobKey, RoleName};
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
@@ -97,7 +98,7 @@ pub enum LogPlace {
 }
 
 /// Some lines of a log that follow each other.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogWindow {
     /// The lines.
     pub lines: Vec<LogLine>,
@@ -115,7 +116,7 @@ pub struct LogWindow {
 }
 
 /// A line of a log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogLine {
     /// Its number, from 1.
     pub number: u64,
@@ -128,7 +129,7 @@ pub struct LogLine {
 }
 
 /// Lines that are not there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     /// The first of them, counted from 1.
     pub first: u64,
@@ -150,7 +151,7 @@ pub struct SearchAsk {
 }
 
 /// In which lines it is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LogMatches {
     /// In how many.
     pub count: u64,
@@ -191,7 +192,7 @@ pub enum TogetherPlace {
 }
 
 /// Some lines of all tasks.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Together {
     /// The tasks' names.
     pub tasks: Vec<String>,
@@ -211,7 +212,7 @@ pub struct Together {
 }
 
 /// A line of one of the tasks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskLine {
     /// Which of the tasks.
     pub task: u32,

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use protocol::ids::{JobKey, NodeName, RoleName, VirtualClusterName};
 use protocol::resources::Resources;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
@@ -63,7 +64,7 @@ pub struct NodeMetricsAsk {
 }
 
 /// What a node did.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NodeMetrics {
     /// When the first point begins.
     pub from: Timestamp,
@@ -78,7 +79,7 @@ pub struct NodeMetrics {
 }
 
 /// What the tasks of an attempt used, all on one axis of time.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct JobMetrics {
     /// The attempt, from 0.
     pub attempt: u32,
@@ -101,7 +102,7 @@ pub struct JobMetrics {
 }
 
 /// What one task used.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskMetrics {
     /// Its role.
     pub role: RoleName,
@@ -119,7 +120,7 @@ pub struct TaskMetrics {
 }
 
 /// What one GPU of a task did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GpuMetrics {
     /// Its index on the node.
     pub index: u32,
@@ -128,7 +129,7 @@ pub struct GpuMetrics {
 }
 
 /// What a GPU does at the moment; what is not measured is `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GpuNow {
     /// How busy it is, in percent.
     pub load: Option<u32>,
@@ -190,7 +191,7 @@ impl GpuNow {
 }
 
 /// Something that was measured over time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// What it is.
     pub metric: Metric,
@@ -199,7 +200,9 @@ pub struct Series {
 }
 
 /// What is measured, and in which unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Cores in use.

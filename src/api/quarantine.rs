@@ -4,6 +4,7 @@
 use async_trait::async_trait;
 use protocol::ids::NodeName;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
@@ -32,7 +33,7 @@ pub trait Quarantine: Send + Sync {
 }
 
 /// A container that is not touched.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Quarantined {
     /// Where it is.
@@ -60,7 +61,7 @@ pub struct Quarantined {
 }
 
 /// What a container in quarantine does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum Doing {
     /// It never ran.

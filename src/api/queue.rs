@@ -12,6 +12,7 @@ use protocol::spec::{Priority, TimeLimit};
 use protocol::tagged;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Scarce, WaitReason, Waiting};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cluster::FreeGpus;
@@ -30,7 +31,7 @@ pub trait Queue: Send + Sync {
 }
 
 /// A change of a waiting job's turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "change", rename_all = "snake_case", deny_unknown_fields)]
 pub enum QueueChange {
     /// It does not start until it is released. What an administrator holds, only an administrator
@@ -53,7 +54,7 @@ pub enum QueueChange {
 }
 
 /// A place among others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueuePlace {
     /// Before all others.
@@ -67,7 +68,7 @@ pub enum QueuePlace {
 }
 
 /// What a change would do at once.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Effect {
     /// Jobs that would start.
@@ -97,7 +98,7 @@ impl Effect {
 }
 
 /// Some jobs.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Affected {
     /// How many, by virtual cluster.
@@ -115,7 +116,7 @@ impl Affected {
 }
 
 /// All that can be said of a waiting job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Explanation {
     /// The constraint that binds.
     pub reason: WaitReason,
@@ -184,7 +185,7 @@ impl Explanation {
 }
 
 /// GPUs of a type that will do for tasks of a job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Need {
     /// The type.
     pub gpu_type: GpuType,
@@ -197,7 +198,7 @@ pub struct Need {
 }
 
 /// What one user's jobs hold.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HeldBy {
     /// Whose.
     pub user: UserName,
@@ -208,7 +209,7 @@ pub struct HeldBy {
 }
 
 /// A change of a job with which it would start at once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Alternative {
     /// What is different.
     #[serde(flatten)]
@@ -239,7 +240,7 @@ protocol::tagged! {
     "instead" "Instead"
     /// What may be different. As text, which addresses have: `split:2x4`, `type:V100`, `vc:nlp`,
     /// `limit:2h`.
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub enum Instead {
         /// The role that asks for GPUs has so many tasks, of so many GPUs each: as many in all.
         Split {

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use protocol::ids::{JobKey, RoleName};
 use protocol::state::State;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
@@ -23,7 +24,7 @@ pub trait Ssh: Send + Sync {
 }
 
 /// A user's public key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PublicKeyView {
     /// What it is removed by.

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use protocol::amount::Amount;
 use protocol::ids::{GpuType, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -24,7 +25,9 @@ const MONTH: i64 = 31;
 const MOST: i64 = 366;
 
 /// A day of UTC, counted from 1970-01-01; on the wire it is written `2026-11-21`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct Day(pub i64);
 
@@ -74,7 +77,7 @@ impl From<Day> for String {
 }
 
 /// What is asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UsageQuery {
     /// The first day; none: a month before the last one.
@@ -104,7 +107,7 @@ impl UsageQuery {
 
 /// What somebody used on a day. A job is counted once it has ended, its GPUs on the days on which it
 /// had them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageOfDay {
     /// When.

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use protocol::ids::{ProviderName, StorageName, UserName, VirtualClusterName};
 use protocol::person::Profile;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::groups::{Granted, Membership};
@@ -168,7 +169,7 @@ impl std::fmt::Debug for NewToken {
 }
 
 /// A token as the pages show it: never the token itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenView {
     /// Key.
     pub id: i64,

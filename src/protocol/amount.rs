@@ -1,9 +1,11 @@
 //! Amounts that need not be whole.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Thousandths of a unit.
@@ -113,6 +115,20 @@ impl Serialize for Amount {
             0 => serializer.serialize_u64(self.floor()),
             _ => serializer.serialize_f64(self.to_f64()),
         }
+    }
+}
+
+impl JsonSchema for Amount {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Amount")
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0 })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{GpuType, GroupName, JobKey, NodeName, UserName, VirtualClusterName};
@@ -11,7 +12,7 @@ use crate::time::Timestamp;
 mod mistakes;
 
 /// How a node is reached and what is said of it; what is left out is asked of its engine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeSettings {
     /// Its name.
@@ -73,7 +74,7 @@ pub fn common_place<'a>(
 }
 
 /// Which network a node's tasks have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeNetwork {
     /// The node's: its address is the tasks' address, and their programs may listen anywhere on it.
@@ -113,7 +114,7 @@ impl NodeSettings {
 }
 
 /// So many GPUs of one type.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GpuCount {
     /// The type.
@@ -124,7 +125,7 @@ pub struct GpuCount {
 }
 
 /// How containers get their GPUs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GpuRuntime {
     /// Through the NVIDIA runtime, by UUID or index.
@@ -152,7 +153,9 @@ impl GpuRuntime {
 }
 
 /// Whether a node takes tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeCondition {
     /// It answers and takes tasks.
@@ -165,7 +168,7 @@ pub enum NodeCondition {
 
 /// Why a node takes nothing new though nobody said so: it failed to start what it was given, and a
 /// container of ours as well.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Closed {
     /// Since when.
     pub since: Timestamp,
@@ -176,7 +179,7 @@ pub struct Closed {
 }
 
 /// A task that a node failed to start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StartFailure {
     /// When.
     pub at: Timestamp,
@@ -293,7 +296,7 @@ impl IdleRule {
 }
 
 /// `count` groups of `gpus` GPUs of a type, each on one node: whole nodes or link groups.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
     /// The type.
@@ -311,7 +314,7 @@ fn yes() -> bool {
 
 /// A share of the cluster: what is guaranteed. What others leave idle may be used beyond it, until
 /// they want it back.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Share {
     /// CPU cores.

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::GpuType;
@@ -55,7 +56,7 @@ pub struct Told {
 }
 
 /// What is known of a node's GPUs since they were last looked for.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GpuReport {
     /// The driver's version.
     #[serde(default)]
@@ -72,7 +73,7 @@ pub struct GpuReport {
 }
 
 /// A GPU that was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundGpu {
     /// As all others see it.
     pub gpu: Gpu,
@@ -86,7 +87,7 @@ pub struct FoundGpu {
 }
 
 /// What is wrong with a GPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GpuFault {
     /// It was there and is not there any more.
@@ -98,7 +99,7 @@ pub enum GpuFault {
 }
 
 /// Why no GPUs were found, or not all that can be known of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind", content = "words")]
 pub enum GpuProblem {
     /// The engine has no runtime of the vendor: it is not registered, or there is no GPU.

@@ -184,7 +184,9 @@ impl fmt::Display for JobId {
 }
 
 /// What people call a job: its owner and its name, written `user~job`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct JobKey {
     /// The owner.
     pub user: UserName,

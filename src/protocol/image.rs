@@ -4,6 +4,7 @@
 use std::fmt;
 use std::fmt::Write as _;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{InvalidName, UserName};
@@ -77,7 +78,7 @@ impl fmt::Display for SavedImage {
 }
 
 /// How far the saving of an image is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ImageState {
     /// It is being made; `Pushing`, `Saved` or `Failed` follows.

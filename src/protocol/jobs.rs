@@ -1,5 +1,6 @@
 //! Which jobs are asked for, and what is said of each in few words.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{GpuType, NodeName, Tag, UserName, VirtualClusterName};
@@ -104,7 +105,7 @@ pub struct Retries {
 }
 
 /// Somebody wants a job not to start for now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Hold {
     /// Who.
     pub by: UserName,

@@ -24,7 +24,6 @@ pub struct Resources {
     /// Memory in MiB.
     pub memory_mb: u64,
     /// GPUs: whole ones, or a part of one.
-    #[schemars(with = "f64")]
     pub gpus: Amount,
     /// Disk in GiB; 0 when the job asks for none.
     #[serde(default)]
@@ -46,7 +45,7 @@ impl Resources {
 }
 
 /// One GPU of a node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gpu {
     /// Index on its node, as the driver counts.
     pub index: u32,
@@ -60,7 +59,7 @@ pub struct Gpu {
 }
 
 /// What a node has in all.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
     /// CPU cores.
     pub cpus: u32,
@@ -121,8 +120,9 @@ impl Taken {
 }
 
 /// The ports a node gives to tasks, both ends included. It is written `10000-31999`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(into = "String")]
+#[schemars(try_from = "String")]
 pub struct PortRange {
     /// First port.
     pub first: u16,

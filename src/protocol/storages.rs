@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -19,7 +20,7 @@ pub use mistakes::{is_within, mistakes};
 const MOUNTS: &str = "/mnt";
 
 /// A storage as an administrator describes it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StorageSettings {
     /// Its name.
@@ -47,7 +48,7 @@ pub struct StorageSettings {
 }
 
 /// Where a storage is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StorageSource {
     /// A folder that every node has, whatever is mounted there.
@@ -59,7 +60,7 @@ pub enum StorageSource {
 }
 
 /// A folder that a server exports by NFS.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NfsExport {
     /// The server's name or address.
@@ -72,7 +73,7 @@ pub struct NfsExport {
 }
 
 /// A share of a server of Windows' kind.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmbShare {
     /// The server's name or address.
@@ -91,7 +92,7 @@ pub struct SmbShare {
 }
 
 /// A password, which no log has.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Password(pub String);
 

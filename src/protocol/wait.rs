@@ -1,5 +1,6 @@
 //! Why a job waits, as data: the pages say it in the reader's language.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::amount::Amount;
@@ -9,7 +10,7 @@ use crate::spec::NodeWish;
 use crate::time::Timestamp;
 
 /// What one task asks for that nodes may lack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ResourceKind {
     /// CPU cores.
@@ -27,7 +28,7 @@ pub enum ResourceKind {
 crate::tagged! {
     "code" "WaitReason"
     /// The constraint that binds a waiting job.
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub enum WaitReason {
         /// Not looked at yet: the next pass of the scheduler will say.
         Queued,
@@ -150,7 +151,7 @@ crate::tagged! {
 }
 
 /// Everything the queue can say of a waiting job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Waiting {
     /// The constraint that binds.
     pub reason: WaitReason,
@@ -201,7 +202,7 @@ impl Waiting {
 }
 
 /// A resource that is short.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Scarce {
     /// Which.
     pub resource: ResourceKind,
@@ -214,7 +215,7 @@ pub struct Scarce {
 }
 
 /// A start, as a range, and on what it rests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Expected {
     /// Not before.
     pub earliest: Timestamp,
@@ -225,7 +226,9 @@ pub struct Expected {
 }
 
 /// What an expected start rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Ground {
     /// Time limits: it cannot be later.
@@ -244,7 +247,9 @@ pub enum Ground {
 }
 
 /// What makes past jobs like one that waits, the closest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Likeness {
     /// They were its owner's, in its virtual cluster, and named as it is but for a number.

@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use protocol::ids::InvalidName;
 use protocol::problem::Problem;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::functions;
@@ -75,9 +76,10 @@ impl IntoResponse for Failure {
 struct Unwritten(Error);
 
 /// The body of every error.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
+#[schemars(rename = "Error")]
+pub(crate) struct Body<'a> {
     code: ErrorCode,
     message: &'a str,
     problems: &'a [Problem],

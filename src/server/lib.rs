@@ -17,6 +17,7 @@ pub mod listen;
 mod live;
 mod metrics;
 mod old_pages;
+pub mod openapi;
 mod pages;
 mod proxy;
 mod rates;

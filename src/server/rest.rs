@@ -6,6 +6,7 @@ mod accept;
 mod audit;
 pub(crate) mod body;
 mod config_file;
+pub(crate) mod doors;
 mod exit;
 mod form;
 pub(crate) mod job_key;
@@ -21,17 +22,19 @@ use axum::Json;
 use axum::Router;
 use axum::http::Uri;
 use axum::routing::any;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, no_api};
+use crate::openapi;
 use crate::state::AppState;
+use doors::{Doors, get};
 
 /// Everything under `/api` but the live stream. What is under OpenPAI's other address and is not of
 /// these comes as it was asked for, and is told so as programs are.
 pub(crate) fn routes() -> Router<AppState> {
-    Router::new()
-        .nest("/api/v1", v1::routes())
-        .nest("/api/v2", v2::routes())
+    described()
+        .into_router()
         .route("/api", any(unknown))
         .route("/api/{*path}", any(unknown))
         .route("/rest-server", any(unknown))
@@ -39,12 +42,20 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/rest-server/{*path}", any(unknown))
 }
 
+/// The doors themselves, with what they are.
+pub(crate) fn described() -> Doors {
+    Doors::new()
+        .route("/api/openapi.json", get(openapi::get).sends(200, "application/json"))
+        .nest("/api/v2", v2::routes())
+        .nest("/api/v1", v1::routes())
+}
+
 async fn unknown(uri: Uri) -> Failure {
     no_api(uri.path()).into()
 }
 
 /// The answer to a request that was taken and changes something.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Message {
     message: String,
 }

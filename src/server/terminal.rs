@@ -14,11 +14,13 @@ use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header;
 use axum::response::Response;
 use protocol::ids::JobKey;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::auth::{ClientAddress, Signed, Still};
 use crate::failure::Failure;
 use crate::rest::body::Params;
+use crate::rest::doors::{Input, Operation};
 use crate::rest::job_key;
 use crate::state::AppState;
 use conversation::Conversation;
@@ -29,7 +31,7 @@ const MESSAGE: usize = 64 * 1024;
 const WAITING: usize = 128 * 1024;
 
 /// Which shell.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct TerminalParams {
     role: String,
     index: u32,
@@ -84,6 +86,12 @@ pub(crate) struct Asker {
     address: String,
     still: Still,
     upgrade: Result<WebSocketUpgrade, Failure>,
+}
+
+impl Input for Asker {
+    fn describe(operation: &mut Operation) {
+        operation.signed = true;
+    }
 }
 
 impl FromRequestParts<AppState> for Asker {

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use directory::{Answer, Oidc, Started};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tower_sessions::Session;
@@ -215,7 +216,7 @@ fn pending(state: &AppState, headers: &HeaderMap) -> Option<Pending> {
 }
 
 /// `GET /authn/info` of OpenPAI.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Info {
     authn_type: &'static str,
     #[serde(rename = "loginURI")]

@@ -3,6 +3,7 @@
 use api::audit::AuditEntry;
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::body::Params;
@@ -11,7 +12,7 @@ use crate::failure::Failure;
 use crate::state::AppState;
 
 /// Which entries: so many of those before this one that say all words of `q`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct AuditParams {
     before: Option<i64>,

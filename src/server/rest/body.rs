@@ -6,11 +6,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use protocol::ids::{JobKey, JobName};
 use protocol::problem::Problem;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::auth::sign_in::{is_json, parse};
 use crate::failure::Failure;
+use crate::rest::doors::{Content, Input, Operation, schema};
 use crate::rest::form;
 
 /// The bytes of a request, whatever media type it says; too many are 413.
@@ -73,7 +75,7 @@ pub(crate) struct JobFile {
     cloned_from: Option<JobKey>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CloneParams {
     cloned_from: Option<String>,
@@ -103,6 +105,13 @@ impl<S: Send + Sync> FromRequest<S> for JobFile {
         let text = String::from_utf8(bytes.into()).map_err(|error| not_utf8(error.as_bytes()))?;
         let text = if says_form && form::is_one(&text) { form::to_json(&text)? } else { text };
         Ok(Self { text, cloned_from })
+    }
+}
+
+impl Input for JobFile {
+    fn describe(operation: &mut Operation) {
+        operation.query.push(schema::<CloneParams>);
+        operation.takes.extend(["text/yaml", "application/json"].map(Content::Raw));
     }
 }
 

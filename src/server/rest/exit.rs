@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use protocol::exit::{Blame, Cause, Exit};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A row of the exit table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ExitSpec {
     code: i32,
     phrase: Cow<'static, str>,
@@ -23,7 +24,7 @@ pub(crate) struct ExitSpec {
 }
 
 /// How something that is over went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum ExitType {
     Succeeded,
     Failed,

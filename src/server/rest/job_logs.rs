@@ -14,6 +14,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use protocol::ids::{JobKey, RoleName};
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::auth::Still;
@@ -27,7 +28,7 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 const COMPARABLE: u64 = 1 << 32;
 
 /// Which task, which part.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct LogParams {
     role: Option<String>,
@@ -109,7 +110,7 @@ async fn whole(
 }
 
 /// Which task, which of its lines.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct LineParams {
     role: Option<String>,
@@ -152,7 +153,7 @@ pub(crate) async fn lines(
 }
 
 /// Which lines of all tasks. Places are numbers of lines, one a task, with commas.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct TogetherParams {
     attempt: Option<u32>,

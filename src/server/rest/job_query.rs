@@ -3,6 +3,7 @@ use api::{ErrorCode, job_filter};
 use protocol::ids::{InvalidName, UserName};
 use protocol::spec::Priority;
 use protocol::state::State;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::failure::Failure;
@@ -12,7 +13,7 @@ const MAX_LIMIT: u64 = 50_000;
 
 /// Parameters of both versions' job lists. One that is not known is refused: whoever asks for less
 /// than all jobs, and then stops them, must not be given all.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct JobParams {
     username: Option<String>,

@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use protocol::ids::JobKey;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::body::Params;
@@ -16,7 +17,7 @@ use crate::failure::Failure;
 use crate::state::AppState;
 
 /// As OpenPAI had it, and what enters by it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SshWire {
     pub(crate) containers: Vec<ContainerWire>,
@@ -25,7 +26,7 @@ pub(crate) struct SshWire {
     pub(crate) host_key: String,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ContainerWire {
     id: String,
@@ -36,7 +37,7 @@ pub(crate) struct ContainerWire {
     pub(crate) name: String,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct KeyPairWire {
     folder_path: String,
@@ -46,13 +47,13 @@ struct KeyPairWire {
 }
 
 /// Which form of the key.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub(crate) struct KeyParams {
     #[serde(default)]
     form: KeyForm,
 }
 
-#[derive(Debug, Default, Clone, Copy, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum KeyForm {
     #[default]

@@ -9,6 +9,7 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, TryStreamExt};
 use protocol::ids::RoleName;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::body::Params;
@@ -18,7 +19,7 @@ use crate::failure::Failure;
 use crate::state::AppState;
 
 /// Which file of which task.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct FileParams {
     role: String,
     index: u32,
@@ -26,7 +27,7 @@ pub(crate) struct FileParams {
 }
 
 /// What became of a file that was sent.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Written {
     path: String,
     bytes: u64,

@@ -2,15 +2,16 @@ use api::users::{Means, TokenView};
 use api::{Actor, ErrorCode};
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
-use axum::routing::{delete, get, post};
-use axum::{Extension, Json, Router};
+use axum::{Extension, Json};
 use protocol::ids::UserName;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::auth::sign_in::{Given, check_password};
 use crate::auth::{Caller, ClientAddress, Signed};
 use crate::failure::Failure;
 use crate::rest::body::Fields;
+use crate::rest::doors::{Doors, delete, get, post};
 use crate::rest::{Message, message};
 use crate::state::AppState;
 
@@ -23,15 +24,15 @@ const LIFETIMES: std::ops::RangeInclusive<u64> = 60..=604_800;
 const APPLICATION: &str = "application";
 
 /// Tokens: one for a password, and what can be done with them then.
-pub(super) fn routes() -> Router<AppState> {
-    Router::new()
+pub(super) fn routes() -> Doors {
+    Doors::new()
         .route("/", get(list).post(create))
         .route("/application", post(create_application))
         .route("/check", get(check))
         .route("/{token}", delete(revoke))
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Request {
     pub(crate) username: String,
     pub(crate) password: String,
@@ -43,7 +44,7 @@ pub(crate) struct Request {
 }
 
 /// Seconds as a number or, as forms send them, as text.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Seconds {
     Number(u64),
@@ -59,7 +60,7 @@ impl Seconds {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answer {
     user: String,
@@ -103,7 +104,7 @@ fn lifetime(asked: Option<Seconds>) -> Result<u64, Failure> {
 
 /// A user's tokens. Their texts are kept nowhere: where OpenPAI had these, their numbers stand, and
 /// are taken.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Tokens {
     tokens: Vec<String>,
     /// Berth's own: what each is for, and until when.
@@ -119,7 +120,7 @@ async fn list(
     Ok(Json(Tokens { tokens, details }))
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Application {
     token: String,
@@ -141,7 +142,7 @@ async fn create_application(
 }
 
 /// What is known of whoever asks; times are in seconds, as tokens of OpenPAI had them.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Checked {
     username: UserName,
     admin: bool,

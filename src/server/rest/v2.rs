@@ -21,37 +21,56 @@ mod uploads;
 pub(crate) mod users;
 pub(crate) mod wire;
 
+use std::collections::BTreeMap;
+
+use api::files::FolderPage;
 use api::groups::Granted;
+use api::images::SavedImageView;
+use api::logs::{LogMatches, LogWindow, Together};
+use api::queue::Effect;
+use api::ssh::PublicKeyView;
 use api::{Actor, ErrorCode};
+use axum::Json;
 use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, delete, get, post, put};
-use axum::{Json, Router};
-use protocol::ids::{JobKey, VirtualClusterName};
+use protocol::cluster::NodeSettings;
+use protocol::ids::{JobKey, NodeName, VirtualClusterName};
+use protocol::storages::StorageSettings;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::auth::oidc;
 use crate::failure::Failure;
-use crate::rest::{audit, ssh, token};
+use crate::rest::doors::{Door, Doors, any, delete, get, post, put};
+use crate::rest::{Message, audit, ssh, token};
 use crate::state::AppState;
 use crate::terminal;
+use jobs::Accepted;
 
-pub(super) fn routes() -> Router<AppState> {
-    Router::new()
+/// Media types of what is not described more closely.
+pub(super) const YAML: &str = "text/yaml; charset=utf-8";
+pub(super) const JSON: &str = "application/json";
+pub(super) const TEXT: &str = "text/plain; charset=utf-8";
+pub(super) const BYTES: &str = "application/octet-stream";
+const CSV: &str = "text/csv; charset=utf-8";
+
+/// What answers a `Response` does not say by its type what is in it: it stands here beside it.
+pub(super) fn routes() -> Doors {
+    Doors::new()
         .route("/", any(info))
         .route("/info", get(info))
         .nest("/tokens", token::routes())
         .nest("/authn", authn())
-        .route("/jobs", get(jobs::list).post(jobs::submit))
-        .route("/jobs/{key}", get(jobs::get).delete(jobs::remove))
-        .route("/jobs/{key}/config", get(jobs::config))
-        .route("/jobs/{key}/executionType", put(jobs::execute))
-        .route("/jobs/{key}/logs", get(jobs::logs))
-        .route("/jobs/{key}/logs/lines", get(jobs::log_lines))
-        .route("/jobs/{key}/logs/together", get(jobs::log_together))
-        .route("/jobs/{key}/logs/search", get(jobs::log_search))
+        .route("/jobs", of_jobs())
+        .route("/jobs/{key}", get(jobs::get).delete(jobs::remove).gives::<Accepted>(202))
+        .route("/jobs/{key}/config", get(jobs::config).sends(200, YAML).sends(200, JSON))
+        .route("/jobs/{key}/executionType", put(jobs::execute).gives::<Accepted>(202))
+        .route("/jobs/{key}/logs", get(jobs::logs).sends(200, TEXT))
+        .route("/jobs/{key}/logs/lines", get(jobs::log_lines).gives::<LogWindow>(200))
+        .route("/jobs/{key}/logs/together", get(jobs::log_together).gives::<Together>(200))
+        .route("/jobs/{key}/logs/search", get(jobs::log_search).gives::<LogMatches>(200))
         .route("/jobs/{key}/metrics", get(metrics::of_job))
-        .route("/jobs/{key}/queue", get(queue::explain).put(queue::change))
+        .route("/jobs/{key}/queue", changing(get(queue::explain).put(queue::change)))
         .route("/jobs/{key}/tag", put(jobs::add_tag).delete(jobs::remove_tag))
         .route("/jobs/{key}/keep", put(jobs::keep))
         .route("/jobs/{key}/events", get(events::list))
@@ -61,61 +80,111 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/jobs/{key}/attempts/{attempt}", get(attempts::job))
         .nest("/jobs/{key}/attempts/{attempt}/taskRoles/{role}/taskIndex/{index}", of_task())
         .route("/jobs/{key}/ssh", get(ssh::of_key))
-        .route("/jobs/{key}/ssh/key", get(ssh::key_of_key))
-        .route("/jobs/{key}/terminal", get(terminal::of_key))
-        .route("/jobs/{key}/tasks/{role}/{index}/image", get(images::size).post(images::save))
+        .route("/jobs/{key}/ssh/key", get(ssh::key_of_key).sends(200, BYTES))
+        .route("/jobs/{key}/terminal", get(terminal::of_key).says(101))
+        .route("/jobs/{key}/tasks/{role}/{index}/image", of_image())
         .route("/idle-jobs", get(jobs::idle))
         .route("/images", get(images::list))
-        .route("/images/{id}", delete(images::remove))
+        .route("/images/{id}", delete(images::remove).says(202))
         .route("/audit", get(audit::list))
         .route("/usage", get(jobs::usage))
-        .route("/usage.csv", get(jobs::usage_table))
-        .route("/virtual-clusters", get(cluster::virtual_clusters))
-        .route(
-            "/virtual-clusters/{name}",
-            get(cluster::virtual_cluster)
-                .put(queue::save_virtual_cluster)
-                .delete(cluster::remove_virtual_cluster),
-        )
-        .route("/virtual-clusters/{name}/status", put(cluster::set_status))
+        .route("/usage.csv", get(jobs::usage_table).sends(200, CSV))
+        .route("/virtual-clusters", list_of_virtual_clusters())
+        .route("/virtual-clusters/{name}", of_virtual_cluster())
+        .route("/virtual-clusters/{name}/status", put(cluster::set_status).gives::<Message>(201))
         .route("/virtual-clusters/{name}/sku-types", get(resources::sku_types_of))
         .route("/cluster/sku-types", get(resources::sku_types))
         .route("/alerts", get(alerts::list))
         .route("/kubernetes/nodes", get(kubernetes::nodes))
         .route("/kubernetes/pods", get(kubernetes::pods))
         .route("/storages", get(storages::list))
-        .route("/storages/{name}", get(storages::get).put(storages::save).delete(storages::remove))
+        .route("/storages/{name}", of_storage())
         .route("/nodes", get(nodes::list))
-        .route("/nodes/{name}", get(nodes::get).put(nodes::save).delete(nodes::remove))
+        .route("/nodes/{name}", of_node())
         .route("/nodes/{name}/settings", get(nodes::settings))
         .route("/nodes/{name}/metrics", get(metrics::of_node))
-        .route("/nodes/{name}/drain", put(nodes::drain))
-        .route("/nodes/{name}/gpus", post(nodes::probe))
+        .route("/nodes/{name}/drain", changing(put(nodes::drain)))
+        .route("/nodes/{name}/gpus", post(nodes::probe).gives::<Accepted>(202))
         .route("/quarantine", get(quarantine::list))
-        .route("/quarantine/{node}/{container}", put(quarantine::stop).delete(quarantine::remove))
+        .route("/quarantine/{node}/{container}", of_container())
         .route("/servers", get(servers::list))
-        .route("/files", get(files::root))
-        .route("/files/", get(files::root))
-        .route("/files/{*path}", get(files::get).put(files::put).delete(files::remove))
-        .route("/uploads/{*path}", get(uploads::get).patch(uploads::patch))
-        .route("/public-keys", get(public_keys::list).post(public_keys::add))
-        .route("/public-keys/{id}", delete(public_keys::remove))
-        .nest("/users", people().route("/", put(users::changes::update)))
-        .nest("/user", people().route("/", put(users::changes::update)))
+        .route("/files", get(files::root).gives::<FolderPage>(200))
+        .route("/files/", get(files::root).gives::<FolderPage>(200))
+        .route("/files/{*path}", of_file())
+        .route("/uploads/{*path}", of_upload())
+        .route("/public-keys", of_public_keys())
+        .route("/public-keys/{id}", delete(public_keys::remove).says(204))
+        .nest("/users", people().route("/", update_user()))
+        .nest("/user", people().route("/", update_user()))
         .nest("/groups", of_groups())
         .nest("/group", of_groups())
 }
 
+fn of_jobs() -> Door {
+    let list = get(jobs::list).gives::<Vec<wire::JobItem>>(200).gives::<jobs::Page>(200);
+    list.post(jobs::submit).gives::<Accepted>(202)
+}
+
 /// What a task did in one attempt of its job.
-fn of_task() -> Router<AppState> {
-    Router::new()
+fn of_task() -> Doors {
+    Doors::new()
         .route("/attempts", get(attempts::task))
         .route("/attempts/{run}/logs", get(attempts::logs))
 }
 
+fn of_image() -> Door {
+    get(images::size).post(images::save).gives::<SavedImageView>(202)
+}
+
+fn list_of_virtual_clusters() -> Door {
+    get(cluster::virtual_clusters)
+        .gives::<BTreeMap<String, cluster::VirtualClusterWire>>(200)
+        .gives::<BTreeMap<NodeName, resources::NodeGpus>>(200)
+}
+
+fn of_virtual_cluster() -> Door {
+    let save = changing(get(cluster::virtual_cluster).put(queue::save_virtual_cluster));
+    save.delete(cluster::remove_virtual_cluster)
+}
+
+fn of_storage() -> Door {
+    let save = get(storages::get).put(storages::save).takes_unnamed::<StorageSettings>();
+    save.gives::<Accepted>(202).delete(storages::remove)
+}
+
+fn of_node() -> Door {
+    let save = get(nodes::get).put(nodes::save).takes_unnamed::<NodeSettings>();
+    changing(changing(save).delete(nodes::remove))
+}
+
+/// What is done, or with `?dryRun` what it would do.
+fn changing(door: Door) -> Door {
+    door.gives::<Accepted>(202).gives::<Effect>(200)
+}
+
+fn of_container() -> Door {
+    let stop = put(quarantine::stop).gives::<Accepted>(202);
+    stop.delete(quarantine::remove).gives::<Accepted>(202)
+}
+
+fn of_file() -> Door {
+    let read = get(files::get).gives::<FolderPage>(200).sends(200, BYTES).sends(206, BYTES);
+    let write = read.put(files::put).gives::<Message>(201);
+    write.delete(files::remove).gives::<Message>(200)
+}
+
+fn of_upload() -> Door {
+    let arrived = get(uploads::get).patch(uploads::patch);
+    arrived.gives::<uploads::Arrived>(200).gives::<uploads::Arrived>(201)
+}
+
+fn of_public_keys() -> Door {
+    get(public_keys::list).post(public_keys::add).gives::<PublicKeyView>(201)
+}
+
 /// Signing in and out.
-pub(super) fn authn() -> Router<AppState> {
-    Router::new()
+pub(super) fn authn() -> Doors {
+    Doors::new()
         .route("/info", get(oidc::info))
         .route("/basic/login", post(token::create))
         .route("/basic/logout", delete(token::end))
@@ -123,34 +192,46 @@ pub(super) fn authn() -> Router<AppState> {
 }
 
 /// Users, by either of the names that OpenPAI had for them.
-pub(super) fn people() -> Router<AppState> {
-    Router::new()
-        .route("/", get(users::list).post(users::create))
-        .route("/{user}", get(users::get).put(users::changes::update_own).delete(users::remove))
-        .route("/{user}/password", put(users::set_password))
-        .route("/{user}/admin", put(users::set_admin))
-        .route("/{user}/email", put(users::changes::set_email))
-        .route("/{user}/extension", put(users::changes::extend))
-        .route("/{user}/virtualcluster", put(users::changes::set_virtual_clusters))
-        .route("/{user}/virtualClusters", put(users::changes::set_listed))
-        .route("/{user}/access", delete(users::end_access))
-        .route("/{user}/grouplist", put(groups::set))
-        .route("/{user}/group", put(groups::add).delete(groups::remove))
+pub(super) fn people() -> Doors {
+    let update = get(users::get).put(users::changes::update_own).gives::<Message>(201);
+    let set_group = put(groups::add).gives::<Message>(201);
+    Doors::new()
+        .route("/", get(users::list).post(users::create).gives::<Message>(201))
+        .route("/{user}", update.delete(users::remove).gives::<Message>(200))
+        .route("/{user}/password", put(users::set_password).gives::<Message>(201))
+        .route("/{user}/admin", put(users::set_admin).gives::<Message>(201))
+        .route("/{user}/email", put(users::changes::set_email).gives::<Message>(201))
+        .route("/{user}/extension", put(users::changes::extend).gives::<Message>(201))
+        .route(
+            "/{user}/virtualcluster",
+            put(users::changes::set_virtual_clusters).gives::<Message>(201),
+        )
+        .route("/{user}/virtualClusters", put(users::changes::set_listed).gives::<Message>(201))
+        .route("/{user}/access", delete(users::end_access).gives::<Message>(200))
+        .route("/{user}/grouplist", put(groups::set).gives::<Message>(201))
+        .route("/{user}/group", set_group.delete(groups::remove).gives::<Message>(201))
 }
 
-fn of_groups() -> Router<AppState> {
-    let root = get(groups::list).post(groups::changes::create).put(groups::changes::update);
-    Router::new()
-        .route("/", root)
+fn update_user() -> Door {
+    put(users::changes::update).gives::<Message>(201)
+}
+
+fn of_groups() -> Doors {
+    let create = get(groups::list).post(groups::changes::create).gives::<Message>(201);
+    Doors::new()
+        .route("/", create.put(groups::changes::update).gives::<Message>(201))
         .route("/{name}", get(groups::get).delete(groups::changes::remove))
         .route("/{name}/userlist", get(groups::members))
-        .route("/{name}/extension", put(groups::changes::extend))
-        .route("/{name}/extension/{*path}", put(groups::changes::set_attribute))
-        .route("/{name}/description", put(groups::changes::describe))
-        .route("/{name}/externalname", put(groups::changes::name_externally))
+        .route("/{name}/extension", put(groups::changes::extend).gives::<Message>(201))
+        .route(
+            "/{name}/extension/{*path}",
+            put(groups::changes::set_attribute).gives::<Message>(201),
+        )
+        .route("/{name}/description", put(groups::changes::describe).gives::<Message>(201))
+        .route("/{name}/externalname", put(groups::changes::name_externally).gives::<Message>(201))
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Info {
     name: &'static str,
@@ -177,7 +258,7 @@ const START: &str = "START";
 const NOT_STARTED: &str = "a stopped job is not started again: submit a clone";
 
 /// `{"value": "STOP"}`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Execution {
     value: String,
 }

@@ -372,6 +372,21 @@ fn texts_go_into_no_element_that_leptos_does_not_escape() {
     assert_eq!(seen.len(), listed, "the list above names a file that has no such element any more");
 }
 
+/// What mounts routes of programs, and describes them as it does: the document has all that is there.
+const DOORS: &str = "doors.rs";
+
+#[test]
+fn routes_of_programs_describe_themselves() {
+    let mut files = Vec::new();
+    collect(metadata().workspace_root.join("src/server/rest").as_std_path(), &mut files);
+    assert!(files.len() > 20, "{files:?}");
+    for file in files.iter().filter(|file| !file.ends_with(DOORS)) {
+        let text = fs::read_to_string(file).expect("a source is text");
+        let mounts = text.contains("axum::routing") || text.contains("Router::new");
+        assert!(!mounts, "{}: mount it by rest/doors.rs", file.display());
+    }
+}
+
 #[test]
 fn every_abuse_that_is_listed_is_tried() {
     every_case_is_tried("src/ABUSE.md", 25);

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
 use protocol::cluster::{Share, VirtualClusterSettings};
 use protocol::ids::VirtualClusterName;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::auth::Signed;
@@ -19,7 +20,7 @@ use crate::rest::v2::cluster::{Percent, cluster_total, gpus};
 use crate::rest::v2::{not_a_virtual_cluster, warned};
 use crate::state::AppState;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct VirtualClusterWire {
     capacity: f64,
@@ -35,7 +36,7 @@ pub(crate) struct VirtualClusterWire {
     node_list: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ResourcesWire {
     memory: u64,
     #[serde(rename = "vCores")]
@@ -89,7 +90,7 @@ pub(crate) async fn get(
 }
 
 /// What a virtual cluster is to have, in percent of what there is.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Capacity {
     vc_capacity: f64,

@@ -8,13 +8,14 @@ use protocol::environment::application_id;
 use protocol::ids::{JobName, PortLabel, RoleName, UserName, VirtualClusterName};
 use protocol::state::State;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::rest::exit::{self, ExitSpec, ExitType};
 use crate::rest::v2::wire::{ExecutionType, RetryDetails, gpu_mask, ports};
 
 /// The launcher's word for a state.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum FrameworkState {
     FrameworkWaiting,
@@ -24,7 +25,7 @@ enum FrameworkState {
 }
 
 /// A row of `GET /jobs`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobItem {
     name: JobName,
@@ -66,7 +67,7 @@ impl From<&JobSummary> for JobItem {
 }
 
 /// `GET /jobs/:name`, which the command line asks whose job is meant by a name.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobWire {
     pub(crate) name: JobName,
@@ -74,7 +75,7 @@ pub(crate) struct JobWire {
     task_roles: BTreeMap<RoleName, RoleWire>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobStatus {
     pub(crate) username: UserName,
@@ -101,26 +102,26 @@ pub(crate) struct JobStatus {
     virtual_cluster: VirtualClusterName,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct ExitMessages {
     container: Option<String>,
     runtime: Option<String>,
     launcher: Option<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RoleWire {
     task_role_status: RoleStatus,
     task_statuses: Vec<TaskWire>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct RoleStatus {
     name: RoleName,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TaskWire {
     task_index: u32,

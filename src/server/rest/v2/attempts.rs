@@ -11,6 +11,7 @@ use protocol::exit::Exit;
 use protocol::ids::{JobKey, JobName, RoleName, UserName};
 use protocol::state::State as Stands;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::wire::{JobWire, PriorityClass, RoleWire, TaskWire, job_state, priority, task_wire};
@@ -37,7 +38,7 @@ pub(super) async fn job(
 }
 
 /// An attempt of a job, as OpenPAI's history of jobs had it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct JobAttempt {
     job_name: JobName,
@@ -70,7 +71,7 @@ pub(super) struct JobAttempt {
 }
 
 /// How it ended, in words.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Diagnostics {
     diagnostics_summary: String,
@@ -155,7 +156,7 @@ pub(super) async fn get(
 }
 
 /// A task and its runs in one attempt of its job.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TaskHistory {
     username: UserName,
@@ -194,19 +195,19 @@ pub(super) async fn task(
 }
 
 /// Whether only the end is asked for.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct LogsParams {
     tail_mode: Option<bool>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Locations {
     locations: Vec<Location>,
 }
 
 /// Where a log is; both streams of a task are one.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Location {
     name: &'static str,
     uri: String,

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
 use protocol::cluster::{IdleRule, NodeCondition, Shape, Share};
 use protocol::ids::{GpuType, NodeName, VirtualClusterName};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{not_a_virtual_cluster, resources};
@@ -21,7 +22,7 @@ use crate::rest::{Message, message};
 use crate::state::AppState;
 
 /// A virtual cluster as version 2 shows it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct VirtualClusterWire {
     capacity: f64,
@@ -53,7 +54,7 @@ pub(crate) struct VirtualClusterWire {
     free: BTreeMap<GpuType, FreeGpus>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ResourcesWire {
     pub(crate) cpu: u64,
     /// In MiB.
@@ -139,7 +140,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
 }
 
 /// `?nodes`: what the nodes have instead.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Listed {
     nodes: Option<String>,
@@ -171,13 +172,13 @@ pub(crate) async fn virtual_cluster(
 }
 
 /// `{"vcStatus": "stopped"}`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Status {
     vc_status: Run,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Run {
     Running,

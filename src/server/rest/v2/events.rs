@@ -5,6 +5,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use protocol::ids::JobKey;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -18,28 +19,28 @@ use crate::state::AppState;
 const NO_TASK: i32 = -1;
 
 /// Which events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) enum Kind {
     Normal,
     Warning,
 }
 
 /// `?type=Warning` or `?type=Normal`; all when it is not given.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct EventParams {
     #[serde(rename = "type")]
     kind: Option<Kind>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Page {
     total_count: usize,
     data: Vec<Event>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Event {
     uid: String,

@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::auth::Signed;
@@ -21,7 +22,7 @@ use crate::transfer::{self, Shown};
 const PAGE: u32 = 1_000;
 
 /// What can be said with a path.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct FileParams {
     after: Option<String>,

@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use protocol::ids::{GroupName, InvalidName, StorageName, UserName};
 use protocol::person::Source;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -20,7 +21,7 @@ use crate::rest::message;
 use crate::state::AppState;
 
 /// A group as version 2 shows it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GroupWire {
     groupname: String,
@@ -30,14 +31,14 @@ pub(crate) struct GroupWire {
 }
 
 /// What programs keep with a group, and among it what its members may do.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Extension {
     acls: Acls,
     #[serde(flatten)]
     others: Map<String, Value>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Acls {
     admin: bool,
@@ -77,7 +78,7 @@ pub(crate) async fn get(
 }
 
 /// Somebody in a group.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MemberWire {
     username: UserName,
@@ -100,7 +101,7 @@ pub(crate) async fn members(
     Ok(Json(wire.collect()))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct GroupList {
     grouplist: Vec<String>,
 }
@@ -117,7 +118,7 @@ pub(crate) async fn set(
     Ok((StatusCode::CREATED, message("update user grouplist successfully.")).into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct One {
     groupname: String,
 }

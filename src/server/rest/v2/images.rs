@@ -4,6 +4,7 @@ use api::images::{ImageSize, SaveImage, SavedImageView, TaskOfJob};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::auth::{ClientAddress, Signed};
@@ -16,7 +17,7 @@ use crate::state::AppState;
 type Place = (String, String, u32);
 
 /// How the image is to be called, and where it goes.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Wish {
     name: String,

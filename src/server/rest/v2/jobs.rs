@@ -5,6 +5,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use protocol::ids::{JobKey, Tag};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::wire::{JobItem, JobWire};
@@ -20,7 +21,7 @@ use crate::state::AppState;
 const DEFAULT_LIMIT: u64 = 5_000;
 
 /// The answer to a change, with its status said twice as version 2 does.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Accepted {
     status: u16,
     pub(crate) message: String,
@@ -37,9 +38,9 @@ fn done(message: String) -> Json<Accepted> {
     Json(Accepted { status: StatusCode::OK.as_u16(), message })
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Page {
+pub(super) struct Page {
     total_count: u64,
     data: Vec<JobItem>,
 }
@@ -85,7 +86,7 @@ pub(crate) async fn get(
 }
 
 /// `{"value": "nightly"}`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TagValue {
     value: String,
@@ -168,13 +169,13 @@ pub(crate) async fn usage_table(
     State(state): State<AppState>,
     Signed(actor): Signed,
     Params(query): Params<UsageQuery>,
-) -> Result<impl IntoResponse, Failure> {
+) -> Result<Response, Failure> {
     let used = state.backend.jobs.usage(&actor, &query).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
         (header::CONTENT_DISPOSITION, "attachment; filename=\"usage.csv\""),
     ];
-    Ok((headers, api::usage::csv(&used)))
+    Ok((headers, api::usage::csv(&used)).into_response())
 }
 
 pub(crate) async fn config(

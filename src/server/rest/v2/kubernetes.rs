@@ -6,6 +6,7 @@ use api::cluster::{NodeTask, NodeView};
 use axum::Json;
 use axum::extract::State;
 use protocol::cluster::NodeCondition;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -28,7 +29,7 @@ pub(crate) async fn nodes(
 }
 
 /// Which pods. Other filters of Kubernetes are not known, and refused.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Pods {
     namespace: Option<String>,

@@ -5,6 +5,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use protocol::ids::{NodeName, RoleName};
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::auth::Signed;
@@ -14,7 +15,7 @@ use crate::rest::job_key;
 use crate::state::AppState;
 
 /// Which tasks, when, and how finely. Moments are milliseconds.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct MetricsParams {
     attempt: Option<u32>,
@@ -46,7 +47,7 @@ pub(crate) async fn of_job(
 }
 
 /// When, and how finely. Moments are milliseconds.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct NodeMetricsParams {
     from: Option<i64>,

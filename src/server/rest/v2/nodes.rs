@@ -8,6 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -80,7 +81,7 @@ pub(crate) async fn remove(
 }
 
 /// `{"value": true}`: it takes nothing new; with `"now": true`, what runs there goes elsewhere.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Draining {
     value: bool,

@@ -2,6 +2,7 @@ use api::ssh::PublicKeyView;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::auth::Signed;
@@ -16,7 +17,7 @@ pub(super) async fn list(
     Ok(Json(state.backend.ssh.public_keys(&actor).await?))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct Addition {
     /// One line, as OpenSSH writes it.
     key: String,

@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use protocol::cluster::{IdleRule, Shape, Share, VirtualClusterSettings};
 use protocol::ids::{GroupName, NodeName, UserName, VirtualClusterName};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::jobs::accepted;
@@ -18,7 +19,7 @@ use crate::rest::job_query::flag;
 use crate::state::AppState;
 
 /// `?dryRun`.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Doing {
     #[serde(deserialize_with = "flag")]
@@ -52,7 +53,7 @@ pub(crate) async fn explain(
 }
 
 /// A virtual cluster without its name, which the address says.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
     #[serde(default)]

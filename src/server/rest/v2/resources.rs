@@ -10,6 +10,7 @@ use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 use protocol::ids::{GpuType, NodeName, VirtualClusterName};
 use protocol::resources::Capacity;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::cluster::gpus;
@@ -20,7 +21,7 @@ use crate::rest::body::Params;
 use crate::state::AppState;
 
 /// One GPU, and what of its node goes with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Sku {
     cpu: u32,
     /// In MiB.
@@ -28,7 +29,7 @@ pub(super) struct Sku {
     gpu: u32,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Asked {
     vc: Option<String>,
@@ -92,9 +93,9 @@ fn skus<'a>(capacities: impl Iterator<Item = &'a Capacity>) -> BTreeMap<GpuType,
 }
 
 /// What a node has of GPUs.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct NodeGpus {
+pub(super) struct NodeGpus {
     gpu_used: Amount,
     gpu_available: Amount,
     gpu_total: u64,

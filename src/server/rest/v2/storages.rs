@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use protocol::ids::{GroupName, StorageName, UserName};
 use protocol::storages::{NfsExport, SmbShare, StorageSettings, StorageSource};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -18,13 +19,13 @@ use crate::rest::{Message, message};
 use crate::state::AppState;
 
 /// All that somebody may use.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Listed {
     storages: Vec<Summary>,
 }
 
 /// A storage among others.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Summary {
     name: StorageName,
@@ -35,7 +36,7 @@ struct Summary {
 }
 
 /// A storage with where it is; its password is told nobody.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Detail {
     #[serde(flatten)]
@@ -97,7 +98,7 @@ fn data(source: Option<&StorageSource>) -> (Value, Option<&str>) {
 }
 
 /// `?default=true`: only those that jobs have which name none.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     default: Option<String>,

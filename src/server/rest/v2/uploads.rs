@@ -8,6 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt, TryStreamExt};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::auth::Signed;
@@ -17,7 +18,7 @@ use crate::state::AppState;
 use crate::transfer;
 
 /// Which file it is.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct UploadParams {
     /// By which the sender knows the content again: 1 to 200 bytes.
     id: String,
@@ -30,7 +31,7 @@ pub(crate) struct UploadParams {
 }
 
 /// How much has arrived.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Arrived {
     arrived: u64,
 }

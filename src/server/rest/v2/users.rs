@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use protocol::ids::{InvalidName, StorageName, UserName, VirtualClusterName};
 use protocol::person::{Profile, Source};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ use crate::rest::message;
 use crate::state::AppState;
 
 /// A user as version 2 shows it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UserWire {
     pub(crate) username: UserName,
@@ -87,7 +88,7 @@ async fn known(state: &AppState, actor: &Actor, name: &str) -> Result<UserView, 
     user.ok_or_else(|| not_found(name))
 }
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Creation {
     pub(crate) username: String,
@@ -146,7 +147,7 @@ pub(crate) async fn remove(
     Ok(message("user is removed successfully").into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Passwords {
     old_password: Option<String>,
@@ -173,7 +174,7 @@ pub(crate) async fn set_password(
     Ok((StatusCode::CREATED, message("update user password successfully.")).into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct Rank {
     admin: bool,
 }

@@ -11,12 +11,13 @@ use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Waiting};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::rest::exit::{self, ExitSpec, ExitType};
 
 /// Whether somebody asked to stop it.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum ExecutionType {
     Start,
@@ -30,7 +31,7 @@ impl ExecutionType {
 }
 
 /// Further attempts by what made them necessary.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RetryDetails {
     user: u32,
     platform: u32,
@@ -61,7 +62,7 @@ pub(crate) fn ports(task: &TaskView) -> BTreeMap<PortLabel, String> {
 }
 
 /// The framework controller's word for a state.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 enum FrameworkState {
     AttemptCreationPending,
     AttemptPreparing,
@@ -71,7 +72,7 @@ enum FrameworkState {
 }
 
 /// A class of priorities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum PriorityClass {
     Oppo,
@@ -81,7 +82,7 @@ pub(super) enum PriorityClass {
 }
 
 /// A row of `GET /jobs`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobItem {
     debug_id: String,
@@ -110,7 +111,7 @@ pub(crate) struct JobItem {
 }
 
 /// What a row says of a job that waits, by the words of [`Explanation`].
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct WaitingItem {
     #[serde(flatten)]
     waiting: Waiting,
@@ -160,7 +161,7 @@ pub(super) fn priority(priority: Priority) -> Option<PriorityClass> {
 }
 
 /// `GET /jobs/:user~:name`.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobWire {
     debug_id: String,
@@ -171,7 +172,7 @@ pub(crate) struct JobWire {
     pub(crate) task_roles: BTreeMap<RoleName, RoleWire>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobStatus {
     pub(crate) username: UserName,
@@ -210,26 +211,26 @@ pub(crate) struct JobStatus {
     held: Option<Hold>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct ExitMessages {
     container: Option<String>,
     runtime: Option<String>,
     launcher: Option<String>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RoleWire {
     task_role_status: RoleStatus,
     pub(crate) task_statuses: Vec<TaskWire>,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct RoleStatus {
     name: RoleName,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskWire {
     pub(crate) task_index: u32,

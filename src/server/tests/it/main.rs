@@ -6,6 +6,7 @@ mod addresses;
 mod audit;
 mod clients;
 mod compression;
+mod contract;
 mod deletion;
 mod door;
 mod doors;

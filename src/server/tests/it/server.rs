@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use ureq::Body;
 use ureq::http::Response;
 
+use crate::contract;
 use crate::fakes::World;
 
 /// A server on a free port, with a real database of sessions.
@@ -243,7 +244,9 @@ impl Client {
             Err(ureq::Error::Io(_)) => read(agent.run(request).unwrap()),
             answer => read(answer.unwrap()),
         };
-        tokio::task::spawn_blocking(sent).await.unwrap()
+        let answer = tokio::task::spawn_blocking(sent).await.unwrap();
+        contract::check(method, path, &answer);
+        answer
     }
 
     pub(crate) async fn get(&self, path: &str, headers: Headers<'_>) -> Answer {

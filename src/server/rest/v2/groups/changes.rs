@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use protocol::ids::{StorageName, VirtualClusterName};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -24,7 +25,7 @@ const ACLS: &str = "acls";
 const DEPTH: usize = 16;
 
 /// A group as it is sent.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Said {
     groupname: String,
@@ -56,7 +57,7 @@ pub(crate) async fn create(
 }
 
 /// `{"patch": true, "data": {…}}`: without `patch`, what programs keep is what they say now.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Update {
     #[serde(default)]
@@ -89,7 +90,7 @@ pub(crate) async fn remove(
     Ok(message("group is removed successfully"))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Extended {
     extension: Map<String, Value>,
@@ -108,7 +109,7 @@ pub(crate) async fn extend(
     Ok(beside(&granted, updated(&name)))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Attribute {
     data: Value,
@@ -128,7 +129,7 @@ pub(crate) async fn set_attribute(
     Ok(beside(&granted, updated(&name)))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Described {
     description: String,
@@ -147,7 +148,7 @@ pub(crate) async fn describe(
     Ok(updated(&name).into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Named {
     external_name: String,

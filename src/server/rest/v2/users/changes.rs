@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use protocol::ids::{UserName, VirtualClusterName};
 use protocol::person::Profile;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -24,7 +25,7 @@ pub(super) const ME: &str = "me";
 
 /// `{"patch": true, "data": {…}}`: what is not said stays. Without `patch`, what programs keep is what
 /// they say now.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Update<T> {
     #[serde(default)]
@@ -33,7 +34,7 @@ pub(crate) struct Update<T> {
 }
 
 /// What an administrator says of a user.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Said {
     username: String,
@@ -78,7 +79,7 @@ pub(crate) async fn update(
 }
 
 /// What somebody says of himself.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OwnSaid {
     username: Option<String>,
@@ -115,7 +116,7 @@ pub(crate) async fn update_own(
     Ok(updated(format!("Update user {} successfully", actor.user)).into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Extended {
     extension: Map<String, Value>,
@@ -133,7 +134,7 @@ pub(crate) async fn extend(
     Ok(updated("Update user extension data successfully.").into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Addressed {
     email: String,
@@ -151,7 +152,7 @@ pub(crate) async fn set_email(
     Ok(updated("Update user email data successfully.").into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Clusters {
     virtual_cluster: Vec<String>,
@@ -170,7 +171,7 @@ pub(crate) async fn set_virtual_clusters(
 }
 
 /// Version 1: names with commas between them.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Listed {
     virtual_clusters: String,
@@ -191,7 +192,7 @@ pub(crate) async fn set_listed(
 }
 
 /// Version 1: a user, or with `modify` what is to become of one.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Put {
     username: String,
@@ -225,7 +226,7 @@ pub(crate) async fn put(
     Ok(updated("update successfully").into_response())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Gone {
     username: String,
