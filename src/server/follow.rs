@@ -260,7 +260,8 @@ pub(crate) fn nobody(uri: &Uri) -> Response {
     let mut response = if is_for_programs {
         let code = ErrorCode::UnavailableError;
         // In the shape of all errors; nobody has numbered the request.
-        let body = serde_json::json!({ "code": code, "message": text, "problems": [], "requestId": "" });
+        let body =
+            serde_json::json!({ "code": code, "message": text, "problems": [], "requestId": "" });
         Json(body).into_response()
     } else {
         format!("{text}\n目前没有主服务器，请稍后再试。\n").into_response()
