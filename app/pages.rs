@@ -10,6 +10,7 @@ pub(crate) mod node;
 pub(crate) mod nodes;
 pub(crate) mod not_found;
 pub(crate) mod profile;
+pub(crate) mod reference;
 pub(crate) mod sign_in;
 pub(crate) mod submit;
 pub(crate) mod usage;

@@ -15,6 +15,7 @@ use crate::pages::node::NodePage;
 use crate::pages::nodes::NodesPage;
 use crate::pages::not_found::NotFoundPage;
 use crate::pages::profile::ProfilePage;
+use crate::pages::reference::ReferencePage;
 use crate::pages::sign_in::SignInPage;
 use crate::pages::usage::UsagePage;
 use crate::pages::{admin, job, submit};
@@ -51,6 +52,7 @@ pages! {
     node => NodePage,
     usage => UsagePage,
     profile => ProfilePage,
+    reference => ReferencePage,
 }
 
 /// All pages.
@@ -100,6 +102,7 @@ fn Pages() -> impl IntoView {
                 <Route path=path!("/usage") view=Page::whole(|| usage().boxed_local()) ssr=READY/>
                 <Route path=path!("/admin/:section?") view=admin::part::page() ssr=READY/>
                 <Route path=path!("/profile") view=Page::whole(|| profile().boxed_local()) ssr=READY/>
+                <Route path=path!("/reference") view=Page::whole(|| reference().boxed_local()) ssr=READY/>
             </Routes>
         </Frame>
     }

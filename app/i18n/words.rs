@@ -33,6 +33,7 @@ pub(crate) struct Texts {
     pub(crate) submit: super::words_submit::Submit,
     pub(crate) connect: super::words_connect::Connect,
     pub(crate) public_keys: super::words_connect::PublicKeys,
+    pub(crate) reference: super::words_connect::Reference,
     pub(crate) files: super::words_files::Files,
     pub(crate) queue: super::words_queue::Queue,
     pub(crate) images: super::words_images::Images,

@@ -39,6 +39,15 @@ pub(crate) struct Connect {
     pub(crate) authentication: Word,
 }
 
+/// What programs can ask for.
+#[derive(Debug)]
+pub(crate) struct Reference {
+    pub(crate) title: Word,
+    pub(crate) about: Word,
+    pub(crate) document: Word,
+    pub(crate) missing: Word,
+}
+
 /// One's own public keys.
 #[derive(Debug)]
 pub(crate) struct PublicKeys {

@@ -45,6 +45,7 @@ pub(super) static TEXTS: Texts = Texts {
     submit: submit::SUBMIT,
     connect: connect::CONNECT,
     public_keys: connect::PUBLIC_KEYS,
+    reference: connect::REFERENCE,
     files: files::FILES,
     queue: queue::QUEUE,
     images: images::IMAGES,

@@ -69,6 +69,7 @@ const shared = {
 const bundles = await Promise.all([
   build({ ...shared, entryPoints: { editor: "editor.ts" }, splitting: true, plugins: [stylesInside, bareWorkers] }),
   build({ ...shared, entryPoints: { terminal: "terminal.ts" }, splitting: true, plugins: [stylesInside] }),
+  build({ ...shared, entryPoints: { reference: "reference.ts" }, splitting: true, plugins: [stylesInside] }),
   build({
     ...shared,
     entryPoints: {
@@ -80,7 +81,7 @@ const bundles = await Promise.all([
 
 const manifest = {};
 for (const [path, { entryPoint }] of bundles.flatMap(({ metafile }) => Object.entries(metafile.outputs))) {
-  const [, name] = /^(editor|editor\.worker|json\.worker|terminal)-[A-Z0-9]{8}\.js$/.exec(basename(path)) ?? [];
+  const [, name] = /^(editor|editor\.worker|json\.worker|reference|terminal)-[A-Z0-9]{8}\.js$/.exec(basename(path)) ?? [];
   if (entryPoint !== undefined && name !== undefined) {
     manifest[`js/${name}.js`] = basename(path);
   }
@@ -90,6 +91,7 @@ mkdirSync(outdir, { recursive: true });
 // Licences of what is inside, as their authors ask.
 const licences = {
   editor: ["monaco-editor/LICENSE", "monaco-editor/ThirdPartyNotices.txt"],
+  reference: ["swagger-ui-dist/LICENSE", "swagger-ui-dist/NOTICE"],
   terminal: ["@xterm/xterm/LICENSE", "@xterm/addon-fit/LICENSE"],
 };
 for (const [part, files] of Object.entries(licences)) {

@@ -15,6 +15,7 @@ test("everything can be read, and a job submitted, without JavaScript", async ({
     ["/nodes", "Nodes"],
     ["/usage", "Usage"],
     ["/profile", "Profile"],
+    ["/reference", "API reference"],
     ["/submit", "Submit a job"],
   ] as const) {
     await page.goto(path);

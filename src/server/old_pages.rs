@@ -48,7 +48,7 @@ const SUBMIT: [&str; 3] = ["/submit.html", "/submit_v1.html", "/submit_demo.html
 const LIST: &str = "/job-list.html";
 
 /// What our pages begin with.
-const OURS: [&str; 9] = [
+const OURS: [&str; 10] = [
     "/jobs",
     "/submit",
     "/files",
@@ -57,6 +57,7 @@ const OURS: [&str; 9] = [
     "/usage",
     "/admin",
     "/profile",
+    "/reference",
     "/sign-in",
 ];
 

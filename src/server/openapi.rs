@@ -40,7 +40,7 @@ fn build(routes: &[(String, Operation)]) -> Value {
     let about = "What programs can ask of this server. Version 2 is OpenPAI's, with more of its own; \
                  version 1 is for programs that are older. Ask POST /api/v2/tokens for a token.";
     json!({
-        "openapi": "3.1.1",
+        "openapi": "3.1.0",
         "info": { "title": "Berth", "version": env!("CARGO_PKG_VERSION"), "description": about },
         "servers": [{ "url": "/" }],
         "paths": paths,

@@ -1,4 +1,4 @@
-use crate::i18n::words_connect::{Connect, PublicKeys};
+use crate::i18n::words_connect::{Connect, PublicKeys, Reference};
 
 pub(super) const CONNECT: Connect = Connect {
     tab: "Connect",
@@ -40,6 +40,13 @@ pub(super) const CONNECT: Connect = Connect {
         "Interpreter",
     ],
     authentication: "Key pair",
+};
+
+pub(super) const REFERENCE: Reference = Reference {
+    title: "API reference",
+    about: "Whatever a program can ask of this server. What you try here is done, with your account.",
+    document: "OpenAPI document",
+    missing: "The viewer could not be loaded. The OpenAPI document says the same.",
 };
 
 pub(super) const PUBLIC_KEYS: PublicKeys = PublicKeys {

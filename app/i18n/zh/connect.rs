@@ -1,4 +1,4 @@
-use crate::i18n::words_connect::{Connect, PublicKeys};
+use crate::i18n::words_connect::{Connect, PublicKeys, Reference};
 
 pub(super) const CONNECT: Connect = Connect {
     tab: "连接",
@@ -40,6 +40,13 @@ pub(super) const CONNECT: Connect = Connect {
         "解释器",
     ],
     authentication: "密钥对（Key pair）",
+};
+
+pub(super) const REFERENCE: Reference = Reference {
+    title: "API 参考",
+    about: "程序可以调用的全部接口。在此试用会以您的账户真正执行。",
+    document: "OpenAPI 文档",
+    missing: "无法加载查看器。OpenAPI 文档内容相同，可直接查看。",
 };
 
 pub(super) const PUBLIC_KEYS: PublicKeys = PublicKeys {

@@ -25,7 +25,10 @@ pub(crate) fn Tokens() -> impl IntoView {
         <section class="card stack" aria-labelledby="tokens">
             <div>
                 <h2 id="tokens">{tr(|t| t.profile.tokens)}</h2>
-                <p class="hint">{tr(|t| t.profile.tokens_hint)}</p>
+                <p class="hint">
+                    {tr(|t| t.profile.tokens_hint)} " "
+                    <a href="/reference">{tr(|t| t.reference.title)}</a>
+                </p>
             </div>
             <Loaded resource=tokens lines=2 content=move |tokens| view! { <Table tokens=tokens revoke=revoke/> }/>
             <FormAnswer answer=revoke.value() done=text(|t| t.common.saved)/>

@@ -1,0 +1,7 @@
+// The reference's door: what the pages call, and nothing of Swagger UI before they do.
+
+/** Shows the OpenAPI document at an address inside an element. Swagger UI is fetched on the first call. */
+export async function create(element: HTMLElement, address: string): Promise<void> {
+  const { open } = await import("./reference/open");
+  open(element, address);
+}

@@ -1,0 +1,24 @@
+//! Bindings to `app/js/reference.ts`, which is fetched when it is first needed.
+
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
+
+use crate::parts::script;
+
+#[wasm_bindgen]
+extern "C" {
+    type Module;
+    #[wasm_bindgen(method, catch)]
+    async fn create(
+        this: &Module,
+        element: &web_sys::HtmlElement,
+        address: &str,
+    ) -> Result<JsValue, JsValue>;
+}
+
+/// Shows the document at an address inside the element; `None`: the viewer cannot be had.
+pub(super) async fn show(element: &web_sys::HtmlElement, address: &str) -> Option<()> {
+    let module: Module = script::load("js/reference.js").await?.unchecked_into();
+    module.create(element, address).await.ok()?;
+    Some(())
+}
