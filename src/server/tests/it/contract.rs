@@ -57,7 +57,7 @@ fn find(method: &str, path: &str) -> Option<(&'static str, &'static Value)> {
     let paths = document()["paths"].as_object()?;
     let fitting = paths.iter().filter(|(template, _)| fits(template, path));
     let (template, methods) = fitting.min_by_key(|(template, _)| template.matches('{').count())?;
-    Some((template, methods.get(method.to_ascii_lowercase())?))
+    Some((template.as_str(), methods.get(method.to_ascii_lowercase())?))
 }
 
 /// Whether a path is one of a template's. What is called a path takes all that follows.
