@@ -7,7 +7,7 @@ test("an operation is found on the profile's way, and tried as oneself", async (
   await expect(page.getByRole("heading", { level: 1, name: "API reference" })).toBeVisible();
   const reference = page.locator(".reference");
   await reference.getByText("v2 tokens", { exact: true }).click();
-  await reference.getByText("/api/v2/tokens/check").click();
+  await reference.locator('[data-path="/api/v2/tokens/check"]').click();
   await reference.getByRole("button", { name: "Try it out" }).click();
   await reference.getByRole("button", { name: "Execute", exact: true }).click();
   await expect(reference.locator(".live-responses-table")).toContainText('"username": "admin"');
