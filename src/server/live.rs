@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures::{Stream, StreamExt, stream};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::auth::{Signed, Still};
@@ -30,7 +31,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 const ALIVE: &[u8] = b"event: alive\ndata: {}\n\n";
 
 /// From where on somebody listens; from now on where nothing is said.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct From {
     after: Option<String>,
 }

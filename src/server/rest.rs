@@ -26,12 +26,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, no_api};
-use crate::openapi;
 use crate::state::AppState;
+use crate::{live, openapi};
 use doors::{Doors, get};
 
-/// Everything under `/api` but the live stream. What is under OpenPAI's other address and is not of
-/// these comes as it was asked for, and is told so as programs are.
+/// Everything under `/api`. What is under OpenPAI's other address and is not of these comes as it was
+/// asked for, and is told so as programs are.
 pub(crate) fn routes() -> Router<AppState> {
     described()
         .into_router()
@@ -44,8 +44,11 @@ pub(crate) fn routes() -> Router<AppState> {
 
 /// The doors themselves, with what they are.
 pub(crate) fn described() -> Doors {
+    let live = get(live::events);
+    let live = live.sends(200, "text/event-stream").sends(200, "application/json");
     Doors::new()
         .route("/api/openapi.json", get(openapi::get).sends(200, "application/json"))
+        .route("/api/events", live)
         .nest("/api/v2", v2::routes())
         .nest("/api/v1", v1::routes())
 }

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::proxy::{self, Proxy};
 use crate::state::AppState;
 use crate::{
-    aliases, auth, compress, cors, functions, health, live, metrics, pages, rates, requests, rest,
+    aliases, auth, compress, cors, functions, health, metrics, pages, rates, requests, rest,
     security, site, webhdfs,
 };
 
@@ -28,7 +28,6 @@ pub fn router(state: AppState, sessions: Store) -> Router {
         .merge(auth::routes())
         .merge(rest::routes())
         .merge(webhdfs::routes())
-        .route("/api/events", get(live::events))
         .merge(pages::routes(&state))
         .route(metrics::PATH, get(health::metrics))
         .layer(compress::layer())

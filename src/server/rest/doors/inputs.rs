@@ -1,6 +1,6 @@
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use schemars::JsonSchema;
 
@@ -36,6 +36,12 @@ impl<T: JsonSchema> Input for Path<T> {
 }
 
 impl<T: JsonSchema> Input for Params<T> {
+    fn describe(operation: &mut Operation) {
+        operation.query.push(schema::<T>);
+    }
+}
+
+impl<T: JsonSchema> Input for Query<T> {
     fn describe(operation: &mut Operation) {
         operation.query.push(schema::<T>);
     }
