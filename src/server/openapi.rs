@@ -46,13 +46,16 @@ fn build(routes: &[(String, Operation)]) -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas.named(),
-            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer" },
+                "named": { "type": "http", "scheme": "basic", "description": "User and token." },
+            },
         },
     })
 }
 
 fn describe(schemas: &mut Schemas, path: &str, operation: &Operation) -> Value {
-    let signed = if operation.signed { json!([{ "token": [] }]) } else { json!([]) };
+    let signed = if operation.signed { json!([{ "token": [] }, { "named": [] }]) } else { json!([]) };
     let mut described = json!({
         "operationId": id(operation.method, path),
         "summary": summary(operation.handler),
