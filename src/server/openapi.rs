@@ -55,7 +55,8 @@ fn build(routes: &[(String, Operation)]) -> Value {
 }
 
 fn describe(schemas: &mut Schemas, path: &str, operation: &Operation) -> Value {
-    let signed = if operation.signed { json!([{ "token": [] }, { "named": [] }]) } else { json!([]) };
+    let signed =
+        if operation.signed { json!([{ "token": [] }, { "named": [] }]) } else { json!([]) };
     let mut described = json!({
         "operationId": id(operation.method, path),
         "summary": summary(operation.handler),
