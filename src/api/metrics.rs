@@ -155,7 +155,7 @@ pub struct IdleGpu {
 }
 
 /// A job none of whose GPUs does anything, by the rule of its virtual cluster.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Idling {
     /// Since when.
     pub since: Timestamp,
@@ -166,7 +166,7 @@ pub struct Idling {
 }
 
 /// A job that holds GPUs and does not use them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleJob {
     /// Owner and name.
     pub key: JobKey,

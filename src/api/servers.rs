@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use protocol::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
@@ -18,7 +19,7 @@ pub trait Servers: Send + Sync {
 }
 
 /// A server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerView {
     /// What its machine is called.

@@ -268,7 +268,7 @@ impl VirtualClusterSettings {
 }
 
 /// What becomes of jobs that hold GPUs and do not use them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdleRule {
     /// A GPU does nothing while it is busy for less than so many percent.

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::gpus::GpuReport;
@@ -38,7 +39,18 @@ const WORRYING: [u32; 5] = [61, 63, 92, 94, 154];
 
 /// How bad something is.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
@@ -50,7 +62,7 @@ pub enum Grade {
 }
 
 /// How well a node is.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Health {
     /// What is wrong.
@@ -62,7 +74,7 @@ pub struct Health {
 }
 
 /// Something that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ailment {
     /// With which GPU; none: with the node.
     #[serde(default)]
@@ -76,7 +88,7 @@ pub struct Ailment {
 }
 
 /// By what it shows that something is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sign {
     /// The driver tells of this error.
@@ -99,7 +111,7 @@ pub enum Sign {
 }
 
 /// Something that was wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Episode {
     /// What it was.
     pub ailment: Ailment,
@@ -111,7 +123,7 @@ pub struct Episode {
 }
 
 /// Errors of a GPU that count no more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Noted {
     /// The error that its driver told of.

@@ -67,7 +67,7 @@ pub(super) fn routes() -> Doors {
         .route("/jobs/{key}/executionType", put(jobs::execute).gives::<Accepted>(202))
         .route("/jobs/{key}/logs", get(jobs::logs).sends(200, TEXT))
         .route("/jobs/{key}/logs/lines", get(jobs::log_lines).gives::<LogWindow>(200))
-        .route("/jobs/{key}/logs/together", get(jobs::log_together).gives::<Together>(200))
+        .route("/jobs/{key}/logs/together", together())
         .route("/jobs/{key}/logs/search", get(jobs::log_search).gives::<LogMatches>(200))
         .route("/jobs/{key}/metrics", get(metrics::of_job))
         .route("/jobs/{key}/queue", changing(get(queue::explain).put(queue::change)))
@@ -123,6 +123,11 @@ pub(super) fn routes() -> Doors {
 fn of_jobs() -> Door {
     let list = get(jobs::list).gives::<Vec<wire::JobItem>>(200).gives::<jobs::Page>(200);
     list.post(jobs::submit).gives::<Accepted>(202)
+}
+
+/// Some lines, or whole logs as a file.
+fn together() -> Door {
+    get(jobs::log_together).gives::<Together>(200).sends(200, TEXT)
 }
 
 /// What a task did in one attempt of its job.

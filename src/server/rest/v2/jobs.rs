@@ -105,7 +105,7 @@ pub(crate) async fn add_tag(
 }
 
 /// For how long a job is kept.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Keep {
     hours: u32,
