@@ -1,6 +1,7 @@
 //! 简体中文。
 
 mod accounts;
+mod admin;
 mod audit;
 mod causes;
 mod connect;
@@ -40,7 +41,7 @@ pub(super) static TEXTS: Texts = Texts {
     log: pages::LOG,
     terminal: pages::TERMINAL,
     cluster: pages::CLUSTER,
-    admin: pages::ADMIN,
+    admin: admin::ADMIN,
     profile: pages::PROFILE,
     submit: submit::SUBMIT,
     connect: connect::CONNECT,

@@ -4,9 +4,10 @@
 use crate::i18n::spacing::is_han;
 
 /// All of the catalogue, and what else pages say in Chinese.
-const SOURCES: [&str; 30] = [
+const SOURCES: [&str; 31] = [
     include_str!("../zh.rs"),
     include_str!("accounts.rs"),
+    include_str!("admin.rs"),
     include_str!("audit.rs"),
     include_str!("causes.rs"),
     include_str!("connect.rs"),
