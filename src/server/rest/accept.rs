@@ -1,6 +1,9 @@
 use api::jobs::{ConfigForm, JobConfig, Syntax};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
+use serde::de::IgnoredAny;
+
+use super::v2::{JSON, TEXT, YAML};
 
 /// The notation that an `Accept` header prefers; without a preference, as the job was written.
 pub(crate) fn config_form(headers: &HeaderMap) -> ConfigForm {
@@ -18,11 +21,12 @@ pub(crate) fn config_form(headers: &HeaderMap) -> ConfigForm {
     ConfigForm::Written
 }
 
-/// A job file with its notation's media type.
+/// A job file with its notation's media type. One written with comments is no JSON to those who read JSON.
 pub(crate) fn config_response(config: JobConfig) -> Response {
     let kind = match config.syntax {
-        Syntax::Json => "application/json",
-        Syntax::Yaml => "text/yaml; charset=utf-8",
+        Syntax::Json if serde_json::from_str::<IgnoredAny>(&config.text).is_err() => TEXT,
+        Syntax::Json => JSON,
+        Syntax::Yaml => YAML,
     };
     ([(header::CONTENT_TYPE, kind), (header::VARY, "accept")], config.text).into_response()
 }

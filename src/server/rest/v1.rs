@@ -17,7 +17,10 @@ pub(super) fn routes() -> Doors {
         .nest("/authn", v2::authn())
         .route("/jobs", get(jobs::list).post(jobs::submit).gives::<Message>(202))
         .route("/jobs/{name}", of_job())
-        .route("/jobs/{name}/config", get(jobs::config).sends(200, YAML).sends(200, JSON))
+        .route(
+            "/jobs/{name}/config",
+            get(jobs::config).sends(200, YAML).sends(200, JSON).sends(200, TEXT),
+        )
         .route("/jobs/{name}/executionType", put(jobs::execute).gives::<Message>(202))
         .route("/jobs/{name}/logs", get(jobs::logs).sends(200, TEXT))
         .route("/jobs/{name}/ssh", get(ssh::of_name))
@@ -54,7 +57,10 @@ fn by_user() -> Doors {
     Doors::new()
         .route("/", get(jobs::list_of_user).post(jobs::submit_of_user).gives::<Message>(202))
         .route("/{name}", submit.delete(jobs::remove_of_user).gives::<Message>(202))
-        .route("/{name}/config", get(jobs::config_of_user).sends(200, YAML).sends(200, JSON))
+        .route(
+            "/{name}/config",
+            get(jobs::config_of_user).sends(200, YAML).sends(200, JSON).sends(200, TEXT),
+        )
         .route("/{name}/executionType", put(jobs::execute_of_user).gives::<Message>(202))
         .route("/{name}/logs", get(jobs::logs_of_user).sends(200, TEXT))
         .route("/{name}/ssh", get(ssh::of_user))

@@ -90,7 +90,7 @@ fn own(mut queue: Queue, mut asked: mpsc::Receiver<Question>, own_failures: &Own
             // Nobody knows in the midst of what it was. How long others took is for estimates alone.
             queue = Queue { past: std::mem::take(&mut queue.past), ..Queue::default() };
         }
-        if cfg!(debug_assertions) && answered % SELDOM == 0 {
+        if cfg!(debug_assertions) && answered.is_multiple_of(SELDOM) {
             // Nobody is to go on who gives a GPU twice: this panic is the thread's end, and all tests'.
             queue.sanity_check();
         }

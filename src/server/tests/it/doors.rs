@@ -128,6 +128,12 @@ async fn job_files_come_in_the_notation_asked_for() {
     for (path, accept, text) in cases {
         let answer = client.get(path, &[ALICE, ("accept", accept)]).await;
         assert_eq!(answer.text, text, "{path} {accept}");
+        let kind = match text {
+            "{} // as written" => "text/plain; charset=utf-8",
+            "protocolVersion: 2" => "text/yaml; charset=utf-8",
+            _ => "application/json",
+        };
+        assert_eq!(answer.header("content-type"), kind, "{text}");
     }
 }
 
