@@ -34,6 +34,10 @@ impl Finishing {
     /// Sends the signal, waits, and stops what still runs. A task that is told again after a restart of this
     /// server has its whole grace again: that is rare, and cuts nobody short.
     pub(super) async fn run(self) -> Outcome {
+        // What was decided may be older than what is seen: one signal each is enough.
+        if !self.runs() {
+            return Outcome::Done;
+        }
         let name = self.task.container_name(&self.shared.installation);
         // An engine that passes no signal on is asked again, but holds nobody up for longer.
         if Instant::now() < self.until

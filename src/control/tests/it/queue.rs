@@ -180,7 +180,7 @@ async fn an_owner_gives_no_more_priority_than_he_was_given() {
     placed_at(backend, &first, 2).await;
     backend.queue.change(&ada, &first, to(10)).await.unwrap();
     placed_at(backend, &first, 1).await;
-    backend.queue.change(&admin(), &second, to(100)).await.unwrap();
+    backend.queue.change(&admin(), &second, to(99)).await.unwrap();
     placed_at(backend, &second, 1).await;
     backend.queue.change(&admin(), &second, to(7)).await.unwrap();
     let refused = backend.queue.change(&ada, &second, to(10)).await.unwrap_err();
