@@ -8,8 +8,10 @@ use leptos::task::spawn_local;
 use protocol::time::Timestamp;
 
 use crate::Failed;
-use crate::i18n::{self, Language, Sayings, Texts};
-use crate::session::{Opening, Theme};
+use crate::i18n::language::Language;
+use crate::i18n::words::Texts;
+use crate::i18n::{en, zh};
+use crate::opening::{Opening, Theme};
 
 /// What the page is opened with. The server sends these values with the page, so this is only
 /// asked when there was no server.
@@ -47,21 +49,24 @@ pub(crate) async fn fetch_texts(language: Language) {
     place.get_or_init(|| texts);
 }
 
+/// Says sentences of the server in another language.
+type Sayings = fn(&str) -> String;
+
 // What only one of these functions names is fetched when that is called for the first time.
 
 #[lazy]
 fn english_texts() -> &'static Texts {
-    i18n::english()
+    &en::TEXTS
 }
 
 #[lazy]
 fn chinese_texts() -> &'static Texts {
-    i18n::chinese()
+    &zh::TEXTS
 }
 
 #[lazy]
 fn chinese_texts_said() -> Sayings {
-    i18n::chinese_sayings()
+    zh::said
 }
 
 /// What says the server's sentences in Chinese, once it has been fetched, and the news of that.

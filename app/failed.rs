@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 
 use crate::edge;
-use crate::i18n::{Texts, worded};
+use crate::i18n::mistakes::worded;
+use crate::i18n::words::Texts;
 use crate::json::Json;
 
 /// Why a call of the pages failed: the contract's own error, and what finds it in the server's log.
@@ -30,8 +31,8 @@ impl Failed {
     /// Whether it is nothing about what was asked for, and will pass.
     #[must_use]
     pub fn is_outage(&self) -> bool {
-        let status = self.error.code.status();
-        self.unanswered || status >= 500 || status == 429
+        let code = self.error.code;
+        self.unanswered || code.status() >= 500 || code == ErrorCode::TooManyRequestsError
     }
 
     /// Why it failed, in a reader's language.
@@ -122,6 +123,7 @@ mod tests {
             (ErrorCode::UnavailableError, true),
             (ErrorCode::UnknownError, true),
             (ErrorCode::TooManyRequestsError, true),
+            (ErrorCode::LimitReachedError, false),
             (ErrorCode::NoJobError, false),
             (ErrorCode::UnauthorizedUserError, false),
             (ErrorCode::ForbiddenUserError, false),

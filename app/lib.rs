@@ -28,12 +28,15 @@ mod keys;
 mod live;
 mod markup;
 mod number;
+mod opening;
 mod pages;
 mod part;
 mod parts;
 mod reading;
 mod routes;
 mod scroll;
+#[cfg(feature = "ssr")]
+mod seen;
 mod sending;
 mod server_fns;
 mod session;

@@ -7,6 +7,7 @@
 pub(crate) mod alternatives;
 pub(crate) mod ask;
 pub(crate) mod charts;
+pub(crate) mod choice_field;
 pub(crate) mod clock;
 pub(crate) mod condition_chip;
 pub(crate) mod confirm;
@@ -46,6 +47,7 @@ pub(crate) mod search_form;
 pub(crate) mod send_form;
 pub(crate) mod servers;
 pub(crate) mod sign_in_again;
+pub(crate) mod spark;
 pub(crate) mod state_cell;
 pub(crate) mod state_chip;
 pub(crate) mod table;

@@ -7,6 +7,7 @@ use leptos_router::{SsrMode, path};
 use crate::edge;
 use crate::keys;
 use crate::live::Live;
+use crate::opening::Theme;
 use crate::pages::clusters::ClustersPage;
 use crate::pages::files::FilesPage;
 use crate::pages::home::HomePage;
@@ -24,7 +25,7 @@ use crate::parts::clock::Clock;
 use crate::parts::finder::Finder;
 use crate::parts::frame::Frame;
 use crate::scroll;
-use crate::session::{Session, Theme};
+use crate::session::Session;
 
 /// A page is sent with what it shows, not before: what is read takes milliseconds, and whoever has
 /// no JavaScript sees all of it.

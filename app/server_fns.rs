@@ -1,7 +1,9 @@
 //! What pages ask of the server: each function finds who asks and calls the contract.
 
 pub(crate) mod audit;
+pub(crate) mod failed_lately;
 pub(crate) mod files;
+pub(crate) mod forms;
 pub(crate) mod groups;
 pub(crate) mod home;
 pub(crate) mod images;
@@ -10,10 +12,12 @@ pub(crate) mod logs;
 pub(crate) mod metrics;
 pub(crate) mod names;
 pub(crate) mod nodes;
+pub(crate) mod notifications;
 pub(crate) mod preferences;
 pub(crate) mod quarantine;
 pub(crate) mod queue;
 pub(crate) mod reads;
+pub(crate) mod saved_views;
 pub(crate) mod servers;
 pub(crate) mod ssh;
 pub(crate) mod storages;

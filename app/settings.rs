@@ -1,23 +1,26 @@
 //! From the texts of the administration's forms to the settings of the contract. What can be read may
 //! still be wrong: that is for the settings themselves to say.
 
+mod limits;
+mod notifications;
 mod storages;
+mod text;
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
+use api::Error;
 use api::groups::GroupChange;
-use api::{Error, ErrorCode};
 use protocol::cluster::{
     GpuCount, IdleRule, NodeNetwork, NodeSettings, Shape, Share, VirtualClusterSettings,
 };
 use protocol::ids::{GpuType, GroupName, InvalidName};
 use protocol::resources::PortRange;
 
+pub(crate) use self::notifications::wishes;
 pub(crate) use self::storages::storage;
-use crate::server_fns::groups::GroupForm;
-use crate::server_fns::nodes::NodeForm;
-use crate::server_fns::virtual_clusters::ClusterForm;
+pub(crate) use self::text::groups;
+use self::text::{invalid, name, number, pairs, words};
+use crate::server_fns::forms::{ClusterForm, GroupForm, NodeForm};
 
 /// The most GPUs of a node that are named at once.
 const MOST_GPUS: u32 = 128;
@@ -76,6 +79,7 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
         preempts: form.preempts,
         lease: number("lease", &form.lease)?,
         idle: idle(form)?,
+        limits: limits::limits(form)?,
     })
 }
 
@@ -102,45 +106,6 @@ pub(crate) fn group(form: &GroupForm) -> Result<(GroupName, GroupChange), Error>
         ..GroupChange::default()
     };
     Ok((name(&form.name)?, change))
-}
-
-/// Groups, which may have blanks in their names: commas separate them.
-///
-/// # Errors
-/// The first that cannot be a group, and what is allowed.
-pub(crate) fn groups(text: &str) -> Result<Vec<GroupName>, Error> {
-    let names = text.split([',', '\n', '\u{ff0c}', '\u{3001}']).map(str::trim);
-    names.filter(|name| !name.is_empty()).map(name).collect()
-}
-
-fn invalid(message: String) -> Error {
-    Error::new(ErrorCode::InvalidParametersError, message)
-}
-
-fn name<T: FromStr<Err = InvalidName>>(text: &str) -> Result<T, Error> {
-    Ok(text.trim().parse()?)
-}
-
-fn number<T: FromStr>(what: &str, text: &str) -> Result<Option<T>, Error> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    text.parse().map(Some).map_err(|_| invalid(format!("{what}: {text:?} is not a whole number")))
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split([',', ' ', '\n', '\t', '\u{ff0c}', '\u{3001}']).filter(|word| !word.is_empty())
-}
-
-fn pairs(what: &str, text: &str) -> Result<Vec<(String, String)>, Error> {
-    words(text)
-        .map(|word| {
-            word.split_once('=')
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .ok_or_else(|| invalid(format!("{what}: {word:?} must be written name=value")))
-        })
-        .collect()
 }
 
 fn gpu_counts(text: &str) -> Result<Vec<GpuCount>, Error> {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use api::changes::Mark;
-use api::jobs::{JobOrder, JobQuery};
 use api::sign_ins::SignInWays;
 use api::users::Means;
 use api::{Actor, Backend, Error, ErrorCode};
@@ -13,14 +12,13 @@ use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderValue, SET_COOKIE};
 use http::request::Parts;
 use leptos::prelude::*;
 use leptos_axum::ResponseOptions;
-use protocol::ids::UserName;
-use protocol::state::State;
-use protocol::time::{Moment, Timestamp};
+use protocol::time::Timestamp;
 
 use crate::Failed;
-use crate::i18n::{self, Language, Texts};
-use crate::server_fns::home::FailedLately;
-use crate::session::{Opening, Theme};
+use crate::i18n::language::Language;
+use crate::i18n::words::Texts;
+use crate::i18n::{en, zh};
+use crate::opening::{Opening, Theme};
 
 /// The contract and who asks.
 pub(crate) fn call() -> Result<(Backend, Actor), Failed> {
@@ -39,8 +37,8 @@ pub(crate) fn means() -> Option<Means> {
 /// Here all catalogues are at hand.
 pub(crate) fn texts(language: Language) -> &'static Texts {
     match language {
-        Language::English => i18n::english(),
-        Language::Chinese => i18n::chinese(),
+        Language::English => &en::TEXTS,
+        Language::Chinese => &zh::TEXTS,
     }
 }
 
@@ -49,7 +47,7 @@ pub(crate) async fn fetch_texts(_language: Language) {}
 
 /// A sentence of the server in Chinese.
 pub(crate) fn said_in_chinese(sentence: &str) -> String {
-    i18n::chinese_sayings()(sentence)
+    zh::said(sentence)
 }
 
 /// Here pages are rendered once, with what they wait for.
@@ -121,39 +119,6 @@ pub(crate) const LANGUAGE_COOKIE: &str = "berth_language";
 /// Where the theme is remembered.
 pub(crate) const THEME_COOKIE: &str = "berth_theme";
 
-/// Where it is remembered up to which of his failed jobs somebody has seen.
-const SEEN_COOKIE: &str = "berth_seen";
-
-/// When the last of the failed jobs ended that a user has dismissed in this browser.
-fn dismissed(user: &UserName) -> Option<Timestamp> {
-    let seen = cookie(&use_context::<Parts>()?.headers, SEEN_COOKIE)?;
-    let (name, at) = seen.split_once('~')?;
-    if name == user.as_str() { at.parse().ok().map(Timestamp) } else { None }
-}
-
-/// Remembers it.
-pub(crate) fn dismiss(user: &UserName, last: Timestamp) {
-    remember(SEEN_COOKIE, &format!("{user}~{last}"));
-}
-
-/// The jobs of the actor that failed in the last seven days and that he has not dismissed.
-pub(crate) async fn failed_lately(backend: &Backend, actor: &Actor) -> Result<FailedLately, Error> {
-    const DAYS: i64 = 7 * 86_400_000;
-    let week = now().plus_millis(-DAYS);
-    let since = dismissed(&actor.user).map(|last| last.plus_millis(1)).filter(|at| *at > week);
-    let query = JobQuery {
-        users: vec![actor.user.clone()],
-        states: vec![State::Failed],
-        ended_since: Some(Moment::At(since.unwrap_or(week))),
-        order: JobOrder::Completed,
-        limit: 1,
-        ..JobQuery::default()
-    };
-    let page = backend.jobs.list(actor, &query).await?;
-    let last = page.jobs.first().and_then(|job| job.completed_at);
-    Ok(FailedLately { count: page.total, since, last })
-}
-
 /// Reads a theme's word; the system's where it is none.
 pub(crate) fn theme(word: &str) -> Theme {
     Theme::ALL.into_iter().find(|theme| theme.as_str() == word).unwrap_or_default()
@@ -222,7 +187,8 @@ fn header(parts: &Parts, name: &str) -> Option<String> {
     parts.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
 
-fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
+/// What a browser was told to remember under a name.
+pub(crate) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
     let cookies = headers.get_all(COOKIE);
     cookies
         .iter()

@@ -1,7 +1,7 @@
-//! The examples of `public/templates`, and new names for what is taken from them.
+//! The examples of `public/templates`.
 
 use api::queue::Instead;
-use protocol::fields::JobField;
+use protocol::again::renamed;
 use protocol::time::Timestamp;
 
 use crate::i18n::Language;
@@ -37,48 +37,11 @@ pub(crate) fn fresh(name: &str, now: Timestamp) -> String {
     renamed(text.unwrap_or(&FILES[0]).1, now)
 }
 
-/// The text with a new ending on the job's name, so that it can be submitted as it is. A text that
-/// cannot be read stays as it is.
-pub(crate) fn renamed(text: &str, now: Timestamp) -> String {
-    let Ok(tree) = Tree::read(text) else { return text.to_owned() };
-    let path = tree.job_path(JobField::Name);
-    let name = tree.text(&path);
-    let new = format!("{}_{}", without_ending(&name), ending(now));
-    Edit::Set(path, new.into()).apply(text).unwrap_or_else(|_| text.to_owned())
-}
-
 /// The text with what would start at once instead. A text that cannot be read stays as it is.
 pub(crate) fn changed(text: &str, instead: &Instead) -> String {
     let Ok(tree) = Tree::read(text) else { return text.to_owned() };
     let apply = |text: String, edit: &Edit| edit.apply(&text).unwrap_or(text);
     edits(&tree, instead).iter().fold(text.to_owned(), apply)
-}
-
-/// Six letters and digits that differ from second to second for half a century.
-fn ending(now: Timestamp) -> String {
-    const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    let mut rest = now.0.div_euclid(1000).unsigned_abs();
-    let mut ending: Vec<char> = Vec::new();
-    for _ in 0..6 {
-        ending.push(char::from(DIGITS[usize::try_from(rest % 36).unwrap_or(0)]));
-        rest /= 36;
-    }
-    ending.into_iter().rev().collect()
-}
-
-fn without_ending(name: &str) -> &str {
-    match name.rsplit_once('_') {
-        Some((stem, ending))
-            if ending.len() == 6
-                && ending.bytes().any(|byte| byte.is_ascii_digit())
-                && ending
-                    .bytes()
-                    .all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase()) =>
-        {
-            stem
-        }
-        Some(_) | None => name,
-    }
 }
 
 /// The schemas of both notations, explained in a language.
@@ -106,22 +69,5 @@ mod tests {
                 assert!(parsed.is_ok(), "{}: {:?}", template.file, parsed.err());
             }
         }
-    }
-
-    #[test]
-    fn a_new_name_takes_the_place_of_the_old_ending() {
-        let first = renamed(r#"{"jobName": "mine" /* kept */}"#, NOW);
-        let later = renamed(&first, Timestamp(NOW.0 + 1000));
-        assert!(
-            first.starts_with(r#"{"jobName": "mine_"#) && first.ends_with("/* kept */}"),
-            "{first}"
-        );
-        assert_ne!(first, later);
-        assert_eq!(first.len(), later.len());
-    }
-
-    #[test]
-    fn a_text_that_cannot_be_read_stays() {
-        assert_eq!(renamed("{\"jobName\": ", NOW), "{\"jobName\": ");
     }
 }

@@ -5,10 +5,12 @@ mod admin;
 mod audit;
 mod causes;
 mod connect;
+mod declared;
 mod files;
 mod images;
 mod lists;
 mod metrics;
+mod notifications;
 mod outage;
 mod pages;
 mod quarantine;
@@ -22,7 +24,8 @@ use protocol::state::State;
 
 use crate::i18n::words::Texts;
 
-pub(super) static TEXTS: Texts = Texts {
+/// The English catalogue. Catalogues are large, and a reader needs one: browsers fetch it.
+pub(crate) static TEXTS: Texts = Texts {
     common: pages::COMMON,
     nav: pages::NAV,
     sign_in: pages::SIGN_IN,
@@ -37,6 +40,7 @@ pub(super) static TEXTS: Texts = Texts {
     submit: submit::SUBMIT,
     connect: connect::CONNECT,
     public_keys: connect::PUBLIC_KEYS,
+    notifications: notifications::NOTIFICATIONS,
     reference: connect::REFERENCE,
     files: files::FILES,
     queue: queue::QUEUE,
@@ -44,6 +48,8 @@ pub(super) static TEXTS: Texts = Texts {
     audit: audit::AUDIT,
     accounts: accounts::ACCOUNTS,
     finding: lists::FINDING,
+    many: lists::MANY,
+    views: lists::VIEWS,
     map: lists::MAP,
     metrics: metrics::METRICS,
     usage: metrics::USAGE,

@@ -25,6 +25,8 @@ pub(crate) struct AuditWords {
     pub(crate) files_changed: Word,
     pub(crate) job_stopped: Word,
     pub(crate) job_deleted: Word,
+    pub(crate) template_saved: Word,
+    pub(crate) template_removed: Word,
     pub(crate) refused: Word,
     /// The field that searches it.
     pub(crate) find: Word,

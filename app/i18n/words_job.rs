@@ -138,6 +138,12 @@ pub(crate) struct Log {
     pub(crate) found: fn(u64, u64) -> String,
     /// Only so many lines were looked through.
     pub(crate) searched: Counted,
+    pub(crate) search_all: Word,
+    pub(crate) find: Word,
+    /// Not all of all logs was looked through.
+    pub(crate) not_all: Word,
+    pub(crate) by_task: Word,
+    pub(crate) matches: Word,
 }
 
 /// Terminals.

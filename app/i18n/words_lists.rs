@@ -26,6 +26,38 @@ pub(crate) struct Finding {
     pub(crate) and_more: Counted,
 }
 
+/// What is done with many jobs.
+#[derive(Debug)]
+pub(crate) struct Many {
+    pub(crate) again: Counted,
+    pub(crate) again_text: Word,
+    pub(crate) again_done: Counted,
+    pub(crate) priority: Counted,
+    pub(crate) priority_text: Word,
+    pub(crate) tag: Counted,
+    pub(crate) tag_text: Word,
+    pub(crate) untag: Counted,
+    pub(crate) untag_text: Word,
+    pub(crate) which_tag: Word,
+    pub(crate) changed: Counted,
+    pub(crate) refused: Counted,
+}
+
+/// Named views of the list of jobs.
+#[derive(Debug)]
+pub(crate) struct Views {
+    pub(crate) title: Word,
+    pub(crate) save: Word,
+    pub(crate) save_text: Word,
+    pub(crate) name: Word,
+    pub(crate) name_of: Named,
+    pub(crate) rename: Named,
+    pub(crate) rename_short: Word,
+    pub(crate) remove: Named,
+    pub(crate) removed: Word,
+    pub(crate) close: Word,
+}
+
 /// The map and the table of nodes.
 #[derive(Debug)]
 pub(crate) struct Map {

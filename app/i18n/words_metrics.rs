@@ -81,6 +81,8 @@ pub(crate) struct Usage {
     pub(crate) counted: Word,
     /// GPU hours, and jobs that ended.
     pub(crate) whole: fn(&str, u64) -> String,
+    /// Hours for which GPUs were asked for, and for which they were held.
+    pub(crate) asked: Word,
     pub(crate) gpu_hours: Word,
     pub(crate) part: Word,
     pub(crate) jobs: Word,
@@ -93,4 +95,6 @@ pub(crate) struct Usage {
     pub(crate) meant: Word,
     /// On no GPU, or on one of a type that is not known any more.
     pub(crate) no_type: Word,
+    /// Of nobody who is in a group.
+    pub(crate) no_group: Word,
 }

@@ -31,6 +31,15 @@ pub(crate) struct Queue {
     pub(crate) held: fn(u32, Amount) -> String,
     /// Before the name of the one that is expected to end first.
     pub(crate) ends_first: Word,
+    /// Heads the table of what users have had of a virtual cluster, and what it is for.
+    pub(crate) uses: Word,
+    pub(crate) uses_text: Word,
+    pub(crate) user: Word,
+    pub(crate) mean_gpus: Word,
+    pub(crate) part_of_use: Word,
+    pub(crate) percent: fn(u32) -> String,
+    /// So many percent are the owner's, so many GPUs in the mean.
+    pub(crate) owner_use: fn(u32, Amount) -> String,
     pub(crate) ahead: Word,
     /// After the names of some: so many more.
     pub(crate) more: fn(u64) -> String,

@@ -124,6 +124,9 @@ pub(crate) struct Fields {
     pub(crate) auth_file: Word,
     pub(crate) auth_file_hint: Word,
     pub(crate) more: Word,
+    pub(crate) task_retries: Word,
+    pub(crate) task_retries_hint: Word,
+    pub(crate) declared: super::words_declared::Declared,
 }
 
 /// What a folded task role says of itself, as it stands in the text.

@@ -5,10 +5,12 @@ mod admin;
 mod audit;
 mod causes;
 mod connect;
+mod declared;
 mod files;
 mod images;
 mod lists;
 mod metrics;
+mod notifications;
 mod outage;
 mod pages;
 mod quarantine;
@@ -29,9 +31,12 @@ use protocol::state::State;
 use crate::edge;
 use crate::i18n::words::Texts;
 
-pub(super) use said::said;
+// Sentences of the server are half of the Chinese words, and most pages show none of them: browsers fetch
+// what says them for the first.
+pub(crate) use said::said;
 
-pub(super) static TEXTS: Texts = Texts {
+/// The Chinese catalogue.
+pub(crate) static TEXTS: Texts = Texts {
     common: pages::COMMON,
     nav: pages::NAV,
     sign_in: pages::SIGN_IN,
@@ -46,6 +51,7 @@ pub(super) static TEXTS: Texts = Texts {
     submit: submit::SUBMIT,
     connect: connect::CONNECT,
     public_keys: connect::PUBLIC_KEYS,
+    notifications: notifications::NOTIFICATIONS,
     reference: connect::REFERENCE,
     files: files::FILES,
     queue: queue::QUEUE,
@@ -53,6 +59,8 @@ pub(super) static TEXTS: Texts = Texts {
     audit: audit::AUDIT,
     accounts: accounts::ACCOUNTS,
     finding: lists::FINDING,
+    many: lists::MANY,
+    views: lists::VIEWS,
     map: lists::MAP,
     metrics: metrics::METRICS,
     usage: metrics::USAGE,

@@ -3,10 +3,12 @@ mod clusters;
 mod groups;
 mod idle;
 mod idle_fields;
+mod limit_fields;
 mod node_form;
 mod node_search;
 mod nodes;
 pub(crate) mod part;
+mod remove;
 mod storages;
 mod users;
 
@@ -14,6 +16,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
 use crate::i18n::{Texts, text, tr};
+use crate::pages::not_found::NotFoundPage;
 use crate::part::opened;
 use crate::parts::page_header::PageHeader;
 use crate::session::Session;
@@ -39,8 +42,10 @@ impl Section {
         Section::Audit,
     ];
 
-    fn read(word: Option<&str>) -> Self {
-        Self::ALL.into_iter().find(|section| Some(section.as_str()) == word).unwrap_or(Self::Users)
+    /// Reads the address's word; without one it is the users.
+    fn read(word: Option<&str>) -> Option<Self> {
+        let Some(word) = word else { return Some(Self::Users) };
+        Self::ALL.into_iter().find(|section| section.as_str() == word)
     }
 
     fn as_str(self) -> &'static str {
@@ -71,6 +76,15 @@ impl Section {
 pub(crate) fn AdminPage() -> impl IntoView {
     let params = use_params_map();
     let section = Memo::new(move |_| Section::read(params.read().get("section").as_deref()));
+    let is_known = Memo::new(move |_| section.read().is_some());
+    move || match is_known.get() {
+        true => view! { <Sections section=section/> }.into_any(),
+        false => view! { <NotFoundPage/> }.into_any(),
+    }
+}
+
+#[component]
+fn Sections(section: Memo<Option<Section>>) -> impl IntoView {
     let allowed = Session::get().is_admin();
     let links = Section::ALL.map(|each| {
         let href = format!("/admin/{}", each.as_str());
@@ -78,13 +92,13 @@ pub(crate) fn AdminPage() -> impl IntoView {
             <a
                 class="tab"
                 href=href
-                aria-current=move || (section.get() == each).then_some("page")
+                aria-current=move || (section.get() == Some(each)).then_some("page")
             >
                 {tr(each.word())}
             </a>
         }
     });
-    let part = opened(Signal::derive(move || allowed.then(|| section.get())), part::part);
+    let part = opened(Signal::derive(move || section.get().filter(|_| allowed)), part::part);
     let refused =
         (!allowed).then(|| view! { <p class="notice notice--warn">{tr(|t| t.admin.only)}</p> });
     view! {
@@ -101,8 +115,10 @@ mod tests {
 
     #[test]
     fn sections_are_read_from_addresses() {
-        assert_eq!(Section::read(Some("nodes")), Section::Nodes);
-        assert_eq!(Section::read(Some("groups")), Section::Groups);
-        assert_eq!(Section::read(None), Section::Users);
+        for section in Section::ALL {
+            assert_eq!(Section::read(Some(section.as_str())), Some(section));
+        }
+        assert_eq!(Section::read(None), Some(Section::Users));
+        assert_eq!(Section::read(Some("zzz")), None);
     }
 }

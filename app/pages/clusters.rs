@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use api::cluster::{FreeGpus, Usage, VirtualClusterView};
+use api::cluster::{FreeGpus, Usage, UserUse, VirtualClusterView};
 use leptos::prelude::*;
 use protocol::amount::Amount;
 use protocol::ids::GpuType;
@@ -150,10 +150,46 @@ fn Facts(cluster: VirtualClusterView) -> impl IntoView {
         {shapes}
         {nodes}
         <Amounts cluster=cluster.clone()/>
+        <Users cluster=cluster.settings.name.to_string() users=cluster.users/>
         <p class="buttons cluster__jobs">
             <a href=jobs("running")>{told(move |t| (t.cluster.running)(running))}</a>
             <a href=jobs("waiting")>{told(move |t| (t.cluster.waiting)(waiting))}</a>
         </p>
+    }
+    .into_any()
+}
+
+/// What users have had of it, by which they go first or later.
+#[component]
+fn Users(cluster: String, users: Vec<UserUse>) -> impl IntoView {
+    if users.is_empty() {
+        return ().into_any();
+    }
+    let rows = users.into_iter().map(|of| {
+        let UserUse { user, mean, percent } = of;
+        view! {
+            <tr>
+                <th scope="row">{user.to_string()}</th>
+                <td class="num">{number::amount(mean)}</td>
+                <td class="num">{told(move |t| (t.queue.percent)(percent))}</td>
+            </tr>
+        }
+    });
+    let rows = rows.collect_view();
+    view! {
+        <DataTable
+            label=|t| t.queue.uses
+            of=cluster
+            kind="table--plain"
+            heads=&[
+                (|t| t.queue.user, None),
+                (|t| t.queue.mean_gpus, Some("num")),
+                (|t| t.queue.part_of_use, Some("num")),
+            ]
+        >
+            {rows}
+        </DataTable>
+        <p class="hint">{tr(|t| t.queue.uses_text)}</p>
     }
     .into_any()
 }
@@ -279,6 +315,7 @@ mod tests {
             borrowed: of("V100", 2),
             total: of("A100", 8),
             free: BTreeMap::new(),
+            users: Vec::new(),
             running_jobs: 0,
             waiting_jobs: 0,
         }

@@ -2,22 +2,33 @@ mod ansi;
 mod config_tab;
 mod connect_tab;
 mod delete;
+mod detail;
 mod events_tab;
 mod head;
 mod idle;
+mod log_all_found;
+mod log_all_part;
+mod log_all_search;
+mod log_all_state;
+mod log_choice;
 mod log_fetch;
 mod log_find;
 mod log_line;
 mod log_lines;
 mod log_scroll;
 mod log_search;
+mod log_sought;
 mod log_state;
+mod log_switch;
 mod log_tab;
 mod log_together;
 mod log_view;
+mod log_wanted;
 mod metrics_tab;
 mod overview;
+mod overview_tab;
 pub(crate) mod part;
+mod parts;
 mod save_image;
 mod stop;
 mod tab;
@@ -28,25 +39,22 @@ mod timeline;
 mod turn;
 mod why;
 
-use api::jobs::JobDetail;
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use protocol::ids::JobKey;
 
 use crate::i18n::{text, text_of, tr};
 use crate::live::Live;
+use crate::pages::job::detail::Detail;
 use crate::pages::job::head::JobHead;
-use crate::pages::job::part::End;
-use crate::pages::job::stop::Stopping;
+use crate::pages::job::parts::part;
+use crate::pages::job::stop::{End, Stopping, job_stop};
 use crate::pages::job::tab::{Tab, Tabs};
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::part::opened;
 use crate::parts::loaded::Loaded;
-use crate::reading::{Reading, reading_first};
+use crate::reading::reading_first;
 use crate::server_fns::jobs::get_job;
-
-/// What the parts of the page read.
-type Detail = Reading<JobDetail>;
 
 /// One job: why it is as it is, its tasks, logs, events and file.
 #[component]
@@ -92,10 +100,10 @@ fn Parts(key: JobKey, detail: Detail) -> impl IntoView {
     let params = use_params_map();
     let tab = Memo::new(move |_| Tab::read(params.read().get("tab").as_deref()));
     let (of_tabs, of_stop) = (key.clone(), key.clone());
-    let part = opened(Signal::derive(move || Some(tab.get())), part::part);
+    let part = opened(Signal::derive(move || Some(tab.get())), part);
     let stopping = Stopping::new();
     let asked = Signal::derive(move || stopping.asked.get().then_some(()));
-    let stop = opened(asked, |()| part::job_stop());
+    let stop = opened(asked, |()| job_stop());
     view! {
         <Loaded
             resource=detail

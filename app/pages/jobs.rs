@@ -1,9 +1,16 @@
 pub(crate) mod filter;
 mod filter_bar;
 mod many;
+mod many_act;
+mod many_question;
+mod part;
 pub(crate) mod selection;
 mod suggest;
 mod table;
+mod views;
+mod views_dialog;
+mod views_part;
+mod views_state;
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
@@ -15,6 +22,7 @@ use crate::pages::jobs::filter_bar::{FilterBar, States};
 use crate::pages::jobs::many::Many;
 use crate::pages::jobs::selection::Selection;
 use crate::pages::jobs::table::JobTable;
+use crate::pages::jobs::views::SavedViews;
 use crate::parts::loaded::Loaded;
 use crate::parts::page_header::PageHeader;
 use crate::parts::pagination::{Pagination, Window};
@@ -47,6 +55,7 @@ pub(crate) fn JobsPage() -> impl IntoView {
         <PageHeader title=text(|t| t.jobs.title)>
             <a class="button button--primary" href="/submit">{tr(|t| t.nav.submit)}</a>
         </PageHeader>
+        <SavedViews filter=filter/>
         <FilterBar filter=filter/>
         <Loaded
             resource=list

@@ -1,5 +1,6 @@
 pub(crate) mod account;
 mod images;
+mod notifications;
 mod password;
 mod public_keys;
 mod tokens;
@@ -9,6 +10,7 @@ use leptos::prelude::*;
 use crate::i18n::{text, tr};
 use crate::pages::profile::account::Account;
 use crate::pages::profile::images::Images;
+use crate::pages::profile::notifications::Notifications;
 use crate::pages::profile::public_keys::PublicKeys;
 use crate::pages::profile::tokens::Tokens;
 use crate::parts::page_header::PageHeader;
@@ -25,6 +27,7 @@ pub(crate) fn ProfilePage() -> impl IntoView {
                 <Preferences/>
             </section>
             <Account/>
+            <Notifications/>
             <PublicKeys/>
             <Images/>
             <Tokens/>

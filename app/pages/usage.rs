@@ -99,10 +99,23 @@ fn Form(asked: Memo<Asked>, admin: bool) -> impl IntoView {
 fn heads(by: UsageBy) -> Words {
     match by {
         UsageBy::User => |t| t.map.by_user,
+        UsageBy::Group => |t| t.map.group,
         UsageBy::VirtualCluster => |t| t.jobs.cluster,
         UsageBy::GpuType => |t| t.map.group_type,
         UsageBy::Day => |t| t.usage.day,
         UsageBy::Month => |t| t.usage.month,
+    }
+}
+
+/// How a sum is called that has no name.
+fn nameless(by: UsageBy) -> Words {
+    match by {
+        UsageBy::Group => |t| t.usage.no_group,
+        UsageBy::User
+        | UsageBy::VirtualCluster
+        | UsageBy::GpuType
+        | UsageBy::Day
+        | UsageBy::Month => |t| t.usage.no_type,
     }
 }
 
@@ -131,7 +144,9 @@ fn Report(report: UsageReport, by: UsageBy) -> impl IntoView {
     let (hours, jobs) = (hours(whole.gpu_seconds), whole.jobs);
     let most = whole.gpu_seconds;
     let priced = whole.cost.is_some();
-    let rows = sums.into_iter().map(|sum| view! { <Row sum=sum whole=most priced=priced/> });
+    let rows = sums.into_iter().map(|sum| {
+        view! { <Row sum=sum nameless=nameless(by) whole=most priced=priced/> }
+    });
     let rows = rows.collect_view();
     let further = (further > 0).then(|| {
         view! { <p class="hint">{told(move |t| (t.finding.and_more)(further))}</p> }
@@ -152,6 +167,7 @@ fn Report(report: UsageReport, by: UsageBy) -> impl IntoView {
 fn Sums(by: UsageBy, priced: bool, children: Children) -> impl IntoView {
     let mut columns = vec![
         Column::new(heads(by), ""),
+        Column::new(|t| t.usage.asked, "num"),
         Column::new(|t| t.usage.gpu_hours, "num"),
         Column::new(|t| t.usage.part, ""),
         Column::new(|t| t.usage.busy, "num"),
@@ -166,18 +182,19 @@ fn Sums(by: UsageBy, priced: bool, children: Children) -> impl IntoView {
 }
 
 #[component]
-fn Row(sum: UsageSum, whole: u64, priced: bool) -> impl IntoView {
+fn Row(sum: UsageSum, nameless: Words, whole: u64, priced: bool) -> impl IntoView {
     let (lost, wait) = (sum.lost_gpu_seconds(), millis(sum.mean_wait()));
     let busy = busy(&sum);
     let cost = priced.then(|| {
         let cost = sum.cost.map(number::amount);
         view! { <td class="num">{cost}</td> }
     });
-    let UsageSum { name, jobs, gpu_seconds, .. } = sum;
-    let label = if name.is_empty() { text(|t| t.usage.no_type) } else { Signal::stored(name) };
+    let UsageSum { name, jobs, gpu_seconds, asked_gpu_seconds, .. } = sum;
+    let label = if name.is_empty() { text(nameless) } else { Signal::stored(name) };
     view! {
         <tr>
             <th scope="row">{move || label.get()}</th>
+            <td class="num">{hours(asked_gpu_seconds)}</td>
             <td class="num">{hours(gpu_seconds)}</td>
             <td><Meter used=gpu_seconds total=whole amount=hours label=label/></td>
             <td class="num">{busy}</td>

@@ -2,6 +2,8 @@
 
 mod chart;
 mod quantity;
+mod span;
 
 pub(crate) use chart::{ChartView, ValueTable};
 pub(crate) use quantity::{Chart, charts};
+pub(crate) use span::{Span, Spans};

@@ -189,7 +189,7 @@ mod tests {
         let idle = MapGpu { does: Some(does), ..gpu(&[("ada~x", 1000)]) };
         let english = crate::i18n::Language::English.texts();
         let said =
-            "GPU 3, A100: ada~x · held but idle, load 3\u{202f}%, memory 60\u{202f}%, 81\u{202f}°C";
+            "GPU 3, A100: ada~x · Held but idle, load 3\u{202f}%, memory 60\u{202f}%, 81\u{202f}°C";
         assert_eq!(label(english, &idle), said);
         for (colour, class) in [
             (Colour::Load, "gpu--ramp-1"),

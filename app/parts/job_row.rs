@@ -9,6 +9,7 @@ use crate::pages::jobs::selection::{Pick, Pickable, Selection};
 use crate::parts::duration::Duration;
 use crate::parts::exit_line::ExitLine;
 use crate::parts::relative_time::RelativeTime;
+use crate::parts::spark::Spark;
 use crate::parts::state_cell::StateCell;
 use crate::parts::tag_list::TagList;
 use crate::parts::wait_line::WaitLine;
@@ -27,6 +28,7 @@ pub(crate) fn JobRow(
     let ended = job.completed_at;
     let queued_until = job.started_at.or(ended);
     let ran = job.started_at.map(|from| view! { <Duration from=from to=ended/> });
+    let lately = job.lately.clone();
     let retries = job.retries.user + job.retries.platform;
     view! {
         <tr aria-selected=chosen>
@@ -34,7 +36,7 @@ pub(crate) fn JobRow(
             <th scope="row"><NameCell job=job.clone()/></th>
             <td><StateCell job=job.clone()/></td>
             <td class="wide">{job.virtual_cluster.to_string()}</td>
-            <td class="num">{number::amount(job.gpus)}</td>
+            <td class="num"><Spark lately=lately/> " " {number::amount(job.gpus)}</td>
             <td class="num wide">{number::count(u64::from(job.tasks))}</td>
             <td class="num wide">{number::count(u64::from(retries))}</td>
             <td class="num when"><RelativeTime at=job.submitted_at/></td>

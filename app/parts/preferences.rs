@@ -1,10 +1,11 @@
 use leptos::prelude::*;
 
 use crate::i18n::{Language, Texts, tr};
+use crate::opening::Theme;
 use crate::parts::send_form::SendForm;
 use crate::sending::Sending;
 use crate::server_fns::preferences::{SetLanguage, SetTheme};
-use crate::session::{Session, Theme};
+use crate::session::Session;
 
 /// Language and theme. Both change at once where there is JavaScript, and by loading the same
 /// address anew where there is none.

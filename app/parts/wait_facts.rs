@@ -1,4 +1,4 @@
-use api::cluster::FreeGpus;
+use api::cluster::{FreeGpus, UserUse};
 use api::queue::{Explanation, HeldBy, Need};
 use leptos::prelude::*;
 use protocol::ids::{JobKey, VirtualClusterName};
@@ -25,12 +25,18 @@ pub(crate) fn WaitFacts(explanation: Explanation) -> impl IntoView {
         let jobs = explanation.ahead.clone();
         view! { <dt>{tr(|t| t.queue.ahead)}</dt> <dd><Ahead jobs=jobs count=ahead/></dd> }
     });
+    let owner_use = explanation.owner_use.clone().map(|of| {
+        let UserUse { user: _, mean, percent } = of;
+        let said = told(move |t| (t.queue.owner_use)(percent, mean));
+        view! { <dt>{tr(|t| t.queue.part_of_use)}</dt> <dd>{said}</dd> }
+    });
     view! {
         <div class="wait-facts">
             {table}
             <dl class="facts">
                 <Start explanation=explanation.clone()/>
                 {ahead}
+                {owner_use}
                 <Holders explanation=explanation/>
             </dl>
         </div>

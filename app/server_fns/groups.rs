@@ -8,6 +8,7 @@ use server_fn::codec::GetUrl;
 
 use crate::Failed;
 use crate::json::Answer;
+use crate::server_fns::forms::GroupForm;
 use crate::server_fns::reads::Reads;
 
 /// A group as administrators see it in a list.
@@ -43,16 +44,6 @@ pub(crate) async fn list_groups() -> Result<Vec<Group>, Failed> {
     let (backend, actor) = call()?;
     let groups = backend.groups.list(&actor).await.map_err(failed)?;
     Ok(groups.into_iter().map(Group::from).collect())
-}
-
-/// A group as its form sends it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct GroupForm {
-    pub(crate) name: String,
-    pub(crate) description: String,
-    pub(crate) admin: bool,
-    pub(crate) clusters: String,
 }
 
 /// Writes a group down, or changes what is said of one.

@@ -1,12 +1,12 @@
 use api::cluster::Silent;
 use api::metrics::IdleJob;
 use leptos::prelude::*;
-use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
 use crate::json::Answer;
+use crate::server_fns::failed_lately::FailedLately;
 use crate::server_fns::jobs::JobList;
 use crate::server_fns::reads::Reads;
 use crate::server_fns::virtual_clusters::Room;
@@ -27,30 +27,20 @@ pub(crate) struct HomeView {
     pub(crate) rooms: Vec<Room>,
 }
 
-/// Jobs that failed in the last seven days, or since the reader dismissed the ones before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct FailedLately {
-    /// How many.
-    pub(crate) count: u64,
-    /// From when on, if some were dismissed within these days.
-    pub(crate) since: Option<Timestamp>,
-    /// When the last of them ended.
-    pub(crate) last: Option<Timestamp>,
-}
-
 /// Reads it.
 #[server(prefix = "/fn", endpoint = "home", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn read_home() -> Result<HomeView, Failed> {
     use api::jobs::JobQuery;
 
     use crate::edge::{call, failed};
+    use crate::seen::failed_lately;
 
     /// How many recent jobs are shown.
     const RECENT: u64 = 8;
     /// How many of those that are idle.
     const IDLE: usize = 8;
     let (backend, actor) = call()?;
-    let lately = crate::edge::failed_lately(&backend, &actor).await.map_err(failed)?;
+    let lately = failed_lately(&backend, &actor).await.map_err(failed)?;
     let query = JobQuery { users: vec![actor.user.clone()], limit: RECENT, ..JobQuery::default() };
     let page = backend.jobs.list(&actor, &query).await.map_err(failed)?;
     let counts = backend.jobs.counts(&actor, &query).await.map_err(failed)?;
@@ -66,7 +56,10 @@ pub(crate) async fn read_home() -> Result<HomeView, Failed> {
 /// Dismisses the reader's failed jobs, up to the one that ended then.
 #[server(prefix = "/fn", endpoint = "home/dismiss", output = Answer)]
 pub(crate) async fn dismiss_failed(last: i64) -> Result<(), Failed> {
-    use crate::edge::{call, dismiss};
+    use protocol::time::Timestamp;
+
+    use crate::edge::call;
+    use crate::seen::dismiss;
     let (_, actor) = call()?;
     dismiss(&actor.user, Timestamp(last));
     Ok(())

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use api::jobs::{
     CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery, Submitted,
 };
+use api::many::JobOutcome;
 use api::metrics::IdleJob;
 use leptos::prelude::*;
 use protocol::ids::{JobKey, Tag};
@@ -92,15 +93,19 @@ pub(crate) async fn delete_job(key: JobKeyText) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Deletes jobs that have ended: all of `keys`.
-#[server(prefix = "/fn", endpoint = "jobs/delete-many", output = Answer)]
-pub(crate) async fn delete_jobs(#[server(default)] keys: Vec<JobKeyText>) -> Result<u64, Failed> {
-    use crate::edge::{call, failed};
+/// Does the same with many jobs, each written `user~job`: `act`, with a priority or a tag as its `value`.
+#[server(prefix = "/fn", endpoint = "jobs/many", output = Answer)]
+pub(crate) async fn change_many(
+    #[server(default)] keys: Vec<String>,
+    act: String,
+    #[server(default)] value: String,
+) -> Result<Vec<JobOutcome>, Failed> {
+    use api::many::{ManyAct, each};
+
+    use crate::edge::{call, failed, now};
     let (backend, actor) = call()?;
-    for JobKeyText(key) in &keys {
-        backend.jobs.delete(&actor, key).await.map_err(failed)?;
-    }
-    Ok(keys.len() as u64)
+    let act = ManyAct::read(&act, &value).map_err(failed)?;
+    each(&backend, &actor, &keys, &act, now()).await.map_err(failed)
 }
 
 /// Gives a job a tag.

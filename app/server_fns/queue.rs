@@ -8,10 +8,9 @@ use server_fn::codec::GetUrl;
 
 use crate::Failed;
 use crate::json::Answer;
+use crate::server_fns::forms::{ClusterForm, NodeForm};
 use crate::server_fns::jobs::JobKeyText;
-use crate::server_fns::nodes::NodeForm;
 use crate::server_fns::reads::Reads;
-use crate::server_fns::virtual_clusters::ClusterForm;
 
 /// A change of a job's turn as one text, as forms send it: `hold`, `release`, a place in the queue,
 /// or a priority's number.

@@ -92,6 +92,7 @@ pub(crate) async fn open_submit(
     #[server(default)] instead: String,
 ) -> Result<Opened, Failed> {
     use api::jobs::ConfigForm;
+    use protocol::again::renamed;
 
     use crate::edge::{call, failed};
     use crate::templates;
@@ -111,7 +112,7 @@ pub(crate) async fn open_submit(
     let now = crate::edge::now();
     let text = match cloned_from.as_ref().and_then(|source| source.text.as_ref()) {
         _ if !text.is_empty() => text,
-        Some(source) => templates::renamed(source, now),
+        Some(source) => renamed(source, now),
         None => templates::fresh(&template, now),
     };
     let text = match instead.parse() {

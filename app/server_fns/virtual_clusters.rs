@@ -6,6 +6,7 @@ use server_fn::codec::GetUrl;
 
 use crate::Failed;
 use crate::json::Answer;
+use crate::server_fns::forms::ClusterForm;
 use crate::server_fns::reads::Reads;
 
 /// All virtual clusters.
@@ -50,28 +51,6 @@ pub(crate) async fn list_rooms() -> Result<Vec<Room>, Failed> {
     let (backend, actor) = call()?;
     let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
     Ok(clusters.into_iter().map(Room::from).collect())
-}
-
-/// A virtual cluster as its form sends it: texts, empty where nothing is said.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct ClusterForm {
-    pub(crate) name: String,
-    pub(crate) cpus: String,
-    pub(crate) memory_mb: String,
-    pub(crate) gpus: String,
-    pub(crate) users: String,
-    pub(crate) groups: String,
-    pub(crate) parent: String,
-    pub(crate) shapes: String,
-    pub(crate) nodes: String,
-    pub(crate) borrows: bool,
-    pub(crate) preempts: bool,
-    pub(crate) lease: String,
-    pub(crate) idle_load: String,
-    pub(crate) idle_minutes: String,
-    pub(crate) idle_grace: String,
-    pub(crate) idle_stop: String,
 }
 
 /// Adds a virtual cluster or changes it.

@@ -1,8 +1,8 @@
 use api::Error;
 use protocol::storages::{NfsExport, Password, SmbShare, StorageSettings, StorageSource};
 
-use super::{groups, invalid, name, words};
-use crate::server_fns::storages::StorageForm;
+use crate::server_fns::forms::StorageForm;
+use crate::settings::text::{groups, invalid, name, words};
 
 /// A storage's settings.
 ///

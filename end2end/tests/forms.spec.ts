@@ -269,6 +269,24 @@ test("the form of a virtual cluster keeps what is typed while jobs come and go",
   await forget(request, baseURL, "churned");
 });
 
+test("limits of users and groups are set in the form of a virtual cluster", async ({ page, request, baseURL }) => {
+  await berth.open(page, "/admin/clusters");
+  const field = (name: string) => page.locator(`[name="cluster[${name}]"]`);
+  await field("name").fill("limited");
+  await expect(field("user_gpus")).toBeHidden();
+  await page.getByText("Limits of users and groups").click();
+  await field("user_gpus").fill("8");
+  await field("group_waiting").fill("100");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("dialog")).toContainText("Save limited");
+  await berth.confirm(page);
+  await expect(page.getByRole("rowheader", { name: "limited" })).toBeVisible();
+  const shown = await (await request.get("/api/v2/virtual-clusters/limited")).json();
+  expect(shown.limits.user.running_gpus).toBe(8);
+  expect(shown.limits.group.waiting_jobs).toBe(100);
+  await forget(request, baseURL, "limited");
+});
+
 test("guarantees beyond what there is are said beside their field and before they are saved", async ({
   page,
   request,

@@ -150,12 +150,13 @@ test("the way to submit stays in sight on small screens", async ({ page }) => {
   }
 });
 
-test("a job or a node that does not exist is one sentence and a way on", async ({ page }) => {
+test("a job, a node or a part of the administration that does not exist is one sentence and a way on", async ({ page }) => {
   for (const [path, words] of [
     ["/jobs/nobody/none", "nobody has no job named none"],
     ["/jobs/nobody/none/logs", "nobody has no job named none"],
     ["/jobs/nobody/none/events", "nobody has no job named none"],
     ["/nodes/nowhere", "There is no node named nowhere"],
+    ["/admin/nothing", "There is nothing at this address"],
   ] as const) {
     const answer = await page.goto(path);
     expect(answer?.status(), path).toBe(404);

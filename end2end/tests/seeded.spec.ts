@@ -32,6 +32,17 @@ test("the map, a node and the report say what GPUs do", async ({ page, cluster }
   await berth.open(page, `/nodes/${await measured()}`);
   await expect(page.getByRole("heading", { name: "What the GPUs do now" })).toBeVisible();
   await expect(page.locator(".chart__line").first()).toBeAttached();
+  for (const path of ["/nodes?view=table&sort=-tasks", "/jobs?all=1&q=state:running"]) {
+    await berth.open(page, path);
+    const spark = page.getByRole("img", { name: /^GPU load: \d+ %$/ }).first();
+    await expect(spark).toBeVisible();
+    const [width, height] = await spark.locator("path").evaluate((path: SVGPathElement) => {
+      const drawn = path.getBBox();
+      return [drawn.width, drawn.height];
+    });
+    expect(width).toBeGreaterThan(0);
+    expect(height).toBeGreaterThan(0);
+  }
   const used = async () => (await cluster.get("/api/v2/usage")).length;
   await expect.poll(used, { timeout: 90_000 }).toBeGreaterThan(0);
   await berth.open(page, "/usage?by=type");

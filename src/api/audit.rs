@@ -128,6 +128,12 @@ pub enum AuditAction {
     /// A storage was forgotten.
     #[serde(rename = "storage.removed")]
     StorageRemoved,
+    /// A job file was shared, or another one put in its place.
+    #[serde(rename = "template.saved")]
+    TemplateSaved,
+    /// A shared job file was taken back.
+    #[serde(rename = "template.removed")]
+    TemplateRemoved,
     /// The saving of a container as an image was asked for.
     #[serde(rename = "image.saved")]
     ImageSaved,
@@ -216,7 +222,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 47] = [
+    pub const ALL: [Self; 49] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -236,6 +242,8 @@ impl AuditAction {
         Self::VirtualClusterRemoved,
         Self::StorageSaved,
         Self::StorageRemoved,
+        Self::TemplateSaved,
+        Self::TemplateRemoved,
         Self::ImageSaved,
         Self::ImageRemoved,
         Self::UserAdded,
@@ -289,6 +297,8 @@ impl AuditAction {
             Self::VirtualClusterRemoved => "virtual_cluster.removed",
             Self::StorageSaved => "storage.saved",
             Self::StorageRemoved => "storage.removed",
+            Self::TemplateSaved => "template.saved",
+            Self::TemplateRemoved => "template.removed",
             Self::ImageSaved => "image.saved",
             Self::ImageRemoved => "image.removed",
             Self::UserAdded => "user.added",

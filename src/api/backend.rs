@@ -1,9 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use protocol::ids::UserName;
-use serde::{Deserialize, Serialize};
-
 use crate::audit::Audit;
 use crate::changes::Changes;
 use crate::cluster::{Nodes, VirtualClusters};
@@ -13,25 +10,19 @@ use crate::images::Images;
 use crate::jobs::Jobs;
 use crate::logs::Logs;
 use crate::metrics::Metrics;
+use crate::notifications::Notifications;
 use crate::proxy::Proxy;
 use crate::quarantine::Quarantine;
 use crate::queue::Queue;
+use crate::saved_views::SavedViews;
 use crate::servers::Servers;
 use crate::sign_ins::SignIns;
 use crate::ssh::Ssh;
 use crate::storages::Storages;
 use crate::task_files::TaskFiles;
+use crate::templates::Templates;
 use crate::terminals::Terminals;
 use crate::users::Users;
-
-/// Who asks. Every operation has it as its first argument and decides by it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Actor {
-    /// The signed-in user.
-    pub user: UserName,
-    /// Whether it is an administrator.
-    pub admin: bool,
-}
 
 /// All operations. Pages, server functions and REST handlers get the same one.
 #[derive(Clone)]
@@ -68,10 +59,16 @@ pub struct Backend {
     pub groups: Arc<dyn Groups>,
     /// Signing in by a company's accounts.
     pub sign_ins: Arc<dyn SignIns>,
+    /// What people are told when they are not looking.
+    pub notifications: Arc<dyn Notifications>,
     /// Users' files.
     pub files: Arc<dyn Files>,
     /// Storages beside them.
     pub storages: Arc<dyn Storages>,
+    /// Lists of jobs with names.
+    pub saved_views: Arc<dyn SavedViews>,
+    /// Job files that people share.
+    pub templates: Arc<dyn Templates>,
     /// Images saved from containers.
     pub images: Arc<dyn Images>,
     /// What changes, as it changes.

@@ -9,7 +9,7 @@ use protocol::amount::Amount;
 use protocol::cluster::{Closed, NodeCondition, NodeSettings, VirtualClusterSettings};
 use protocol::gpus::GpuReport;
 use protocol::health::Health;
-use protocol::ids::{GpuType, JobKey, NodeName, VirtualClusterName};
+use protocol::ids::{GpuType, JobKey, NodeName, UserName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
 use schemars::JsonSchema;
@@ -279,6 +279,17 @@ pub struct FreeGpus {
     pub borrowed: u32,
 }
 
+/// What a user has and has had of a virtual cluster's GPUs; a job without GPU counts as one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UserUse {
+    /// Who.
+    pub user: UserName,
+    /// A mean in GPUs, in which the past counts the less the longer ago it was.
+    pub mean: Amount,
+    /// So many percent of what all its users have and have had.
+    pub percent: u32,
+}
+
 /// Everything the pages show of a virtual cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VirtualClusterView {
@@ -299,6 +310,10 @@ pub struct VirtualClusterView {
     /// any are left out, and all are where the actor may not use it.
     #[serde(default)]
     pub free: BTreeMap<GpuType, FreeGpus>,
+    /// What its users have and have had, who most at the head; none where that does not count, or the
+    /// actor may not use it.
+    #[serde(default)]
+    pub users: Vec<UserUse>,
     /// Jobs that are preparing or running.
     pub running_jobs: u64,
     /// Jobs that wait.

@@ -115,6 +115,8 @@ pub enum ErrorCode {
     /// 404.
     NoStorageError,
     /// 404.
+    NoTemplateError,
+    /// 404.
     NoNodeError,
     /// 404: no such saved image.
     NoImageError,
@@ -142,6 +144,9 @@ pub enum ErrorCode {
     NoEnoughQuotaError,
     /// 413.
     TooLargeError,
+    /// 429: the user, or a group of his, has as many jobs waiting in the virtual cluster, or submitted so
+    /// many within a minute, as he may.
+    LimitReachedError,
     /// 429.
     TooManyRequestsError,
     /// 503: not ready; try again.
@@ -174,6 +179,7 @@ impl ErrorCode {
             | ErrorCode::NoGroupError
             | ErrorCode::NoTagError
             | ErrorCode::NoStorageError
+            | ErrorCode::NoTemplateError
             | ErrorCode::NoNodeError
             | ErrorCode::NoImageError
             | ErrorCode::NoApiError => 404,
@@ -187,7 +193,7 @@ impl ErrorCode {
             | ErrorCode::ConflictImageError
             | ErrorCode::FolderNotEmptyError => 409,
             ErrorCode::TooLargeError => 413,
-            ErrorCode::TooManyRequestsError => 429,
+            ErrorCode::LimitReachedError | ErrorCode::TooManyRequestsError => 429,
             ErrorCode::UnavailableError => 503,
             ErrorCode::UnknownError => 500,
         }

@@ -19,7 +19,7 @@ use protocol::time::Timestamp;
 use protocol::wait::{Expected, WaitReason, Waiting};
 use serde::{Deserialize, Serialize};
 
-use crate::metrics::{IdleGpu, IdleJob, Idling};
+use crate::metrics::{IdleGpu, IdleJob, Idling, Lately};
 use crate::queue::{Explanation, Hold};
 use crate::storages::MountView;
 use crate::usage::{UsageOfDay, UsageQuery};
@@ -172,6 +172,9 @@ pub struct JobSummary {
     /// What people call it beside its name, in alphabetical order.
     #[serde(default)]
     pub tags: Vec<Tag>,
+    /// How busy its GPUs are, of one that runs in a list.
+    #[serde(default, skip_serializing_if = "Lately::is_empty")]
+    pub lately: Lately,
     /// How it, or of one that goes on its last attempt, ended.
     pub exit: Option<Exit>,
 }

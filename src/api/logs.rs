@@ -41,6 +41,16 @@ pub trait Logs: Send + Sync {
     ) -> Result<Together>;
     /// The lines in which something is.
     async fn search(&self, actor: &Actor, task: &TaskRef, ask: &SearchAsk) -> Result<LogMatches>;
+    /// The lines of all tasks of an attempt in which something is, task by task; of the latest, if none
+    /// is named. The line of `ask` is one of `task`, counted from 0 in the order of the answer.
+    async fn search_all(
+        &self,
+        actor: &Actor,
+        job: &JobKey,
+        attempt: Option<u32>,
+        task: u32,
+        ask: &SearchAsk,
+    ) -> Result<JobMatches>;
 }
 
 /// One task of one attempt.
@@ -163,6 +173,38 @@ pub struct LogMatches {
     pub searched: u64,
     /// Whether these are all that there are: there is a limit to the time.
     pub all: bool,
+}
+
+/// In which lines of all tasks it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobMatches {
+    /// The tasks, by role and index.
+    pub tasks: Vec<TaskMatches>,
+    /// In how many lines it is.
+    pub count: u64,
+    /// How many of them are before the first of `hits`.
+    pub before: u64,
+    /// Those nearest to the line asked for, by task and number: some before it, some from it on. Long ones
+    /// are cut.
+    pub hits: Vec<TaskLine>,
+    /// Whether these are all that there are: of each task all was looked through.
+    pub all: bool,
+}
+
+/// What was found in the log of a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskMatches {
+    /// The task, as `worker-0`.
+    pub name: String,
+    /// In how many lines it is.
+    pub count: u64,
+    /// How many lines were looked through.
+    pub searched: u64,
+    /// Whether these are all of the log.
+    pub all: bool,
+    /// Why it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
 }
 
 /// Which lines of all tasks together.

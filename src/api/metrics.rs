@@ -1,5 +1,7 @@
 //! What tasks and their GPUs use over time.
 
+mod lately;
+
 use async_trait::async_trait;
 use protocol::ids::{JobKey, NodeName, RoleName, VirtualClusterName};
 use protocol::resources::Resources;
@@ -8,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Actor, Result};
+pub use lately::Lately;
 
 /// What was measured of jobs, which is gone with the job, and of nodes.
 #[async_trait]

@@ -9,7 +9,7 @@ use protocol::ids::{GpuType, InvalidName, JobKey, NodeName};
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::{GpuHolder, GpuView};
-use crate::metrics::GpuNow;
+use crate::metrics::{GpuNow, Lately};
 
 /// How many holders have a colour of their own.
 const NAMED: usize = 6;
@@ -245,6 +245,9 @@ pub struct NodeRow {
     pub memory_mb: (u64, u64),
     /// How many tasks are on it.
     pub tasks: u64,
+    /// How busy its GPUs are.
+    #[serde(default, skip_serializing_if = "Lately::is_empty")]
+    pub lately: Lately,
 }
 
 impl NodeRow {

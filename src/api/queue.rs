@@ -15,7 +15,7 @@ use protocol::wait::{Expected, Scarce, WaitReason, Waiting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::cluster::FreeGpus;
+use crate::cluster::{FreeGpus, UserUse};
 use crate::{Actor, Result};
 
 /// What people do with waiting jobs. Owners change their own jobs and only at their own cost;
@@ -142,6 +142,9 @@ pub struct Explanation {
     /// The first of the jobs that go before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<JobKey>,
+    /// What its owner has and has had of the virtual cluster's GPUs, where that says who goes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_use: Option<UserUse>,
     /// When it may start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
@@ -165,6 +168,7 @@ impl Explanation {
             holders: Vec::new(),
             held_by: Vec::new(),
             ahead: Vec::new(),
+            owner_use: None,
             expected: None,
             alternatives: Vec::new(),
         }

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use protocol::amount::Amount;
-use protocol::ids::{GpuType, UserName, VirtualClusterName};
+use protocol::ids::{GpuType, GroupName, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,6 +140,12 @@ pub struct UsageOfDay {
     /// What the GPUs cost, where a price is set for their type.
     #[serde(default)]
     pub cost: Option<Amount>,
+    /// The groups in which the user is now.
+    #[serde(default)]
+    pub groups: Vec<GroupName>,
+    /// Seconds of one GPU for which the jobs wanted it, from when they were submitted until they ended.
+    #[serde(default)]
+    pub asked_gpu_seconds: u64,
 }
 
 #[cfg(test)]

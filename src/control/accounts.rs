@@ -2,4 +2,5 @@
 
 pub(crate) mod passwords;
 pub(crate) mod rights;
+pub(crate) mod sign_in_options;
 pub(crate) mod sign_ins;

@@ -12,6 +12,7 @@ pub(crate) mod kept;
 pub(crate) mod leases;
 pub(crate) mod metrics;
 pub(crate) mod nodes;
+pub(crate) mod notifications;
 pub(crate) mod probe;
 pub(crate) mod rests;
 pub(crate) mod retention;

@@ -2,6 +2,9 @@
 //! and of how well nodes are.
 
 pub(crate) mod audit;
+pub(crate) mod bursts;
 pub(crate) mod happened;
 pub(crate) mod health;
+pub(crate) mod letters;
+pub(crate) mod notices;
 pub(crate) mod usage;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use api::changes::Change;
 use database::{Database, Transaction};
@@ -10,16 +10,17 @@ use protocol::cluster::NodeSettings;
 use protocol::epoch::Epoch;
 use protocol::health::Check;
 use protocol::ids::{JobId, JobKey, NodeName, TaskKey};
-use protocol::spec::JobSpec;
 use protocol::state::State;
 use storage::Storage;
 use tokio::sync::broadcast;
 
 use crate::accounts::passwords::Passwords;
-use crate::accounts::rights::SignInOptions;
-use crate::container::guest::Guest;
-use crate::container::images::Doings;
-use crate::container::tunnels::Tunnels;
+use crate::accounts::sign_in_options::SignInOptions;
+use crate::container::guest::program::Guest;
+use crate::container::images::doings::Doings;
+use crate::container::tunnels::idle::Tunnels;
+use crate::known::active::ActiveJobs;
+use crate::known::asked_gpus::AskedGpus;
 use crate::known::checks::Checks;
 use crate::known::cluster::Cluster;
 use crate::known::damage::Damage;
@@ -27,6 +28,7 @@ use crate::known::engine_calls::EngineCalls;
 use crate::known::faults::Faults;
 use crate::known::gpus::GpuOptions;
 use crate::known::idling::IdleJobs;
+use crate::known::lately::ListLoads;
 use crate::known::leases::Leases;
 use crate::known::loads::Loads;
 use crate::known::metrics::Measured;
@@ -34,15 +36,18 @@ use crate::known::observations::Observations;
 use crate::known::own_engines;
 use crate::known::own_failures::OwnFailures;
 use crate::known::portal::Portal;
+use crate::known::posted::{Notifying, Posted};
 use crate::known::quarantine::Quarantine;
 use crate::known::queue::{Queue, SchedulerHandle};
+use crate::known::refresh::ClusterHandle;
 use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::runs::Past;
 use crate::known::sightings::Sightings;
 use crate::known::swept::Swept;
 use crate::known::told::{Told, Touched};
-use crate::logs::spools::Spools;
-use crate::records::audit::Bursts;
+use crate::lock::lock;
+use crate::logs::spools::held::Spools;
+use crate::records::bursts::Bursts;
 use crate::secrets::sealing::Seal;
 use crate::wake::{Bells, Moments};
 
@@ -70,6 +75,10 @@ pub(crate) struct Shared {
     pub(crate) bursts: Mutex<Bursts>,
     /// How people sign in.
     pub(crate) sign_in: SignInOptions,
+    /// How people are told what they do not see.
+    pub(crate) notifying: Notifying,
+    /// What they want to be told, and what was sent.
+    pub(crate) posted: Posted,
     pub(crate) bells: Bells,
     pub(crate) moments: Moments,
     /// How often what is this server's own has failed.
@@ -87,18 +96,16 @@ pub(crate) struct Shared {
     /// Counts the changes of users' public keys.
     pub(crate) key_changes: Moments,
     changes: broadcast::Sender<Change>,
-    cluster: RwLock<Arc<Cluster>>,
-    /// What cannot be read of jobs that have not ended.
-    damage: Mutex<Damage>,
-    /// One at a time reads nodes or virtual clusters, until what it has read is shown.
-    pub(crate) reading: tokio::sync::Mutex<()>,
+    /// Nodes and virtual clusters.
+    pub(crate) cluster: ClusterHandle,
+    /// Jobs that have not ended.
+    pub(crate) active: ActiveJobs,
     /// The owner of the queue.
     pub(crate) scheduler: SchedulerHandle,
     /// Jobs that have changed since the scheduler took them in.
     touched: Mutex<Touched>,
     /// What the jobs' loop has not taken in yet.
     told: Mutex<Told>,
-    specs: Mutex<HashMap<JobId, Arc<JobSpec>>>,
     /// What is seen of each node's engine, until it is stored.
     pub(crate) sightings: Sightings,
     /// What the loops see of each node's engine.
@@ -113,8 +120,12 @@ pub(crate) struct Shared {
     pub(crate) measured: Measured,
     /// What nodes do with all that runs there.
     pub(crate) measured_nodes: Measured<NodeName>,
+    /// What drivers have said that GPUs do.
+    pub(crate) asked_gpus: AskedGpus,
     /// What GPUs do at the moment.
     pub(crate) loads: Loads,
+    /// How busy the GPUs of jobs and nodes were in the last hour.
+    pub(crate) lately: ListLoads,
     /// Jobs that hold GPUs and do not use them.
     pub(crate) idle: IdleJobs,
     /// What running tasks have written into their containers, in bytes.
@@ -159,14 +170,15 @@ impl Shared {
         (installation, epoch): (String, Epoch),
         database: Database,
         storage: Storage,
-        seal: Seal,
-        guest: Option<Guest>,
-        (of_nodes, rules, sign_in, spools): (OfNodes, Rules, SignInOptions, Spools),
+        (seal, guest): (Seal, Option<Guest>),
+        (of_nodes, rules, sign_in): (OfNodes, Rules, SignInOptions),
+        (notifying, spools): (Notifying, Spools),
         (cluster, past): (Cluster, Past),
     ) -> std::io::Result<Self> {
         let own_failures = Arc::<OwnFailures>::default();
         let scheduler = SchedulerHandle::start(past, Arc::clone(&own_failures))?;
         let leases = Leases::new(database.mandate().waits());
+        let cluster = ClusterHandle::new(cluster, of_nodes.portal.clone());
         Ok(Self {
             installation,
             epoch,
@@ -180,6 +192,8 @@ impl Shared {
             passwords: Passwords::default(),
             bursts: Mutex::default(),
             sign_in,
+            notifying,
+            posted: Posted::default(),
             bells: Bells::default(),
             moments: Moments::default(),
             own_failures,
@@ -190,13 +204,11 @@ impl Shared {
             swept: Swept::default(),
             key_changes: Moments::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
-            cluster: RwLock::new(Arc::new(cluster)),
-            damage: Mutex::default(),
-            reading: tokio::sync::Mutex::default(),
+            cluster,
+            active: ActiveJobs::default(),
             scheduler,
             touched: Mutex::default(),
             told: Mutex::default(),
-            specs: Mutex::default(),
             sightings: Sightings::default(),
             observations: Mutex::default(),
             quarantine: Quarantine::default(),
@@ -204,7 +216,9 @@ impl Shared {
             tunnels: Tunnels::default(),
             measured: Measured::default(),
             measured_nodes: Measured::default(),
+            asked_gpus: AskedGpus::default(),
             loads: Loads::default(),
+            lately: ListLoads::default(),
             idle: IdleJobs::default(),
             written: Mutex::default(),
             progress: Mutex::default(),
@@ -275,16 +289,11 @@ impl Shared {
 
     /// Nodes and virtual clusters as they were last read.
     pub(crate) fn cluster(&self) -> Arc<Cluster> {
-        Arc::clone(&self.cluster.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(crate) fn change_cluster(&self, change: impl FnOnce(&Cluster) -> Cluster) {
-        let mut cluster = self.cluster.write().unwrap_or_else(PoisonError::into_inner);
-        *cluster = Arc::new(change(&cluster));
+        self.cluster.current()
     }
 
     pub(crate) fn damage(&self) -> MutexGuard<'_, Damage> {
-        lock(&self.damage)
+        self.active.damage()
     }
 
     /// Asks the scheduler for somebody.
@@ -298,22 +307,6 @@ impl Shared {
     /// The jobs that have changed since this was asked last.
     pub(crate) fn touched(&self) -> Touched {
         std::mem::take(&mut lock(&self.touched))
-    }
-
-    /// The one shared copy of an active job's spec, once it was read.
-    pub(crate) fn spec(&self, id: JobId) -> Option<Arc<JobSpec>> {
-        lock(&self.specs).get(&id).map(Arc::clone)
-    }
-
-    pub(crate) fn learn_spec(&self, id: JobId, spec: JobSpec) -> Arc<JobSpec> {
-        let spec = Arc::new(spec);
-        lock(&self.specs).insert(id, Arc::clone(&spec));
-        spec
-    }
-
-    /// Forgets the specs of jobs that are not active any more.
-    pub(crate) fn keep_specs(&self, active: impl Fn(JobId) -> bool) {
-        lock(&self.specs).retain(|id, _| active(*id));
     }
 
     pub(crate) fn observations(&self) -> MutexGuard<'_, Observations> {
@@ -342,9 +335,4 @@ impl Shared {
     pub(crate) fn progress(&self) -> MutexGuard<'_, HashMap<TaskKey, String>> {
         lock(&self.progress)
     }
-}
-
-/// Locks; a panic of another holder does not make the value wrong, since holders only replace it.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -17,26 +17,27 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::accounts::passwords;
-use crate::accounts::rights::SignInOptions;
-use crate::container::guest::Guest;
+use crate::accounts::sign_in_options::SignInOptions;
+use crate::container::guest::program::Guest;
 use crate::container::tunnels;
+use crate::error::Error;
 use crate::known::cluster::Cluster;
-use crate::known::damage;
 use crate::known::gpus::GpuOptions;
 use crate::known::own_engines;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::portal::Portal;
+use crate::known::posted::Notifying;
 use crate::known::promises;
 use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::runs;
-use crate::logs::spools::Spools;
+use crate::logs::spools::held::Spools;
 use crate::loops::probe::{Ground, Probe};
 use crate::loops::supervised::Loops;
 use crate::ops::submit::{Inbox, Submissions};
 use crate::shared::{OfNodes, Shared};
 use crate::terminals::Terminals;
 use crate::wake::now;
-use crate::{Error, loops, ops};
+use crate::{loops, ops};
 
 mod configured;
 mod health;
@@ -98,6 +99,8 @@ pub struct Options {
     pub rules: Rules,
     /// How people sign in beside that.
     pub sign_in: SignInOptions,
+    /// How they are told what they do not see.
+    pub notifying: Notifying,
 }
 
 /// The running control.
@@ -185,13 +188,16 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     };
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
-    let past = runs::remember(&database).await?;
-    let decided = (of_nodes, rules, options.sign_in, spools);
+    let past = runs::remember(&database, rules.half_life).await?;
+    let decided = (of_nodes, rules, options.sign_in);
+    let outward = (options.notifying, spools);
     let identity = (installation, epoch);
-    let shared = Shared::new(identity, database, storage, seal, guest, decided, (cluster, past));
+    let shared =
+        Shared::new(identity, database, storage, (seal, guest), decided, outward, (cluster, past));
     let shared = Arc::new(shared.map_err(Error::Thread)?);
-    damage::look(&shared).await?;
+    shared.active.look_for_damage(&shared.database).await?;
     loops::images::hold(&shared).await?;
+    shared.posted.know(database::notifications::list(shared.database.read()).await?);
     let (submissions, inbox) = Submissions::new();
     let mut loops = Loops::new(Arc::clone(&shared), tasks.clone(), shutdown.clone());
     let schedule = start_loops(&mut loops, inbox, &shared);
@@ -221,6 +227,7 @@ fn start_loops(loops: &mut Loops, inbox: Inbox, shared: &Shared) -> Arc<Passes> 
     loops.start("checks", loops::checks::RHYTHM, loops::checks::run);
     loops.start("closing", loops::closing::RHYTHM, loops::closing::run);
     loops.start("directories", loops::directories::rhythm(shared), loops::directories::run);
+    loops.start("notifications", loops::notifications::RHYTHM, loops::notifications::run);
     loops.start("retention", loops::retention::RHYTHM, loops::retention::run);
     loops.start("tunnels", tunnels::RHYTHM, tunnels::run);
     loops.start("sweep", loops::sweep::RHYTHM, loops::sweep::run);
@@ -290,8 +297,11 @@ fn backend(shared: &Arc<Shared>, submissions: Submissions, terminals: Terminals)
         users: Arc::new(ops::users::Ops(Arc::clone(shared))),
         groups: Arc::new(ops::groups::Ops(Arc::clone(shared))),
         sign_ins: Arc::new(ops::sign_ins::Ops(Arc::clone(shared))),
+        notifications: Arc::new(ops::notifications::Ops(Arc::clone(shared))),
         files: Arc::new(ops::files::Ops::new(Arc::clone(shared))),
         storages: Arc::new(ops::storages::Ops(Arc::clone(shared))),
+        saved_views: Arc::new(ops::saved_views::Ops(Arc::clone(shared))),
+        templates: Arc::new(ops::templates::Ops(Arc::clone(shared))),
         images: Arc::new(ops::images::Ops(Arc::clone(shared))),
         changes: Arc::new(ops::changes::Ops(Arc::clone(shared))),
     }
@@ -417,6 +427,7 @@ mod tests {
             admin_password: Some("correct horse".into()),
             rules: Rules::default(),
             sign_in: SignInOptions::default(),
+            notifying: Notifying::default(),
         };
         start(options).await.unwrap()
     }

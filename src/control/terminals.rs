@@ -17,9 +17,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::error::database;
+use crate::lock::lock;
 use crate::records::audit::{self, Note};
 use crate::secrets::sealing::random;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use session::SessionHandle;
 
 /// Open shells of all users, and of one.

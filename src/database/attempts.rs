@@ -12,7 +12,10 @@ use crate::convert::{
 use crate::error::named;
 use crate::{ConnectionTrait, Error, Result};
 
+mod had;
 mod row;
+
+pub use had::{Had, had};
 
 /// One attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,6 +13,7 @@ mod file;
 mod given;
 mod list;
 mod listing;
+mod load;
 mod order;
 mod read;
 mod remove;
@@ -22,6 +23,7 @@ mod write;
 pub use given::give_beyond;
 pub use list::{counts, list};
 pub(crate) use listing::Listing;
+pub use load::{Load, load};
 pub use order::{hold, move_many, release, set_priority};
 pub use read::{
     active, active_but, active_of, by_id, by_ids, by_key, ended_last, placed, placed_but,

@@ -35,6 +35,7 @@ mod row {
         pub preempted_ms: i64,
         pub wasted_ms: i64,
         pub queue_ms: i64,
+        pub asked_ms: i64,
     }
 
     impl ActiveModelBehavior for ActiveModel {}
@@ -57,6 +58,7 @@ mod row {
                 preempted_ms: row.number(self.preempted_ms)?,
                 wasted_ms: row.number(self.wasted_ms)?,
                 queue_ms: row.number(self.queue_ms)?,
+                asked_ms: row.number(self.asked_ms)?,
             };
             Ok((key, usage))
         }
@@ -94,12 +96,15 @@ pub struct Usage {
     pub wasted_ms: u64,
     /// Milliseconds for which the jobs have waited.
     pub queue_ms: u64,
+    /// Milliseconds of one GPU for which the jobs wanted it, from when they were submitted until they ended.
+    pub asked_ms: u64,
 }
 
 impl Usage {
     /// Adds more.
     pub fn add(&mut self, more: Usage) {
-        let Usage { jobs, gpu_ms, used_ms, measured_ms, preempted_ms, wasted_ms, queue_ms } = more;
+        let Usage { jobs, gpu_ms, used_ms, measured_ms, .. } = more;
+        let Usage { preempted_ms, wasted_ms, queue_ms, asked_ms, .. } = more;
         self.jobs = self.jobs.saturating_add(jobs);
         self.gpu_ms = self.gpu_ms.saturating_add(gpu_ms);
         self.used_ms = self.used_ms.saturating_add(used_ms);
@@ -107,6 +112,7 @@ impl Usage {
         self.preempted_ms = self.preempted_ms.saturating_add(preempted_ms);
         self.wasted_ms = self.wasted_ms.saturating_add(wasted_ms);
         self.queue_ms = self.queue_ms.saturating_add(queue_ms);
+        self.asked_ms = self.asked_ms.saturating_add(asked_ms);
     }
 }
 
@@ -158,15 +164,16 @@ pub async fn add(transaction: &Transaction, used: &BTreeMap<UsageKey, Usage>) ->
     for used in used.chunks(ROWS_A_STATEMENT) {
         let sql = format!(
             "INSERT INTO usage_days (day, user_name, virtual_cluster, gpu_type, jobs, gpu_ms, \
-             used_ms, measured_ms, preempted_ms, wasted_ms, queue_ms) \
+             used_ms, measured_ms, preempted_ms, wasted_ms, queue_ms, asked_ms) \
              VALUES {} ON CONFLICT (day, user_name, virtual_cluster, gpu_type) DO UPDATE SET \
              jobs = usage_days.jobs + excluded.jobs, gpu_ms = usage_days.gpu_ms + excluded.gpu_ms, \
              used_ms = usage_days.used_ms + excluded.used_ms, \
              measured_ms = usage_days.measured_ms + excluded.measured_ms, \
              preempted_ms = usage_days.preempted_ms + excluded.preempted_ms, \
              wasted_ms = usage_days.wasted_ms + excluded.wasted_ms, \
-             queue_ms = usage_days.queue_ms + excluded.queue_ms",
-            parameters(used.len(), 11)
+             queue_ms = usage_days.queue_ms + excluded.queue_ms, \
+             asked_ms = usage_days.asked_ms + excluded.asked_ms",
+            parameters(used.len(), 12)
         );
         let values = used.iter().flat_map(|(key, usage)| {
             [
@@ -181,6 +188,7 @@ pub async fn add(transaction: &Transaction, used: &BTreeMap<UsageKey, Usage>) ->
                 Value::from(amount(usage.preempted_ms)),
                 Value::from(amount(usage.wasted_ms)),
                 Value::from(amount(usage.queue_ms)),
+                Value::from(amount(usage.asked_ms)),
             ]
         });
         let backend = transaction.get_database_backend();

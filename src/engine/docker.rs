@@ -4,6 +4,7 @@ mod cache;
 mod clock;
 mod commit;
 mod connection;
+mod disk;
 mod failure;
 mod gpus;
 mod images;
@@ -37,10 +38,11 @@ use protocol::ids::TaskKey;
 use protocol::spec::{GraceSignal, RegistryAuth};
 use tokio::sync::{Mutex, OnceCell};
 
+use crate::exporter::GpuSample;
 use crate::filling::{self, CLUSTER_LABEL, Shelf};
 use crate::{
-    Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, EngineInfo, Exec,
-    LogChunk, LogRequest, OwnNetwork, Result, Stats, Stranger, Volume,
+    Container, ContainerSpec, ContainerStatus, Content, DiskRoom, Engine, EngineError, EngineInfo,
+    Exec, LogChunk, LogRequest, OwnNetwork, Result, Stats, Stranger, Volume,
 };
 use cache::Cache;
 use connection::Connection;
@@ -454,6 +456,14 @@ impl Engine for DockerEngine {
 
     async fn probe_gpus(&self, image: &str) -> Result<Reading> {
         self.find_gpus(image).await
+    }
+
+    async fn ask_gpus(&self) -> Result<Vec<GpuSample>> {
+        self.ask_what_gpus_do().await
+    }
+
+    async fn disk_room(&self) -> Result<Option<DiskRoom>> {
+        self.ask_for_room().await
     }
 }
 

@@ -18,8 +18,8 @@ pub use connect::{EndpointOptions, OwnNetwork, connect};
 pub use images::{ImageSize, Images};
 pub use measured::{Calls, measured};
 pub use model::{
-    Container, ContainerSpec, ContainerStatus, EngineError, EngineInfo, Exec, Folder, GpuDevice,
-    Guest, LogChunk, LogRequest, Network, Share, Stats, Stranger, Stream,
+    Container, ContainerSpec, ContainerStatus, DiskRoom, EngineError, EngineInfo, Exec, Folder,
+    GpuDevice, Guest, LogChunk, LogRequest, Network, Share, Stats, Stranger, Stream,
 };
 pub use volume::{Content, Volume};
 
@@ -114,5 +114,15 @@ pub trait Engine: Images {
     /// What it knows by itself of what GPUs do; most engines know nothing of that, an exporter does.
     async fn gpu_samples(&self) -> Result<Vec<GpuSample>> {
         Ok(Vec::new())
+    }
+    /// Asks the drivers of its machine what its GPUs do, in a short-lived container of the image in which
+    /// [`Engine::probe_gpus`] was answered; nothing where it never was. It costs a container: ask rarely.
+    async fn ask_gpus(&self) -> Result<Vec<GpuSample>> {
+        Ok(Vec::new())
+    }
+    /// How much room there is on the disk beneath its containers, asked in a short-lived container of an
+    /// image that is there; none where none can tell. It costs a container: ask rarely.
+    async fn disk_room(&self) -> Result<Option<DiskRoom>> {
+        Ok(None)
     }
 }

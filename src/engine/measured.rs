@@ -13,8 +13,8 @@ use protocol::spec::{GraceSignal, RegistryAuth};
 
 use crate::exporter::GpuSample;
 use crate::{
-    Container, ContainerSpec, Content, Engine, EngineError, EngineInfo, Exec, ImageSize, Images,
-    LogChunk, LogRequest, Result, Stats, Stranger, Volume,
+    Container, ContainerSpec, Content, DiskRoom, Engine, EngineError, EngineInfo, Exec, ImageSize,
+    Images, LogChunk, LogRequest, Result, Stats, Stranger, Volume,
 };
 
 /// Takes note of the calls to an engine, and says when something may be changed there.
@@ -180,6 +180,14 @@ impl Engine for Measured {
     async fn gpu_samples(&self) -> Result<Vec<GpuSample>> {
         self.note("gpu_samples", self.engine.gpu_samples()).await
     }
+
+    async fn ask_gpus(&self) -> Result<Vec<GpuSample>> {
+        self.change("ask_gpus", self.engine.ask_gpus()).await
+    }
+
+    async fn disk_room(&self) -> Result<Option<DiskRoom>> {
+        self.change("disk_room", self.engine.disk_room()).await
+    }
 }
 
 #[async_trait]
@@ -283,6 +291,7 @@ mod tests {
         assert!(engine.start("nothing").now_or_never().is_none());
         // It makes a container that asks.
         assert!(engine.probe_gpus("any:latest").now_or_never().is_none());
+        assert!(engine.ask_gpus().now_or_never().is_none());
         assert_eq!(*noted.calls.lock().unwrap(), [("info", false)], "the engine is not asked");
     }
 }

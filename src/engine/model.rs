@@ -105,6 +105,15 @@ impl EngineInfo {
     }
 }
 
+/// How much room there is where an engine has the files of containers, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiskRoom {
+    /// Left for everybody.
+    pub free: u64,
+    /// Of the whole file system; `u64::MAX` where that is not known.
+    pub all: u64,
+}
+
 /// A container to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContainerSpec {

@@ -42,8 +42,8 @@ use protocol::time::Timestamp;
 use crate::exporter::GpuSample;
 use crate::filling::{self, CLUSTER_LABEL};
 use crate::{
-    Container, ContainerSpec, ContainerStatus, Content, Engine, EngineError, EngineInfo, Exec,
-    LogChunk, LogRequest, Result, Stats, Stranger, Volume,
+    Container, ContainerSpec, ContainerStatus, Content, DiskRoom, Engine, EngineError, EngineInfo,
+    Exec, LogChunk, LogRequest, Result, Stats, Stranger, Volume,
 };
 pub(crate) use address::SimAddress;
 pub use container::Given;
@@ -106,6 +106,11 @@ impl SimHandle {
     /// What its drivers say from now on; `None`: that it has what its address says.
     pub fn set_gpus(&self, said: Option<Reading>) {
         self.node.change(|state| state.gpus = said);
+    }
+
+    /// How much room its disk has from now on; `None`: it does not tell.
+    pub fn set_disk(&self, room: Option<DiskRoom>) {
+        self.node.change(|state| state.disk = room);
     }
 
     /// How often its drivers were asked.
@@ -413,6 +418,10 @@ impl Engine for Simulated {
 
     async fn gpu_samples(&self) -> Result<Vec<GpuSample>> {
         self.node.reach(|state| Ok(state.gpu_samples()))
+    }
+
+    async fn disk_room(&self) -> Result<Option<DiskRoom>> {
+        self.node.reach(|state| Ok(state.disk))
     }
 }
 

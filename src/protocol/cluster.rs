@@ -6,10 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{GpuType, GroupName, JobKey, NodeName, UserName, VirtualClusterName};
+use crate::limits::Limits;
 use crate::resources::PortRange;
 use crate::time::Timestamp;
 
 mod mistakes;
+
+pub(crate) use mistakes::outside;
 
 /// How a node is reached and what is said of it; what is left out is asked of its engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -231,11 +234,14 @@ pub struct VirtualClusterSettings {
     /// What becomes of its jobs whose GPUs do nothing; `None`: nothing.
     #[serde(default)]
     pub idle: Option<IdleRule>,
+    /// What each user and each group may have of it at once.
+    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    pub limits: Limits,
 }
 
 impl VirtualClusterSettings {
-    /// One that is guaranteed nothing, borrows and preempts, has no lease, minds no idle GPUs and is for
-    /// everybody.
+    /// One that is guaranteed nothing, borrows and preempts, has no lease, minds no idle GPUs, limits
+    /// nobody and is for everybody.
     #[must_use]
     pub fn new(name: VirtualClusterName) -> Self {
         let share = Share::default();
@@ -251,6 +257,7 @@ impl VirtualClusterSettings {
             preempts: true,
             lease: None,
             idle: None,
+            limits: Limits::default(),
         }
     }
 

@@ -96,6 +96,7 @@ pub enum RoleField {
     Disk,
     MinFailed,
     MinSucceeded,
+    Retries,
 }
 
 /// A field of a job or of a role.
@@ -407,7 +408,7 @@ impl JobField {
 
 impl RoleField {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Name,
         Self::Tasks,
         Self::Cpus,
@@ -417,6 +418,7 @@ impl RoleField {
         Self::Disk,
         Self::MinFailed,
         Self::MinSucceeded,
+        Self::Retries,
     ];
 
     /// Where it stands for a role of this name that stands at `role`; `None`: it has no place of its

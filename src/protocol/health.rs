@@ -29,6 +29,11 @@ const COOL: u32 = 85;
 const SLOWED: u32 = 8 | 32 | 64 | 128;
 /// What comes and goes is over once it has been known for so long and is not seen any more, in milliseconds.
 const A_WHILE: i64 = 600_000;
+/// Where a disk has less left than both, a tenth and so many bytes, that is a warning.
+const LITTLE: (u64, u64) = (10, 50 << 30);
+/// Where it has less than both, a fiftieth and so many bytes, it is full: images and what tasks write find no
+/// room.
+const NOTHING: (u64, u64) = (50, 5 << 30);
 /// Errors of NVIDIA's driver (Xid) after which a GPU does nothing right until it is reset, or is to be
 /// replaced: memory (48, 64, 95, 140), microcontrollers (62, 119, 120), links (74, 136), and the GPU as a
 /// whole (79, 143). See NVIDIA's "XID Errors".
@@ -101,6 +106,8 @@ pub enum Sign {
     Slowed,
     /// GPUs that were linked are not any more.
     Links,
+    /// The disk beneath its containers has only so many GiB left.
+    Disk(u64),
     /// A check fails.
     Check {
         /// Its name.
@@ -156,13 +163,15 @@ impl Sign {
             | (Self::Memory(_), Self::Memory(_))
             | (Self::Hot, Self::Hot)
             | (Self::Slowed, Self::Slowed)
-            | (Self::Links, Self::Links) => true,
+            | (Self::Links, Self::Links)
+            | (Self::Disk(_), Self::Disk(_)) => true,
             (
                 Self::Xid(_)
                 | Self::Memory(_)
                 | Self::Hot
                 | Self::Slowed
                 | Self::Links
+                | Self::Disk(_)
                 | Self::Check { .. },
                 _,
             ) => false,
@@ -179,6 +188,7 @@ impl fmt::Display for Sign {
             Self::Hot => f.write_str("it is so hot that it slows down"),
             Self::Slowed => f.write_str("its machine slows it down, for heat or want of power"),
             Self::Links => f.write_str("GPUs that were linked are not linked any more"),
+            Self::Disk(left) => write!(f, "its disk has only {left} GiB left"),
             Self::Check { name, words } => write!(f, "the check {name} fails: {words}"),
         }
     }
@@ -305,6 +315,22 @@ impl Health {
         after
     }
 
+    /// What is known once it was asked how many bytes of its disk are free, and how many there are. A disk
+    /// that was full takes tasks again when there is no more reason for a warning.
+    #[must_use]
+    pub fn disk_seen(&self, (free, all): (u64, u64), at: Timestamp) -> Self {
+        let less = |(part, bytes): (u64, u64)| free < all / part && free < bytes;
+        let mut after = self.clone();
+        if less(NOTHING) {
+            after.begin((None, Grade::Failed, Sign::Disk(free >> 30)), at);
+        } else if less(LITTLE) {
+            after.begin((None, Grade::Warning, Sign::Disk(free >> 30)), at);
+        } else {
+            after.end((at, None), |known| matches!(known.sign, Sign::Disk(_)));
+        }
+        after
+    }
+
     /// What is known once a check has failed.
     #[must_use]
     pub fn check_failed(&self, check: &Check, words: String, at: Timestamp) -> Self {
@@ -322,7 +348,7 @@ impl Health {
         after.end((at, None), |known| match &known.sign {
             Sign::Check { name, .. } => *name == check.name,
             Sign::Xid(_) | Sign::Memory(_) => check.gpus && known.grade == Grade::Failed,
-            Sign::Hot | Sign::Slowed | Sign::Links => false,
+            Sign::Hot | Sign::Slowed | Sign::Links | Sign::Disk(_) => false,
         });
         after
     }
@@ -333,7 +359,12 @@ impl Health {
         let mut after = self.clone();
         after.end((at, None), |known| match &known.sign {
             Sign::Check { name, .. } => !is_made(name),
-            Sign::Xid(_) | Sign::Memory(_) | Sign::Hot | Sign::Slowed | Sign::Links => false,
+            Sign::Xid(_)
+            | Sign::Memory(_)
+            | Sign::Hot
+            | Sign::Slowed
+            | Sign::Links
+            | Sign::Disk(_) => false,
         });
         after
     }
@@ -379,7 +410,7 @@ impl Health {
         match sign {
             Sign::Xid(xid) => self.noted.entry(gpu).or_default().xid = Some(*xid),
             Sign::Memory(errors) => self.noted.entry(gpu).or_default().errors = *errors,
-            Sign::Hot | Sign::Slowed | Sign::Links | Sign::Check { .. } => {}
+            Sign::Hot | Sign::Slowed | Sign::Links | Sign::Disk(_) | Sign::Check { .. } => {}
         }
     }
 }

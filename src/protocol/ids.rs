@@ -132,6 +132,12 @@ name_type!(
     |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
 );
 name_type!(
+    /// Name of a job file that people share.
+    #[derive(PartialOrd, Ord)]
+    TemplateName, "template name", max 64, "1 to 64 of A-Z a-z 0-9 _ . -",
+    |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+);
+name_type!(
     /// Name of a task role; it becomes part of environment variables and of `role-index` aliases, of
     /// which the last hyphen is the one before the index. Pattern of the documents:
     /// `^[A-Za-z0-9._~]+$`; only the earliest had hyphens as well, which files of others are refused.

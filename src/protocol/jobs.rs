@@ -78,11 +78,13 @@ pub enum JobOrder {
     Tasks,
     /// Further attempts of both kinds.
     Retries,
+    /// Priority.
+    Priority,
 }
 
 impl JobOrder {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Submitted,
         Self::Completed,
         Self::Name,
@@ -92,6 +94,7 @@ impl JobOrder {
         Self::Gpus,
         Self::Tasks,
         Self::Retries,
+        Self::Priority,
     ];
 }
 

@@ -3,6 +3,7 @@
 //!
 //! No I/O, no clock, no randomness: this crate runs in the browser as well as on the server.
 
+pub mod again;
 pub mod amount;
 pub mod cluster;
 pub mod document;
@@ -22,6 +23,8 @@ pub mod json;
 pub mod lead;
 pub mod lease;
 mod limit;
+pub mod limits;
+pub mod notifications;
 pub mod order;
 pub mod parse;
 pub mod person;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::amount::Amount;
-use crate::ids::{GpuType, UserName, VirtualClusterName};
+use crate::ids::{GpuType, GroupName, UserName, VirtualClusterName};
 use crate::resources::PortRange;
 use crate::spec::NodeWish;
 use crate::time::Timestamp;
@@ -23,6 +23,16 @@ pub enum ResourceKind {
     Gpu,
     /// Ports of the node.
     Port,
+}
+
+/// What a virtual cluster limits of what somebody has running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Limited {
+    /// GPUs.
+    Gpus,
+    /// Jobs.
+    Jobs,
 }
 
 crate::tagged! {
@@ -119,6 +129,16 @@ crate::tagged! {
             /// Whose limit it is, when a share and not a node.
             virtual_cluster: Option<VirtualClusterName>,
         },
+        /// On the nodes that it may use its virtual cluster's share never holds all its tasks, whatever
+        /// runs, and what is lent is not for it.
+        ShareElsewhere {
+            /// The virtual cluster.
+            virtual_cluster: VirtualClusterName,
+            /// Tasks of the job.
+            tasks: u32,
+            /// Tasks that the share holds on those nodes.
+            fit: u32,
+        },
         /// Somebody holds it.
         Hold {
             /// Who.
@@ -145,6 +165,21 @@ crate::tagged! {
             /// How many.
             jobs: u32,
         },
+        /// Its owner, or a group of his, has running what the virtual cluster lets one have at once.
+        UserLimit {
+            /// The virtual cluster.
+            virtual_cluster: VirtualClusterName,
+            /// Which group it is; `None`: its owner himself.
+            group: Option<GroupName>,
+            /// Of what.
+            limited: Limited,
+            /// What the job would add.
+            needs: Amount,
+            /// What runs.
+            running: Amount,
+            /// The most that may.
+            most: u32,
+        },
         /// There is no node yet.
         NoNodes,
     }
@@ -165,7 +200,10 @@ impl WaitReason {
     /// Whether who waits for it has a place in the queue.
     #[must_use]
     pub fn has_place(&self) -> bool {
-        !matches!(self, WaitReason::Hold { .. } | WaitReason::Backoff { .. })
+        !matches!(
+            self,
+            WaitReason::Hold { .. } | WaitReason::Backoff { .. } | WaitReason::UserLimit { .. }
+        )
     }
 
     /// Whether the job starts in its turn without anybody changing anything.
@@ -178,6 +216,7 @@ impl WaitReason {
             | WaitReason::PortsOutside { .. }
             | WaitReason::GpusNotShared { .. }
             | WaitReason::Impossible { .. }
+            | WaitReason::ShareElsewhere { .. }
             | WaitReason::NodeDown { .. }
             | WaitReason::NoNodes => false,
             WaitReason::Queued
@@ -188,13 +227,14 @@ impl WaitReason {
             | WaitReason::Short { .. }
             | WaitReason::Backoff { .. }
             | WaitReason::GaveWay { .. }
+            | WaitReason::UserLimit { .. }
             | WaitReason::Preempting { .. } => true,
         }
     }
 }
 
 impl Waiting {
-    /// Its place in the queue; who is held or pauses has none.
+    /// Its place in the queue; who is held, pauses or is at his limit has none.
     #[must_use]
     pub fn place(&self) -> Option<u32> {
         self.reason.has_place().then_some(self.position)

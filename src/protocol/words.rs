@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::amount::Amount;
 use crate::exit::Cause;
-use crate::wait::{ResourceKind, WaitReason};
+use crate::wait::{Limited, ResourceKind, WaitReason};
 
 /// A number with its noun: `1 GPU`, `3 GPUs`.
 fn counted(count: impl Into<u64>, noun: &str) -> String {
@@ -143,6 +143,13 @@ impl Display for WaitReason {
                 }
                 f.write_str(". Ask for less.")
             }
+            Self::ShareElsewhere { virtual_cluster, tasks, fit } => write!(
+                f,
+                "The share of virtual cluster {virtual_cluster} lies elsewhere: on the nodes it may use \
+                 it holds {fit} of its {}, whatever else runs, and jobs of {virtual_cluster} borrow \
+                 nothing. Ask for other nodes, or for any.",
+                counted(*tasks, "task")
+            ),
             Self::Hold { by: Some(by), administrator: false } => write!(f, "{by} holds it."),
             Self::Hold { by: Some(by), administrator: true } => {
                 write!(f, "The administrator {by} holds it.")
@@ -159,6 +166,22 @@ impl Display for WaitReason {
             ),
             Self::Preempting { jobs } => {
                 write!(f, "It starts as soon as {jobs} job(s) have given way to it.")
+            }
+            Self::UserLimit { virtual_cluster, group, limited, needs, running, most } => {
+                let whose = match group {
+                    Some(group) => format!("the members of {group} together"),
+                    None => "its owner".to_owned(),
+                };
+                let what = match limited {
+                    Limited::Gpus => "GPUs",
+                    Limited::Jobs => "jobs",
+                };
+                write!(
+                    f,
+                    "In virtual cluster {virtual_cluster} {whose} may have {most} {what} running at \
+                     once: {running} of them run, and this job adds {needs}. It starts when enough of \
+                     them end, and delays nobody until then."
+                )
             }
             Self::NoNodes => f.write_str("There is no node yet; an administrator must add one."),
         }
@@ -245,7 +268,10 @@ impl Cause {
             Self::Succeeded | Self::StopRequested { .. } | Self::JobEnded { .. } => "",
             Self::CommandFailed => "The end of the log says more.",
             Self::CommandNotFound => "Check its spelling, and that the image has it on the PATH.",
-            Self::CommandNotExecutable => "Make the file executable, or call its interpreter.",
+            Self::CommandNotExecutable => {
+                "Make the file executable, or call its interpreter. Where the log says \"exec format \
+                 error\", take an image for the node's processor."
+            }
             Self::OutOfMemory { .. } => "Raise memoryMB, or load less at once.",
             Self::SharedMemory { .. } => "Raise shmMB, or use fewer data-loading workers.",
             Self::GpuOutOfMemory => "Use a smaller batch, or a GPU with more memory.",
@@ -323,6 +349,22 @@ mod tests {
             part.to_string(),
             "A task needs 0.5 of one GPU, but none has more than 0.25 free."
         );
+        let limit =
+            |group: Option<&str>, limited, running: u64, needs: u64| WaitReason::UserLimit {
+                virtual_cluster: "lab".parse().unwrap(),
+                group: group.map(|group| group.parse().unwrap()),
+                limited,
+                needs: needs.into(),
+                running: running.into(),
+                most: 8,
+            };
+        assert_eq!(
+            limit(None, Limited::Gpus, 6, 4).to_string(),
+            "In virtual cluster lab its owner may have 8 GPUs running at once: 6 of them run, and this \
+             job adds 4. It starts when enough of them end, and delays nobody until then."
+        );
+        let vision = limit(Some("vision"), Limited::Jobs, 8, 1).to_string();
+        assert!(vision.contains("the members of vision together may have 8 jobs"), "{vision}");
         let wanted = vec!["A100".parse().unwrap()];
         assert!(
             WaitReason::GpusNotShared { wanted }.to_string().starts_with(
@@ -330,6 +372,13 @@ mod tests {
             )
         );
         assert!(WaitReason::Behind { ahead: 1 }.to_string().starts_with("1 job of higher or"));
+        let virtual_cluster = "vision".parse().unwrap();
+        assert_eq!(
+            WaitReason::ShareElsewhere { virtual_cluster, tasks: 2, fit: 1 }.to_string(),
+            "The share of virtual cluster vision lies elsewhere: on the nodes it may use it holds 1 of \
+             its 2 tasks, whatever else runs, and jobs of vision borrow nothing. Ask for other nodes, \
+             or for any."
+        );
     }
 
     #[test]

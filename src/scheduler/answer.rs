@@ -8,18 +8,23 @@ use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
 
 use crate::answer::admit::never;
+use crate::answer::elsewhere::elsewhere;
+use crate::model::remaining::Remaining;
 use crate::model::{Expected, Explanation, Ground, Plan, Request, Snapshot};
-use crate::pass::fit::{Look, place, undo};
-use crate::pass::remaining::Remaining;
+use crate::numbers::indices::{AccountIndex, ClassIndex, LineIndex};
+use crate::numbers::request::{Class, Wanted};
+use crate::pass::fit::{Look, undo};
 use crate::pass::reserve::{Hold, keep, release, reserve};
-use crate::queue::request::Class;
+use crate::pass::together::place;
 use crate::queue::{Key, Line, Waiter};
 use crate::state::State;
 
 pub(crate) mod admit;
 pub(crate) mod asked;
 pub(crate) mod effect;
+pub(crate) mod elsewhere;
 pub(crate) mod explain;
+pub(crate) mod fragmentation;
 pub(crate) mod free;
 
 /// Decides for the whole queue of a snapshot.
@@ -35,11 +40,12 @@ const AHEAD: usize = 4;
 
 impl State {
     /// How many are ahead in the queue of the virtual cluster, and the first of them. Whose owner
-    /// holds more than others comes later.
-    fn ahead(&self, key: Key, of: &Request) -> (u32, Vec<JobId>) {
-        let balance = self.balance(Some(of));
+    /// holds more than others, or held more, comes later.
+    fn ahead(&self, key: Key, of: &Request, now: Timestamp) -> (u32, Vec<JobId>) {
+        let balance = self.balance(Some(of), now);
         let place = key.put_back(self.cluster.behind(of, &balance));
         let lines = self.queue.active.iter().map(|line| &self.queue.lines[line]);
+        let lines = lines.filter(|line| !self.is_limited(&line.class));
         let (mut count, mut first) = (0, Vec::new());
         for line in lines.filter(|line| line.class.of.virtual_cluster == of.virtual_cluster) {
             let behind = self.cluster.behind(&line.class.of, &balance);
@@ -57,12 +63,18 @@ impl State {
     pub fn waiting(&mut self, now: Timestamp) -> BTreeMap<JobId, Waiting> {
         let mut all = BTreeMap::new();
         let mut positions: HashMap<VirtualClusterName, u32> = HashMap::new();
-        let mut reasons: HashMap<(usize, Priority), WaitReason> = HashMap::new();
-        let balance = self.balance(None);
+        let mut reasons: HashMap<(ClassIndex, Priority), WaitReason> = HashMap::new();
+        let mut limits: HashMap<LineIndex, Option<WaitReason>> = HashMap::new();
+        let balance = self.balance(None, now);
         let behind = |line: &Line| self.cluster.behind(&line.class.of, &balance);
         let pending = self.pending.values().map(|pending| pending.waiter);
         for (key, line) in self.queue.in_order_with(pending, behind) {
             let class = self.queue.class(line);
+            let limit = limits.entry(line).or_insert_with(|| self.limit_of(&class));
+            if let Some(reason) = limit.clone().filter(|_| !self.pending.contains_key(&key.job)) {
+                all.insert(key.job, without_place(reason, None));
+                continue;
+            }
             let ahead = positions.entry(class.of.virtual_cluster.clone()).or_default();
             *ahead += 1;
             let position = *ahead;
@@ -70,7 +82,7 @@ impl State {
                 all.insert(key.job, waiting);
                 continue;
             }
-            if let Some(reason) = self.rests((key.job, &class), now) {
+            if let Some(reason) = self.rests(Wanted { job: key.job, class: &class }, now) {
                 let expected_start = self.hold_of(key.job).map(|hold| hold.reservation.start);
                 all.insert(key.job, Waiting { reason, position, expected_start });
                 continue;
@@ -79,7 +91,7 @@ impl State {
             let reason = match reasons.get(&like) {
                 Some(WaitReason::Behind { .. }) => WaitReason::Behind { ahead: position - 1 },
                 Some(known) => known.clone(),
-                None => self.reason((key.job, &class), position - 1, now),
+                None => self.reason(Wanted { job: key.job, class: &class }, position - 1, now),
             };
             reasons.insert(like, reason.clone());
             let expected_start = self.hold_of(key.job).map(|hold| hold.reservation.start);
@@ -103,10 +115,10 @@ impl State {
     }
 
     /// A job would borrow what is idle, had it not given way again and again.
-    fn rests(&mut self, wanted: (JobId, &Class), now: Timestamp) -> Option<WaitReason> {
-        let times = self.queue.jobs.get(&wanted.0)?.gave_way.times;
-        let until = self.queue.rests_until(wanted.0, now)?;
-        if !self.cluster.may_borrow(wanted.1) {
+    fn rests(&mut self, wanted: Wanted, now: Timestamp) -> Option<WaitReason> {
+        let times = self.queue.jobs.get(&wanted.job)?.gave_way.times;
+        let until = self.queue.rests_until(wanted.job, now)?;
+        if !self.cluster.may_borrow(wanted.class) {
             return None;
         }
         let claims = place(&mut self.cluster, wanted, Look::Lend).ok()?;
@@ -115,20 +127,21 @@ impl State {
     }
 
     /// Why a job that a pass did not start waits.
-    fn reason(&mut self, (job, class): (JobId, &Class), ahead: u32, now: Timestamp) -> WaitReason {
-        if let Some(reason) = never(&self.cluster, class) {
+    fn reason(&mut self, Wanted { job, class }: Wanted, ahead: u32, now: Timestamp) -> WaitReason {
+        let lasts = never(&self.cluster, class).or_else(|| elsewhere(&self.cluster, class));
+        if let Some(reason) = lasts {
             return reason;
         }
         let accounts = self.cluster.accounts(class.cluster).to_vec();
-        let failure = match self.without_holds((job, class), &accounts) {
+        let failure = match self.without_holds(Wanted { job, class }, &accounts) {
             Ok(()) => return WaitReason::Behind { ahead: ahead.max(1) },
-            Err(_) if ahead > 0 && self.would_outrank((job, class), &accounts, now) => {
+            Err(_) if ahead > 0 && self.would_outrank(Wanted { job, class }, &accounts, now) => {
                 return WaitReason::Behind { ahead };
             }
             Err(failure) => failure,
         };
         // The share to name is the first that would do, were it not used up.
-        let lack = |account: &usize| {
+        let lack = |account: &AccountIndex| {
             let shares = &self.cluster.shares;
             let too_small = !shares.lacks(*account, class, true).is_empty();
             Some((too_small, shares.lacks(*account, class, false).into_iter().next()?))
@@ -143,15 +156,10 @@ impl State {
 
     /// Whether the job would have places that work of a lower class has, if nothing were promised to
     /// others.
-    fn would_outrank(
-        &mut self,
-        wanted: (JobId, &Class),
-        accounts: &[usize],
-        now: Timestamp,
-    ) -> bool {
-        let turn = self.turn(wanted.0, wanted.1);
-        let nobody = self.cluster.ranks.outranked(wanted.1.cluster, turn).next().is_none();
-        if nobody || wanted.1.opportunistic {
+    fn would_outrank(&mut self, wanted: Wanted, accounts: &[AccountIndex], now: Timestamp) -> bool {
+        let turn = self.turn(wanted.job, wanted.class);
+        let nobody = self.cluster.ranks.outranked(wanted.class.cluster, turn).next().is_none();
+        if nobody || wanted.class.opportunistic {
             return false;
         }
         let holds = std::mem::take(&mut self.holds);
@@ -166,8 +174,8 @@ impl State {
     /// How far the job would come if nothing were kept for others.
     fn without_holds(
         &mut self,
-        (job, class): (JobId, &Class),
-        accounts: &[usize],
+        Wanted { job, class }: Wanted,
+        accounts: &[AccountIndex],
     ) -> Result<(), crate::pass::fit::Failure> {
         let holds: Vec<Hold> = self.holds.values().cloned().collect();
         for hold in &holds {
@@ -175,7 +183,8 @@ impl State {
         }
         let mut looks = Vec::new();
         if !class.opportunistic {
-            let enough = |a: &&usize| self.cluster.shares.lacks(**a, class, false).is_empty();
+            let enough =
+                |a: &&AccountIndex| self.cluster.shares.lacks(**a, class, false).is_empty();
             looks.extend(accounts.iter().filter(enough).map(|account| Look::Guaranteed(*account)));
         }
         if self.cluster.may_borrow(class) {
@@ -183,7 +192,7 @@ impl State {
         }
         let mut result = Err(crate::pass::fit::Failure { role: 0, fit: 0 });
         for look in looks {
-            result = place(&mut self.cluster, (job, class), look)
+            result = place(&mut self.cluster, Wanted { job, class }, look)
                 .map(|claims| undo(&mut self.cluster, &claims));
             if result.is_ok() {
                 break;
@@ -201,32 +210,23 @@ impl State {
             (self.preempting(job, 1, now), self.pending.get(&job))
         {
             let holders = pending.awaits.iter().copied().collect();
-            let ahead = Vec::new();
-            return Some(Explanation { waiting, scarce: None, holders, ahead, expected: None });
+            return Some(Explanation { holders, ..Explanation::of(waiting) });
         }
         let waiter = *self.queue.jobs.get(&job)?;
         if let Some((_, waiting)) = resting(&waiter, now) {
-            return Some(Explanation {
-                waiting,
-                scarce: None,
-                holders: Vec::new(),
-                ahead: Vec::new(),
-                expected: None,
-            });
+            return Some(Explanation::of(waiting));
         }
-        let class = self.queue.class(waiter.class);
-        Some(self.explanation((job, &class), waiter.key, now))
+        let class = self.queue.class(waiter.line);
+        if let Some(reason) = self.limit_of(&class) {
+            return Some(Explanation::of(without_place(reason, None)));
+        }
+        Some(self.explanation(Wanted { job, class: &class }, waiter.key, now))
     }
 
     /// What can be said of a job that finds no room.
-    pub(crate) fn explanation(
-        &mut self,
-        wanted: (JobId, &Class),
-        key: Key,
-        now: Timestamp,
-    ) -> Explanation {
-        let (job, class) = wanted;
-        let (ahead, first) = self.ahead(key, &class.of);
+    pub(crate) fn explanation(&mut self, wanted: Wanted, key: Key, now: Timestamp) -> Explanation {
+        let Wanted { job, class } = wanted;
+        let (ahead, first) = self.ahead(key, &class.of, now);
         let position = ahead.saturating_add(1);
         let rests = self.rests(wanted, now);
         let reason = rests.unwrap_or_else(|| self.reason(wanted, ahead, now));
@@ -274,20 +274,15 @@ impl State {
     }
 
     /// When a job that has a reservation, or would get one, starts.
-    fn expected(
-        &mut self,
-        wanted: (JobId, &Class),
-        ahead: u32,
-        now: Timestamp,
-    ) -> Option<Expected> {
-        if let Some(promised) = self.promised_start(wanted.0, now) {
+    fn expected(&mut self, wanted: Wanted, ahead: u32, now: Timestamp) -> Option<Expected> {
+        if let Some(promised) = self.promised_start(wanted.job, now) {
             return Some(promised);
         }
-        if ahead > 0 || wanted.1.opportunistic {
+        if ahead > 0 || wanted.class.opportunistic {
             return None;
         }
-        let account = self.cluster.accounts(wanted.1.cluster)[0];
-        let claimant = self.cluster.claimant(account, self.turn(wanted.0, wanted.1));
+        let account = self.cluster.accounts(wanted.class.cluster)[0];
+        let claimant = self.cluster.claimant(account, self.turn(wanted.job, wanted.class));
         let hold = reserve(&mut self.cluster, wanted, (account, &claimant), None, now)?;
         release(&mut self.cluster, &hold);
         Some(self.expected_of(&hold.reservation.awaits, now))
@@ -309,11 +304,16 @@ impl State {
 
 /// What is said of a job that waits for no room: somebody holds it, or a moment has to come.
 fn resting(waiter: &Waiter, now: Timestamp) -> Option<(JobId, Waiting)> {
-    let waits = |reason, expected_start| Waiting { reason, position: 1, expected_start };
     let job = waiter.key.job;
     if waiter.held {
-        return Some((job, waits(WaitReason::Hold { by: None, administrator: false }, None)));
+        let hold = WaitReason::Hold { by: None, administrator: false };
+        return Some((job, without_place(hold, None)));
     }
     let until = waiter.not_before.filter(|until| *until > now)?;
-    Some((job, waits(WaitReason::Backoff { until }, Some(until))))
+    Some((job, without_place(WaitReason::Backoff { until }, Some(until))))
+}
+
+/// What is said of a job that has no place in the queue.
+pub(crate) fn without_place(reason: WaitReason, expected_start: Option<Timestamp>) -> Waiting {
+    Waiting { reason, position: 1, expected_start }
 }

@@ -6,108 +6,88 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
 
-use crate::cluster::gpus::{Bits, positions};
-use crate::cluster::index::{Index, Quick};
-use crate::cluster::names::Names;
-use crate::cluster::node::{Amounts, Block, Fixed, Kind, NodeState};
+use crate::cluster::claim::{Claim, Piece, Right};
+use crate::cluster::index::Index;
+use crate::cluster::limits::Limits;
+use crate::cluster::node::{Block, Fixed, NodeState};
+use crate::cluster::owners::Owners;
 use crate::cluster::ports::Ports;
+use crate::cluster::ranks::Ranks;
+use crate::cluster::score::Measure;
 use crate::cluster::tenant::Tenant;
 use crate::cluster::topology::Topology;
+use crate::cluster::workload::{Workload, guess};
+use crate::model::remaining::Remaining;
 use crate::model::{Demand, Node, Request, Running, Standing, VirtualCluster};
-use crate::pass::claimant::{Peers, peers};
-use crate::pass::remaining::Remaining;
-use crate::pass::score::Measure;
-use crate::pass::workload::{Workload, guess};
-use crate::queue::balance::Owners;
-use crate::queue::request::{Ask, Class};
-use crate::share::cells::Cells;
-use crate::share::ranks::Ranks;
-use crate::share::{Shares, Usage};
+use crate::numbers::amounts::Amounts;
+use crate::numbers::gpus::{Bits, positions};
+use crate::numbers::indices::{AccountIndex, AskIndex, By, ClusterIndex, KindIndex, NodeIndex};
+use crate::numbers::kind::Kind;
+use crate::numbers::names::Names;
+use crate::numbers::quick::Quick;
+use crate::numbers::request::{Ask, Class};
+use crate::share::cells::{Cells, Pool};
+use crate::share::peers::{Peers, peers};
+use crate::share::{Lack, Shares};
 
-pub(crate) mod fragmentation;
-pub(crate) mod gpus;
+pub(crate) mod claim;
 pub(crate) mod index;
-pub(crate) mod names;
+pub(crate) mod limits;
 pub(crate) mod node;
 pub(crate) mod nodes;
+pub(crate) mod owners;
 pub(crate) mod ports;
+pub(crate) mod ranks;
+pub(crate) mod score;
 pub(crate) mod tenant;
 pub(crate) mod topology;
 pub(crate) mod usable;
-
-/// By what right, and whose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Right {
-    /// It counts on this account's cells.
-    Of(usize),
-    Borrowed,
-}
-
-/// What one task has.
-#[derive(Debug, Clone)]
-pub(crate) struct Claim {
-    /// `None`: the node is not there any more.
-    pub(crate) node: Option<usize>,
-    pub(crate) amounts: Amounts,
-    pub(crate) gpus: Bits,
-    /// Thousandths of each GPU.
-    pub(crate) milli: u32,
-    pub(crate) gpu_type: u8,
-    pub(crate) ports: Vec<u16>,
-    /// Position of the role among the job's wanted roles.
-    pub(crate) role: usize,
-    pub(crate) right: Right,
-    /// The block it is in, and its level.
-    pub(crate) block: Option<(Bits, usize)>,
-}
-
-impl Claim {
-    /// The same as one that borrows.
-    pub(crate) fn lent(&self) -> Self {
-        Self { right: Right::Borrowed, block: None, ..self.clone() }
-    }
-}
+pub(crate) mod workload;
 
 /// The cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct Cluster {
     pub(crate) names: Names,
-    pub(crate) fixed: Vec<Fixed>,
-    pub(crate) kinds: Vec<Kind>,
+    /// By node.
+    pub(crate) fixed: By<NodeIndex, Fixed>,
+    pub(crate) kinds: By<KindIndex, Kind>,
     /// By kind: how many nodes there are of it.
-    pub(crate) alike: Vec<i64>,
+    pub(crate) alike: By<KindIndex, i64>,
     /// The kinds' numbers.
-    pub(crate) numbered: HashMap<Kind, usize>,
+    pub(crate) numbered: HashMap<Kind, KindIndex>,
     pub(crate) cells: Cells,
     pub(crate) shares: Shares,
     pub(crate) topology: Topology,
     pub(crate) ports: Ports,
     pub(crate) mix: Workload,
     pub(crate) tenants: HashMap<JobId, Tenant, Quick>,
-    pub(crate) states: Vec<NodeState>,
+    pub(crate) states: By<NodeIndex, NodeState>,
     /// By node: who is there.
-    pub(crate) guests: Vec<Vec<JobId>>,
+    pub(crate) guests: By<NodeIndex, Vec<JobId>>,
     /// By account: nodes on which it has a block.
-    pub(crate) lodgings: Vec<BTreeSet<usize>>,
+    pub(crate) lodgings: By<AccountIndex, BTreeSet<NodeIndex>>,
     /// By account: jobs that run in its cells.
-    pub(crate) counting: Vec<BTreeMap<JobId, Remaining>>,
+    pub(crate) counting: By<AccountIndex, BTreeMap<JobId, Remaining>>,
     /// By node and account: GPUs its guaranteed work had there when the cluster was made.
-    pub(crate) together: HashMap<(usize, usize), Bits>,
+    pub(crate) together: HashMap<(NodeIndex, AccountIndex), Bits>,
     /// Jobs on nodes that are everybody's.
     pub(crate) in_the_open: BTreeMap<JobId, Remaining>,
     /// Jobs that run on borrowed resources.
     pub(crate) borrowed: BTreeSet<JobId>,
     /// What each user's jobs have.
     pub(crate) owners: Owners,
+    /// What users and groups may have running, and have.
+    pub(crate) limits: Limits,
     /// Who runs in each virtual cluster, by turn.
     pub(crate) ranks: Ranks,
     /// Nodes on which something is kept for a reservation.
-    pub(crate) held: BTreeSet<usize>,
+    pub(crate) held: BTreeSet<NodeIndex>,
     /// By account.
-    pub(crate) peers: Vec<Peers>,
-    numbers: Vec<u32>,
+    pub(crate) peers: By<AccountIndex, Peers>,
+    /// By node: its state in the index.
+    numbers: By<NodeIndex, u32>,
     pub(crate) index: Index,
-    asks: HashMap<Ask, usize>,
+    asks: HashMap<Ask, AskIndex>,
     guess: Vec<Ask>,
 }
 
@@ -117,15 +97,15 @@ impl Cluster {
         let names = Names::new(nodes, clusters);
         mix.renumber(&names.types);
         let (ports, of_nodes) = Ports::new(nodes.iter().map(|n| (n.address.as_str(), n.ports)));
-        let (mut kinds, mut alike): (Vec<Kind>, Vec<i64>) = (Vec::new(), Vec::new());
-        let mut numbered: HashMap<Kind, usize> = HashMap::new();
-        let mut fixed = Vec::new();
+        let mut kinds: By<KindIndex, Kind> = By::default();
+        let mut alike: By<KindIndex, i64> = By::default();
+        let mut numbered: HashMap<Kind, KindIndex> = HashMap::new();
+        let mut fixed: By<NodeIndex, Fixed> = By::default();
         for (node, ports) in nodes.iter().zip(of_nodes) {
             let kind = Kind::new(node, &names);
             let number = *numbered.entry(kind).or_insert_with_key(|kind| {
-                kinds.push(kind.clone());
                 alike.push(0);
-                kinds.len() - 1
+                kinds.push(kind.clone())
             });
             alike[number] += 1;
             fixed.push(Fixed::new(node, number, ports));
@@ -139,23 +119,24 @@ impl Cluster {
             }
         }
         cells.cut(clusters, &names);
-        let states: Vec<_> =
+        let states =
             fixed.iter().map(|node| NodeState::new(node.kind, &kinds[node.kind])).collect();
         let mut cluster = Self {
             shares: Shares::new(clusters, &names),
             topology: Topology::new(nodes),
             guess: guess(&kinds),
-            guests: vec![Vec::new(); nodes.len()],
-            lodgings: vec![BTreeSet::new(); clusters.len() + 1],
-            counting: vec![BTreeMap::new(); clusters.len() + 1],
+            guests: By::from(vec![Vec::new(); nodes.len()]),
+            lodgings: By::from(vec![BTreeSet::new(); clusters.len() + 1]),
+            counting: By::from(vec![BTreeMap::new(); clusters.len() + 1]),
             together: HashMap::new(),
             in_the_open: BTreeMap::new(),
             borrowed: BTreeSet::new(),
             owners: Owners::default(),
+            limits: Limits::new(clusters),
             ranks: Ranks::new(clusters.len()),
             held: BTreeSet::new(),
             peers: peers(&cells, clusters.len() + 1),
-            numbers: Vec::new(),
+            numbers: By::default(),
             index: Index::default(),
             asks: HashMap::new(),
             tenants: HashMap::default(),
@@ -177,10 +158,8 @@ impl Cluster {
     /// Makes the index of nodes anew.
     fn renew(&mut self) {
         self.index = Index::default();
-        self.numbers = (0..)
-            .zip(&self.states)
-            .map(|(node, state)| self.index.set(node, None, state))
-            .collect();
+        let nodes = self.states.numbered();
+        self.numbers = nodes.map(|(node, state)| self.index.set(node, None, state)).collect();
     }
 
     fn learn(&mut self) {
@@ -220,7 +199,7 @@ impl Cluster {
     pub(crate) fn class(&mut self, request: &Request) -> Class {
         let mut class = self.class_without_places(request);
         for role in &mut class.roles {
-            let next = self.asks.len();
+            let next = AskIndex::from(self.asks.len());
             role.number = match self.asks.get(&role.ask) {
                 Some(number) => *number,
                 None => *self.asks.entry(role.ask.clone()).or_insert(next),
@@ -236,12 +215,24 @@ impl Cluster {
             let types = self.types_for(&class);
             class.roles.iter_mut().for_each(|role| role.ask.types &= types);
         }
-        class.beyond_share = crate::answer::admit::share_too_small(self, &class).is_some();
+        class.beyond_share = self.beyond_share(&class).is_some();
         class
     }
 
+    /// What the whole share of a class's virtual cluster lacks for it, and those that it is a part of as
+    /// well.
+    pub(crate) fn beyond_share(&self, class: &Class) -> Option<Lack> {
+        if class.opportunistic {
+            return None;
+        }
+        let lacks =
+            |account: &AccountIndex| self.shares.lacks(*account, class, true).into_iter().next();
+        let lacks = self.accounts(class.cluster).iter().map(lacks);
+        lacks.collect::<Option<Vec<_>>>()?.into_iter().next()
+    }
+
     /// The accounts that guaranteed work of a virtual cluster may count on.
-    pub(crate) fn accounts(&self, cluster: Option<usize>) -> &[usize] {
+    pub(crate) fn accounts(&self, cluster: Option<ClusterIndex>) -> &[AccountIndex] {
         let chain = cluster.and_then(|cluster| self.cells.chains.get(cluster));
         chain.unwrap_or(&self.cells.everybody)
     }
@@ -252,11 +243,11 @@ impl Cluster {
         !class.beyond_share && (class.opportunistic || borrows.is_none_or(|borrows| *borrows))
     }
 
-    pub(crate) fn kind_of(&self, node: usize) -> &Kind {
+    pub(crate) fn kind_of(&self, node: NodeIndex) -> &Kind {
         &self.kinds[self.fixed[node].kind]
     }
 
-    pub(crate) fn measure(&self, kind: usize) -> Measure<'_> {
+    pub(crate) fn measure(&self, kind: KindIndex) -> Measure<'_> {
         let kind = &self.kinds[kind];
         Measure { kind, pool: &self.cells.pools[kind.pool], losses: &self.mix.losses }
     }
@@ -286,7 +277,7 @@ impl Cluster {
 
     fn charge(&mut self, claim: &Claim, sign: i64) {
         if let Right::Of(account) = claim.right {
-            self.shares.charge(account, &usage(claim), sign);
+            self.shares.charge(account, &claim.usage(), sign);
         }
     }
 
@@ -300,14 +291,15 @@ impl Cluster {
     }
 
     /// Tells the index what became of a node.
-    pub(crate) fn touch(&mut self, node: usize) {
-        let number = u32::try_from(node).unwrap_or(u32::MAX);
-        self.numbers[node] = self.index.set(number, Some(self.numbers[node]), &self.states[node]);
+    pub(crate) fn touch(&mut self, node: NodeIndex) {
+        self.numbers[node] = self.index.set(node, Some(self.numbers[node]), &self.states[node]);
     }
 
     /// Adds the claim to its block, which is bound with the first and let go with the last.
-    pub(crate) fn pin(&mut self, node: usize, claim: &Claim, sign: i64) {
-        let (Right::Of(account), Some((bits, level))) = (claim.right, claim.block) else { return };
+    pub(crate) fn pin(&mut self, node: NodeIndex, claim: &Claim, sign: i64) {
+        let (Right::Of(account), Some(Piece { bits, level })) = (claim.right, claim.block) else {
+            return;
+        };
         let account = self.cells.owner(account);
         let kind = &self.kinds[self.fixed[node].kind];
         let pool = &mut self.cells.pools[kind.pool];
@@ -332,7 +324,7 @@ impl Cluster {
         let block = &mut state.blocks[at];
         block.used = block.used.plus(sign, claim.amounts);
         if claim.amounts != Amounts::default() {
-            block.milli += sign * i64::from(claim.gpus.count_ones()) * i64::from(claim.milli);
+            block.milli += sign * claim.gpu_milli();
         }
         block.pins = if sign > 0 { block.pins + 1 } else { block.pins.saturating_sub(1) };
         if block.pins == 0 {
@@ -346,22 +338,27 @@ impl Cluster {
         }
     }
 
-    /// Whether a block can be bound such that all other cells still can be.
-    pub(crate) fn may_bind(&mut self, node: usize, account: usize, block: (Bits, usize)) -> bool {
+    /// Whether a piece can be bound such that all other cells still can be.
+    pub(crate) fn may_bind(
+        &mut self,
+        node: NodeIndex,
+        account: AccountIndex,
+        piece: Piece,
+    ) -> bool {
         let account = self.cells.owner(account);
         let kind = &self.kinds[self.fixed[node].kind];
         let pool = &mut self.cells.pools[kind.pool];
-        if pool.unbound(account, block.1) <= 0 {
+        if pool.unbound(account, piece.level) <= 0 {
             return false;
         }
         let before = pool.deficit();
         let free = self.states[node].unbound(kind.healthy);
         pool.count_open(free, -1);
-        pool.count_open(free & !block.0, 1);
-        pool.bind(account, block.1, 1);
+        pool.count_open(free & !piece.bits, 1);
+        pool.bind(account, piece.level, 1);
         let after = pool.deficit();
-        pool.bind(account, block.1, -1);
-        pool.count_open(free & !block.0, -1);
+        pool.bind(account, piece.level, -1);
+        pool.count_open(free & !piece.bits, -1);
         pool.count_open(free, 1);
         after <= before
     }
@@ -385,6 +382,7 @@ impl Cluster {
             }
         }
         self.owners.count(&tenant, 1);
+        self.limits.count(&tenant, 1);
         self.ranks.enter(job, &tenant);
         self.tenants.insert(job, tenant);
     }
@@ -403,6 +401,7 @@ impl Cluster {
     pub(crate) fn leave(&mut self, job: JobId) -> Option<Tenant> {
         let tenant = self.tenants.remove(&job)?;
         self.owners.count(&tenant, -1);
+        self.limits.count(&tenant, -1);
         self.ranks.leave(job, &tenant);
         self.borrowed.remove(&job);
         self.in_the_open.remove(&job);
@@ -454,18 +453,8 @@ impl Cluster {
 }
 
 /// Counts (`sign` 1) or forgets (`sign` -1) the open pieces of a node.
-pub(crate) fn count_open(
-    pool: &mut crate::share::cells::Pool,
-    kind: &Kind,
-    state: &NodeState,
-    sign: i64,
-) {
+pub(crate) fn count_open(pool: &mut Pool, kind: &Kind, state: &NodeState, sign: i64) {
     if kind.ready {
         pool.count_open(state.unbound(kind.healthy), sign);
     }
-}
-
-fn usage(claim: &Claim) -> Usage {
-    let gpus = i64::from(claim.gpus.count_ones()) * i64::from(claim.milli);
-    Usage { cpus: claim.amounts.cpus, memory: claim.amounts.memory, gpus: (claim.gpu_type, gpus) }
 }

@@ -17,6 +17,7 @@ pub mod model;
 
 mod answer;
 mod cluster;
+mod numbers;
 mod pass;
 mod queue;
 mod share;

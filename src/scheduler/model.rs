@@ -13,7 +13,13 @@ use protocol::time::Timestamp;
 pub use protocol::wait::{Expected, Ground, Scarce};
 use protocol::wait::{WaitReason, Waiting};
 
-use crate::pass::remaining::Remaining;
+use crate::model::limits::RunLimits;
+pub use crate::model::past_use::PastUse;
+use crate::model::remaining::Remaining;
+
+pub mod limits;
+pub(crate) mod past_use;
+pub(crate) mod remaining;
 
 /// Thousandths of one GPU.
 pub const WHOLE_GPU: u32 = 1000;
@@ -32,6 +38,20 @@ pub struct Snapshot {
     /// The reservations of the last plan: they are kept, so that nothing that was let past its job
     /// comes to stand in its way.
     pub reserved: Vec<Reservation>,
+    /// What users had that have it no more.
+    pub past_use: PastUse,
+}
+
+/// What a user of a virtual cluster has of GPUs, and has had.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserUse {
+    /// Who.
+    pub user: UserName,
+    /// Thousandths of GPUs that his jobs hold now; of a job without GPU those of one.
+    pub held_milli: i64,
+    /// The mean of what they held, in which a moment counts half as much as one a half-life later
+    /// ([`PastUse`]); 0 where the past does not count.
+    pub mean_milli: f64,
 }
 
 /// A virtual cluster and what it is guaranteed.
@@ -53,8 +73,11 @@ pub struct VirtualCluster {
     pub borrows: bool,
     /// Whether its jobs of a higher class take the places of those of a lower one.
     pub preempts: bool,
+    /// Who may have what running in it.
+    pub limits: RunLimits,
 }
 
+/// As settings say it, where nobody is in a group.
 impl From<&VirtualClusterSettings> for VirtualCluster {
     fn from(settings: &VirtualClusterSettings) -> Self {
         Self {
@@ -65,6 +88,7 @@ impl From<&VirtualClusterSettings> for VirtualCluster {
             nodes: settings.nodes.clone(),
             borrows: settings.borrows,
             preempts: settings.preempts,
+            limits: RunLimits::new(settings, &BTreeMap::new()),
         }
     }
 }
@@ -440,4 +464,12 @@ pub struct Explanation {
     pub ahead: Vec<JobId>,
     /// When it may start.
     pub expected: Option<Expected>,
+}
+
+impl Explanation {
+    /// Of a job that waits for no room.
+    pub(crate) fn of(waiting: Waiting) -> Self {
+        let (holders, ahead) = (Vec::new(), Vec::new());
+        Self { waiting, scarce: None, holders, ahead, expected: None }
+    }
 }

@@ -7,27 +7,30 @@ use std::sync::Arc;
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::Claim;
+use crate::cluster::claim::Claim;
 use crate::cluster::tenant::Tenant;
+use crate::model::remaining::Remaining;
 use crate::model::{Placement, Preemption, Standing, Turn};
-use crate::pass::fit::{Look, guaranteed_looks, place, placement};
+use crate::numbers::indices::{AccountIndex, LineIndex};
+use crate::numbers::request::{Class, Wanted};
+use crate::pass::balance::Balance;
+use crate::pass::fit::{Look, guaranteed_looks, placement};
 use crate::pass::preemption::{Eviction, MayLeave, evict};
-use crate::pass::remaining::Remaining;
 use crate::pass::reserve::{keep, release, reserve};
-use crate::queue::balance::Balance;
-use crate::queue::request::Class;
+use crate::pass::together::place;
 use crate::queue::{Key, Waiter};
 use crate::state::{Pending, State};
 
 pub(crate) mod backfill;
+pub(crate) mod balance;
 pub(crate) mod claimant;
 pub(crate) mod fit;
+pub(crate) mod limits;
 pub(crate) mod outrank;
 pub(crate) mod preemption;
-pub(crate) mod remaining;
 pub(crate) mod reserve;
-pub(crate) mod score;
-pub(crate) mod workload;
+pub(crate) mod rights;
+pub(crate) mod together;
 
 /// Borrowed jobs of an account that are tried in vain before the rest is left as it is.
 const GIVE_UP: u32 = 4;
@@ -42,7 +45,7 @@ pub struct Pass {
 }
 
 /// The first of each line, the first of all at the top.
-type Heads = BinaryHeap<Reverse<(Key, usize)>>;
+type Heads = BinaryHeap<Reverse<(Key, LineIndex)>>;
 
 /// What says who is next.
 #[derive(Debug, Clone, Copy)]
@@ -66,10 +69,18 @@ impl State {
     pub fn pass(&mut self, now: Timestamp) -> Pass {
         let mut pass = Pass::default();
         self.cluster.tidy();
+        self.cluster.owners.past.settle(now);
         self.queue.wake(now);
         self.start_pending(&mut pass);
-        self.place_guaranteed(now, &mut pass);
-        self.lend(now, &mut pass);
+        self.keep_nothing_for_limited();
+        loop {
+            self.place_guaranteed(now, &mut pass);
+            self.lend(now, &mut pass);
+            // Who came to his limit meanwhile keeps nothing from those behind him.
+            if !self.keep_nothing_for_limited() {
+                break;
+            }
+        }
         self.promote();
         pass
     }
@@ -85,7 +96,12 @@ impl State {
         for job in ready {
             if let Some(Pending { class, tenant, .. }) = self.pending.remove(&job) {
                 let (claims, standing) = (&tenant.claims, tenant.standing);
-                pass.placements.push(placement(&self.cluster, (job, &class), claims, standing));
+                pass.placements.push(placement(
+                    &self.cluster,
+                    Wanted { job, class: &class },
+                    claims,
+                    standing,
+                ));
                 self.cluster.settle(job, tenant);
             }
         }
@@ -93,30 +109,36 @@ impl State {
 
     /// The first of each line.
     fn heads(&self, order: Order) -> Heads {
-        let head = |line: &usize| Some(Reverse((self.head(*line, order)?, *line)));
+        let head = |line: &LineIndex| Some(Reverse((self.head(*line, order)?, *line)));
         self.queue.active.iter().filter_map(head).collect()
     }
 
-    /// The first of a line, put back by what its owner holds.
-    fn head(&self, line: usize, order: Order) -> Option<Key> {
+    /// The first of a line, put back by what its owner holds and held; of one whose owner is at his limit,
+    /// nobody.
+    fn head(&self, line: LineIndex, order: Order) -> Option<Key> {
         let first = self.queue.first(line, order.borrows_at)?;
         let class = &self.queue.lines.get(&line)?.class;
+        if self.is_limited(class) {
+            return None;
+        }
         Some(first.put_back(self.cluster.behind(&class.of, order.balance)))
     }
 
-    /// The next in order. Whose owner was given something meanwhile is put back by that.
-    fn pop(&self, heads: &mut Heads, order: Order) -> Option<(Key, usize)> {
+    /// The next in order. Whose owner was given something meanwhile is put back by that, or has come to
+    /// his limit.
+    fn pop(&self, heads: &mut Heads, order: Order) -> Option<(Key, LineIndex)> {
         while let Some(Reverse((key, line))) = heads.pop() {
             match self.head(line, order) {
                 Some(now) if now > key => heads.push(Reverse((now, line))),
-                Some(_) | None => return Some((key, line)),
+                Some(_) => return Some((key, line)),
+                None => {}
             }
         }
         None
     }
 
     fn place_guaranteed(&mut self, now: Timestamp, pass: &mut Pass) {
-        let balance = self.balance(None);
+        let balance = self.balance(None, now);
         let order = Order { balance: &balance, borrows_at: None };
         let mut heads = self.heads(order);
         // Accounts that have a first job without room already.
@@ -128,10 +150,19 @@ impl State {
             }
             let accounts = self.cluster.accounts(class.cluster).to_vec();
             let first = !reserved.contains(&accounts[0]);
-            match self.decide((key.job, &class), (&accounts, line, first), now, pass) {
+            match self.decide(
+                Wanted { job: key.job, class: &class },
+                (&accounts, line, first),
+                now,
+                pass,
+            ) {
                 Outcome::Starts(claims) => {
-                    let (claims, standing) =
-                        self.by_rights((key.job, &class), &accounts, claims, now);
+                    let (claims, standing) = self.by_rights(
+                        Wanted { job: key.job, class: &class },
+                        &accounts,
+                        claims,
+                        now,
+                    );
                     self.start((key, &class), claims, standing, now, pass);
                     self.push_next(&mut heads, line, order);
                 }
@@ -144,7 +175,7 @@ impl State {
         }
     }
 
-    fn push_next(&self, heads: &mut Heads, line: usize, order: Order) {
+    fn push_next(&self, heads: &mut Heads, line: LineIndex, order: Order) {
         heads.extend(self.head(line, order).map(|key| Reverse((key, line))));
     }
 
@@ -152,8 +183,8 @@ impl State {
     /// for room; it gets the account's reservation.
     fn decide(
         &mut self,
-        (job, class): (JobId, &Class),
-        (accounts, line, first): (&[usize], usize, bool),
+        Wanted { job, class }: Wanted,
+        (accounts, line, first): (&[AccountIndex], LineIndex, bool),
         now: Timestamp,
         pass: &mut Pass,
     ) -> Outcome {
@@ -169,7 +200,7 @@ impl State {
         if let Some(hold) = &kept {
             release(&mut self.cluster, hold);
         }
-        if let Some(claims) = self.guaranteed((job, class), accounts, now, pass) {
+        if let Some(claims) = self.guaranteed(Wanted { job, class }, accounts, now, pass) {
             return Outcome::Starts(claims);
         }
         if first {
@@ -184,7 +215,12 @@ impl State {
                 None if self.is_alone() => self.queue.put_first(job),
                 Some(_) | None => {
                     self.gains += u64::from(kept.is_some());
-                    self.reserve((job, class), accounts, kept.map(|hold| hold.reservation), now);
+                    self.reserve(
+                        Wanted { job, class },
+                        accounts,
+                        kept.map(|hold| hold.reservation),
+                        now,
+                    );
                 }
             }
         }
@@ -200,7 +236,7 @@ impl State {
 
     /// Whether nobody else waits whom a reservation would be needed against.
     pub(crate) fn is_alone(&self) -> bool {
-        self.queue.jobs.len() == 1
+        self.only_one().is_some()
     }
 
     /// Whether all that are waited for run still: else what they left has to be kept as well.
@@ -210,15 +246,15 @@ impl State {
 
     fn reserve(
         &mut self,
-        (job, class): (JobId, &Class),
-        accounts: &[usize],
+        Wanted { job, class }: Wanted,
+        accounts: &[AccountIndex],
         kept: Option<crate::model::Reservation>,
         now: Timestamp,
     ) {
         let last = kept.filter(|kept| kept.job == job);
         let last = last.or_else(|| self.last.iter().find(|last| last.job == job).cloned());
         let claimant = self.cluster.claimant(accounts[0], self.turn(job, class));
-        let wanted = (job, class);
+        let wanted = Wanted { job, class };
         let hold = reserve(&mut self.cluster, wanted, (accounts[0], &claimant), last.as_ref(), now);
         if let Some(hold) = hold {
             self.holds.insert(accounts[0], hold);
@@ -229,12 +265,12 @@ impl State {
     /// Places on cells of its accounts, taken; others may have to leave them first.
     fn guaranteed(
         &mut self,
-        wanted: (JobId, &Class),
-        accounts: &[usize],
+        wanted: Wanted,
+        accounts: &[AccountIndex],
         now: Timestamp,
         pass: &mut Pass,
     ) -> Option<Vec<Claim>> {
-        let turn = self.turn(wanted.0, wanted.1);
+        let turn = self.turn(wanted.job, wanted.class);
         let eviction = match self.cleared_cells(wanted, accounts, turn, now) {
             Some(eviction) => eviction,
             None => self.outrank(wanted, accounts, turn, now)?.eviction,
@@ -245,8 +281,8 @@ impl State {
     /// Places on cells of its accounts, taken, and who has to leave them.
     pub(crate) fn cleared_cells(
         &mut self,
-        wanted: (JobId, &Class),
-        accounts: &[usize],
+        wanted: Wanted,
+        accounts: &[AccountIndex],
         turn: Turn,
         now: Timestamp,
     ) -> Option<Eviction> {
@@ -264,12 +300,12 @@ impl State {
     /// The same on cells of one account.
     pub(crate) fn in_cells(
         &mut self,
-        wanted: (JobId, &Class),
-        account: usize,
+        wanted: Wanted,
+        account: AccountIndex,
         now: Timestamp,
         may_leave: MayLeave,
     ) -> Option<Eviction> {
-        let (cluster, class) = (&mut self.cluster, wanted.1);
+        let (cluster, class) = (&mut self.cluster, wanted.class);
         if !cluster.shares.is_unbounded(account)
             && !cluster.shares.lacks(account, class, false).is_empty()
         {
@@ -286,7 +322,7 @@ impl State {
     /// Tells those who are in the way to leave.
     pub(crate) fn send_away(
         &mut self,
-        (job, class): (JobId, &Class),
+        Wanted { job, class }: Wanted,
         eviction: Eviction,
         now: Timestamp,
         pass: &mut Pass,
@@ -322,7 +358,8 @@ impl State {
         let awaits = self.awaits(&claims);
         let tenant = tenant(&waiter, class, claims, standing, now);
         if awaits.is_empty() {
-            let started = placement(&self.cluster, (key.job, class), &tenant.claims, standing);
+            let started =
+                placement(&self.cluster, Wanted { job: key.job, class }, &tenant.claims, standing);
             pass.placements.push(started);
             self.cluster.settle(key.job, tenant);
         } else {
@@ -347,7 +384,7 @@ impl State {
 
     /// What is idle is lent, in the order of the whole queue. Who gave way again and again rests.
     fn lend(&mut self, now: Timestamp, pass: &mut Pass) {
-        let balance = self.balance(None);
+        let balance = self.balance(None, now);
         let order = Order { balance: &balance, borrows_at: Some(now) };
         let mut heads = self.heads(order);
         while let Some((key, line)) = self.pop(&mut heads, order) {
@@ -357,7 +394,7 @@ impl State {
                 continue;
             }
             if self.queue.tried(line).idle != tried
-                && let Some(claims) = self.idle_room((key.job, &class))
+                && let Some(claims) = self.idle_room(Wanted { job: key.job, class: &class })
             {
                 self.start((key, &class), claims, Standing::Borrowed, now, pass);
                 self.push_next(&mut heads, line, order);
@@ -369,12 +406,12 @@ impl State {
     }
 
     /// Idle places, taken; what is kept for the job itself is idle as well.
-    fn idle_room(&mut self, (job, class): (JobId, &Class)) -> Option<Vec<Claim>> {
+    fn idle_room(&mut self, Wanted { job, class }: Wanted) -> Option<Vec<Claim>> {
         let own = self.holds.values().find(|hold| hold.reservation.job == job).cloned();
         if let Some(hold) = &own {
             release(&mut self.cluster, hold);
         }
-        let placed = place(&mut self.cluster, (job, class), Look::Lend).ok();
+        let placed = place(&mut self.cluster, Wanted { job, class }, Look::Lend).ok();
         if let Some(hold) = &own {
             match placed.is_some() {
                 true => self.holds.retain(|_, other| other.reservation.job != job),
@@ -402,7 +439,7 @@ impl State {
         }
     }
 
-    fn promotable(&self, account: usize) -> Vec<JobId> {
+    fn promotable(&self, account: AccountIndex) -> Vec<JobId> {
         let held = |claim: &Claim| claim.node.is_some_and(|n| self.cluster.held.contains(&n));
         let jobs = self.cluster.borrowed.iter().map(|job| (*job, &self.cluster.tenants[job]));
         let mut jobs: Vec<_> = jobs

@@ -6,15 +6,14 @@ use protocol::ids::{JobId, UserName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
-use crate::cluster::index::Quick;
 use crate::model::{GaveWay, Request, Turn};
-use crate::queue::request::{Class, ClassKey};
+use crate::numbers::indices::{ClassIndex, LineIndex};
+use crate::numbers::quick::Quick;
+use crate::numbers::request::{Class, ClassKey};
 
-pub(crate) mod balance;
 pub(crate) mod order;
 pub(crate) mod past;
 pub(crate) mod past_waits;
-pub(crate) mod request;
 
 /// Nobody is told to wait for a moment that is farther away, in milliseconds: who does was told it by a
 /// clock that has been set back since.
@@ -50,7 +49,7 @@ impl Key {
 /// A job that waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waiter {
-    pub(crate) class: usize,
+    pub(crate) line: LineIndex,
     pub(crate) key: Key,
     /// Its turn, were it not promised a start.
     pub(crate) turn: Turn,
@@ -74,7 +73,7 @@ pub(crate) struct Line {
     pub(crate) class: std::sync::Arc<Class>,
     name: (ClassKey, UserName),
     /// The number of the class, whoever waits.
-    pub(crate) like: usize,
+    pub(crate) like: ClassIndex,
     pub(crate) queue: BTreeSet<Key>,
     /// The count of gains ([`crate::state`]) at which its jobs found no gap to borrow.
     pub(crate) gaps: Option<u64>,
@@ -97,12 +96,12 @@ pub(crate) struct Tried {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) jobs: HashMap<JobId, Waiter, Quick>,
-    pub(crate) lines: BTreeMap<usize, Line>,
-    numbers: HashMap<(ClassKey, UserName), usize>,
-    likes: HashMap<ClassKey, usize>,
-    tried: BTreeMap<usize, Tried>,
+    pub(crate) lines: BTreeMap<LineIndex, Line>,
+    numbers: HashMap<(ClassKey, UserName), LineIndex>,
+    likes: HashMap<ClassKey, ClassIndex>,
+    tried: BTreeMap<ClassIndex, Tried>,
     /// Lines in which somebody waits.
-    pub(crate) active: BTreeSet<usize>,
+    pub(crate) active: BTreeSet<LineIndex>,
     /// Jobs that wait for a moment.
     sleeping: BTreeSet<(Timestamp, JobId)>,
     next: usize,
@@ -115,7 +114,7 @@ impl Queue {
         &mut self,
         request: &Request,
         class: impl FnOnce() -> Class,
-        away: impl Iterator<Item = usize>,
+        away: impl Iterator<Item = LineIndex>,
     ) {
         let name = (ClassKey::of(request), request.user.clone());
         let number = match self.numbers.get(&name) {
@@ -123,7 +122,7 @@ impl Queue {
             None => self.open(name, class(), away),
         };
         let waiter = Waiter {
-            class: number,
+            line: number,
             key: Key::of(request),
             turn: request.turn(),
             limit_ms: request.limit_ms,
@@ -139,46 +138,46 @@ impl Queue {
         &mut self,
         name: (ClassKey, UserName),
         class: Class,
-        away: impl Iterator<Item = usize>,
-    ) -> usize {
+        away: impl Iterator<Item = LineIndex>,
+    ) -> LineIndex {
         if self.lines.len() > 1024 + 4 * self.active.len() {
             self.forget(away);
         }
         self.next += 1;
-        let like = *self.likes.entry(name.0.clone()).or_insert(self.next);
-        self.numbers.insert(name.clone(), self.next);
+        let number = LineIndex::from(self.next);
+        let like = *self.likes.entry(name.0.clone()).or_insert(ClassIndex::from(self.next));
+        self.numbers.insert(name.clone(), number);
         let class = std::sync::Arc::new(class);
-        let line = Line { class, name, like, queue: BTreeSet::new(), gaps: None };
-        self.lines.insert(self.next, line);
-        self.next
+        self.lines.insert(number, Line { class, name, like, queue: BTreeSet::new(), gaps: None });
+        number
     }
 
     /// Lines and classes in which nobody waits, nor rests, nor may come back.
-    fn forget(&mut self, away: impl Iterator<Item = usize>) {
-        let wait = self.jobs.values().map(|waiter| waiter.class);
-        let needed: BTreeSet<usize> = wait.chain(away).collect();
+    fn forget(&mut self, away: impl Iterator<Item = LineIndex>) {
+        let wait = self.jobs.values().map(|waiter| waiter.line);
+        let needed: BTreeSet<LineIndex> = wait.chain(away).collect();
         self.lines.retain(|number, _| needed.contains(number));
         let lines = &self.lines;
         self.numbers.retain(|_, number| lines.contains_key(number));
-        let used: BTreeSet<usize> = lines.values().map(|line| line.like).collect();
+        let used: BTreeSet<ClassIndex> = lines.values().map(|line| line.like).collect();
         self.likes.retain(|_, like| used.contains(like));
         self.tried.retain(|like, _| used.contains(like));
     }
 
     /// What was tried in vain for the class of a line.
-    pub(crate) fn tried(&self, line: usize) -> Tried {
+    pub(crate) fn tried(&self, line: LineIndex) -> Tried {
         let like = self.lines.get(&line).map(|line| line.like);
         like.and_then(|like| self.tried.get(&like)).copied().unwrap_or_default()
     }
 
     /// The same to be changed.
-    pub(crate) fn tried_mut(&mut self, line: usize) -> Option<&mut Tried> {
+    pub(crate) fn tried_mut(&mut self, line: LineIndex) -> Option<&mut Tried> {
         let like = self.lines.get(&line)?.like;
         Some(self.tried.entry(like).or_default())
     }
 
     /// Neither idle room nor a gap was found for a line.
-    pub(crate) fn borrows_nothing(&mut self, line: usize, gains: u64) {
+    pub(crate) fn borrows_nothing(&mut self, line: LineIndex, gains: u64) {
         if let Some(tried) = self.tried_mut(line) {
             tried.idle = Some(gains);
         }
@@ -199,16 +198,16 @@ impl Queue {
     }
 
     fn awake(&mut self, waiter: Waiter) {
-        if let Some(line) = self.lines.get_mut(&waiter.class) {
+        if let Some(line) = self.lines.get_mut(&waiter.line) {
             line.queue.insert(waiter.key);
             // It may be short enough for a gap in which the others of its class have no room.
             line.gaps = line.gaps.filter(|_| waiter.runs_ms().is_none());
-            self.active.insert(waiter.class);
+            self.active.insert(waiter.line);
         }
     }
 
     /// The first of a line; of those alone who may borrow, if so.
-    pub(crate) fn first(&self, line: usize, borrows_at: Option<Timestamp>) -> Option<Key> {
+    pub(crate) fn first(&self, line: LineIndex, borrows_at: Option<Timestamp>) -> Option<Key> {
         let mut queue = self.lines.get(&line)?.queue.iter();
         let first = match borrows_at {
             None => queue.next(),
@@ -264,10 +263,10 @@ impl Queue {
         if let Some(until) = waiter.not_before {
             self.sleeping.remove(&(until, job));
         }
-        if let Some(line) = self.lines.get_mut(&waiter.class) {
+        if let Some(line) = self.lines.get_mut(&waiter.line) {
             line.queue.remove(&waiter.key);
             if line.queue.is_empty() {
-                self.active.remove(&waiter.class);
+                self.active.remove(&waiter.line);
             }
         }
         Some(waiter)
@@ -281,7 +280,7 @@ impl Queue {
     }
 
     /// The class of a line.
-    pub(crate) fn class(&self, line: usize) -> std::sync::Arc<Class> {
+    pub(crate) fn class(&self, line: LineIndex) -> std::sync::Arc<Class> {
         std::sync::Arc::clone(&self.lines[&line].class)
     }
 
@@ -291,7 +290,7 @@ impl Queue {
         &self,
         others: impl Iterator<Item = Waiter>,
         behind: impl Fn(&Line) -> i64,
-    ) -> Vec<(Key, usize)> {
+    ) -> Vec<(Key, LineIndex)> {
         let lines = self.active.iter().map(|number| (*number, &self.lines[number]));
         let mut all: Vec<_> = lines
             .flat_map(|(number, line)| {
@@ -299,7 +298,7 @@ impl Queue {
                 line.queue.iter().map(move |key| (key.put_back(behind), number))
             })
             .collect();
-        all.extend(others.map(|waiter| (waiter.key, waiter.class)));
+        all.extend(others.map(|waiter| (waiter.key, waiter.line)));
         all.sort_unstable();
         all
     }

@@ -4,30 +4,30 @@
 use protocol::ids::GpuType;
 use protocol::wait::ResourceKind;
 
-use crate::cluster::gpus::{Bits, positions};
-use crate::cluster::names::Names;
 use crate::model::{VirtualCluster, WHOLE_GPU};
-use crate::queue::request::{Class, RoleWant};
+use crate::numbers::gpus::{Bits, positions};
+use crate::numbers::indices::{AccountIndex, By, ClusterIndex, SumIndex};
+use crate::numbers::names::Names;
+use crate::numbers::request::{Class, RoleWant};
 use crate::share::cells::has_gpus;
 
 pub(crate) mod cells;
-pub(crate) mod ranks;
-pub(crate) mod rights;
+pub(crate) mod peers;
 
 /// The accounts of all virtual clusters, and last that of the commons.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Shares {
-    accounts: Vec<Account>,
-    lines: Vec<Line>,
+    accounts: By<AccountIndex, Account>,
+    lines: By<SumIndex, Line>,
 }
 
 /// Which lines bound what one account uses; `None`: as much as there is.
 #[derive(Debug, Default, Clone)]
 struct Account {
-    cpus: Option<usize>,
-    memory: Option<usize>,
+    cpus: Option<SumIndex>,
+    memory: Option<SumIndex>,
     /// By GPU type, in thousandths.
-    gpus: Option<Vec<usize>>,
+    gpus: Option<Vec<SumIndex>>,
 }
 
 /// One bounded amount. What the parts of a virtual cluster are guaranteed is never free here.
@@ -38,7 +38,7 @@ struct Line {
     free: i64,
     /// The line of the nearest whole that has one, on which a part goes on. CPUs and memory have no
     /// shape, so a job may use some of both, and it does not matter which job came first.
-    beyond: Option<usize>,
+    beyond: Option<SumIndex>,
 }
 
 impl Line {
@@ -91,18 +91,18 @@ pub(crate) struct Usage {
 impl Shares {
     pub(crate) fn new(clusters: &[VirtualCluster], names: &Names) -> Self {
         let mut shares = Self::default();
-        let line_of = |at| cells::line(clusters, names, at);
-        let wholes: Vec<Vec<usize>> =
+        let line_of = |at: usize| cells::line(clusters, names, ClusterIndex::from(at));
+        let wholes: By<ClusterIndex, Vec<ClusterIndex>> =
             (0..clusters.len()).map(|at| line_of(at).split_off(1)).collect();
-        for (at, cluster) in clusters.iter().enumerate() {
+        for (at, cluster) in (0_usize..).map(ClusterIndex::from).zip(clusters) {
             let mut line = |amount: &dyn Fn(&VirtualCluster) -> Option<i64>| {
-                let names_it = |whole: &&usize| amount(&clusters[**whole]).is_some();
+                let names_it =
+                    |whole: &&ClusterIndex| amount(&clusters[usize::from(**whole)]).is_some();
                 let parts = clusters.iter().zip(&wholes);
                 let parts = parts.filter(|(_, wholes)| wholes.iter().find(names_it) == Some(&at));
                 let of_parts = parts.filter_map(|(part, _)| amount(part));
                 let of_parts = of_parts.fold(0, i64::saturating_add);
-                shares.lines.push(Line::new(amount(cluster)?, of_parts));
-                Some(shares.lines.len() - 1)
+                Some(shares.lines.push(Line::new(amount(cluster)?, of_parts)))
             };
             let cpus = line(&|of| of.share.cpus.map(|cpus| signed(cpus, 1000)));
             let memory = line(&|of| of.share.memory_mb.map(|memory| signed(memory, 1)));
@@ -117,10 +117,15 @@ impl Shares {
 
     /// Parts go on on what is the whole's. Who has no cells of its own runs in its whole's: what it
     /// does not name is the whole's too.
-    fn lean_on_wholes(&mut self, clusters: &[VirtualCluster], wholes: &[Vec<usize>]) {
+    fn lean_on_wholes(
+        &mut self,
+        clusters: &[VirtualCluster],
+        wholes: &By<ClusterIndex, Vec<ClusterIndex>>,
+    ) {
         let own = self.accounts.clone();
-        for (at, account) in self.accounts.iter_mut().enumerate() {
-            let mine = || wholes[at].iter().map(|whole| &own[*whole]);
+        for ((at, cluster), account) in wholes.numbers().zip(clusters).zip(self.accounts.iter_mut())
+        {
+            let mine = || wholes[at].iter().map(|whole| &own[whole.account()]);
             let cpus = mine().find_map(|whole| whole.cpus);
             let memory = mine().find_map(|whole| whole.memory);
             for (line, beyond) in [(account.cpus, cpus), (account.memory, memory)] {
@@ -128,7 +133,7 @@ impl Shares {
                     self.lines[line].beyond = beyond;
                 }
             }
-            if !has_gpus(&clusters[at]) {
+            if !has_gpus(cluster) {
                 account.cpus = account.cpus.or(cpus);
                 account.memory = account.memory.or(memory);
                 account.gpus = mine().find_map(|whole| whole.gpus.clone());
@@ -137,7 +142,7 @@ impl Shares {
     }
 
     /// Takes (`sign` 1) or gives back (`sign` -1).
-    pub(crate) fn charge(&mut self, account: usize, usage: &Usage, sign: i64) {
+    pub(crate) fn charge(&mut self, account: AccountIndex, usage: &Usage, sign: i64) {
         let Some(account) = self.accounts.get(account) else { return };
         let (gpu_type, gpus) = usage.gpus;
         let of_type = account.gpus.as_ref().and_then(|lines| lines.get(usize::from(gpu_type)));
@@ -150,7 +155,7 @@ impl Shares {
         }
     }
 
-    fn use_line(&mut self, line: usize, amount: i64) {
+    fn use_line(&mut self, line: SumIndex, amount: i64) {
         let Line { free, beyond, .. } = &mut self.lines[line];
         let before = (*free).min(0);
         *free -= amount;
@@ -161,7 +166,7 @@ impl Shares {
     }
 
     /// What a line gives; `whole`: if nothing of it were used.
-    fn have(&self, line: usize, whole: bool) -> i64 {
+    fn have(&self, line: SumIndex, whole: bool) -> i64 {
         let line = self.lines[line];
         match (line.beyond, whole) {
             (Some(beyond), true) => self.have(beyond, true).max(line.share),
@@ -171,13 +176,13 @@ impl Shares {
     }
 
     /// Whether an account's sums bound nothing.
-    pub(crate) fn is_unbounded(&self, account: usize) -> bool {
+    pub(crate) fn is_unbounded(&self, account: AccountIndex) -> bool {
         let unbounded = |a: &Account| a.cpus.is_none() && a.memory.is_none() && a.gpus.is_none();
         self.accounts.get(account).is_none_or(unbounded)
     }
 
     /// Whether more is used of an account's share than there is.
-    pub(crate) fn is_overdrawn(&self, account: usize) -> bool {
+    pub(crate) fn is_overdrawn(&self, account: AccountIndex) -> bool {
         self.accounts.get(account).is_some_and(|account| {
             let gpus = account.gpus.iter().flatten();
             let mut lines = gpus.chain(&account.cpus).chain(&account.memory);
@@ -185,20 +190,20 @@ impl Shares {
         })
     }
 
-    fn is_overdrawn_beyond(&self, line: usize) -> bool {
+    fn is_overdrawn_beyond(&self, line: SumIndex) -> bool {
         let Line { free, beyond, .. } = self.lines[line];
         free < 0 && beyond.is_none_or(|beyond| self.is_overdrawn_beyond(beyond))
     }
 
     /// The shares that do not suffice for the whole job, were there nodes enough. `whole`: the
     /// shares themselves instead of what is left of them.
-    pub(crate) fn lacks(&self, account: usize, class: &Class, whole: bool) -> Vec<Lack> {
+    pub(crate) fn lacks(&self, account: AccountIndex, class: &Class, whole: bool) -> Vec<Lack> {
         let Some(account) = self.accounts.get(account) else { return Vec::new() };
         let total = |each: fn(&RoleWant) -> i64| -> i64 {
             let of_role = |r: &RoleWant| i64::from(r.count).saturating_mul(each(r));
             class.roles.iter().map(of_role).fold(0, i64::saturating_add)
         };
-        let lack = |which, line: Option<usize>, needs: i64| {
+        let lack = |which, line: Option<SumIndex>, needs: i64| {
             let line = line.filter(|line| needs > self.have(*line, whole))?;
             let (free, share) = (self.have(line, whole), self.have(line, true));
             Some(Lack { which, needs, free, share })

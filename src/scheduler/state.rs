@@ -8,16 +8,20 @@ use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
 use protocol::time::Timestamp;
 
+use crate::cluster::Cluster;
+use crate::cluster::claim::{Claim, Right};
+use crate::cluster::owners::Owners;
 use crate::cluster::tenant::Tenant;
-use crate::cluster::{Claim, Cluster, Right};
+use crate::cluster::workload::Workload;
 use crate::model::{
-    Demand, Node, Plan, Request, Reservation, Running, Snapshot, Standing, VirtualCluster,
+    Demand, Node, PastUse, Plan, Request, Reservation, Running, Snapshot, Standing, VirtualCluster,
 };
+use crate::numbers::indices::AccountIndex;
+use crate::numbers::request::Class;
 use crate::pass::reserve::{Hold, release};
-use crate::pass::workload::Workload;
-use crate::queue::request::Class;
 use crate::queue::{Queue, Waiter};
 
+pub(crate) mod nodes;
 pub(crate) mod settle;
 pub(crate) mod updates;
 
@@ -27,7 +31,7 @@ pub struct State {
     pub(crate) cluster: Cluster,
     pub(crate) queue: Queue,
     /// By account: what is kept for the first of its jobs that finds no room.
-    pub(crate) holds: BTreeMap<usize, Hold>,
+    pub(crate) holds: BTreeMap<AccountIndex, Hold>,
     /// Reservations of an earlier state.
     pub(crate) last: Vec<Reservation>,
     /// Jobs that have their places as soon as others have left them.
@@ -37,7 +41,7 @@ pub struct State {
     /// How often something became free.
     pub(crate) gains: u64,
     /// Accounts whose cells got room.
-    pub(crate) gained: BTreeSet<usize>,
+    pub(crate) gained: BTreeSet<AccountIndex>,
     virtual_clusters: Vec<VirtualCluster>,
 }
 
@@ -71,6 +75,7 @@ impl State {
     #[must_use]
     pub fn of(snapshot: &Snapshot) -> Self {
         let mut state = Self::new(&snapshot.nodes, snapshot.virtual_clusters.clone());
+        state.remember(snapshot.past_use.clone());
         state.last.clone_from(&snapshot.reserved);
         state.settle_all(&snapshot.running);
         for request in &snapshot.waiting {
@@ -82,13 +87,19 @@ impl State {
         state
     }
 
+    /// What users had before. It has to be told before anything that runs.
+    pub fn remember(&mut self, past_use: PastUse) {
+        debug_assert!(self.cluster.tenants.is_empty(), "what runs is counted by its half-life");
+        self.cluster.owners = Owners::after(past_use);
+    }
+
     /// A job comes (again): it waits.
     pub fn submit(&mut self, request: &Request) {
         self.cancel(request.job);
         let cluster = &mut self.cluster;
-        let away = self.pending.values().map(|pending| pending.waiter.class);
+        let away = self.pending.values().map(|pending| pending.waiter.line);
         self.queue.add(request, || cluster.class(request), away);
-        let class = self.queue.class(self.queue.jobs[&request.job].class);
+        let class = self.queue.class(self.queue.jobs[&request.job].line);
         self.cluster.saw(&class);
     }
 
@@ -128,14 +139,18 @@ impl State {
 
     /// A running job has ended, whatever the reason.
     pub fn ended(&mut self, job: JobId) {
-        let left = self.leaving.remove(&job).is_some();
+        let left = self.leaving.remove(&job);
+        if let Some(tenant) = &left {
+            self.cluster.owners.ended(tenant, tenant.gpu_milli());
+        }
         for pending in self.pending.values_mut() {
             pending.awaits.remove(&job);
         }
         let Some(tenant) = self.cluster.leave(job) else {
-            self.gains += u64::from(left);
+            self.gains += u64::from(left.is_some());
             return;
         };
+        self.cluster.owners.ended(&tenant, tenant.gpu_milli());
         self.gains += 1;
         let accounts = tenant.claims.iter().filter_map(|claim| match claim.right {
             Right::Of(account) => Some(self.cluster.cells.owner(account)),
@@ -146,8 +161,9 @@ impl State {
 
     /// The reservation of a job is dropped.
     pub(crate) fn let_go(&mut self, job: JobId) {
-        let of =
-            |(account, hold): (&usize, &Hold)| (hold.reservation.job == job).then_some(*account);
+        let of = |(account, hold): (&AccountIndex, &Hold)| {
+            (hold.reservation.job == job).then_some(*account)
+        };
         if let Some(account) = self.holds.iter().find_map(of)
             && let Some(hold) = self.holds.remove(&account)
         {
@@ -165,7 +181,7 @@ impl State {
 
     /// Everything anew, from the same jobs.
     pub(crate) fn rebuild(&mut self, nodes: &[Node]) {
-        let held: Vec<usize> = self.holds.keys().copied().collect();
+        let held: Vec<AccountIndex> = self.holds.keys().copied().collect();
         held.into_iter().for_each(|account| self.drop_hold(account));
         for (_, pending) in std::mem::take(&mut self.pending) {
             self.queue.insert(pending.waiter);
@@ -183,7 +199,9 @@ impl State {
             .chain(stopping)
             .collect();
         let mix = std::mem::take(&mut self.cluster.mix);
+        let past_use = std::mem::take(&mut self.cluster.owners.past);
         self.cluster = Cluster::new(nodes, &self.virtual_clusters, mix);
+        self.cluster.owners = Owners::after(past_use);
         let cluster = &mut self.cluster;
         self.queue.renumber(|request| cluster.class(request));
         self.all_gain();
@@ -193,7 +211,7 @@ impl State {
     /// Anybody may find room now.
     pub(crate) fn all_gain(&mut self) {
         self.gains += 1;
-        self.gained.extend(0..=self.virtual_clusters.len());
+        self.gained.extend((0..=self.virtual_clusters.len()).map(AccountIndex::from));
     }
 
     /// What runs takes its places; guaranteed work first, of that the highest class, and of a class the

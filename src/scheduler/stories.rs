@@ -12,7 +12,9 @@ use crate::model::Answer;
 use crate::story::{NOW, Story, cluster, gpu_type, job, port, virtual_cluster};
 use crate::{State, admit, dry_run};
 
+mod fair;
 mod lending;
+mod limits;
 mod nesting;
 mod overtaking;
 mod parts;

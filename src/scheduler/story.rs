@@ -10,6 +10,7 @@ use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::spec::{NodeWish, PortRequest, Priority};
 use protocol::time::Timestamp;
 
+use crate::model::limits::{RunLimit, RunLimits};
 use crate::model::{
     Demand, GaveWay, Node, Placement, Plan, Request, Reservation, RoleRequest, Running, Snapshot,
     Standing, Turn, VirtualCluster, WHOLE_GPU,
@@ -167,7 +168,15 @@ impl Story {
             nodes: Vec::new(),
             borrows: true,
             preempts: true,
+            limits: RunLimits::default(),
         });
+        self
+    }
+
+    /// Each user may have so much running in the last virtual cluster.
+    pub(crate) fn limits(mut self, gpus: Option<u32>, jobs: Option<u32>) -> Self {
+        let user = RunLimit { gpus, jobs };
+        self.snapshot.virtual_clusters.last_mut().unwrap().limits.user = user;
         self
     }
 

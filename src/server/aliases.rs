@@ -8,7 +8,7 @@ use axum::http::uri::PathAndQuery;
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::webhdfs;
+use crate::webhdfs::address::PREFIX;
 
 /// Where OpenPAI's portal had its REST server.
 const REST_SERVER: &str = "/rest-server";
@@ -31,7 +31,7 @@ pub(crate) async fn resolve(mut request: Request, next: Next) -> Response {
 /// The path of the door, where it is another one than was asked for.
 fn own_path(asked: &str) -> Option<String> {
     let of_api = below(asked, REST_SERVER).filter(|rest| below(rest, API).is_some());
-    let of_files = below(asked, WEBHDFS).map(|rest| format!("{}{rest}", webhdfs::PREFIX));
+    let of_files = below(asked, WEBHDFS).map(|rest| format!("{PREFIX}{rest}"));
     let renamed = of_api.map(str::to_owned).or(of_files);
     match without_slash(renamed.as_deref().unwrap_or(asked)) {
         Some(path) => Some(path.to_owned()),

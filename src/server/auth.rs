@@ -1,20 +1,21 @@
 //! Who asks: sessions of browsers, tokens of programs, and what protects both.
 
 mod address;
+pub(crate) mod answers;
 mod caller;
 pub(crate) mod cookies;
-mod device;
+pub(crate) mod device;
 pub(crate) mod oidc;
 pub mod origin;
+mod session_keys;
 pub mod session_store;
 pub mod sign_in;
 pub mod sign_in_limit;
 mod still;
+pub(crate) mod system_actor;
 
-use api::Actor;
 use axum::Router;
 use axum::routing::{get, post};
-use protocol::ids::UserName;
 use tower::layer::util::Stack;
 use tower_sessions::cookie::SameSite;
 use tower_sessions::{Expiry, SessionManagerLayer};
@@ -22,21 +23,13 @@ use tower_sessions::{Expiry, SessionManagerLayer};
 pub(crate) use address::ClientAddress;
 pub(crate) use caller::{Caller, Signed, authenticate};
 pub use cookies::{Chosen, OneOfMany};
-pub(crate) use device::Devices;
 use session_store::Store;
-pub(crate) use still::{Answers, Still};
+pub(crate) use still::Still;
 
 use crate::state::AppState;
 
 /// How long somebody stays signed in.
 const SESSION_DAYS: i64 = 7;
-
-/// Key of the user's name in a session.
-const SESSION_USER: &str = "user";
-/// Key of the second at which a session ends in any case.
-const SESSION_UNTIL: &str = "until";
-/// Key of the provider's name by whose pages somebody signed in.
-const SESSION_PROVIDER: &str = "provider";
 
 /// `/auth/…`.
 pub(crate) fn routes() -> Router<AppState> {
@@ -61,10 +54,4 @@ pub fn session_layer(store: Store, https: bool) -> Stack<SessionManagerLayer<Sto
         .with_secure(https)
         .with_expiry(Expiry::OnInactivity(time::Duration::days(SESSION_DAYS)));
     Stack::new(sessions, several)
-}
-
-/// The actor of the server itself, for what nobody in particular asks.
-pub(crate) fn system_actor() -> Actor {
-    let user = UserName::new("system").expect("the word is a valid user name");
-    Actor { user, admin: true }
 }

@@ -9,17 +9,21 @@ mod installation;
 mod jobs;
 mod logs;
 mod migrate;
+mod outcome;
+mod reach;
 mod restore;
 mod serve;
 mod table;
 mod text;
 mod users;
+mod words;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use outcome::CommandError;
+use reach::Common;
 pub use serve::Serve;
 
 /// Runs deep-learning jobs on shared GPU machines.
@@ -74,39 +78,11 @@ enum Command {
     Import(import::Import),
 }
 
-/// What every command of the client understands.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Common {
-    /// The server's address [default: the one of `berth login`, else http://127.0.0.1:8080]
-    #[arg(long, env = "BERTH_SERVER", value_name = "URL")]
-    pub(crate) server: Option<String>,
-    /// Prints JSON instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
 #[derive(Debug, Args)]
 struct Plain {
     #[command(flatten)]
     common: Common,
 }
-
-/// Why a command did not do what it should: what is printed, without more.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub(crate) struct CommandError {
-    message: String,
-    /// What is wrong in a job file, one line each.
-    problems: Vec<String>,
-}
-
-impl CommandError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), problems: Vec::new() }
-    }
-}
-
-type Outcome = Result<(), anyhow::Error>;
 
 /// Does what the command line says.
 #[must_use]
@@ -150,13 +126,6 @@ fn report(error: &anyhow::Error) {
             eprintln!("  {problem}");
         }
     }
-}
-
-/// The file in which `berth login` remembers where and who.
-fn login_file() -> Option<PathBuf> {
-    let home = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")))?;
-    Some(home.join("berth").join("client.toml"))
 }
 
 #[cfg(test)]

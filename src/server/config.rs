@@ -4,7 +4,9 @@
 mod demonstration;
 mod door;
 mod gpus;
+mod notifications;
 mod retention;
+mod scheduler;
 mod servers;
 mod sign_in;
 mod stored;
@@ -19,6 +21,7 @@ use clap::ValueEnum;
 use control::{GpuOptions, Portal};
 use figment::Figment;
 use figment::providers::{Format, Serialized, Toml};
+use post::MailSettings;
 use protocol::amount::Amount;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::health::Check;
@@ -28,9 +31,12 @@ use protocol::storages::StorageSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
+use crate::proxy::hosts::is_pattern;
 pub use demonstration::Demonstration;
 pub use door::{AcmeConfig, ConnectionsConfig, CorsConfig, TlsConfig};
+pub use notifications::NotificationsConfig;
 pub use retention::RetentionConfig;
+pub use scheduler::SchedulerConfig;
 pub use servers::ServersConfig;
 pub use sign_in::{Providers, SignInConfig};
 use stored::bytes;
@@ -86,8 +92,14 @@ pub struct Config {
     pub jobs: JobsConfig,
     /// For how long what is over is remembered.
     pub retention: RetentionConfig,
+    /// Who goes first.
+    pub scheduler: SchedulerConfig,
     /// How people sign in.
     pub sign_in: SignInConfig,
+    /// The server that sends mail; none: none is sent.
+    pub mail: Option<MailSettings>,
+    /// How people are told what they do not see.
+    pub notifications: NotificationsConfig,
     /// Who may read `/metrics`.
     pub metrics: MetricsConfig,
     /// How much one may ask at a time.
@@ -227,7 +239,10 @@ impl Default for Config {
             tokens: TokensConfig::default(),
             jobs: JobsConfig::default(),
             retention: RetentionConfig::default(),
+            scheduler: SchedulerConfig::default(),
             sign_in: SignInConfig::default(),
+            mail: None,
+            notifications: NotificationsConfig::default(),
             metrics: MetricsConfig::default(),
             limits: Limits::default(),
             log: LogConfig::default(),
@@ -342,7 +357,7 @@ impl Config {
         {
             lines.push(format!("storage.mount = {mount:?}: allowed is an absolute path"));
         }
-        if let Some(url) = self.proxy.url.as_ref().filter(|url| !crate::proxy::is_pattern(url)) {
+        if let Some(url) = self.proxy.url.as_ref().filter(|url| !is_pattern(url)) {
             lines.push(format!("proxy.url = {url:?}: allowed is https://*.HOST or http://*.HOST"));
         }
         if self.tokens.longest_days == 0 {
@@ -417,6 +432,7 @@ impl Config {
             retention: self.retention.retention(),
             closed_nodes: control::ClosedNodes::default(),
             measured_every: control::MeasuredEvery::default(),
+            half_life: self.scheduler.half_life,
         }
     }
 

@@ -11,7 +11,7 @@ use protocol::problem::Problem;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::functions;
+use crate::functions::address as functions;
 use crate::webhdfs::exception;
 
 /// When it may be tried again what is too much now, in seconds.

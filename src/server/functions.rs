@@ -2,6 +2,8 @@
 //! request is read, and what is read has its limit and is text. What comes after it takes arguments
 //! apart and can do neither.
 
+pub(crate) mod address;
+
 use api::ErrorCode;
 use app::POSTED_FORM;
 use axum::body::Body;
@@ -15,10 +17,9 @@ use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 
 use crate::auth::Caller;
 use crate::failure::Failure;
-use crate::router::BODY_LIMIT;
+use crate::limits::BODY_LIMIT;
+use address::PREFIX;
 
-/// Where the server functions are.
-pub(crate) const PREFIX: &str = "/fn/";
 /// Those that nobody has to sign in for.
 const FOR_ALL: &str = "/fn/preferences/";
 

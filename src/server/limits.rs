@@ -1,5 +1,9 @@
 use serde::Deserialize;
 
+/// The most a request's body may have, in bytes: job files and forms are smaller. Files that are
+/// sent have a limit of their own.
+pub(crate) const BODY_LIMIT: usize = 1024 * 1024;
+
 /// How much one may ask at a time. 0 is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]

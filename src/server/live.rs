@@ -2,7 +2,7 @@
 //! whoever listens; the last ones are remembered, so that a listener who comes back goes on where he
 //! was. Where streams are cut on the way, the same is asked for as JSON.
 
-mod news;
+pub(crate) mod news;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::auth::{Signed, Still};
 use crate::failure::Failure;
 use crate::state::AppState;
 
-pub(crate) use news::Newsroom;
+use news::Newsroom;
 
 /// How often a quiet stream says that it is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);

@@ -151,6 +151,32 @@ mod tests {
         }
     }
 
+    /// Keys whose schema is `true`. What is no schema is left out.
+    fn unspoken(key: &str, value: &Value, found: &mut Vec<String>) {
+        const WORDS: [&str; 7] =
+            ["const", "default", "deprecated", "readOnly", "required", "uniqueItems", "writeOnly"];
+        match value {
+            _ if WORDS.contains(&key) => {}
+            Value::Bool(true) => found.push(key.to_owned()),
+            Value::Array(items) => items.iter().for_each(|item| unspoken(key, item, found)),
+            Value::Object(fields) => {
+                fields.iter().for_each(|(key, field)| unspoken(key, field, found));
+            }
+            Value::Null | Value::Bool(false) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    #[test]
+    fn what_may_be_anything_is_said_so_that_every_generator_understands_it() {
+        let mut found = Vec::new();
+        unspoken("", document(), &mut found);
+        assert_eq!(found, [""; 0]);
+        let schemas = &document()["components"]["schemas"];
+        assert_eq!(schemas["Detail"]["properties"]["data"], json!({}), "{}", schemas["Detail"]);
+        let states = schemas["State"]["enum"].as_array().unwrap();
+        assert!(states.len() == 8 && states.contains(&json!("WAITING")), "{states:?}");
+    }
+
     #[test]
     fn types_are_described_as_they_are_written_and_as_they_are_read() {
         let jobs = &document()["paths"]["/api/v2/jobs"];

@@ -39,7 +39,7 @@ mod enter;
 mod forward;
 mod grants;
 mod headers;
-mod hosts;
+pub(crate) mod hosts;
 mod page;
 mod places;
 mod requests;
@@ -63,7 +63,6 @@ use crate::state::AppState;
 pub(crate) use forward::{is_websocket, switch, wants_websocket};
 use grants::Grants;
 pub(crate) use headers::end_to_end;
-pub(crate) use hosts::{TaskHosts, is_pattern, without_port};
 use places::Places;
 
 /// What the proxy works with.

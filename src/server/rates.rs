@@ -1,29 +1,22 @@
 //! How often one may ask: each user, and each neighbourhood of addresses for those who are not
 //! signed in. People and scripts do not notice; a loop without end does.
 
+pub(crate) mod layer;
+
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use api::{Actor, ErrorCode};
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock, DefaultClock};
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::DashMapStateStore;
 use governor::{Quota, RateLimiter};
 use protocol::ids::UserName;
 
-use crate::auth::{Caller, ClientAddress};
 use crate::failure::Failure;
 use crate::limits::{Limits, Rate};
-use crate::state::AppState;
-use crate::webhdfs;
-
-/// Pages of tasks are the tasks' own affair.
-const TASKS_PAGES: &str = "/proxy/";
 
 /// How many neighbourhoods are told apart. Which share a place nobody can foresee, so that memory
 /// has a bound and nobody can aim at somebody else's place.
@@ -102,53 +95,6 @@ fn neighbourhood(address: IpAddr) -> IpAddr {
             IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
         }
     }
-}
-
-/// Counts a request whose sender is known as far as he ever will be; it belongs right inside
-/// [`crate::auth::authenticate`].
-pub(crate) async fn limit(
-    State(state): State<AppState>,
-    ClientAddress(address): ClientAddress,
-    request: Request,
-    next: Next,
-) -> Response {
-    let path = request.uri().path();
-    if path.starts_with(TASKS_PAGES) || webhdfs::names_its_caller(request.uri()) {
-        return counted(next.run(request).await);
-    }
-    let caller = request.extensions().get::<Caller>();
-    let actor = caller.and_then(|caller| caller.actor.as_ref());
-    counted(match state.rates.admit(actor, address) {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
-    })
-}
-
-/// Counts what [`crate::auth::authenticate`] sent away: wrong tokens are tried no more often than
-/// anything else that nobody in particular asks.
-pub(crate) async fn limit_refused(
-    State(state): State<AppState>,
-    ClientAddress(address): ClientAddress,
-    request: Request,
-    next: Next,
-) -> Response {
-    let response = next.run(request).await;
-    if response.extensions().get::<Counted>().is_some() {
-        return response;
-    }
-    match state.rates.admit(None, address) {
-        Ok(()) => response,
-        Err(refusal) => refusal.into_response(),
-    }
-}
-
-/// Marks the answer to a request that has been counted.
-#[derive(Debug, Clone, Copy)]
-struct Counted;
-
-fn counted(mut response: Response) -> Response {
-    response.extensions_mut().insert(Counted);
-    response
 }
 
 fn too_many(wait: Duration) -> Failure {

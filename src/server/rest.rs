@@ -3,6 +3,7 @@
 //! line reads as well.
 
 mod accept;
+mod asked;
 mod audit;
 pub(crate) mod body;
 mod config_file;
@@ -12,18 +13,18 @@ mod form;
 pub(crate) mod job_key;
 mod job_logs;
 mod job_query;
+mod media;
+pub(crate) mod message;
 pub(crate) mod ssh;
 mod task_files;
 pub(crate) mod token;
 pub(crate) mod v1;
 pub(crate) mod v2;
 
-use axum::Json;
-use axum::Router;
 use axum::http::Uri;
+use axum::response::Redirect;
 use axum::routing::any;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use axum::{Router, middleware};
 
 use crate::failure::{Failure, no_api};
 use crate::state::AppState;
@@ -35,6 +36,7 @@ use doors::{Doors, get};
 pub(crate) fn routes() -> Router<AppState> {
     described()
         .into_router()
+        .layer(middleware::from_fn(asked::known_only))
         .route("/api", any(unknown))
         .route("/api/{*path}", any(unknown))
         .route("/rest-server", any(unknown))
@@ -48,21 +50,17 @@ pub(crate) fn described() -> Doors {
     let live = live.sends(200, "text/event-stream").sends(200, "application/json");
     Doors::new()
         .route("/api/openapi.json", get(openapi::get).sends(200, "application/json"))
+        .route("/api/docs", get(docs))
         .route("/api/events", live)
         .nest("/api/v2", v2::routes())
         .nest("/api/v1", v1::routes())
 }
 
+/// Where OpenPAI had a page about all of this.
+async fn docs() -> Redirect {
+    Redirect::to("/reference")
+}
+
 async fn unknown(uri: Uri) -> Failure {
     no_api(uri.path()).into()
-}
-
-/// The answer to a request that was taken and changes something.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Message {
-    message: String,
-}
-
-fn message(text: impl Into<String>) -> Json<Message> {
-    Json(Message { message: text.into() })
 }

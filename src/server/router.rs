@@ -8,16 +8,13 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::auth::session_store::Store;
 use crate::failure::Failure;
+use crate::limits::BODY_LIMIT;
 use crate::proxy::{self, Proxy};
 use crate::state::AppState;
 use crate::{
     aliases, auth, compress, cors, functions, health, metrics, pages, rates, requests, rest,
     security, site, webhdfs,
 };
-
-/// The most a request's body may have, in bytes: job files and forms are smaller. Files that are
-/// sent have a limit of their own.
-pub(crate) const BODY_LIMIT: usize = 1024 * 1024;
 
 /// The whole server. Everything that knows its caller is behind the sessions; files and health are
 /// not. Hosts of tasks have nothing in common with all that.
@@ -35,17 +32,17 @@ pub fn router(state: AppState, sessions: Store) -> Router {
     let personal = ours
         .merge(proxy.routes())
         .layer(middleware::from_fn(functions::guard))
-        .layer(middleware::from_fn_with_state(state.clone(), rates::limit))
+        .layer(middleware::from_fn_with_state(state.clone(), rates::layer::limit))
         .layer(Extension(sessions.clone()))
         .layer(middleware::from_fn_with_state(state.clone(), auth::authenticate))
         .layer(auth::session_layer(sessions, https))
-        .layer(middleware::from_fn_with_state(state.clone(), rates::limit_refused))
+        .layer(middleware::from_fn_with_state(state.clone(), rates::layer::limit_refused))
         .layer(middleware::from_fn_with_state(state.clone(), health::metrics_by_token))
-        .layer(middleware::from_fn_with_state(state.clone(), cors::answer));
+        .layer(middleware::from_fn_with_state(state.clone(), cors::layer::answer));
     let portal: Router = personal
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
-        .route("/pkg/{*path}", get(site::hashed))
+        .route("/pkg/{*path}", get(site::hashed::get))
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(state.clone(), security::headers))

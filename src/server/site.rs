@@ -3,13 +3,13 @@
 
 mod files;
 mod forms;
+pub(crate) mod hashed;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -17,8 +17,6 @@ use sha2::{Digest, Sha256};
 
 use files::Files;
 use forms::{Form, Forms};
-
-use crate::state::AppState;
 
 /// The front end's files and what they are called.
 #[derive(Debug, Default)]
@@ -51,23 +49,6 @@ impl Site {
     pub(crate) fn addresses(&self) -> BTreeMap<String, String> {
         let entries = self.manifest.iter();
         entries.map(|(name, path)| (name.clone(), format!("/{path}"))).collect()
-    }
-}
-
-/// `GET /pkg/…`.
-pub(crate) async fn hashed(
-    State(state): State<AppState>,
-    Path(path): Path<String>,
-    headers: HeaderMap,
-) -> Response {
-    let path = format!("pkg/{path}");
-    let file = match clean(&path) {
-        Some(path) => pick(&state.site, path, &headers).await,
-        None => None,
-    };
-    match file {
-        Some(file) => file.response("public, max-age=31536000, immutable"),
-        None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 

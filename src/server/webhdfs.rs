@@ -7,6 +7,7 @@
 //! are taken and change nothing: rights are a matter of where a file is. Owners and access lists
 //! cannot be set.
 
+pub(crate) mod address;
 mod ask;
 mod change;
 mod data;
@@ -19,21 +20,13 @@ use api::ErrorCode;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::Uri;
 use axum::response::Response;
 use axum::routing::get;
 
 use crate::failure::Failure;
 use crate::state::AppState;
+use address::PREFIX;
 use ask::Ask;
-
-/// Where everything is.
-pub(crate) const PREFIX: &str = "/webhdfs/v1";
-
-/// Whether a request says by a parameter who asks: then only [`ask`] finds it out, and counts it.
-pub(crate) fn names_its_caller(uri: &Uri) -> bool {
-    uri.path().starts_with(PREFIX) && uri.query().is_some_and(|query| query.contains("delegation="))
-}
 
 pub(crate) fn routes() -> Router<AppState> {
     let operations = get(look).put(put).post(post).delete(delete);

@@ -3,8 +3,11 @@
 mod backlog;
 mod berth;
 mod faults;
+mod figures;
 mod first_page;
 mod floor;
+mod full;
+mod generated;
 mod idle_memory;
 mod large_job;
 mod life;
@@ -18,6 +21,7 @@ mod random;
 mod scheduler;
 mod submit_to_start;
 mod throughput;
+mod watchers;
 
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,13 +29,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use self::figures::{Course, Measured, median};
 use crate::release;
 use crate::workspace::Workspace;
 
 /// Which measurements to take.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Which measurements; if not given all but those that take hours or gigabytes.
+    /// Which measurements; if not given all but those that take hours, gigabytes or a registry.
     #[arg(value_enum)]
     names: Vec<Name>,
     /// Measure this binary instead of building one.
@@ -42,20 +47,15 @@ pub(crate) struct Options {
     #[command(flatten)]
     faults: faults::Points,
     #[command(flatten)]
+    generated: generated::Requests,
+    #[command(flatten)]
     life: life::Pace,
     /// `faults`: strike for so many hours (1, if there are no --points); `life`: live so many hours (24).
     #[arg(long)]
     hours: Option<f64>,
-    /// `faults` and `life`: what all chance follows from; each run prints its own.
+    /// `faults`, `generated` and `life`: what all chance follows from; each run prints its own.
     #[arg(long)]
     seed: Option<u64>,
-}
-
-/// For how long something goes on, and what all chance in it follows from.
-#[derive(Debug, Clone, Copy)]
-struct Course {
-    hours: Option<f64>,
-    seed: u64,
 }
 
 impl Options {
@@ -95,27 +95,25 @@ enum Name {
     FirstPage,
     /// What pages cost: requests, bytes and elements, cold and while things change.
     Pages,
+    /// 10 000 nodes with a job on each while 100 000 jobs wait: memory, submissions, looks, and a restart.
+    Full,
+    /// A thousand who listen and two hundred browsers, on 10 000 GPUs: when they hear of a change, and what they cost.
+    Watchers,
     /// Replays of traces and made-up loads through the scheduler.
     Scheduler,
     /// Random kill points of server, engines, PostgreSQL and network, for hours.
     Faults,
+    /// Thousands of requests made from the server's own document, right and wrong: each has an answer.
+    Generated,
     /// A day in the life of a simulated cluster, in a part of the time: what grows.
     Life,
 }
 
 impl Name {
-    /// Whether it takes hours or gigabytes, and is asked for by its name alone.
+    /// Whether it takes hours, gigabytes or a registry, and is asked for by its name alone.
     fn takes_much(self) -> bool {
-        matches!(self, Self::Faults | Self::Life | Self::Million)
+        matches!(self, Self::Faults | Self::Full | Self::Generated | Self::Life | Self::Million)
     }
-}
-
-/// One measured value.
-#[derive(Debug)]
-struct Measured {
-    name: &'static str,
-    value: f64,
-    unit: &'static str,
 }
 
 /// Takes the measurements and prints one `name value unit` line for each value.
@@ -141,6 +139,8 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::Million => million::measure(&binary)?,
             Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
+            Name::Full => full::measure(&binary)?,
+            Name::Watchers => watchers::measure(&binary)?,
             Name::Nodes => {
                 nodes::run(&binary)?;
                 continue;
@@ -157,6 +157,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
                 faults::run(workspace, &binary, options.course()?, &options.faults)?;
                 continue;
             }
+            Name::Generated => {
+                generated::run(workspace, &binary, options.course()?, &options.generated)?;
+                continue;
+            }
             Name::Life => {
                 life::run(&binary, options.course()?, &options.life)?;
                 continue;
@@ -167,26 +171,4 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The middle value; of an even number of values the mean of the middle two.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => f64::NAN,
-        even if even % 2 == 0 => f64::midpoint(values[middle - 1], values[middle]),
-        _odd => values[middle],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::median;
-
-    #[test]
-    fn the_median_is_in_the_middle() {
-        assert!((median(vec![9.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
-        assert!((median(vec![4.0, 1.0, 2.0, 9.0]) - 3.0).abs() < f64::EPSILON);
-    }
 }

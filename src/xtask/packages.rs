@@ -30,6 +30,9 @@ pub(crate) const CLIENT: [Package; 1] = [package("docker-cli", "docker")];
 /// What makes the base image where no registry answers.
 pub(crate) const BASE_IMAGE: [Package; 1] = [package("debootstrap", "debootstrap")];
 
+/// What installs packages of Python.
+pub(crate) const PYTHON: [Package; 1] = [package("python3-venv", "python3")];
+
 /// What takes a binary apart.
 pub(crate) const SYMBOLS: [Package; 1] = [package("binutils", "objcopy")];
 

@@ -100,6 +100,20 @@ pub(super) const ADMIN: Admin = Admin {
     idle_load: "Idle is a load below percent (5)",
     idle_grace: "Minutes after the start that do not count",
     idle_stop: "Stop minutes after the warning (empty: never)",
+    limits: "Limits of users and groups",
+    limits_hint: "What would run beyond a limit waits, and delays nobody; what is submitted beyond one is refused. Left empty: no limit.",
+    limits_user: "Each user",
+    limits_group: "The members of each group together",
+    limits_by_name: |named| match named {
+        1 => "One user or group has limits of its own, which stay as they are.".to_owned(),
+        named => {
+            format!("{named} users and groups have limits of their own, which stay as they are.")
+        }
+    },
+    limit_gpus: "GPUs that run",
+    limit_jobs: "Jobs that run",
+    limit_waiting: "Jobs that wait",
+    limit_submissions: "Submissions a minute",
     users_hint: "User names, separated by spaces. Empty: everybody.",
     everybody: "Everybody",
     actions: "Actions",

@@ -21,6 +21,8 @@ pub(super) const AUDIT: AuditWords = AuditWords {
     files_changed: "changed somebody's files",
     job_stopped: "stopped a job",
     job_deleted: "deleted a job",
+    template_saved: "shared a template",
+    template_removed: "took a template back",
     refused: "was refused",
     find: "Search the audit log",
     find_hint: "User, job, node, address…",

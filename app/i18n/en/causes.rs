@@ -86,7 +86,9 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         }
         Cause::CommandNotFound => "Check its spelling and that the image contains it.",
         Cause::CommandNotExecutable => {
-            "Start a script by its interpreter (bash run.sh) or make it executable."
+            "Start a script by its interpreter (bash run.sh) or make it executable. Where the log \
+             says “exec format error”, it was built for another processor: take an image for the \
+             node's, or ask for nodes by label."
         }
         Cause::OutOfMemory { .. } => {
             "Ask for more memory, or use smaller batches or fewer loader processes."

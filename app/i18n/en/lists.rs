@@ -1,6 +1,7 @@
 use api::job_filter::{self, Key};
 
-use crate::i18n::words_lists::{Finding, Map};
+use crate::i18n::en::pages::plural;
+use crate::i18n::words_lists::{Finding, Many, Map, Views};
 use crate::number::count;
 
 pub(super) const FINDING: Finding = Finding {
@@ -17,6 +18,34 @@ pub(super) const FINDING: Finding = Finding {
     elsewhere: |n| format!("{} not on this page", count(n)),
     unselect: "Clear selection",
     and_more: |n| format!("and {} more", count(n)),
+};
+
+pub(super) const MANY: Many = Many {
+    again: |n| format!("Run {} again", plural(n, "job", "jobs")),
+    again_text: "Each is submitted once more as it was written, as a job of yours under a new name. The jobs themselves stay as they are.",
+    again_done: |n| format!("{} submitted again", plural(n, "job was", "jobs were")),
+    priority: |n| format!("Set the priority of {}", plural(n, "job", "jobs")),
+    priority_text: "Those that wait go before others of a lower priority from now on, and after those of a higher one. Jobs that run stay as they are.",
+    tag: |n| format!("Tag {}", plural(n, "job", "jobs")),
+    tag_text: "Each gets the tag, beside those that it has.",
+    untag: |n| format!("Take a tag off {}", plural(n, "job", "jobs")),
+    untag_text: "Each loses the tag; its other tags stay.",
+    which_tag: "Which tag",
+    changed: |n| format!("{} changed", plural(n, "job was", "jobs were")),
+    refused: |n| format!("{} left as before", plural(n, "job was", "jobs were")),
+};
+
+pub(super) const VIEWS: Views = Views {
+    title: "Saved views",
+    save: "Save this view…",
+    save_text: "The filter, whose jobs and the order are kept under a name, for you alone. A name that is there already gets them instead of what it had.",
+    name: "Name of the view",
+    name_of: |name| format!("New name of {name}"),
+    rename: |name| format!("Rename {name}"),
+    rename_short: "Rename",
+    remove: |name| format!("Remove {name}"),
+    removed: "Removed.",
+    close: "Close",
 };
 
 pub(super) const MAP: Map = Map {
@@ -45,7 +74,7 @@ pub(super) const MAP: Map = Map {
     load_of: |percent| format!("load {percent}\u{202f}%"),
     memory_of: |percent| format!("memory {percent}\u{202f}%"),
     degrees_of: |degrees| format!("{degrees}\u{202f}°C"),
-    idle: "held but idle",
+    idle: "Held but idle",
     not_measured: "Not measured",
     legend: "What the colours mean",
     held_part: "Partly given away",

@@ -63,6 +63,7 @@ pub(super) const USAGE: Usage = Usage {
     nothing: "Nothing was used on these days",
     counted: "A job is counted once it has ended, its GPUs on the days on which it held them. Days are UTC.",
     whole: |hours, jobs| format!("{hours} GPU hours held; jobs that ended: {}", count(jobs)),
+    asked: "Hours asked for",
     gpu_hours: "GPU hours",
     part: "Share",
     jobs: "Jobs ended",
@@ -70,6 +71,8 @@ pub(super) const USAGE: Usage = Usage {
     lost: "Lost hours",
     wait: "Mean wait",
     cost: "Cost",
-    meant: "Busy is the load of the GPUs while it was measured; lost are the hours of attempts that failed or gave way.",
+    meant: "Busy is the load of the GPUs while it was measured; lost are the hours of attempts that failed or gave way. \
+            Asked for is a GPU from when its job was submitted until it ended. Groups are those of now, and who is in several counts in each.",
     no_type: "No GPU, or one that is gone",
+    no_group: "In no group",
 };

@@ -277,6 +277,11 @@ pub(super) const LOG: Log = Log {
         at => format!("{} of {}", count(at), plural(all, "line", "lines")),
     },
     searched: |n| format!("only the first {} were searched", plural(n, "line", "lines")),
+    search_all: "Search the logs of all tasks",
+    find: "Search",
+    not_all: "not everything was searched",
+    by_task: "Lines found by task",
+    matches: "Lines found",
 };
 
 pub(super) const TERMINAL: Terminal = Terminal {

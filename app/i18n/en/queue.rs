@@ -30,6 +30,17 @@ pub(super) const QUEUE: Queue = Queue {
         }
     },
     ends_first: "First to end",
+    uses: "Use by user",
+    uses_text: "Who has had least goes first. The longer ago something was, the less it counts; \
+                a job without GPU counts as one GPU.",
+    user: "User",
+    mean_gpus: "GPUs on average",
+    part_of_use: "Share of use",
+    percent: |percent| format!("{percent}\u{202f}%"),
+    owner_use: |percent, mean| {
+        let gpus = if mean.milli() == 1000 { "GPU" } else { "GPUs" };
+        format!("{percent}\u{202f}% of late ({} {gpus} on average)", amount(mean))
+    },
     ahead: "Ahead of it",
     more: |n| format!("and {n} more"),
     starts: "Expected to start",

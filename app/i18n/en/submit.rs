@@ -139,6 +139,9 @@ const FIELDS: Fields = Fields {
     auth_file: "Registry login file",
     auth_file_hint: "Three lines: registry, user, password",
     more: "Retries, time limit, nodes and priority",
+    task_retries: "Further starts of a failed task",
+    task_retries_hint: "Alone, while the others run on. Empty: none.",
+    declared: super::declared::DECLARED,
 };
 
 fn shown(text: &str) -> &str {

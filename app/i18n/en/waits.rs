@@ -1,4 +1,4 @@
-use protocol::wait::{ResourceKind, WaitReason};
+use protocol::wait::{Limited, ResourceKind, WaitReason};
 
 use crate::i18n::waits::{amount, list};
 
@@ -70,6 +70,13 @@ pub(super) fn wait(reason: &WaitReason) -> String {
                 ),
             }
         }
+        WaitReason::ShareElsewhere { virtual_cluster, tasks, fit } => {
+            let tasks = if *tasks == 1 { "1 task".to_owned() } else { format!("{tasks} tasks") };
+            format!(
+                "The share of virtual cluster {virtual_cluster} lies elsewhere: on the nodes it may use \
+                 it holds {fit} of its {tasks}, whatever else runs, and its jobs borrow nothing"
+            )
+        }
         WaitReason::Hold { by: Some(by), administrator: true } => {
             format!("Held by the administrator {by}")
         }
@@ -87,6 +94,20 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         }
         WaitReason::Preempting { jobs } => {
             format!("Starts as soon as {jobs} jobs have given way to it")
+        }
+        WaitReason::UserLimit { virtual_cluster, group, limited, needs, running, most } => {
+            let whose = match group {
+                Some(group) => format!("the members of {group} together"),
+                None => "its owner".to_owned(),
+            };
+            let what = match limited {
+                Limited::Gpus => "GPUs",
+                Limited::Jobs => "jobs",
+            };
+            format!(
+                "In virtual cluster {virtual_cluster} {whose} may have {most} {what} running at once: \
+                 {running} run, and it adds {needs}"
+            )
         }
         WaitReason::NoNodes => "There is no node yet".to_owned(),
     }
@@ -107,10 +128,16 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Gang { .. } => "Fewer tasks, or smaller ones, would start sooner.",
         WaitReason::Short { .. } => "Asking for less of it would start the job sooner.",
         WaitReason::Impossible { .. } => "Stop the job and submit it again asking for less.",
+        WaitReason::ShareElsewhere { .. } => {
+            "Ask for other nodes or for any; or an administrator lets its virtual cluster borrow."
+        }
         WaitReason::NodeDown { .. } => "An administrator can see on the nodes page what is wrong.",
         WaitReason::NoNodes => "An administrator adds one under Administration.",
         WaitReason::Hold { by: _, administrator: true } => "Only an administrator releases it.",
         WaitReason::Hold { by: _, administrator: false } => "It waits until it is released.",
+        WaitReason::UserLimit { .. } => {
+            "Starts when enough of them end; until then it delays nobody."
+        }
         WaitReason::Queued | WaitReason::Behind { .. } => "",
         WaitReason::GaveWay { .. } => "After that it may borrow again what others leave idle.",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",

@@ -21,6 +21,8 @@ pub(super) const AUDIT: AuditWords = AuditWords {
     files_changed: "更改他人文件",
     job_stopped: "停止作业",
     job_deleted: "删除作业",
+    template_saved: "共享模板",
+    template_removed: "撤回模板",
     refused: "被拒绝",
     find: "搜索审计日志",
     find_hint: "用户、作业、节点、地址…",

@@ -9,7 +9,7 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::Succeeded => "命令以退出码 0 结束",
         Cause::CommandFailed => "命令出错退出",
         Cause::CommandNotFound => "镜像中找不到该命令",
-        Cause::CommandNotExecutable => "该命令没有执行权限",
+        Cause::CommandNotExecutable => "该命令无法执行",
         Cause::GpuOutOfMemory => "显存不足",
         Cause::CudaVersion => "CUDA、cuDNN 与驱动版本不匹配",
         Cause::CudaError => "CUDA 出错",
@@ -72,7 +72,9 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         }
         Cause::CommandFailed | Cause::Signal { .. } => "日志末尾通常会说明原因。",
         Cause::CommandNotFound => "请检查拼写，并确认镜像中包含该命令。",
-        Cause::CommandNotExecutable => "请用解释器启动脚本（bash run.sh），或为其添加执行权限。",
+        Cause::CommandNotExecutable => {
+            "请用解释器启动脚本（bash run.sh），或为其添加执行权限。日志中若有“exec format error”，则程序是为另一种处理器编译的：请改用适合该节点处理器的镜像，或用标签指定节点。"
+        }
         Cause::OutOfMemory { .. } => "请申请更多内存，或减小批大小、减少数据加载进程。",
         Cause::SharedMemory { .. } => "请增大共享内存（shmMB），数据加载需要它。",
         Cause::GpuOutOfMemory => "请减小批大小，或改用显存更大的 GPU 型号。",

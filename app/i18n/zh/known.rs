@@ -145,6 +145,7 @@ fn what_is_wrong_with_nodes_is_known() {
         Sign::Hot,
         Sign::Slowed,
         Sign::Links,
+        Sign::Disk(3),
         check("full"),
         check("it ended with exit code 3"),
         check("it has not ended within 60 s"),

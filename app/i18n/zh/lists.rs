@@ -1,7 +1,7 @@
 use api::job_filter::Key;
 use protocol::state::State;
 
-use crate::i18n::words_lists::{Finding, Map};
+use crate::i18n::words_lists::{Finding, Many, Map, Views};
 use crate::number::count;
 
 pub(super) const FINDING: Finding = Finding {
@@ -29,6 +29,34 @@ pub(super) const FINDING: Finding = Finding {
     elsewhere: |n| format!("其中 {} 个不在本页", count(n)),
     unselect: "取消选择",
     and_more: |n| format!("以及另外 {} 个", count(n)),
+};
+
+pub(super) const MANY: Many = Many {
+    again: |n| format!("再次运行 {} 个作业", count(n)),
+    again_text: "每个作业按原样再提交一次，成为您名下使用新名称的作业。原作业保持不变。",
+    again_done: |n| format!("已再次提交 {} 个作业", count(n)),
+    priority: |n| format!("设置 {} 个作业的优先级", count(n)),
+    priority_text: "此后等待中的作业排在优先级更低的作业之前、更高的作业之后。运行中的作业保持不变。",
+    tag: |n| format!("为 {} 个作业添加标签", count(n)),
+    tag_text: "每个作业都会加上此标签，原有标签保留。",
+    untag: |n| format!("去掉 {} 个作业的标签", count(n)),
+    untag_text: "每个作业都会去掉此标签，其他标签保留。",
+    which_tag: "标签名称",
+    changed: |n| format!("已更改 {} 个作业", count(n)),
+    refused: |n| format!("{} 个作业保持原样", count(n)),
+};
+
+pub(super) const VIEWS: Views = Views {
+    title: "已保存的视图",
+    save: "保存此视图…",
+    save_text: "筛选条件、作业范围和排序将以此名称保存，仅供您使用。名称已存在时，将替换原有内容。",
+    name: "视图名称",
+    name_of: |name| format!("{name} 的新名称"),
+    rename: |name| format!("重命名 {name}"),
+    rename_short: "重命名",
+    remove: |name| format!("删除 {name}"),
+    removed: "已删除。",
+    close: "关闭",
 };
 
 pub(super) const MAP: Map = Map {

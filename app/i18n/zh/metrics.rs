@@ -61,6 +61,7 @@ pub(super) const USAGE: Usage = Usage {
     nothing: "这段时间没有用量",
     counted: "作业在结束后计入，其 GPU 按实际占用的日期统计。日期为 UTC。",
     whole: |hours, jobs| format!("共占用 {hours} GPU 小时，结束作业 {} 个", count(jobs)),
+    asked: "申请小时数",
     gpu_hours: "GPU 小时",
     part: "占比",
     jobs: "已结束作业",
@@ -68,6 +69,7 @@ pub(super) const USAGE: Usage = Usage {
     lost: "损失的小时数",
     wait: "平均等待",
     cost: "费用",
-    meant: "负载为测得期间 GPU 的平均负载；损失的小时数为失败或被抢占的尝试所占用的时间。",
+    meant: "负载为测得期间 GPU 的平均负载；损失的小时数为失败或被抢占的尝试所占用的时间。申请小时数从作业提交计到作业结束。按组汇总以当前所属的组为准，属于多个组的用户在每个组中各计一次。",
     no_type: "未用 GPU，或该 GPU 已不存在",
+    no_group: "不属于任何组",
 };

@@ -266,6 +266,11 @@ pub(super) const LOG: Log = Log {
         at => format!("第 {} 处，共 {} 行", count(at), count(all)),
     },
     searched: |n| format!("只搜索了前 {} 行", count(n)),
+    search_all: "搜索全部任务的日志",
+    find: "搜索",
+    not_all: "未能搜索全部内容",
+    by_task: "各任务的匹配行数",
+    matches: "匹配的行",
 };
 
 pub(super) const TERMINAL: Terminal = Terminal {

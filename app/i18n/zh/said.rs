@@ -23,6 +23,6 @@ pub(super) const SAYINGS: [&[Saying]; 8] = [
     engines::ENGINES,
 ];
 
-pub(in crate::i18n) fn said(sentence: &str) -> String {
+pub(crate) fn said(sentence: &str) -> String {
     told(&SAYINGS, sentence)
 }

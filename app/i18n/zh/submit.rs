@@ -135,6 +135,9 @@ const FIELDS: Fields = Fields {
     auth_file: "镜像仓库登录文件",
     auth_file_hint: "三行：仓库、用户、密码",
     more: "重试、时限、节点与优先级",
+    task_retries: "任务失败后再次启动的次数",
+    task_retries_hint: "只重新启动该任务，其他任务继续运行。留空则不再启动。",
+    declared: super::declared::DECLARED,
 };
 
 fn shown(text: &str) -> &str {

@@ -1,6 +1,6 @@
 use protocol::ids::GpuType;
 use protocol::spec::NodeWish;
-use protocol::wait::{ResourceKind, WaitReason};
+use protocol::wait::{Limited, ResourceKind, WaitReason};
 
 use crate::i18n::spacing::apart;
 use crate::i18n::waits::{amount, list};
@@ -65,6 +65,9 @@ fn worded(reason: &WaitReason) -> String {
                 }
             }
         }
+        WaitReason::ShareElsewhere { virtual_cluster, tasks, fit } => format!(
+            "虚拟集群 {virtual_cluster} 的配额位于其他节点：在可用的节点上，无论其他作业是否运行，最多容纳其 {tasks} 个任务中的 {fit} 个，且该虚拟集群不借用空闲资源"
+        ),
         WaitReason::Hold { by: Some(by), administrator: true } => format!("被管理员 {by} 暂停"),
         WaitReason::Hold { by: Some(by), administrator: false } => format!("被 {by} 暂停"),
         WaitReason::Hold { by: None, administrator: _ } => "已暂停".to_owned(),
@@ -75,6 +78,23 @@ fn worded(reason: &WaitReason) -> String {
             "已让出资源 {times} 次，暂时只能使用所属虚拟集群自己的配额启动；每多让出一次，这段时间就更长"
         ),
         WaitReason::Preempting { jobs } => format!("待 {jobs} 个作业让出资源后立即启动"),
+        WaitReason::UserLimit { virtual_cluster, group, limited, needs, running, most } => {
+            let whose = match group {
+                Some(group) => format!("用户组 {group} 的成员合计"),
+                None => "作业所有者".to_owned(),
+            };
+            let (most, running, needs) = match limited {
+                Limited::Gpus => {
+                    (format!("{most} 张 GPU"), format!("{running} 张"), format!("{needs} 张"))
+                }
+                Limited::Jobs => {
+                    (format!("{most} 个作业"), format!("{running} 个"), format!("{needs} 个"))
+                }
+            };
+            format!(
+                "在虚拟集群 {virtual_cluster} 中，{whose}最多可同时运行 {most}：已运行 {running}，该作业还需 {needs}"
+            )
+        }
         WaitReason::NoNodes => "集群中还没有节点".to_owned(),
     }
 }
@@ -92,10 +112,14 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Gang { .. } => "减少任务数或单任务资源可更早启动。",
         WaitReason::Short { .. } => "减少该资源的申请量可更早启动。",
         WaitReason::Impossible { .. } => "请停止该作业，减少申请量后重新提交。",
+        WaitReason::ShareElsewhere { .. } => {
+            "请改用其他节点或不限节点；也可请管理员允许该虚拟集群借用空闲资源。"
+        }
         WaitReason::NodeDown { .. } => "管理员可在节点页面查看原因。",
         WaitReason::NoNodes => "管理员可在“系统管理”页面添加节点。",
         WaitReason::Hold { by: _, administrator: true } => "只有管理员可以恢复。",
         WaitReason::Hold { by: _, administrator: false } => "恢复后即可启动。",
+        WaitReason::UserLimit { .. } => "其中有作业结束后即可启动；在此之前不会耽误其他作业。",
         WaitReason::Queued | WaitReason::Behind { .. } => "",
         WaitReason::GaveWay { .. } => "此后可再次借用其他虚拟集群的空闲资源。",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",

@@ -65,6 +65,8 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::VirtualClusterRemoved => |t| t.queue.cluster_was_removed,
         AuditAction::StorageSaved => |t| t.storages.was_saved,
         AuditAction::StorageRemoved => |t| t.storages.was_removed,
+        AuditAction::TemplateSaved => |t| t.audit.template_saved,
+        AuditAction::TemplateRemoved => |t| t.audit.template_removed,
         AuditAction::ImageSaved => |t| t.admin.image_saved,
         AuditAction::ImageRemoved => |t| t.admin.image_removed,
         AuditAction::UserAdded => |t| t.audit.user_added,

@@ -11,15 +11,16 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsCast;
 use web_sys::{FormData, HtmlFormElement};
 
+use super::remove::Remove;
 use crate::Failed;
 use crate::address::encode;
-use crate::i18n::{Reader, text, text_of, told, tr};
+use crate::i18n::{Reader, text, told, tr};
 use crate::live::Live;
 use crate::number::{gpus_text, shapes_text};
 use crate::pages::admin::idle::IdleJobs;
 use crate::pages::admin::idle_fields::IdleFields;
+use crate::pages::admin::limit_fields::LimitFields;
 use crate::parts::ask::{Asker, sent};
-use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
@@ -27,9 +28,10 @@ use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
 use crate::sending::Sending;
+use crate::server_fns::forms::ClusterForm;
 use crate::server_fns::queue::effect_of_cluster;
 use crate::server_fns::virtual_clusters::{
-    ClusterForm, RemoveCluster, SaveCluster, SetStopped, list_clusters, promises, save_cluster,
+    RemoveCluster, SaveCluster, SetStopped, list_clusters, promises, save_cluster,
 };
 
 /// Typing has stopped when nothing was typed for so long.
@@ -165,7 +167,12 @@ fn Row(
     let removable = (settings.name != protocol::ids::VirtualClusterName::default()).then(|| {
         view! {
             <Stop name=name.clone() stopped=stopped stop=stop/>
-            <Remove name=name.clone() remove=remove/>
+            <Remove
+                name=name.clone()
+                to=remove
+                title=|t| t.admin.remove_cluster
+                effect=|t| t.admin.remove_cluster_text
+            />
         }
     });
     view! {
@@ -200,30 +207,6 @@ fn Stop(name: String, stopped: bool, stop: Sending) -> impl IntoView {
 }
 
 #[component]
-fn Remove(name: String, remove: Sending) -> impl IntoView {
-    let opener = Opener::new();
-    let (of_title, of_button) = (name.clone(), name.clone());
-    view! {
-        <button type="button" class="button button--small" on:click=move |_| opener.open()>
-            {tr(|t| t.common.remove)}
-        </button>
-        <Confirm
-            opener=opener
-            title=text_of(move |t| (t.admin.remove_cluster)(&of_title))
-            text=text(|t| t.admin.remove_cluster_text)
-        >
-            <SendForm to=remove on:submit=move |_| opener.close()>
-                <input type="hidden" name="name" value=name/>
-                <button class="button button--danger" type="submit">
-                    {told(move |t| (t.admin.remove_cluster)(&of_button))}
-                </button>
-            </SendForm>
-        </Confirm>
-    }
-    .into_any()
-}
-
-#[component]
 fn SaveForm(
     save: Sending,
     saved: RwSignal<u32>,
@@ -239,6 +222,7 @@ fn SaveForm(
         None => t.admin.add_cluster.to_owned(),
     });
     let of_share = edited.clone();
+    let limits = edited.as_ref().map(|settings| settings.limits.clone()).unwrap_or_default();
     let (users, groups) = edited.map(|edited| (edited.users, edited.groups)).unwrap_or_default();
     let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let groups = groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -269,6 +253,7 @@ fn SaveForm(
                     hint=text(|t| t.accounts.groups_hint)
                     value=groups
                 />
+                <LimitFields limits=limits/>
                 <FormAnswer answer=save.value() done=text(|t| t.admin.cluster_saved)/>
                 <div class="buttons">
                     <button class="button button--primary" type="submit" on:click=ask>

@@ -1,10 +1,12 @@
 use leptos::prelude::*;
 
+use super::remove::Remove;
 use crate::i18n::{text, text_of, told, tr};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
+use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
@@ -17,15 +19,29 @@ pub(crate) fn AllGroups() -> impl IntoView {
     let save = Sending::to::<SaveGroup>();
     let remove = Sending::to::<RemoveGroup>();
     let groups = reading(move || (save.version().get(), remove.version().get()), |_| list_groups());
+    let search = RowSearch::new();
     view! {
-        <section class="card" aria-labelledby="groups">
-            <h2 id="groups" class="card__head">{tr(|t| t.accounts.groups)}</h2>
+        <div class="stack">
+            <TableBar search=search add=|t| t.accounts.add_group href="#add-group"/>
             <FormAnswer answer=save.value() done=text(|t| t.common.saved)/>
             <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
             <Loaded
                 resource=groups
-                content=move |groups| view! { <Table groups=groups save=save remove=remove/> }
+                content=move |groups| {
+                    view! { <Table groups=groups save=save remove=remove search=search/> }
+                }
             />
+            <AddForm save=save/>
+        </div>
+    }
+    .into_any()
+}
+
+#[component]
+fn AddForm(save: Sending) -> impl IntoView {
+    view! {
+        <section class="card" aria-labelledby="add-group">
+            <h2 id="add-group" class="card__head">{tr(|t| t.accounts.add_group)}</h2>
             <SendForm to=save attr:class="form">
                 <Fields group=None/>
                 <div class="buttons">
@@ -40,11 +56,13 @@ pub(crate) fn AllGroups() -> impl IntoView {
 }
 
 #[component]
-fn Table(groups: Vec<Group>, save: Sending, remove: Sending) -> impl IntoView {
+fn Table(groups: Vec<Group>, save: Sending, remove: Sending, search: RowSearch) -> impl IntoView {
     if groups.is_empty() {
         return view! { <p class="hint">{tr(|t| t.accounts.none_yet)}</p> }.into_any();
     }
-    let rows = groups.into_iter().map(|group| view! { <Row group=group save=save remove=remove/> });
+    let rows = groups
+        .into_iter()
+        .map(|group| view! { <Row group=group save=save remove=remove search=search/> });
     let rows = rows.collect_view();
     view! {
         <DataTable
@@ -65,13 +83,14 @@ fn Table(groups: Vec<Group>, save: Sending, remove: Sending) -> impl IntoView {
 }
 
 #[component]
-fn Row(group: Group, save: Sending, remove: Sending) -> impl IntoView {
+fn Row(group: Group, save: Sending, remove: Sending, search: RowSearch) -> impl IntoView {
     let name = group.name.to_string();
     let (description, admin) = (group.description.clone(), group.admin);
     let members = group.members.to_string();
     let clusters = group.virtual_clusters.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let hidden = search.hides(format!("{name} {description} {}", clusters.join(" ")));
     view! {
-        <tr>
+        <tr hidden=hidden>
             <th scope="row"><span class="table__name">{name.clone()}</span></th>
             <td class="wide">{description}</td>
             <td>{told(move |t| if admin { t.common.yes } else { t.common.no })}</td>
@@ -80,7 +99,12 @@ fn Row(group: Group, save: Sending, remove: Sending) -> impl IntoView {
             <td>
                 <div class="buttons">
                     <Edit group=group save=save/>
-                    <Remove name=name remove=remove/>
+                    <Remove
+                        name=name
+                        to=remove
+                        title=|t| t.accounts.remove_group
+                        effect=|t| t.accounts.remove_group_text
+                    />
                 </div>
             </td>
         </tr>
@@ -144,30 +168,6 @@ fn Edit(group: Group, save: Sending) -> impl IntoView {
             <SendForm to=save attr:class="form" on:submit=move |_| opener.close()>
                 <Fields group=Some(group)/>
                 <button class="button button--primary" type="submit">{tr(|t| t.common.save)}</button>
-            </SendForm>
-        </Confirm>
-    }
-    .into_any()
-}
-
-#[component]
-fn Remove(name: String, remove: Sending) -> impl IntoView {
-    let opener = Opener::new();
-    let (of_title, of_button) = (name.clone(), name.clone());
-    view! {
-        <button type="button" class="button button--small" on:click=move |_| opener.open()>
-            {tr(|t| t.common.remove)}
-        </button>
-        <Confirm
-            opener=opener
-            title=text_of(move |t| (t.accounts.remove_group)(&of_title))
-            text=text(|t| t.accounts.remove_group_text)
-        >
-            <SendForm to=remove on:submit=move |_| opener.close()>
-                <input type="hidden" name="name" value=name/>
-                <button class="button button--danger" type="submit">
-                    {told(move |t| (t.accounts.remove_group)(&of_button))}
-                </button>
             </SendForm>
         </Confirm>
     }

@@ -6,14 +6,43 @@ use protocol::ids::NodeName;
 
 use crate::i18n::{text, told, tr};
 use crate::parts::ask::{Asker, sent};
+use crate::parts::choice_field::{ChoiceField, Choices};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::send_form::SendForm;
 use crate::reading::reading;
 use crate::sending::Sending;
-use crate::server_fns::nodes::{NodeForm, SaveNode, save_node, settings_of_node};
+use crate::server_fns::forms::NodeForm;
+use crate::server_fns::nodes::{SaveNode, save_node, settings_of_node};
 use crate::server_fns::queue::effect_of_node;
+
+/// Which networks its tasks may have.
+const NETWORKS: Choices = &[
+    ("", |t| t.admin.network_usual),
+    ("host", |t| t.admin.network_host),
+    ("bridge", |t| t.admin.network_bridge),
+];
+
+/// How its tasks may get GPUs.
+const RUNTIMES: Choices = &[
+    ("nvidia", |t| t.admin.runtime_nvidia),
+    ("cdi", |t| t.admin.runtime_cdi),
+    ("amd", |_| "AMD"),
+    ("ascend", |t| t.admin.runtime_ascend),
+    ("none", |t| t.admin.runtime_none),
+];
+
+/// The word of one of them.
+fn runtime_word(runtime: GpuRuntime) -> &'static str {
+    match runtime {
+        GpuRuntime::Nvidia => "nvidia",
+        GpuRuntime::Cdi => "cdi",
+        GpuRuntime::Amd => "amd",
+        GpuRuntime::Ascend => "ascend",
+        GpuRuntime::None => "none",
+    }
+}
 
 /// Adds a node, or changes the one that the address names.
 #[component]
@@ -91,57 +120,13 @@ fn Where(form: NodeForm) -> impl IntoView {
             value=endpoint
             required=true
         />
-        <NetworkField network=network/>
-    }
-    .into_any()
-}
-
-/// Which network its tasks have.
-#[component]
-fn NetworkField(network: String) -> impl IntoView {
-    let (on_host, on_bridge) = (network == "host", network == "bridge");
-    view! {
-        <div class="field">
-            <label class="field__label" for="network">{tr(|t| t.admin.network)}</label>
-            <select class="select" id="network" name="node[network]" aria-describedby="network-hint">
-                <option value="">{tr(|t| t.admin.network_usual)}</option>
-                <option value="host" selected=on_host>
-                    {tr(|t| t.admin.network_host)}
-                </option>
-                <option value="bridge" selected=on_bridge>
-                    {tr(|t| t.admin.network_bridge)}
-                </option>
-            </select>
-            <p id="network-hint" class="hint">{tr(|t| t.admin.network_hint)}</p>
-        </div>
-    }
-    .into_any()
-}
-
-/// How its tasks get GPUs.
-#[component]
-fn RuntimeField(runtime: GpuRuntime) -> impl IntoView {
-    let others = [GpuRuntime::Cdi, GpuRuntime::Amd, GpuRuntime::Ascend, GpuRuntime::None];
-    let [cdi, amd, ascend, none] = others.map(|other| runtime == other);
-    view! {
-        <div class="field">
-            <label class="field__label" for="gpu-runtime">{tr(|t| t.admin.runtime)}</label>
-            <select class="select" id="gpu-runtime" name="node[gpu_runtime]">
-                <option value="nvidia">{tr(|t| t.admin.runtime_nvidia)}</option>
-                <option value="cdi" selected=cdi>
-                    {tr(|t| t.admin.runtime_cdi)}
-                </option>
-                <option value="amd" selected=amd>
-                    "AMD"
-                </option>
-                <option value="ascend" selected=ascend>
-                    {tr(|t| t.admin.runtime_ascend)}
-                </option>
-                <option value="none" selected=none>
-                    {tr(|t| t.admin.runtime_none)}
-                </option>
-            </select>
-        </div>
+        <ChoiceField
+            name="node[network]"
+            label=text(|t| t.admin.network)
+            hint=text(|t| t.admin.network_hint)
+            choices=NETWORKS
+            value=network
+        />
     }
     .into_any()
 }
@@ -151,6 +136,7 @@ fn RuntimeField(runtime: GpuRuntime) -> impl IntoView {
 fn Has(form: NodeForm) -> impl IntoView {
     let NodeForm { cpus, memory_mb, disk_gb, gpus, ports, labels, links, metrics, .. } = form;
     let shares_gpus = form.shares_gpus;
+    let runtime = runtime_word(form.gpu_runtime.unwrap_or_default());
     view! {
         <p class="hint">{tr(|t| t.admin.asked_hint)}</p>
         <div class="form__row">
@@ -165,7 +151,12 @@ fn Has(form: NodeForm) -> impl IntoView {
                 hint=text(|t| t.admin.gpus_hint)
                 value=gpus
             />
-            <RuntimeField runtime=form.gpu_runtime.unwrap_or_default()/>
+            <ChoiceField
+                name="node[gpu_runtime]"
+                label=text(|t| t.admin.runtime)
+                choices=RUNTIMES
+                value=runtime
+            />
         </div>
         <div class="form__row">
             <Field

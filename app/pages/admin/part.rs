@@ -21,7 +21,9 @@ pub(crate) fn page() -> Page {
 /// Fetches the section that the address names.
 async fn first() {
     let section = use_params_map().read_untracked().get("section");
-    part(Section::read(section.as_deref())).await;
+    if let Some(section) = Section::read(section.as_deref()) {
+        part(section).await;
+    }
 }
 
 /// The code of a section.

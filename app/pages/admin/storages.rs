@@ -2,18 +2,20 @@ use api::storages::StorageView;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
+use super::remove::Remove;
 use crate::address::encode;
 use crate::i18n::{text, text_of, told, tr};
-use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
+use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
 use crate::sending::Sending;
-use crate::server_fns::storages::{RemoveStorage, SaveStorage, StorageForm, list_storages, place};
+use crate::server_fns::forms::{StorageForm, place};
+use crate::server_fns::storages::{RemoveStorage, SaveStorage, list_storages};
 
 /// All storages, and a form that adds one or changes the one that the address names.
 #[component]
@@ -22,12 +24,16 @@ pub(crate) fn Storages() -> impl IntoView {
     let remove = Sending::to::<RemoveStorage>();
     let storages =
         reading(move || (save.version().get(), remove.version().get()), |_| list_storages());
+    let search = RowSearch::new();
     view! {
         <div class="stack">
+            <TableBar search=search add=|t| t.storages.add href="#add-storage"/>
             <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
             <Loaded
                 resource=storages
-                content=move |storages| view! { <Table storages=storages remove=remove/> }
+                content=move |storages| {
+                    view! { <Table storages=storages remove=remove search=search/> }
+                }
             />
             <Edit save=save/>
         </div>
@@ -52,14 +58,15 @@ fn Edit(save: Sending) -> impl IntoView {
 }
 
 #[component]
-fn Table(storages: Vec<StorageView>, remove: Sending) -> impl IntoView {
+fn Table(storages: Vec<StorageView>, remove: Sending, search: RowSearch) -> impl IntoView {
     if storages.is_empty() {
         return view! {
             <EmptyState title=text(|t| t.storages.none) hint=text(|t| t.storages.none_hint)/>
         }
         .into_any();
     }
-    let rows = storages.into_iter().map(|view| view! { <Row storage=view remove=remove/> });
+    let rows =
+        storages.into_iter().map(|view| view! { <Row storage=view remove=remove search=search/> });
     let rows = rows.collect_view();
     view! {
         <DataTable
@@ -80,7 +87,7 @@ fn Table(storages: Vec<StorageView>, remove: Sending) -> impl IntoView {
 }
 
 #[component]
-fn Row(storage: StorageView, remove: Sending) -> impl IntoView {
+fn Row(storage: StorageView, remove: Sending, search: RowSearch) -> impl IntoView {
     let name = storage.name.to_string();
     let edit = format!("/admin/storages?edit={}", encode(&name));
     let place = storage.source.as_ref().map(place).unwrap_or_default();
@@ -88,6 +95,7 @@ fn Row(storage: StorageView, remove: Sending) -> impl IntoView {
     let users = storage.users.iter().map(ToString::to_string);
     let groups = storage.groups.iter().map(ToString::to_string);
     let users = users.chain(groups).collect::<Vec<_>>();
+    let hidden = search.hides(format!("{name} {place} {mount} {}", users.join(" ")));
     let users = told(move |t| match users.as_slice() {
         [] => t.admin.everybody.to_owned(),
         users => users.join(t.common.comma),
@@ -101,7 +109,7 @@ fn Row(storage: StorageView, remove: Sending) -> impl IntoView {
         all.join(t.common.comma)
     });
     view! {
-        <tr>
+        <tr hidden=hidden>
             <th scope="row"><span class="table__name">{name.clone()}</span></th>
             <td><code>{place}</code></td>
             <td><code>{mount}</code></td>
@@ -110,34 +118,15 @@ fn Row(storage: StorageView, remove: Sending) -> impl IntoView {
             <td>
                 <div class="buttons">
                     <a class="button button--small" href=edit>{tr(|t| t.common.edit)}</a>
-                    <Remove name=name remove=remove/>
+                    <Remove
+                        name=name
+                        to=remove
+                        title=|t| t.storages.remove
+                        effect=|t| t.storages.remove_text
+                    />
                 </div>
             </td>
         </tr>
-    }
-    .into_any()
-}
-
-#[component]
-fn Remove(name: String, remove: Sending) -> impl IntoView {
-    let opener = Opener::new();
-    let (of_title, of_button) = (name.clone(), name.clone());
-    view! {
-        <button type="button" class="button button--small" on:click=move |_| opener.open()>
-            {tr(|t| t.common.remove)}
-        </button>
-        <Confirm
-            opener=opener
-            title=text_of(move |t| (t.storages.remove)(&of_title))
-            text=text(|t| t.storages.remove_text)
-        >
-            <SendForm to=remove on:submit=move |_| opener.close()>
-                <input type="hidden" name="name" value=name/>
-                <button class="button button--danger" type="submit">
-                    {told(move |t| (t.storages.remove)(&of_button))}
-                </button>
-            </SendForm>
-        </Confirm>
     }
     .into_any()
 }

@@ -5,6 +5,7 @@ use api::users::UserView;
 use leptos::prelude::*;
 use protocol::person::Source;
 
+use super::remove::Remove;
 use crate::i18n::{text, text_of, told, tr};
 use crate::pages::profile::account::From;
 use crate::parts::confirm::{Confirm, Opener};
@@ -158,7 +159,12 @@ fn Row(user: UserView, actions: Actions, search: RowSearch) -> impl IntoView {
         view! {
             <Rank name=name.clone() admin=admin actions=actions/>
             <EndsAccess name=name.clone() actions=actions/>
-            <Remove name=name.clone() actions=actions/>
+            <Remove
+                name=name.clone()
+                to=actions.remove
+                title=|t| t.admin.remove_user
+                effect=|t| t.admin.remove_user_text
+            />
         }
     });
     let local = |group: &&Membership| group.source == Source::Local;
@@ -176,12 +182,12 @@ fn Row(user: UserView, actions: Actions, search: RowSearch) -> impl IntoView {
         <tr hidden=hidden>
             <th scope="row"><span class="table__name">{name.clone()}</span></th>
             <td>{told(move |t| if admin { t.common.yes } else { t.common.no })}</td>
-            <td class="wide"><From source=source/></td>
+            <td class="wide phrase"><From source=source/></td>
             <td class="wide">{told(move |t| groups.join(t.common.comma))}</td>
             <td class="wide">{told(move |t| clusters.join(t.common.comma))}</td>
             <td class="wide"><RelativeTime at=user.created_at/></td>
             <td>
-                <div class="buttons">
+                <div class="buttons buttons--row">
                     <Groups name=name groups=written actions=actions/>
                     {password}
                     {others}
@@ -281,30 +287,6 @@ fn EndsAccess(name: String, actions: Actions) -> impl IntoView {
                 <input type="hidden" name="name" value=name/>
                 <button class="button button--danger" type="submit">
                     {tr(|t| t.admin.end_access)}
-                </button>
-            </SendForm>
-        </Confirm>
-    }
-    .into_any()
-}
-
-#[component]
-fn Remove(name: String, actions: Actions) -> impl IntoView {
-    let opener = Opener::new();
-    let (of_title, of_button) = (name.clone(), name.clone());
-    view! {
-        <button type="button" class="button button--small" on:click=move |_| opener.open()>
-            {tr(|t| t.common.remove)}
-        </button>
-        <Confirm
-            opener=opener
-            title=text_of(move |t| (t.admin.remove_user)(&of_title))
-            text=text(|t| t.admin.remove_user_text)
-        >
-            <SendForm to=actions.remove on:submit=move |_| opener.close()>
-                <input type="hidden" name="name" value=name/>
-                <button class="button button--danger" type="submit">
-                    {told(move |t| (t.admin.remove_user)(&of_button))}
                 </button>
             </SendForm>
         </Confirm>

@@ -9,7 +9,8 @@ use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::send_form::SendForm;
 use crate::sending::Sending;
-use crate::server_fns::home::{FailedLately, HomeView};
+use crate::server_fns::failed_lately::FailedLately;
+use crate::server_fns::home::HomeView;
 use crate::{address, time};
 
 /// Picks a sentence about so many nodes.

@@ -5,10 +5,16 @@ use protocol::ids::{JobKey, JobName};
 
 use crate::address;
 use crate::i18n::{told, tr};
+use crate::pages::job::detail::Part;
 use crate::parts::copy_button::CopyButton;
 use crate::parts::loaded::Loaded;
 use crate::reading::reading;
 use crate::server_fns::jobs::get_config;
+
+#[lazy]
+pub(super) fn job_config() -> Part {
+    |key, _| view! { <ConfigTab key=key/> }.into_any()
+}
 
 /// The job's file: as written, as JSON, as YAML. Which one is in the address.
 #[component]

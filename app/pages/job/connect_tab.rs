@@ -15,17 +15,22 @@ use protocol::state::State;
 use crate::address;
 use crate::connect::Ways;
 use crate::i18n::{text, tr};
-use crate::pages::job::Detail;
 use crate::pages::job::connect_tab::editors::Editors;
 use crate::pages::job::connect_tab::key_file::KeyFile;
 use crate::pages::job::connect_tab::ports::Ports;
 use crate::pages::job::connect_tab::pycharm::PyCharm;
 use crate::pages::job::connect_tab::shell::Shell;
 use crate::pages::job::connect_tab::storages::Storages;
+use crate::pages::job::detail::{Detail, Part};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::reading::reading;
 use crate::server_fns::ssh::get_ways;
+
+#[lazy]
+pub(super) fn job_connect() -> Part {
+    |key, detail| view! { <ConnectTab key=key detail=detail/> }.into_any()
+}
 
 /// The ways into the job's tasks, with everything ready to be copied. Which task is in the address.
 #[component]

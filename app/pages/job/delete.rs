@@ -2,11 +2,18 @@ use leptos::prelude::*;
 use protocol::ids::JobKey;
 
 use crate::i18n::{text, text_of, tr};
+use crate::pages::job::stop::End;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::send_form::SendForm;
 use crate::sending::Sending;
 use crate::server_fns::jobs::DeleteJob;
+
+/// Only jobs that have ended can be deleted.
+#[lazy]
+pub(super) fn job_delete() -> End {
+    |key, _| view! { <Delete key=key/> }.into_any()
+}
 
 /// Deletes a job that has ended, after a question; then the list is shown.
 #[component]

@@ -5,6 +5,7 @@ use protocol::ids::JobKey;
 use crate::i18n::{said, text};
 use crate::live::Live;
 use crate::number;
+use crate::pages::job::detail::Part;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::glyph::{Drawn, Glyph};
 use crate::parts::loaded::Loaded;
@@ -12,6 +13,11 @@ use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
 use crate::server_fns::jobs::list_events;
+
+#[lazy]
+pub(super) fn job_events() -> Part {
+    |key, _| view! { <EventsTab key=key/> }.into_any()
+}
 
 /// What happened to the job, newest first.
 #[component]

@@ -1,8 +1,8 @@
 //! What the browser asks of the server about a log.
 
 use api::logs::{
-    LogMatches, LogPlace, LogWindow, SearchAsk, TaskRef, Together, TogetherAsk, TogetherPlace,
-    WindowAsk,
+    JobMatches, LogMatches, LogPlace, LogWindow, SearchAsk, TaskRef, Together, TogetherAsk,
+    TogetherPlace, WindowAsk,
 };
 use leptos::prelude::window;
 use protocol::ids::JobKey;
@@ -60,6 +60,21 @@ pub(crate) async fn search(
     let SearchAsk { text, pattern, case, near } = ask;
     let rest = format!("text={}&pattern={pattern}&case={case}&from={near}", encode(text));
     get(&address(task, "/search", &rest), signal).await
+}
+
+/// Where something is in the logs of all tasks, near a line of one of them.
+pub(crate) async fn search_all(
+    job: &JobKey,
+    attempt: u32,
+    task: u32,
+    ask: &SearchAsk,
+    signal: &AbortSignal,
+) -> Result<JobMatches, String> {
+    let SearchAsk { text, pattern, case, near } = ask;
+    let rest =
+        format!("text={}&pattern={pattern}&case={case}&task={task}&from={near}", encode(text));
+    let address = format!("/api/v2/jobs/{job}/logs/together/search?attempt={attempt}&{rest}");
+    get(&address, signal).await
 }
 
 /// Some lines of all tasks.

@@ -8,7 +8,13 @@ use web_sys::AbortController;
 
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_scroll::whole;
-use crate::pages::job::log_search::{Search, Way};
+use crate::pages::job::log_sought::{Search, Way};
+
+/// What looks for something in a log.
+#[lazy]
+pub(super) fn job_logs_one_search() -> fn(Search, Option<Way>) {
+    find
+}
 
 /// Goes to another line among those that were found, where there are any; else, and without a way, it looks
 /// anew, from what is seen on.

@@ -1,54 +1,13 @@
 use api::logs::LogMatches;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use send_wrapper::SendWrapper;
-use web_sys::AbortController;
 
 use crate::i18n::{Reader, Texts, tr};
-use crate::pages::job::log_state::LogState;
-use crate::pages::job::part::job_logs_one_search;
-
-/// What was looked for, and what came of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Search {
-    pub(crate) state: LogState,
-    pub(crate) text: RwSignal<String>,
-    pub(crate) pattern: RwSignal<bool>,
-    pub(crate) case: RwSignal<bool>,
-    pub(crate) found: RwSignal<Option<Result<LogMatches, String>>>,
-    pub(crate) busy: RwSignal<bool>,
-    pub(crate) abort: StoredValue<Option<SendWrapper<AbortController>>>,
-}
-
-/// Which of the lines that were found is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Next,
-    Previous,
-}
+use crate::pages::job::log_choice::choice;
+use crate::pages::job::log_find::job_logs_one_search;
+use crate::pages::job::log_sought::{Search, Way};
 
 impl Search {
-    pub(crate) fn new(state: LogState) -> Self {
-        let search = Self {
-            state,
-            text: RwSignal::new(String::new()),
-            pattern: RwSignal::new(false),
-            case: RwSignal::new(false),
-            found: RwSignal::new(None),
-            busy: RwSignal::new(false),
-            abort: StoredValue::new(None),
-        };
-        on_cleanup(move || search.end());
-        search
-    }
-
-    /// Ends the search that is on its way.
-    pub(crate) fn end(self) {
-        if let Some(Some(abort)) = self.abort.try_update_value(Option::take) {
-            abort.abort();
-        }
-    }
-
     /// Goes to another line among those that were found, where there are any; else, and without a way, it
     /// looks anew.
     pub(crate) fn go(self, way: Option<Way>) {
@@ -72,6 +31,7 @@ fn place(found: &LogMatches, line: Option<u64>) -> u64 {
 #[component]
 pub(crate) fn LogSearch(search: Search) -> impl IntoView {
     let told = told(search);
+    let look_anew = move || search.go(None);
     view! {
         <form
             class="log__search"
@@ -94,8 +54,8 @@ pub(crate) fn LogSearch(search: Search) -> impl IntoView {
                     search.found.set(None);
                 }
             />
-            <Choice on=search.pattern search=search word=|t| t.log.pattern sign=".*"/>
-            <Choice on=search.case search=search word=|t| t.log.case sign="Aa"/>
+            {choice(search.pattern, |t| t.log.pattern, ".*", look_anew)}
+            {choice(search.case, |t| t.log.case, "Aa", look_anew)}
             <Step search=search way=Way::Previous word=|t| t.log.previous sign="↑"/>
             <Step search=search way=Way::Next word=|t| t.log.next sign="↓"/>
             <span class="log__found" role="status">{move || told()}</span>
@@ -127,30 +87,6 @@ fn told(search: Search) -> impl Fn() -> String {
                 }
             }
         }
-    }
-}
-
-#[component]
-fn Choice(
-    on: RwSignal<bool>,
-    search: Search,
-    word: fn(&'static Texts) -> &'static str,
-    sign: &'static str,
-) -> impl IntoView {
-    view! {
-        <button
-            type="button"
-            class="button button--small log__choice"
-            aria-pressed=move || on.get().to_string()
-            aria-label=tr(word)
-            title=tr(word)
-            on:click=move |_| {
-                on.update(|on| *on = !*on);
-                search.go(None);
-            }
-        >
-            {sign}
-        </button>
     }
 }
 

@@ -9,13 +9,20 @@ use send_wrapper::SendWrapper;
 use web_sys::{AbortController, AbortSignal};
 
 use crate::i18n::{Reader, tr};
+use crate::pages::job::log_all_search::LogAllSearch;
+use crate::pages::job::log_all_state::AllSearch;
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_line::{LogTime, folded, pieces};
 use crate::pages::job::log_scroll::LINE;
-use crate::pages::job::log_tab::{First, Wanted, log_address, task_from_word};
-use crate::pages::job::log_view::Switch;
+use crate::pages::job::log_switch::Switch;
+use crate::pages::job::log_wanted::{First, Log, Wanted, log_address, task_from_word};
 use crate::parts::loaded::Loaded;
 use crate::server_fns::logs::read_together;
+
+#[lazy]
+pub(super) fn job_logs_together() -> Log {
+    |job, wanted, _| view! { <TogetherView job=job wanted=wanted/> }.into_any()
+}
 
 /// So many lines are read at a time.
 const WINDOW: u32 = 200;
@@ -120,6 +127,7 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
         if state.follow.get() { texts.pause } else { texts.follow }
     };
     let status = status(state);
+    let search = AllSearch::new(state.job, attempt);
     view! {
         <div class="log log--together" class:log--wrap=wrap class:log--times=times>
             <div class="log__bar">
@@ -138,6 +146,7 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
                     {tr(|t| t.common.download)}
                 </a>
             </div>
+            <LogAllSearch search=search/>
             <div
                 class="log__lines"
                 node_ref=state.element

@@ -8,11 +8,18 @@ use crate::pages::job::log_fetch;
 use crate::pages::job::log_line::LogRow;
 use crate::pages::job::log_lines::{Lines, Row};
 use crate::pages::job::log_scroll::{LINE, rows, whole};
-use crate::pages::job::log_search::{LogSearch, Search, Way};
+use crate::pages::job::log_search::LogSearch;
+use crate::pages::job::log_sought::{Search, Way};
 use crate::pages::job::log_state::{LogState, WINDOW};
-use crate::pages::job::log_tab::{First, Wanted, log_address};
+use crate::pages::job::log_switch::Switch;
+use crate::pages::job::log_wanted::{First, Log, Wanted, log_address};
 use crate::parts::loaded::Loaded;
 use crate::server_fns::logs::read_lines;
+
+#[lazy]
+pub(super) fn job_logs_one() -> Log {
+    |_, wanted, selected| view! { <LogView wanted=wanted selected=selected/> }.into_any()
+}
 
 /// A task's log: some lines with the page, and any other as it is scrolled to; what comes after as it
 /// is written.
@@ -283,22 +290,4 @@ fn roll(state: LogState, event: &web_sys::WheelEvent) {
     };
     event.prevent_default();
     state.go_by(event.delta_y() * unit);
-}
-
-#[component]
-pub(crate) fn Switch(
-    on: RwSignal<bool>,
-    word: fn(&'static Texts) -> &'static str,
-) -> impl IntoView {
-    view! {
-        <label class="check">
-            <input
-                type="checkbox"
-                checked=on.get_untracked()
-                prop:checked=on
-                on:change=move |event| on.set(event_target_checked(&event))
-            />
-            {tr(word)}
-        </label>
-    }
 }

@@ -10,11 +10,12 @@ use protocol::ids::JobKey;
 use protocol::time::Timestamp;
 
 use crate::address;
-use crate::i18n::{Texts, text, told, tr};
+use crate::i18n::{text, told, tr};
 use crate::live::Live;
+use crate::pages::job::detail::Part;
 use crate::pages::job::metrics_tab::advice::Learnt;
 use crate::pages::job::metrics_tab::phases::Phases;
-use crate::parts::charts::{Chart, ChartView, ValueTable, charts};
+use crate::parts::charts::{Chart, ChartView, Span, Spans, ValueTable, charts};
 use crate::parts::clock::Clock;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
@@ -22,67 +23,33 @@ use crate::parts::relative_time::RelativeTime;
 use crate::reading::reading;
 use crate::server_fns::metrics::get_metrics;
 
+#[lazy]
+pub(super) fn job_metrics() -> Part {
+    |key, _| view! { <MetricsTab key=key/> }.into_any()
+}
+
 /// While the job goes on it is read again so often, in milliseconds.
 const AGAIN: i64 = 10_000;
-
-/// How far back is looked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Span {
-    Attempt,
-    Day,
-    Hour,
-}
-
-impl Span {
-    const ALL: [Span; 3] = [Span::Attempt, Span::Day, Span::Hour];
-
-    fn read(word: Option<&str>) -> Self {
-        Self::ALL.into_iter().find(|span| Some(span.as_str()) == word).unwrap_or(Span::Attempt)
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Span::Attempt => "attempt",
-            Span::Day => "day",
-            Span::Hour => "hour",
-        }
-    }
-
-    fn word(self) -> fn(&'static Texts) -> &'static str {
-        match self {
-            Span::Attempt => |t| t.metrics.whole,
-            Span::Day => |t| t.metrics.day,
-            Span::Hour => |t| t.metrics.hour,
-        }
-    }
-
-    /// Since when, seen from now; `None`: since the attempt was placed.
-    fn begin(self, now: Timestamp) -> Option<Timestamp> {
-        match self {
-            Span::Attempt => None,
-            Span::Day => Some(Timestamp(now.0 - 86_400_000)),
-            Span::Hour => Some(Timestamp(now.0 - 3_600_000)),
-        }
-    }
-}
+/// How far back one may look.
+const SPANS: [Span; 3] = [Span::Attempt, Span::Day, Span::Hour];
 
 /// What the tasks of the current attempt use. How far back is in the address.
 #[component]
 pub(crate) fn MetricsTab(key: JobKey) -> impl IntoView {
     let (topic, clock, query) = (Live::get().job(&key), Clock::get(), use_query_map());
-    let span = Memo::new(move |_| Span::read(query.read().get("span").as_deref()));
+    let span = Memo::new(move |_| Span::read(query.read().get("span").as_deref(), SPANS));
     // What has ended is not read again.
     let goes_on = StoredValue::new(true);
     let turn = Memo::new(move |before: Option<&i64>| {
         let turn = clock.now().0 / AGAIN;
         before.copied().filter(|_| !goes_on.get_value()).unwrap_or(turn)
     });
-    let asked = key.clone();
+    let base = address::job_tab(&key, "metrics");
     let metrics = reading(
         move || (topic.get(), turn.get(), span.get()),
         move |(_, turn, span)| {
             let from = span.begin(Timestamp(turn * AGAIN));
-            get_metrics(MetricsAsk { from, ..MetricsAsk::new(asked.clone()) })
+            get_metrics(MetricsAsk { from, ..MetricsAsk::new(key.clone()) })
         },
     );
     let content = move |metrics: JobMetrics| {
@@ -90,30 +57,10 @@ pub(crate) fn MetricsTab(key: JobKey) -> impl IntoView {
         view! { <Measured metrics=metrics/> }
     };
     view! {
-        <Spans key=key span=span/>
+        <Spans base=base among=SPANS.to_vec() span=span class="segments charts__spans"/>
         <Loaded resource=metrics lines=12 content=content/>
     }
     .into_any()
-}
-
-#[component]
-fn Spans(key: JobKey, span: Memo<Span>) -> impl IntoView {
-    let base = address::job_tab(&key, "metrics");
-    let links = Span::ALL.map(|each| {
-        let href = format!("{base}?span={}", each.as_str());
-        view! {
-            <a
-                class="segment"
-                href=href
-                aria-current=move || (span.get() == each).then_some("true")
-                data-noscroll="true"
-            >
-                {tr(each.word())}
-            </a>
-        }
-    });
-    view! { <nav class="segments charts__spans" aria-label=tr(|t| t.metrics.span)>{links}</nav> }
-        .into_any()
 }
 
 #[component]
@@ -167,18 +114,4 @@ fn Task(
         </section>
     }
     .into_any()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spans_are_read_from_addresses() {
-        for span in Span::ALL {
-            assert_eq!(Span::read(Some(span.as_str())), span);
-        }
-        assert_eq!(Span::read(None), Span::Attempt);
-        assert_eq!(Span::Hour.begin(Timestamp(3_600_005)), Some(Timestamp(5)));
-    }
 }

@@ -8,6 +8,14 @@ use crate::parts::send_form::SendForm;
 use crate::sending::Sending;
 use crate::server_fns::jobs::StopJobs;
 
+/// Makes the question before the job is stopped, or what deletes it.
+pub(super) type End = fn(JobKey, Stopping) -> AnyView;
+
+#[lazy]
+pub(super) fn job_stop() -> End {
+    |key, stopping| view! { <StopDialog key=key stopping=stopping/> }.into_any()
+}
+
 /// What asks before the job is stopped. It stays while the job is read anew.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stopping {

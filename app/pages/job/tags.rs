@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use protocol::ids::{JobKey, Tag};
 
 use crate::i18n::{text, told, tr};
-use crate::pages::job::Detail;
+use crate::pages::job::detail::Detail;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::send_form::SendForm;

@@ -9,15 +9,33 @@ use protocol::state::State;
 use crate::address;
 use crate::i18n::{said, text, told, tr};
 use crate::number;
-use crate::pages::job::log_tab::log_address;
-use crate::pages::job::save_image::SaveButton;
+use crate::pages::job::detail::{Detail, Part};
+use crate::pages::job::log_wanted::log_address;
+use crate::pages::job::save_image::{SaveButton, SavedImages, Saving};
 use crate::pages::job::terminal_tab::terminal_address;
 use crate::parts::copy::Copy;
 use crate::parts::duration::Duration;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::exit_line::ExitLine;
+use crate::parts::loaded::Loaded;
 use crate::parts::state_chip::StateChip;
 use crate::parts::table::DataTable;
+
+#[lazy]
+pub(super) fn job_tasks() -> Part {
+    |key, detail| view! { <Tasks key=key detail=detail/> }.into_any()
+}
+
+#[component]
+fn Tasks(key: JobKey, detail: Detail) -> impl IntoView {
+    let saving = Saving::provide();
+    view! {
+        <div class="stack">
+            <Loaded resource=detail content=move |detail| view! { <TasksTab detail=detail/> }/>
+            <SavedImages key=key saving=saving/>
+        </div>
+    }
+}
 
 /// The tasks of the current attempt, and under them those of the earlier ones.
 #[component]

@@ -6,12 +6,17 @@ use protocol::state::State;
 
 use crate::address;
 use crate::i18n::{text, tr};
-use crate::pages::job::Detail;
-use crate::pages::job::log_tab::task_from_word;
+use crate::pages::job::detail::{Detail, Part};
+use crate::pages::job::log_wanted::task_from_word;
 use crate::parts::copy::Copy;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::parts::terminal::{Shell, TerminalView};
+
+#[lazy]
+pub(super) fn job_terminal() -> Part {
+    |_, detail| view! { <TerminalTab detail=detail/> }.into_any()
+}
 
 /// The address of a task's terminal.
 pub(crate) fn terminal_address(key: &JobKey, role: &RoleName, index: u32) -> String {

@@ -149,6 +149,7 @@ mod tests {
                 expected: None,
                 held: None,
                 tags: Vec::new(),
+                lately: Default::default(),
                 exit: None,
             },
             description: None,

@@ -148,6 +148,7 @@ fn order_word(order: JobOrder) -> &'static str {
         JobOrder::Gpus => "gpus",
         JobOrder::Tasks => "tasks",
         JobOrder::Retries => "retries",
+        JobOrder::Priority => "priority",
     }
 }
 
@@ -163,7 +164,8 @@ fn starts_ascending(order: JobOrder) -> bool {
         | JobOrder::Completed
         | JobOrder::Gpus
         | JobOrder::Tasks
-        | JobOrder::Retries => false,
+        | JobOrder::Retries
+        | JobOrder::Priority => false,
     }
 }
 

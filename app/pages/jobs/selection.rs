@@ -50,10 +50,11 @@ impl Selection {
         self.chosen.with(|chosen| chosen.len() as u64)
     }
 
-    /// The ticked jobs that have ended, or those that have not.
-    pub(crate) fn keys(self, ended: bool) -> Vec<String> {
+    /// The ticked jobs that have ended, or those that have not, or all.
+    pub(crate) fn keys(self, ended: Option<bool>) -> Vec<String> {
         let chosen = self.chosen.read();
-        chosen.iter().filter(|(_, has)| **has == ended).map(|(key, _)| key.clone()).collect()
+        let wanted = chosen.iter().filter(|(_, has)| ended.is_none_or(|ended| **has == ended));
+        wanted.map(|(key, _)| key.clone()).collect()
     }
 
     /// How many of the ticked jobs are not on the page.
@@ -87,9 +88,13 @@ impl Selection {
         self.last.set_value(None);
     }
 
-    /// Takes it back of those that have ended, or of those that have not.
-    pub(crate) fn clear_those(self, ended: bool) {
-        self.chosen.update(|chosen| chosen.retain(|_, has| *has != ended));
+    /// Takes it back of some.
+    pub(crate) fn untick<'a>(self, keys: impl Iterator<Item = &'a String>) {
+        self.chosen.update(|chosen| {
+            for key in keys {
+                chosen.remove(key);
+            }
+        });
     }
 }
 

@@ -5,8 +5,8 @@ use protocol::ids::NodeName;
 use protocol::time::Timestamp;
 
 use crate::address;
-use crate::i18n::{Texts, text, tr};
-use crate::parts::charts::{Chart, ChartView, ValueTable, charts};
+use crate::i18n::{text, tr};
+use crate::parts::charts::{Chart, ChartView, Span, Spans, ValueTable, charts};
 use crate::parts::clock::Clock;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
@@ -16,81 +16,30 @@ use crate::server_fns::metrics::get_node_metrics;
 
 /// It is read again so often, in milliseconds.
 const AGAIN: i64 = 10_000;
-
-/// How far back is looked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Span {
-    Hour,
-    Day,
-    Week,
-}
-
-impl Span {
-    const ALL: [Span; 3] = [Span::Hour, Span::Day, Span::Week];
-
-    fn read(word: Option<&str>) -> Self {
-        Self::ALL.into_iter().find(|span| Some(span.as_str()) == word).unwrap_or(Span::Hour)
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Span::Hour => "hour",
-            Span::Day => "day",
-            Span::Week => "week",
-        }
-    }
-
-    fn word(self) -> fn(&'static Texts) -> &'static str {
-        match self {
-            Span::Hour => |t| t.metrics.hour,
-            Span::Day => |t| t.metrics.day,
-            Span::Week => |t| t.metrics.week,
-        }
-    }
-
-    fn millis(self) -> i64 {
-        match self {
-            Span::Hour => 3_600_000,
-            Span::Day => 86_400_000,
-            Span::Week => 604_800_000,
-        }
-    }
-}
+/// How far back one may look.
+const SPANS: [Span; 3] = [Span::Hour, Span::Day, Span::Week];
 
 /// What the node's tasks used together, and what its GPUs did. How far back is in the address.
 #[component]
 pub(super) fn OverTime(node: NodeName) -> impl IntoView {
     let (clock, query) = (Clock::get(), use_query_map());
-    let span = Memo::new(move |_| Span::read(query.read().get("span").as_deref()));
+    let span = Memo::new(move |_| Span::read(query.read().get("span").as_deref(), SPANS));
     let turn = Memo::new(move |_| clock.now().0 / AGAIN);
     let asked = node.clone();
     let metrics = reading(
         move || (turn.get(), span.get()),
         move |(turn, span)| {
-            let from = Some(Timestamp(turn * AGAIN - span.millis()));
+            let from = span.begin(Timestamp(turn * AGAIN));
             let node = asked.clone();
             get_node_metrics(NodeMetricsAsk { node, from, until: None, points: None })
         },
     );
     let base = address::node(&node);
     let of = node.to_string();
-    let links = Span::ALL.map(|each| {
-        let href = format!("{base}?span={}", each.as_str());
-        view! {
-            <a
-                class="segment"
-                href=href
-                aria-current=move || (span.get() == each).then_some("true")
-                data-noscroll="true"
-            >
-                {tr(each.word())}
-            </a>
-        }
-    });
     view! {
         <section class="card stack" aria-labelledby="over-time">
             <h2 id="over-time" class="card__head">{tr(|t| t.metrics.tab)}</h2>
-            <nav class="segments" aria-label=tr(|t| t.metrics.span)>{links}</nav>
+            <Spans base=base among=SPANS.to_vec() span=span class="segments"/>
             <Loaded
                 resource=metrics
                 lines=8
@@ -126,17 +75,4 @@ fn Measured(metrics: NodeMetrics, of: String) -> impl IntoView {
         </details>
     }
     .into_any()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spans_are_read_from_addresses() {
-        for span in Span::ALL {
-            assert_eq!(Span::read(Some(span.as_str())), span);
-        }
-        assert_eq!(Span::read(Some("year")), Span::Hour);
-    }
 }

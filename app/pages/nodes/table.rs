@@ -11,6 +11,7 @@ use crate::pages::nodes::filter::Filter;
 use crate::pages::nodes::map::group_name;
 use crate::parts::condition_chip::ConditionChip;
 use crate::parts::meter::Meter;
+use crate::parts::spark::Spark;
 use crate::parts::table::{Column, TableOf};
 
 type Words = fn(&'static Texts) -> &'static str;
@@ -60,7 +61,9 @@ fn Row(node: NodeRow) -> impl IntoView {
                 <span class="table__sub">{kinds(&node.gpus)} " " {simulated}</span>
             </th>
             <td><ConditionChip condition=condition/></td>
-            <td class="num">{told(move |t| (t.map.free_of)(&free, &total))}</td>
+            <td class="num">
+                <Spark lately=node.lately/> " " {told(move |t| (t.map.free_of)(&free, &total))}
+            </td>
             <td><Meter used=cpus.0 total=cpus.1 label="CPU"/></td>
             <td>
                 <Meter

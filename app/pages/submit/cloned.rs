@@ -3,7 +3,14 @@ use leptos::prelude::*;
 use crate::i18n::{Reader, told, tr};
 use crate::pages::submit::difference::{Change, Difference};
 use crate::pages::submit::state::Editing;
+use crate::part::MakeView;
 use crate::server_fns::submit::Source;
+
+/// What a text was cloned from.
+#[lazy]
+pub(super) fn submit_cloned() -> MakeView {
+    || view! { <ClonedFrom/> }.into_any()
+}
 
 /// Lines that are shown.
 const SHOWN: usize = 200;

@@ -2,11 +2,18 @@
 //! what the form begins with, and the browser fetches this when the text or a field changes for the first
 //! time.
 
+use leptos::prelude::*;
 use protocol::problem::Problem;
 
 use crate::json::from_json;
 use crate::pages::submit::document::{Edit, Tree};
-use crate::pages::submit::draft::{Draft, Unmade};
+use crate::pages::submit::draft::record::{Draft, Unmade};
+
+/// What reads and changes the text.
+#[lazy]
+pub(super) fn submit_engine() -> &'static Engine {
+    &ENGINE
+}
 
 pub(crate) struct Engine {
     /// What a text says; why it cannot be read.
@@ -17,7 +24,7 @@ pub(crate) struct Engine {
     pub(crate) make: fn(&str) -> Option<Draft>,
 }
 
-pub(crate) static ENGINE: Engine = Engine { read: Tree::read, change, make };
+static ENGINE: Engine = Engine { read: Tree::read, change, make };
 
 fn change(text: &str, edits: &[Edit]) -> Option<String> {
     edits.iter().try_fold(text.to_owned(), |text, edit| edit.apply(&text).ok())

@@ -4,6 +4,13 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::i18n::tr;
 use crate::pages::submit::state::{Editing, Notice, Way};
+use crate::part::MakeView;
+
+/// A file as the text.
+#[lazy]
+pub(super) fn submit_file() -> MakeView {
+    || view! { <FileWay/> }.into_any()
+}
 
 /// What a job file may be.
 pub(crate) const ACCEPTED: &str =

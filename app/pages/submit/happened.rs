@@ -2,9 +2,16 @@ use leptos::prelude::*;
 use protocol::fields::JobField;
 
 use crate::i18n::{Texts, told, tr};
-use crate::pages::submit::draft;
+use crate::pages::submit::draft::keep::discard;
 use crate::pages::submit::state::{Editing, Notice};
+use crate::part::MakeView;
 use crate::parts::relative_time::RelativeTime;
+
+/// What happened to the text.
+#[lazy]
+pub(super) fn submit_happened() -> MakeView {
+    || view! { <Happened/> }.into_any()
+}
 
 /// What happened to the text, how to take it back, and the text that another tab keeps.
 #[component]
@@ -63,7 +70,7 @@ fn WayBack(notice: Notice) -> impl IntoView {
     match notice {
         Notice::DraftRestored => Some(
             view! {
-                <button type="button" class="button button--small" on:click=move |_| draft::discard(editing)>
+                <button type="button" class="button button--small" on:click=move |_| discard(editing)>
                     {tr(|t| t.submit.discard)}
                 </button>
             }

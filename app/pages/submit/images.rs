@@ -2,7 +2,14 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use protocol::image::ImageState;
 
+use crate::part::MakeView;
 use crate::server_fns::images::list_images;
+
+/// The images that its fields offer.
+#[lazy]
+pub(super) fn submit_form_images() -> MakeView {
+    || view! { <ImageChoices/> }.into_any()
+}
 
 /// The list that fields of images offer.
 pub(crate) const LIST: &str = "saved-images";

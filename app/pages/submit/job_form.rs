@@ -2,11 +2,18 @@ use leptos::prelude::*;
 
 use crate::i18n::{told, tr};
 use crate::pages::submit::basics::{Basics, More, Storage};
+use crate::pages::submit::declared::fold::Declared;
 use crate::pages::submit::environment::Environment;
-use crate::pages::submit::part::submit_form_images;
+use crate::pages::submit::images::submit_form_images;
 use crate::pages::submit::roles::Roles;
 use crate::pages::submit::state::Editing;
-use crate::part::opened;
+use crate::part::{MakeView, opened};
+
+/// The text as fields.
+#[lazy]
+pub(super) fn submit_form() -> MakeView {
+    || view! { <JobForm/> }.into_any()
+}
 
 /// The text as fields. A text that cannot be read says where instead. What changes it, and what can be chosen,
 /// is fetched as soon as somebody comes near.
@@ -29,6 +36,7 @@ pub(crate) fn JobForm() -> impl IntoView {
             <Roles/>
             <More/>
             <Environment/>
+            <Declared/>
             <Storage/>
         </fieldset>
     }

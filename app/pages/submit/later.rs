@@ -6,8 +6,15 @@ use protocol::wait::WaitReason;
 use crate::i18n::{told, tr};
 use crate::pages::submit::instead::edits;
 use crate::pages::submit::state::Editing;
+use crate::part::MakeView;
 use crate::parts::alternatives::Alternatives;
 use crate::parts::wait_facts::WaitFacts;
+
+/// Why a job would not start now.
+#[lazy]
+pub(super) fn submit_later() -> MakeView {
+    || view! { <Later/> }.into_any()
+}
 
 /// Why the job would not start now.
 #[component]

@@ -3,7 +3,8 @@ use leptos::prelude::*;
 
 use crate::i18n::tr;
 use crate::json::from_word;
-use crate::pages::submit::part::{submit_cloned, submit_happened};
+use crate::pages::submit::cloned::submit_cloned;
+use crate::pages::submit::happened::submit_happened;
 use crate::pages::submit::state::Editing;
 use crate::part::opened;
 

@@ -3,8 +3,15 @@ use protocol::problem::Problem;
 
 use crate::i18n::{said, told, tr};
 use crate::pages::submit::state::Editing;
+use crate::part::MakeView;
 use crate::parts::request_id::RequestId;
 use crate::parts::sign_in_again::SignInAgain;
+
+/// What is wrong.
+#[lazy]
+pub(super) fn submit_problems() -> MakeView {
+    || view! { <Problems/> }.into_any()
+}
 
 /// Everything that is wrong, each a way to its place; then what is only worth knowing.
 #[component]

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use crate::Failed;
 use crate::i18n::{told, tr};
 use crate::pages::submit::availability::Availability;
-use crate::pages::submit::part::submit_problems;
+use crate::pages::submit::problems::submit_problems;
 use crate::pages::submit::state::Editing;
 use crate::pages::submit::verdict::Verdict;
 use crate::part::opened;

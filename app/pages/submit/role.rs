@@ -159,6 +159,12 @@ fn Completion(role: Memo<Role>) -> impl IntoView {
                     kind=Kind::Number
                 />
             </div>
+            <TextField
+                path=path(role, RoleField::Retries)
+                label=|f| f.task_retries
+                hint=|f| f.task_retries_hint
+                kind=Kind::Number
+            />
         </details>
     }
 }

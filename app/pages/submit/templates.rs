@@ -2,12 +2,9 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::i18n::tr;
-use crate::pages::submit::part::submit_templates;
+use crate::pages::submit::template::{Items, submit_templates};
 use crate::part::opened;
 use crate::server_fns::submit::Template;
-
-/// Makes the items of the menu, and closes it by the callback.
-pub(crate) type Items = fn(Vec<Template>, Callback<()>) -> AnyView;
 
 /// The menu of examples. What is in it comes when it is opened.
 #[component]

@@ -4,7 +4,7 @@ use protocol::ids::NodeName;
 
 use crate::Failed;
 use crate::i18n::{told, tr};
-use crate::pages::submit::part::submit_later;
+use crate::pages::submit::later::submit_later;
 use crate::pages::submit::state::Editing;
 use crate::part::opened;
 

@@ -4,8 +4,9 @@ use api::usage::{UsageBy, UsageQuery};
 
 use crate::address::encode;
 
-pub(super) const KINDS: [(UsageBy, &str); 5] = [
+pub(super) const KINDS: [(UsageBy, &str); 6] = [
     (UsageBy::User, "user"),
+    (UsageBy::Group, "group"),
     (UsageBy::VirtualCluster, "cluster"),
     (UsageBy::GpuType, "type"),
     (UsageBy::Day, "day"),

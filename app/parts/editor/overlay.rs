@@ -6,11 +6,12 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use send_wrapper::SendWrapper;
 
+use crate::opening::Theme;
 use crate::parts::editor::monaco::{self, Marker, Monaco, Options};
 use crate::parts::editor::{Edited, Jump, Progress};
 use crate::parts::script;
 use crate::server_fns::submit::get_schemas;
-use crate::session::{Session, Theme};
+use crate::session::Session;
 
 // The server renders on many threads, but only the browser ever opens one.
 type Opened = RwSignal<Option<SendWrapper<Rc<Monaco>>>>;

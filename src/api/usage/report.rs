@@ -12,7 +12,8 @@ use super::{Day, UsageOfDay};
 
 /// The columns of a table.
 const HEAD: &str = "day,username,virtual_cluster,gpu_type,jobs,gpu_seconds,used_gpu_seconds,\
-    measured_gpu_seconds,preempted_gpu_seconds,wasted_gpu_seconds,queue_seconds,cost\r\n";
+    measured_gpu_seconds,preempted_gpu_seconds,wasted_gpu_seconds,queue_seconds,cost,groups,\
+    asked_gpu_seconds\r\n";
 /// Sums at most; more are only counted.
 const MOST: usize = 366;
 
@@ -23,6 +24,8 @@ pub enum UsageBy {
     /// By who used it.
     #[default]
     User,
+    /// By group: what a user of several has used is in each of them.
+    Group,
     /// By virtual cluster.
     VirtualCluster,
     /// By type of GPU.
@@ -34,9 +37,12 @@ pub enum UsageBy {
 }
 
 impl UsageBy {
-    fn name(self, usage: &UsageOfDay) -> String {
-        match self {
+    /// The sums to which it belongs.
+    fn names(self, usage: &UsageOfDay) -> Vec<String> {
+        let name = match self {
             UsageBy::User => usage.username.to_string(),
+            UsageBy::Group if usage.groups.is_empty() => String::new(),
+            UsageBy::Group => return usage.groups.iter().map(ToString::to_string).collect(),
             UsageBy::VirtualCluster => usage.virtual_cluster.to_string(),
             UsageBy::GpuType => {
                 usage.gpu_type.as_ref().map(ToString::to_string).unwrap_or_default()
@@ -46,13 +52,14 @@ impl UsageBy {
                 let day = usage.day.to_string();
                 day.rsplit_once('-').map_or(day.clone(), |(month, _)| month.to_owned())
             }
-        }
+        };
+        vec![name]
     }
 
     fn is_time(self) -> bool {
         match self {
             UsageBy::Day | UsageBy::Month => true,
-            UsageBy::User | UsageBy::VirtualCluster | UsageBy::GpuType => false,
+            UsageBy::User | UsageBy::Group | UsageBy::VirtualCluster | UsageBy::GpuType => false,
         }
     }
 }
@@ -77,7 +84,8 @@ pub struct UsageReport {
 /// A sum of what was used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct UsageSum {
-    /// Whose, where, on what or when; empty: on no GPU, or on those of a node that is gone.
+    /// Whose, where, on what or when; empty: on no GPU, on those of a node that is gone, or of nobody in a
+    /// group.
     pub name: String,
     /// Jobs that ended.
     pub jobs: u64,
@@ -95,6 +103,9 @@ pub struct UsageSum {
     pub queue_seconds: u64,
     /// What the GPUs cost that have a price; none: none of them has.
     pub cost: Option<Amount>,
+    /// Seconds of one GPU for which the jobs wanted it, those in which they waited among them.
+    #[serde(default)]
+    pub asked_gpu_seconds: u64,
 }
 
 impl UsageSum {
@@ -107,6 +118,7 @@ impl UsageSum {
         add(&mut self.preempted_gpu_seconds, usage.preempted_gpu_seconds);
         add(&mut self.wasted_gpu_seconds, usage.wasted_gpu_seconds);
         add(&mut self.queue_seconds, usage.queue_seconds);
+        add(&mut self.asked_gpu_seconds, usage.asked_gpu_seconds);
         self.cost = match (self.cost, usage.cost) {
             (Some(sum), Some(more)) => Some(sum + more),
             (known, None) | (None, known) => known,
@@ -141,8 +153,9 @@ impl UsageReport {
             if let Some(day) = at.and_then(|at| of_days.get_mut(at)) {
                 *day = day.saturating_add(usage.gpu_seconds);
             }
-            let name = by.name(usage);
-            sums.entry(name.clone()).or_insert_with(|| named(name)).add(usage);
+            for name in by.names(usage) {
+                sums.entry(name.clone()).or_insert_with(|| named(name)).add(usage);
+            }
         }
         let mut sums: Vec<UsageSum> = sums.into_values().collect();
         if !by.is_time() {
@@ -168,21 +181,26 @@ pub fn csv(used: &[UsageOfDay]) -> String {
         let UsageOfDay { preempted_gpu_seconds, wasted_gpu_seconds, queue_seconds, cost, .. } =
             usage;
         let cost = cost.map(|cost| cost.to_string()).unwrap_or_default();
-        // Of all names only those of types may have a quotation mark, and none has a comma.
-        let gpu_type = gpu_type.as_ref().map(ToString::to_string).unwrap_or_default();
-        let gpu_type = match gpu_type.contains('"') {
-            true => format!("\"{}\"", gpu_type.replace('"', "\"\"")),
-            false => gpu_type,
-        };
+        let gpu_type = quoted(gpu_type.as_ref().map(ToString::to_string).unwrap_or_default());
+        let groups: Vec<String> = usage.groups.iter().map(ToString::to_string).collect();
+        let (groups, asked_gpu_seconds) = (quoted(groups.join(";")), usage.asked_gpu_seconds);
         // Writing to a string cannot fail.
         let _ = write!(
             text,
             "{day},{username},{virtual_cluster},{gpu_type},{jobs},{gpu_seconds},\
              {used_gpu_seconds},{measured_gpu_seconds},{preempted_gpu_seconds},\
-             {wasted_gpu_seconds},{queue_seconds},{cost}\r\n"
+             {wasted_gpu_seconds},{queue_seconds},{cost},{groups},{asked_gpu_seconds}\r\n"
         );
     }
     text
+}
+
+/// A field that may have a quotation mark; no name has a comma.
+fn quoted(field: String) -> String {
+    match field.contains('"') {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field,
+    }
 }
 
 #[cfg(test)]
@@ -203,6 +221,11 @@ mod tests {
             wasted_gpu_seconds: hours,
             queue_seconds: jobs * 40,
             cost: gpu_type.map(|_| Amount::from_milli(hours * 1_250)),
+            groups: match who {
+                "ada" => vec!["nlp".parse().unwrap(), "vision \"A\"".parse().unwrap()],
+                _ => Vec::new(),
+            },
+            asked_gpu_seconds: hours * 7_200,
         }
     }
 
@@ -231,6 +254,10 @@ mod tests {
     #[test]
     fn use_is_summed_up_by_whatever_is_asked_for() {
         assert_eq!(sums(UsageBy::User), said(&[("ada", 2, 29), ("bo", 5, 3)]));
+        let groups = [("", 5, 3), ("nlp", 2, 29), ("vision \"A\"", 2, 29)];
+        let mut by_group = sums(UsageBy::Group);
+        by_group.sort();
+        assert_eq!(by_group, said(&groups), "what a user of two has used is in both");
         assert_eq!(sums(UsageBy::VirtualCluster), said(&[("default", 7, 32)]));
         assert_eq!(sums(UsageBy::GpuType), said(&[("A100", 2, 29), ("V100", 1, 3), ("", 4, 0)]));
         let days = [("2026-11-30", 1, 27), ("2026-12-01", 2, 5), ("2026-12-02", 4, 0)];
@@ -245,14 +272,16 @@ mod tests {
         assert_eq!((whole.used_gpu_seconds, whole.measured_gpu_seconds), (28_800, 57_600));
         assert_eq!((whole.lost_gpu_seconds(), whole.mean_wait()), (32 * 61, 40));
         assert_eq!(whole.cost, Some(Amount::whole(40)));
+        assert_eq!(whole.asked_gpu_seconds, 32 * 7_200);
         assert_eq!(UsageSum::default().mean_wait(), 0);
     }
 
     #[test]
     fn a_spreadsheet_reads_it() {
         let odd = used(20_787, "ada", Some("\"A\""), 1, 1);
-        let rows = "2026-11-30,ada,default,\"\"\"A\"\"\",1,3600,900,1800,60,1,40,1.25\r\n\
-                    2026-12-02,bo,default,,4,0,0,0,0,0,160,\r\n";
+        let rows = "2026-11-30,ada,default,\"\"\"A\"\"\",1,3600,900,1800,60,1,40,1.25,\
+                    \"nlp;vision \"\"A\"\"\",7200\r\n\
+                    2026-12-02,bo,default,,4,0,0,0,0,0,160,,,0\r\n";
         let table = csv(&[odd, some().remove(3)]);
         assert_eq!(table.strip_prefix(HEAD), Some(rows));
     }

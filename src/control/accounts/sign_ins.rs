@@ -8,7 +8,8 @@ use database::{Transaction, groups, users};
 use protocol::person::{Person, Source};
 use protocol::time::Timestamp;
 
-use crate::accounts::rights::{self, ProviderRights};
+use crate::accounts::rights;
+use crate::accounts::sign_in_options::ProviderRights;
 use crate::error::database;
 use crate::records::audit::Note;
 use crate::shared::Shared;

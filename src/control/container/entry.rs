@@ -6,12 +6,16 @@ use std::time::Duration;
 use database::tasks::Task;
 use protocol::ids::JobKey;
 use russh::client::{self, Config, Handle};
-use russh::keys::{PrivateKey, PrivateKeyWithHashAlg, PublicKey, PublicKeyOrCertificate};
+use russh::keys::{PrivateKey, PrivateKeyWithHashAlg, PublicKey};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::secrets::keys::{self, Pair};
 use crate::shared::Shared;
+
+pub(crate) mod host_check;
+
+use host_check::HostCheck;
 
 /// Getting in takes so long or fails.
 const ENTER: Duration = Duration::from_secs(10);
@@ -99,20 +103,5 @@ async fn connect(
         Ok(connection)
     } else {
         Err(Failure::Denied)
-    }
-}
-
-/// Whether the server is the one that the task was given the key for.
-pub(crate) struct HostCheck(PublicKey);
-
-impl client::Handler for HostCheck {
-    type Error = russh::Error;
-
-    async fn check_server_key(
-        &mut self,
-        shown: &PublicKeyOrCertificate,
-    ) -> Result<bool, Self::Error> {
-        let PublicKeyOrCertificate::PublicKey { key, .. } = shown else { return Ok(false) };
-        Ok(key.key_data() == self.0.key_data())
     }
 }

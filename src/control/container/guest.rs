@@ -1,18 +1,18 @@
-//! The program that runs beside each task in its container: how it gets there and what it is told.
+//! The program that runs beside each task in its container: what it is told.
 
-use bytes::Bytes;
-use engine::Volume;
-use protocol::epoch::Epoch;
+use std::collections::BTreeSet;
+
+use protocol::environment::stripped;
 use protocol::guest::{CODE, GuestConfig, GuestLease, GuestPeer, GuestSsh};
 use protocol::ids::{JobId, JobKey};
 use protocol::placement::TaskPlacement;
 use protocol::spec::JobSpec;
-use sha2::{Digest, Sha256};
-use tar::{Builder, EntryType, Header};
 
 use crate::container::code;
 use crate::secrets::keys::{self, Pair};
 use crate::secrets::sealing::Seal;
+
+pub(crate) mod program;
 
 /// The kernel takes no variable longer than 128 KiB.
 const LONGEST: usize = 120_000;
@@ -21,55 +21,27 @@ const LONGEST: usize = 120_000;
 /// what fails at night is looked into in the morning.
 const KEPT_SECS: u64 = 24 * 60 * 60;
 
-/// Other names of the program, by which it is a client for images that have none.
-const CLIENTS: [&str; 2] = ["ssh", "scp"];
-
-/// The program, as the nodes' engines get it.
-#[derive(Debug)]
-pub(crate) struct Guest {
-    /// Named after what is in it, so that containers of before an upgrade keep theirs.
-    pub(crate) volume: Volume,
-    pub(crate) archive: Bytes,
-}
-
-impl Guest {
-    pub(crate) fn new(
-        (installation, epoch): (&str, Epoch),
-        program: &[u8],
-    ) -> std::io::Result<Self> {
-        let hash = hex::encode(&Sha256::digest(program)[..6]);
-        let volume = Volume {
-            name: format!("berth-{installation}-guest-{hash}"),
-            cluster: installation.to_owned(),
-            attempt: None,
-            epoch,
-        };
-        Ok(Self { volume, archive: archive(program)?.into() })
-    }
-}
-
-fn archive(program: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut archive = Builder::new(Vec::new());
-    let mut header = Header::new_gnu();
-    header.set_mode(0o755);
-    header.set_size(program.len() as u64);
-    archive.append_data(&mut header, "guest", program)?;
-    for name in CLIENTS {
-        let mut header = Header::new_gnu();
-        header.set_entry_type(EntryType::Symlink);
-        header.set_mode(0o777);
-        header.set_size(0);
-        archive.append_link(&mut header, name, "guest")?;
-    }
-    archive.into_inner()
-}
-
-/// All tasks of a job, for each to be told of. A job of thousands of tasks is told of none, since
-/// they would not fit a variable.
+/// All tasks of a job, for each to be told of, under OpenPAI's names for them as well (`psserver-0` of
+/// `ps_server`). A job of thousands of tasks is told of none, since they would not fit a variable.
 pub(crate) fn peers(spec: &JobSpec, places: &[TaskPlacement]) -> Vec<GuestPeer> {
-    let peers: Vec<_> = places.iter().filter_map(|place| peer(spec, place)).collect();
-    let length = serde_json::to_string(&peers).map_or(usize::MAX, |told| told.len());
-    if length > LONGEST { Vec::new() } else { peers }
+    let own: Vec<_> = places.iter().filter_map(|place| peer(spec, place)).collect();
+    let mut all = own.clone();
+    let mut known: BTreeSet<_> = own.iter().map(|peer| peer.alias.clone()).collect();
+    for peer in places.iter().filter_map(|place| renamed(spec, place)) {
+        if known.insert(peer.alias.clone()) {
+            all.push(peer);
+        }
+    }
+    let length =
+        |peers: &[GuestPeer]| serde_json::to_string(peers).map_or(usize::MAX, |told| told.len());
+    // What else is told needs its room, too: rather the own names alone than none.
+    if length(&all) <= LONGEST / 2 {
+        all
+    } else if length(&own) <= LONGEST {
+        own
+    } else {
+        Vec::new()
+    }
 }
 
 /// What a task's guest is told, as JSON; of its [`peers`] only if it fits a variable with them.
@@ -137,6 +109,13 @@ fn peer(spec: &JobSpec, place: &TaskPlacement) -> Option<GuestPeer> {
     })
 }
 
+/// The task under the name that OpenPAI gave it.
+fn renamed(spec: &JobSpec, place: &TaskPlacement) -> Option<GuestPeer> {
+    let role = stripped(spec.roles.get(place.role as usize)?.name.as_str());
+    let alias = (!role.is_empty()).then(|| format!("{role}-{}", place.index))?;
+    Some(GuestPeer { alias, ..peer(spec, place)? })
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use std::collections::BTreeMap;
@@ -178,6 +157,27 @@ pub(crate) mod tests {
         );
         assert!(text.len() <= LONGEST);
         serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn tasks_are_known_by_openpais_names_as_well() {
+        let mut spec = spec(2);
+        let place = |role, index| TaskPlacement {
+            role,
+            index,
+            node: "node-1".parse().unwrap(),
+            address: "10.0.0.1".into(),
+            gpus: Vec::new(),
+            ports: BTreeMap::from([("ssh".parse().unwrap(), vec![20_022])]),
+        };
+        let first = spec.roles[0].clone();
+        spec.roles = ["ps_server", "psserver", "~"]
+            .map(|name| protocol::spec::TaskRole { name: name.parse().unwrap(), ..first.clone() })
+            .to_vec();
+        let places = [place(0, 0), place(0, 1), place(1, 0), place(2, 0)];
+        let peers = peers(&spec, &places);
+        let aliases: Vec<_> = peers.iter().map(|peer| peer.alias.as_str()).collect();
+        assert_eq!(aliases, ["ps_server-0", "ps_server-1", "psserver-0", "~-0", "psserver-1"]);
     }
 
     #[test]

@@ -21,7 +21,6 @@ use tar::{Builder, Header};
 
 use crate::container::secrets;
 use crate::error;
-use crate::known::active;
 use crate::known::cluster::Observation;
 use crate::secrets::keys::{self, Pair};
 use crate::shared::Shared;
@@ -129,7 +128,7 @@ pub(crate) async fn tell_tasks(shared: &Shared, user: &UserName) -> Result<()> {
 }
 
 async fn tell_all(shared: &Shared, user: &UserName, lines: Vec<String>) -> Result<()> {
-    let jobs = active::placed(shared).await.map_err(error::database)?;
+    let jobs = shared.active.placed(&shared.database).await.map_err(error::database)?;
     let mine = jobs.into_iter().filter(|job| job.row.key.user == *user);
     let mine: HashMap<_, _> = mine.map(|job| (job.row.id, job)).collect();
     if mine.is_empty() {

@@ -1,4 +1,4 @@
-//! What a node's exporter or its engine tells of its GPUs, and what that says of how well they are.
+//! What a node's exporter, its engine or its driver tells of its GPUs, and what that says of how well they are.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::wake::now;
 /// Whoever tells may take so long.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the node's exporter tells, or its engine, by the indices of its GPUs.
+/// What the node's exporter tells, or its engine, or what its driver said last, by the indices of its GPUs.
 pub(crate) async fn read(
     shared: &Shared,
     name: &NodeName,
@@ -37,6 +37,9 @@ pub(crate) async fn read(
             return Vec::new();
         }
     };
+    if exporter.is_none() && gpus.is_empty() {
+        gpus = shared.asked_gpus.of(name, now());
+    }
     let cluster = shared.cluster();
     let Some(record) = cluster.node(name) else { return gpus };
     // Where both know the UUID, it says which GPU is which.

@@ -6,10 +6,9 @@
 //! would hold up all others. What a session was entered for costs some round trips, so one that is
 //! done is kept for the next connection to the same task.
 
-use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -25,71 +24,21 @@ use tokio::io::{AsyncRead as _, AsyncWrite as _, ReadBuf};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::container::entry::{self, Failure, HostCheck};
+use crate::container::entry::host_check::HostCheck;
+use crate::container::entry::{self, Failure};
 use crate::known::passes::{Passes, Rhythm};
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 
-/// Sessions of one task that wait for its next connection.
-const IDLE_EACH: usize = 8;
-/// And of all tasks.
-const IDLE: usize = 256;
-/// So long they wait.
-const REST: Duration = Duration::from_secs(60);
+pub(crate) mod idle;
+
+use idle::REST;
+
 /// A connection comes about within so long or not at all. A guest gives up before.
 const CONNECT: Duration = Duration::from_secs(30);
 /// Bytes that a task may send before it hears from us.
 const WINDOW: u32 = 1 << 20;
 /// Sessions wait a little longer without it.
 pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(300));
-
-/// The sessions that wait.
-#[derive(Debug, Default)]
-pub(crate) struct Tunnels {
-    idle: Mutex<HashMap<TaskKey, Vec<Idle>>>,
-}
-
-struct Idle {
-    session: Handle<HostCheck>,
-    since: Instant,
-}
-
-impl std::fmt::Debug for Idle {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Idle").field("since", &self.since).finish_non_exhaustive()
-    }
-}
-
-impl Idle {
-    fn is_good(&self) -> bool {
-        !self.session.is_closed() && self.since.elapsed() < REST
-    }
-}
-
-impl Tunnels {
-    /// The session that was used last.
-    fn take(&self, task: &TaskKey) -> Option<Handle<HostCheck>> {
-        let mut idle = lock(&self.idle);
-        let sessions = idle.get_mut(task)?;
-        std::iter::from_fn(|| sessions.pop()).find(Idle::is_good).map(|idle| idle.session)
-    }
-
-    fn give(&self, task: TaskKey, session: Handle<HostCheck>) {
-        let mut idle = lock(&self.idle);
-        let all: usize = idle.values().map(Vec::len).sum();
-        let of_task = idle.get(&task).map_or(0, Vec::len);
-        if all < IDLE && of_task < IDLE_EACH && !session.is_closed() {
-            idle.entry(task).or_default().push(Idle { session, since: Instant::now() });
-        }
-    }
-
-    /// Lets go of those that have waited long enough or whose task has ended.
-    fn tidy(&self) {
-        lock(&self.idle).retain(|_, sessions| {
-            sessions.retain(Idle::is_good);
-            !sessions.is_empty()
-        });
-    }
-}
 
 /// Runs until shutdown; then lets go of all sessions.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
@@ -98,7 +47,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
         shared.tunnels.tidy();
         passes.ended(began);
     }
-    lock(&shared.tunnels.idle).clear();
+    shared.tunnels.clear();
 }
 
 /// The way to a port of a task.

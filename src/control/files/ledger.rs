@@ -16,7 +16,8 @@ use storage::{StorageError, rights};
 
 use super::access::Standing;
 use super::failure;
-use crate::shared::{Shared, lock};
+use crate::lock::lock;
+use crate::shared::Shared;
 
 /// How long a count is believed.
 const BELIEVED: Duration = Duration::from_secs(60);

@@ -12,7 +12,7 @@ use storage::{Arriving, StoragePath};
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// Bytes that an upload's id may have.
 const LONGEST_ID: usize = 200;

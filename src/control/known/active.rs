@@ -2,14 +2,17 @@
 //! for what cannot be read of them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use database::Database;
+use database::damage::{Damaged, Unreadable};
 use database::jobs::JobRow;
 use protocol::ids::JobId;
 use protocol::spec::JobSpec;
 use protocol::state::State;
 
-use crate::shared::Shared;
+use crate::known::damage::Damage;
+use crate::lock::lock;
 
 /// A job that has not ended.
 #[derive(Debug, Clone)]
@@ -20,59 +23,117 @@ pub(crate) struct Active {
     pub(crate) spec: Arc<JobSpec>,
 }
 
-/// All jobs that have not ended, oldest first.
-pub(crate) async fn jobs(shared: &Shared) -> Result<Vec<Active>, database::Error> {
-    let others = shared.damage().jobs().clone();
-    let rows = database::jobs::active_but(shared.database.read(), &others).await?;
-    let active = with_specs(shared, rows).await?;
-    let ids: HashSet<JobId> = active.iter().map(|job| job.row.id).collect();
-    shared.keep_specs(|id| ids.contains(&id));
-    Ok(active)
+/// What is kept in memory of the jobs that have not ended, and how they are read.
+#[derive(Debug, Default)]
+pub(crate) struct ActiveJobs {
+    /// What cannot be read of them.
+    damage: Mutex<Damage>,
+    specs: Mutex<HashMap<JobId, Arc<JobSpec>>>,
 }
 
-/// Those of them that have been given their place.
-pub(crate) async fn placed(shared: &Shared) -> Result<Vec<Active>, database::Error> {
-    let others = shared.damage().jobs().clone();
-    with_specs(shared, database::jobs::placed_but(shared.database.read(), &others).await?).await
-}
+impl ActiveJobs {
+    /// All jobs that have not ended, oldest first.
+    pub(crate) async fn all(&self, database: &Database) -> Result<Vec<Active>, database::Error> {
+        let others = self.damage().jobs().clone();
+        let rows = database::jobs::active_but(database.read(), &others).await?;
+        let active = self.with_specs(database, rows).await?;
+        let ids: HashSet<JobId> = active.iter().map(|job| job.row.id).collect();
+        lock(&self.specs).retain(|id, _| ids.contains(id));
+        Ok(active)
+    }
 
-/// Those of these jobs that have been given their place and have not ended.
-pub(crate) async fn placed_of(
-    shared: &Shared,
-    ids: &[JobId],
-) -> Result<Vec<Active>, database::Error> {
-    let mut rows = database::jobs::rows(shared.database.read(), &readable(shared, ids)).await?;
-    rows.retain(|row| !row.state.is_final() && row.state != State::Waiting);
-    with_specs(shared, rows).await
-}
+    /// Those of them that have been given their place.
+    pub(crate) async fn placed(&self, database: &Database) -> Result<Vec<Active>, database::Error> {
+        let others = self.damage().jobs().clone();
+        let rows = database::jobs::placed_but(database.read(), &others).await?;
+        self.with_specs(database, rows).await
+    }
 
-/// Those of these jobs that have not ended.
-pub(crate) async fn of(shared: &Shared, ids: &[JobId]) -> Result<Vec<Active>, database::Error> {
-    let mut rows = database::jobs::rows(shared.database.read(), &readable(shared, ids)).await?;
-    rows.retain(|row| !row.state.is_final());
-    with_specs(shared, rows).await
-}
+    /// Those of these jobs that have been given their place and have not ended.
+    pub(crate) async fn placed_of(
+        &self,
+        database: &Database,
+        ids: &[JobId],
+    ) -> Result<Vec<Active>, database::Error> {
+        let mut rows = database::jobs::rows(database.read(), &self.readable(ids)).await?;
+        rows.retain(|row| !row.state.is_final() && row.state != State::Waiting);
+        self.with_specs(database, rows).await
+    }
 
-/// Those of them that are not left alone for what cannot be read of them.
-fn readable(shared: &Shared, ids: &[JobId]) -> Vec<JobId> {
-    let damage = shared.damage();
-    ids.iter().copied().filter(|id| !damage.jobs().contains(id)).collect()
-}
+    /// Those of these jobs that have not ended.
+    pub(crate) async fn of(
+        &self,
+        database: &Database,
+        ids: &[JobId],
+    ) -> Result<Vec<Active>, database::Error> {
+        let mut rows = database::jobs::rows(database.read(), &self.readable(ids)).await?;
+        rows.retain(|row| !row.state.is_final());
+        self.with_specs(database, rows).await
+    }
 
-/// Each with its spec, whatever is forgotten of others' specs meanwhile.
-async fn with_specs(shared: &Shared, rows: Vec<JobRow>) -> Result<Vec<Active>, database::Error> {
-    let known = rows.iter().filter_map(|row| Some((row.id, shared.spec(row.id)?)));
-    let mut specs: HashMap<JobId, Arc<JobSpec>> = known.collect();
-    let missing = rows.iter().map(|row| row.id).filter(|id| !specs.contains_key(id));
-    let missing: Vec<JobId> = missing.collect();
-    if !missing.is_empty() {
-        for job in database::jobs::by_ids(shared.database.read(), &missing).await? {
-            specs.insert(job.row.id, shared.learn_spec(job.row.id, job.spec));
+    /// What cannot be read of them.
+    pub(crate) fn damage(&self) -> MutexGuard<'_, Damage> {
+        lock(&self.damage)
+    }
+
+    /// Looks for what cannot be read, and says what is new.
+    pub(crate) async fn look_for_damage(&self, database: &Database) -> Result<(), database::Error> {
+        let found = database::damage::look(database.read()).await?;
+        for Damaged { job, rows, .. } in found.iter().filter(|damaged| self.damage().add(damaged)) {
+            for Unreadable { row, why } in rows {
+                tracing::error!(%job, "{row} cannot be read ({why}): the job is left alone as it is");
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for it where that is what has failed, so that it does not fail again.
+    pub(crate) async fn look_after(&self, database: &Database, error: &database::Error) {
+        if !matches!(error, database::Error::Corrupt { .. }) {
+            return;
+        }
+        if let Err(error) = self.look_for_damage(database).await {
+            tracing::error!(%error, "it is not known which rows cannot be read");
         }
     }
-    let active = rows.into_iter().filter_map(|row| {
-        let spec = specs.remove(&row.id)?;
-        Some(Active { row, spec })
-    });
-    Ok(active.collect())
+
+    /// Keeps the one copy of an active job's spec that is shared by all.
+    pub(crate) fn learn_spec(&self, id: JobId, spec: JobSpec) -> Arc<JobSpec> {
+        let spec = Arc::new(spec);
+        lock(&self.specs).insert(id, Arc::clone(&spec));
+        spec
+    }
+
+    /// That copy, once the spec was read.
+    fn spec(&self, id: JobId) -> Option<Arc<JobSpec>> {
+        lock(&self.specs).get(&id).map(Arc::clone)
+    }
+
+    /// Those of them that are not left alone for what cannot be read of them.
+    fn readable(&self, ids: &[JobId]) -> Vec<JobId> {
+        let damage = self.damage();
+        ids.iter().copied().filter(|id| !damage.jobs().contains(id)).collect()
+    }
+
+    /// Each with its spec, whatever is forgotten of others' specs meanwhile.
+    async fn with_specs(
+        &self,
+        database: &Database,
+        rows: Vec<JobRow>,
+    ) -> Result<Vec<Active>, database::Error> {
+        let known = rows.iter().filter_map(|row| Some((row.id, self.spec(row.id)?)));
+        let mut specs: HashMap<JobId, Arc<JobSpec>> = known.collect();
+        let missing = rows.iter().map(|row| row.id).filter(|id| !specs.contains_key(id));
+        let missing: Vec<JobId> = missing.collect();
+        if !missing.is_empty() {
+            for job in database::jobs::by_ids(database.read(), &missing).await? {
+                specs.insert(job.row.id, self.learn_spec(job.row.id, job.spec));
+            }
+        }
+        let active = rows.into_iter().filter_map(|row| {
+            let spec = specs.remove(&row.id)?;
+            Some(Active { row, spec })
+        });
+        Ok(active.collect())
+    }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use protocol::health::{Check, Grade, Health, Sign, When};
 use protocol::ids::{JobId, NodeName};
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// So long a failing check's last one lies back at most before it is made again.
 const AGAIN: Duration = Duration::from_secs(300);
@@ -131,7 +131,7 @@ fn fails(health: &Health, check: &Check) -> bool {
     health.ailments.iter().any(|known| match &known.sign {
         Sign::Check { name, .. } => *name == check.name,
         Sign::Xid(_) | Sign::Memory(_) => check.gpus && known.grade == Grade::Failed,
-        Sign::Hot | Sign::Slowed | Sign::Links => false,
+        Sign::Hot | Sign::Slowed | Sign::Links | Sign::Disk(_) => false,
     })
 }
 

@@ -11,6 +11,7 @@ use protocol::resources::{Capacity, Gpu};
 use scheduler::Admission;
 use scheduler::model::{Node, VirtualCluster};
 
+use crate::known::members::{self, Members};
 use crate::known::portal::Portal;
 use crate::known::sightings::says_the_same;
 
@@ -24,6 +25,8 @@ pub(crate) struct Cluster {
     pub(crate) virtual_clusters: Vec<VirtualClusterSettings>,
     /// Those of them that take no new jobs.
     pub(crate) stopped: BTreeSet<VirtualClusterName>,
+    /// Who is in which group, where virtual clusters limit groups.
+    pub(crate) members: Arc<Members>,
     /// What tells whether a job could ever start here, once somebody has asked.
     admission: OnceLock<Arc<Admission>>,
 }
@@ -35,7 +38,8 @@ impl Cluster {
         virtual_clusters: Vec<VirtualClusterSettings>,
     ) -> Self {
         let nodes = nodes.into_iter().map(Arc::new).collect();
-        Self { nodes, virtual_clusters, stopped: BTreeSet::new(), admission: OnceLock::new() }
+        let (stopped, members, admission) = (BTreeSet::new(), Arc::default(), OnceLock::new());
+        Self { nodes, virtual_clusters, stopped, members, admission }
     }
 
     pub(crate) async fn read(
@@ -46,7 +50,9 @@ impl Cluster {
         let nodes = nodes.into_iter().map(|node| as_wanted(portal, node));
         let virtual_clusters = database::virtual_clusters::list(database.read()).await?;
         let stopped = database::virtual_clusters::stopped(database.read()).await?;
-        Ok(Self { stopped, ..Self::new(nodes, virtual_clusters) })
+        let members = members::read(database.read(), &virtual_clusters).await?;
+        let members = Arc::new(members);
+        Ok(Self { stopped, members, ..Self::new(nodes, virtual_clusters) })
     }
 
     /// What was read anew, as another one of this.
@@ -56,7 +62,8 @@ impl Cluster {
             Ok(_) | Err(_) => node,
         };
         let nodes = read.nodes.into_iter().map(known).collect();
-        Self { stopped: read.stopped, ..self.another(nodes, read.virtual_clusters) }
+        let (stopped, members) = (read.stopped, read.members);
+        Self { stopped, members, ..self.another(nodes, read.virtual_clusters) }
     }
 
     /// With a node as it is now; without it, if it is not there any more.
@@ -91,6 +98,17 @@ impl Cluster {
         Self { stopped, ..self.another(self.nodes.clone(), clusters) }
     }
 
+    /// With these members of groups.
+    pub(crate) fn with_members(self, members: Members) -> Self {
+        Self { members: Arc::new(members), ..self }
+    }
+
+    /// The virtual clusters as the scheduler is told them.
+    pub(crate) fn scheduler_clusters(&self) -> Vec<VirtualCluster> {
+        let clusters = self.virtual_clusters.iter();
+        clusters.map(|settings| members::scheduler_cluster(settings, &self.members)).collect()
+    }
+
     /// What could ever start here still can where nodes only come and go.
     fn another(
         &self,
@@ -104,7 +122,8 @@ impl Cluster {
             && self.nodes.iter().zip(&nodes).all(like)
             && self.virtual_clusters == virtual_clusters;
         let admission = if alike { self.admission.clone() } else { OnceLock::new() };
-        Self { nodes, virtual_clusters, stopped: self.stopped.clone(), admission }
+        let (stopped, members) = (self.stopped.clone(), Arc::clone(&self.members));
+        Self { nodes, virtual_clusters, stopped, members, admission }
     }
 
     /// What tells whether a job could ever start here, if somebody has asked already: else it takes a

@@ -9,7 +9,6 @@ use database::nodes::NodeRecord;
 use protocol::ids::{JobId, NodeName};
 
 use crate::known::cluster::Cluster;
-use crate::shared::Shared;
 
 /// What was found of it since the start.
 #[derive(Debug, Default)]
@@ -47,7 +46,7 @@ impl Damage {
     }
 
     /// Says whether it is new.
-    fn add(&mut self, damaged: &Damaged) -> bool {
+    pub(super) fn add(&mut self, damaged: &Damaged) -> bool {
         let Damaged { job, rows, nodes } = damaged;
         if let Some(Unreadable { row, .. }) = rows.first() {
             for node in nodes {
@@ -55,27 +54,6 @@ impl Damage {
             }
         }
         self.jobs.insert(*job)
-    }
-}
-
-/// Looks for it, and says what is new.
-pub(crate) async fn look(shared: &Shared) -> Result<(), database::Error> {
-    let found = database::damage::look(shared.database.read()).await?;
-    for Damaged { job, rows, .. } in found.iter().filter(|damaged| shared.damage().add(damaged)) {
-        for Unreadable { row, why } in rows {
-            tracing::error!(%job, "{row} cannot be read ({why}): the job is left alone as it is");
-        }
-    }
-    Ok(())
-}
-
-/// Looks for it where that is what has failed, so that it does not fail again.
-pub(crate) async fn look_after(shared: &Shared, error: &database::Error) {
-    if !matches!(error, database::Error::Corrupt { .. }) {
-        return;
-    }
-    if let Err(error) = look(shared).await {
-        tracing::error!(%error, "it is not known which rows cannot be read");
     }
 }
 

@@ -10,7 +10,7 @@ use database::lead::Mandate;
 use engine::Calls;
 use protocol::ids::NodeName;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// Calls are told apart by whether they took longer than these, in seconds.
 const BOUNDS: [f64; 9] = [0.001, 0.004, 0.016, 0.064, 0.256, 1.0, 4.0, 16.0, 64.0];

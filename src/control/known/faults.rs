@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use protocol::cluster::StartFailure;
 use protocol::ids::{JobId, NodeName};
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// Failures of so many different jobs, none having started in between, make a node suspect.
 const ENOUGH: usize = 3;

@@ -10,7 +10,7 @@ use protocol::ids::{JobId, JobKey, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 
 use super::metrics::Peak;
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// Where nobody has said what idle is, it is only shown to administrators.
 const UNRULED: IdleRule = IdleRule { load: 1, minutes: 15, grace: 0, stop_after: None };

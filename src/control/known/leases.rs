@@ -10,7 +10,7 @@ use protocol::epoch::Epoch;
 use protocol::ids::{JobKey, NodeName, TaskKey};
 use protocol::lease::Granting;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// Tasks of one node that are talked to at the same time: nodes that hang hold up nobody else's.
 const AT_ONCE: usize = 4;

@@ -8,7 +8,7 @@ use engine::exporter::GpuSample;
 use protocol::ids::NodeName;
 use protocol::time::Timestamp;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// What was told longer ago is not told any more, in milliseconds.
 const STALE: i64 = 60_000;

@@ -19,7 +19,7 @@ use protocol::time::Timestamp;
 
 pub(crate) use history::{Axis, FINEST, History, MOST_GPUS};
 
-use crate::shared::lock;
+use crate::lock::lock;
 use fresh::Fresh;
 use idle::Idle;
 
@@ -181,6 +181,14 @@ impl Measured {
         Some(uses)
     }
 
+    /// How busy the GPUs of a task are, as these say.
+    pub(crate) fn loads(&self, key: &TaskKey, gpus: &[GpuSample]) -> Vec<f32> {
+        let all = lock(&self.0);
+        let indices = all.get(key).map(|held| held.part.gpus.as_slice()).unwrap_or_default();
+        let its = |gpu: &&GpuSample| gpu.index.is_some_and(|index| indices.contains(&index));
+        gpus.iter().filter(its).filter_map(|gpu| gpu.load).collect()
+    }
+
     /// The GPUs of a task that have done nothing for long, and since when.
     pub(crate) fn idle(&self, key: &TaskKey, now: Timestamp) -> Vec<IdleGpu> {
         let all = lock(&self.0);
@@ -308,6 +316,7 @@ mod tests {
         measured.note(&KEY, at(0), &Stats::default(), &[sample(0, 3.0), sample(1, 97.0)]);
         let axis = Axis { from: START, step: FINEST, points: 1 };
         assert_eq!(seen(&measured).on(axis, Metric::OF_TASK.len()), [Some(97.0)]);
+        assert_eq!(measured.loads(&KEY, &[sample(0, 3.0), sample(1, 97.0)]), [97.0]);
     }
 
     #[test]

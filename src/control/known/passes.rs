@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// How long a loop's passes took; those that failed do not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::placement::TaskPlacement;
 use protocol::resources::Taken;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 pub(crate) mod labels;
 

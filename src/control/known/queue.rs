@@ -7,8 +7,8 @@ use std::sync::Arc;
 use api::cluster::FreeGpus;
 use database::attempts::Attempt;
 use database::nodes::NodeRecord;
-use protocol::cluster::{Share, common_place};
-use protocol::ids::{GpuType, JobId, JobKey, NodeName, VirtualClusterName};
+use protocol::cluster::common_place;
+use protocol::ids::{GpuType, JobId, JobKey, NodeName, UserName, VirtualClusterName};
 use protocol::jobs::Hold;
 use protocol::state::State;
 use protocol::time::Timestamp;
@@ -21,6 +21,8 @@ use crate::known::cluster::{Cluster, scheduler_node};
 use crate::known::runs::{self, Past};
 use crate::wake::now;
 
+mod free;
+mod had;
 mod holdings;
 mod owner;
 mod sane;
@@ -50,8 +52,9 @@ pub(crate) struct Queue {
     doubtful: bool,
     /// Why those who wait do, once somebody has asked since the last change.
     said: Option<HashMap<JobId, Waiting>>,
-    /// What is free in those virtual clusters of which somebody has asked since the last change.
-    free: HashMap<VirtualClusterName, BTreeMap<GpuType, FreeGpus>>,
+    /// What is free in those virtual clusters of which somebody has asked since the last change; to whom,
+    /// where users are limited.
+    free: HashMap<(VirtualClusterName, Option<UserName>), BTreeMap<GpuType, FreeGpus>>,
     /// What is held, once somebody has asked since the last change.
     holdings: Option<Arc<Holdings>>,
     /// How long others took.
@@ -209,7 +212,7 @@ impl Queue {
     /// Says whether nodes or virtual clusters are others than before.
     fn set_cluster(&mut self, cluster: &Cluster) -> bool {
         let other_nodes = self.set_nodes(&cluster.nodes);
-        let clusters: Vec<_> = cluster.virtual_clusters.iter().map(VirtualCluster::from).collect();
+        let clusters = cluster.scheduler_clusters();
         let other_clusters = self.virtual_clusters != clusters;
         if other_clusters {
             self.virtual_clusters.clone_from(&clusters);
@@ -260,21 +263,12 @@ impl Queue {
         }
     }
 
-    /// A job has ended.
-    fn forget(&mut self, id: JobId) {
-        self.jobs.remove(&id);
-        self.stopping.remove(&id);
-        self.past.note_gave_way(id, None);
-        let ran = self.running.remove(&id).is_some();
-        self.tell(|state| if ran { state.ended(id) } else { state.cancel(id) });
-    }
-
     /// A job waits, for the first time, again, or differently; or there is nothing new: false.
     fn waits(&mut self, job: Active, turned: &mut BTreeSet<VirtualClusterName>) -> bool {
         let id = job.row.id;
         let came_back = self.running.remove(&id).is_some();
         if came_back {
-            self.tell(|state| state.ended(id));
+            self.gave_back(id);
         }
         let stops = job.row.stop.is_some();
         let before = self.jobs.insert(id, job).filter(|_| !came_back);
@@ -394,58 +388,13 @@ impl Queue {
             running: self.running.values().cloned().collect(),
             waiting: self.requests(),
             reserved: self.state.reservations(),
+            past_use: self.state.past_use().clone(),
         }
     }
 
     /// The types of all GPUs.
     pub(crate) fn gpu_types(&self) -> BTreeSet<GpuType> {
         self.state.gpu_types()
-    }
-
-    /// What a job of a virtual cluster could start on now, by GPU type. Types of which it could never
-    /// have any are left out.
-    pub(crate) fn free(
-        &mut self,
-        within: &VirtualClusterName,
-        now: Timestamp,
-    ) -> BTreeMap<GpuType, FreeGpus> {
-        let within = self.first_alike(within);
-        if let Some(known) = self.free.get(&within) {
-            return known.clone();
-        }
-        let types = self.gpu_types();
-        let least = told::least(&within, now);
-        let of = |gpu_type: GpuType| {
-            let free = self.state.free_gpus(&least, &gpu_type, now)?;
-            let scheduler::model::FreeGpus { gpus, on_one_node, borrowed } = free;
-            Some((gpu_type, FreeGpus { gpus, on_one_node, borrowed }))
-        };
-        let free: BTreeMap<_, _> = types.into_iter().filter_map(of).collect();
-        self.free.insert(within, free.clone());
-        free
-    }
-
-    /// The first virtual cluster to which the same belongs: those without a share have all that is
-    /// guaranteed to nobody.
-    fn first_alike(&self, name: &VirtualClusterName) -> VirtualClusterName {
-        let clusters = &self.virtual_clusters;
-        let has_nothing = |cluster: &&VirtualCluster| {
-            let VirtualCluster {
-                name: _,
-                parent,
-                share,
-                shapes,
-                nodes: _,
-                borrows: _,
-                preempts: _,
-            } = cluster;
-            parent.is_none() && shapes.is_empty() && *share == Share::default()
-        };
-        let own = clusters.iter().find(|cluster| cluster.name == *name).filter(has_nothing);
-        let alike = own.and_then(|own| {
-            clusters.iter().filter(has_nothing).find(|other| other.borrows == own.borrows)
-        });
-        alike.map_or_else(|| name.clone(), |alike| alike.name.clone())
     }
 
     /// A job that waits, as the scheduler is told it.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use api::{Error, ErrorCode, Result};
 use protocol::time::Timestamp;
 
+use crate::known::half_life::HalfLife;
 use crate::known::retention::Retention;
 
 /// Milliseconds of a day.
@@ -24,6 +25,8 @@ pub struct Rules {
     pub closed_nodes: ClosedNodes,
     /// How often is measured what tasks use.
     pub measured_every: MeasuredEvery,
+    /// For how long it counts between the users of a virtual cluster what they have had.
+    pub half_life: HalfLife,
 }
 
 /// How nodes come back that were closed since they failed to start what they were given.

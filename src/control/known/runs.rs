@@ -6,23 +6,31 @@ use std::collections::HashMap;
 use database::Database;
 use database::attempts::Attempt;
 use database::jobs::JobRow;
-use protocol::exit::{Blame, Cause, Exit};
+use protocol::exit::{Blame, Cause};
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Ground, WaitReason, Waiting};
-use scheduler::model::GaveWay;
+use scheduler::model::{GaveWay, PastUse, WHOLE_GPU};
 use scheduler::{Like, PastRuns, PastWaits};
 
-use crate::shared::Shared;
+use crate::known::half_life::HalfLife;
+use crate::wake::now;
 
 /// So many jobs that succeeded, and that failed, are remembered from before the server started.
 const REMEMBERED: u64 = 2_000;
+
+/// What users had so many half-lives ago counts no more.
+const HALF_LIVES: i64 = 8;
+/// Its times are read in so many steps to a half-life: what they hide is less than a hundredth.
+const STEPS: i64 = 64;
 
 /// How long jobs have run and waited, and how often they gave way.
 #[derive(Debug, Default)]
 pub(crate) struct Past {
     pub(crate) runs: PastRuns,
     pub(crate) waits: PastWaits,
+    /// What users had of GPUs before the server started; the scheduler's state goes on with it.
+    pub(crate) had: PastUse,
     /// Of those that have not ended, the ones that ever did.
     gave_way: HashMap<JobId, GaveWay>,
 }
@@ -55,8 +63,11 @@ pub(crate) fn gave_way(attempts: &[Attempt]) -> HashMap<JobId, GaveWay> {
 }
 
 /// What the jobs say that ended last, the latest of them last. What cannot be read says nothing.
-pub(crate) async fn remember(database: &Database) -> Result<Past, database::Error> {
-    let mut past = Past::default();
+pub(crate) async fn remember(
+    database: &Database,
+    half_life: HalfLife,
+) -> Result<Past, database::Error> {
+    let mut past = Past { had: had(database, half_life.millis()).await?, ..Past::default() };
     let jobs = database::jobs::ended_last(database.read(), REMEMBERED).await?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let attempts = database::attempts::readable_of_jobs(database.read(), &ids).await?;
@@ -80,26 +91,33 @@ pub(crate) async fn remember(database: &Database) -> Result<Past, database::Erro
     Ok(past)
 }
 
-/// A job has ended after so many milliseconds.
-pub(crate) fn note(shared: &Shared, job: &JobRow, exit: &Exit, ran_ms: i64) {
-    let (like, blame) = (like(job), exit.cause.blame());
-    shared.scheduler.tell(move |queue| learn(&mut queue.past.runs, like, blame, ran_ms));
+/// What users have had of GPUs, as the attempts say that have ended. What is held still, the scheduler counts.
+async fn had(database: &Database, half_life_ms: i64) -> Result<PastUse, database::Error> {
+    let mut past = PastUse::new(half_life_ms);
+    if !past.counts() {
+        return Ok(past);
+    }
+    let now = now();
+    let since = now.plus_millis(half_life_ms.saturating_mul(-HALF_LIVES));
+    let step = half_life_ms / STEPS;
+    for had in database::attempts::had(database.read(), (since, now), step).await? {
+        let until = had.until.min(now);
+        // Of little in a long step nothing is lost: it counts as a whole GPU, for a shorter time.
+        let milli = had.gpu_milli_ms / until.since(had.from).max(1);
+        let milli = milli.max(i64::from(WHOLE_GPU));
+        let from = until.plus_millis(-(had.gpu_milli_ms / milli));
+        past.record((&had.virtual_cluster, &had.user), milli, (from, until));
+    }
+    Ok(past)
 }
 
 /// What the platform or a person ended says nothing of how long it would have run.
-fn learn(runs: &mut PastRuns, like: Like, blame: Blame, ran_ms: i64) {
+pub(super) fn learn(runs: &mut PastRuns, like: Like, blame: Blame, ran_ms: i64) {
     match blame {
         Blame::None => runs.record(like, ran_ms),
         Blame::User => runs.record_failed(like, ran_ms),
         Blame::Platform | Blame::Stop => {}
     }
-}
-
-/// A job was given its first place then.
-pub(crate) fn waited(shared: &Shared, job: &JobRow, placed_at: Timestamp) {
-    let waited_ms = placed_at.since(job.submitted_at);
-    let (like, name) = (like(job), job.key.name.clone());
-    shared.scheduler.tell(move |queue| queue.past.waits.record(&like, &name, waited_ms));
 }
 
 /// What makes runs like those of a job.
@@ -123,6 +141,8 @@ pub(crate) fn start(
 
 #[cfg(test)]
 mod tests {
+    use protocol::exit::Exit;
+
     use super::*;
 
     fn waits(reason: WaitReason) -> Waiting {

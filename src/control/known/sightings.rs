@@ -7,7 +7,7 @@ use database::nodes::NodeObserved;
 use protocol::ids::NodeName;
 use protocol::time::Timestamp;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// What is seen of the nodes' engines. That each of thousands still answers is heard every few seconds:
 /// it is only noted here, to be stored rarely and for all together. What is new is stored at once.

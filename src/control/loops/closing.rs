@@ -22,7 +22,6 @@ use crate::container::probe::probe;
 use crate::known::cluster::Observation;
 use crate::known::faults::Failed;
 use crate::known::passes::{Passes, Rhythm};
-use crate::known::refresh;
 use crate::records::audit::Note;
 use crate::records::happened;
 use crate::shared::Shared;
@@ -138,7 +137,7 @@ async fn open(shared: &Shared, name: &NodeName) -> Result<(), database::Error> {
 
 /// Has everybody know what was stored.
 async fn show(shared: &Shared, name: &NodeName) -> Result<(), database::Error> {
-    refresh::node(shared, name).await?;
+    shared.cluster.read_node(&shared.database, name).await?;
     shared.tell(Change::Node { name: name.clone() });
     shared.bells.schedule.ring();
     Ok(())

@@ -1,5 +1,7 @@
 //! Measures what running tasks write into their containers: the disk beneath is everybody's. The
-//! jobs' loop ends those that take more than they may.
+//! jobs' loop ends those that take more than they may. And looks how much room that disk has.
+
+mod room;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,12 +28,16 @@ pub(crate) fn rhythm(shared: &Shared) -> Rhythm {
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
+    tokio::join!(measure_all(&shared, &passes, &shutdown), room::run(&shared, &shutdown));
+}
+
+async fn measure_all(shared: &Shared, passes: &Passes, shutdown: &CancellationToken) {
     loop {
         let began = Instant::now();
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
-            () = measure(&shared) => passes.ended(began),
+            () = measure(shared) => passes.ended(began),
         }
         tokio::select! {
             biased;

@@ -13,10 +13,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::known::passes::{Passes, Rhythm};
+use crate::lock::lock;
 use crate::loops::rests::Rests;
 use crate::loops::supervised::caught;
 use crate::records::happened;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::wake::now;
 
 mod remove;

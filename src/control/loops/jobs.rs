@@ -15,7 +15,6 @@ use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::container::launch::put_off;
-use crate::known::damage;
 use crate::known::own_failures::Ours;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::queue::Queue;
@@ -96,7 +95,7 @@ async fn failed(
     shutdown: &CancellationToken,
 ) {
     shared.own_failures.note(Ours::Records);
-    damage::look_after(shared, error).await;
+    shared.active.look_after(&shared.database, error).await;
     let pause = put_off::backoff(failures).min(LONGEST_PAUSE);
     tracing::error!(%error, failures, ?pause, "a pass over the jobs failed; it is repeated");
     tokio::select! {

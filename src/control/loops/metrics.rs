@@ -1,6 +1,7 @@
 //! Measures what running tasks and their GPUs use, and keeps that beside their logs: now and then, and
 //! when they have ended.
 
+mod ask;
 mod idle;
 mod keep;
 mod node;
@@ -35,6 +36,7 @@ pub(crate) fn rhythm(shared: &Shared) -> Rhythm {
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     tokio::join!(
         measure(&shared, &shutdown),
+        ask::run(&shared, &shutdown),
         rule::run(&shared, &shutdown),
         keep::run(&shared, &passes, &shutdown),
     );
@@ -78,9 +80,10 @@ fn to_measure(shared: &Shared) -> Vec<Node> {
             let running: Vec<_> = running.collect();
             let settings = cluster.node(name).map(|record| &record.settings);
             let exporter = settings.and_then(|settings| settings.metrics.clone());
+            let asked = cluster.node(name).is_some_and(ask::is_asked);
             let (name, engine) = (name.clone(), Arc::clone(engine));
             let any = !running.is_empty() || exporter.is_some();
-            any.then_some(Node { name, engine, running, exporter })
+            any.then_some(Node { name, engine, running, exporter, asked })
         }
         Observation::Silent => None,
     });

@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 use crate::container::endpoint::endpoint;
 use crate::known::cluster::Cluster;
 use crate::known::passes::{Passes, Rhythm};
-use crate::known::refresh;
 use crate::loops::supervised::{self, Panics};
 use crate::shared::Shared;
 
@@ -45,7 +44,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
         }
         if read.elapsed() >= WHOLE {
             read = Instant::now();
-            match refresh::all(&shared).await {
+            match shared.cluster.read_all(&shared.database).await {
                 Ok(()) => shared.bells.schedule.ring(),
                 Err(error) => tracing::error!(%error, "the nodes cannot be read; trying again"),
             }

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use crate::container::launch::put_off::backoff;
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// What rests, and what has and did not succeed since.
 #[derive(Debug)]

@@ -14,6 +14,7 @@ use database::tasks::Task;
 use protocol::epoch::Epoch;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
+use protocol::notifications::Occasion;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use scheduler::model::{Placement, Standing};
@@ -21,11 +22,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::known::active::Active;
 use crate::known::cluster::Cluster;
-use crate::known::damage;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::queue::{Decided, News, Queue, Unanswered};
-use crate::known::runs;
-use crate::records::happened;
+use crate::records::{happened, notices};
 use crate::shared::Shared;
 use crate::wake::{now, rest_after};
 use leave::Leaving;
@@ -55,7 +54,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             Err(error) => {
                 doubt(&shared).await;
                 if let Failed::Records(error) = &error {
-                    damage::look_after(&shared, error).await;
+                    shared.active.look_after(&shared.database, error).await;
                 }
                 tracing::error!(%error, "a pass of the scheduler failed; it is repeated");
                 0
@@ -98,8 +97,8 @@ async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<Passed, Failed> {
     // What changes while it is read is among those of the next pass.
     let touched = shared.touched();
     let news = match anew {
-        true => News::whole(shared).await?,
-        false => News::of_jobs(shared, touched).await?,
+        true => News::whole(&shared.active, &shared.database).await?,
+        false => News::of_jobs(&shared.active, &shared.database, touched).await?,
     };
     let (decided, moved) = decide(shared, news).await?;
     stop_waiting(shared, &decided.stopped).await?;
@@ -170,6 +169,12 @@ async fn stop_waiting(shared: &Shared, jobs: &[Active]) -> Result<(), database::
         .map(|job| happened::to_job(*job, at, "stopped", "stopped before it started"))
         .collect();
     database::events::insert_many(&transaction, &events).await?;
+    let ended = jobs.iter().filter(|job| stopped.contains(&job.row.id));
+    let told = ended.flat_map(|Active { row, spec }| {
+        let told = (Occasion::Stopped, "stopped before it started".to_owned());
+        notices::of_job(shared, (&row.key, Some(&spec.extras)), told, at)
+    });
+    database::notifications::put(&transaction, &told.collect::<Vec<_>>()).await?;
     transaction.commit().await?;
     for Active { row, .. } in jobs {
         // One that did not wait any more is read again.
@@ -221,7 +226,7 @@ async fn store(
     transaction.commit().await?;
     shared.note_stored(placed.iter().map(|(job, _, _)| job.row.id));
     for (job, _, _) in placed.iter().filter(|(job, _, _)| job.row.attempt.is_none()) {
-        runs::waited(shared, &job.row, at);
+        shared.scheduler.note_waited(&job.row, at);
     }
     let mut told: Vec<Change> = placed
         .iter()

@@ -9,7 +9,6 @@ use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::known::passes::{Passes, Rhythm};
-use crate::known::refresh;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
 
@@ -56,7 +55,7 @@ async fn store_news(shared: &Shared) -> bool {
         shared.sightings.put_back(news);
         return false;
     }
-    refresh::seen(shared, &news).await;
+    shared.cluster.show_seen(&news).await;
     news.into_iter().for_each(|(name, _)| shared.tell(Change::Node { name }));
     shared.bells.schedule.ring();
     true

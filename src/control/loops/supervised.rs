@@ -12,7 +12,8 @@ use tokio_util::task::TaskTracker;
 use crate::error::words;
 use crate::known::own_failures::OwnFailures;
 use crate::known::passes::{Passes, Rhythm};
-use crate::shared::{Shared, lock};
+use crate::lock::lock;
+use crate::shared::Shared;
 
 /// Panics of a loop follow each other when no more than this lies between them.
 const SOUND: Duration = Duration::from_secs(60);

@@ -104,6 +104,7 @@ pub(super) fn explanation(
         holders: named(&holders, queue),
         held_by: held_by(&holders, queue),
         ahead: named(&ahead, queue),
+        owner_use: queue.use_of(asked.request, now),
     }
 }
 
@@ -128,7 +129,7 @@ fn held_by(jobs: &[JobId], queue: &Queue) -> Vec<HeldBy> {
 
 /// The GPUs that a job asks for, by type, with what is free of them.
 fn needs(request: &Request, queue: &mut Queue, now: Timestamp) -> Vec<Need> {
-    let free = queue.free(&request.virtual_cluster, now);
+    let free = queue.free(&request.virtual_cluster, &request.user, now);
     let mut needs: Vec<Need> = Vec::new();
     for role in request.roles.iter().filter(|role| role.demand.gpus > 0) {
         let RoleRequest { count, demand, gpu_types, ports: _ } = role;

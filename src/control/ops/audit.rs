@@ -11,8 +11,10 @@ use database::audit::{Entry, NewEntry};
 
 use crate::accounts::rights::administrators_only;
 use crate::error::database;
-use crate::records::audit::{self, Admitted, Note};
-use crate::shared::{Shared, lock};
+use crate::lock::lock;
+use crate::records::audit::{self, Note};
+use crate::records::bursts::Admitted;
+use crate::shared::Shared;
 
 /// Entries at once.
 const MOST: u64 = 500;

@@ -13,9 +13,9 @@ use protocol::ids::{GroupName, StorageName, UserName, VirtualClusterName};
 use protocol::person::{GroupSettings, Source};
 
 use super::grants::{Grantee, Grants, is_everybodys, may_have, of_storages};
+use super::limits;
 use crate::accounts::rights::administrators_only;
 use crate::error::database;
-use crate::known::refresh;
 use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
 
@@ -84,7 +84,7 @@ impl Groups for Ops {
             return Err(Error::new(ErrorCode::NoUserError, message));
         }
         tracing::info!(by = %actor.user, %user, groups = names.join(", "), "groups set");
-        Ok(())
+        limits::follow(&self.0, user).await.map_err(database)
     }
 
     async fn create(&self, actor: &Actor, name: &GroupName, said: GroupChange) -> Result<Granted> {
@@ -219,7 +219,7 @@ impl Ops {
         tracing::info!(group = %name, "group changed");
         let Grants { changed, granted, .. } = grants;
         if !changed.is_empty() {
-            refresh::virtual_clusters(&self.0).await.map_err(database)?;
+            self.0.cluster.read_virtual_clusters(&self.0.database).await.map_err(database)?;
             self.0.tell(api::changes::Change::Cluster);
         }
         Ok(granted)

@@ -17,7 +17,6 @@ use super::tasks;
 use crate::accounts::rights::owner_only;
 use crate::container::{code, images};
 use crate::error::{database, internal};
-use crate::known::active;
 use crate::known::cluster::Observation;
 use crate::records::audit::{self, Note};
 use crate::shared::Shared;
@@ -184,7 +183,7 @@ impl Ops {
     }
 
     async fn refuse_needed(&self, image: &ImageRecord) -> Result<()> {
-        let jobs = active::jobs(&self.0).await.map_err(database)?;
+        let jobs = self.0.active.all(&self.0.database).await.map_err(database)?;
         let needs = |named: &str| match SavedImage::read(named) {
             Some(Ok(saved)) => saved.to_string() == image.image,
             Some(Err(_)) | None => false,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use api::audit::AuditAction;
 use api::jobs::{
-    CheckReport, ConfigForm, DryRun, EventView, JobConfig, JobDetail, JobPage, JobQuery, Jobs,
-    Submission, Submitted, Syntax, TaskPlace, TaskView,
+    CheckReport, ConfigForm, DryRun, EventView, JobConfig, JobDetail, JobPage, JobQuery,
+    JobSummary, Jobs, Submission, Submitted, Syntax, TaskPlace, TaskView,
 };
 use api::metrics::IdleJob;
 use api::queue::Explanation;
@@ -15,6 +15,7 @@ use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::jobs::{Job, NewJob};
 use protocol::ids::{JobId, JobKey, Tag, UserName};
+use protocol::notifications;
 use protocol::parse::{Parsed, parse};
 use protocol::secrets::{MASK, Secrets};
 use protocol::sensitive;
@@ -74,7 +75,8 @@ impl Jobs for Ops {
             (name.to_owned(), self.shared.seal.seal(&sealing::context(&key, name), value))
         };
         let secrets = secrets.iter().map(seal).collect();
-        let Parsed { spec, syntax, masked_text: text, warnings, .. } = parsed;
+        let Parsed { spec, syntax, masked_text: text, mut warnings, .. } = parsed;
+        warnings.extend(self.told_by_nobody(&spec));
         let job = NewJob { key: key.clone(), spec, text, syntax, submitted_at: now() };
         let id = self.submissions.store(job, secrets).await?;
         Ok(Submitted { id, key, warnings })
@@ -90,17 +92,19 @@ impl Jobs for Ops {
         let refusal =
             admission::check(&self.shared, actor, &parsed.spec, &parsed.secrets).await.err();
         let never = refusal.as_ref().and_then(|refusal| refusal.never.clone());
+        let mut warnings = parsed.warnings;
+        warnings.extend(self.told_by_nobody(&parsed.spec));
         let problems = refusal.map(|refusal| refusal.located(text)).into_iter().collect();
         let dry_run = Some(match never {
             Some(reason) => DryRun::Never { reason },
             None => self.dry_run(actor, parsed.spec).await?,
         });
-        Ok(CheckReport { problems, warnings: parsed.warnings, dry_run })
+        Ok(CheckReport { problems, warnings, dry_run })
     }
 
-    async fn list(&self, _everybody: &Actor, query: &JobQuery) -> Result<JobPage> {
-        let query = bounded(query)?;
-        let listed = database::jobs::list(&self.shared.database, &query, now()).await;
+    async fn list(&self, actor: &Actor, query: &JobQuery) -> Result<JobPage> {
+        let (query, at) = (bounded(query)?, now());
+        let listed = database::jobs::list(&self.shared.database, &query, at).await;
         let (rows, total) = listed.map_err(database)?;
         let waits = rows.iter().filter(|row| row.state == State::Waiting).map(|row| row.id);
         let mut waiting = self.waiting(waits.collect()).await?;
@@ -110,7 +114,8 @@ impl Jobs for Ops {
         let view = |row: database::jobs::JobRow| {
             let (waiting, expected) = waiting.remove(&row.id).unzip();
             let tags = tags.remove(&row.id).unwrap_or_default();
-            views::summary(row, tags, (waiting, expected.flatten()))
+            let lately = views::lately(&self.shared, actor, &row, at);
+            JobSummary { lately, ..views::summary(row, tags, (waiting, expected.flatten())) }
         };
         Ok(JobPage { jobs: rows.into_iter().map(view).collect(), total })
     }
@@ -276,6 +281,14 @@ impl Jobs for Ops {
 }
 
 impl Ops {
+    /// What a job wants its owner to be told where nothing can be sent.
+    fn told_by_nobody(&self, spec: &JobSpec) -> Option<String> {
+        let wanted = !notifications::of_job(&spec.extras).is_empty();
+        (wanted && !self.shared.notifying.post.has_mail()).then(|| {
+            format!("no mail is set up here: extras.{} is not used", notifications::OF_JOB)
+        })
+    }
+
     /// What the scheduler would do with a job.
     async fn dry_run(&self, actor: &Actor, spec: JobSpec) -> Result<DryRun> {
         let (usable, user) = (answers::usable(&self.shared, actor).await?, actor.user.clone());

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use api::audit::AuditAction;
 use api::logs::{
-    LogMatches, LogText, LogWindow, Logs, SearchAsk, TaskRef, Together, TogetherAsk, WindowAsk,
+    JobMatches, LogMatches, LogText, LogWindow, Logs, SearchAsk, TaskRef, Together, TogetherAsk,
+    WindowAsk,
 };
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -17,7 +18,7 @@ use storage::LogReader;
 use super::tasks;
 use crate::accounts::rights::owner_only;
 use crate::error::{database, internal};
-use crate::logs::spools::engine_of;
+use crate::logs::engines::engine_of;
 use crate::records::audit;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -27,6 +28,7 @@ mod follow;
 mod position;
 mod readers;
 mod search;
+mod search_all;
 mod source;
 mod together;
 mod window;
@@ -135,6 +137,21 @@ impl Logs for Ops {
             }
             None => Ok(LogMatches { all: true, ..LogMatches::default() }),
         }
+    }
+
+    async fn search_all(
+        &self,
+        actor: &Actor,
+        job: &JobKey,
+        attempt: Option<u32>,
+        task: u32,
+        ask: &SearchAsk,
+    ) -> Result<JobMatches> {
+        let pattern = search::pattern(ask)?;
+        self.may_read(actor, job).await?;
+        let _one_of_few = self.searches.begin(&actor.user)?;
+        let tasks = tasks::last_runs(&self.shared, job, attempt).await?;
+        search_all::search(self, &tasks, &pattern, (task, ask.near)).await
     }
 }
 

@@ -4,6 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::cluster::{GpuView, NodeView};
+use api::metrics::Lately;
 use api::node_map::{
     AdminRow, Colour, Face, Group, GroupName, Holders, MapGpu, MapNode, NodeMap, NodeOrder,
     NodeQuery, NodeRow, Only, Shown, holders,
@@ -174,6 +175,8 @@ fn in_table(node: &NodeView, query: &NodeQuery) -> NodeRow {
         cpus: (node.used.cpus, u64::from(node.capacity.cpus)),
         memory_mb: (node.used.memory_mb, node.capacity.memory_mb),
         tasks: node.tasks.len() as u64,
+        // It is known beside the nodes.
+        lately: Lately::default(),
     }
 }
 

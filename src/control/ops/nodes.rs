@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::audit::AuditAction;
 use api::cluster::{Drain, NodeView, Nodes, Silent};
-use api::node_map::{NodeMap, NodeQuery};
+use api::node_map::{NodeMap, NodeQuery, Shown};
 use api::queue::{Affected, Effect};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
@@ -23,7 +23,6 @@ use crate::container::endpoint::endpoint;
 use crate::error::{database, internal};
 use crate::known::cluster::{Cluster, Observation, condition, scheduler_node};
 use crate::known::queue::Queue;
-use crate::known::refresh;
 use crate::records::audit::{Note, difference};
 use crate::records::health;
 use crate::shared::Shared;
@@ -78,7 +77,7 @@ impl Ops {
     }
 
     async fn changed(&self, name: &NodeName) -> Result<()> {
-        refresh::node(&self.0, name).await.map_err(database)?;
+        self.0.cluster.read_node(&self.0.database, name).await.map_err(database)?;
         self.0.tell(api::changes::Change::Node { name: name.clone() });
         self.0.bells.nodes.ring();
         self.0.bells.schedule.ring();
@@ -95,7 +94,14 @@ impl Nodes for Ops {
 
     async fn map(&self, actor: &Actor, query: &NodeQuery) -> Result<NodeMap> {
         let query = query.clone();
-        self.seen_by(actor, move |nodes| node_map::select(nodes, &query)).await
+        let mut map = self.seen_by(actor, move |nodes| node_map::select(nodes, &query)).await?;
+        if let Shown::Table(rows) = &mut map.shown {
+            let at = now();
+            for row in rows {
+                row.lately = self.0.lately.of_nodes.of(&row.name, at);
+            }
+        }
+        Ok(map)
     }
 
     async fn silent(&self, _everybody: &Actor) -> Result<Silent> {
@@ -245,6 +251,7 @@ impl Nodes for Ops {
         self.0.write(remove).await.map_err(database)??;
         self.0.faults.forget(name);
         self.0.measured_nodes.forget(name);
+        self.0.lately.of_nodes.forget(name);
         if let Err(error) = self.0.storage.forget_node_metrics(name).await {
             tracing::warn!(%error, node = %name, "what was measured of a node that is gone stays");
         }

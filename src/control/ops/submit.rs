@@ -7,16 +7,19 @@ use std::time::{Duration, Instant};
 
 use api::changes::Change;
 use api::{Error, ErrorCode, Result};
+use database::Transaction;
 use database::jobs::NewJob;
 use protocol::ids::JobId;
 use protocol::state::State;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::limits::Door;
 use crate::error::{database, internal};
 use crate::known::passes::{Passes, Rhythm};
 use crate::records::happened;
 use crate::shared::Shared;
+use crate::wake::now;
 
 /// Submissions that may wait to be stored; more are told to come again.
 const WAITING: usize = 4_096;
@@ -96,7 +99,7 @@ pub(crate) async fn run(
         };
         for (pending, result) in pending.into_iter().zip(results) {
             if let Ok(id) = result {
-                shared.learn_spec(id, pending.job.spec);
+                shared.active.learn_spec(id, pending.job.spec);
                 let key = pending.job.key;
                 shared.tell_queue(Change::Job { id, key, state: State::Waiting });
             }
@@ -115,14 +118,16 @@ async fn insert(
     let users = jobs.iter().map(|job| job.key.user.clone()).collect();
     // Whoever is removed meanwhile leaves no job of nobody behind.
     let users = database::users::present(&transaction, &users).await?;
-    let (jobs, present): (Vec<NewJob>, Vec<bool>) = split(jobs, &users);
+    let refusals = refusals(shared, &transaction, &jobs, &users).await?;
+    let let_in = jobs.into_iter().zip(&refusals).filter(|(_, refusal)| refusal.is_none());
+    let jobs: Vec<NewJob> = let_in.map(|(job, _)| job).collect();
     let mut stored = database::jobs::insert_many(&transaction, &jobs).await?.into_iter();
     let (mut events, mut secrets) = (Vec::new(), Vec::new());
     let mut results = Vec::new();
-    for (pending, present) in pending.iter_mut().zip(present) {
-        let stored = if present { stored.next() } else { None };
+    for (pending, refusal) in pending.iter_mut().zip(refusals) {
+        let stored = if refusal.is_none() { stored.next() } else { None };
         let result = match stored {
-            None => Err(nobody(&pending.job)),
+            None => Err(refusal.unwrap_or_else(|| nobody(&pending.job))),
             Some(Ok(id)) => {
                 secrets.extend(std::mem::take(&mut pending.secrets).into_iter().map(
                     |(name, ciphertext)| database::secrets::Secret { job: id, name, ciphertext },
@@ -144,11 +149,23 @@ async fn insert(
     Ok(results)
 }
 
-/// Those of these jobs whose owners are there, and of each job whether its owner is.
-fn split(jobs: Vec<NewJob>, users: &HashSet<String>) -> (Vec<NewJob>, Vec<bool>) {
-    let of_somebody = |job: &NewJob| users.contains(job.key.user.as_str());
-    let present = jobs.iter().map(of_somebody).collect();
-    (jobs.into_iter().filter(of_somebody).collect(), present)
+/// Of each of these jobs why it is not stored, if it is not: its owner is gone, or it is one too many,
+/// those before it counted.
+async fn refusals(
+    shared: &Shared,
+    transaction: &Transaction,
+    jobs: &[NewJob],
+    users: &HashSet<String>,
+) -> std::result::Result<Vec<Option<Error>>, database::Error> {
+    let mut door = Door::new(shared.cluster(), now());
+    let mut refusals = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        refusals.push(match users.contains(job.key.user.as_str()) {
+            true => door.refusal(transaction, &job.key.user, &job.spec).await?,
+            false => Some(nobody(job)),
+        });
+    }
+    Ok(refusals)
 }
 
 /// The error of a job whose owner is gone.

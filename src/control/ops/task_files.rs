@@ -21,7 +21,8 @@ use tokio::time::timeout;
 
 use super::tasks;
 use crate::accounts::rights::owner_only;
-use crate::container::entry::{self, HostCheck};
+use crate::container::entry;
+use crate::container::entry::host_check::HostCheck;
 use crate::error::database;
 use crate::records::audit::{self, Note};
 use crate::shared::Shared;

@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 
 use api::Actor;
-use api::cluster::{FreeGpus, GpuHolder, GpuView, NodeTask, NodeView, Usage, VirtualClusterView};
+use api::cluster::{
+    FreeGpus, GpuHolder, GpuView, NodeTask, NodeView, Usage, UserUse, VirtualClusterView,
+};
 use api::jobs::{AttemptView, EventView, JobSummary, RoleView, TaskView};
-use api::metrics::GpuNow;
+use api::metrics::{GpuNow, Lately};
 use database::attempts::Attempt;
 use database::events::Event;
 use database::jobs::JobRow;
@@ -19,6 +21,8 @@ use protocol::ids::{GpuType, Tag};
 use protocol::placement::TaskPlacement;
 use protocol::resources::Gpu;
 use protocol::spec::TaskRole;
+use protocol::state::State;
+use protocol::time::Timestamp;
 use protocol::wait::{Expected, Waiting};
 
 use crate::known::cluster::{capacity, condition};
@@ -51,7 +55,25 @@ pub(super) fn summary(
         expected,
         held: row.held,
         tags,
+        // It is known beside the records.
+        lately: Lately::default(),
         exit: row.exit,
+    }
+}
+
+/// How busy a job's GPUs are, for whoever may read what it does.
+pub(super) fn lately(shared: &Shared, actor: &Actor, row: &JobRow, at: Timestamp) -> Lately {
+    let hidden = shared.rules.private_jobs && !actor.admin && actor.user != row.key.user;
+    match row.state {
+        State::Running if !hidden => shared.lately.of_jobs.of(&row.id, at),
+        State::Running
+        | State::Waiting
+        | State::Preparing
+        | State::Stopping
+        | State::Succeeded
+        | State::Failed
+        | State::Stopped
+        | State::Unknown => Lately::default(),
     }
 }
 
@@ -197,18 +219,24 @@ fn gpu_view(gpu: &Gpu, tasks: &[NodeTask], now: Option<GpuNow>) -> GpuView {
     }
 }
 
-/// A virtual cluster and what is free of it for whoever may use it.
+/// What is free of a virtual cluster, and what its users have and have had.
+pub(super) type Shown = (BTreeMap<GpuType, FreeGpus>, Vec<UserUse>);
+
+/// A virtual cluster and what is shown of it to whoever may use it.
 pub(super) fn virtual_cluster(
     (settings, stopped): (VirtualClusterSettings, bool),
-    free: Option<BTreeMap<GpuType, FreeGpus>>,
+    shown: Option<Shown>,
     uses: &Uses,
 ) -> VirtualClusterView {
     let name = &settings.name;
     let InUse { used, borrowed, running_jobs } = uses.by(name);
+    let usable = shown.is_some();
+    let (free, users) = shown.unwrap_or_default();
     VirtualClusterView {
-        usable: free.is_some(),
+        usable,
         stopped,
-        free: free.unwrap_or_default(),
+        free,
+        users,
         used,
         borrowed,
         total: bounded(&settings, uses.ready()),

@@ -8,41 +8,52 @@ use api::queue::Effect;
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use protocol::cluster::VirtualClusterSettings;
-use protocol::ids::VirtualClusterName;
+use protocol::ids::{UserName, VirtualClusterName};
 use scheduler::Change;
-use scheduler::model::VirtualCluster;
 
 use super::uses::Uses;
 use super::{effects, views};
 use crate::accounts::rights::{Usable, administrators_only};
 use crate::error::{database, internal};
-use crate::known::{promises, refresh};
+use crate::known::members::scheduler_cluster;
+use crate::known::promises;
 use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
 use crate::wake::now;
+
+/// So many of a virtual cluster's users are shown with what they have and have had.
+const USERS: usize = 20;
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
 
 impl Ops {
     async fn changed(&self) -> Result<()> {
-        refresh::virtual_clusters(&self.0).await.map_err(database)?;
+        self.0.cluster.read_virtual_clusters(&self.0.database).await.map_err(database)?;
         self.0.tell(api::changes::Change::Cluster);
         self.0.bells.schedule.ring();
         Ok(())
     }
 
-    /// These, each with whether whoever asks may use it: put together off the runtime's threads, and
+    /// These as a user sees them, each with whether he may use it: put together off the runtime's threads, and
     /// off the scheduler's, which only says what it knows.
     async fn seen(
         &self,
+        user: &UserName,
         shown: Vec<(bool, VirtualClusterSettings)>,
     ) -> Result<Vec<VirtualClusterView>> {
         let usable = shown.iter().map(|(usable, settings)| usable.then(|| settings.name.clone()));
         let usable: Vec<_> = usable.collect();
+        let user = user.clone();
         let known = self.0.ask(move |queue| {
-            let free = usable.into_iter().map(|name| Some(queue.free(&name?, now())));
-            let free: Vec<_> = free.collect();
+            let now = now();
+            let free = usable.into_iter().map(|name| {
+                let name = name?;
+                let mut users = queue.uses(&name, now);
+                users.truncate(USERS);
+                Some((queue.free(&name, &user, now), users))
+            });
+            let free: Vec<Option<views::Shown>> = free.collect();
             (free, queue.holdings(), queue.waiting_jobs())
         });
         let (free, holdings, waiting) = known.await?;
@@ -66,14 +77,15 @@ impl VirtualClusters for Ops {
         let usable = Usable::by(&self.0, actor).await.map_err(database)?;
         let all = self.0.cluster().virtual_clusters.clone();
         let may_use = |settings: VirtualClusterSettings| (usable.admits(&settings), settings);
-        self.seen(all.into_iter().map(may_use).collect()).await
+        self.seen(&actor.user, all.into_iter().map(may_use).collect()).await
     }
 
     async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView> {
         let usable = Usable::by(&self.0, actor).await.map_err(database)?;
         let settings = self.0.cluster().virtual_cluster(name).cloned();
         let settings = settings.ok_or_else(|| missing(name))?;
-        let seen = self.seen(vec![(usable.admits(&settings), settings)]).await?;
+        let shown = vec![(usable.admits(&settings), settings)];
+        let seen = self.seen(&actor.user, shown).await?;
         seen.into_iter().next().ok_or_else(|| missing(name))
     }
 
@@ -100,7 +112,8 @@ impl VirtualClusters for Ops {
         administrators_only(actor)?;
         check(&settings, self.0.cluster().virtual_clusters.clone())?;
         let promises = self.promises(actor, Some(settings.clone())).await?;
-        let change = Change::Share(VirtualCluster::from(&settings));
+        let cluster = self.0.cluster();
+        let change = Change::Share(scheduler_cluster(&settings, &cluster.members));
         let overpromised = promises.into_iter().filter(Promise::is_too_much).collect();
         Ok(Effect { overpromised, ..effects::of(&self.0, change).await? })
     }

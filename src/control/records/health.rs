@@ -12,7 +12,6 @@ use protocol::health::{Ailment, Grade, Health};
 use protocol::ids::{NodeName, UserName};
 use protocol::time::Timestamp;
 
-use crate::known::refresh;
 use crate::records::audit::Note;
 use crate::records::happened;
 use crate::shared::Shared;
@@ -51,7 +50,7 @@ pub(crate) async fn change(
         shared.checks.doubt(name);
     }
     tell_jobs(shared, name, &new).await;
-    refresh::node(shared, name).await?;
+    shared.cluster.read_node(&shared.database, name).await?;
     shared.tell(Change::Node { name: name.clone() });
     shared.bells.schedule.ring();
     Ok(())

@@ -195,11 +195,24 @@ fn used_by(
         }
     }
     let most = by_type.into_iter().max_by_key(|(_, gpu_ms)| *gpu_ms);
+    let most = most.and_then(|(gpu_type, _)| gpu_type);
     let one = Usage { jobs: 1, queue_ms: waited(job, attempts, ended), ..Usage::default() };
-    uses.entry(key(ended.0.div_euclid(DAY), most.and_then(|(gpu_type, _)| gpu_type)))
-        .or_default()
-        .add(one);
+    uses.entry(key(ended.0.div_euclid(DAY), most.clone())).or_default().add(one);
+    let wanted = most.or_else(|| job.gpu_types.first().cloned());
+    for (day, usage) in asked(job, ended) {
+        uses.entry(key(day, wanted.clone())).or_default().add(usage);
+    }
     uses
+}
+
+/// For how long a job wanted its GPUs, day by day: while it waited as well.
+fn asked(job: &JobRow, ended: Timestamp) -> impl Iterator<Item = (i64, Usage)> {
+    let gpus = job.gpus.milli();
+    let days = days(job.submitted_at, ended).filter(move |_| gpus > 0);
+    days.map(move |(day, millis)| {
+        let asked_ms = gpus.saturating_mul(millis) / 1_000;
+        (day, Usage { asked_ms, ..Usage::default() })
+    })
 }
 
 /// What it comes to that a GPU was held for so long.
@@ -370,8 +383,31 @@ mod tests {
             preempted_ms: 10,
             wasted_ms: 20,
             queue_ms: 10 + 10 + 5 + 5,
+            asked_ms: 0,
         };
         assert_eq!(*usage, expected);
+    }
+
+    #[test]
+    fn gpus_are_asked_for_from_the_first_day_to_the_last() {
+        let job = JobRow { gpus: Amount::from_milli(1_500), ..job(DAY + 10) };
+        let tasks = [task(0, &[4], 1_000, (Some(DAY + 2), Some(DAY + 8)))];
+        let asked = |uses: &Uses| -> Vec<(i64, String, u64, u64)> {
+            let said = uses.iter().map(|(key, usage)| {
+                let gpu_type = key.gpu_type.as_ref().map(ToString::to_string);
+                (key.day, gpu_type.unwrap_or_default(), usage.gpu_ms, usage.asked_ms)
+            });
+            said.collect()
+        };
+        let day = u64::try_from(DAY).unwrap();
+        let ran = used_by(&job, (&tasks, &[]), type_of, &Loads::new());
+        let expected = [(0, "H100".to_owned(), 0, day * 3 / 2), (1, "H100".to_owned(), 6, 15)];
+        assert_eq!(asked(&ran), expected);
+        let types = vec!["A100".parse().unwrap(), "H100".parse().unwrap()];
+        let wanted = JobRow { gpu_types: types, completed_at: Some(Timestamp(4)), ..job };
+        let never = used_by(&wanted, (&[], &[]), type_of, &Loads::new());
+        let expected = [(0, String::new(), 0, 0), (0, "A100".to_owned(), 0, 6)];
+        assert_eq!(asked(&never), expected, "it ended without any, and wanted that type first");
     }
 
     #[test]

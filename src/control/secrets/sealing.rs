@@ -12,7 +12,7 @@ use rand::TryRngCore;
 use rand::rngs::OsRng;
 use sha2::Sha256;
 
-use crate::Error;
+use crate::error::Error;
 
 const KEY_BYTES: usize = 32;
 const NONCE_BYTES: usize = 24;

@@ -6,8 +6,8 @@ use protocol::ids::VirtualClusterName;
 use protocol::person::GroupSettings;
 use protocol::storages::StorageSettings;
 
-use crate::Error;
 use crate::container::storages;
+use crate::error::Error;
 use crate::secrets::sealing::Seal;
 
 /// Saves what the configuration file says; there is always a virtual cluster `default`.

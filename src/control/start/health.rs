@@ -9,6 +9,7 @@ use super::Control;
 use crate::known::engine_calls::CallTimes;
 use crate::known::own_failures::OwnFailureCounts;
 use crate::known::passes::PassTimes;
+use crate::known::posted::PostCounts;
 use crate::known::swept::SweptCounts;
 use crate::loops::supervised::LoopState;
 use crate::wake::now;
@@ -113,6 +114,12 @@ impl Control {
     #[must_use]
     pub fn own_failures(&self) -> OwnFailureCounts {
         self.shared.own_failures.counts()
+    }
+
+    /// How much people were sent.
+    #[must_use]
+    pub fn posted(&self) -> PostCounts {
+        self.shared.posted.counts()
     }
 
     /// How much was forgotten, since it was older than it is kept for.

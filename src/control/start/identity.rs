@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use database::{Database, settings};
 use protocol::epoch::Epoch;
 
-use crate::Error;
+use crate::error::Error;
 use crate::secrets::sealing::{Seal, random};
 
 /// The key that seals secrets, in the data folder.

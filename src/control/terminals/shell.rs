@@ -16,7 +16,8 @@ use russh::{Channel, ChannelMsg, ChannelReadHalf, ChannelWriteHalf};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
-use crate::container::entry::{self, Failure, HostCheck};
+use crate::container::entry::host_check::HostCheck;
+use crate::container::entry::{self, Failure};
 use crate::known::cluster::Observation;
 use crate::shared::Shared;
 

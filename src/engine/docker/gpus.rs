@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use bollard::models::{ContainerCreateBody, HostConfig};
+use bollard::models::{ContainerCreateBody, DeviceRequest, HostConfig};
 use bollard::query_parameters::{
     CreateContainerOptions, ListImagesOptions, LogsOptions, PruneContainersOptions,
     RemoveContainerOptions, StartContainerOptions, WaitContainerOptions,
@@ -14,8 +14,10 @@ use protocol::gpus::{GpuProblem, Reading};
 
 use super::failure::{classify, status_of, words};
 use super::{CALL, DockerEngine, WORK, shape, streams};
+use crate::exporter::GpuSample;
 use crate::{Engine, EngineError, Result};
 
+mod load;
 mod read;
 
 /// The program waits for drivers that are being loaded.
@@ -50,6 +52,9 @@ impl DockerEngine {
             return Ok(Reading::failed(GpuProblem::NoImage(image.to_owned())));
         }
         let reading = self.ask_in(image).await?;
+        if reading.is_some() {
+            self.cache.set_gpu_image(image);
+        }
         Ok(reading.unwrap_or_else(|| Reading::failed(GpuProblem::NoImage(image.to_owned()))))
     }
 
@@ -62,31 +67,58 @@ impl DockerEngine {
     /// The image that could run it last, the one that is named, and the largest ones that are there:
     /// what jobs run in can run it.
     async fn candidates(&self, image: &str) -> Result<Vec<String>> {
-        let call = self.connection.call(CALL, |docker| async move {
-            docker.list_images(None::<ListImagesOptions>).await
-        });
-        let mut there = call.await.map_err(|error| classify(error, ""))?;
-        there.sort_by_key(|image| std::cmp::Reverse(image.size));
-        let largest = there.into_iter().take(IMAGES).map(|image| image.id);
         let mut candidates = Vec::new();
         for known in self.cache.gpu_image().into_iter().chain([image.to_owned()]) {
             if !candidates.contains(&known) && self.has_image(&known).await? {
                 candidates.push(known);
             }
         }
-        candidates.extend(largest);
+        candidates.extend(self.largest_images().await?);
         Ok(candidates)
+    }
+
+    /// The largest images that are there.
+    pub(super) async fn largest_images(&self) -> Result<Vec<String>> {
+        let call = self.connection.call(CALL, |docker| async move {
+            docker.list_images(None::<ListImagesOptions>).await
+        });
+        let mut there = call.await.map_err(|error| classify(error, ""))?;
+        there.sort_by_key(|image| std::cmp::Reverse(image.size));
+        Ok(there.into_iter().take(IMAGES).map(|image| image.id).collect())
     }
 
     /// What the program says in a container of this image; none: the image cannot run it.
     async fn ask_in(&self, image: &str) -> Result<Option<Reading>> {
-        let body = helper(image, self.gpu_runtime);
+        match self.answer_in(image, read::SCRIPT).await? {
+            Answer::Said(words) => Ok(read::read(&words)),
+            Answer::Refused(reading) => Ok(reading),
+        }
+    }
+
+    /// What the GPUs do, asked in the image that could tell of them.
+    pub(super) async fn ask_what_gpus_do(&self) -> Result<Vec<GpuSample>> {
+        let Some(image) = self.cache.gpu_image() else { return Ok(Vec::new()) };
+        match self.answer_in(&image, load::SCRIPT).await? {
+            Answer::Said(words) => Ok(load::read(&words)),
+            Answer::Refused(_) => Err(EngineError::Failed(format!(
+                "a container of {image} that asks what GPUs do is refused"
+            ))),
+        }
+    }
+
+    /// What a script says in a container of this image that has all GPUs.
+    async fn answer_in(&self, image: &str, script: &str) -> Result<Answer> {
+        self.answer_of(image, helper(image, self.gpu_runtime, script)).await
+    }
+
+    /// What a container that is made so says; it is gone then.
+    pub(super) async fn answer_of(&self, image: &str, body: ContainerCreateBody) -> Result<Answer> {
         let call = self.connection.call(WORK, |docker| async move {
             docker.create_container(None::<CreateContainerOptions>, body).await
         });
         let id = match call.await {
             Ok(made) => made.id,
-            Err(error) => return refused(&error).ok_or_else(|| classify(error, image)),
+            Err(error) => return Answer::of(&error).ok_or_else(|| classify(error, image)),
         };
         let told = self.run_helper(&id).await;
         let options = RemoveContainerOptions { force: true, v: true, link: false };
@@ -98,8 +130,8 @@ impl DockerEngine {
             tracing::warn!(%error, container = id, "a container that asked for GPUs stays for now");
         }
         match told {
-            Ok(answer) => Ok(read::read(&answer)),
-            Err(error) => refused(&error).ok_or_else(|| classify(error, &id)),
+            Ok(words) => Ok(Answer::Said(words)),
+            Err(error) => Answer::of(&error).ok_or_else(|| classify(error, &id)),
         }
     }
 
@@ -118,7 +150,7 @@ impl DockerEngine {
     }
 
     /// Removes those that a server left which ended meanwhile.
-    async fn tidy_helpers(&self) {
+    pub(super) async fn tidy_helpers(&self) {
         let filter = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
         let filters = HashMap::from([filter("label", LABEL), filter("until", "1h")]);
         let options = PruneContainersOptions { filters: Some(filters) };
@@ -146,6 +178,21 @@ impl DockerEngine {
     }
 }
 
+/// What came of a container that asks.
+pub(super) enum Answer {
+    /// What it wrote.
+    Said(String),
+    /// What it means that the engine refused it; none: the image has no shell.
+    Refused(Option<Reading>),
+}
+
+impl Answer {
+    /// None: nothing that is known.
+    fn of(error: &bollard::errors::Error) -> Option<Self> {
+        refused(error).map(Self::Refused)
+    }
+}
+
 /// What it means that the engine refused the container; none: nothing that is known, and inside:
 /// that the image has no shell.
 fn refused(error: &bollard::errors::Error) -> Option<Option<Reading>> {
@@ -158,16 +205,28 @@ fn refused(error: &bollard::errors::Error) -> Option<Option<Reading>> {
     }
 }
 
-fn helper(image: &str, runtime: GpuRuntime) -> ContainerCreateBody {
-    let all = match runtime {
+fn helper(image: &str, runtime: GpuRuntime, script: &str) -> ContainerCreateBody {
+    let mut body = asking(image, script);
+    if let Some(host) = &mut body.host_config {
+        host.device_requests = Some(vec![all_gpus(runtime)]);
+    }
+    body
+}
+
+fn all_gpus(runtime: GpuRuntime) -> DeviceRequest {
+    match runtime {
         GpuRuntime::Cdi => shape::cdi(vec!["all".to_owned()]),
         GpuRuntime::Nvidia | GpuRuntime::Amd | GpuRuntime::Ascend | GpuRuntime::None => {
             shape::nvidia(None)
         }
-    };
+    }
+}
+
+/// A container that runs a script of ours and has nothing else.
+pub(super) fn asking(image: &str, script: &str) -> ContainerCreateBody {
     ContainerCreateBody {
         image: Some(image.to_owned()),
-        entrypoint: Some(["/bin/sh", "-c", read::SCRIPT].map(str::to_owned).to_vec()),
+        entrypoint: Some(["/bin/sh", "-c", script].map(str::to_owned).to_vec()),
         cmd: Some(Vec::new()),
         user: Some("0:0".to_owned()),
         // Whatever the image wants of the driver, it is only asked.
@@ -177,7 +236,6 @@ fn helper(image: &str, runtime: GpuRuntime) -> ContainerCreateBody {
             network_mode: Some("none".to_owned()),
             cap_drop: Some(vec!["ALL".to_owned()]),
             security_opt: Some(vec!["no-new-privileges".to_owned()]),
-            device_requests: Some(vec![all]),
             ..Default::default()
         }),
         ..Default::default()
@@ -207,12 +265,12 @@ mod tests {
 
     #[test]
     fn the_helper_has_all_gpus_and_nothing_else() {
-        let made = serde_json::to_value(helper("i", GpuRuntime::Nvidia)).unwrap();
-        assert_eq!(made["Entrypoint"][0], "/bin/sh");
+        let made = serde_json::to_value(helper("i", GpuRuntime::Nvidia, "true")).unwrap();
+        assert_eq!(made["Entrypoint"], serde_json::json!(["/bin/sh", "-c", "true"]));
         let request = &made["HostConfig"]["DeviceRequests"][0];
         assert_eq!(request["Driver"], "nvidia");
         assert_eq!(request["Count"], -1);
-        let by_name = serde_json::to_value(helper("i", GpuRuntime::Cdi)).unwrap();
+        let by_name = serde_json::to_value(helper("i", GpuRuntime::Cdi, "true")).unwrap();
         let devices = &by_name["HostConfig"]["DeviceRequests"][0]["DeviceIDs"];
         assert_eq!(devices[0], "nvidia.com/gpu=all");
         assert_eq!(made["HostConfig"]["NetworkMode"], "none");

@@ -20,7 +20,7 @@ use super::volumes::Volumes;
 use crate::docker::of_another_epoch;
 use crate::exporter::GpuSample;
 use crate::filling::Labels;
-use crate::{Container, ContainerSpec, EngineError, Result, Stranger};
+use crate::{Container, ContainerSpec, DiskRoom, EngineError, Result, Stranger};
 
 static NODES: LazyLock<Mutex<HashMap<String, Arc<Node>>>> = LazyLock::new(Mutex::default);
 
@@ -61,6 +61,8 @@ pub(super) struct State {
     pub(super) signals: BTreeMap<GraceSignal, u64>,
     pub(super) list_time: Duration,
     pub(super) stats_time: Duration,
+    /// How much room its disk has, where it tells.
+    pub(super) disk: Option<DiskRoom>,
     /// What its drivers say, in place of what it has.
     pub(super) gpus: Option<Reading>,
     /// How often they were asked.

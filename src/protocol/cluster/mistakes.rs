@@ -99,6 +99,7 @@ impl VirtualClusterSettings {
         let lease = self.lease.and_then(|minutes| outside(&whole, "lease", minutes, lease::MOST));
         mistakes.extend(lease);
         mistakes.extend(self.idle.iter().flat_map(|rule| rule.mistakes(&whole)));
+        mistakes.extend(self.limits.mistakes(&whole));
         for (at, Shape { gpu_type, gpus, count }) in self.shapes.iter().enumerate() {
             let place = format!("{whole}.shapes[{at}]");
             mistakes.extend(outside(&place, "gpus", *gpus, LARGEST_GROUP));
@@ -155,7 +156,7 @@ fn is_exporter(address: &str) -> bool {
 }
 
 /// What is wrong with a number that is to lie between 1 and `most`.
-fn outside(place: &str, key: &str, value: u32, most: u32) -> Option<Problem> {
+pub(crate) fn outside(place: &str, key: &str, value: u32, most: u32) -> Option<Problem> {
     let how = match value {
         0 => "less than 1".to_owned(),
         value if value > most => format!("more than {most}"),

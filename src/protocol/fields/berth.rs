@@ -106,6 +106,7 @@ pub(super) const ROLE: &[Key] = &[
     Key::new("portList", Kind::List(Object::Port))
         .help("Ports with their first number.", "端口及其起始端口号。"),
     Key::new("taskRetryCount", RETRIES)
+        .role(RoleField::Retries)
         .default("0")
         .help("Further starts of a failed task.", "任务失败后再次启动的次数。"),
     Key::new("infiniband", Kind::Flag)

@@ -79,6 +79,7 @@ pub(super) const ROLE: &[Key] = &[
     Key::new("completion", Kind::One(Object::Completion))
         .help("When tasks of this role end the job.", "该任务角色的任务何时使作业结束。"),
     Key::new("taskRetryCount", RETRIES)
+        .role(RoleField::Retries)
         .default("0")
         .help("Further starts of a failed task.", "任务失败后再次启动的次数。"),
     Key::new("prerequisites", Kind::Texts).help(
@@ -198,9 +199,9 @@ pub(super) const EXTRAS: &[Key] = &[
     Key::new(STORAGES, Kind::List(Object::Storage))
         .help(STORAGES_HELP.english, STORAGES_HELP.chinese),
     Key::new("gangAllocation", Kind::Flag).default("true").help(
-        "All tasks start together. `false` is taken, but not used here; tasks are started again \
-         by themselves either way.",
-        "所有任务一起启动。接受 `false`，但此处不使用；任务总是可以单独重新启动。",
+        "All tasks start together; `false` is refused where there are several. Tasks are started \
+         again by themselves either way.",
+        "所有任务一起启动；有多个任务时不能为 `false`。任务总是可以单独重新启动。",
     ),
     Key::new("berth", Kind::One(Object::Berth))
         .help("What the rest of the notation has no word for.", "其余部分无法表达的内容。"),

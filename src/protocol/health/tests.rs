@@ -144,3 +144,23 @@ fn checks_that_cannot_be_made_are_refused() {
     let only = Check { labels: [("disk".into(), "ssd".into())].into(), ..check("disk", false) };
     assert!(!only.is_for(&BTreeMap::new()) && only.is_for(&only.labels));
 }
+
+#[test]
+fn a_disk_that_gets_full_is_told_and_then_closes_its_node() {
+    const GIB: u64 = 1 << 30;
+    let seen = |health: &Health, free: u64, at: i64| {
+        health.disk_seen((free * GIB, 1_000 * GIB), Timestamp(at))
+    };
+    let well = seen(&Health::default(), 51, 1);
+    assert_eq!(well, Health::default());
+    let little = seen(&well, 49, 2);
+    assert!(little.is_doubtful() && !little.has_failed());
+    assert_eq!(little.ailments[0].to_string(), "its disk has only 49 GiB left");
+    let full = seen(&little, 4, 3);
+    assert!(full.has_failed() && full.ailments.len() == 1, "{full:?}");
+    assert!(seen(&full, 20, 4).has_failed(), "it is not opened for a little room");
+    let mended = seen(&full, 60, 5);
+    assert_eq!((mended.ailments.len(), mended.history.len()), (0, 1));
+    let small = Health::default().disk_seen((11 * GIB, 100 * GIB), Timestamp(6));
+    assert_eq!(small, Health::default(), "a small disk has a tenth left");
+}

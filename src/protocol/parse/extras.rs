@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::reader::{Field, Fields, Reader, nearest};
 use super::{parts, storages};
-use crate::document::{Entry, Node, Value, shorten};
+use crate::document::{Value, shorten};
 use crate::fields::{HIVED, Object, PLUGINS, STORAGES};
 use crate::ids::{GpuType, JobName, RoleName, StorageName};
 use crate::secrets::Secrets;
@@ -17,6 +17,8 @@ use crate::spec::{
 };
 
 pub(crate) const BERTH: &str = "berth";
+/// Whether tasks wait for each other's places.
+const GANG: &str = "gangAllocation";
 
 /// What must be known of the rest of the file to read `extras`.
 pub(crate) struct Known<'d> {
@@ -86,8 +88,8 @@ pub(crate) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>, known: &Known
             }
             continue;
         }
-        if asks_in_vain(&entry.key, field.node) {
-            reader.not_used(field.path.clone());
+        if entry.key == GANG && field.is_given() {
+            gang(reader, &field, known);
         }
         let hived = HIVED.contains(&entry.key.as_str());
         if !(hived && read_hived(reader, &field, known, &mut extras)) {
@@ -100,13 +102,12 @@ pub(crate) fn read<'d>(reader: &mut Reader<'d>, root: &Fields<'d>, known: &Known
     extras
 }
 
-/// Whether a part that is kept asks for something that is not done here.
-fn asks_in_vain(key: &str, node: &Node) -> bool {
-    let is_true = |entry: &Entry| entry.node.value == Value::Bool(true);
-    match (key, &node.value) {
-        ("gangAllocation", value) => *value == Value::Bool(false),
-        ("jobStatusChangeNotification", Value::Map(entries)) => entries.iter().any(is_true),
-        _ => false,
+/// Tasks of a job start together here: only where there is no more than one they start one by one.
+fn gang<'d>(reader: &mut Reader<'d>, field: &Field<'d>, known: &Known<'d>) {
+    let together = reader.flag(field).unwrap_or(true);
+    if !together && known.tasks.is_some_and(|tasks| tasks > 1) {
+        let message = "gangAllocation is false, but all tasks of a job start together here";
+        reader.wrong(field, message, "true, or a job for each task");
     }
 }
 

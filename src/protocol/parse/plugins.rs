@@ -1,9 +1,9 @@
 //! Runtime plugins: what a job's file wants done around the commands of its tasks, and who may enter
 //! them. One that is not done here is refused by its name, unless the file says to go on without it.
 //!
-//! The commands of `cmd`, `git` and `tensorboard` become part of the roles' own, as those of deployments
-//! do, and the names of `teamwise_storage` part of `extras.storages`, so that only `ssh` stays among a
-//! job's plugins.
+//! The commands of `cmd`, `git` and `tensorboard` and the barrier of `ssh` become part of the roles' own
+//! commands, as those of deployments do, and the names of `teamwise_storage` part of `extras.storages`, so
+//! that only the keys of `ssh` stay among a job's plugins.
 
 use serde_json::Value as Json;
 
@@ -22,6 +22,22 @@ const DONE: &str = "cmd, git, ssh, teamwise_storage or tensorboard, or failurePo
                     without it";
 /// What stands before the name of a plugin that a prerequisite gives.
 const PREFIX: &str = "com.microsoft.pai.runtimeplugin.";
+
+/// What a prerequisite may say that the plugin `cmd` provides.
+const OF_PREREQUISITE: [&str; 12] = [
+    "protocolVersion",
+    "name",
+    "type",
+    "version",
+    "contributor",
+    "description",
+    "uri",
+    "plugin",
+    "failurePolicy",
+    "preCommands",
+    "postCommands",
+    "callbacks",
+];
 
 /// Puts what is referred to into a text; `None`: something is wrong with it, which was told.
 pub(super) type Render<'r, 'd> = &'r dyn Fn(&mut Reader<'d>, &Field<'d>, &str) -> Option<String>;
@@ -66,15 +82,7 @@ pub(super) fn read<'d>(
     render: Render<'_, 'd>,
 ) -> Plugins<'d> {
     let mut plugins = Plugins::default();
-    // What else is wrong with `extras` is told where the rest of it is read.
-    let Some(node) = root.given("extras").and_then(|extras| extras.node.get(PLUGINS)) else {
-        return plugins;
-    };
-    let list = Field { node, path: join("extras", PLUGINS) };
-    if !list.is_given() {
-        return plugins;
-    }
-    for item in reader.list(&list).unwrap_or_default() {
+    for item in listed(reader, root) {
         let Some(fields) = reader.object(&item, Object::Plugin) else { continue };
         let name = reader.required(&fields, "plugin", DONE);
         let Some((field, name)) = name.and_then(|f| reader.text(&f).map(|name| (f, name))) else {
@@ -84,6 +92,9 @@ pub(super) fn read<'d>(
         let first = roles.first().map(|role| stripped(role));
         let roles = named_roles(reader, &fields, roles);
         let parameters = fields.given("parameters").and_then(|field| reader.map(&field));
+        if let (Some(given), Some(known)) = (&parameters, parameters_of(&name)) {
+            reader.check_words(given, known);
+        }
         let around = |line: Option<String>, roles| {
             let before = line.into_iter().map(Line::Made).collect();
             Around { roles, before, after: Vec::new(), may_fail }
@@ -112,8 +123,11 @@ pub(super) fn read<'d>(
                 plugins.around.push(Around { roles, before, after, may_fail });
             }
             "ssh" => {
-                note_barrier(reader, parameters.as_ref());
-                plugins.kept.push(rendered(reader, &item, render));
+                let barrier = parameters.and_then(|given| made::barrier(reader, &given));
+                if barrier.is_some() {
+                    plugins.around.push(around(barrier, roles));
+                }
+                plugins.kept.push(without_barrier(rendered(reader, &item, render)));
             }
             "teamwise_storage" => {
                 let named = storages::of_plugin(reader, parameters.as_ref());
@@ -126,6 +140,15 @@ pub(super) fn read<'d>(
     plugins
 }
 
+fn listed<'d>(reader: &mut Reader<'d>, root: &Fields<'d>) -> Vec<Field<'d>> {
+    // What else is wrong with `extras` is told where the rest of it is read.
+    let Some(node) = root.given("extras").and_then(|extras| extras.node.get(PLUGINS)) else {
+        return Vec::new();
+    };
+    let list = Field { node, path: join("extras", PLUGINS) };
+    if list.is_given() { reader.list(&list).unwrap_or_default() } else { Vec::new() }
+}
+
 /// What a prerequisite that a plugin provides does for a role that needs it.
 pub(super) fn of_prerequisite<'d>(
     reader: &mut Reader<'d>,
@@ -136,6 +159,7 @@ pub(super) fn of_prerequisite<'d>(
     let may_fail = may_fail(reader, fields);
     match name.strip_prefix(PREFIX).unwrap_or(&name) {
         "cmd" => {
+            reader.check_words(fields, &OF_PREREQUISITE);
             let (before, after) = commands(reader, fields);
             return Some(Around { roles: None, before, after, may_fail });
         }
@@ -224,12 +248,25 @@ fn texts<'d>(reader: &mut Reader<'d>, fields: &Fields<'d>, key: &str) -> Vec<Lin
     list.into_iter().filter(|item| reader.text(item).is_some()).map(Line::Written).collect()
 }
 
-/// No task waits here until all others can be entered.
-fn note_barrier<'d>(reader: &mut Reader<'d>, parameters: Option<&Fields<'d>>) {
-    let barrier = parameters.and_then(|parameters| parameters.given("sshbarrier"));
-    if let Some(barrier) = barrier.filter(|field| field.node.value != Value::Bool(false)) {
-        reader.not_used(barrier.path);
+/// What a plugin is told that is done here; `None`: it is not.
+fn parameters_of(plugin: &str) -> Option<&'static [&'static str]> {
+    match plugin {
+        "cmd" => Some(&["preCommands", "postCommands", "callbacks"]),
+        "git" => Some(&["repo_uri", "options", "clone_dir"]),
+        "ssh" => Some(&["jobssh", "userssh", "sshbarrier", "sshbarrierTimeout"]),
+        "teamwise_storage" => Some(&["storageConfigNames"]),
+        "tensorboard" => Some(&["port", "logdir"]),
+        _ => None,
     }
+}
+
+/// The plugin without what has become a command: it is not to be done twice.
+fn without_barrier(mut plugin: Json) -> Json {
+    if let Some(parameters) = plugin.get_mut("parameters").and_then(Json::as_object_mut) {
+        parameters.remove(made::BARRIER);
+        parameters.remove(made::BARRIER_LIMIT);
+    }
+    plugin
 }
 
 /// A part of the file as plain JSON, what its texts refer to put in.

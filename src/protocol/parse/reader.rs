@@ -218,9 +218,18 @@ impl<'d> Reader<'d> {
         self.check(fields, object, more, true);
     }
 
-    /// Where an object is open, a key that is no known one misspelt is taken and not used.
+    /// The same of an object of which no table says anything.
+    pub(crate) fn check_words(&mut self, fields: &Fields<'d>, known: &[&'static str]) {
+        for (entry, field) in fields.every() {
+            if !known.contains(&entry.key.as_str()) {
+                self.unknown(entry, field, known, true);
+            }
+        }
+    }
+
     fn check(&mut self, fields: &Fields<'d>, object: Object, more: &[&'static str], open: bool) {
-        let known = || object.keys().iter().map(|key| key.name).chain(more.iter().copied());
+        let names = object.keys().iter().map(|key| key.name);
+        let known: Vec<&'static str> = names.chain(more.iter().copied()).collect();
         for (entry, field) in fields.every() {
             let is_key = |key: &&Key| key.name == entry.key;
             if let Some(key) = object.keys().iter().find(is_key) {
@@ -229,25 +238,29 @@ impl<'d> Reader<'d> {
                 }
                 continue;
             }
-            if more.contains(&entry.key.as_str()) {
-                continue;
+            if !more.contains(&entry.key.as_str()) {
+                self.unknown(entry, field, &known, open);
             }
-            if self.problems.len() >= MAX_NOTED {
-                self.more += 1;
-                continue;
-            }
-            if open && !is_misspelt(&entry.key, known()) {
-                self.not_used(field.path);
-                continue;
-            }
-            let near = nearest(&entry.key, known());
-            let mut message = format!("the key {:?} is not known here", shorten(&entry.key));
-            if let Some(near) = near {
-                message.push_str(&format!("; did you mean {near:?}?"));
-            }
-            let allowed: Vec<&str> = known().collect();
-            self.problem(&field.path, entry.key_start, message, allowed.join(", "));
         }
+    }
+
+    /// Notes a key that is none of those that are known. Where an object is open, one that is no known
+    /// one misspelt is taken and not used.
+    fn unknown(&mut self, entry: &Entry, field: Field<'_>, known: &[&'static str], open: bool) {
+        if self.problems.len() >= MAX_NOTED {
+            self.more += 1;
+            return;
+        }
+        if open && !is_misspelt(&entry.key, known.iter().copied()) {
+            self.not_used(field.path);
+            return;
+        }
+        let near = nearest(&entry.key, known.iter().copied());
+        let mut message = format!("the key {:?} is not known here", shorten(&entry.key));
+        if let Some(near) = near {
+            message.push_str(&format!("; did you mean {near:?}?"));
+        }
+        self.problem(&field.path, entry.key_start, message, known.join(", "));
     }
 
     /// Notes that a key which must be there is not.

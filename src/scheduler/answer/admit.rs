@@ -8,11 +8,12 @@ use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::answer::explain;
 use crate::cluster::Cluster;
-use crate::cluster::gpus::Bits;
-use crate::cluster::node::Kind;
+use crate::cluster::workload::Workload;
 use crate::model::{Node, Request, Snapshot, VirtualCluster, WHOLE_GPU};
-use crate::pass::workload::Workload;
-use crate::queue::request::{Class, RoleWant};
+use crate::numbers::gpus::Bits;
+use crate::numbers::indices::AccountIndex;
+use crate::numbers::kind::Kind;
+use crate::numbers::request::{Class, RoleWant};
 
 /// All that the nodes have and the virtual clusters are guaranteed, to be asked of each job that comes.
 /// It holds whatever runs, as long as the virtual clusters stay and the nodes are alike
@@ -186,13 +187,8 @@ fn job_too_large(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
 }
 
 /// The whole share would not do.
-pub(crate) fn share_too_small(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
-    if class.opportunistic {
-        return None;
-    }
-    let accounts = cluster.accounts(class.cluster);
-    let lacks = |account: &usize| cluster.shares.lacks(*account, class, true).into_iter().next();
-    let lack = accounts.iter().map(lacks).collect::<Option<Vec<_>>>()?.into_iter().next()?;
+fn share_too_small(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
+    let lack = cluster.beyond_share(class)?;
     let resource = lack.which.kind();
     Some(WaitReason::Impossible {
         resource,
@@ -238,21 +234,14 @@ fn holds(part: &Kind, role: &RoleWant) -> bool {
 fn cells<'c>(
     cluster: &'c Cluster,
     class: &'c Class,
-    account: usize,
+    account: AccountIndex,
 ) -> impl Iterator<Item = (&'c Kind, Kind)> {
     let account = cluster.cells.owner(account);
     cluster.alike(class).flat_map(move |(kind, _)| {
         let pool = &cluster.cells.pools[kind.pool];
         let whole = pool.is_free_to(account).then_some(pool.size);
-        let level = move |level: &usize| pool.has_cells(account, *level);
+        let level = move |level: &usize| pool.cells(account, *level) > 0;
         let sizes = (0..pool.levels.len()).filter(level).map(|level| pool.levels[level]);
-        whole.into_iter().chain(sizes).map(move |size| {
-            let types = kind
-                .types
-                .iter()
-                .map(|(number, bits)| (*number, crate::cluster::gpus::lowest(*bits, size)));
-            let total = if kind.size == 0 { kind.total } else { kind.total.part(size, kind.size) };
-            (kind, Kind { total, size, types: types.collect(), ..kind.clone() })
-        })
+        whole.into_iter().chain(sizes).map(move |size| (kind, kind.piece(size)))
     })
 }

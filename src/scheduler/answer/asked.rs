@@ -6,14 +6,18 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::answer::admit::never;
-use crate::cluster::Claim;
-use crate::model::{Answer, AtOnce, Request, Snapshot, Standing};
+use crate::answer::without_place;
+use crate::cluster::claim::Claim;
+use crate::model::{Answer, AtOnce, Explanation, Request, Snapshot, Standing};
+use crate::numbers::indices::AccountIndex;
+use crate::numbers::request::{Class, Wanted};
+use crate::pass::backfill::Start;
 use crate::pass::claimant::Preemptor;
-use crate::pass::fit::{Look, guaranteed_looks, place, placement, undo};
+use crate::pass::fit::{Look, guaranteed_looks, placement, undo};
 use crate::pass::preemption::{Eviction, evict};
 use crate::pass::reserve::{release, reserve};
+use crate::pass::together::place;
 use crate::queue::Key;
-use crate::queue::request::Class;
 use crate::state::State;
 
 /// What would become of a request if it were submitted now: it takes its place in the queue by its
@@ -23,17 +27,6 @@ pub fn dry_run(snapshot: &Snapshot, request: &Request, now: Timestamp) -> Answer
     let mut state = State::of(snapshot);
     state.pass(now);
     state.dry_run(request, now)
-}
-
-/// How a job could start at once.
-#[derive(Debug)]
-pub(crate) enum Start {
-    /// On these places, which are free, by this right.
-    Free(Vec<Claim>, Standing),
-    /// On these places, some of which are kept for this job: it ends before that one starts.
-    Gap(Vec<Claim>, JobId),
-    /// On the places of these, which run on borrowed resources or are outranked.
-    Cleared(Vec<JobId>),
 }
 
 impl State {
@@ -54,7 +47,10 @@ impl State {
         if let Some(reason) = never(&self.cluster, &class) {
             return Answer::Never(reason);
         }
-        let wanted = (request.job, &class);
+        if let Some(reason) = self.limit_of(&class) {
+            return Answer::Waits(Explanation::of(without_place(reason, None)));
+        }
+        let wanted = Wanted { job: request.job, class: &class };
         let (claims, standing) = match self.start_of((request, &class), now) {
             Some(Start::Free(claims, standing)) => (claims, standing),
             Some(Start::Gap(claims, _)) => (claims, Standing::Borrowed),
@@ -70,7 +66,7 @@ impl State {
             return None;
         }
         let class = self.cluster.class(request);
-        if never(&self.cluster, &class).is_some() {
+        if never(&self.cluster, &class).is_some() || self.is_limited(&class) {
             return None;
         }
         match self.start_of((request, &class), now)? {
@@ -89,7 +85,7 @@ impl State {
         ask: impl FnOnce(&mut Self) -> T,
     ) -> T {
         let only = self.only_one_ahead_of(request);
-        let kept = only.and_then(|(job, class)| self.keep_for((job, &class), now));
+        let kept = only.and_then(|(job, class)| self.keep_for(Wanted { job, class: &class }, now));
         let answer = ask(self);
         if let Some(account) = kept {
             self.keep_no_more(account);
@@ -98,30 +94,32 @@ impl State {
     }
 
     fn only_one_ahead_of(&self, request: &Request) -> Option<(JobId, Arc<Class>)> {
-        let waiter = self.queue.jobs.values().next().filter(|_| self.is_alone())?;
+        let waiter = self.only_one()?;
         let rests = waiter.held || waiter.not_before.is_some();
         let ahead = waiter.key.job != request.job && waiter.key < Key::of(request);
-        (ahead && !rests).then(|| (waiter.key.job, self.queue.class(waiter.class)))
+        let class = self.queue.class(waiter.line);
+        (ahead && !rests && !self.is_limited(&class)).then_some((waiter.key.job, class))
     }
 
     /// Keeps what a pass would for a job that finds no room, if it is the first of its account; on
     /// which account that is.
     pub(crate) fn keep_for(
         &mut self,
-        (job, class): (JobId, &Class),
+        Wanted { job, class }: Wanted,
         now: Timestamp,
-    ) -> Option<usize> {
+    ) -> Option<AccountIndex> {
         let account = self.cluster.accounts(class.cluster)[0];
         if class.opportunistic || self.holds.contains_key(&account) {
             return None;
         }
         let claimant = self.cluster.claimant(account, self.turn(job, class));
-        let hold = reserve(&mut self.cluster, (job, class), (account, &claimant), None, now)?;
+        let hold =
+            reserve(&mut self.cluster, Wanted { job, class }, (account, &claimant), None, now)?;
         self.holds.insert(account, hold);
         Some(account)
     }
 
-    pub(crate) fn keep_no_more(&mut self, account: usize) {
+    pub(crate) fn keep_no_more(&mut self, account: AccountIndex) {
         if let Some(hold) = self.holds.remove(&account) {
             release(&mut self.cluster, &hold);
         }
@@ -129,7 +127,7 @@ impl State {
 
     /// How a request would start if it were submitted now; `None`: it would wait. Nothing is taken.
     fn start_of(&mut self, (request, class): (&Request, &Class), now: Timestamp) -> Option<Start> {
-        let wanted = (request.job, class);
+        let wanted = Wanted { job: request.job, class };
         if !class.opportunistic {
             let accounts = self.cluster.accounts(class.cluster).to_vec();
             for account in accounts.iter().copied() {
@@ -167,7 +165,7 @@ impl State {
 
     fn guaranteed_start(
         &mut self,
-        wanted: (JobId, &Class),
+        wanted: Wanted,
         look: Look,
         claimant: &Preemptor,
         now: Timestamp,

@@ -6,12 +6,14 @@ use protocol::resources::PortRange;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::cluster::Cluster;
-use crate::cluster::gpus::{Bits, positions};
-use crate::cluster::node::{Kind, NodeState};
+use crate::cluster::node::NodeState;
 use crate::cluster::ports::View;
 use crate::model::{Scarce, WHOLE_GPU};
+use crate::numbers::gpus::{Bits, positions};
+use crate::numbers::indices::NodeIndex;
+use crate::numbers::kind::Kind;
+use crate::numbers::request::{Class, RoleWant};
 use crate::pass::fit::Failure;
-use crate::queue::request::{Class, RoleWant};
 use crate::share::{Lack, Which};
 
 /// An amount that is needed, in the units of the pages: whole cores, rounded up.
@@ -202,7 +204,7 @@ fn free_gpus<'s>(
 /// What a node has for a task of a role, in the order in which it is said to be short.
 fn has(
     cluster: &Cluster,
-    (state, node): (&NodeState, usize),
+    (state, node): (&NodeState, NodeIndex),
     role: &RoleWant,
 ) -> [(ResourceKind, i64, i64); 5] {
     let kind = &cluster.kinds[state.kind];

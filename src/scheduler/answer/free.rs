@@ -4,8 +4,9 @@ use protocol::ids::GpuType;
 use protocol::time::Timestamp;
 
 use crate::answer::admit::never;
-use crate::cluster::gpus::Bits;
 use crate::model::{FreeGpus, Request, Standing};
+use crate::numbers::gpus::Bits;
+use crate::numbers::request::Wanted;
 use crate::pass::fit::{Look, place_within, undo};
 use crate::state::State;
 
@@ -67,7 +68,8 @@ impl State {
     /// How many tasks of a request find room on what is idle: a good guess of how many would start.
     fn reach(&mut self, request: &Request) -> u32 {
         let class = self.cluster.class(request);
-        match place_within(&mut self.cluster, (request.job, &class), Look::Lend, None) {
+        let wanted = Wanted { job: request.job, class: &class };
+        match place_within(&mut self.cluster, wanted, Look::Lend, None) {
             Ok(claims) => {
                 undo(&mut self.cluster, &claims);
                 u32::try_from(claims.len()).unwrap_or(u32::MAX)

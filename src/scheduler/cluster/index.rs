@@ -4,13 +4,20 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::cluster::node::NodeState;
-use crate::pass::score::{Mode, Score};
+use crate::cluster::score::{Mode, Score};
+use crate::numbers::indices::{AskIndex, NodeIndex};
+use crate::numbers::quick::Quick;
 
-/// Which tasks a ranking is for: the number of what they ask, of what, how many at once.
-pub(crate) type Wish = (usize, Mode, u32);
+/// Which tasks a ranking is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Wish {
+    pub(crate) ask: AskIndex,
+    pub(crate) mode: Mode,
+    /// How many at once.
+    pub(crate) remaining: u32,
+}
 
 /// All states that nodes are in.
 #[derive(Debug, Default, Clone)]
@@ -25,7 +32,7 @@ pub(crate) struct Index {
 #[derive(Debug, Clone)]
 struct Known {
     state: NodeState,
-    nodes: BTreeSet<u32>,
+    nodes: BTreeSet<NodeIndex>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -39,7 +46,7 @@ struct Ranking {
 
 impl Index {
     /// Puts a node, known as being in state `from`, where its state says.
-    pub(crate) fn set(&mut self, node: u32, from: Option<u32>, state: &NodeState) -> u32 {
+    pub(crate) fn set(&mut self, node: NodeIndex, from: Option<u32>, state: &NodeState) -> u32 {
         let next = u32::try_from(self.states.len()).unwrap_or(u32::MAX);
         let to = match self.numbers.get(state) {
             Some(known) => *known,
@@ -85,7 +92,7 @@ impl Index {
         &mut self,
         wish: Wish,
         score: impl Fn(&NodeState) -> Option<Score>,
-    ) -> Option<u32> {
+    ) -> Option<NodeIndex> {
         let Self { states, log, rankings, .. } = self;
         let ranking = rankings.entry(wish).or_default();
         ranking.present.resize(states.len(), false);
@@ -104,14 +111,14 @@ impl Index {
     }
 
     /// Every state some node is in, and its first node.
-    pub(crate) fn live(&self) -> impl Iterator<Item = (&NodeState, &BTreeSet<u32>)> {
+    pub(crate) fn live(&self) -> impl Iterator<Item = (&NodeState, &BTreeSet<NodeIndex>)> {
         let known = self.states.iter().filter(|known| !known.nodes.is_empty());
         known.map(|known| (&known.state, &known.nodes))
     }
 }
 
 impl Ranking {
-    fn first(&mut self, states: &[Known]) -> Option<u32> {
+    fn first(&mut self, states: &[Known]) -> Option<NodeIndex> {
         let mut equal = Vec::new();
         while let Some(Reverse((score, state))) = self.heap.peek().copied() {
             if states[state as usize].nodes.is_empty() {
@@ -129,56 +136,5 @@ impl Ranking {
         let best = equal.iter().filter_map(first).min();
         self.heap.extend(equal.into_iter().map(Reverse));
         best
-    }
-}
-
-/// A hash that is quick and always the same (the multiplication of `FxHash`).
-pub(crate) type Quick = BuildHasherDefault<Mixer>;
-
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Mixer(u64);
-
-impl Mixer {
-    fn add(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
-
-impl Hasher for Mixer {
-    fn finish(&self) -> u64 {
-        self.0.rotate_left(26)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.add(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u8(&mut self, word: u8) {
-        self.add(word.into());
-    }
-
-    fn write_u32(&mut self, word: u32) {
-        self.add(word.into());
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.add(word);
-    }
-
-    fn write_i64(&mut self, word: i64) {
-        self.add(word.cast_unsigned());
-    }
-
-    fn write_usize(&mut self, word: usize) {
-        self.add(word as u64);
-    }
-
-    fn write_u128(&mut self, word: u128) {
-        self.add(word as u64);
-        self.add((word >> 64) as u64);
     }
 }

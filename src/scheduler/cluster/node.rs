@@ -1,181 +1,24 @@
 //! A node: what never changes while it stands, and what is free on it.
 
-use std::collections::BTreeMap;
-
-use protocol::cluster::NodeCondition;
-use protocol::resources::Capacity;
-
-use crate::cluster::gpus::{self, Bits, positions};
-use crate::cluster::names::Names;
-use crate::model::{Demand, Node, WHOLE_GPU};
-use crate::queue::request::Ask;
-
-/// Amounts of a node or a task: thousandths of a core, MiB, GiB.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
-pub(crate) struct Amounts {
-    pub(crate) cpus: i64,
-    pub(crate) memory: i64,
-    pub(crate) disk: i64,
-}
-
-impl Amounts {
-    pub(crate) fn of(demand: &Demand) -> Self {
-        let amount = |value: u64| i64::try_from(value).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
-        Self {
-            cpus: amount(demand.cpu_milli),
-            memory: amount(demand.memory_mb),
-            disk: amount(demand.disk_gb),
-        }
-    }
-
-    /// All that a node has. A disk whose size nobody knows is not bounded.
-    pub(crate) fn of_node(capacity: &Capacity) -> Self {
-        let amount = |value: u64| i64::try_from(value).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
-        Self {
-            cpus: i64::from(capacity.cpus) * 1000,
-            memory: amount(capacity.memory_mb),
-            disk: match capacity.disk_gb {
-                0 => i64::MAX / 2,
-                known => amount(known),
-            },
-        }
-    }
-
-    /// `self + times × other`.
-    pub(crate) fn plus(self, times: i64, other: Self) -> Self {
-        Self {
-            cpus: self.cpus.saturating_add(times.saturating_mul(other.cpus)),
-            memory: self.memory.saturating_add(times.saturating_mul(other.memory)),
-            disk: self.disk.saturating_add(times.saturating_mul(other.disk)),
-        }
-    }
-
-    pub(crate) fn at_least_zero(self) -> Self {
-        Self { cpus: self.cpus.max(0), memory: self.memory.max(0), disk: self.disk.max(0) }
-    }
-
-    /// The smaller of each.
-    pub(crate) fn min(self, other: Self) -> Self {
-        Self {
-            cpus: self.cpus.min(other.cpus),
-            memory: self.memory.min(other.memory),
-            disk: self.disk.min(other.disk),
-        }
-    }
-
-    /// So many parts out of `whole`.
-    pub(crate) fn part(self, parts: u32, whole: u32) -> Self {
-        let of = |amount: i64| match amount {
-            unbounded if unbounded >= i64::MAX / 4 => unbounded,
-            amount => amount * i64::from(parts) / i64::from(whole.max(1)),
-        };
-        Self { cpus: of(self.cpus), memory: of(self.memory), disk: of(self.disk) }
-    }
-
-    pub(crate) fn covers(self, other: Self) -> bool {
-        self.cpus >= other.cpus && self.memory >= other.memory && self.disk >= other.disk
-    }
-
-    /// How many times `each` is in it.
-    pub(crate) fn times(self, each: Self) -> i64 {
-        let of = |free: i64, each: i64| if each > 0 { free.max(0) / each } else { i64::MAX };
-        of(self.cpus, each.cpus).min(of(self.memory, each.memory)).min(of(self.disk, each.disk))
-    }
-}
-
-/// What nodes that look alike when nothing runs on them have in common.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Kind {
-    /// Only such nodes are given anything.
-    pub(crate) ready: bool,
-    pub(crate) total: Amounts,
-    /// How many GPUs there are, healthy or not.
-    pub(crate) size: u32,
-    pub(crate) healthy: Bits,
-    /// Positions of the GPUs of each type.
-    pub(crate) types: Vec<(u8, Bits)>,
-    pub(crate) labels: BTreeMap<String, String>,
-    /// Whether it takes tasks that ask for part of a GPU.
-    pub(crate) shares_gpus: bool,
-    /// Whether it is the last choice.
-    pub(crate) doubtful: bool,
-    /// Whether what it has is known.
-    pub(crate) known: bool,
-    pub(crate) ports: (u16, u16),
-    /// The account whose share lies there.
-    pub(crate) pinned: Option<usize>,
-    /// Its pool ([`crate::share::cells`]).
-    pub(crate) pool: usize,
-}
-
-impl Kind {
-    pub(crate) fn new(node: &Node, names: &Names) -> Self {
-        let mut types: BTreeMap<u8, Bits> = BTreeMap::new();
-        let mut healthy = 0;
-        for (position, gpu) in in_order(node).into_iter().enumerate() {
-            if let Some(number) = names.type_number(&gpu.gpu_type) {
-                *types.entry(number).or_default() |= 1 << position;
-            }
-            healthy |= Bits::from(gpu.healthy) << position;
-        }
-        Self {
-            ready: node.condition == NodeCondition::Ready,
-            total: Amounts::of_node(&node.capacity),
-            size: u32::try_from(node.capacity.gpus.len().min(gpus::MOST)).unwrap_or(0),
-            healthy,
-            types: types.into_iter().collect(),
-            labels: node.labels.clone(),
-            shares_gpus: node.shares_gpus,
-            doubtful: node.doubtful,
-            known: node.known,
-            ports: (node.ports.first, node.ports.last),
-            pinned: names.pins.get(&node.name).copied().filter(|_| !node.capacity.gpus.is_empty()),
-            pool: 0,
-        }
-    }
-
-    /// Whether tasks may go there, be there room or not.
-    pub(crate) fn admits(&self, ask: &Ask) -> bool {
-        (self.shares_gpus || !ask.shares())
-            && ask.labels.iter().all(|(key, value)| self.labels.get(key) == Some(value))
-    }
-
-    /// The types it has GPUs of.
-    pub(crate) fn type_mask(&self) -> Bits {
-        self.types.iter().fold(0, |mask, (number, _)| mask | 1 << number)
-    }
-
-    pub(crate) fn of_type(&self, gpu_type: u8) -> Bits {
-        self.types.iter().find(|(number, _)| *number == gpu_type).map_or(0, |(_, bits)| *bits)
-    }
-}
-
-/// The node's GPUs, those that are linked side by side: the positions of all bit masks.
-fn in_order(node: &Node) -> Vec<&protocol::resources::Gpu> {
-    let mut gpus: Vec<_> = node.capacity.gpus.iter().collect();
-    if !node.links.is_empty() {
-        let group = |index: u32| {
-            node.links.iter().position(|link| link.contains(&index)).unwrap_or(usize::MAX)
-        };
-        gpus.sort_by_key(|gpu| group(gpu.index));
-    }
-    gpus.truncate(gpus::MOST);
-    gpus
-}
+use crate::model::{Node, WHOLE_GPU};
+use crate::numbers::amounts::Amounts;
+use crate::numbers::gpus::{Bits, positions};
+use crate::numbers::indices::{AccountIndex, KindIndex, PortsIndex};
+use crate::numbers::kind::{Kind, in_order};
 
 /// A node as it stands.
 #[derive(Debug, Clone)]
 pub(crate) struct Fixed {
     pub(crate) node: Node,
-    pub(crate) kind: usize,
+    pub(crate) kind: KindIndex,
     /// Its ports.
-    pub(crate) ports: usize,
+    pub(crate) ports: PortsIndex,
     /// The GPU's index by position.
     indices: Vec<u32>,
 }
 
 impl Fixed {
-    pub(crate) fn new(node: &Node, kind: usize, ports: usize) -> Self {
+    pub(crate) fn new(node: &Node, kind: KindIndex, ports: PortsIndex) -> Self {
         let indices = in_order(node).into_iter().map(|gpu| gpu.index).collect();
         Self { node: node.clone(), kind, ports, indices }
     }
@@ -197,7 +40,7 @@ impl Fixed {
 /// GPUs of a node that belong to one account for the time being ([`crate::share::cells`]).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Block {
-    pub(crate) account: usize,
+    pub(crate) account: AccountIndex,
     /// Whose cell it is: its pool's level.
     pub(crate) level: usize,
     pub(crate) bits: Bits,
@@ -212,7 +55,7 @@ pub(crate) struct Block {
 /// What is free on a node. Nodes in the same state are the same to every request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct NodeState {
-    pub(crate) kind: usize,
+    pub(crate) kind: KindIndex,
     pub(crate) free: Amounts,
     /// Kept for reservations.
     pub(crate) held: Amounts,
@@ -226,7 +69,7 @@ pub(crate) struct NodeState {
 }
 
 impl NodeState {
-    pub(crate) fn new(kind: usize, of: &Kind) -> Self {
+    pub(crate) fn new(kind: KindIndex, of: &Kind) -> Self {
         Self {
             kind,
             free: of.total,

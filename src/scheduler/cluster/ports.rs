@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use protocol::ids::JobId;
 use protocol::resources::PortRange;
 
-use crate::queue::request::{RoleWant, Span};
+use crate::numbers::indices::{AddressIndex, By, PortsIndex};
+use crate::numbers::request::{RoleWant, Span};
 
 /// What of the ports a job may see as free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +21,8 @@ pub(crate) enum View {
 /// The ports of all addresses.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Ports {
-    addresses: Vec<Address>,
-    pools: Vec<Pool>,
+    addresses: By<AddressIndex, Address>,
+    pools: By<PortsIndex, Pool>,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -30,14 +31,14 @@ struct Address {
     taken: Vec<u64>,
     /// Ports by number that the reservation needs.
     held: Vec<Span>,
-    pools: Vec<usize>,
+    pools: Vec<PortsIndex>,
     /// How many have been taken so far, those that were given back among them.
     given: u64,
 }
 
 #[derive(Debug, Clone)]
 struct Pool {
-    address: usize,
+    address: AddressIndex,
     range: PortRange,
     /// Ports of the range that nobody has.
     free: i64,
@@ -72,21 +73,23 @@ impl Address {
 
 impl Ports {
     /// One pool for each node given as `(address, range)`, in that order.
-    pub(crate) fn new<'a>(nodes: impl Iterator<Item = (&'a str, PortRange)>) -> (Self, Vec<usize>) {
+    pub(crate) fn new<'a>(
+        nodes: impl Iterator<Item = (&'a str, PortRange)>,
+    ) -> (Self, Vec<PortsIndex>) {
         let mut ports = Self::default();
         let mut addresses = HashMap::new();
         let mut pools = HashMap::new();
         let of_nodes = nodes
             .map(|(name, range)| {
-                let address = *addresses.entry(name).or_insert_with(|| {
-                    ports.addresses.push(Address::default());
-                    ports.addresses.len() - 1
-                });
+                let address = *addresses
+                    .entry(name)
+                    .or_insert_with(|| ports.addresses.push(Address::default()));
                 *pools.entry((address, range.first, range.last)).or_insert_with(|| {
                     let free = i64::from(range.last) - i64::from(range.first) + 1;
-                    ports.pools.push(Pool { address, range, free: free.max(0), held: 0 });
-                    ports.addresses[address].pools.push(ports.pools.len() - 1);
-                    ports.pools.len() - 1
+                    let pool = Pool { address, range, free: free.max(0), held: 0 };
+                    let number = ports.pools.push(pool);
+                    ports.addresses[address].pools.push(number);
+                    number
                 })
             })
             .collect();
@@ -94,7 +97,7 @@ impl Ports {
     }
 
     /// How many tasks of the role the pool could take, capped by `limit`.
-    pub(crate) fn tasks(&self, pool: usize, role: &RoleWant, view: View, limit: i64) -> i64 {
+    pub(crate) fn tasks(&self, pool: PortsIndex, role: &RoleWant, view: View, limit: i64) -> i64 {
         let pool = &self.pools[pool];
         let held = if view == View::Outside { pool.held } else { 0 };
         let free = (pool.free - held).max(0);
@@ -112,7 +115,7 @@ impl Ports {
         }
     }
 
-    fn numbers_free(&self, address: usize, spans: &[Span], view: View) -> bool {
+    fn numbers_free(&self, address: AddressIndex, spans: &[Span], view: View) -> bool {
         let address = &self.addresses[address];
         spans.iter().all(|span| {
             (span.first..=span.last)
@@ -128,7 +131,7 @@ impl Ports {
     /// `None` when there are not enough.
     pub(crate) fn pick(
         &self,
-        pool: usize,
+        pool: PortsIndex,
         role: &RoleWant,
         (job, numbered): (JobId, &[Span]),
         view: View,
@@ -164,7 +167,7 @@ impl Ports {
     }
 
     /// Marks ports as taken or free.
-    pub(crate) fn set(&mut self, pool: usize, ports: &[u16], taken: bool) {
+    pub(crate) fn set(&mut self, pool: PortsIndex, ports: &[u16], taken: bool) {
         let address = self.pools[pool].address;
         for port in ports {
             if !self.addresses[address].set(*port, taken) {
@@ -180,31 +183,31 @@ impl Ports {
     }
 
     /// Whether nobody has any of these.
-    pub(crate) fn are_free(&self, pool: usize, ports: &[u16]) -> bool {
+    pub(crate) fn are_free(&self, pool: PortsIndex, ports: &[u16]) -> bool {
         let address = &self.addresses[self.pools[pool].address];
         !ports.iter().any(|port| address.is_taken(*port))
     }
 
     /// How many of the ports are of the pool's range.
-    pub(crate) fn in_range(&self, pool: usize, ports: &[u16]) -> i64 {
+    pub(crate) fn in_range(&self, pool: PortsIndex, ports: &[u16]) -> i64 {
         let range = self.pools[pool].range.ports();
         let inside = ports.iter().filter(|port| range.contains(port)).count();
         i64::try_from(inside).unwrap_or(i64::MAX)
     }
 
     /// Keeps so many ports for a reservation, or (below 0) lets them go.
-    pub(crate) fn hold(&mut self, pool: usize, count: i64) {
+    pub(crate) fn hold(&mut self, pool: PortsIndex, count: i64) {
         self.pools[pool].held += count;
     }
 
     /// Keeps those ports for a reservation.
-    pub(crate) fn hold_numbers(&mut self, pool: usize, numbered: &[Span]) {
+    pub(crate) fn hold_numbers(&mut self, pool: PortsIndex, numbered: &[Span]) {
         let address = self.pools[pool].address;
         self.addresses[address].held.extend_from_slice(numbered);
     }
 
     /// Lets go what [`Ports::hold_numbers`] kept.
-    pub(crate) fn release_numbers(&mut self, pool: usize, numbered: &[Span]) {
+    pub(crate) fn release_numbers(&mut self, pool: PortsIndex, numbered: &[Span]) {
         let held = &mut self.addresses[self.pools[pool].address].held;
         for span in numbered {
             if let Some(at) = held.iter().position(|other| other == span) {
@@ -219,7 +222,7 @@ impl Ports {
     }
 
     /// Free ports of the pool's range.
-    pub(crate) fn free(&self, pool: usize) -> i64 {
+    pub(crate) fn free(&self, pool: PortsIndex) -> i64 {
         self.pools[pool].free
     }
 }

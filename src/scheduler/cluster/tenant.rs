@@ -4,9 +4,10 @@ use protocol::ids::{UserName, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
-use crate::cluster::Claim;
+use crate::cluster::claim::Claim;
+use crate::model::remaining::Remaining;
 use crate::model::{GaveWay, Standing, Turn, WHOLE_GPU};
-use crate::pass::remaining::Remaining;
+use crate::numbers::indices::ClusterIndex;
 
 /// What is given up when jobs are sent away: the highest of their classes, then the work that they lose.
 pub(crate) type Cost = (Priority, i64);
@@ -14,7 +15,7 @@ pub(crate) type Cost = (Priority, i64);
 /// A job that holds something.
 #[derive(Debug, Clone)]
 pub(crate) struct Tenant {
-    pub(crate) cluster: Option<usize>,
+    pub(crate) cluster: Option<ClusterIndex>,
     pub(crate) name: VirtualClusterName,
     /// Its owner.
     pub(crate) user: UserName,
@@ -36,8 +37,7 @@ impl Tenant {
 
     /// Thousandths of GPUs that it has; those of one where it has none.
     pub(crate) fn gpu_milli(&self) -> i64 {
-        let milli = |claim: &Claim| i64::from(claim.gpus.count_ones()) * i64::from(claim.milli);
-        match self.claims.iter().map(milli).sum() {
+        match self.claims.iter().map(Claim::gpu_milli).sum() {
             0 => i64::from(WHOLE_GPU),
             milli => milli,
         }

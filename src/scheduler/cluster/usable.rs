@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::cluster::Cluster;
-use crate::cluster::gpus::Bits;
-use crate::cluster::node::{Kind, NodeState};
-use crate::queue::request::Class;
+use crate::cluster::node::NodeState;
+use crate::numbers::gpus::Bits;
+use crate::numbers::indices::NodeIndex;
+use crate::numbers::kind::Kind;
+use crate::numbers::request::Class;
 
 impl Class {
     /// Whether its tasks may go to nodes of this kind, where it asks for them by label.
@@ -14,7 +16,7 @@ impl Class {
     }
 
     /// Whether its tasks may go to this node, where it asks for nodes by name.
-    pub(crate) fn allows(&self, node: usize) -> bool {
+    pub(crate) fn allows(&self, node: NodeIndex) -> bool {
         self.only.as_ref().is_none_or(|only| only.binary_search(&node).is_ok())
     }
 }
@@ -22,9 +24,9 @@ impl Class {
 impl Cluster {
     /// The kinds of nodes that a class may use, and how many there are of each.
     pub(crate) fn alike<'c>(&'c self, class: &'c Class) -> impl Iterator<Item = (&'c Kind, i64)> {
-        let kinds = self.kinds.iter().enumerate().filter(|(_, kind)| class.may_use(kind));
+        let kinds = self.kinds.numbered().filter(|(_, kind)| class.may_use(kind));
         let counted = kinds.map(|(number, kind)| {
-            let of_kind = |node: &&usize| self.fixed[**node].kind == number;
+            let of_kind = |node: &&NodeIndex| self.fixed[**node].kind == number;
             let named = class.only.as_ref().map(|only| only.iter().filter(of_kind).count());
             (
                 kind,
@@ -40,13 +42,13 @@ impl Cluster {
     }
 
     /// The states of ready nodes that a class may use: each with one node and how many there are.
-    pub(crate) fn states_for(&self, class: &Class) -> Vec<(&NodeState, usize, i64)> {
+    pub(crate) fn states_for(&self, class: &Class) -> Vec<(&NodeState, NodeIndex, i64)> {
         let mut states: Vec<_> = match &class.only {
             Some(only) => only.iter().map(|node| (&self.states[*node], *node, 1)).collect(),
             None => {
-                let of = |(state, nodes): (_, &BTreeSet<u32>)| {
+                let of = |(state, nodes): (_, &BTreeSet<NodeIndex>)| {
                     let count = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
-                    Some((state, *nodes.first()? as usize, count))
+                    Some((state, *nodes.first()?, count))
                 };
                 self.index.live().filter_map(of).collect()
             }

@@ -6,26 +6,38 @@ use std::sync::Arc;
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::answer::asked::Start;
-use crate::cluster::Claim;
+use crate::cluster::claim::Claim;
 use crate::cluster::tenant::Tenant;
 use crate::model::{Request, Standing};
+use crate::numbers::indices::LineIndex;
+use crate::numbers::request::{Class, Wanted};
 use crate::pass::Pass;
-use crate::pass::fit::{Look, place, undo};
+use crate::pass::fit::{Look, undo};
 use crate::pass::preemption::Eviction;
 use crate::pass::reserve::{Hold, keep, release};
-use crate::queue::request::Class;
+use crate::pass::together::place;
 use crate::queue::{Key, Waiter};
 use crate::state::State;
 
 /// Jobs of one class that are looked at for a gap.
 const LOOK_BEHIND: usize = 32;
 
+/// How a job could start at once.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// On these places, which are free, by this right.
+    Free(Vec<Claim>, Standing),
+    /// On these places, some of which are kept for this job: it ends before that one starts.
+    Gap(Vec<Claim>, JobId),
+    /// On the places of these, which run on borrowed resources or are outranked.
+    Cleared(Vec<JobId>),
+}
+
 impl State {
     /// Fills gaps with jobs of a class.
     pub(crate) fn fill_gaps(
         &mut self,
-        (line, class): (usize, &Arc<Class>),
+        (line, class): (LineIndex, &Arc<Class>),
         now: Timestamp,
         pass: &mut Pass,
     ) {
@@ -40,8 +52,11 @@ impl State {
         let rested = |key: &&Key| self.queue.rests_until(key.job, now).is_none();
         let candidates: Vec<Key> = queue.filter(short).filter(rested).copied().collect();
         for key in candidates {
+            if self.is_limited(class) {
+                break;
+            }
             let runs = self.queue.jobs.get(&key.job).and_then(Waiter::runs_ms).unwrap_or(i64::MAX);
-            let wanted = (key.job, &**class);
+            let wanted = Wanted { job: key.job, class };
             if let Some(found) = self.gap(wanted, runs, now) {
                 let claims = self.send_away(wanted, found, now, pass);
                 self.start((key, class), claims, Standing::Borrowed, now, pass);
@@ -55,7 +70,7 @@ impl State {
         (request, class): (&Request, &Class),
         now: Timestamp,
     ) -> Option<Start> {
-        let (runs, wanted) = (request.runs_ms()?, (request.job, class));
+        let (runs, wanted) = (request.runs_ms()?, Wanted { job: request.job, class });
         let others = self.holds.values().filter(|hold| hold.reservation.job != request.job);
         let latest = others.map(|hold| hold.reservation.start).max()?;
         let behind = self.queue.ahead_of_its_like(request, LOOK_BEHIND);
@@ -76,7 +91,7 @@ impl State {
     }
 
     /// For whom these places are kept, or some of them: the first to start.
-    fn kept_at(&self, claims: &[Claim], (job, class): (JobId, &Class)) -> Option<JobId> {
+    fn kept_at(&self, claims: &[Claim], Wanted { job, class }: Wanted) -> Option<JobId> {
         let own = self.cluster.accounts(class.cluster)[0];
         let others = self.holds.iter().filter(|(_, hold)| hold.reservation.job != job);
         let nearest = others.min_by_key(|(account, hold)| {
@@ -86,7 +101,7 @@ impl State {
     }
 
     /// Places in a gap for a job that is expected to run so long, taken.
-    fn gap(&mut self, wanted: (JobId, &Class), runs_ms: i64, now: Timestamp) -> Option<Eviction> {
+    fn gap(&mut self, wanted: Wanted, runs_ms: i64, now: Timestamp) -> Option<Eviction> {
         match self.idle_gap(wanted, now.plus_millis(runs_ms)) {
             Some(claims) => Some(Eviction { claims, victims: Vec::new() }),
             None => self.own_gap(wanted, runs_ms, now),
@@ -94,9 +109,9 @@ impl State {
     }
 
     /// Idle places, taken.
-    fn idle_gap(&mut self, wanted: (JobId, &Class), end: Timestamp) -> Option<Vec<Claim>> {
+    fn idle_gap(&mut self, wanted: Wanted, end: Timestamp) -> Option<Vec<Claim>> {
         let claims = place(&mut self.cluster, wanted, Look::Borrow).ok()?;
-        if self.ends_in_time(&claims, wanted.0, end) {
+        if self.ends_in_time(&claims, wanted.job, end) {
             return Some(claims);
         }
         undo(&mut self.cluster, &claims);
@@ -113,13 +128,8 @@ impl State {
     /// Cells of its own account that only others use meanwhile, taken: were its virtual cluster
     /// alone, they would be idle. Who is expected to run no longer than it stays, so that nobody
     /// drives away whom he is driven away by.
-    fn own_gap(
-        &mut self,
-        wanted: (JobId, &Class),
-        runs_ms: i64,
-        now: Timestamp,
-    ) -> Option<Eviction> {
-        let (job, class) = wanted;
+    fn own_gap(&mut self, wanted: Wanted, runs_ms: i64, now: Timestamp) -> Option<Eviction> {
+        let Wanted { job, class } = wanted;
         let account = self.cluster.accounts(class.cluster)[0];
         let end = now.plus_millis(runs_ms);
         let in_time = |hold: &&Hold| hold.reservation.start >= end && hold.reservation.job != job;

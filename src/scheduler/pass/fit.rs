@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
 
-use crate::cluster::gpus;
+use crate::cluster::Cluster;
+use crate::cluster::claim::{Claim, Piece, Right};
+use crate::cluster::index::Wish;
 use crate::cluster::ports::View;
-use crate::cluster::topology::closer;
-use crate::cluster::{Claim, Cluster, Right};
+use crate::cluster::score::{Mode, Score, Spot};
 use crate::model::{Placement, Standing};
-use crate::pass::score::{Mode, Score, Spot};
-use crate::queue::request::{Class, RoleWant};
+use crate::numbers::gpus;
+use crate::numbers::indices::{AccountIndex, NodeIndex};
+use crate::numbers::request::{Class, RoleWant, Wanted};
 
 /// Tasks looked at together: more do not go to one node at once.
 const TOGETHER: u32 = 16;
@@ -19,7 +21,11 @@ const TOGETHER: u32 = 16;
 /// The looks that find guaranteed places of an account, one after the other: for a single task what
 /// its cells are best used for comes first, even if others have to leave; a gang rather stays
 /// together.
-pub(crate) fn guaranteed_looks(cluster: &Cluster, class: &Class, account: usize) -> Vec<Look> {
+pub(crate) fn guaranteed_looks(
+    cluster: &Cluster,
+    class: &Class,
+    account: AccountIndex,
+) -> Vec<Look> {
     let owner = cluster.cells.owner(account);
     let steps = cluster.cells.pools.iter().map(|pool| match pool.is_free_to(owner) {
         true => 0,
@@ -46,10 +52,10 @@ pub(crate) struct Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     /// On this account's cells.
-    Guaranteed(usize),
+    Guaranteed(AccountIndex),
     /// The same in only one step: its cells that are bound already (0), or those that are not, from
     /// the smallest that will do (1) to the largest.
-    Step(usize, usize),
+    Step(AccountIndex, usize),
     /// What is idle and kept for nobody.
     Lend,
     /// All that is idle: what is kept for a reservation as well.
@@ -79,28 +85,14 @@ impl Look {
     }
 }
 
-/// Places all tasks of a job or none; those of a gang near each other.
-pub(crate) fn place(
-    cluster: &mut Cluster,
-    (job, class): (JobId, &Class),
-    look: Look,
-) -> Result<Vec<Claim>, Failure> {
-    let claims = place_within(cluster, (job, class), look, None)?;
-    match look {
-        Look::Guaranteed(_) | Look::Lend => Ok(closer(cluster, (job, class), look, claims)),
-        // One task is nowhere apart, and what is kept for others is used no more than it must.
-        Look::Step(..) | Look::Borrow => Ok(claims),
-    }
-}
-
-/// The same, on these nodes alone if any are named.
+/// Places all tasks of a job or none, on these nodes alone if any are named.
 pub(crate) fn place_within(
     cluster: &mut Cluster,
-    (job, class): (JobId, &Class),
+    Wanted { job, class }: Wanted,
     look: Look,
-    within: Option<&[usize]>,
+    within: Option<&[NodeIndex]>,
 ) -> Result<Vec<Claim>, Failure> {
-    let mut gang = Gang { within, ..Gang::new(cluster, (job, class), look) };
+    let mut gang = Gang { within, ..Gang::new(cluster, Wanted { job, class }, look) };
     for role in 0..class.roles.len() {
         let mut remaining = class.roles[role].count;
         while remaining > 0 {
@@ -119,7 +111,7 @@ pub(crate) fn place_within(
     Ok(gang.claims)
 }
 
-/// Gives back what [`place`] took.
+/// Gives back what [`place_within`] took.
 pub(crate) fn undo(cluster: &mut Cluster, claims: &[Claim]) {
     for claim in claims.iter().rev() {
         cluster.give(claim);
@@ -129,7 +121,7 @@ pub(crate) fn undo(cluster: &mut Cluster, claims: &[Claim]) {
 /// What a placed job is told.
 pub(crate) fn placement(
     cluster: &Cluster,
-    (job, class): (JobId, &Class),
+    Wanted { job, class }: Wanted,
     claims: &[Claim],
     standing: Standing,
 ) -> Placement {
@@ -166,7 +158,7 @@ fn labelled(role: &RoleWant, ports: &[u16]) -> BTreeMap<protocol::ids::PortLabel
 /// A node and where on it tasks may go.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Found {
-    pub(crate) node: usize,
+    pub(crate) node: NodeIndex,
     mode: Mode,
     spot: Spot,
 }
@@ -180,13 +172,13 @@ pub(crate) struct Gang<'c, 'w> {
     pub(crate) look: Look,
     pub(crate) claims: Vec<Claim>,
     /// The only nodes that are looked at.
-    within: Option<&'w [usize]>,
+    within: Option<&'w [NodeIndex]>,
 }
 
 impl<'c, 'w> Gang<'c, 'w> {
     pub(crate) fn new(
         cluster: &'c mut Cluster,
-        (job, class): (JobId, &'w Class),
+        Wanted { job, class }: Wanted<'w>,
         look: Look,
     ) -> Self {
         Self { cluster, job, class, look, claims: Vec::new(), within: None }
@@ -222,7 +214,7 @@ impl<'c, 'w> Gang<'c, 'w> {
         best.map(|(_, found)| found)
     }
 
-    fn rank(&self, node: usize, spot: &Spot, order: usize) -> Rank {
+    fn rank(&self, node: NodeIndex, spot: &Spot, order: usize) -> Rank {
         Rank {
             avoided: self.class.avoid.binary_search(&node).is_ok()
                 || self.cluster.kind_of(node).doubtful,
@@ -235,7 +227,7 @@ impl<'c, 'w> Gang<'c, 'w> {
     }
 
     /// Nodes on which the job has a task already, the last few.
-    fn joined(&self) -> Vec<usize> {
+    fn joined(&self) -> Vec<NodeIndex> {
         let mut nodes: Vec<_> = self.claims.iter().rev().take(8).filter_map(|c| c.node).collect();
         nodes.sort_unstable();
         nodes.dedup();
@@ -244,11 +236,11 @@ impl<'c, 'w> Gang<'c, 'w> {
 
     /// By the index; where nodes in the same state differ for the job, or only some are looked at, by
     /// looking at each.
-    fn best_of(&mut self, role: usize, mode: Mode, remaining: u32) -> Option<(usize, Spot)> {
+    fn best_of(&mut self, role: usize, mode: Mode, remaining: u32) -> Option<(NodeIndex, Spot)> {
         let by_index = !self.class.is_particular() && self.within.is_none();
         if by_index && mode != Mode::Borrow {
             let wanted = &self.class.roles[role];
-            let wish = (wanted.number, mode, remaining);
+            let wish = Wish { ask: wanted.number, mode, remaining };
             let node = best_by_index(self.cluster, wanted, wish)?;
             if let Some(spot) = self.spot(node, role, mode, remaining) {
                 return Some((node, spot));
@@ -259,10 +251,10 @@ impl<'c, 'w> Gang<'c, 'w> {
             (Some(named), _) => named.to_vec(),
             (None, Mode::Borrow) => self.cluster.held.iter().copied().collect(),
             (None, Mode::Lend | Mode::Own(_) | Mode::Open(..)) => {
-                (0..self.cluster.states.len()).collect()
+                self.cluster.states.numbers().collect()
             }
         };
-        let mut best: Option<((Rank, usize), Spot)> = None;
+        let mut best: Option<((Rank, NodeIndex), Spot)> = None;
         for node in nodes {
             let Some(spot) = self.spot(node, role, mode, remaining) else { continue };
             let rank = (self.rank(node, &spot, 0), node);
@@ -274,7 +266,7 @@ impl<'c, 'w> Gang<'c, 'w> {
     }
 
     /// Where on the node tasks may go now; ports and the cells of others allowing.
-    fn spot(&mut self, node: usize, role: usize, mode: Mode, remaining: u32) -> Option<Spot> {
+    fn spot(&mut self, node: NodeIndex, role: usize, mode: Mode, remaining: u32) -> Option<Spot> {
         if !self.class.allows(node) {
             return None;
         }
@@ -290,9 +282,9 @@ impl<'c, 'w> Gang<'c, 'w> {
         let limit = spot.tasks.min(remaining.into());
         let pool = self.cluster.fixed[node].ports;
         let tasks = self.cluster.ports.tasks(pool, wanted, self.look.view(), limit);
-        if let (Mode::Open(_, level), Right::Of(account), Some(block)) =
+        if let (Mode::Open(_, level), Right::Of(account), Some(bits)) =
             (mode, self.look.right(), spot.room.block)
-            && !self.cluster.may_bind(node, account, (block, level))
+            && !self.cluster.may_bind(node, account, Piece { bits, level })
         {
             return None;
         }
@@ -300,7 +292,12 @@ impl<'c, 'w> Gang<'c, 'w> {
     }
 
     /// Where on this node the next tasks of a role may go.
-    pub(crate) fn found_on(&mut self, node: usize, role: usize, remaining: u32) -> Option<Found> {
+    pub(crate) fn found_on(
+        &mut self,
+        node: NodeIndex,
+        role: usize,
+        remaining: u32,
+    ) -> Option<Found> {
         let remaining = remaining.min(TOGETHER);
         let mut best: Option<(Rank, Found)> = None;
         for (order, mode) in
@@ -338,7 +335,7 @@ impl<'c, 'w> Gang<'c, 'w> {
         placed
     }
 
-    fn claim(&self, node: usize, (mode, spot): (Mode, &Spot), role: usize) -> Option<Claim> {
+    fn claim(&self, node: NodeIndex, (mode, spot): (Mode, &Spot), role: usize) -> Option<Claim> {
         let wanted = &self.class.roles[role];
         let ask = &wanted.ask;
         let state = &self.cluster.states[node];
@@ -362,7 +359,7 @@ impl<'c, 'w> Gang<'c, 'w> {
             ports,
             role,
             right: self.look.right(),
-            block: spot.room.block.map(|bits| (bits, level_of(state, mode, bits))),
+            block: spot.room.block.map(|bits| Piece { bits, level: level_of(state, mode, bits) }),
         })
     }
 }
@@ -405,7 +402,7 @@ pub(crate) fn modes(cluster: &Cluster, role: &RoleWant, look: Look) -> Vec<Mode>
         return modes;
     }
     let mut sizes = Vec::new();
-    for (number, pool) in cluster.cells.pools.iter().enumerate() {
+    for (number, pool) in cluster.cells.pools.numbered() {
         let wanted = role.ask.gpus == 0 || pool.types & role.ask.types != 0;
         if !wanted || pool.is_free_to(account) {
             continue;
@@ -430,20 +427,14 @@ pub(crate) fn modes(cluster: &Cluster, role: &RoleWant, look: Look) -> Vec<Mode>
     sizes.into_iter().map(|(_, mode)| mode).collect()
 }
 
-fn best_by_index(
-    cluster: &mut Cluster,
-    role: &RoleWant,
-    wish: crate::cluster::index::Wish,
-) -> Option<usize> {
+fn best_by_index(cluster: &mut Cluster, role: &RoleWant, wish: Wish) -> Option<NodeIndex> {
     let Cluster { index, kinds, cells, mix, .. } = cluster;
-    let (ask, mode, remaining) = wish;
     // An account that has all cells sees what everybody does: one ranking serves both.
-    let mode = match mode {
+    let mode = match wish.mode {
         Mode::Own(account) if cells.pools.iter().all(|pool| pool.is_free_to(account)) => Mode::Lend,
         mode => mode,
     };
-    let wish = (ask, mode, remaining);
-    let best = index.best(wish, |state| {
+    index.best(Wish { mode, ..wish }, |state| {
         let kind = &kinds[state.kind];
         if let Mode::Open(pool, _) = mode
             && pool != kind.pool
@@ -451,8 +442,7 @@ fn best_by_index(
             return None;
         }
         let pool = &cells.pools[kind.pool];
-        let measure = crate::pass::score::Measure { kind, pool, losses: &mix.losses };
-        measure.spot(state, &role.ask, mode, remaining).map(|spot| spot.score)
-    });
-    best.map(|node| node as usize)
+        let measure = crate::cluster::score::Measure { kind, pool, losses: &mix.losses };
+        measure.spot(state, &role.ask, mode, wish.remaining).map(|spot| spot.score)
+    })
 }

@@ -6,11 +6,13 @@ use std::collections::BTreeSet;
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
+use crate::cluster::Cluster;
+use crate::cluster::claim::Claim;
 use crate::cluster::tenant::{Cost, Tenant};
-use crate::cluster::{Claim, Cluster};
 use crate::model::{Standing, Turn};
+use crate::numbers::indices::{AccountIndex, By, ClusterIndex};
+use crate::numbers::request::{Class, Wanted};
 use crate::pass::preemption::Eviction;
-use crate::queue::request::Class;
 use crate::state::State;
 
 /// Each try takes the right from so many times as much as the one before.
@@ -28,21 +30,21 @@ impl State {
     /// ones than those of that work.
     pub(crate) fn outrank(
         &mut self,
-        wanted: (JobId, &Class),
-        accounts: &[usize],
+        wanted: Wanted,
+        accounts: &[AccountIndex],
         turn: Turn,
         now: Timestamp,
     ) -> Option<Outranked> {
-        let mut lower = self.cluster.outranked(wanted.1, turn, now);
+        let mut lower = self.cluster.outranked(wanted.class, turn, now);
         if !lower.is_empty() {
             let awaited = self.awaited_by_others(wanted, turn);
             lower.retain(|job| !awaited.contains(job));
         }
-        let (borrows, preempts) = self.cluster.stays_or_leaves(wanted.1.cluster);
+        let (borrows, preempts) = self.cluster.stays_or_leaves(wanted.class.cluster);
         if lower.is_empty() || !borrows && !preempts {
             return None;
         }
-        let gpus = wanted.1.gpu_milli();
+        let gpus = wanted.class.gpu_milli();
         let idle = self.with_the_rights_of(&lower, gpus, |state| {
             let claims = state.idle_cells(wanted, accounts, now)?;
             Some(Eviction { claims, victims: Vec::new() })
@@ -59,11 +61,11 @@ impl State {
     }
 
     /// Whose end somebody waits for who was promised what they have, unless he is outranked as well.
-    fn awaited_by_others(&self, (job, class): (JobId, &Class), turn: Turn) -> BTreeSet<JobId> {
+    fn awaited_by_others(&self, Wanted { job, class }: Wanted, turn: Turn) -> BTreeSet<JobId> {
         let outranked = |other: JobId| {
             let waiter = self.queue.jobs.get(&other);
             waiter.is_some_and(|waiter| {
-                let of = &self.queue.lines[&waiter.class].class.of;
+                let of = &self.queue.lines[&waiter.line].class.of;
                 of.virtual_cluster == class.of.virtual_cluster && turn.outranks(&waiter.turn)
             })
         };
@@ -146,8 +148,9 @@ impl Cluster {
 
     /// Whether work of a virtual cluster may go on on what is lent when it is outranked, and whether it
     /// may have to leave.
-    fn stays_or_leaves(&self, cluster: Option<usize>) -> (bool, bool) {
-        let is = |set: &[bool]| cluster.and_then(|at| set.get(at)).is_none_or(|is| *is);
+    fn stays_or_leaves(&self, cluster: Option<ClusterIndex>) -> (bool, bool) {
+        let is =
+            |set: &By<ClusterIndex, bool>| cluster.and_then(|at| set.get(at)).is_none_or(|is| *is);
         (is(&self.cells.borrows), is(&self.cells.preempts))
     }
 

@@ -6,12 +6,14 @@ use protocol::ids::JobId;
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
+use crate::cluster::Cluster;
+use crate::cluster::claim::Claim;
+use crate::cluster::score::Mode;
 use crate::cluster::tenant::{Cost, Tenant};
-use crate::cluster::{Claim, Cluster};
 use crate::model::WHOLE_GPU;
+use crate::numbers::indices::NodeIndex;
+use crate::numbers::request::{RoleWant, Wanted};
 use crate::pass::fit::{Found, Gang, Look, modes, undo};
-use crate::pass::score::Mode;
-use crate::queue::request::{Class, RoleWant};
 
 /// A guaranteed job's places, taken, and the jobs that have left the cluster for them.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub(crate) type MayLeave<'a> = &'a dyn Fn(&Tenant) -> bool;
 /// changed, when the cells themselves have no room.
 pub(crate) fn evict(
     cluster: &mut Cluster,
-    (job, class): (JobId, &Class),
+    Wanted { job, class }: Wanted,
     look: Look,
     now: Timestamp,
     may_leave: MayLeave,
@@ -37,13 +39,13 @@ pub(crate) fn evict(
         return None;
     }
     let mut victims = Vec::new();
-    let mut gang = Gang::new(cluster, (job, class), look);
+    let mut gang = Gang::new(cluster, Wanted { job, class }, look);
     for role in 0..class.roles.len() {
         let mut remaining = class.roles[role].count;
         while remaining > 0 {
             let found = gang
                 .best(role, remaining)
-                .or_else(|| clear(&mut gang, (role, remaining), (now, may_leave), &mut victims));
+                .or_else(|| clear(&mut gang, role, remaining, now, may_leave, &mut victims));
             let placed = found.map_or(0, |found| gang.fill(found, role, remaining));
             if placed == 0 {
                 let claims = std::mem::take(&mut gang.claims);
@@ -63,16 +65,18 @@ pub(crate) fn evict(
 /// some node.
 fn clear(
     gang: &mut Gang,
-    (role, remaining): (usize, u32),
-    when: (Timestamp, MayLeave),
+    role: usize,
+    remaining: u32,
+    now: Timestamp,
+    may_leave: MayLeave,
     victims: &mut Vec<(JobId, Tenant)>,
 ) -> Option<Found> {
     let modes = modes(gang.cluster, &gang.class.roles[role], gang.look);
     let nodes = candidates(gang.cluster, &gang.class.roles[role], &modes);
-    let mut best: Option<(Cost, usize, Vec<JobId>)> = None;
+    let mut best: Option<(Cost, NodeIndex, Vec<JobId>)> = None;
     for node in nodes {
         let least = best.as_ref().map(|(cost, ..)| *cost);
-        if let Some((cost, jobs)) = leavers(gang, (node, role), when, least) {
+        if let Some((cost, jobs)) = leavers(gang, node, role, now, may_leave, least) {
             best = Some((cost, node, jobs));
         }
     }
@@ -86,7 +90,7 @@ fn clear(
 }
 
 /// Nodes on which the cells that may be used have room for a task, borrowed work or not.
-fn candidates(cluster: &Cluster, role: &RoleWant, modes: &[Mode]) -> BTreeSet<usize> {
+fn candidates(cluster: &Cluster, role: &RoleWant, modes: &[Mode]) -> BTreeSet<NodeIndex> {
     let mut nodes = BTreeSet::new();
     let everywhere = modes.iter().any(|mode| match mode {
         Mode::Open(..) => true,
@@ -100,7 +104,7 @@ fn candidates(cluster: &Cluster, role: &RoleWant, modes: &[Mode]) -> BTreeSet<us
     }
     for mode in modes {
         let Mode::Own(account) = mode else { continue };
-        let room = |node: &&usize| {
+        let room = |node: &&NodeIndex| {
             let measure = cluster.measure(cluster.states[**node].kind);
             cluster.states[**node].blocks.iter().any(|block| {
                 let free = measure.part(block.bits).plus(-1, block.used);
@@ -118,8 +122,10 @@ fn candidates(cluster: &Cluster, role: &RoleWant, modes: &[Mode]) -> BTreeSet<us
 /// Who has to leave a node so that a task fits there, if it costs less than `least`.
 fn leavers(
     gang: &mut Gang,
-    (node, role): (usize, usize),
-    (now, may_leave): (Timestamp, MayLeave),
+    node: NodeIndex,
+    role: usize,
+    now: Timestamp,
+    may_leave: MayLeave,
     least: Option<Cost>,
 ) -> Option<(Cost, Vec<JobId>)> {
     let mut guests: Vec<(Cost, JobId)> = gang.cluster.guests[node]

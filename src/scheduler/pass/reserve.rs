@@ -7,22 +7,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::gpus::{self, Bits, positions};
-use crate::cluster::node::{Amounts, Block, NodeState};
-use crate::cluster::{Claim, Cluster};
+use crate::cluster::Cluster;
+use crate::cluster::claim::Claim;
+use crate::cluster::node::{Block, NodeState};
 use crate::model::{Reservation, Standing, WHOLE_GPU};
+use crate::numbers::amounts::Amounts;
+use crate::numbers::gpus::{self, Bits, positions};
+use crate::numbers::indices::{AccountIndex, NodeIndex, PortsIndex};
+use crate::numbers::request::{Class, Span, Wanted};
 use crate::pass::claimant::Preemptor;
 use crate::pass::fit::{Look, place_within, undo};
-use crate::queue::request::{Class, Span};
 
 /// What is kept for a job.
 #[derive(Debug, Clone)]
 pub(crate) struct Hold {
     pub(crate) reservation: Reservation,
-    nodes: BTreeMap<usize, Kept>,
+    nodes: BTreeMap<NodeIndex, Kept>,
     /// Cells that stay bound, or are bound ahead.
     pins: Vec<Claim>,
-    numbered: Vec<(usize, Vec<Span>)>,
+    numbered: Vec<(PortsIndex, Vec<Span>)>,
 }
 
 /// What is kept on a node.
@@ -37,7 +40,7 @@ struct Kept {
 
 impl Hold {
     /// The nodes on which something is kept.
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeIndex> {
         self.nodes.keys().copied()
     }
 }
@@ -47,19 +50,20 @@ impl Hold {
 /// held, when it has no room even if all that runs there ends.
 pub(crate) fn reserve(
     cluster: &mut Cluster,
-    (job, class): (JobId, &Class),
-    (account, claimant): (usize, &Preemptor),
+    Wanted { job, class }: Wanted,
+    (account, claimant): (AccountIndex, &Preemptor),
     last: Option<&Reservation>,
     now: Timestamp,
 ) -> Option<Hold> {
     let last = last.filter(|last| last.job == job);
     let lower = cluster.leave_for(class, claimant.turn(), now);
+    let by = GiveWay { claimant, lower: &lower };
     let among = |cluster: &mut Cluster, only: Option<&BTreeSet<JobId>>| {
         let ends = match only {
-            Some(only) => ends_of(cluster, (claimant, &lower), only, now),
-            None => ends(cluster, (claimant, &lower), account, now),
+            Some(only) => ends_of(cluster, by, only, now),
+            None => ends(cluster, by, account, now),
         };
-        first_room(cluster, (job, class), account, ends)
+        first_room(cluster, Wanted { job, class }, account, ends)
     };
     let found = last.and_then(|last| among(cluster, Some(&last.awaits)));
     let (claims, awaits, start) = found.or_else(|| among(cluster, None))?;
@@ -89,22 +93,29 @@ fn set_aside(cluster: &mut Cluster, claim: &Claim, aside: bool) {
     }
 }
 
+/// Who leaves as soon as a claimant needs their places: who borrows and gives way to him, and who is of a
+/// lower class of his virtual cluster.
+#[derive(Debug, Clone, Copy)]
+struct GiveWay<'a> {
+    claimant: &'a Preemptor,
+    lower: &'a BTreeSet<JobId>,
+}
+
 /// Those whose end makes room on the account's cells, the first to end first. What gives way to the
 /// claimant does so whenever it is needed, and so do those who are of a lower class.
 fn ends(
     cluster: &Cluster,
-    (claimant, lower): (&Preemptor, &BTreeSet<JobId>),
-    account: usize,
+    by: GiveWay,
+    account: AccountIndex,
     now: Timestamp,
 ) -> Vec<(Timestamp, JobId)> {
     let counting = cluster.counting[cluster.cells.owner(account)].iter();
     let there = counting.chain(&cluster.in_the_open);
     let stay = there.filter(|(job, _)| !cluster.borrowed.contains(job));
-    let stay = stay.map(|(job, life)| match lower.contains(job) {
+    let stay = stay.map(|(job, life)| match by.lower.contains(job) {
         true => (now, *job),
         false => (life.expected_end(now).0, *job),
     });
-    let by = (claimant, lower);
     let lent = cluster.borrowed.iter().filter_map(|job| end(cluster, by, *job, now));
     in_order(stay.chain(lent).collect())
 }
@@ -112,22 +123,17 @@ fn ends(
 /// The same of these alone.
 fn ends_of(
     cluster: &Cluster,
-    by: (&Preemptor, &BTreeSet<JobId>),
+    by: GiveWay,
     jobs: &BTreeSet<JobId>,
     now: Timestamp,
 ) -> Vec<(Timestamp, JobId)> {
     in_order(jobs.iter().filter_map(|job| end(cluster, by, *job, now)).collect())
 }
 
-fn end(
-    cluster: &Cluster,
-    (claimant, lower): (&Preemptor, &BTreeSet<JobId>),
-    job: JobId,
-    now: Timestamp,
-) -> Option<(Timestamp, JobId)> {
+fn end(cluster: &Cluster, by: GiveWay, job: JobId, now: Timestamp) -> Option<(Timestamp, JobId)> {
     let tenant = cluster.tenants.get(&job)?;
-    let lent = tenant.standing == Standing::Borrowed && claimant.moves(tenant);
-    let at_once = lent || lower.contains(&job);
+    let lent = tenant.standing == Standing::Borrowed && by.claimant.moves(tenant);
+    let at_once = lent || by.lower.contains(&job);
     Some((if at_once { now } else { tenant.life.expected_end(now).0 }, job))
 }
 
@@ -140,8 +146,8 @@ fn in_order(mut ends: Vec<(Timestamp, JobId)>) -> Vec<(Timestamp, JobId)> {
 /// The places of a job once the first so many have ended, who they are, and when.
 fn first_room(
     cluster: &mut Cluster,
-    (job, class): (JobId, &Class),
-    account: usize,
+    Wanted { job, class }: Wanted,
+    account: AccountIndex,
     ends: Vec<(Timestamp, JobId)>,
 ) -> Option<(Vec<Claim>, Vec<JobId>, Timestamp)> {
     let claims_of = |cluster: &Cluster, at: usize| cluster.tenants[&ends[at].1].claims.clone();
@@ -159,7 +165,7 @@ fn first_room(
         }
         // Where it will be together is seen when it starts: more may be free by then.
         let look = Look::Guaranteed(account);
-        let claims = place_within(cluster, (job, class), look, None).ok()?;
+        let claims = place_within(cluster, Wanted { job, class }, look, None).ok()?;
         undo(cluster, &claims);
         Some(claims)
     };
@@ -196,7 +202,7 @@ fn first_room(
 /// that it needs.
 fn awaited(
     cluster: &Cluster,
-    account: usize,
+    account: AccountIndex,
     claims: &[Claim],
     ended: Vec<JobId>,
 ) -> BTreeSet<JobId> {
@@ -264,7 +270,7 @@ fn kept(
     claims: &[Claim],
     reservation: Reservation,
 ) -> Hold {
-    let mut nodes: BTreeMap<usize, Needs> = BTreeMap::new();
+    let mut nodes: BTreeMap<NodeIndex, Needs> = BTreeMap::new();
     for claim in claims {
         let Some(node) = claim.node else { continue };
         let needs = nodes.entry(node).or_default();
@@ -290,7 +296,7 @@ fn kept(
         add_milli(&mut needs.given_back, claim);
         needs.ports -= cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
     }
-    let of_node = |(node, needs): (usize, Needs)| {
+    let of_node = |(node, needs): (NodeIndex, Needs)| {
         let state = &cluster.states[node];
         let mut kept = Kept {
             amounts: needs.amounts.at_least_zero(),
@@ -323,14 +329,18 @@ fn kept(
 
 /// Those of the places that can be kept now: where the account has a cell, or may bind one without
 /// taking it from others. The rest comes when those who are waited for have left their cells.
-fn keepable(cluster: &mut Cluster, account: usize, claims: Vec<Claim>) -> (Vec<Claim>, Vec<Claim>) {
+fn keepable(
+    cluster: &mut Cluster,
+    account: AccountIndex,
+    claims: Vec<Claim>,
+) -> (Vec<Claim>, Vec<Claim>) {
     let (mut kept, mut pins) = (Vec::new(), Vec::new());
     let owner = cluster.cells.owner(account);
     for claim in claims {
         if let (Some(node), Some(block)) = (claim.node, claim.block) {
-            let mine = |b: &Block| b.bits == block.0 && b.account == owner;
+            let mine = |b: &Block| b.bits == block.bits && b.account == owner;
             let blocks = &cluster.states[node].blocks;
-            let overlap = blocks.iter().any(|other| other.bits & block.0 != 0);
+            let overlap = blocks.iter().any(|other| other.bits & block.bits != 0);
             let bound = blocks.iter().any(mine);
             if !bound && (overlap || !cluster.may_bind(node, account, block)) {
                 continue;

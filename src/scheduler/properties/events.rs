@@ -312,6 +312,7 @@ impl World {
             running: running.collect(),
             waiting: self.waiting.iter().map(|job| self.jobs[job].request.clone()).collect(),
             reserved: self.state.reservations(),
+            past_use: self.state.past_use().clone(),
         });
         assert_eq!(self.state.free(), anew.free());
         let waiting = |state: &State| state.queue.jobs.keys().copied().collect::<BTreeSet<_>>();
@@ -388,13 +389,9 @@ impl World {
         for (job, waiting) in self.state.waiting(self.now) {
             let never = matches!(waiting.reason, WaitReason::Impossible { .. });
             // What fits no cell of its virtual cluster may only ever borrow: others are there first,
-            // or it may not, and shares that lie on certain nodes leave theirs elsewhere than it asks.
-            let request = &self.jobs[&job].request;
-            let own = |cluster: &&VirtualCluster| cluster.name == request.virtual_cluster;
-            let stays = self.clusters.iter().find(own).is_some_and(|cluster| !cluster.borrows);
-            let pinned = self.clusters.iter().any(|cluster| !cluster.nodes.is_empty());
-            let elsewhere = stays && pinned && !request.nodes.is_any();
-            let gang = request.roles[0].count > 1;
+            // or it may not, and is told so.
+            let elsewhere = matches!(waiting.reason, WaitReason::ShareElsewhere { .. });
+            let gang = self.jobs[&job].request.roles[0].count > 1;
             let others = !self.running.is_empty();
             assert!(never || gang && (others || elsewhere), "{job}: {waiting:?}");
         }

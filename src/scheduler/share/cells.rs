@@ -10,10 +10,12 @@
 use protocol::cluster::Share;
 use protocol::shares::beyond_shapes;
 
-use crate::cluster::gpus::{Bits, lowest};
-use crate::cluster::names::Names;
-use crate::cluster::node::{Amounts, Kind};
 use crate::model::VirtualCluster;
+use crate::numbers::amounts::Amounts;
+use crate::numbers::gpus::{Bits, lowest};
+use crate::numbers::indices::{AccountIndex, By, ClusterIndex, PoolIndex};
+use crate::numbers::kind::Kind;
+use crate::numbers::names::Names;
 
 /// Nodes with the same GPUs, CPUs and memory, on which the same virtual cluster's share lies.
 #[derive(Debug, Clone)]
@@ -24,36 +26,36 @@ pub(crate) struct Pool {
     pub(crate) types: Bits,
     pub(crate) nodes: i64,
     /// Whose share lies there before any other does.
-    pinned: Option<usize>,
+    pinned: Option<AccountIndex>,
     /// What a node has in all.
     total: Amounts,
     /// Sizes of cells, falling: the node, then the powers of two below it.
     pub(crate) levels: Vec<u32>,
     /// By account and level: cells it has, and those that are not bound.
-    rights: Vec<Vec<i64>>,
-    unbound: Vec<Vec<i64>>,
+    rights: By<AccountIndex, Vec<i64>>,
+    unbound: By<AccountIndex, Vec<i64>>,
     /// By level: pieces of ready nodes that nobody's cell is bound to, each as large as it can be.
     open: Vec<i64>,
     /// Nobody else has a cell here: no blocks are needed.
-    pub(crate) only: Option<usize>,
+    pub(crate) only: Option<AccountIndex>,
 }
 
 /// Who has which cells.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Cells {
-    pub(crate) pools: Vec<Pool>,
+    pub(crate) pools: By<PoolIndex, Pool>,
     /// By virtual cluster: the accounts its guaranteed work may count on, its own first.
-    pub(crate) chains: Vec<Vec<usize>>,
+    pub(crate) chains: By<ClusterIndex, Vec<AccountIndex>>,
     /// By account: whose cells its work runs in. Who is guaranteed no GPUs has none of its own.
-    owners: Vec<usize>,
+    owners: By<AccountIndex, AccountIndex>,
     /// By virtual cluster: whether its work may run on what others do not use.
-    pub(crate) borrows: Vec<bool>,
+    pub(crate) borrows: By<ClusterIndex, bool>,
     /// By virtual cluster: whether its higher classes take the places of its lower ones.
-    pub(crate) preempts: Vec<bool>,
+    pub(crate) preempts: By<ClusterIndex, bool>,
     /// The account of what is guaranteed to nobody.
-    pub(crate) commons: usize,
+    pub(crate) commons: AccountIndex,
     /// The chain of those who have nothing else.
-    pub(crate) everybody: Vec<usize>,
+    pub(crate) everybody: Vec<AccountIndex>,
 }
 
 impl Pool {
@@ -68,26 +70,26 @@ impl Pool {
             pinned: None,
             total,
             levels,
-            rights: Vec::new(),
-            unbound: Vec::new(),
+            rights: By::default(),
+            unbound: By::default(),
             open,
             only: None,
         }
     }
 
     /// Whether the account's tasks may use all of the pool's nodes: nobody else has a right there.
-    pub(crate) fn is_free_to(&self, account: usize) -> bool {
+    pub(crate) fn is_free_to(&self, account: AccountIndex) -> bool {
         self.size == 0 || self.only == Some(account)
     }
 
     /// The unbound cells of an account at a level.
-    pub(crate) fn unbound(&self, account: usize, level: usize) -> i64 {
+    pub(crate) fn unbound(&self, account: AccountIndex, level: usize) -> i64 {
         self.unbound.get(account).map_or(0, |levels| levels[level])
     }
 
-    /// Whether an account has cells of a level, bound or not.
-    pub(crate) fn has_cells(&self, account: usize, level: usize) -> bool {
-        self.rights.get(account).is_some_and(|levels| levels[level] > 0)
+    /// The cells of an account at a level, bound or not.
+    pub(crate) fn cells(&self, account: AccountIndex, level: usize) -> i64 {
+        self.rights.get(account).map_or(0, |levels| levels[level])
     }
 
     /// What of a node's CPUs and memory goes with a cell of a level.
@@ -136,7 +138,7 @@ impl Pool {
     }
 
     /// Binds (`sign` 1) or lets go (`sign` -1) a cell.
-    pub(crate) fn bind(&mut self, account: usize, level: usize, sign: i64) {
+    pub(crate) fn bind(&mut self, account: AccountIndex, level: usize, sign: i64) {
         self.unbound[account][level] -= sign;
     }
 }
@@ -153,9 +155,9 @@ impl Pool {
 
 /// What of a share has not been cut into cells yet.
 struct Rest {
-    account: usize,
+    account: AccountIndex,
     /// The account, and those out of whose shares it is cut.
-    line: Vec<usize>,
+    line: Vec<AccountIndex>,
     types: Bits,
     gpus: u32,
     /// Cells of just this size.
@@ -185,18 +187,18 @@ impl Among {
 
 impl Cells {
     /// Whose cells work that counts on an account runs in.
-    pub(crate) fn owner(&self, account: usize) -> usize {
+    pub(crate) fn owner(&self, account: AccountIndex) -> AccountIndex {
         self.owners.get(account).copied().unwrap_or(self.commons)
     }
 
     pub(crate) fn new(clusters: &[VirtualCluster], kinds: &mut [Kind], names: &Names) -> Self {
-        let commons = clusters.len();
+        let commons = AccountIndex::from(clusters.len());
         let borrows = clusters.iter().map(|cluster| cluster.borrows).collect();
         let preempts = clusters.iter().map(|cluster| cluster.preempts).collect();
         let chains = chains(clusters, names);
         let owners = owners(clusters, names);
         let mut cells = Self {
-            pools: Vec::new(),
+            pools: By::default(),
             chains,
             owners,
             borrows,
@@ -208,12 +210,14 @@ impl Cells {
         for kind in kinds.iter_mut() {
             let all: Vec<_> = kind.types.clone();
             let key = (kind.size, all, kind.total, kind.pinned);
-            kind.pool = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
-                let pool = Pool::new(kind.size, kind.type_mask(), kind.total);
-                cells.pools.push(Pool { pinned: kind.pinned, ..pool });
-                keys.push(key);
-                keys.len() - 1
-            });
+            kind.pool = match keys.iter().position(|known| *known == key) {
+                Some(known) => PoolIndex::from(known),
+                None => {
+                    keys.push(key);
+                    let pool = Pool::new(kind.size, kind.type_mask(), kind.total);
+                    cells.pools.push(Pool { pinned: kind.pinned, ..pool })
+                }
+            };
         }
         cells
     }
@@ -222,9 +226,9 @@ impl Cells {
     /// first; the commons get what is left.
     pub(crate) fn cut(&mut self, clusters: &[VirtualCluster], names: &Names) {
         let accounts = clusters.len() + 1;
-        let mut left: Vec<Vec<i64>> = Vec::new();
-        for pool in &mut self.pools {
-            pool.rights = vec![vec![0; pool.levels.len()]; accounts];
+        let mut left: By<PoolIndex, Vec<i64>> = By::default();
+        for pool in self.pools.iter_mut() {
+            pool.rights = By::from(vec![vec![0; pool.levels.len()]; accounts]);
             left.push(
                 (0..pool.levels.len()).map(|l| if l == 0 { pool.nodes } else { 0 }).collect(),
             );
@@ -248,21 +252,29 @@ impl Cells {
         for (pool, left) in self.pools.iter_mut().zip(left) {
             pool.rights[self.commons] = left;
             pool.unbound.clone_from(&pool.rights);
-            let mut with = (0..accounts).filter(|a| pool.rights[*a].iter().any(|count| *count > 0));
+            let has_any = |levels: &[i64]| levels.iter().any(|count| *count > 0);
+            let with = pool.rights.numbered().filter(|(_, levels)| has_any(levels));
+            let mut with = with.map(|(account, _)| account);
             pool.only = with.next().filter(|_| with.next().is_none());
         }
     }
 
     /// One cell of `size` from the smallest piece that will do.
-    fn cut_one(&mut self, rest: &Rest, size: u32, among: Among, left: &mut [Vec<i64>]) -> bool {
-        let piece = |at: usize, pool: &Pool| -> Option<(u32, usize, usize, usize)> {
+    fn cut_one(
+        &mut self,
+        rest: &Rest,
+        size: u32,
+        among: Among,
+        left: &mut By<PoolIndex, Vec<i64>>,
+    ) -> bool {
+        let piece = |at: PoolIndex, pool: &Pool| -> Option<(u32, PoolIndex, usize, usize)> {
             let level = pool.levels.iter().position(|level| *level == size)?;
             let from = (0..=level).rev().find(|from| left[at][*from] > 0)?;
             Some((pool.levels[from], at, from, level))
         };
         let alone = |pool: &Pool| pool.types.count_ones() == 1 && pool.types & rest.types != 0;
         let allowed = |pool: &Pool| alone(pool) && among.allows(pool, rest);
-        let pools = self.pools.iter().enumerate().filter(|(_, pool)| allowed(pool));
+        let pools = self.pools.numbered().filter(|(_, pool)| allowed(pool));
         let Some((_, at, from, level)) = pools.filter_map(|(at, pool)| piece(at, pool)).min()
         else {
             return false;
@@ -286,8 +298,15 @@ pub(crate) fn has_gpus(cluster: &VirtualCluster) -> bool {
 
 /// A virtual cluster and all out of whose shares its is cut, the nearest first. Where they go in a
 /// circle there is no whole, and each stands for itself.
-pub(crate) fn line(clusters: &[VirtualCluster], names: &Names, of: usize) -> Vec<usize> {
-    let parent = |at: &usize| names.clusters.get(clusters[*at].parent.as_ref()?).copied();
+pub(crate) fn line(
+    clusters: &[VirtualCluster],
+    names: &Names,
+    of: ClusterIndex,
+) -> Vec<ClusterIndex> {
+    let parent = |at: &ClusterIndex| {
+        let parent = clusters[usize::from(*at)].parent.as_ref()?;
+        names.clusters.get(parent).copied()
+    };
     let mut line = vec![of];
     while let Some(next) = line.last().and_then(parent) {
         if line.contains(&next) {
@@ -300,16 +319,17 @@ pub(crate) fn line(clusters: &[VirtualCluster], names: &Names, of: usize) -> Vec
 
 /// By virtual cluster, on whose share its work may count: its own and those that it is a part of, or
 /// the commons.
-fn chains(clusters: &[VirtualCluster], names: &Names) -> Vec<Vec<usize>> {
-    let named = |at: &usize| {
-        let Share { cpus, memory_mb, .. } = &clusters[*at].share;
-        has_gpus(&clusters[*at]) || cpus.is_some() || memory_mb.is_some()
+fn chains(clusters: &[VirtualCluster], names: &Names) -> By<ClusterIndex, Vec<AccountIndex>> {
+    let named = |at: &ClusterIndex| {
+        let cluster = &clusters[usize::from(*at)];
+        let Share { cpus, memory_mb, .. } = &cluster.share;
+        has_gpus(cluster) || cpus.is_some() || memory_mb.is_some()
     };
     let chain = |at: usize| {
-        let mut chain = line(clusters, names, at);
-        chain.retain(named);
+        let line = line(clusters, names, at.into()).into_iter();
+        let mut chain: Vec<_> = line.filter(&named).map(ClusterIndex::account).collect();
         if chain.is_empty() {
-            chain.push(clusters.len());
+            chain.push(AccountIndex::from(clusters.len()));
         }
         chain
     };
@@ -318,19 +338,22 @@ fn chains(clusters: &[VirtualCluster], names: &Names) -> Vec<Vec<usize>> {
 
 /// By account, whose cells it uses: its own, else those of the nearest that it is a part of, else those
 /// of the commons.
-fn owners(clusters: &[VirtualCluster], names: &Names) -> Vec<usize> {
+fn owners(clusters: &[VirtualCluster], names: &Names) -> By<AccountIndex, AccountIndex> {
+    let commons = AccountIndex::from(clusters.len());
     let owner = |at: usize| {
-        let mut line = line(clusters, names, at).into_iter();
-        line.find(|at| has_gpus(&clusters[*at])).unwrap_or(clusters.len())
+        let mut line = line(clusters, names, at.into()).into_iter();
+        let owner = line.find(|at| has_gpus(&clusters[usize::from(*at)]));
+        owner.map_or(commons, ClusterIndex::account)
     };
-    (0..clusters.len()).map(owner).chain([clusters.len()]).collect()
+    (0..clusters.len()).map(owner).chain([commons]).collect()
 }
 
 fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {
     let mut rests = Vec::new();
-    for (account, cluster) in clusters.iter().enumerate() {
+    for (at, cluster) in (0_usize..).map(ClusterIndex::from).zip(clusters) {
         let children = || clusters.iter().filter(|c| c.parent.as_ref() == Some(&cluster.name));
-        let line = line(clusters, names, account);
+        let line = line(clusters, names, at).into_iter().map(ClusterIndex::account);
+        let (account, line) = (at.account(), line.collect::<Vec<_>>());
         for shape in &cluster.shapes {
             let given = |child: &VirtualCluster| -> u32 {
                 let same =
@@ -363,18 +386,19 @@ mod tests {
     #[test]
     fn what_is_scattered_is_missed() {
         let mut pool = Pool::new(8, 1, Amounts::default());
-        pool.rights = vec![vec![1, 0, 0, 0], vec![0, 2, 0, 0]];
+        pool.rights = By::from(vec![vec![1, 0, 0, 0], vec![0, 2, 0, 0]]);
+        let second = AccountIndex::from(1_usize);
         pool.unbound.clone_from(&pool.rights);
         pool.count_open(0xff, 1);
         pool.count_open(0xff, 1);
         assert_eq!(pool.deficit(), 0);
         pool.count_open(0xff, -1);
         pool.count_open(0xf0, 1);
-        pool.bind(1, 1, 1);
+        pool.bind(second, 1, 1);
         assert_eq!(pool.deficit(), 0, "half a node and a whole one are left for one of each");
         pool.count_open(0xff, -1);
         pool.count_open(0x0f, 1);
-        pool.bind(1, 1, 1);
+        pool.bind(second, 1, 1);
         assert_eq!(pool.deficit(), 8, "both halves were cut from different nodes");
     }
 }

@@ -2,9 +2,11 @@
 
 use protocol::ids::JobId;
 
+use crate::cluster::Cluster;
+use crate::cluster::claim::{Claim, Piece, Right};
 use crate::cluster::tenant::Tenant;
-use crate::cluster::{Claim, Cluster, Right};
 use crate::model::{Running, Standing};
+use crate::numbers::indices::AccountIndex;
 
 impl Cluster {
     /// Finds cells for what a job has already, on the same GPUs; false, and nothing is taken, when
@@ -68,7 +70,7 @@ impl Cluster {
 
     /// A block for a claim, bound or to be bound; the inner `None`: it needs none.
     #[expect(clippy::option_option, reason = "no cell and no need of one are different answers")]
-    fn cell_for(&mut self, claim: &Claim, account: usize) -> Option<Option<(u128, usize)>> {
+    fn cell_for(&mut self, claim: &Claim, account: AccountIndex) -> Option<Option<Piece>> {
         let account = self.cells.owner(account);
         let Some(node) = claim.node else { return Some(None) };
         let kind = self.fixed[node].kind;
@@ -82,7 +84,8 @@ impl Cluster {
             block.account == account && claim.gpus & !block.bits == 0 && room.covers(claim.amounts)
         };
         if let Some(block) = self.states[node].blocks.iter().find(has_room) {
-            return Some(Some((block.bits, block.level)));
+            let (bits, level) = (block.bits, block.level);
+            return Some(Some(Piece { bits, level }));
         }
         let unbound = self.states[node].unbound(self.kinds[kind].healthy);
         let levels = (0..pool.levels.len()).rev();
@@ -93,6 +96,7 @@ impl Cluster {
             .filter(|(piece, _)| measure.part(*piece).covers(claim.amounts))
             .collect();
         pieces.sort_by_key(|(piece, _)| together & !piece != 0);
-        pieces.into_iter().find(|block| self.may_bind(node, account, *block)).map(Some)
+        let mut pieces = pieces.into_iter().map(|(bits, level)| Piece { bits, level });
+        pieces.find(|piece| self.may_bind(node, account, *piece)).map(Some)
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use protocol::ids::JobId;
+use protocol::ids::{JobId, VirtualClusterName};
 use protocol::time::Timestamp;
 
+use crate::cluster::claim::{Claim, Right};
 use crate::cluster::tenant::Tenant;
-use crate::cluster::{Claim, Right};
-use crate::model::{Request, Running, Standing};
-use crate::pass::remaining::Remaining;
+use crate::model::remaining::Remaining;
+use crate::model::{PastUse, Request, Running, Standing, UserUse};
 use crate::queue::Key;
 use crate::state::State;
 
@@ -23,6 +23,18 @@ impl State {
     #[must_use]
     pub fn has_place(&self, job: JobId) -> bool {
         self.cluster.tenants.contains_key(&job) || self.leaving.contains_key(&job)
+    }
+
+    /// What the users of a virtual cluster have and have had, by name.
+    #[must_use]
+    pub fn uses(&self, virtual_cluster: &VirtualClusterName, now: Timestamp) -> Vec<UserUse> {
+        self.cluster.owners.uses(virtual_cluster, now)
+    }
+
+    /// What users had that have it no more, to be told to a later state.
+    #[must_use]
+    pub fn past_use(&self) -> &PastUse {
+        &self.cluster.owners.past
     }
 
     /// When the next of those that wait for a moment comes back into the queue.
@@ -60,7 +72,10 @@ impl State {
             for claim in &kept {
                 self.cluster.take(claim);
             }
-            self.cluster.settle(running.job, Tenant { claims: kept, ..tenant });
+            let had = tenant.gpu_milli();
+            let left = Tenant { claims: kept, ..tenant };
+            self.cluster.owners.ended(&left, had - left.gpu_milli());
+            self.cluster.settle(running.job, left);
         } else {
             let standing = tenant.standing;
             self.settle_all(&[Running { standing, ..running.clone() }]);
@@ -102,8 +117,8 @@ fn still_there(claims: &[Claim], told: &[Claim]) -> Vec<Claim> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::gpus::Bits;
-    use crate::cluster::node::Amounts;
+    use crate::numbers::amounts::Amounts;
+    use crate::numbers::gpus::Bits;
     use crate::pass::reserve::{keep, release};
     use crate::story::{NOW, Story, cluster, job, places};
 

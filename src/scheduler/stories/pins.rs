@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use protocol::ids::JobId;
+use protocol::wait::WaitReason;
 
-use crate::model::Standing;
-use crate::story::{Story, cluster, job};
+use crate::model::{Answer, Standing};
+use crate::story::{NOW, Story, cluster, job, virtual_cluster};
+use crate::{admit, dry_run};
 
 const ALL: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
@@ -81,4 +83,44 @@ fn a_part_has_its_share_on_the_nodes_of_its_whole() {
     assert_eq!(first(&part), on(&["b"], Standing::Guaranteed));
     let other = story.waits(job(1).within("default").tasks(2).gpus(8, &[]));
     assert_eq!(first(&other).1, Standing::Borrowed, "one node is guaranteed to nobody");
+}
+
+#[test]
+fn who_asks_for_nodes_on_which_too_little_of_his_share_lies_is_told_so() {
+    let story = pinned(12).borrows_nothing();
+    let gang = || job(1).within("vision").tasks(2).gpus(4, &[]);
+    let told = |fit| WaitReason::ShareElsewhere {
+        virtual_cluster: virtual_cluster("vision"),
+        tasks: 2,
+        fit,
+    };
+    let reason = |story: Story| story.plan().waiting[&JobId(1)].reason.clone();
+    let named = || gang().only("a");
+    assert_eq!(admit(&story.snapshot, &named().request), Ok(()), "shares may change");
+    assert_eq!(reason(story.clone().waits(named())), told(1));
+    let busy = story.clone().running(9, "vision", &[("c", &[0, 1, 2, 3], 4)]);
+    assert_eq!(reason(busy.waits(named())), told(1), "whatever runs");
+    let Answer::Waits(said) = dry_run(&story.snapshot, &named().request, NOW) else {
+        panic!("it would wait")
+    };
+    assert_eq!(said.waiting.reason, told(1));
+
+    let one = story.clone().waits(job(1).within("vision").gpus(4, &[]).only("a"));
+    assert_eq!(first(&one), on(&["a"], Standing::Guaranteed), "as much of it lies there");
+    assert_eq!(first(&story.waits(gang())), on(&["b"], Standing::Guaranteed));
+    let lent = pinned(12).waits(named());
+    assert_eq!(first(&lent), on(&["a"], Standing::Borrowed), "others may borrow");
+}
+
+#[test]
+fn a_level_is_asked_for_as_nodes_are() {
+    let story = cluster().node("a").gpus(8, "A100").label("rack", "1");
+    let story = story.node("b").gpus(8, "A100").label("rack", "2");
+    let story = story.share("vision", &[("A100", 12)], None).pinned(&["b"]).borrows_nothing();
+    let gang = |rack| job(1).within("vision").tasks(4).gpus(2, &[]).labelled("rack", rack);
+    let apart = story.clone().waits(gang("1")).plan();
+    let (virtual_cluster, tasks, fit) = (virtual_cluster("vision"), 4, 2);
+    let told = WaitReason::ShareElsewhere { virtual_cluster, tasks, fit };
+    assert_eq!(apart.waiting[&JobId(1)].reason, told);
+    assert_eq!(first(&story.waits(gang("2"))), on(&["b"], Standing::Guaranteed));
 }

@@ -66,6 +66,15 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             let any = admit(&lifted, &lifted.waiting[0]).err();
             assert!(!matches!(any, Some(WaitReason::NodesAbsent { .. })));
         }
+        WaitReason::ShareElsewhere { tasks, fit, .. } => {
+            assert!(fit < tasks && never.is_none());
+            let idle = Snapshot { running: Vec::new(), ..own };
+            assert!(!starts(&idle, job), "nothing that runs is in its way");
+            let mut lifted = idle;
+            lifted.virtual_clusters.iter_mut().for_each(|cluster| cluster.borrows = true);
+            let another = another(&lifted, job);
+            assert!(!matches!(another, Some(WaitReason::ShareElsewhere { .. })), "{another:?}");
+        }
         WaitReason::NodeDown { nodes } => {
             assert!(*nodes > 0);
             let idle = Snapshot { running: Vec::new(), ..own };
@@ -111,6 +120,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
         | WaitReason::Backoff { .. }
         | WaitReason::GaveWay { .. }
         | WaitReason::Preempting { .. }
+        | WaitReason::UserLimit { .. }
         | WaitReason::NoNodes => {
             panic!("nothing of this queue waits for {reason:?}")
         }

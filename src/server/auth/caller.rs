@@ -10,7 +10,9 @@ use base64::Engine;
 use protocol::ids::UserName;
 use tower_sessions::Session;
 
-use super::{ClientAddress, SESSION_USER, session_store};
+use super::address::ClientAddress;
+use super::session_keys::SESSION_USER;
+use super::session_store;
 use crate::failure::Failure;
 use crate::state::AppState;
 

@@ -12,7 +12,7 @@ use axum::response::Response;
 use tower::{Layer, Service};
 use tower_sessions::SessionStore as _;
 
-use super::SESSION_USER;
+use super::session_keys::SESSION_USER;
 use super::session_store::Store;
 
 /// The most cookies that a browser keeps of one site.

@@ -234,11 +234,44 @@ pub(crate) async fn info(State(state): State<AppState>) -> axum::Json<Info> {
     })
 }
 
+/// Where OpenPAI's clients want the browser to be afterwards.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct Back {
+    /// A path of this server. Nobody is sent anywhere else: whoever signs in for another program stays here.
+    #[serde(default)]
+    redirect_uri: String,
+    /// The page that was left for it, where one is sent if there is nowhere else to go.
+    #[serde(default)]
+    from: String,
+}
+
+impl Back {
+    /// The path to go on at, if either is one.
+    fn path(&self) -> Option<&str> {
+        [&self.redirect_uri, &self.from].into_iter().map(|to| local_path(to)).find(|to| *to != "/")
+    }
+}
+
 /// `GET /authn/oidc/login` of OpenPAI: the first provider's page.
-pub(crate) async fn login(State(state): State<AppState>) -> Result<Redirect, Failure> {
-    let Some(provider) = state.oidc.first() else {
-        let message = "nobody signs in by OpenID Connect here";
-        return Err(Failure::new(ErrorCode::NoApiError, message));
-    };
-    Ok(Redirect::to(&format!("/sign-in/oidc/{}", provider.name())))
+pub(crate) async fn login(
+    State(state): State<AppState>,
+    Query(back): Query<Back>,
+) -> Result<Redirect, Failure> {
+    let page = format!("/sign-in/oidc/{}", first(&state)?.name());
+    let next = back.path().map(|next| {
+        let next = serde_urlencoded::to_string([("next", next)]);
+        format!("?{}", next.expect("pairs of texts can always be encoded"))
+    });
+    Ok(Redirect::to(&format!("{page}{}", next.unwrap_or_default())))
+}
+
+/// `GET /authn/oidc/logout` of OpenPAI: signs out there. What is good here ends at `basic/logout`.
+pub(crate) async fn logout(State(state): State<AppState>) -> Result<Redirect, Failure> {
+    Ok(Redirect::to(&format!("/sign-in/oidc/{}/sign-out", first(&state)?.name())))
+}
+
+fn first(state: &AppState) -> Result<&Oidc, Failure> {
+    let message = "nobody signs in by OpenID Connect here";
+    let none = || Failure::new(ErrorCode::NoApiError, message);
+    state.oidc.first().map(|provider| &**provider).ok_or_else(none)
 }

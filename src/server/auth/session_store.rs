@@ -14,7 +14,7 @@ use tower_sessions::SessionStore;
 use tower_sessions::session::{Id, Record};
 use tower_sessions::session_store::{Error, Result};
 
-use super::{SESSION_UNTIL, SESSION_USER};
+use super::session_keys::{SESSION_UNTIL, SESSION_USER};
 
 /// Whoever has the database open.
 pub trait SessionDatabase: Send + Sync + 'static {

@@ -17,8 +17,8 @@ use tower_sessions::Session;
 
 use super::address::ClientAddress;
 use super::caller::{Caller, session_failure};
+use super::session_keys::{SESSION_PROVIDER, SESSION_UNTIL, SESSION_USER};
 use super::sign_in_limit::Visitor;
-use super::{SESSION_PROVIDER, SESSION_UNTIL, SESSION_USER};
 use crate::failure::Failure;
 use crate::state::AppState;
 

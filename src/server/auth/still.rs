@@ -4,8 +4,7 @@
 //! that one session or token holds open shares one answer, so that it costs the same however much
 //! that is.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use api::users::Means;
@@ -15,6 +14,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use tokio::time::interval;
 
+use super::answers::Answer;
 use super::caller::Caller;
 use super::session_store::Store;
 use crate::failure::Failure;
@@ -24,26 +24,6 @@ use crate::state::AppState;
 const RECHECK: Duration = Duration::from_secs(4);
 /// How long an answer holds for all who ask.
 const FRESH: Duration = Duration::from_secs(1);
-
-/// The answers that are shared.
-#[derive(Debug, Default)]
-pub(crate) struct Answers(Mutex<HashMap<Means, Weak<Answer>>>);
-
-/// The last answer, and when it was given.
-type Answer = tokio::sync::Mutex<Option<(Instant, bool)>>;
-
-impl Answers {
-    fn about(&self, means: &Means) -> Arc<Answer> {
-        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.retain(|_, answer| answer.strong_count() > 0);
-        if let Some(answer) = answers.get(means).and_then(Weak::upgrade) {
-            return answer;
-        }
-        let answer = Arc::new(Answer::default());
-        answers.insert(means.clone(), Arc::downgrade(&answer));
-        answer
-    }
-}
 
 /// By whom and by what something is held open.
 #[derive(Clone)]

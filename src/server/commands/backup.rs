@@ -15,7 +15,8 @@ use storage::Storage;
 use self::archive::{Made, Manifest};
 use self::staging::{Staging, beside};
 use super::installation::{Installation, wait};
-use super::{Outcome, text};
+use super::outcome::Outcome;
+use super::text;
 use crate::config::Config;
 
 #[derive(Debug, Args)]

@@ -12,7 +12,10 @@ use serde_json::Value;
 use ureq::http::Response;
 use ureq::{Agent, Body, RequestBuilder};
 
-use super::{CommandError, Common, Outcome, login_file, text};
+use super::outcome::{CommandError, Outcome};
+use super::reach::{Common, login_file};
+use super::text;
+use super::words::{Words, of_terminal, words};
 
 const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
 /// How long a server may take to begin its answer.
@@ -65,6 +68,8 @@ pub(super) struct Client {
     agent: Agent,
     pub(super) server: String,
     token: Option<String>,
+    /// In which its refusals are read.
+    pub(super) language: Language,
 }
 
 impl Client {
@@ -76,9 +81,7 @@ impl Client {
             login.filter(|login| login.server == client.server).map(|login| login.token)
         });
         if client.token.is_none() {
-            let server = &client.server;
-            let message =
-                format!("nobody is signed in at {server}: use `berth login` or BERTH_TOKEN");
+            let message = (client.words().nobody_signed_in)(&client.server);
             return Err(CommandError::new(message).into());
         }
         Ok(client)
@@ -88,21 +91,27 @@ impl Client {
     pub(super) fn guest(common: &Common) -> Self {
         let server = common.server.clone().or_else(|| Login::read().map(|login| login.server));
         let server = server.unwrap_or_else(|| DEFAULT_SERVER.to_owned());
-        Self::new("Berth", &server, None)
+        Self::new("Berth", &server, None, common.language())
     }
 
     /// With a token, at a server of another kind that answers in the same shapes.
     pub(super) fn of(kind: &'static str, server: &str, token: &str) -> Self {
-        Self::new(kind, server, Some(token.to_owned()))
+        Self::new(kind, server, Some(token.to_owned()), of_terminal())
     }
 
-    fn new(kind: &'static str, server: &str, token: Option<String>) -> Self {
+    fn new(kind: &'static str, server: &str, token: Option<String>, language: Language) -> Self {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(PATIENCE))
             .timeout_recv_response(Some(PATIENCE))
             .build();
-        Self { kind, agent: agent.into(), server: server.trim_end_matches('/').to_owned(), token }
+        let server = server.trim_end_matches('/').to_owned();
+        Self { kind, agent: agent.into(), server, token, language }
+    }
+
+    /// What is said to people.
+    pub(super) fn words(&self) -> &'static Words {
+        words(self.language)
     }
 
     /// A document.
@@ -167,7 +176,7 @@ impl Client {
 
     /// A request that says who asks, and in which language refusals are read.
     fn asked<Any>(&self, request: RequestBuilder<Any>) -> RequestBuilder<Any> {
-        let request = request.header("accept-language", language().tag());
+        let request = request.header("accept-language", self.language.tag());
         match &self.token {
             Some(token) => request.header("authorization", format!("Bearer {token}")),
             None => request,
@@ -187,20 +196,21 @@ impl Client {
         outcome: Result<Response<Body>, ureq::Error>,
     ) -> anyhow::Result<Response<Body>> {
         let mut response = outcome.map_err(|error| {
-            CommandError::new(format!("{} does not answer: {error}", self.server))
+            CommandError::new((self.words().silent)(&self.server, &error.to_string()))
         })?;
         if response.status().is_success() {
             return Ok(response);
         }
         let status = response.status();
         let refusal: Refusal = response.body_mut().read_json().map_err(|_| {
-            CommandError::new(format!("{} answered {status}: is it {}?", self.server, self.kind))
+            let said = self.words().other_answer;
+            CommandError::new(said(&self.server, &status.to_string(), self.kind))
         })?;
-        Err(refusal.into_error().into())
+        Err(refusal.into_error(self.language).into())
     }
 
     fn not_understood(&self) -> String {
-        format!("the answer of {} is not understood: is it {}?", self.server, self.kind)
+        (self.words().not_understood)(&self.server, self.kind)
     }
 }
 
@@ -218,10 +228,9 @@ struct Refusal {
 }
 
 impl Refusal {
-    fn into_error(self) -> CommandError {
-        let language = language();
+    fn into_error(self, language: Language) -> CommandError {
         let message = match (self.problems.len(), self.code.as_str()) {
-            (0, "UnknownError") => format!("{} (request {})", self.message, self.request_id),
+            (0, "UnknownError") => (words(language).in_request)(&self.message, &self.request_id),
             (0, _) => self.message,
             (1, _) => language.told("the job file has a mistake"),
             (count, _) => language.told(&format!("the job file has {count} mistakes")),
@@ -229,19 +238,6 @@ impl Refusal {
         let problems = self.problems.iter().map(|problem| language.told(&problem.to_string()));
         CommandError { message, problems: problems.collect() }
     }
-}
-
-/// The language of the terminal, as its locale says.
-fn language() -> Language {
-    let variables = ["LC_ALL", "LC_MESSAGES", "LANG"].map(|name| std::env::var(name).ok());
-    of_locale(variables.into_iter().flatten().find(|locale| !locale.is_empty()))
-}
-
-/// The language of a locale such as `zh_CN.UTF-8`; English where it is another one.
-fn of_locale(locale: Option<String>) -> Language {
-    let locale = locale.unwrap_or_default();
-    let word = locale.split(['_', '.', '@']).next().unwrap_or_default();
-    Language::from_word(word).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -269,15 +265,5 @@ pub(super) mod tests {
         is_read_whole::<Vec<v2::wire::JobItem>>(&seen("v2_jobs")["data"]);
         is_read_whole::<v2::cluster::VirtualClusterWire>(&seen("v2_virtual_cluster"));
         is_read_whole::<Vec<v2::users::UserWire>>(&seen("v2_users"));
-    }
-
-    #[test]
-    fn a_locale_says_the_language() {
-        let of = |locale: &str| of_locale(Some(locale.to_owned()));
-        assert_eq!((of("zh_CN.UTF-8"), of("zh")), (Language::Chinese, Language::Chinese));
-        for other in ["", "C.UTF-8", "en_GB.UTF-8", "de_DE@euro"] {
-            assert_eq!(of(other), Language::English, "{other}");
-        }
-        assert_eq!(of_locale(None), Language::English);
     }
 }

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use api::cluster::{GpuView, NodeView};
+use app::i18n::Language;
 use clap::Args;
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
@@ -16,8 +17,11 @@ use serde_json::json;
 
 use super::client::Client;
 use super::jobs::full_name;
-use super::{CommandError, Common, Outcome, text};
-use crate::rest::v2::Execution;
+use super::outcome::{CommandError, Outcome};
+use super::reach::Common;
+use super::text;
+use super::words::{Doctor as Words, words};
+use crate::rest::v2::execution::Execution;
 use crate::rest::v2::jobs::Accepted;
 use crate::rest::v2::wire::JobWire;
 
@@ -26,8 +30,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// What the line of a job begins with that says what it found, and what the job runs for it.
 const MARK: &str = "berth-doctor ";
-const TRY: &str =
-    "set -- $(df -Pk / | tail -n 1); echo \"berth-doctor now=$(date +%s) free_kb=$4\"";
+const TRY: &str = "set -- $(df -Pk / | tail -n 1); gpus=$(nvidia-smi -L 2>&1 | grep -c 'UUID: GPU-'); \
+    echo \"berth-doctor now=$(date +%s) free_kb=$4 gpus=$gpus\"";
 /// So many bytes of its log are read.
 const LOG: u64 = 64 * 1_024;
 /// So far clocks may differ, in milliseconds.
@@ -75,7 +79,7 @@ impl Doctor {
         for name in names {
             let examined = self.examine(&client, name)?;
             if !self.common.json {
-                say(&examined);
+                say(&examined, &client.words().doctor);
             }
             all.push(examined);
         }
@@ -86,15 +90,15 @@ impl Doctor {
         match sick {
             0 => Ok(()),
             sick => {
-                let message = format!("{sick} of {} nodes are not well", all.len());
-                Err(CommandError::new(message).into())
+                let said = client.words().doctor.sick;
+                Err(CommandError::new(said(sick, all.len())).into())
             }
         }
     }
 
     fn examine(&self, client: &Client, name: NodeName) -> anyhow::Result<Examined> {
         let node: NodeView = client.get(&format!("/api/v2/nodes/{name}"))?;
-        let mut findings = findings(&node);
+        let mut findings = findings(&node, client.language);
         if node.condition == NodeCondition::Ready && !self.look {
             findings.extend(self.tried(client, &node)?);
         }
@@ -104,13 +108,14 @@ impl Doctor {
     /// Runs a task on the node, with a GPU where one is free; what went wrong, and what it found there.
     fn tried(&self, client: &Client, node: &NodeView) -> anyhow::Result<Vec<String>> {
         let name = format!("doctor-{}-{}", node.name, text::now().0);
+        let gpus = i64::from(node.gpus.iter().any(is_free));
         let job = json!({
             "jobName": name,
             "image": self.image,
             "extras": { "berth": { "nodes": [node.name] } },
             "taskRoles": [{
                 "name": "try", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 256,
-                "gpuNumber": u32::from(node.gpus.iter().any(is_free)), "command": TRY,
+                "gpuNumber": gpus, "command": TRY,
             }],
         });
         let _accepted: Accepted = client.post_text("/api/v2/jobs", &job.to_string())?;
@@ -122,26 +127,29 @@ impl Doctor {
             if job.job_status.state.is_final() {
                 let log = log(client, &key);
                 let _deleted: Accepted = client.delete(&path)?;
-                let verdict = verdict(&job).into_iter();
-                return Ok(verdict.chain(readings(&log, (submitted, text::now()))).collect());
+                let verdict = verdict(&job, client.language).into_iter();
+                let words = &client.words().doctor;
+                let readings = readings(&log, (submitted, text::now()), words);
+                let gpus = (gpus > 0).then(|| shown(node, &log, words)).flatten();
+                return Ok(verdict.chain(readings).chain(gpus).collect());
             }
             if began.elapsed() >= Duration::from_secs(self.patience) {
                 let stop = format!("{path}/executionType");
                 let _stopping: Accepted = client.put(&stop, &Execution::stop())?;
-                return Ok(verdict(&job).into_iter().collect());
+                return Ok(verdict(&job, client.language).into_iter().collect());
             }
             std::thread::sleep(AGAIN);
         }
     }
 }
 
-fn say(examined: &Examined) {
+fn say(examined: &Examined, words: &Words) {
     let Examined { node, findings } = examined;
     if findings.is_empty() {
-        text::say(format_args!("{node}: well"));
+        text::say((words.well)(node.as_str()));
     }
     for finding in findings {
-        text::say(format_args!("{node}: {finding}"));
+        text::say((words.finding)(node.as_str(), finding));
     }
 }
 
@@ -150,60 +158,58 @@ fn is_free(gpu: &GpuView) -> bool {
 }
 
 /// What is known to be wrong with a node.
-fn findings(node: &NodeView) -> Vec<String> {
-    let problem = node.problem.as_deref();
+fn findings(node: &NodeView, language: Language) -> Vec<String> {
+    let words = &words(language).doctor;
+    let problem = node.problem.as_deref().map(|problem| language.told(problem));
     let condition = match (node.condition, &node.closed) {
-        (NodeCondition::Unreachable, _) => Some(format!(
-            "does not answer: see that its engine runs and that this server reaches it ({})",
-            problem.unwrap_or("nothing more is known")
-        )),
-        (NodeCondition::Draining, Some(_)) => Some(
-            "takes nothing new since it failed to start tasks: its page says which and why".into(),
-        ),
+        (NodeCondition::Unreachable, _) => {
+            Some((words.silent)(problem.as_deref().unwrap_or(words.nothing_known)))
+        }
+        (NodeCondition::Draining, Some(_)) => Some(words.closed.to_owned()),
         // What is wrong with it follows.
         (NodeCondition::Draining, None) if node.health.has_failed() => None,
-        (NodeCondition::Draining, None) => {
-            Some("takes nothing new: an administrator wants it empty".into())
-        }
-        (NodeCondition::Ready, _) => problem.map(str::to_owned),
+        (NodeCondition::Draining, None) => Some(words.drained.to_owned()),
+        (NodeCondition::Ready, _) => problem,
     };
     let of_gpus = node.gpu_report.as_ref().and_then(|report| report.problem.as_ref());
     // Most nodes of which that is true have no GPUs.
     let of_gpus = of_gpus
         .filter(|problem| **problem != GpuProblem::NoRuntime || !node.capacity.gpus.is_empty());
-    let broken = node.gpus.iter().filter(|gpu| !gpu.gpu.healthy).map(|gpu| {
-        let (index, gpu_type) = (gpu.gpu.index, &gpu.gpu.gpu_type);
-        format!("GPU {index} ({gpu_type}) is gone, has failed or is taken: its page says why")
+    let of_gpus = of_gpus.map(|problem| language.told(&problem.to_string()));
+    let broken =
+        node.gpus.iter().filter(|gpu| !gpu.gpu.healthy).map(|gpu| {
+            (words.gpu_broken)(&gpu.gpu.index.to_string(), &gpu.gpu.gpu_type.to_string())
+        });
+    let ailments = node.health.ailments.iter().map(|ailment| {
+        let said = match ailment.grade {
+            Grade::Warning => words.warning,
+            Grade::Failed => words.failed,
+        };
+        said(&language.told(&ailment.to_string()))
     });
-    let ailments = node.health.ailments.iter().map(|ailment| match ailment.grade {
-        Grade::Warning => format!("{ailment}: it is the last choice while that is so"),
-        Grade::Failed => format!("{ailment}: once it is mended, let it take tasks again"),
-    });
-    let condition = condition.into_iter().chain(ailments);
-    condition.chain(of_gpus.map(ToString::to_string)).chain(broken).collect()
+    condition.into_iter().chain(ailments).chain(of_gpus).chain(broken).collect()
 }
 
 /// What a job that was to try a node tells of it; `None`: that it is well.
-fn verdict(job: &JobWire) -> Option<String> {
+fn verdict(job: &JobWire, language: Language) -> Option<String> {
     use protocol::state::State;
 
-    let status = &job.job_status;
-    let how = status.app_exit_diagnostics.as_deref().unwrap_or("nothing more is known");
+    let (status, words) = (&job.job_status, words(language));
+    let doctor = &words.doctor;
+    let how = || match &status.app_exit_diagnostics {
+        Some(how) => language.told(how),
+        None => doctor.nothing_known.to_owned(),
+    };
     match status.state {
         State::Succeeded => None,
-        State::Failed | State::Stopped => {
-            Some(format!("a task that was tried there failed: {how}"))
-        }
+        State::Failed | State::Stopped => Some((doctor.task_failed)(&how())),
         State::Waiting => {
-            let why = status.waiting.as_ref().map(|waiting| waiting.reason.to_string());
-            let why = why.unwrap_or_else(|| "nobody knows why".to_owned());
-            Some(format!("no task could be tried there, it waits: {why}"))
+            let why = status.waiting.as_ref().map(|waiting| (words.wait)(&waiting.reason));
+            Some((doctor.task_waits)(why.as_deref().unwrap_or(doctor.nobody_knows)))
         }
-        State::Preparing | State::Running | State::Stopping | State::Unknown => Some(
-            "a task that was tried there has not ended in time: see how long its engine takes to \
-             pull images and to start containers, or wait longer with --patience"
-                .to_owned(),
-        ),
+        State::Preparing | State::Running | State::Stopping | State::Unknown => {
+            Some(doctor.task_late.to_owned())
+        }
     }
 }
 
@@ -217,39 +223,47 @@ fn log(client: &Client, key: &JobKey) -> String {
     text
 }
 
+/// A number that the job found.
+fn reading(log: &str, name: &str) -> Option<i64> {
+    let line = log.lines().find_map(|line| line.trim().strip_prefix(MARK))?;
+    let value = line.split(' ').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+    value?.parse().ok()
+}
+
+/// What is wrong with the GPU that a job had, on a node whose driver tells of its GPUs.
+fn shown(node: &NodeView, log: &str, words: &Words) -> Option<String> {
+    let has_driver = node.gpu_report.as_ref().is_some_and(|report| report.driver.is_some());
+    let found = reading(log, "gpus").filter(|found| has_driver && *found != 1)?;
+    Some((words.gpus_seen)(found))
+}
+
 /// What is wrong with what a job found between these moments.
-fn readings(log: &str, (from, until): (Timestamp, Timestamp)) -> Vec<String> {
-    let Some(line) = log.lines().find_map(|line| line.trim().strip_prefix(MARK)) else {
-        return Vec::new();
-    };
-    let value = |name: &str| {
-        let pair = line.split(' ').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-        pair.and_then(|value| value.parse::<i64>().ok())
-    };
+fn readings(log: &str, (from, until): (Timestamp, Timestamp), words: &Words) -> Vec<String> {
+    let value = |name: &str| reading(log, name);
     let clock = value("now").and_then(|now| {
         let now = Timestamp(now.saturating_mul(1_000));
         let (behind, ahead) = (from.since(now), now.since(until));
-        let wrong = |millis: i64, word: &str| {
-            let seconds = millis / 1_000;
-            format!("its clock is {seconds} s {word} this machine's: see that NTP sets both")
-        };
         match (behind > SLACK, ahead > SLACK) {
-            (true, _) => Some(wrong(behind, "behind")),
-            (false, true) => Some(wrong(ahead, "ahead of")),
+            (true, _) => Some((words.clock_behind)(behind / 1_000)),
+            (false, true) => Some((words.clock_ahead)(ahead / 1_000)),
             (false, false) => None,
         }
     });
-    let disk = value("free_kb").filter(|free| *free < LEAST_DISK).map(|free| {
-        let free = free >> 20;
-        format!("its disk has only {free} GiB left: remove images there that nobody needs")
-    });
+    let disk = value("free_kb").filter(|free| *free < LEAST_DISK);
+    let disk = disk.map(|free| (words.disk_full)(free >> 20));
     clock.into_iter().chain(disk).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use protocol::gpus::GpuReport;
+
     use super::*;
     use crate::commands::client::tests::seen;
+
+    fn findings(node: &NodeView) -> Vec<String> {
+        super::findings(node, Language::English)
+    }
 
     fn node(condition: &str, healthy: bool) -> NodeView {
         let gpu = json!({ "index": 0, "type": "A100", "uuid": null, "healthy": healthy });
@@ -273,17 +287,52 @@ mod tests {
         assert_eq!(findings(&well), Vec::<String>::new());
         let broken = NodeView { problem: None, ..node("ready", false) };
         assert!(findings(&broken)[0].starts_with("GPU 0 (A100) is gone"));
+        let chinese = super::findings(&broken, Language::Chinese);
+        assert!(chinese[0].starts_with("第 0 号 GPU（A100）"), "{chinese:?}");
     }
 
     #[test]
     fn clock_and_disk_are_looked_at() {
-        let of = |log: &str| readings(log, (Timestamp(100_000), Timestamp(110_000)));
+        let of = |log: &str| {
+            readings(
+                log,
+                (Timestamp(100_000), Timestamp(110_000)),
+                &words(Language::English).doctor,
+            )
+        };
         let well = "pulled\nberth-doctor now=104 free_kb=99999999\n";
         assert_eq!(of(well), Vec::<String>::new());
         assert_eq!(of("nothing"), Vec::<String>::new());
         let behind = of("berth-doctor now=90 free_kb=3145728");
         assert!(behind[0].contains("10 s behind") && behind[1].contains("only 3 GiB"));
         assert!(of("berth-doctor now=120 free_kb=")[0].contains("10 s ahead of"));
+    }
+
+    #[test]
+    fn a_task_with_a_gpu_sees_it_alone() {
+        let mut node = node("ready", true);
+        assert_eq!(
+            shown(&node, "berth-doctor gpus=0", &words(Language::English).doctor),
+            None,
+            "no driver tells of any"
+        );
+        node.gpu_report =
+            Some(GpuReport { driver: Some("535".to_owned()), ..GpuReport::default() });
+        assert_eq!(
+            shown(&node, "berth-doctor now=1 gpus=1", &words(Language::English).doctor),
+            None
+        );
+        assert_eq!(shown(&node, "nothing", &words(Language::English).doctor), None);
+        assert!(
+            shown(&node, "berth-doctor gpus=0", &words(Language::English).doctor)
+                .unwrap()
+                .contains("saw 0")
+        );
+        assert!(
+            shown(&node, "berth-doctor gpus=8", &words(Language::English).doctor)
+                .unwrap()
+                .contains("saw 8")
+        );
     }
 
     #[test]
@@ -301,8 +350,9 @@ mod tests {
     #[test]
     fn a_job_that_was_tried_tells_of_its_node() {
         let mut answer = seen("v2_job");
-        let of =
-            |answer: &serde_json::Value| verdict(&serde_json::from_value(answer.clone()).unwrap());
+        let of = |answer: &serde_json::Value| {
+            verdict(&serde_json::from_value(answer.clone()).unwrap(), Language::English)
+        };
         assert!(of(&answer).unwrap().contains("failed: The command ended with an error."));
         answer["jobStatus"]["state"] = json!("SUCCEEDED");
         assert_eq!(of(&answer), None);

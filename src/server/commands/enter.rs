@@ -4,18 +4,19 @@
 
 mod copy;
 mod forward;
+mod replace;
 mod task;
 
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use anyhow::Context;
 use clap::Args;
 
 use super::client::Client;
-use super::{Common, Outcome};
+use super::outcome::Outcome;
+use super::reach::Common;
 pub(super) use copy::Copy;
 pub(super) use forward::Forward;
+use replace::replace;
 use task::{TaskName, Way};
 
 #[derive(Debug, Args)]
@@ -31,16 +32,10 @@ pub(super) struct Ssh {
 
 impl Ssh {
     pub(super) fn run(self) -> Outcome {
-        let way = Way::find(&Client::signed_in(&self.common)?, &self.task)?;
+        let client = Client::signed_in(&self.common)?;
+        let way = Way::find(&client, &self.task)?;
         let mut ssh = Command::new("ssh");
         ssh.args(way.options()).arg(format!("-oPort={}", way.port)).arg(way.destination());
-        replace(ssh.arg("--").args(self.command))
+        replace(ssh.arg("--").args(self.command), client.words())
     }
-}
-
-/// Goes on as another program, which gets the terminal and gives the exit code.
-fn replace(command: &mut Command) -> Outcome {
-    let error = command.exec();
-    let program = command.get_program().to_string_lossy().into_owned();
-    Err(error).with_context(|| format!("`{program}` cannot be started; is OpenSSH installed?"))
 }

@@ -1,6 +1,7 @@
 //! `berth import`: brings what another cluster manager has, by its own REST, through the operations that
 //! everybody has here. What is here already stays as it is.
 
+mod part;
 mod passwords;
 mod plan;
 mod templates;
@@ -9,15 +10,18 @@ mod there;
 use std::fmt;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use self::part::Part;
 use self::passwords::Passwords;
 use self::plan::{Fate, Here, Step, Wanted, plan};
 use self::templates::Templates;
 use super::client::Client;
-use super::{CommandError, Common, Outcome, text};
+use super::outcome::{CommandError, Outcome};
+use super::reach::Common;
+use super::text;
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
@@ -55,31 +59,6 @@ struct Openpai {
     templates: PathBuf,
     #[command(flatten)]
     common: Common,
-}
-
-/// What can be brought.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-enum Part {
-    Groups,
-    VirtualClusters,
-    Storages,
-    Users,
-    #[value(skip)]
-    Templates,
-}
-
-impl Part {
-    /// What one of it is called.
-    fn one(self) -> &'static str {
-        match self {
-            Self::Groups => "group",
-            Self::VirtualClusters => "virtual cluster",
-            Self::Storages => "storage",
-            Self::Users => "user",
-            Self::Templates => "template",
-        }
-    }
 }
 
 /// What became of one thing.
@@ -201,7 +180,7 @@ impl Openpai {
         if !self.common.json {
             let counts = Became::ALL.into_iter().map(|became| (count(became), became.as_str()));
             let counts = counts.filter(|(count, _)| *count > 0);
-            let counts: Vec<_> = counts.map(|(count, word)| format!("{count}: {word}")).collect();
+            let counts: Vec<_> = counts.map(|(count, word)| format!("{word}: {count}")).collect();
             text::say(counts.join(", "));
             let came = |told: &Told| told.part == Part::Users && told.became == Became::Came;
             if told.iter().any(came) {

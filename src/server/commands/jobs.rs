@@ -4,14 +4,18 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::Context;
+use app::i18n::Language;
 use clap::Args;
-use protocol::ids::{JobKey, NodeName, RoleName};
+use protocol::ids::{InvalidName, JobKey, NodeName, RoleName};
 use protocol::time::Timestamp;
 
 use super::client::Client;
-use super::{CommandError, Common, Outcome, text};
+use super::outcome::{CommandError, Outcome};
+use super::reach::Common;
+use super::text;
+use super::words::{Counted, Named, Words, words};
 use crate::rest::v1;
-use crate::rest::v2::Execution;
+use crate::rest::v2::execution::Execution;
 use crate::rest::v2::jobs::Accepted;
 use crate::rest::v2::wire::{JobItem, JobWire, TaskWire};
 
@@ -37,7 +41,7 @@ impl Submit {
         if self.common.json {
             return text::json(&answer);
         }
-        text::say(answer.message);
+        text::say(client.language.told(&answer.message));
         Ok(())
     }
 }
@@ -78,24 +82,22 @@ impl List {
         let query = serde_urlencoded::to_string(query)?;
         let client = Client::signed_in(&self.common)?;
         client.show(&self.common, &format!("/api/v2/jobs?{query}"), |jobs: Vec<JobItem>| {
-            let now = text::now();
-            let rows: Vec<_> = jobs.iter().map(|job| row(job, now)).collect();
-            text::table(&HEADING, &rows);
+            let (now, words) = (text::now(), client.words());
+            let rows: Vec<_> = jobs.iter().map(|job| row(job, now, words)).collect();
+            text::table(&words.jobs_heading, &rows);
         })
     }
 }
 
-const HEADING: [&str; 8] = ["NAME", "USER", "STATE", "VC", "TASKS", "GPUS", "SUBMITTED", "EXIT"];
-
-fn row(job: &JobItem, now: Timestamp) -> Vec<String> {
+fn row(job: &JobItem, now: Timestamp, words: &Words) -> Vec<String> {
     vec![
         job.name.to_string(),
         job.username.to_string(),
-        job.state.as_str().to_owned(),
+        (words.state)(job.state).to_owned(),
         job.virtual_cluster.to_string(),
         job.total_task_number.to_string(),
         job.total_gpu_number.to_string(),
-        text::ago(job.submission_time, now),
+        (words.ago)(now.since(job.submission_time)),
         job.app_exit_code.map(|code| code.to_string()).unwrap_or_default(),
     ]
 }
@@ -113,50 +115,52 @@ impl Show {
         let client = Client::signed_in(&self.common)?;
         let path = format!("/api/v2/jobs/{}", full_name(&client, &self.name)?);
         client.show(&self.common, &path, |job: JobWire| {
-            for line in about(&job) {
+            for line in about(&job, client.language) {
                 text::say(line);
             }
             text::say("");
-            text::table(&["TASK", "STATE", "NODE", "ADDRESS", "PORTS", "EXIT"], &task_rows(&job));
+            let words = client.words();
+            text::table(&words.tasks_heading, &task_rows(&job, words));
         })
     }
 }
 
 /// What is said of a job before its tasks, one line each.
-fn about(job: &JobWire) -> Vec<String> {
-    let status = &job.job_status;
-    let mut lines = vec![format!("{}~{}: {}", status.username, job.name, status.state.as_str())];
+fn about(job: &JobWire, language: Language) -> Vec<String> {
+    let (status, words) = (&job.job_status, words(language));
+    let state = (words.state)(status.state);
+    let mut lines = vec![format!("{}~{}: {state}", status.username, job.name)];
     let mut tell = |what: &str, said: &str| {
         let said = said.lines().enumerate();
-        let what = |first: bool| if first { what } else { "" };
-        lines.extend(said.map(|(at, line)| format!("{:<15}  {line}", what(at == 0))));
+        let what = |first: bool| text::padded(if first { what } else { "" }, 15);
+        lines.extend(said.map(|(at, line)| format!("{}  {line}", what(at == 0))));
     };
-    tell("virtual cluster", status.virtual_cluster.as_str());
+    tell(words.cluster, status.virtual_cluster.as_str());
     if let Some(why) = &status.waiting {
-        tell("waits", &why.reason.to_string());
+        tell(words.waits, &(words.wait)(&why.reason));
         if let Some(place) = why.place() {
-            tell("place in queue", &place.to_string());
+            tell(words.place, &place.to_string());
         }
     }
     if let Some(how) = &status.app_exit_diagnostics {
-        tell(if status.state.is_final() { "ended" } else { "last attempt" }, how);
+        let what = if status.state.is_final() { words.ended } else { words.last_attempt };
+        tell(what, &language.told(how));
     }
     lines
 }
 
-fn task_rows(job: &JobWire) -> Vec<Vec<String>> {
+fn task_rows(job: &JobWire, words: &Words) -> Vec<Vec<String>> {
     let roles = job.task_roles.iter();
-    roles
-        .flat_map(|(role, wire)| wire.task_statuses.iter().map(move |task| task_row(role, task)))
-        .collect()
+    let tasks = roles.flat_map(|(role, wire)| wire.task_statuses.iter().map(move |it| (role, it)));
+    tasks.map(|(role, task)| task_row(role, task, words)).collect()
 }
 
-fn task_row(role: &RoleName, task: &TaskWire) -> Vec<String> {
+fn task_row(role: &RoleName, task: &TaskWire, words: &Words) -> Vec<String> {
     let or_dash = |text: Option<&str>| text.unwrap_or("-").to_owned();
     let ports = task.container_ports.iter().map(|(label, list)| format!("{label}={list}"));
     vec![
         format!("{role}-{}", task.task_index),
-        task.task_state.as_str().to_owned(),
+        (words.state)(task.task_state).to_owned(),
         or_dash(task.container_node_name.as_ref().map(NodeName::as_str)),
         or_dash(task.container_ip.as_deref()),
         ports.collect::<Vec<_>>().join(" "),
@@ -181,7 +185,8 @@ impl Stop {
             let path = format!("/api/v2/jobs/{job}/executionType");
             client.put::<Accepted>(&path, &Execution::stop())
         };
-        each(&client, &self.common, &self.names, ("stopping", "stopped"), stop)
+        let Words { stopping, not_stopped, .. } = client.words();
+        each(&client, &self.common, &self.names, (*stopping, *not_stopped), stop)
     }
 }
 
@@ -199,7 +204,8 @@ impl Delete {
     pub(super) fn run(self) -> Outcome {
         let client = Client::signed_in(&self.common)?;
         let delete = |job: JobKey| client.delete::<Accepted>(&format!("/api/v2/jobs/{job}"));
-        each(&client, &self.common, &self.names, ("deleted", "deleted"), delete)
+        let Words { deleted, not_deleted, .. } = client.words();
+        each(&client, &self.common, &self.names, (*deleted, *not_deleted), delete)
     }
 }
 
@@ -208,14 +214,14 @@ fn each(
     client: &Client,
     common: &Common,
     names: &[String],
-    (doing, done): (&str, &str),
+    (done, not_done): (Named, Counted),
     act: impl Fn(JobKey) -> anyhow::Result<Accepted>,
 ) -> Outcome {
     let mut failed = Vec::new();
     for name in names {
         match full_name(client, name).and_then(&act) {
             Ok(answer) if common.json => text::json(&answer)?,
-            Ok(_) => text::say(format_args!("{name}: {doing}")),
+            Ok(_) => text::say(done(name)),
             Err(error) => failed.push(format!("{name}: {error:#}")),
         }
     }
@@ -223,7 +229,7 @@ fn each(
         0 => Ok(()),
         1 => Err(CommandError::new(failed.remove(0)).into()),
         count => {
-            let message = format!("{count} jobs could not be {done}");
+            let message = not_done(count);
             Err(CommandError { message, problems: failed }.into())
         }
     }
@@ -232,7 +238,8 @@ fn each(
 /// The job that is meant by a name, which may be said without its owner.
 pub(super) fn full_name(client: &Client, name: &str) -> anyhow::Result<JobKey> {
     if name.contains('~') {
-        return Ok(name.parse()?);
+        let refused = |error: InvalidName| client.language.told(&error.to_string());
+        return name.parse::<JobKey>().map_err(|error| CommandError::new(refused(error)).into());
     }
     let job: v1::wire::JobWire = client.get(&format!("/api/v1/jobs/{name}"))?;
     Ok(JobKey { user: job.job_status.username, name: job.name })
@@ -249,9 +256,12 @@ mod tests {
     fn a_row_says_what_part_of_a_gpu_a_job_has() {
         let mut answer = seen("v2_jobs")["data"][0].take();
         answer["totalGpuNumber"] = json!(0.25);
-        let row = row(&serde_json::from_value(answer).unwrap(), Timestamp(61_000));
-        assert_eq!(row, ["train", "alice", "RUNNING", "default", "1", "0.25", "1m ago", ""]);
-        assert_eq!(row.len(), HEADING.len());
+        let job = serde_json::from_value(answer).unwrap();
+        let row = |language| row(&job, Timestamp(61_000), words(language));
+        let english = ["train", "alice", "RUNNING", "default", "1", "0.25", "1m ago", ""];
+        assert_eq!(row(Language::English), english);
+        let chinese = ["train", "alice", "运行中", "default", "1", "0.25", "1 分钟前", ""];
+        assert_eq!(row(Language::Chinese), chinese);
     }
 
     #[test]
@@ -272,16 +282,22 @@ mod tests {
             "last attempt     The command ended with an error.",
             "                 boom",
         ];
-        assert_eq!(about(&serde_json::from_value(answer).unwrap()), expected);
+        let job = serde_json::from_value(answer).unwrap();
+        assert_eq!(about(&job, Language::English), expected);
+        let chinese = about(&job, Language::Chinese);
+        assert_eq!(chinese[0], "bob~sweep: 排队中");
+        assert!(chinese[2].starts_with("排队原因         CPU"), "{chinese:?}");
+        assert_eq!(chinese[3], "队列位置         3");
     }
 
     #[test]
     fn the_owner_is_named_once_and_each_task_with_its_place() {
         let job: JobWire = serde_json::from_value(seen("v2_job")).unwrap();
-        let lines = about(&job);
+        let lines = about(&job, Language::English);
         assert_eq!(lines[0], "bob~sweep: FAILED");
         assert_eq!(lines[2], "ended            The command ended with an error.");
         let ports = "grpc=20001,20002 http=20000";
-        assert_eq!(task_rows(&job), [["worker-0", "FAILED", "n1", "10.0.0.1", ports, "3"]]);
+        let rows = task_rows(&job, words(Language::English));
+        assert_eq!(rows, [["worker-0", "FAILED", "n1", "10.0.0.1", ports, "3"]]);
     }
 }

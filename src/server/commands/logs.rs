@@ -6,7 +6,8 @@ use clap::Args;
 
 use super::client::Client;
 use super::jobs::full_name;
-use super::{CommandError, Common, Outcome};
+use super::outcome::{CommandError, Outcome};
+use super::reach::Common;
 
 #[derive(Debug, Args)]
 pub(super) struct Logs {
@@ -32,8 +33,7 @@ impl Logs {
         if let Some(task) = &self.task {
             let (role, index) = task.rsplit_once('-').unwrap_or((task, "0"));
             if index.parse::<u32>().is_err() {
-                let message = format!("{task:?} is not a task: allowed is ROLE-INDEX, as worker-0");
-                return Err(CommandError::new(message).into());
+                return Err(CommandError::new((client.words().no_such_task)(task)).into());
             }
             query.push(("role", role.to_owned()));
             query.push(("index", index.to_owned()));

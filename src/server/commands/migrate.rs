@@ -8,7 +8,8 @@ use database::copies;
 
 use super::backup::staging::Staging;
 use super::installation::{Installation, wait};
-use super::{Outcome, text};
+use super::outcome::Outcome;
+use super::text;
 
 #[derive(Debug, Args)]
 pub(super) struct Migrate {

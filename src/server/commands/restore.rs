@@ -14,7 +14,8 @@ use super::backup::archive::{self, Manifest};
 use super::backup::files;
 use super::backup::staging::{Staging, beside};
 use super::installation::{Installation, wait};
-use super::{Outcome, text};
+use super::outcome::Outcome;
+use super::text;
 use crate::config::Config;
 
 #[derive(Debug, Args)]

@@ -25,7 +25,8 @@ use self::doors::Sockets;
 use self::leading::Leading;
 use self::notify::{Notify, State};
 use self::office::Office;
-use crate::commands::{self, installation};
+use crate::commands::installation;
+use crate::commands::outcome::Outcome;
 use crate::config::{Config, Demonstration, Flags, LogFlags, LogFormat};
 use crate::listen;
 
@@ -62,7 +63,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub(super) fn run(self) -> commands::Outcome {
+    pub(super) fn run(self) -> Outcome {
         private::from_now_on();
         let Self { listen, data, config, demo, log_format, take_over, begin_anew } = self;
         let consent = Consent { take_over, begin_anew };
@@ -82,6 +83,7 @@ async fn serve(config: Config, consent: Consent, starter: Notify) -> anyhow::Res
     let mut stop = Box::pin(stop_signal()?);
     // Its mistakes are told now, also by a server that does not lead yet.
     config.sign_in.providers()?;
+    config.notifying()?;
     listen::raise_open_files();
     // Before anything takes its time, so that nobody else takes the port meanwhile.
     let sockets = Sockets::open(&config)?;

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use api::cluster::NodeView;
 use clap::{Args, Subcommand};
 use protocol::amount::Amount;
-use protocol::cluster::NodeCondition;
 use protocol::ids::NodeName;
 use serde_json::{Value, json};
 
 use super::client::Client;
-use super::{Common, Outcome, text};
+use super::outcome::Outcome;
+use super::reach::Common;
+use super::text;
+use super::words::Words;
 use crate::rest::v2::cluster::VirtualClusterWire;
 
 #[derive(Debug, Args)]
@@ -43,38 +45,39 @@ impl Nodes {
 
 fn probe(common: &Common, name: &NodeName) -> Outcome {
     let path = format!("/api/v2/nodes/{name}/gpus");
-    let answer: Value = Client::signed_in(common)?.post(&path, &json!({}))?;
+    let client = Client::signed_in(common)?;
+    let answer: Value = client.post(&path, &json!({}))?;
     if common.json {
         return text::json(&answer);
     }
-    text::say(format_args!("GPUs of {name} are being looked for"));
+    text::say((client.words().probing)(name.as_str()));
     Ok(())
 }
 
 fn nodes(common: &Common) -> Outcome {
-    Client::signed_in(common)?.show(common, "/api/v2/nodes", |nodes: Vec<NodeView>| {
-        let rows: Vec<_> = nodes.iter().map(node_row).collect();
-        text::table(&["NODE", "ADDRESS", "CONDITION", "CPUS", "MEMORY", "GPUS", "TASKS"], &rows);
+    let client = Client::signed_in(common)?;
+    client.show(common, "/api/v2/nodes", |nodes: Vec<NodeView>| {
+        let words = client.words();
+        let rows: Vec<_> = nodes.iter().map(|node| node_row(node, words)).collect();
+        text::table(&words.nodes_heading, &rows);
         for node in &nodes {
             if let Some(problem) = &node.problem {
-                text::say(format_args!("{}: {problem}", node.name));
+                text::say(format_args!("{}: {}", node.name, client.language.told(problem)));
             }
         }
     })
 }
 
-fn node_row(node: &NodeView) -> Vec<String> {
-    let condition = match node.condition {
-        NodeCondition::Ready => "ready",
-        NodeCondition::Draining => "draining",
-        NodeCondition::Unreachable => "unreachable",
-    };
-    let simulated = if node.simulated { " (simulated)" } else { "" };
+fn node_row(node: &NodeView, words: &Words) -> Vec<String> {
+    let mut condition = (words.condition)(node.condition).to_owned();
+    if node.simulated {
+        condition.push_str(words.simulated);
+    }
     let held: Amount = node.gpus.iter().map(|gpu| gpu.used).sum();
     vec![
         node.name.to_string(),
         node.address.clone(),
-        format!("{condition}{simulated}"),
+        condition,
         format!("{}/{}", node.used.cpus, node.capacity.cpus),
         format!("{}/{} MiB", node.used.memory_mb, node.capacity.memory_mb),
         format!("{held}/{}", node.gpus.len()),
@@ -85,13 +88,14 @@ fn node_row(node: &NodeView) -> Vec<String> {
 pub(super) fn virtual_clusters(common: &Common) -> Outcome {
     let client = Client::signed_in(common)?;
     let said = |clusters: BTreeMap<String, VirtualClusterWire>| {
-        let rows: Vec<_> = clusters.iter().map(|(name, wire)| cluster_row(name, wire)).collect();
-        text::table(&["NAME", "GPUS", "CPUS", "MEMORY", "RUNNING", "WAITING", "MAY USE"], &rows);
+        let words = client.words();
+        let rows = clusters.iter().map(|(name, wire)| cluster_row(name, wire, words));
+        text::table(&words.clusters_heading, &rows.collect::<Vec<_>>());
     };
     client.show(common, "/api/v2/virtual-clusters", said)
 }
 
-fn cluster_row(name: &str, cluster: &VirtualClusterWire) -> Vec<String> {
+fn cluster_row(name: &str, cluster: &VirtualClusterWire, words: &Words) -> Vec<String> {
     let (used, total) = (&cluster.resources_used, &cluster.resources_total);
     vec![
         name.to_owned(),
@@ -100,20 +104,24 @@ fn cluster_row(name: &str, cluster: &VirtualClusterWire) -> Vec<String> {
         format!("{}/{} MiB", used.memory, total.memory),
         cluster.running_jobs.to_string(),
         cluster.waiting_jobs.to_string(),
-        if cluster.usable { "yes" } else { "no" }.to_owned(),
+        if cluster.usable { words.yes } else { words.no }.to_owned(),
     ]
 }
 
 #[cfg(test)]
 mod tests {
+    use app::i18n::Language;
+
     use super::*;
     use crate::commands::client::tests::seen;
+    use crate::commands::words::words;
 
     #[test]
     fn a_virtual_cluster_says_what_is_used_of_what() {
         let mut answer = seen("v2_virtual_cluster");
         answer["resourcesUsed"]["gpu"] = serde_json::json!(0.25);
-        let row = cluster_row("vision", &serde_json::from_value(answer).unwrap());
+        let words = words(Language::English);
+        let row = cluster_row("vision", &serde_json::from_value(answer).unwrap(), words);
         assert_eq!(row, ["vision", "0.25/4", "2/8", "200/800 MiB", "1", "2", "yes"]);
     }
 }

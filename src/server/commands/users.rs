@@ -8,9 +8,13 @@ use protocol::ids::VirtualClusterName;
 use serde_json::json;
 
 use super::client::{self, Client};
-use super::{Common, Outcome, text};
+use super::outcome::Outcome;
+use super::reach::Common;
+use super::text;
+use super::words::Words;
+use crate::rest::message::Message;
+use crate::rest::token;
 use crate::rest::v2::users::{Creation, UserWire};
-use crate::rest::{Message, token};
 
 #[derive(Debug, Args)]
 pub(super) struct Login {
@@ -29,7 +33,7 @@ impl Login {
         let token = token(&client, &self.user, LONGEST, self.new_password)?;
         let login = client::Login { server: client.server.clone(), user: self.user, token };
         login.write()?;
-        text::say(format_args!("signed in at {} as {}", login.server, login.user));
+        text::say((client.words().signed_in)(&login.server, &login.user));
         Ok(())
     }
 }
@@ -65,8 +69,9 @@ fn token(
     expiration: u64,
     with_new_password: bool,
 ) -> anyhow::Result<String> {
-    let old = password(&format!("Password of {user}: "))?;
-    let new = with_new_password.then(|| password(&format!("New password of {user}: ")));
+    let words = client.words();
+    let old = password(&(words.password_of)(user))?;
+    let new = with_new_password.then(|| password(&(words.new_password_of)(user)));
     let request = token::Request {
         username: user.to_owned(),
         password: old,
@@ -105,31 +110,32 @@ enum What {
 impl Users {
     pub(super) fn run(self) -> Outcome {
         let client = Client::signed_in(&self.common)?;
+        let words = client.words();
         match self.what.unwrap_or(What::List) {
             What::List => client.show(&self.common, "/api/v2/users", |users: Vec<UserWire>| {
-                let rows: Vec<_> = users.iter().map(row).collect();
-                text::table(&["USER", "ADMINISTRATOR", "VIRTUAL CLUSTERS"], &rows);
+                let rows: Vec<_> = users.iter().map(|user| row(user, words)).collect();
+                text::table(&words.users_heading, &rows);
             }),
             What::Add { name, admin, temporary } => {
-                let password = password(&format!("Password for {name}: "))?;
+                let password = password(&(words.password_for)(&name))?;
                 let username = name;
                 let user = Creation { username, password, admin, temporary, ..Creation::default() };
                 let answer: Message = client.post("/api/v2/users", &user)?;
                 if self.common.json {
                     return text::json(&answer);
                 }
-                text::say(format_args!("added {}", user.username));
+                text::say((words.added)(&user.username));
                 Ok(())
             }
         }
     }
 }
 
-fn row(user: &UserWire) -> Vec<String> {
+fn row(user: &UserWire, words: &Words) -> Vec<String> {
     let clusters: Vec<_> = user.virtual_cluster.iter().map(VirtualClusterName::as_str).collect();
     vec![
         user.username.to_string(),
-        if user.admin { "yes" } else { "no" }.to_owned(),
+        if user.admin { words.yes } else { words.no }.to_owned(),
         clusters.join(", "),
     ]
 }
@@ -161,12 +167,16 @@ fn echo(on: bool) {
 
 #[cfg(test)]
 mod tests {
+    use app::i18n::Language;
+
     use super::*;
     use crate::commands::client::tests::seen;
+    use crate::commands::words::words;
 
     #[test]
     fn a_user_has_a_row() {
         let users: Vec<UserWire> = serde_json::from_value(seen("v2_users")).unwrap();
-        assert_eq!(row(&users[0]), ["alice", "no", "default"]);
+        assert_eq!(row(&users[0], words(Language::English)), ["alice", "no", "default"]);
+        assert_eq!(row(&users[0], words(Language::Chinese)), ["alice", "否", "default"]);
     }
 }

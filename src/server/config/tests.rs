@@ -59,6 +59,7 @@ fn nodes_and_virtual_clusters_are_read() {
         borrows = false
         lease = 10
         idle = { minutes = 30, stop_after = 15 }
+        limits = { user = { running_gpus = 8 }, users = { ada = { waiting_jobs = 9 } } }
 
         [[groups]]
         name = "gpu users"
@@ -79,6 +80,9 @@ fn nodes_and_virtual_clusters_are_read() {
     assert_eq!(part.nodes, ["worker-1".parse().unwrap()]);
     assert_eq!((config.virtual_clusters[0].lease, part.lease), (None, Some(10)));
     let idle = part.idle.unwrap();
+    let limits = &part.limits;
+    assert_eq!(limits.user.running_gpus, Some(8));
+    assert_eq!(limits.users[&"ada".parse().unwrap()].waiting_jobs, Some(9));
     assert_eq!((idle.load, idle.minutes, idle.stop_after), (5, 30, Some(15)));
     let group = &config.groups[0];
     assert_eq!((group.name.as_str(), group.admin), ("gpu users", true));
@@ -340,6 +344,28 @@ fn the_portal_is_where_it_listens_and_what_people_type() {
     let named = portal("public_url = 'https://berth.example.org/'\nallow_tasks_at_portal = true");
     assert_eq!(named.host.as_deref(), Some("berth.example.org"));
     assert!(named.https && named.tasks_allowed);
+}
+
+#[test]
+fn what_users_have_had_counts_half_after_a_week_unless_somebody_says_otherwise() {
+    let half_life = |file: &str, variables: &[(&str, &str)]| {
+        load(file, variables, &Flags::default()).unwrap().rules().half_life.to_string()
+    };
+    assert_eq!(half_life("", &[]), "1w");
+    let file = "[scheduler]\nhalf_life = '36h'";
+    assert_eq!(half_life(file, &[]), "36h");
+    assert_eq!(half_life(file, &[("BERTH_SCHEDULER_HALF_LIFE", "0")]), "0");
+    let cases: [(&str, &[&str]); 3] = [
+        ("half_life = 7", &["scheduler.half_life", "7", "36h"]),
+        ("half_life = '0d'", &["scheduler.half_life", "\"0d\"", "4w"]),
+        ("half_lives = '7d'", &["scheduler", "half_lives", "half_life"]),
+    ];
+    for (file, words) in cases {
+        let error = load(&format!("[scheduler]\n{file}"), &[], &Flags::default()).unwrap_err();
+        for word in words {
+            assert!(error.contains(word), "{word:?} is not in {error:?}");
+        }
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 52] = [
+const KNOWN: [(&str, &str, Kind); 55] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -52,7 +52,10 @@ const KNOWN: [(&str, &str, Kind); 52] = [
     ("BERTH_RETENTION_LOGS", "retention.logs", Kind::Text),
     ("BERTH_RETENTION_EVENTS", "retention.events", Kind::Text),
     ("BERTH_RETENTION_AUDIT", "retention.audit", Kind::Text),
+    ("BERTH_SCHEDULER_HALF_LIFE", "scheduler.half_life", Kind::Text),
     ("BERTH_SIGN_IN", "sign_in", Kind::Value),
+    ("BERTH_MAIL", "mail", Kind::Value),
+    ("BERTH_NOTIFICATIONS", "notifications", Kind::Value),
     ("BERTH_METRICS_TOKEN", "metrics.token", Kind::Text),
     ("BERTH_METRICS_LISTEN", "metrics.listen", Kind::Text),
     ("BERTH_LIMITS", "limits", Kind::Value),
@@ -69,7 +72,7 @@ const KNOWN: [(&str, &str, Kind); 52] = [
 ];
 
 /// Variables of the command-line client, of the build and of the tests.
-const OTHERS: [&str; 3] = ["BERTH_CONFIG", "BERTH_TOKEN", "BERTH_SERVER"];
+const OTHERS: [&str; 4] = ["BERTH_CONFIG", "BERTH_TOKEN", "BERTH_SERVER", "BERTH_LANGUAGE"];
 const OTHER_PREFIXES: [&str; 3] = ["BERTH_XTASK_", "BERTH_TEST_", "BERTH_BASE_IMAGE"];
 
 /// The `BERTH_*` variables of the environment.

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use control::{Control, Figures, OwnFailureCounts, Part, PassTimes, SweptCounts};
+use control::{Control, Figures, OwnFailureCounts, Part, PassTimes, PostCounts, SweptCounts};
 
-use super::{Check, Histogram, Labels, Measurement, Probe, Value};
+use super::probe::{Check, Histogram, Labels, Measurement, Probe, Value};
 
 /// Asks a running control.
 #[derive(Debug)]
@@ -33,6 +33,7 @@ impl Probe for OfControl {
         measured.extend(of_passes(self.0.schedule_passes()));
         measured.extend(of_own_failures(self.0.own_failures()));
         measured.extend(of_swept(self.0.swept()));
+        measured.extend(of_posted(self.0.posted()));
         measured.extend(of_figures(figures));
         measured
     }
@@ -110,6 +111,17 @@ fn of_swept(counts: SweptCounts) -> [Measurement; 4] {
         counter("swept_logs", "Logs that were removed for their age", logs),
         counter("swept_events", "Events that were forgotten for their age", events),
         counter("swept_audit", "Entries of the audit log that were removed for their age", audit),
+    ]
+}
+
+/// What people were sent.
+fn of_posted(counts: PostCounts) -> [Measurement; 3] {
+    let PostCounts { sent, failed, dropped } = counts;
+    let counter = |name, help, count| Measurement { name, help, value: Value::Counter(count) };
+    [
+        counter("notifications_sent", "Mails and calls of webhooks that were taken", sent),
+        counter("notifications_failed", "Mails and calls of webhooks that failed", failed),
+        counter("notifications_dropped", "Notices that were given up unsent", dropped),
     ]
 }
 

@@ -1,9 +1,11 @@
 use axum::http::StatusCode;
-use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
+use schemars::transform::transform_subschemas;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::failure;
+use crate::rest::doors::operation::Make;
 use crate::rest::doors::{Content, Operation, schema};
 
 const JSON: &str = "application/json";
@@ -19,6 +21,7 @@ impl Schemas {
     pub(super) fn new() -> Self {
         let given = SchemaSettings::draft2020_12().for_serialize();
         let given = given.with(|settings| settings.definitions_path = "/components/schemas".into());
+        let given = given.with_transform(plain);
         let taken = SchemaSettings::draft2020_12().for_deserialize();
         let taken = taken.with(|settings| settings.inline_subschemas = true);
         Self { given: given.into_generator(), taken: taken.into_generator() }
@@ -32,7 +35,7 @@ impl Schemas {
     /// What stands in the path and in the query.
     pub(super) fn parameters(&mut self, path: &str, operation: &Operation) -> Vec<Value> {
         let schemas = match operation.path {
-            Some(make) => each(make(&mut self.taken).to_value()),
+            Some(make) => each(made(make, &mut self.taken)),
             None => Vec::new(),
         };
         let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
@@ -42,7 +45,7 @@ impl Schemas {
         });
         let mut parameters: Vec<_> = in_path.collect();
         for make in &operation.query {
-            parameters.extend(in_query(&make(&mut self.taken).to_value()));
+            parameters.extend(in_query(&made(*make, &mut self.taken)));
         }
         parameters
     }
@@ -103,10 +106,79 @@ fn in_query(schema: &Value) -> Vec<Value> {
     fields.map(parameter).collect()
 }
 
+fn made(make: Make, generator: &mut SchemaGenerator) -> Value {
+    let mut schema = make(generator);
+    plain(&mut schema);
+    schema.to_value()
+}
+
+/// Says the same in words that programs which make clients know as well: what may be anything is an object
+/// without a word, in place of `true`, and alternatives that are one word each are one list of words.
+fn plain(schema: &mut Schema) {
+    transform_subschemas(&mut plain, schema);
+    if schema.as_bool() == Some(true) {
+        schema.ensure_object();
+    }
+    let Some(alternatives) = schema.get("oneOf").and_then(Value::as_array) else { return };
+    let (words, mut others) = together(alternatives);
+    let Some(mut words) = words else { return };
+    if others.is_empty() {
+        schema.remove("oneOf");
+        let about = [schema.get("description"), words.get("description")];
+        let about: Vec<&str> = about.into_iter().flatten().filter_map(Value::as_str).collect();
+        let about = about.join("\n\n");
+        if !about.is_empty() {
+            words.insert("description".to_owned(), about.into());
+        }
+        schema.ensure_object().extend(words);
+    } else {
+        others.insert(0, Value::Object(words));
+        schema.insert("oneOf".to_owned(), Value::Array(others));
+    }
+}
+
+/// Of alternatives those that are words, as one, and the others.
+fn together(alternatives: &[Value]) -> (Option<Map<String, Value>>, Vec<Value>) {
+    let (mut words, mut meanings, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for alternative in alternatives {
+        let Some(some) = words_of(alternative) else {
+            others.push(alternative.clone());
+            continue;
+        };
+        if let (Some(meaning), [Value::String(word)]) =
+            (alternative["description"].as_str(), some.as_slice())
+        {
+            meanings.push(format!("- `{word}`: {meaning}"));
+        }
+        words.extend(some);
+    }
+    if words.is_empty() {
+        return (None, others);
+    }
+    let mut described = Map::new();
+    described.insert("type".to_owned(), "string".into());
+    described.insert("enum".to_owned(), Value::Array(words));
+    if !meanings.is_empty() {
+        described.insert("description".to_owned(), meanings.join("\n").into());
+    }
+    (Some(described), others)
+}
+
+/// The words that a schema allows, if it allows nothing else.
+fn words_of(schema: &Value) -> Option<Vec<Value>> {
+    if schema["type"] != "string" {
+        return None;
+    }
+    match schema.get("const") {
+        Some(word) => Some(vec![word.clone()]),
+        None => schema.get("enum")?.as_array().cloned(),
+    }
+}
+
 fn media(content: Content, generator: &mut SchemaGenerator) -> (&'static str, Value) {
     match content {
-        Content::Json(make) => (JSON, make(generator).to_value()),
-        Content::Unnamed(make) => (JSON, without_name(make(generator).to_value())),
+        Content::Json(make) => (JSON, made(make, generator)),
+        Content::Unnamed(make) => (JSON, without_name(made(make, generator))),
         Content::Raw(kind) => (kind, json!({})),
     }
 }
@@ -124,4 +196,49 @@ fn without_name(mut schema: Value) -> Value {
 fn reason(status: u16) -> &'static str {
     let status = StatusCode::from_u16(status).ok();
     status.and_then(|status| status.canonical_reason()).unwrap_or("An answer")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plainly(schema: Value) -> Value {
+        let mut schema = Schema::try_from(schema).unwrap();
+        plain(&mut schema);
+        schema.to_value()
+    }
+
+    #[test]
+    fn what_may_be_anything_is_an_object_without_a_word() {
+        assert_eq!(plainly(json!(true)), json!({}));
+        assert_eq!(plainly(json!(false)), json!(false));
+        let data = json!({ "properties": { "data": true }, "additionalProperties": false });
+        let plain = json!({ "properties": { "data": {} }, "additionalProperties": false });
+        assert_eq!(plainly(data), plain);
+    }
+
+    #[test]
+    fn words_with_meanings_are_one_list() {
+        let states = json!({ "description": "Where it is.", "oneOf": [
+            { "type": "string", "enum": ["A", "B"] },
+            { "description": "The last.", "type": "string", "const": "C" },
+        ] });
+        let about = "Where it is.\n\n- `C`: The last.";
+        let list = json!({ "description": about, "type": "string", "enum": ["A", "B", "C"] });
+        assert_eq!(plainly(states), list);
+    }
+
+    #[test]
+    fn other_alternatives_stay_as_they_are() {
+        let path = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
+        let tagged = json!({ "type": "object", "properties": {
+            "kind": { "type": "string", "const": "a" },
+        } });
+        let none = json!({ "type": "string", "const": "none" });
+        let words = json!({ "type": "string", "enum": ["none"] });
+        let mixed = plainly(json!({ "oneOf": [&path, &none, &tagged] }));
+        assert_eq!(mixed, json!({ "oneOf": [&words, &path, &tagged] }));
+        let objects = json!({ "oneOf": [path, tagged] });
+        assert_eq!(plainly(objects.clone()), objects);
+    }
 }

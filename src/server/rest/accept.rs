@@ -3,7 +3,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::de::IgnoredAny;
 
-use super::v2::{JSON, TEXT, YAML};
+use super::media::{JSON, TEXT, YAML};
 
 /// The notation that an `Accept` header prefers; without a preference, as the job was written.
 pub(crate) fn config_form(headers: &HeaderMap) -> ConfigForm {

@@ -1,8 +1,8 @@
 //! Logs as plain text, whole or followed: Berth's own addition to both versions.
 
 use api::logs::{
-    LogMatches, LogPlace, LogText, LogWindow, SearchAsk, TaskRef, Together, TogetherAsk,
-    TogetherPlace, WindowAsk,
+    JobMatches, LogMatches, LogPlace, LogText, LogWindow, SearchAsk, TaskRef, Together,
+    TogetherAsk, TogetherPlace, WindowAsk,
 };
 use api::{Actor, Backend, ErrorCode};
 use axum::Json;
@@ -267,6 +267,30 @@ pub(crate) async fn search(
     let LineParams { text, pattern, case, from, .. } = params;
     let ask = SearchAsk { text, pattern, case, near: from.unwrap_or(1) };
     Ok(Json(state.backend.logs.search(actor, &task, &ask).await?))
+}
+
+/// What is looked for in the logs of all tasks, and near which line of which of them, from 0.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct SearchAllParams {
+    attempt: Option<u32>,
+    text: String,
+    pattern: bool,
+    case: bool,
+    task: u32,
+    from: Option<u64>,
+}
+
+/// The lines of all tasks in which something is.
+pub(crate) async fn search_all(
+    state: &AppState,
+    actor: &Actor,
+    job: &JobKey,
+    params: SearchAllParams,
+) -> Result<Json<JobMatches>, Failure> {
+    let SearchAllParams { attempt, text, pattern, case, task, from } = params;
+    let ask = SearchAsk { text, pattern, case, near: from.unwrap_or(1) };
+    Ok(Json(state.backend.logs.search_all(actor, job, attempt, task, &ask).await?))
 }
 
 async fn task(

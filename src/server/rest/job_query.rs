@@ -135,6 +135,7 @@ fn order(text: &str) -> Option<(JobOrder, bool)> {
         "totalGpuNumber" => JobOrder::Gpus,
         "state" => JobOrder::State,
         "completionTime" => JobOrder::Completed,
+        "jobPriority" => JobOrder::Priority,
         _ => return None,
     };
     match direction.trim() {
@@ -190,6 +191,8 @@ mod tests {
 
     #[test]
     fn defaults_are_those_of_the_old_servers() {
+        let query = params("order=jobPriority,ASC").query(&ada(), 5000).unwrap();
+        assert_eq!((query.order, query.ascending), (JobOrder::Priority, true));
         let query = params("order=nonsense,UP").query(&ada(), 5000).unwrap();
         assert_eq!((query.order, query.ascending), (JobOrder::Submitted, false));
         assert_eq!((query.offset, query.limit), (0, 5000));

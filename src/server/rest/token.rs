@@ -12,7 +12,7 @@ use crate::auth::{Caller, ClientAddress, Signed};
 use crate::failure::Failure;
 use crate::rest::body::Fields;
 use crate::rest::doors::{Doors, delete, get, post};
-use crate::rest::{Message, message};
+use crate::rest::message::{Message, message};
 use crate::state::AppState;
 
 /// How long a token lives that names no time, in seconds.

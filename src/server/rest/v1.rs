@@ -5,9 +5,10 @@ mod virtual_clusters;
 pub(crate) mod wire;
 
 use crate::rest::doors::{Door, Doors, any, get, put};
+use crate::rest::media::{BYTES, JSON, TEXT, YAML};
+use crate::rest::message::Message;
 use crate::rest::v2::users::changes;
-use crate::rest::v2::{BYTES, JSON, TEXT, YAML};
-use crate::rest::{Message, ssh, task_files, token, v2};
+use crate::rest::{ssh, task_files, token, v2};
 use crate::terminal;
 
 pub(super) fn routes() -> Doors {
@@ -49,7 +50,7 @@ fn of_users() -> Door {
 
 fn of_virtual_cluster() -> Door {
     let save = get(virtual_clusters::get).put(virtual_clusters::save).gives::<Message>(201);
-    save.delete(v2::cluster::remove_virtual_cluster)
+    save.delete(virtual_clusters::remove).gives::<Message>(201)
 }
 
 fn by_user() -> Doors {

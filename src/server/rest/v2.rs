@@ -1,22 +1,29 @@
 //! Version 2.
 
 mod alerts;
+pub(super) mod answers;
 mod attempts;
 pub(crate) mod cluster;
 mod events;
+pub(crate) mod execution;
 mod files;
 mod groups;
 mod images;
 pub(crate) mod jobs;
 pub(crate) mod kubernetes;
+mod many;
 mod metrics;
 mod nodes;
+mod notifications;
+mod old_storages;
 mod public_keys;
 mod quarantine;
 mod queue;
 mod resources;
+mod saved_views;
 mod servers;
 mod storages;
+mod templates;
 mod uploads;
 pub(crate) mod users;
 pub(crate) mod wire;
@@ -24,35 +31,24 @@ pub(crate) mod wire;
 use std::collections::BTreeMap;
 
 use api::files::FolderPage;
-use api::groups::Granted;
 use api::images::SavedImageView;
 use api::logs::{LogMatches, LogWindow, Together};
 use api::queue::Effect;
 use api::ssh::PublicKeyView;
-use api::{Actor, ErrorCode};
 use axum::Json;
-use axum::http::HeaderValue;
-use axum::response::{IntoResponse, Response};
 use protocol::cluster::NodeSettings;
-use protocol::ids::{JobKey, NodeName, VirtualClusterName};
+use protocol::ids::NodeName;
 use protocol::storages::StorageSettings;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::auth::oidc;
-use crate::failure::Failure;
 use crate::rest::doors::{Door, Doors, any, delete, get, post, put};
-use crate::rest::{Message, audit, ssh, token};
-use crate::state::AppState;
+use crate::rest::media::{BYTES, CSV, JSON, TEXT, YAML};
+use crate::rest::message::Message;
+use crate::rest::{audit, ssh, token};
 use crate::terminal;
 use jobs::Accepted;
-
-/// Media types of what is not described more closely.
-pub(super) const YAML: &str = "text/yaml; charset=utf-8";
-pub(super) const JSON: &str = "application/json";
-pub(super) const TEXT: &str = "text/plain; charset=utf-8";
-pub(super) const BYTES: &str = "application/octet-stream";
-const CSV: &str = "text/csv; charset=utf-8";
 
 /// What answers a `Response` does not say by its type what is in it: it stands here beside it.
 pub(super) fn routes() -> Doors {
@@ -62,28 +58,9 @@ pub(super) fn routes() -> Doors {
         .nest("/tokens", token::routes())
         .nest("/authn", authn())
         .route("/jobs", of_jobs())
-        .route("/jobs/{key}", get(jobs::get).delete(jobs::remove).gives::<Accepted>(202))
-        .route("/jobs/{key}/config", get(jobs::config).sends(200, YAML).sends(200, JSON))
-        .route("/jobs/{key}/executionType", put(jobs::execute).gives::<Accepted>(202))
-        .route("/jobs/{key}/logs", get(jobs::logs).sends(200, TEXT))
-        .route("/jobs/{key}/logs/lines", get(jobs::log_lines).gives::<LogWindow>(200))
-        .route("/jobs/{key}/logs/together", together())
-        .route("/jobs/{key}/logs/search", get(jobs::log_search).gives::<LogMatches>(200))
-        .route("/jobs/{key}/metrics", get(metrics::of_job))
-        .route("/jobs/{key}/queue", changing(get(queue::explain).put(queue::change)))
-        .route("/jobs/{key}/tag", put(jobs::add_tag).delete(jobs::remove_tag))
-        .route("/jobs/{key}/keep", put(jobs::keep))
-        .route("/jobs/{key}/events", get(events::list))
-        .route("/jobs/{key}/job-attempts", get(attempts::list))
-        .route("/jobs/{key}/job-attempts/healthz", get(attempts::healthy))
-        .route("/jobs/{key}/job-attempts/{attempt}", get(attempts::get))
-        .route("/jobs/{key}/attempts/{attempt}", get(attempts::job))
-        .nest("/jobs/{key}/attempts/{attempt}/taskRoles/{role}/taskIndex/{index}", of_task())
-        .route("/jobs/{key}/ssh", get(ssh::of_key))
-        .route("/jobs/{key}/ssh/key", get(ssh::key_of_key).sends(200, BYTES))
-        .route("/jobs/{key}/terminal", get(terminal::of_key).says(101))
-        .route("/jobs/{key}/tasks/{role}/{index}/image", of_image())
+        .nest("/jobs/{key}", of_job())
         .route("/idle-jobs", get(jobs::idle))
+        .nest("/many-jobs", many::routes())
         .route("/images", get(images::list))
         .route("/images/{id}", delete(images::remove).says(202))
         .route("/audit", get(audit::list))
@@ -99,6 +76,9 @@ pub(super) fn routes() -> Doors {
         .route("/kubernetes/pods", get(kubernetes::pods))
         .route("/storages", get(storages::list))
         .route("/storages/{name}", of_storage())
+        .nest("/storage", of_old_storages())
+        .route("/templates", get(templates::list))
+        .route("/templates/{name}", of_template())
         .route("/nodes", get(nodes::list))
         .route("/nodes/{name}", of_node())
         .route("/nodes/{name}/settings", get(nodes::settings))
@@ -107,11 +87,14 @@ pub(super) fn routes() -> Doors {
         .route("/nodes/{name}/gpus", post(nodes::probe).gives::<Accepted>(202))
         .route("/quarantine", get(quarantine::list))
         .route("/quarantine/{node}/{container}", of_container())
+        .nest("/saved-views", saved_views::routes())
         .route("/servers", get(servers::list))
         .route("/files", get(files::root).gives::<FolderPage>(200))
         .route("/files/", get(files::root).gives::<FolderPage>(200))
         .route("/files/{*path}", of_file())
         .route("/uploads/{*path}", of_upload())
+        .route("/notifications", get(notifications::get).put(notifications::set))
+        .route("/notifications/test", post(notifications::test))
         .route("/public-keys", of_public_keys())
         .route("/public-keys/{id}", delete(public_keys::remove).says(204))
         .nest("/users", people().route("/", update_user()))
@@ -123,6 +106,33 @@ pub(super) fn routes() -> Doors {
 fn of_jobs() -> Door {
     let list = get(jobs::list).gives::<Vec<wire::JobItem>>(200).gives::<jobs::Page>(200);
     list.post(jobs::submit).gives::<Accepted>(202)
+}
+
+/// What there is of one job.
+fn of_job() -> Doors {
+    Doors::new()
+        .route("/", get(jobs::get).delete(jobs::remove).gives::<Accepted>(202))
+        .route("/config", get(jobs::config).sends(200, YAML).sends(200, JSON))
+        .route("/executionType", put(jobs::execute).gives::<Accepted>(202))
+        .route("/logs", get(jobs::logs).sends(200, TEXT))
+        .route("/logs/lines", get(jobs::log_lines).gives::<LogWindow>(200))
+        .route("/logs/together", together())
+        .route("/logs/together/search", get(jobs::log_search_all))
+        .route("/logs/search", get(jobs::log_search).gives::<LogMatches>(200))
+        .route("/metrics", get(metrics::of_job))
+        .route("/queue", changing(get(queue::explain).put(queue::change)))
+        .route("/tag", put(jobs::add_tag).delete(jobs::remove_tag))
+        .route("/keep", put(jobs::keep))
+        .route("/events", get(events::list))
+        .route("/job-attempts", get(attempts::list))
+        .route("/job-attempts/healthz", get(attempts::healthy))
+        .route("/job-attempts/{attempt}", get(attempts::get))
+        .route("/attempts/{attempt}", get(attempts::job))
+        .nest("/attempts/{attempt}/taskRoles/{role}/taskIndex/{index}", of_task())
+        .route("/ssh", get(ssh::of_key))
+        .route("/ssh/key", get(ssh::key_of_key).sends(200, BYTES))
+        .route("/terminal", get(terminal::of_key).says(101))
+        .route("/tasks/{role}/{index}/image", of_image())
 }
 
 /// Some lines, or whole logs as a file.
@@ -155,6 +165,20 @@ fn of_virtual_cluster() -> Door {
 fn of_storage() -> Door {
     let save = get(storages::get).put(storages::save).takes_unnamed::<StorageSettings>();
     save.gives::<Accepted>(202).delete(storages::remove)
+}
+
+fn of_old_storages() -> Doors {
+    Doors::new()
+        .route("/config", get(old_storages::configs))
+        .route("/config/{name}", get(old_storages::config))
+        .route("/server", get(old_storages::servers))
+        .route("/server/{name}", get(old_storages::server))
+}
+
+fn of_template() -> Door {
+    let save = get(templates::get).put(templates::save);
+    let save = save.gives::<Message>(200).gives::<Message>(201);
+    save.delete(templates::remove)
 }
 
 fn of_node() -> Door {
@@ -194,6 +218,7 @@ pub(super) fn authn() -> Doors {
         .route("/basic/login", post(token::create))
         .route("/basic/logout", delete(token::end))
         .route("/oidc/login", get(oidc::login))
+        .route("/oidc/logout", get(oidc::logout))
 }
 
 /// Users, by either of the names that OpenPAI had for them.
@@ -254,89 +279,4 @@ pub(crate) async fn info() -> Json<Info> {
         launcher_type: "k8s",
         authn_method: "basic",
     })
-}
-
-/// The words that jobs take.
-const STOP: &str = "STOP";
-const START: &str = "START";
-/// Of a job that is to start again.
-const NOT_STARTED: &str = "a stopped job is not started again: submit a clone";
-
-/// `{"value": "STOP"}`.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct Execution {
-    value: String,
-}
-
-impl Execution {
-    /// Asks to stop.
-    pub(crate) fn stop() -> Self {
-        Self { value: STOP.to_owned() }
-    }
-
-    /// Stops a job, or leaves it as it is: one that was stopped is submitted again. Says what is
-    /// worth knowing.
-    pub(crate) async fn of(
-        &self,
-        state: &AppState,
-        actor: &Actor,
-        key: &JobKey,
-    ) -> Result<Option<&'static str>, Failure> {
-        match self.value.as_str() {
-            STOP => {
-                state.backend.jobs.stop(actor, key).await?;
-                Ok(None)
-            }
-            START => {
-                let detail = state.backend.jobs.get(actor, key).await?;
-                if !detail.may_manage {
-                    let user = &actor.user;
-                    let message = format!("User {user} is not allowed to execute job {key}.");
-                    return Err(Failure::new(ErrorCode::ForbiddenUserError, message));
-                }
-                let ends = detail.summary.stop_requested || detail.summary.state.is_final();
-                Ok(ends.then_some(NOT_STARTED))
-            }
-            _ => Err(self.refused()),
-        }
-    }
-
-    /// Stopping is all that can be asked for of a container.
-    pub(crate) fn require_stop(&self) -> Result<(), Failure> {
-        if self.value == STOP { Ok(()) } else { Err(self.refused()) }
-    }
-
-    fn refused(&self) -> Failure {
-        let message = format!(
-            "value: {:?} is not allowed here; allowed is STOP (a stopped job is not started \
-             again: submit a clone)",
-            self.value
-        );
-        Failure::new(ErrorCode::InvalidParametersError, message)
-    }
-}
-
-/// An answer that says what somebody may use beside what he was given.
-fn beside(granted: &Granted, answer: impl IntoResponse) -> Response {
-    let names: Vec<_> = granted.beside.iter().map(VirtualClusterName::as_str).collect();
-    if names.is_empty() {
-        return answer.into_response();
-    }
-    let names = names.join(", ");
-    let hint = "a virtual cluster that names nobody is everybody's, and one may name a group";
-    warned(answer, &format!("may be used nevertheless: {names}; {hint}"))
-}
-
-/// An answer with something that is worth knowing.
-pub(crate) fn warned(answer: impl IntoResponse, warning: &str) -> Response {
-    let mut answer = answer.into_response();
-    if let Ok(warning) = HeaderValue::from_bytes(warning.as_bytes()) {
-        answer.headers_mut().append("x-warning", warning);
-    }
-    answer
-}
-
-/// There is no virtual cluster of that name, because there can be none.
-pub(crate) fn not_a_virtual_cluster(name: &str) -> Failure {
-    Failure::new(ErrorCode::NoVirtualClusterError, format!("Virtual cluster {name} is not found."))
 }

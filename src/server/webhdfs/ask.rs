@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use percent_encoding::percent_decode_str;
 
-use super::PREFIX;
+use super::address::{PREFIX, names_its_caller};
 use super::parameters::Parameters;
 use crate::auth::{Caller, ClientAddress};
 use crate::failure::Failure;
@@ -38,7 +38,7 @@ impl FromRequestParts<AppState> for Ask {
         let parameters = Parameters::read(parts.uri.query().unwrap_or_default())?;
         let caller = parts.extensions.get::<Caller>().cloned().unwrap_or_default();
         let asked = actor(state, caller, &parameters).await;
-        if super::names_its_caller(&parts.uri) {
+        if names_its_caller(&parts.uri) {
             let ClientAddress(address) = ClientAddress::of(parts, state);
             state.rates.admit(asked.as_ref().ok(), address)?;
         }

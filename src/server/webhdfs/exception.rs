@@ -6,6 +6,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+use super::address::PREFIX;
+
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 struct Body<'a> {
@@ -22,7 +24,7 @@ struct RemoteException<'a> {
 
 /// Whether a path is one of those whose errors are told so.
 pub(crate) fn is_for(path: &str) -> bool {
-    path.strip_prefix(super::PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The answer that tells an error.
@@ -54,7 +56,9 @@ fn class(code: ErrorCode) -> (u16, &'static str) {
         }
         ErrorCode::NoApiError => (400, "java.lang.UnsupportedOperationException"),
         ErrorCode::TooLargeError => (413, "java.io.IOException"),
-        ErrorCode::TooManyRequestsError => (429, "org.apache.hadoop.ipc.RetriableException"),
+        ErrorCode::TooManyRequestsError | ErrorCode::LimitReachedError => {
+            (429, "org.apache.hadoop.ipc.RetriableException")
+        }
         ErrorCode::UnavailableError => (503, "org.apache.hadoop.ipc.RetriableException"),
         ErrorCode::InvalidJob
         | ErrorCode::InvalidParametersError
@@ -70,6 +74,7 @@ fn class(code: ErrorCode) -> (u16, &'static str) {
         | ErrorCode::NoGroupError
         | ErrorCode::NoTagError
         | ErrorCode::NoStorageError
+        | ErrorCode::NoTemplateError
         | ErrorCode::NoNodeError
         | ErrorCode::NoImageError => (404, "java.io.FileNotFoundException"),
         ErrorCode::ConflictJobError

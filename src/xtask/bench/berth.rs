@@ -54,8 +54,9 @@ impl Berth {
     pub(super) fn start_with(binary: &Path, nodes: &str, further: &[&str]) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("berth-bench-{}", std::process::id()));
         fs::create_dir_all(&folder)?;
-        // One user asks for all here: as quickly as it can.
-        let settings = format!("{nodes}\n[limits]\nrequests_per_second = 0\n");
+        // One user asks for all here: as quickly as it can, and as many at a time.
+        let limits = "[limits]\nrequests_per_second = 0\nstreams_per_user = 0\n";
+        let settings = format!("{nodes}\n{limits}");
         fs::write(folder.join("berth.toml"), settings)?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let address = format!("127.0.0.1:{port}");
@@ -139,6 +140,16 @@ impl Berth {
     /// A path of the server as an address.
     pub(super) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    /// Where it listens.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What its administrator is known by.
+    pub(super) fn token(&self) -> &str {
+        &self.token
     }
 
     /// A client that is not signed in.

@@ -89,7 +89,7 @@ pub(super) fn nodes(count: u32) -> String {
 }
 
 /// Until all nodes have answered: then all of them have free GPUs.
-fn until_all_answer(berth: &Berth, cookie: &str, count: u32) -> Result<()> {
+pub(super) fn until_all_answer(berth: &Berth, cookie: &str, count: u32) -> Result<()> {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         let answer = fetch(berth, LEAST, cookie, "identity")?;
@@ -113,7 +113,7 @@ pub(super) fn processor_seconds(berth: &Berth) -> Result<f64> {
 }
 
 /// How long each submission took from the moment at which it was due, in milliseconds.
-fn submissions(berth: &Berth) -> Result<Vec<f64>> {
+pub(super) fn submissions(berth: &Berth) -> Result<Vec<f64>> {
     let (begun, next, times) = (Instant::now(), AtomicU32::new(0), Mutex::new(Vec::new()));
     let submit = || -> Result<()> {
         loop {
@@ -138,7 +138,7 @@ fn submissions(berth: &Berth) -> Result<Vec<f64>> {
 }
 
 /// What 99 of 100 looks take at most, in milliseconds.
-fn late(berth: &Berth, path: &str) -> Result<f64> {
+pub(super) fn late(berth: &Berth, path: &str) -> Result<f64> {
     let look = |_number| timed(|| berth.get(path).map(drop));
     let mut times = (0..LOOKS).map(look).collect::<Result<Vec<_>>>()?;
     Ok(part(&mut times, 99))

@@ -53,7 +53,7 @@ pub(super) fn run(workspace: &Workspace, binary: &Path) -> Result<()> {
     measure(workspace, &large, "large")
 }
 
-fn nodes() -> String {
+pub(super) fn nodes() -> String {
     let mut text = String::new();
     for number in 1..=NODES {
         let (third, fourth) = (number / 250, number % 250 + 1);

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use super::berth::{Berth, small_job};
 use super::nodes::processor_seconds;
@@ -74,7 +75,9 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
 /// Jobs a second while many others run.
 fn beside_others(binary: &Path) -> Result<f64> {
     let berth = Berth::start(binary, LARGE_NODES)?;
-    submit_each(&berth, RUNNING, |number| format!("long-{number}"), "sleep 1000000")?;
+    submit_each(&berth, RUNNING, |number| {
+        small_job(&format!("long-{number}"), "any:latest", "sleep 1000000")
+    })?;
     let begun = Instant::now();
     while berth.count("RUNNING")? < u64::from(RUNNING) {
         if begun.elapsed() > PATIENCE {
@@ -111,15 +114,14 @@ pub(super) fn run_jobs(berth: &Berth, jobs: u32) -> Result<()> {
 
 /// Submits so many jobs of a command.
 pub(super) fn submit_all(berth: &Berth, jobs: u32, command: &str) -> Result<()> {
-    submit_each(berth, jobs, |number| format!("job-{number}"), command)
+    submit_each(berth, jobs, |number| small_job(&format!("job-{number}"), "any:latest", command))
 }
 
-/// The same with names of their own.
-fn submit_each(
+/// Submits so many jobs, several at the same time.
+pub(super) fn submit_each(
     berth: &Berth,
     jobs: u32,
-    name: impl Fn(u32) -> String + Sync,
-    command: &str,
+    job: impl Fn(u32) -> Value + Sync,
 ) -> Result<()> {
     let next = AtomicU32::new(0);
     let submit = || -> Result<()> {
@@ -128,7 +130,7 @@ fn submit_each(
             if number >= jobs {
                 return Ok(());
             }
-            berth.submit(&small_job(&name(number), "any:latest", command))?;
+            berth.submit(&job(number))?;
         }
     };
     thread::scope(|scope| {

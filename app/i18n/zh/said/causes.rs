@@ -6,7 +6,7 @@ pub(super) const CAUSES: &[Saying] = &[
     ("It succeeded.{}", "成功结束"),
     ("The command failed.{}", "命令出错退出"),
     ("The command was not found in the image.{}", "镜像中找不到该命令"),
-    ("The command cannot be executed.{}", "该命令没有执行权限"),
+    ("The command cannot be executed.{}", "该命令无法执行"),
     (
         "It used more memory than the {} MB it asked for and was killed.{}",
         "内存超出申请的 {0} MB，被系统终止",

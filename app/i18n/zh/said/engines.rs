@@ -166,6 +166,11 @@ pub(super) const ENGINES: &[Saying] = &[
     ("it is so hot that it slows down", "温度过高，已经降频"),
     ("its machine slows it down, for heat or want of power", "因过热或供电不足，被所在节点降频"),
     ("GPUs that were linked are not linked any more", "原本互联的 GPU 已失去连接"),
+    (
+        "a container of {} that asks what GPUs do is refused",
+        "查询 GPU 状况的容器（镜像 {0}）被拒绝",
+    ),
+    ("its disk has only {} GiB left", "硬盘仅剩 {0} GiB"),
     ("the check {} fails: {}", "检查 {0} 未通过：{1}"),
     ("it ended with exit code {}", "以退出码 {0} 结束"),
     ("it has not ended within {} s", "未在 {0} 秒内结束"),

@@ -232,6 +232,11 @@ pub(super) const PROBLEMS: &[Saying] = &[
         "cmd、git、ssh、teamwise_storage 或 tensorboard；或写 failurePolicy: ignore，不使用该插件",
     ),
     ("{} is not a failure policy", "{0} 不是失败策略"),
+    (
+        "gangAllocation is false, but all tasks of a job start together here",
+        "gangAllocation 为 false，但此处一个作业的所有任务总是一起启动",
+    ),
+    ("true, or a job for each task", "true，或每个任务一个作业"),
     ("{} is not an event", "{0} 不是事件"),
     (
         "callbacks are given beside preCommands or postCommands",
@@ -239,6 +244,15 @@ pub(super) const PROBLEMS: &[Saying] = &[
     ),
     ("only one of the two forms", "只能使用两种写法之一"),
     ("not used here: {}", "此处不使用：{0}"),
+    ("no mail is set up here: {} is not used", "此处未设置邮件：不使用 {0}"),
+    ("this is not the address of a webhook", "这不是 webhook 的地址"),
+    ("the address of a webhook begins with https://", "webhook 的地址须以 https:// 开头"),
+    ("the address of a webhook has no name and no password", "webhook 的地址不能包含用户名和密码"),
+    (
+        "the address of a webhook is not one of a private network",
+        "webhook 的地址不能是内部网络的地址",
+    ),
+    ("an address of the internet that begins with https://", "以 https:// 开头的公网地址"),
     ("not used here: {} (and {} more)", "此处不使用：{0}（另有 {1} 处）"),
     ("there are two secrets {}", "有两个名为 {0} 的机密数据"),
     ("there are two storages {}", "有两个名为 {0} 的存储"),

@@ -16,10 +16,60 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("there are fewer tasks than numbers of lines", "任务数少于所给的行号数"),
     ("the range of time ends before it begins", "时间范围的终点早于起点"),
     ("only administrators may do this", "只有管理员可以这样做"),
+    (
+        "so much was sent to you in this hour: try it again in the next one",
+        "本小时内发送给您的通知已达上限：请在下一小时重试",
+    ),
+    ("the account has no mail address", "该账户没有邮箱地址"),
+    ("no mail is set up", "未设置邮件"),
+    ("it answers {}", "它的回应为 {0}"),
+    ("it does not answer", "它没有回应"),
+    ("it is in a private network", "它在内部网络中"),
     ("only {} and administrators may {}", "只有 {0} 和管理员可以{1}"),
     ("read this job's file", "查看此作业的文件"),
     ("stop this job", "停止此作业"),
+    ("{} views are enough: remove one first", "最多可保存 {0} 个视图：请先删除一个"),
+    ("you have a view {} already", "您已有视图 {0}"),
+    ("you have no view {}", "您没有视图 {0}"),
+    (
+        "the name of a view has 1 to {} characters, without spaces around them",
+        "视图名称为 1 至 {0} 个字符，首尾不能有空格",
+    ),
+    ("{} is no order of a list", "{0} 不是列表的排序方式"),
+    ("a filter has {} bytes at most", "筛选条件最多 {0} 个字节"),
+    ("these are {} jobs: 1 to {} are taken at a time", "共 {0} 个作业：一次可处理 1 至 {1} 个"),
+    ("{} is nothing to do with many jobs", "无法对多个作业执行操作“{0}”"),
     ("delete this job", "删除此作业"),
+    (
+        "this job asks for {} GPUs, and the user {} may have {} running at once in the virtual cluster \
+         {}",
+        "该作业申请 {0} 张 GPU，而用户 {1} 在虚拟集群 {3} 中最多可同时运行 {2} 张",
+    ),
+    (
+        "this job asks for {} GPUs, and the members of {} together may have {} running at once in the \
+         virtual cluster {}",
+        "该作业申请 {0} 张 GPU，而用户组 {1} 的成员在虚拟集群 {3} 中合计最多可同时运行 {2} 张",
+    ),
+    (
+        "{} has {} jobs waiting in the virtual cluster {}, where each user may have {}: submit it again \
+         when some have started",
+        "用户 {0} 在虚拟集群 {2} 中已有 {1} 个作业排队，每个用户最多 {3} 个：请待部分作业启动后再提交",
+    ),
+    (
+        "the members of {} have {} jobs waiting in the virtual cluster {}, where they may have {} \
+         together: submit it again when some have started",
+        "用户组 {0} 的成员在虚拟集群 {2} 中已有 {1} 个作业排队，合计最多 {3} 个：请待部分作业启动后再提交",
+    ),
+    (
+        "{} submitted {} jobs to the virtual cluster {} within a minute, where {} are allowed: submit it \
+         again in a minute",
+        "用户 {0} 在一分钟内已向虚拟集群 {2} 提交 {1} 个作业，每分钟最多 {3} 个：请一分钟后再提交",
+    ),
+    (
+        "the members of {} submitted {} jobs to the virtual cluster {} within a minute, where {} are \
+         allowed together: submit it again in a minute",
+        "用户组 {0} 的成员在一分钟内已向虚拟集群 {2} 提交 {1} 个作业，合计每分钟最多 {3} 个：请一分钟后再提交",
+    ),
     (
         "{} has not ended: stop it, and delete it once it has ended",
         "{0} 尚未结束：请先停止它，待其结束后再删除",
@@ -61,6 +111,13 @@ pub(super) const REFUSALS: &[Saying] = &[
     ("{} has no tag {}", "{0} 没有标签 {1}"),
     ("tag this job", "为此作业添加或删除标签"),
     ("keep this job", "保留此作业"),
+    ("change this template", "更改此模板"),
+    ("Template {} is not found.", "没有模板 {0}"),
+    (
+        "description: allowed is one line of at most {} characters",
+        "description：应为一行文字，最多 {0} 个字符",
+    ),
+    ("you share {} templates already: remove one first", "您已共享 {0} 个模板：请先删除一个"),
     ("see which of these jobs are idle", "查看这些作业中有哪些闲置"),
     ("hours is {}: a job is kept for 1 to {} hours", "hours 为 {0}：作业可保留 1 到 {1} 小时"),
     ("{} has ended: there is nothing to keep", "{0} 已结束，无需保留"),

@@ -4,8 +4,8 @@
 use leptos::prelude::window;
 use web_sys::Storage;
 
-use super::{Draft, Offer, Unmade};
 use crate::json::from_json;
+use crate::pages::submit::draft::record::{Draft, Offer, Unmade};
 
 /// All drafts are found under names that begin so, whosever they are.
 const ALL: &str = "berth:draft:";

@@ -22,7 +22,8 @@ use crate::container::folders::{self, Wanted};
 use crate::container::storages::{self, Mounted};
 use crate::container::{guest, public_keys, registry, secrets};
 use crate::known::active::Active;
-use crate::shared::{Shared, lock};
+use crate::lock::lock;
+use crate::shared::Shared;
 
 /// Tasks of a job for which a launch takes one more unit of room: what its environment takes on the
 /// way to an engine grows with them.

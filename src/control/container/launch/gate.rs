@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use protocol::ids::JobId;
 use tokio::sync::oneshot;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// A door with so many units of room behind it. Who waits is let in in turn: first the job that has
 /// least inside, and among equals the one that has waited longest for its last turn.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use protocol::ids::JobId;
 
 use crate::known::own_failures::Ours;
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// The attempts of jobs that are put off, and those that were and have not been launched since.
 #[derive(Debug, Default)]

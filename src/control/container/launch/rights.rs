@@ -10,7 +10,7 @@ use protocol::image::{canonical, repository};
 
 use super::Launch;
 use super::error::LaunchError;
-use crate::shared::lock;
+use crate::lock::lock;
 use crate::wake::now;
 
 /// For so long a registry is not asked again about the same user and image, in milliseconds.

@@ -5,13 +5,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use database::jobs::JobRow;
+use protocol::exit::Exit;
+use protocol::time::Timestamp;
 use scheduler::{Change, Effect};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::Queue;
 use crate::error::words;
 use crate::known::own_failures::OwnFailures;
-use crate::known::runs::Past;
+use crate::known::runs::{self, Past};
 use crate::wake::now;
 
 /// Questions that wait for their turn; who asks one more waits until there is room.
@@ -37,10 +40,11 @@ pub(crate) struct Unanswered;
 
 impl SchedulerHandle {
     /// Starts the owner.
-    pub(crate) fn start(past: Past, own_failures: Arc<OwnFailures>) -> std::io::Result<Self> {
+    pub(crate) fn start(mut past: Past, own_failures: Arc<OwnFailures>) -> std::io::Result<Self> {
         let (questions, asked) = mpsc::channel(WAITING);
         let thread = std::thread::Builder::new().name("scheduler".to_owned());
-        let queue = Queue { past, ..Queue::default() };
+        let past_use = std::mem::take(&mut past.had);
+        let queue = Queue::after(past, past_use);
         thread.spawn(move || own(queue, asked, &own_failures))?;
         Ok(Self { questions, thinking: Mutex::default() })
     }
@@ -76,6 +80,19 @@ impl SchedulerHandle {
     pub(crate) fn tell(&self, news: impl FnOnce(&mut Queue) + Send + 'static) {
         let _too_many_wait = self.questions.try_send(Box::new(news));
     }
+
+    /// A job has ended after so many milliseconds.
+    pub(crate) fn note_ended(&self, job: &JobRow, exit: &Exit, ran_ms: i64) {
+        let (like, blame) = (runs::like(job), exit.cause.blame());
+        self.tell(move |queue| runs::learn(&mut queue.past.runs, like, blame, ran_ms));
+    }
+
+    /// A job was given its first place then.
+    pub(crate) fn note_waited(&self, job: &JobRow, placed_at: Timestamp) {
+        let waited_ms = placed_at.since(job.submitted_at);
+        let (like, name) = (runs::like(job), job.key.name.clone());
+        self.tell(move |queue| queue.past.waits.record(&like, &name, waited_ms));
+    }
 }
 
 /// Answers until nobody is left who could ask.
@@ -87,8 +104,10 @@ fn own(mut queue: Queue, mut asked: mpsc::Receiver<Question>, own_failures: &Own
             own_failures.note_panic();
             let panic = words(panic.as_ref());
             tracing::error!(panic, "the scheduler panicked; what it knew is read anew");
-            // Nobody knows in the midst of what it was. How long others took is for estimates alone.
-            queue = Queue { past: std::mem::take(&mut queue.past), ..Queue::default() };
+            // Nobody knows in the midst of what it was. How long others took, and what users have had,
+            // is for estimates and their order alone.
+            let past_use = queue.state.past_use().clone();
+            queue = Queue::after(std::mem::take(&mut queue.past), past_use);
         }
         if cfg!(debug_assertions) && answered.is_multiple_of(SELDOM) {
             // Nobody is to go on who gives a GPU twice: this panic is the thread's end, and all tests'.

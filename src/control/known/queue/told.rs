@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use database::Database;
 use database::attempts::Attempt;
 use database::jobs::JobUpdate;
 use database::tasks::Task;
@@ -13,10 +14,9 @@ use scheduler::Like;
 use scheduler::model::{Demand, GaveWay, Placement, Request, RoleRequest, Running, Standing, Turn};
 
 use super::Queue;
-use crate::known::active::{self, Active};
+use crate::known::active::{Active, ActiveJobs};
 use crate::known::runs::{self, Past};
 use crate::known::told::Touched;
-use crate::shared::Shared;
 use crate::wake::now;
 
 /// What was read anew.
@@ -45,24 +45,28 @@ impl News {
     }
 
     /// Everything.
-    pub(crate) async fn whole(shared: &Shared) -> Result<Self, database::Error> {
-        let jobs = active::jobs(shared).await?;
-        let others = shared.damage().jobs().clone();
-        let tasks = database::tasks::active_but(shared.database.read(), &others).await?;
-        Self::of(shared, jobs, tasks, true).await
+    pub(crate) async fn whole(
+        active: &ActiveJobs,
+        database: &Database,
+    ) -> Result<Self, database::Error> {
+        let jobs = active.all(database).await?;
+        let others = active.damage().jobs().clone();
+        let tasks = database::tasks::active_but(database.read(), &others).await?;
+        Self::of(database, jobs, tasks, true).await
     }
 
     /// These jobs and nothing else.
     pub(crate) async fn of_jobs(
-        shared: &Shared,
+        active: &ActiveJobs,
+        database: &Database,
         touched: Touched,
     ) -> Result<Self, database::Error> {
         let Touched { changed, ended } = touched;
         let changed: Vec<JobId> = changed.into_iter().collect();
-        let jobs = active::of(shared, &changed).await?;
+        let jobs = active.of(database, &changed).await?;
         let placed: Vec<JobId> = placed(&jobs).collect();
-        let tasks = database::tasks::active_of(shared.database.read(), &placed).await?;
-        let mut news = Self::of(shared, jobs, tasks, false).await?;
+        let tasks = database::tasks::active_of(database.read(), &placed).await?;
+        let mut news = Self::of(database, jobs, tasks, false).await?;
         let there: BTreeSet<JobId> = news.jobs.iter().map(|job| job.row.id).collect();
         let gone = changed.into_iter().filter(|id| !there.contains(id));
         news.gone = gone.chain(ended).collect();
@@ -70,18 +74,18 @@ impl News {
     }
 
     async fn of(
-        shared: &Shared,
+        database: &Database,
         jobs: Vec<Active>,
         all: Vec<Task>,
         whole: bool,
     ) -> Result<Self, database::Error> {
         let placed: Vec<JobId> = placed(&jobs).collect();
-        let attempts = database::attempts::of_jobs(shared.database.read(), &placed).await?;
+        let attempts = database::attempts::of_jobs(database.read(), &placed).await?;
         let mut gave_way = runs::gave_way(&attempts);
         let again: Vec<JobId> = waits_again(&jobs).collect();
         if !again.is_empty() {
             // What cannot be read of what is over holds nobody up.
-            let reader = shared.database.read();
+            let reader = database.read();
             let over = database::attempts::readable_of_jobs(reader, &again).await?;
             gave_way.extend(runs::gave_way(&over));
         }
@@ -246,14 +250,24 @@ pub(crate) fn request(spec: &JobSpec, user: &UserName) -> Request {
     }
 }
 
-/// A job of one task with the least that a job file may ask for, to be asked with GPUs.
-pub(super) fn least(within: &VirtualClusterName, now: Timestamp) -> Request {
+/// Somebody who has nothing.
+fn anybody() -> UserName {
+    UserName::new("anybody").expect("a fixed name is valid")
+}
+
+/// A user's, or anybody's, job of one task with the least that a job file may ask for, to be asked with
+/// GPUs.
+pub(super) fn least(
+    within: &VirtualClusterName,
+    user: Option<&UserName>,
+    now: Timestamp,
+) -> Request {
     let demand = Demand { cpu_milli: 1000, memory_mb: MIN_MEMORY_MB, ..Demand::default() };
     let demand = Demand { gpu_milli: scheduler::model::WHOLE_GPU, ..demand };
     let role = RoleRequest { count: 1, demand, gpu_types: Vec::new(), ports: ports(&[]) };
     Request {
         job: JobId(i64::MAX),
-        user: UserName::new("anybody").expect("a fixed name is valid"),
+        user: user.cloned().unwrap_or_else(anybody),
         virtual_cluster: within.clone(),
         priority: Priority::default(),
         submitted_at: now,

@@ -8,10 +8,13 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use protocol::ids::{NodeName, TaskKey};
 
+use super::held::{End, Spool};
 use super::take::{Place, take};
-use super::{End, IDLE, Spool, engine_of};
+use crate::logs::engines::engine_of;
 use crate::shared::Shared;
 
+/// A log that nobody has asked for in so long is given up.
+const IDLE: Duration = Duration::from_secs(15 * 60);
 /// After a failure, and after an engine's stream has ended before its container, it is gone on after
 /// so long.
 const AGAIN: Duration = Duration::from_millis(500);

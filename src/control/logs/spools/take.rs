@@ -8,8 +8,8 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use protocol::time::Timestamp;
 
-use super::Spool;
-use crate::shared::lock;
+use super::held::Spool;
+use crate::lock::lock;
 
 /// So many pieces are taken together, if they are there.
 const TOGETHER: usize = 512;

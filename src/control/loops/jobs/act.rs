@@ -26,10 +26,11 @@ use crate::container::launch::put_off::PutOffs;
 use crate::container::launch::{self, Attempts, Launch, Launched};
 use crate::known::active::Active;
 use crate::known::cluster::Observation;
+use crate::lock::lock;
 use crate::logs::end::LogEnd;
 use crate::loops::rests::Rests;
 use crate::loops::supervised::caught;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::wake::now;
 
 /// Containers made at the same time on one node.

@@ -10,7 +10,7 @@ use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::container::launch::put_off::backoff;
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// What is remembered of tasks.
 #[derive(Debug, Default)]

@@ -4,12 +4,12 @@ use database::tasks::Task;
 use protocol::ids::JobId;
 
 use super::case::Case;
-use crate::known::active::{self, Active};
+use crate::known::active::Active;
 use crate::shared::Shared;
 
 /// All of them.
 pub(super) async fn all(shared: &Shared) -> Result<Vec<Case>, database::Error> {
-    let jobs = active::placed(shared).await?;
+    let jobs = shared.active.placed(&shared.database).await?;
     let others = shared.damage().jobs().clone();
     let tasks = database::tasks::active_but(shared.database.read(), &others).await?;
     cases(shared, jobs, tasks).await
@@ -17,7 +17,7 @@ pub(super) async fn all(shared: &Shared) -> Result<Vec<Case>, database::Error> {
 
 /// Those of these jobs that hold a place.
 pub(super) async fn of(shared: &Shared, ids: &[JobId]) -> Result<Vec<Case>, database::Error> {
-    let jobs = active::placed_of(shared, ids).await?;
+    let jobs = shared.active.placed_of(&shared.database, ids).await?;
     let tasks = database::tasks::active_of(shared.database.read(), &placed(&jobs)).await?;
     cases(shared, jobs, tasks).await
 }

@@ -2,15 +2,17 @@
 
 use api::changes::Change;
 use database::events::NewEvent;
+use database::notifications::NewEntry;
 use lifecycle::model::Decision;
+use protocol::exit::Cause;
 use protocol::ids::TaskKey;
+use protocol::notifications::Occasion;
 use protocol::state::State;
 use protocol::time::Timestamp;
 
 use super::case::Case;
 use super::writes::Writes;
-use crate::known::runs;
-use crate::records::happened;
+use crate::records::{happened, notices};
 use crate::shared::Shared;
 
 /// Stores the decisions and tells of them. Says whether all jobs were still as they were thought to
@@ -24,13 +26,15 @@ pub(super) async fn record(
     if writes.is_empty() {
         return Ok(true);
     }
-    let mut events = Vec::new();
+    let (mut events, mut told) = (Vec::new(), Vec::new());
     for (case, decision) in decided {
         note_events(case, decision, at, &mut events);
+        told.extend(notice(shared, case, decision, at));
     }
     let transaction = shared.database.begin().await?;
     let as_known = writes.store(&transaction).await?;
     database::events::insert_many(&transaction, &events).await?;
+    database::notifications::put(&transaction, &told).await?;
     transaction.commit().await?;
     remember_runs(shared, decided);
     tell(shared, decided, as_known);
@@ -73,6 +77,29 @@ fn note_events(case: &Case, decision: &Decision, at: Timestamp, events: &mut Vec
     }
 }
 
+/// What the owner is told of it.
+fn notice(shared: &Shared, case: &Case, decision: &Decision, at: Timestamp) -> Vec<NewEntry> {
+    let Some(change) = &decision.job else { return Vec::new() };
+    let row = &case.job.row;
+    let cause = change.exit.as_ref().map(|exit| &exit.cause);
+    let occasion = match (change.to, cause) {
+        // One whose node is back runs on.
+        (State::Running, _) if row.state == State::Preparing => Occasion::Started,
+        (State::Succeeded, _) => Occasion::Succeeded,
+        (State::Failed, _) => Occasion::Failed,
+        (State::Stopped, _) => Occasion::Stopped,
+        // Of one that gives way that was told already.
+        (State::Waiting, Some(cause)) if *cause != Cause::Preempted => Occasion::Retried,
+        (
+            State::Running | State::Waiting | State::Preparing | State::Stopping | State::Unknown,
+            _,
+        ) => return Vec::new(),
+    };
+    let detail = cause.map(ToString::to_string).unwrap_or_default();
+    let extras = Some(&case.job.spec.extras);
+    notices::of_job(shared, (&row.key, extras), (occasion, detail), at)
+}
+
 fn task_name(case: &Case, key: &TaskKey) -> String {
     let role = case.job.spec.roles.get(key.role as usize);
     let role = role.map_or("task", |role| role.name.as_str());
@@ -85,7 +112,7 @@ fn remember_runs(shared: &Shared, decided: &[(&Case, Decision)]) {
         let ended = decision.job.as_ref().filter(|change| change.to.is_final());
         let ran = ended.and_then(|change| Some((change.exit.as_ref()?, change.completed_at?)));
         if let Some(((exit, at), started_at)) = ran.zip(case.attempt.started_at) {
-            runs::note(shared, &case.job.row, exit, at.since(started_at));
+            shared.scheduler.note_ended(&case.job.row, exit, at.since(started_at));
         }
     }
 }

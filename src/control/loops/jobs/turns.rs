@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use protocol::ids::NodeName;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// Room for some work at a time.
 #[derive(Debug)]

@@ -33,6 +33,8 @@ pub(super) struct Node {
     pub(super) running: Vec<(TaskKey, Timestamp)>,
     /// Where its GPUs are told of.
     pub(super) exporter: Option<String>,
+    /// Its driver is asked of them.
+    pub(super) asked: bool,
 }
 
 impl Node {
@@ -48,7 +50,7 @@ impl Node {
         let (exporter, engine) = (self.exporter.as_deref(), self.engine.as_ref());
         let gpus = samples::read(shared, &self.name, exporter, engine).await;
         samples::note(shared, &self.name, &gpus).await;
-        let measured = self.exporter.is_some() || !gpus.is_empty();
+        let measured = self.exporter.is_some() || self.asked || !gpus.is_empty();
         let mut uses = Vec::new();
         for (key, started_at) in &self.running {
             let Some(stats) = self.stats(shared, key).await else { continue };
@@ -59,8 +61,11 @@ impl Node {
                 shared.measured.begin(*key, since, of_task, at);
             }
             uses.extend(shared.measured.note(key, at, &stats, &gpus));
+            shared.lately.of_jobs.note(&key.job, at, &shared.measured.loads(key, &gpus));
         }
         let at = now();
+        let loads: Vec<f32> = gpus.iter().filter_map(|gpu| gpu.load).collect();
+        shared.lately.of_nodes.note(&self.name, at, &loads);
         self.note(shared, at, &uses, &gpus).await;
         shared.loads.note(&self.name, at, &gpus, &self.idle(shared, at));
         idle::tell(shared, &self.name, &self.running, at).await;

@@ -2,14 +2,15 @@
 
 use database::events::NewEvent;
 use protocol::cluster::IdleRule;
-use protocol::ids::VirtualClusterName;
+use protocol::ids::{JobId, VirtualClusterName};
+use protocol::notifications::Occasion;
 use protocol::time::Timestamp;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::known::idling::{Holder, ToWarn};
 use crate::known::queue::{Queue, Unanswered};
-use crate::records::happened;
+use crate::records::{happened, notices};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -58,7 +59,21 @@ async fn look(shared: &Shared, at: Timestamp) -> Result<(), Failed> {
         return Ok(());
     }
     let events: Vec<NewEvent> = to_warn.iter().map(|job| warning(job, at)).collect();
-    shared.write(async |t| database::events::insert_many(t, &events).await).await?;
+    let jobs: Vec<JobId> = to_warn.iter().map(|job| job.job).collect();
+    let keys = shared.scheduler.ask(move |queue| {
+        jobs.iter().filter_map(|job| queue.key(*job).cloned()).collect::<Vec<_>>()
+    });
+    let keys = keys.await?;
+    let told = keys.iter().flat_map(|key| {
+        let told = (Occasion::Idle, "its GPUs do nothing".to_owned());
+        notices::of_job(shared, (key, None), told, at)
+    });
+    let told: Vec<_> = told.collect();
+    let write = async |t: &database::Transaction| {
+        database::events::insert_many(t, &events).await?;
+        database::notifications::put(t, &told).await
+    };
+    shared.write(write).await?;
     happened::show(shared, to_warn.iter().map(|job| job.job).collect()).await;
     Ok(())
 }

@@ -7,13 +7,14 @@ use database::events::NewEvent;
 use database::jobs::JobRow;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, JobKey, NodeName};
+use protocol::notifications::Occasion;
 use protocol::spec::Grace;
 use protocol::state::State;
 use scheduler::model::{Preemption, Running};
 
 use super::Failed;
 use crate::known::cluster::Cluster;
-use crate::records::happened;
+use crate::records::{happened, notices};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -97,13 +98,14 @@ pub(super) async fn leave(
     });
     let known: HashMap<JobId, (JobRow, Option<Grace>)> = asked.await?;
     let transaction = shared.database.begin().await?;
-    let (mut told, mut events) = (HashSet::new(), Vec::new());
+    let (mut told, mut events, mut outbox) = (HashSet::new(), Vec::new(), Vec::new());
     for Leaving { job, cause, event: (kind, words) } in leaving {
         let Some(attempt) = current.get(&job) else { continue };
         if attempt.exit.is_some() {
             ending.insert(job);
             continue;
         }
+        let preempted = cause == Cause::Preempted;
         let exit = Exit { code: None, cause, evidence: Vec::new() };
         let update = AttemptUpdate { exit: Some(exit), ..AttemptUpdate::to(State::Stopping) };
         let Attempt { number, state, .. } = *attempt;
@@ -111,12 +113,17 @@ pub(super) async fn leave(
             told.insert(job);
             let grace = known.get(&job).and_then(|(_, grace)| *grace);
             let at = now();
+            if let Some((row, _)) = known.get(&job).filter(|_| preempted) {
+                let told = (Occasion::Preempted, words.clone());
+                outbox.extend(notices::of_job(shared, (&row.key, None), told, at));
+            }
             let event = happened::to_job(job, at, kind, words);
             events.push(NewEvent { attempt: Some(number), warning: true, ..event });
             events.extend(grace.map(|grace| happened::grace(job, number, grace, at)));
         }
     }
     database::events::insert_many(&transaction, &events).await?;
+    database::notifications::put(&transaction, &outbox).await?;
     transaction.commit().await?;
     shared.note_stored(told.iter().copied());
     let rows = told.iter().filter_map(|id| known.get(id));

@@ -28,7 +28,7 @@ use crate::files::access::Access;
 use crate::files::failure;
 use crate::known::cluster::Cluster;
 use crate::known::queue::request;
-use crate::ops::virtual_clusters;
+use crate::ops::{limits, virtual_clusters};
 use crate::shared::Shared;
 
 mod places;
@@ -79,6 +79,9 @@ pub(super) async fn check(
     free_of_users(shared, &spec.name).await.map_err(refused(places.job(JobField::Name)))?;
     let cluster = shared.cluster();
     usable(shared, actor, spec, &cluster)
+        .await
+        .map_err(refused(places.job(JobField::VirtualCluster)))?;
+    limits::check(shared, actor, spec)
         .await
         .map_err(refused(places.job(JobField::VirtualCluster)))?;
     public_keys::check(spec, secrets).map_err(refused(places.plugins()))?;

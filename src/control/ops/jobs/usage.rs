@@ -1,12 +1,13 @@
 //! What jobs have used.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use api::usage::{Day, UsageOfDay, UsageQuery};
 use api::{Actor, Result};
+use database::groups::Membership;
 use database::usage::{Usage, UsageKey};
 use protocol::amount::Amount;
-use protocol::ids::GpuType;
+use protocol::ids::{GpuType, GroupName, UserName};
 
 use crate::accounts::rights::owner_only;
 use crate::error::database;
@@ -32,13 +33,32 @@ pub(super) async fn usage(
     }
     let days = days.start().0..=days.end().0;
     let used = database::usage::list(shared.database.read(), &days, user).await;
+    let memberships = match user {
+        Some(user) => database::groups::of_user(shared.database.read(), user).await,
+        None => database::groups::list(shared.database.read()).await,
+    };
+    let groups = groups(memberships.map_err(database)?);
     let prices = &shared.of_nodes.gpus.prices;
-    Ok(used.map_err(database)?.into_iter().map(|used| view(used, prices)).collect())
+    let views = used.map_err(database)?.into_iter().map(|used| {
+        let groups = groups.get(&used.0.user).into_iter().flatten().cloned().collect();
+        UsageOfDay { groups, ..view(used, prices) }
+    });
+    Ok(views.collect())
+}
+
+/// The groups of each user, each once whoever says so.
+fn groups(memberships: Vec<Membership>) -> HashMap<UserName, BTreeSet<GroupName>> {
+    let mut groups: HashMap<UserName, BTreeSet<GroupName>> = HashMap::new();
+    for Membership { user, group, source: _ } in memberships {
+        groups.entry(user).or_default().insert(group);
+    }
+    groups
 }
 
 fn view((key, usage): (UsageKey, Usage), prices: &BTreeMap<GpuType, Amount>) -> UsageOfDay {
     let UsageKey { day, user, virtual_cluster, gpu_type } = key;
-    let Usage { jobs, gpu_ms, used_ms, measured_ms, preempted_ms, wasted_ms, queue_ms } = usage;
+    let Usage { jobs, gpu_ms, used_ms, measured_ms, .. } = usage;
+    let Usage { preempted_ms, wasted_ms, queue_ms, asked_ms, .. } = usage;
     let price = gpu_type.as_ref().and_then(|gpu_type| prices.get(gpu_type));
     let cost = price.map(|price| Amount::from_milli(cost(price.milli(), gpu_ms)));
     UsageOfDay {
@@ -54,6 +74,8 @@ fn view((key, usage): (UsageKey, Usage), prices: &BTreeMap<GpuType, Amount>) -> 
         wasted_gpu_seconds: wasted_ms / 1_000,
         queue_seconds: queue_ms / 1_000,
         cost,
+        groups: Vec::new(),
+        asked_gpu_seconds: asked_ms / 1_000,
     }
 }
 
@@ -66,6 +88,22 @@ fn cost(price: u64, gpu_ms: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_user_is_in_each_group_once() {
+        let said = |user: &str, group: &str, source: &str| Membership {
+            user: user.parse().unwrap(),
+            group: group.parse().unwrap(),
+            source: source.parse().unwrap(),
+        };
+        let all = [("ada", "vision", "local"), ("ada", "vision", "ldap"), ("bo", "nlp", "local")];
+        let groups = groups(all.map(|(user, group, source)| said(user, group, source)).to_vec());
+        let of = |user: &str| {
+            let groups = groups[&user.parse::<UserName>().unwrap()].iter();
+            groups.map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!((of("ada"), of("bo")), (vec!["vision".to_owned()], vec!["nlp".to_owned()]));
+    }
 
     #[test]
     fn an_hour_costs_its_price() {

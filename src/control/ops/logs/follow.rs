@@ -17,7 +17,7 @@ use super::position::Position;
 use super::readers::Reader;
 use crate::error::{database, internal};
 use crate::logs::end::LogEnd;
-use crate::logs::spools::engine_of;
+use crate::logs::engines::engine_of;
 use crate::shared::Shared;
 
 /// Without news, what is followed is looked at again after so long.

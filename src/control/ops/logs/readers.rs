@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use api::{Error, ErrorCode, Result};
 use protocol::ids::UserName;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// Who reads.
 #[derive(Debug)]

@@ -11,6 +11,7 @@ use api::{Error, ErrorCode, Result};
 use futures::TryStreamExt;
 use regex::bytes::{Regex, RegexBuilder};
 use storage::LogReader;
+use tokio::time::{Instant, timeout_at};
 
 use crate::error::internal;
 use matching::Matching;
@@ -22,7 +23,7 @@ const LARGEST: usize = 1024 * 1024;
 /// So many lines are named before the line asked for, and as many from it on.
 const NAMED: usize = 500;
 /// It is looked for so long.
-const TIME: Duration = Duration::from_secs(10);
+pub(super) const TIME: Duration = Duration::from_secs(10);
 
 /// What is looked for, ready to be found.
 pub(super) fn pattern(ask: &SearchAsk) -> Result<Regex> {
@@ -45,63 +46,77 @@ pub(super) fn pattern(ask: &SearchAsk) -> Result<Regex> {
 
 /// The lines that have it, nearest to one line (from 1).
 pub(super) async fn search(log: &LogReader, pattern: Regex, near: u64) -> Result<LogMatches> {
-    let deadline = tokio::time::Instant::now() + TIME;
-    let mut found = Found::new(near);
+    let deadline = Instant::now() + TIME;
+    let mut found = Found::new(near, NAMED);
+    let (searched, all) = each(log, pattern, deadline, |line| found.add(line)).await?;
+    let (count, before) = (found.count, found.unnamed);
+    Ok(LogMatches { count, before, lines: found.named(), searched, all })
+}
+
+/// Tells the lines that have it, in their order. How many lines were looked through until then, and
+/// whether these are all of them.
+pub(super) async fn each(
+    log: &LogReader,
+    pattern: Regex,
+    deadline: Instant,
+    mut found: impl FnMut(u64) + Send,
+) -> Result<(u64, bool)> {
     let mut matching = Matching::new(pattern, log.bytes());
     let mut blocks =
         log.each(move |block, content| (block.end_line(), matching.lines(block, content)));
     let mut searched = 0;
     loop {
-        let together = tokio::time::timeout_at(deadline, blocks.try_next()).await;
-        let Ok(together) = together else { break };
+        let together = timeout_at(deadline, blocks.try_next()).await;
+        let Ok(together) = together else { return Ok((searched, false)) };
         let Some(together) = together.map_err(internal)? else {
-            return Ok(found.matches(log.lines(), true));
+            return Ok((log.lines(), true));
         };
         for (end, lines) in together {
-            lines.into_iter().for_each(|line| found.add(line));
+            lines.into_iter().for_each(&mut found);
             searched = end;
         }
     }
-    Ok(found.matches(searched, false))
 }
 
-/// Lines that were found, in their order.
-struct Found {
-    near: u64,
-    count: u64,
-    last: u64,
+/// What was found, in its order: so many places before one, and as many from it on.
+pub(super) struct Found<P> {
+    near: P,
+    most: usize,
+    pub(super) count: u64,
+    last: Option<P>,
     /// How many before the first that is named.
-    unnamed: u64,
-    before: VecDeque<u64>,
-    from: Vec<u64>,
+    pub(super) unnamed: u64,
+    before: VecDeque<P>,
+    from: Vec<P>,
 }
 
-impl Found {
-    fn new(near: u64) -> Self {
-        Self { near, count: 0, last: 0, unnamed: 0, before: VecDeque::new(), from: Vec::new() }
+impl<P: Copy + Ord> Found<P> {
+    pub(super) fn new(near: P, most: usize) -> Self {
+        let (before, from) = (VecDeque::new(), Vec::new());
+        Self { near, most, count: 0, last: None, unnamed: 0, before, from }
     }
 
-    fn add(&mut self, line: u64) {
+    pub(super) fn add(&mut self, place: P) {
         // What is left out of a log may be left out of a line, which then has two parts.
-        if line == self.last {
+        if self.last == Some(place) {
             return;
         }
-        self.last = line;
+        self.last = Some(place);
         self.count += 1;
-        if line < self.near {
-            self.before.push_back(line);
-            if self.before.len() > NAMED {
+        if place < self.near {
+            self.before.push_back(place);
+            if self.before.len() > self.most {
                 self.before.pop_front();
                 self.unnamed += 1;
             }
-        } else if self.from.len() < NAMED {
-            self.from.push(line);
+        } else if self.from.len() < self.most {
+            self.from.push(place);
         }
     }
 
-    fn matches(self, searched: u64, all: bool) -> LogMatches {
-        let lines = Vec::from(self.before).into_iter().chain(self.from).collect();
-        LogMatches { count: self.count, before: self.unnamed, lines, searched, all }
+    /// Those that are named.
+    pub(super) fn named(self) -> Vec<P> {
+        Vec::from(self.before).into_iter().chain(self.from).collect()
     }
 }
 

@@ -11,7 +11,8 @@ use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use storage::LogReader;
 
 use crate::error::internal;
-use crate::logs::spools::{End, Spool, engine_of};
+use crate::logs::engines::engine_of;
+use crate::logs::spools::held::{End, Spool};
 use crate::shared::Shared;
 
 /// Whoever asks first waits for so long for what was written before.

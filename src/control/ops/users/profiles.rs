@@ -11,7 +11,6 @@ use protocol::person::Profile;
 use super::{missing, note};
 use crate::accounts::rights::{Standing, owner_only};
 use crate::error::database;
-use crate::known::refresh;
 use crate::ops::grants::{Grantee, Grants};
 use crate::ops::groups::store;
 use crate::shared::Shared;
@@ -71,7 +70,7 @@ pub(super) async fn set_virtual_clusters(
     });
     let Grants { changed, granted, .. } = set.await.map_err(database)??;
     if !changed.is_empty() {
-        refresh::virtual_clusters(shared).await.map_err(database)?;
+        shared.cluster.read_virtual_clusters(&shared.database).await.map_err(database)?;
         shared.tell(api::changes::Change::Cluster);
     }
     Ok(granted)

@@ -1,7 +1,10 @@
 //! Checks of an administrator's own say whether nodes are well, and whose fault a failure is.
 
+use std::time::Duration;
+
 use api::cluster::Drain;
-use control::{Control, Options};
+use control::{Control, MeasuredEvery, Options, Rules};
+use engine::DiskRoom;
 use protocol::cluster::NodeCondition;
 use protocol::exit::Cause;
 use protocol::health::{Check, Sign};
@@ -72,5 +75,23 @@ async fn what_passes_is_in_nobodys_way() {
     until_state(backend, "runs", State::Succeeded).await;
     let node = backend.nodes.get(&admin(), &name).await.unwrap();
     assert_eq!((node.condition, node.health.ailments.len()), (NodeCondition::Ready, 0));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_whose_disk_is_full_takes_nothing() {
+    let house = House::new(1);
+    house.node(0).set_disk(Some(DiskRoom { free: 1 << 30, all: 1 << 40 }));
+    let mut options = house.options(house.database().await);
+    let measured_every = MeasuredEvery(Duration::from_millis(50));
+    options.rules = Rules { measured_every, ..options.rules };
+    let name = options.nodes[0].name.clone();
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    let full = until_node(backend, &name, |node| node.health.has_failed()).await;
+    assert_eq!(full.condition, NodeCondition::Draining);
+    assert_eq!(full.health.ailments[0].sign, Sign::Disk(1));
+    submit(backend, job("waits", 1, 1, "exit 0", ONCE)).await;
+    until(backend, "waits", |detail| detail.summary.waiting.is_some()).await;
     control.shutdown().await;
 }

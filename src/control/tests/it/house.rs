@@ -76,6 +76,7 @@ impl House {
             admin_password: Some("correct horse".into()),
             rules: control::Rules::default(),
             sign_in: control::SignInOptions::default(),
+            notifying: control::Notifying::default(),
         }
     }
 

@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use api::logs::{
-    LogPlace, LogText, LogWindow, SearchAsk, TaskRef, Together, TogetherAsk, TogetherPlace,
-    WindowAsk,
+    JobMatches, LogPlace, LogText, LogWindow, SearchAsk, TaskRef, Together, TogetherAsk,
+    TogetherPlace, WindowAsk,
 };
 use api::{Backend, ErrorCode};
 use futures::StreamExt;
@@ -287,5 +287,64 @@ async fn lines_of_all_tasks_come_in_the_order_of_time() {
         place = TogetherPlace::Before(read.first);
     }
     assert_eq!(back, all, "there and back");
+    control.shutdown().await;
+}
+
+async fn search_all(backend: &Backend, text: &str, near: (u32, u64)) -> JobMatches {
+    let ask = SearchAsk { text: text.to_owned(), pattern: true, case: true, near: near.1 };
+    backend.logs.search_all(&admin(), &key("many"), None, near.0, &ask).await.unwrap()
+}
+
+/// The tasks and texts of what is named.
+fn hits(found: &JobMatches) -> Vec<(u32, &str)> {
+    found.hits.iter().map(|hit| (hit.task, hit.line.text.as_str())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_logs_of_all_tasks_are_searched_while_they_run_and_as_they_are_kept() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("many", 3, 0, "sleep 1000", "")).await;
+    until_state(backend, "many", State::Running).await;
+    let containers = house.node(0).containers();
+    for (task, container) in containers.iter().enumerate() {
+        // Each says a number as often as its place among the containers.
+        let news = (0..task * 100).map(|nth| format!("needle {nth} of {task}"));
+        house.node(0).write_log(container, seconds_from_now(10), news);
+    }
+    let waiting = async { while search_all(backend, "^needle", (0, 1)).await.count < 300 {} };
+    tokio::time::timeout(crate::house::PATIENCE, waiting).await.unwrap();
+    for ended in [false, true] {
+        if ended {
+            backend.jobs.stop(&admin(), &key("many")).await.unwrap();
+            until_state(backend, "many", State::Stopped).await;
+            house.node(0).until_empty().await;
+        }
+        let found = search_all(backend, "^needle", (0, 1)).await;
+        let names: Vec<&str> = found.tasks.iter().map(|task| task.name.as_str()).collect();
+        assert_eq!(names, ["worker-0", "worker-1", "worker-2"]);
+        let mut counts: Vec<u64> = found.tasks.iter().map(|task| task.count).collect();
+        let (first, hit) = (counts.iter().position(|count| *count > 0).unwrap(), &found.hits[0]);
+        assert_eq!(hit.task as usize, first, "in the order of the tasks");
+        assert!(hit.line.text.starts_with("needle 0 of "), "{hit:?}");
+        counts.sort_unstable();
+        assert_eq!(
+            (counts, found.count, found.before, found.all),
+            (vec![0, 100, 200], 300, 0, true)
+        );
+        assert_eq!(found.hits.len(), 50, "only so many are named");
+        // From there on, with as many before it.
+        let last = found.hits.last().unwrap();
+        let next = search_all(backend, "^needle", (last.task, last.line.number + 1)).await;
+        assert_eq!((next.before, next.hits.len()), (0, 100));
+        assert_eq!(hits(&next)[..50], hits(&found)[..]);
+        let none = search_all(backend, "nowhere", (0, 1)).await;
+        assert_eq!((none.count, none.all, none.hits.len()), (0, true, 0));
+    }
+    let other = api::Actor { user: "eve".parse().unwrap(), admin: false };
+    let ask = SearchAsk { text: "a".into(), pattern: false, case: false, near: 1 };
+    let refused = backend.logs.search_all(&other, &key("many"), None, 0, &ask).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
     control.shutdown().await;
 }

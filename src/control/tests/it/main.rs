@@ -22,6 +22,7 @@ mod logs;
 mod metrics;
 mod mounts;
 mod nodes;
+mod notifications;
 mod own_failures;
 mod parts;
 #[path = "../../../database/tests/it/stage/postgres.rs"]
@@ -36,6 +37,7 @@ mod silence;
 mod storages;
 mod terminals;
 mod unreadable;
+mod user_limits;
 mod volumes;
 #[path = "../../../database/tests/it/stage/way.rs"]
 mod way;

@@ -9,7 +9,7 @@ use protocol::ids::{GpuType, VirtualClusterName};
 use protocol::state::State;
 use protocol::wait::{ResourceKind, WaitReason};
 
-use crate::house::{House, admin, job, key, submit, until, until_state};
+use crate::house::{House, admin, job, key, submit, until, until_node, until_state};
 
 /// One node with one GPU.
 async fn options(house: &House, shares_gpus: bool) -> Options {
@@ -155,6 +155,8 @@ async fn a_node_shares_its_gpus_only_where_it_is_allowed() {
     until_state(backend, "too", State::Stopped).await;
     until_state(backend, "runs", State::Running).await;
     until(backend, "waits", told).await;
+    let first = backend.nodes.list(&admin()).await.unwrap()[0].name.clone();
+    until_node(backend, &first, |node| node.gpus[0].holders.len() < 2).await;
     assert_eq!(holders(&control).await, [("runs".to_owned(), milli(500))], "what runs stays");
     set_sharing(&control, &node, true).await;
     until_state(backend, "waits", State::Running).await;

@@ -14,14 +14,18 @@ fn vision() -> VirtualClusterSettings {
     VirtualClusterSettings { share, ..VirtualClusterSettings::new("vision".parse().unwrap()) }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn borrowed_work_gives_way_and_comes_back() {
-    let house = House::new(1);
+async fn start(house: &House) -> control::Control {
     let options = control::Options {
         virtual_clusters: vec![vision()],
         ..house.options(house.database().await)
     };
-    let control = control::start(options).await.unwrap();
+    control::start(options).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn borrowed_work_gives_way_and_comes_back() {
+    let house = House::new(1);
+    let control = start(&house).await;
     let backend = &control.backend;
     submit(backend, job("borrows", 2, 4, "sleep 1000", "")).await;
     let first = until_state(backend, "borrows", State::Running).await;
@@ -45,11 +49,7 @@ async fn borrowed_work_gives_way_and_comes_back() {
     control.shutdown().await;
     drop(control);
     // The next server knows by what right it runs.
-    let options = control::Options {
-        virtual_clusters: vec![vision()],
-        ..house.options(house.database().await)
-    };
-    let control = control::start(options).await.unwrap();
+    let control = start(&house).await;
     let backend = &control.backend;
     submit(backend, job("owns-too", 1, 8, "sleep 1000", r#""virtualCluster": "vision","#)).await;
     until_state(backend, "owns-too", State::Running).await;
@@ -61,11 +61,7 @@ async fn borrowed_work_gives_way_and_comes_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn borrowed_work_with_a_grace_keeps_its_place_until_it_is_over() {
     let house = House::new(1);
-    let options = control::Options {
-        virtual_clusters: vec![vision()],
-        ..house.options(house.database().await)
-    };
-    let control = control::start(options).await.unwrap();
+    let control = start(&house).await;
     let backend = &control.backend;
     let grace = r#""extras": {"berth": {"grace": {"signal": "SIGUSR1", "seconds": 3600}}},"#;
     submit(backend, job("saves", 1, 8, "trap '' USR1; sleep 1000", grace)).await;
@@ -88,11 +84,7 @@ async fn borrowed_work_with_a_grace_keeps_its_place_until_it_is_over() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_higher_class_takes_the_place_of_a_lower_one_of_its_virtual_cluster() {
     let house = House::new(1);
-    let options = control::Options {
-        virtual_clusters: vec![vision()],
-        ..house.options(house.database().await)
-    };
-    let control = control::start(options).await.unwrap();
+    let control = start(&house).await;
     let backend = &control.backend;
     let within = r#""virtualCluster": "vision","#;
     submit(backend, job("tries", 1, 8, "sleep 1000", within)).await;

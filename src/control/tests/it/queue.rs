@@ -291,3 +291,32 @@ async fn how_long_others_waited_is_a_range_for_the_next_one_after_a_restart_too(
     }
     control.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_users_have_had_is_said_and_outlives_a_restart() {
+    let house = House::new(1);
+    let control = house.start().await;
+    // Of a week's mean, what runs for less than a tenth of a second is nothing.
+    submit(&control.backend, job("ran", 1, 8, "sleep 1", "")).await;
+    until_state(&control.backend, "ran", State::Succeeded).await;
+    control.shutdown().await;
+    drop(control);
+
+    let control = house.start().await;
+    let backend = &control.backend;
+    let default = VirtualClusterName::default();
+    let users = async || {
+        let view = backend.virtual_clusters.get(&admin(), &default).await.unwrap();
+        let users = view.users.into_iter().map(|of| (of.user, of.percent));
+        users.collect::<Vec<_>>()
+    };
+    assert_eq!(users().await, [(admin().user, 100)], "it is in the records");
+    let ada = user(backend, "ada").await;
+    submit(backend, job("runs", 1, 8, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    let waiting = waits(backend, &ada, "a1").await;
+    let why = until_of(backend, &waiting, |why| why.owner_use.is_some()).await;
+    let said = why.owner_use.map(|of| (of.user, of.percent));
+    assert_eq!(said, Some((ada.user.clone(), 0)), "she has had nothing");
+    control.shutdown().await;
+}

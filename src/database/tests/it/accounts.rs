@@ -1,4 +1,5 @@
 use database::public_keys::{self, PublicKeyRecord};
+use database::saved_views::{self, SavedViewRecord};
 use database::sessions::{self, SessionRecord};
 use database::tokens::{self, NewToken};
 use database::users::{self, UserRecord};
@@ -208,6 +209,34 @@ on_both! {
         assert_eq!(public_keys::list_of(stage.db.read(), &alice).await?.len(), 1);
         write!(stage, |tx| users::remove(&tx, &alice, at(9)));
         assert_eq!(public_keys::list_of(stage.db.read(), &alice).await?, []);
+    }
+
+    async fn saved_views_are_their_users_and_have_a_name_of_their_own(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        let view = |name: &str, words: &str| SavedViewRecord {
+            name: name.to_owned(),
+            words: words.to_owned(),
+            everybody: true,
+            sort: String::new(),
+        };
+        for (name, words) in [("a", "x"), ("b", ""), ("a", "y")] {
+            write!(stage, |tx| saved_views::save(&tx, &alice, &view(name, words)));
+        }
+        write!(stage, |tx| saved_views::save(&tx, &bob, &view("a", "")));
+        let expected = [view("a", "y"), view("b", "")];
+        assert_eq!(saved_views::list_of(stage.db.read(), &alice).await?, expected);
+        let tx = stage.begin().await?;
+        let error = saved_views::rename(&tx, &alice, "a", "b").await.unwrap_err();
+        assert!(matches!(error, Error::Conflict { .. }), "{error}");
+        tx.rollback().await?;
+        assert!(write!(stage, |tx| saved_views::rename(&tx, &alice, "a", "c")));
+        assert!(!write!(stage, |tx| saved_views::rename(&tx, &alice, "a", "d")), "it is c now");
+        assert!(!write!(stage, |tx| saved_views::remove(&tx, &bob, "c")), "it is not bob's");
+        assert!(write!(stage, |tx| saved_views::remove(&tx, &alice, "c")));
+        assert_eq!(saved_views::list_of(stage.db.read(), &alice).await?, [view("b", "")]);
+        write!(stage, |tx| users::remove(&tx, &alice, at(9)));
+        assert_eq!(saved_views::list_of(stage.db.read(), &alice).await?, []);
+        assert_eq!(saved_views::list_of(stage.db.read(), &bob).await?.len(), 1);
     }
 
     async fn a_token_needs_its_user_and_a_hash_of_its_own(stage) {

@@ -1,10 +1,10 @@
 use database::Error;
-use database::attempts::{self, Attempt, AttemptUpdate};
+use database::attempts::{self, Attempt, AttemptUpdate, Had};
 use database::jobs;
 use protocol::ids::JobId;
 use protocol::state::State;
 
-use crate::stage::{a_job, at, attempt_of, exit, on_both, write};
+use crate::stage::{a_job, at, attempt_of, exit, on_both, user, write};
 
 on_both! {
     async fn attempts_are_read_back_by_job_and_number(stage) {
@@ -39,6 +39,43 @@ on_both! {
             let runs = Attempt { started_at: Some(at(began)), ..runs.clone() };
             assert_eq!(found, [ended.clone(), runs, prepares.clone()]);
         }
+    }
+
+    async fn what_users_have_had_is_summed_up(stage) {
+        let a = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
+        let b = write!(stage, |tx| jobs::insert(&tx, &a_job("b", "two")));
+        let ran = |job, number, placed, ended: Option<i64>| Attempt {
+            placed_at: at(placed),
+            completed_at: ended.map(at),
+            ..attempt_of(job, number)
+        };
+        let all = [
+            ran(a, 0, 1_100, Some(2_600)),
+            ran(a, 1, 1_200, Some(2_700)),
+            ran(a, 2, 2_800, Some(5_000)),
+            ran(a, 3, 5_000, None),
+            ran(b, 0, 1_500, Some(1_500)),
+            ran(b, 1, 1_500, Some(1_900)),
+            ran(b, 2, 1_500, Some(9_001)),
+            ran(b, 3, 100, Some(1_000)),
+        ];
+        write!(stage, |tx| attempts::insert_many(&tx, &all));
+        let mut found = attempts::had(stage.db.read(), (at(1_000), at(9_000)), 1_000).await?;
+        found.sort_by_key(|had| (had.user.to_string(), had.from));
+        let had = |name, from, until, gpu_ms: i64| Had {
+            user: user(name),
+            virtual_cluster: a_job(name, "one").spec.virtual_cluster,
+            from: at(from),
+            until: at(until),
+            // Each of the jobs has four GPUs.
+            gpu_milli_ms: gpu_ms * 4_000,
+        };
+        let expected = [
+            had("a", 1_000, 2_000, 1_500 + 1_500),
+            had("a", 2_000, 5_000, 2_200),
+            had("b", 1_000, 2_000, 400),
+        ];
+        assert_eq!(found, expected);
     }
 
     async fn an_attempt_is_stored_once(stage) {

@@ -1,5 +1,5 @@
 use database::Error;
-use database::jobs::{self, JobUpdate};
+use database::jobs::{self, JobUpdate, Load};
 use protocol::document::Syntax;
 use protocol::ids::JobId;
 use protocol::jobs::{Hold, Retries};
@@ -162,6 +162,25 @@ on_both! {
         assert_eq!((row.attempt, row.started_at), (Some(3), Some(at(5))), "these stay");
         let other = jobs::by_id(stage.db.read(), other).await?.unwrap().row;
         assert_eq!((other.state, other.attempt), (State::Waiting, None), "another job stays");
+    }
+
+    async fn what_somebody_asks_of_a_virtual_cluster_is_counted(stage) {
+        let id = write!(stage, |tx| jobs::insert(&tx, &a_job("alice", "one")));
+        for (who, name) in [("alice", "two"), ("bob", "one"), ("eve", "one")] {
+            write!(stage, |tx| jobs::insert(&tx, &a_job(who, name)));
+        }
+        let ended = JobUpdate::to(State::Failed);
+        write!(stage, |tx| jobs::update(&tx, id, State::Waiting, ended));
+        let conn = stage.db.read();
+        let cluster = jobs::by_id(conn, id).await?.unwrap().row.virtual_cluster;
+        let load = |waiting, submitted| Load { waiting, submitted };
+        let (alice, both) = ([user("alice")], [user("alice"), user("bob")]);
+        assert_eq!(jobs::load(conn, &alice, &cluster, at(999)).await?, load(1, 2));
+        assert_eq!(jobs::load(conn, &both, &cluster, at(999)).await?, load(2, 3));
+        assert_eq!(jobs::load(conn, &both, &cluster, at(1000)).await?, load(2, 0), "all before");
+        assert_eq!(jobs::load(conn, &[], &cluster, at(0)).await?, load(0, 0));
+        let other: protocol::ids::VirtualClusterName = "other".parse()?;
+        assert_eq!(jobs::load(conn, &both, &other, at(0)).await?, load(0, 0));
     }
 
     async fn a_stop_is_asked_for_once_and_while_it_helps(stage) {

@@ -67,6 +67,7 @@ fn compare(order: JobOrder, a: &JobRow, b: &JobRow) -> Ordering {
             let sum = |row: &JobRow| row.retries.user + row.retries.platform;
             sum(a).cmp(&sum(b))
         }
+        JobOrder::Priority => a.priority.cmp(&b.priority),
     };
     by.then(a.id.cmp(&b.id))
 }

@@ -15,6 +15,7 @@ mod jobs;
 mod lead;
 mod lists;
 mod notes;
+mod notifications;
 mod opening;
 mod races;
 mod retention;

@@ -5,6 +5,7 @@ use database::events::{self, NewEvent};
 use database::images::{self, ImageRecord, ImageUpdate};
 use database::jobs::JobUpdate;
 use database::secrets::{self, Secret};
+use database::templates::{self, Described, Template};
 use database::{Error, jobs};
 use protocol::ids::{JobId, TaskKey};
 use protocol::image::ImageState;
@@ -75,6 +76,31 @@ on_both! {
         assert_eq!(entries(&found), [all[1].clone()]);
         let rest = audit::list(conn, Some(first[1].id), 2).await?;
         assert_eq!(entries(&rest), [all[0].clone()]);
+    }
+
+    async fn a_template_is_replaced_listed_and_forgotten(stage) {
+        let template = |name: &str, text: &str| Template {
+            described: Described {
+                name: name.parse().unwrap(),
+                author: user("alice"),
+                description: "d".to_owned(),
+                changed_at: at(1),
+            },
+            text: text.to_owned(),
+        };
+        let all = [template("b", "one"), template("B", "two"), template("b", "three")];
+        for template in &all {
+            write!(stage, |tx| templates::save(&tx, template));
+        }
+        let conn = stage.db.read();
+        let listed = templates::list(conn).await?;
+        assert_eq!(listed, [all[1].described.clone(), all[2].described.clone()]);
+        let name = all[0].described.name.clone();
+        assert_eq!(templates::get(conn, &name).await?.as_ref(), Some(&all[2]));
+        assert_eq!(templates::count(conn, &user("alice")).await?, 2);
+        assert!(write!(stage, |tx| templates::remove(&tx, &name)));
+        assert!(!write!(stage, |tx| templates::remove(&tx, &name)));
+        assert_eq!(templates::get(conn, &name).await?, None);
     }
 
     async fn an_image_goes_from_state_to_state(stage) {

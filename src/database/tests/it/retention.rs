@@ -100,7 +100,7 @@ on_both! {
         assert_eq!(usage::to_count(conn, 9).await?, []);
 
         let used = |jobs, gpu_ms| Usage {
-            jobs, gpu_ms, used_ms: gpu_ms, queue_ms: jobs, ..Usage::default()
+            jobs, gpu_ms, used_ms: gpu_ms, queue_ms: jobs, asked_ms: 2 * gpu_ms, ..Usage::default()
         };
         let a100 = Some("A100");
         let some = [(key(7, "a", a100), used(1, 5)), (key(7, "a", None), used(2, 0))];

@@ -44,7 +44,7 @@ pub(super) fn read(answer: &str) -> Option<Reading> {
 }
 
 /// The lines under each heading.
-fn parts(answer: &str) -> BTreeMap<&str, Vec<&str>> {
+pub(super) fn parts(answer: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut parts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut heading = "";
     for line in answer.lines() {
@@ -72,7 +72,7 @@ fn queried_gpu(line: &str) -> Option<(Told, Option<String>)> {
 }
 
 /// A field, unless it says why there is nothing in it.
-fn known(field: &str) -> Option<&str> {
+pub(super) fn known(field: &str) -> Option<&str> {
     (!field.is_empty() && !field.starts_with('[')).then_some(field)
 }
 

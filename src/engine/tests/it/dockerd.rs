@@ -18,6 +18,8 @@ const STOPPING: Duration = Duration::from_secs(60);
 pub(crate) struct Dockerd {
     folder: tempfile::TempDir,
     arguments: Vec<String>,
+    /// Where it finds programs before all other places.
+    programs: Option<PathBuf>,
     /// Where its networks get their addresses: those of several engines would else be the same.
     addresses: String,
     listeners: usize,
@@ -32,6 +34,11 @@ impl Dockerd {
 
     /// An engine with further arguments, as `-H` and `tcp://…` of a further listener.
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        Self::start_where(arguments, None)
+    }
+
+    /// One that finds programs in this folder before all other places.
+    pub(crate) fn start_where(arguments: &[&str], programs: Option<PathBuf>) -> Self {
         for program in ["dockerd", "docker"] {
             let there = std::env::var_os("PATH").is_some_and(|path| {
                 std::env::split_paths(&path).any(|folder| folder.join(program).exists())
@@ -45,6 +52,7 @@ impl Dockerd {
         let mut dockerd = Self {
             folder,
             arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
+            programs,
             addresses: addresses(),
             listeners: 1 + arguments.iter().filter(|text| **text == "-H").count(),
             child: None,
@@ -64,7 +72,11 @@ impl Dockerd {
             return;
         }
         let _ = std::fs::remove_file(self.path("dockerd.pid"));
+        let known = std::env::var_os("PATH").unwrap_or_default();
+        let folders = self.programs.iter().cloned().chain(std::env::split_paths(&known));
+        let path = std::env::join_paths(folders).expect("no folder has a colon in its name");
         let mut child = Command::new("dockerd")
+            .env("PATH", path)
             .args(["--data-root", &self.text("data"), "--exec-root", &self.text("exec")])
             .args(["--pidfile", &self.text("dockerd.pid"), "-H", &self.endpoint()])
             .args(["--bridge=none", "--iptables=false", "--ip-forward=false", "--ip-masq=false"])

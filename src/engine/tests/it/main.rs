@@ -10,4 +10,5 @@ mod dockerd;
 mod endpoints;
 mod filling;
 mod image;
+mod nvidia;
 mod simulated;

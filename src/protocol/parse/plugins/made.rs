@@ -1,10 +1,19 @@
-//! Plugins that are a line of a shell here: `git` and `tensorboard`.
+//! Plugins that are a line of a shell here: `git`, `tensorboard` and the barrier of `ssh`.
 
 use super::Render;
 use crate::parse::reader::{Field, Fields, Reader};
 
 /// The label of the port at which TensorBoard is seen.
 pub(super) const TENSORBOARD: &str = "tensorboard";
+
+/// Whether a task waits until all others can be entered.
+pub(super) const BARRIER: &str = "sshbarrier";
+/// For how long, in minutes.
+pub(super) const BARRIER_LIMIT: &str = "sshbarrierTimeout";
+/// For how long when nothing is said, as OpenPAI had it.
+const BARRIER_MINUTES: u32 = 300;
+/// The most that is waited for, in minutes: a week.
+const LONGEST_BARRIER: i64 = 7 * 24 * 60;
 
 /// Clones a repository, again after a while where that fails: the line, if nothing is wrong with it.
 pub(super) fn git<'d>(
@@ -76,6 +85,23 @@ pub(super) fn tensorboard<'d>(
          tensorboard: there is no tensorboard in this image' >&2; false; }}; tensorboard --bind_all \
          {places} --port=\"$PAI_CONTAINER_HOST_{TENSORBOARD}_PORT_LIST\" > /dev/null 2>&1 & fi"
     ))
+}
+
+/// Waits until every task of the job can be entered: the line, if the file asks for it.
+pub(super) fn barrier<'d>(reader: &mut Reader<'d>, parameters: &Fields<'d>) -> Option<String> {
+    let wanted = parameters.given(BARRIER).and_then(|field| reader.flag(&field));
+    let minutes = parameters.given(BARRIER_LIMIT);
+    let minutes: Option<u32> = minutes.and_then(|f| reader.count(&f, 1, LONGEST_BARRIER));
+    let seconds = minutes.unwrap_or(BARRIER_MINUTES) * 60;
+    // The code is OpenPAI's for a barrier that nobody opened.
+    wanted.unwrap_or(false).then(|| {
+        format!(
+            "( berth_until=$(( $(date +%s) + {seconds} )); for berth_task in $(echo \
+             \"$PAI_TASK_ROLE_INSTANCES\" | tr ',:' ' -'); do until ssh -q -n -o BatchMode=yes -o \
+             ConnectTimeout=10 \"$berth_task\" true; do [ $(date +%s) -lt $berth_until ] || {{ echo \
+             \"the plugin ssh: $berth_task cannot be entered\" >&2; exit 249; }}; sleep 1; done; done )"
+        )
+    })
 }
 
 /// One line, with what it refers to put in.

@@ -354,7 +354,7 @@ const KNOWN_REFERENCES: &str = "$secrets.docker_password, $secrets.github_token,
     $output.protocolVersion, $output.name, $output.type, $output.version, $output.contributor, \
     $output.description, $output.uri, $data.protocolVersion, $data.name";
 
-const OF_V2: [Bad; 27] = [
+const OF_V2: [Bad; 29] = [
     bad(
         "name: tensorflow_cifar10\n",
         "name: ‸tensor.flow\n",
@@ -527,6 +527,21 @@ const OF_V2: [Bad; 27] = [
         "extras[\"com.microsoft.pai.runtimeplugin\"][0].failurePolicy",
         "\"never\" is not a failure policy",
         "fail, ignore",
+    ),
+    bad(
+        "defaults:",
+        "extras:\n  com.microsoft.pai.runtimeplugin:\n  - plugin: cmd\n    parameters: \
+         {‸preCommand: [ls]}\ndefaults:",
+        "extras[\"com.microsoft.pai.runtimeplugin\"][0].parameters.preCommand",
+        "the key \"preCommand\" is not known here; did you mean \"preCommands\"?",
+        "preCommands, postCommands, callbacks",
+    ),
+    bad(
+        "defaults:",
+        "extras:\n  gangAllocation: ‸false\ndefaults:",
+        "extras.gangAllocation",
+        "gangAllocation is false, but all tasks of a job start together here",
+        "true, or a job for each task",
     ),
     bad(
         "jobRetryCount: 1\n",

@@ -93,10 +93,56 @@ fn what_no_plugin_does_here_is_refused_by_its_name_unless_it_may_be_left_out() {
     }
     let ignored = job("", "  - {plugin: unheard, failurePolicy: ignore}\n");
     assert_eq!(read(&ignored).warnings, [format!("not used here: {place}")]);
-    let barrier = job("", "  - {plugin: ssh, parameters: {jobssh: true, sshbarrier: true}}\n");
-    let barrier = read(&barrier);
-    assert_eq!(barrier.warnings, [format!("not used here: {place}.parameters.sshbarrier")]);
-    assert_eq!(barrier.spec.extras.len(), 1);
+}
+
+#[test]
+fn a_task_waits_until_all_others_can_be_entered() {
+    let plugin =
+        "  - {plugin: ssh, taskroles: [worker], parameters: {jobssh: true, sshbarrier: true";
+    let parsed = read(&job("", &format!("{plugin}, sshbarrierTimeout: 2}}}}\n")));
+    assert_eq!(parsed.warnings, Vec::<String>::new());
+    let [ps, worker] = parsed.spec.roles.as_slice() else { panic!("two roles") };
+    assert_eq!(ps.command, "run ps_server");
+    let begun = "set -e\n( berth_until=$(( $(date +%s) + 120 )); for berth_task in $(echo \
+                 \"$PAI_TASK_ROLE_INSTANCES\" | tr ',:' ' -'); do until ssh -q -n ";
+    assert!(worker.command.starts_with(begun), "{}", worker.command);
+    assert!(worker.command.ends_with("done; done )\nset +e\nrun worker"), "{}", worker.command);
+    let kept = &parsed.spec.extras["com.microsoft.pai.runtimeplugin"][0]["parameters"];
+    assert_eq!(kept.to_string(), r#"{"jobssh":true}"#, "it is not to be done twice");
+    for written in [crate::render::to_json(&parsed.spec), crate::render::to_yaml(&parsed.spec)] {
+        assert_eq!(read(&written).spec.roles, parsed.spec.roles, "{written}");
+    }
+    let without = commands(&job("", &plugin.replace("barrier: true", "barrier: false}}\n")));
+    assert_eq!(without[1], "run worker");
+    let long = commands(&job("", &format!("{plugin}}}}}\n")));
+    assert!(long[1].contains("+ 18000 ))"), "five hours, as there: {}", long[1]);
+}
+
+#[test]
+fn what_a_plugin_is_told_and_does_not_know_is_named() {
+    let place = "extras[\"com.microsoft.pai.runtimeplugin\"][0].parameters";
+    let other = read(&job("", "  - {plugin: cmd, parameters: {preCommands: [a], shell: zsh}}\n"));
+    assert_eq!(other.warnings, [format!("not used here: {place}.shell")]);
+    for (parameters, key, near) in [
+        ("{plugin: cmd, parameters: {preCommand: [a]}}", "preCommand", "preCommands"),
+        ("{plugin: git, parameters: {repo_uri: u, cloneDir: a}}", "cloneDir", "clone_dir"),
+        ("{plugin: ssh, parameters: {jobSsh: true}}", "jobSsh", "jobssh"),
+        (
+            "{plugin: teamwise_storage, parameters: {storageConfigName: [a]}}",
+            "storageConfigName",
+            "storageConfigNames",
+        ),
+    ] {
+        let found = problems(&job("", &format!("  - {parameters}\n")));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].path, format!("{place}.{key}"));
+        let message = format!("the key {key:?} is not known here; did you mean {near:?}?");
+        assert_eq!(found[0].message, message);
+    }
+    let prerequisite = "- {name: p, type: data, plugin: com.microsoft.pai.runtimeplugin.cmd, \
+                        preCommands: [mount], require: [q]}\n";
+    let required = read(&job(prerequisite, "    []\n"));
+    assert_eq!(required.warnings, ["not used here: prerequisites[1].require"]);
 }
 
 #[test]
@@ -192,10 +238,15 @@ fn what_is_wrong_in_a_plugin_is_told_at_its_place() {
 }
 
 #[test]
-fn what_is_asked_in_vain_is_named() {
+fn tasks_that_are_to_start_one_by_one_are_refused_unless_there_is_but_one() {
     let text = job("", "    []\n  gangAllocation: false\n");
-    let warnings = read(&text).warnings;
-    assert_eq!(warnings, ["not used here: extras.gangAllocation"]);
+    let found = problems(&text);
+    assert_eq!((found.len(), found[0].path.as_str()), (1, "extras.gangAllocation"), "{found:?}");
+    let end = text.find("  worker:").unwrap()..text.find("extras:").unwrap();
+    let one = [&text[..end.start], &text[end.end..]].concat();
+    let one = read(&one);
+    assert_eq!((one.warnings.len(), one.spec.roles.len()), (0, 1));
+    assert_eq!(one.spec.extras["gangAllocation"], false);
     let text = job("", "    []\n  gangAllocation: true\n  storages: [{name: nfs}]\n");
     assert_eq!(read(&text).warnings, Vec::<String>::new());
 }

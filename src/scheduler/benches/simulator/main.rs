@@ -5,6 +5,7 @@
 //! `../shared/traces` beside the repository. `--nodes CSV --pods CSV --arrivals FILE` replays other
 //! files of openb's form instead; `--plots DIR` leaves SVG files there.
 
+mod fairness;
 mod openb;
 mod philly;
 mod plot;
@@ -106,6 +107,12 @@ fn run(options: &Options) -> Result<(), String> {
     }
     if options.wants("gang4") {
         synthetic::gangs();
+    }
+    if options.wants("users") {
+        fairness::users();
+    }
+    if options.wants("gang") {
+        fairness::gang();
     }
     if options.wants("memory") {
         synthetic::memory();

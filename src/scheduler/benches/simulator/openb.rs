@@ -79,6 +79,7 @@ impl Workload {
             nodes: Vec::new(),
             borrows: true,
             preempts: true,
+            limits: scheduler::model::limits::RunLimits::default(),
         }
     }
 }

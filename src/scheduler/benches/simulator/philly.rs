@@ -163,6 +163,7 @@ impl<'a> Simulation<'a> {
             nodes: Vec::new(),
             borrows: true,
             preempts: true,
+            limits: scheduler::model::limits::RunLimits::default(),
         };
         Self {
             jobs,
@@ -326,6 +327,7 @@ fn print(name: &str, of: &Simulation, gpus: u32) {
     say("median_queue", at(|fate| fate.queued, 50), "s");
     say("p99_completion", at(|fate| fate.completion, 99), "s");
     say("p99_queue", at(|fate| fate.queued, 99), "s");
+    say("longest_queue", at(|fate| fate.queued, 100), "s");
     say("preemptions", f64::from(of.fates.iter().map(|fate| fate.preempted).sum::<u32>()), "jobs");
     let most = of.fates.iter().map(|fate| fate.preempted).max().unwrap_or(0);
     say("preemptions_of_one", most.into(), "times");
@@ -338,7 +340,8 @@ fn print(name: &str, of: &Simulation, gpus: u32) {
 fn percentile(millis: impl Iterator<Item = i64>, percent: usize) -> f64 {
     let mut all: Vec<_> = millis.collect();
     all.sort_unstable();
-    all.get(all.len() * percent / 100).map_or(0.0, |millis| *millis as f64 / 1000.0)
+    let at = (all.len() * percent / 100).min(all.len().saturating_sub(1));
+    all.get(at).map_or(0.0, |millis| *millis as f64 / 1000.0)
 }
 
 /// For each virtual cluster: its mean delay, less that with its own nodes for itself under the same

@@ -29,7 +29,7 @@ fn name(number: u32) -> VirtualClusterName {
 }
 
 /// Nodes of 8 GPUs.
-fn nodes(count: u32) -> Vec<Node> {
+pub(crate) fn nodes(count: u32) -> Vec<Node> {
     let node = |number: u32| {
         let gpu = |index| Gpu { index, gpu_type: gpu_type(), uuid: None, healthy: true };
         Node {
@@ -64,6 +64,7 @@ fn clusters(nodes: u32) -> Vec<VirtualCluster> {
         nodes: Vec::new(),
         borrows: true,
         preempts: true,
+        limits: scheduler::model::limits::RunLimits::default(),
     };
     (0..CLUSTERS).map(cluster).collect()
 }

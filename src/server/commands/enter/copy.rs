@@ -3,10 +3,12 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::replace;
+use super::replace::replace;
 use super::task::{TaskName, Way};
 use crate::commands::client::Client;
-use crate::commands::{CommandError, Common, Outcome};
+use crate::commands::outcome::{CommandError, Outcome};
+use crate::commands::reach::Common;
+use crate::commands::words::Words;
 
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Copy {
@@ -43,7 +45,8 @@ impl FromStr for Place {
 
 impl Copy {
     pub(in crate::commands) fn run(self) -> Outcome {
-        let task = one_task(&self.paths)?;
+        let words = self.common.words();
+        let task = one_task(&self.paths, words)?;
         let way = Way::find(&Client::signed_in(&self.common)?, task)?;
         let mut scp = Command::new("scp");
         scp.args(way.options()).arg(format!("-P{}", way.port));
@@ -59,30 +62,29 @@ impl Copy {
                 Place::There(_, path) => scp.arg(format!("{}:{path}", way.destination())),
             };
         }
-        replace(&mut scp)
+        replace(&mut scp, words)
     }
 }
 
 /// The task that a copy goes to or comes from.
-fn one_task(paths: &[Place]) -> Result<&TaskName, CommandError> {
+fn one_task<'p>(paths: &'p [Place], words: &Words) -> Result<&'p TaskName, CommandError> {
     let mut tasks = paths.iter().filter_map(|path| match path {
         Place::There(task, _) => Some(task),
         Place::Here(_) => None,
     });
-    let first = tasks.next().ok_or_else(|| {
-        CommandError::new("one of the paths must be in a task: JOB[/ROLE-INDEX]:PATH")
-    })?;
+    let first = tasks.next().ok_or_else(|| CommandError::new(words.no_path_in_task))?;
     if tasks.any(|task| task != first) {
-        let message = "files are copied to or from one task at a time; between tasks of a job, \
-            use scp inside them";
-        return Err(CommandError::new(message));
+        return Err(CommandError::new(words.paths_in_tasks));
     }
     Ok(first)
 }
 
 #[cfg(test)]
 mod tests {
+    use app::i18n::Language;
+
     use super::*;
+    use crate::commands::words::words;
 
     #[test]
     fn paths_in_tasks_are_told_from_those_here() {
@@ -104,7 +106,8 @@ mod tests {
         let paths = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
         let check = |texts: &[&str]| {
             let paths: Vec<Place> = paths(texts);
-            one_task(&paths).map(|task| task.job.clone()).map_err(|error| error.to_string())
+            let task = one_task(&paths, words(Language::English));
+            task.map(|task| task.job.clone()).map_err(|error| error.to_string())
         };
         assert_eq!(check(&["a", "b", "train:"]), Ok("train".to_owned()));
         assert_eq!(check(&["train:a", "train:b", "."]), Ok("train".to_owned()));

@@ -5,10 +5,13 @@ use std::str::FromStr;
 use anyhow::Context;
 use clap::Args;
 
-use super::replace;
+use super::replace::replace;
 use super::task::{TaskName, Way};
 use crate::commands::client::Client;
-use crate::commands::{CommandError, Common, Outcome, text};
+use crate::commands::outcome::{CommandError, Outcome};
+use crate::commands::reach::Common;
+use crate::commands::text;
+use crate::commands::words::Words;
 use crate::rest::v2::wire::{JobWire, TaskWire};
 
 #[derive(Debug, Args)]
@@ -52,20 +55,18 @@ impl Forward {
     pub(in crate::commands) fn run(self) -> Outcome {
         let client = Client::signed_in(&self.common)?;
         let way = Way::find(&client, &self.task)?;
-        let labels = ports(&client, &way)?;
+        let (labels, words) = (ports(&client, &way)?, client.words());
         let mut ssh = Command::new("ssh");
         ssh.args(way.options()).arg(format!("-oPort={}", way.port));
         ssh.args(["-N", "-oExitOnForwardFailure=yes", "-oServerAliveInterval=30"]);
         for asked in &self.ports {
-            let there = number(&asked.there, &labels)?;
+            let there = number(&asked.there, &labels, words)?;
             let here = asked.here.unwrap_or(there);
             ssh.arg(format!("-L127.0.0.1:{here}:127.0.0.1:{there}"));
-            text::say(format_args!(
-                "127.0.0.1:{here} -> {} of {}/{}",
-                asked.there, way.job, way.task
-            ));
+            let task = format!("{}/{}", way.job, way.task);
+            text::say((words.forwards)(here, &asked.there, &task));
         }
-        replace(ssh.arg(way.destination()))
+        replace(ssh.arg(way.destination()), words)
     }
 }
 
@@ -88,18 +89,21 @@ fn first_ports(task: &TaskWire) -> BTreeMap<String, u16> {
     ports.collect()
 }
 
-fn number(asked: &str, labels: &BTreeMap<String, u16>) -> Result<u16, CommandError> {
+fn number(asked: &str, labels: &BTreeMap<String, u16>, words: &Words) -> Result<u16, CommandError> {
     let port = labels.get(asked).copied().or_else(|| asked.parse().ok());
     port.filter(|port| *port > 0).ok_or_else(|| {
         let known: Vec<_> = labels.keys().map(String::as_str).collect();
-        CommandError::new(format!("the task has no port {asked:?}; it has {}", known.join(", ")))
+        CommandError::new((words.port_absent)(asked, &known.join(", ")))
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use app::i18n::Language;
+
     use super::*;
     use crate::commands::client::tests::seen;
+    use crate::commands::words::words;
 
     #[test]
     fn the_first_port_of_a_label_is_the_labels() {
@@ -113,10 +117,11 @@ mod tests {
     #[test]
     fn ports_are_named_by_label_or_number() {
         let labels = BTreeMap::from([("http".to_owned(), 20_001)]);
-        assert_eq!(number("http", &labels).unwrap(), 20_001);
-        assert_eq!(number("6006", &labels).unwrap(), 6006);
+        let number = |asked: &str| number(asked, &labels, words(Language::English));
+        assert_eq!(number("http").unwrap(), 20_001);
+        assert_eq!(number("6006").unwrap(), 6006);
         for bad in ["jupyter", "0", "70000"] {
-            let error = number(bad, &labels).unwrap_err().to_string();
+            let error = number(bad).unwrap_err().to_string();
             assert!(error.contains("it has http"), "{error}");
         }
         let asked: Asked = "8888:http".parse().unwrap();

@@ -11,7 +11,8 @@ use protocol::ids::JobKey;
 
 use crate::commands::client::Client;
 use crate::commands::jobs::full_name;
-use crate::commands::{CommandError, login_file};
+use crate::commands::outcome::CommandError;
+use crate::commands::reach::login_file;
 use crate::rest::ssh::{ContainerWire, SshWire};
 
 /// A job, or one task of it.
@@ -59,7 +60,8 @@ impl Way {
             |task: &ContainerWire| name.task.as_ref().is_none_or(|name| *name == task.name);
         let Some(task) = access.containers.into_iter().find(wanted) else {
             let task = name.task.as_deref().unwrap_or_default();
-            let message = format!("{job} has no task {task:?}; it has {}", known.join(", "));
+            let said = client.words().task_absent;
+            let message = said(&job.to_string(), task, &known.join(", "));
             return Err(CommandError::new(message).into());
         };
         let port = task.ssh_port.parse().context("the server names no port of this task")?;

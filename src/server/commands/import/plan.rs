@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use protocol::ids::{GroupName, StorageName, UserName, VirtualClusterName};
 use serde_json::{Map, Value, json};
 
-use super::Part;
+use super::part::Part;
 use super::there::{Cluster, Detail, Group, Storage, There, User};
 use crate::commands::client::Client;
 

@@ -9,7 +9,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Part;
+use super::part::Part;
 use super::plan::{Step, Wanted};
 use crate::commands::client::Client;
 

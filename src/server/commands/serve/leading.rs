@@ -151,6 +151,7 @@ async fn start_control(
         admin_password: config.admin_password.clone(),
         rules: config.rules(),
         sign_in,
+        notifying: config.notifying().context("notifications")?,
     };
     let mut control =
         control::start(options).await.context("the control loops cannot be started")?;

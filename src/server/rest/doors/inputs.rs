@@ -4,7 +4,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use schemars::JsonSchema;
 
-use super::{Content, Operation, schema};
+use super::operation::{Content, Operation, schema};
 use crate::auth::{ClientAddress, Signed, Still};
 use crate::rest::body::{Fields, Params};
 

@@ -3,7 +3,7 @@ use axum::http::StatusCode;
 use axum::response::{Redirect, Response};
 use schemars::JsonSchema;
 
-use super::{Content, Operation, schema};
+use super::operation::{Content, Operation, schema};
 use crate::failure::Failure;
 
 /// What a handler gives. Where its type does not say what that is, its route does.

@@ -12,8 +12,10 @@ use crate::failure::Failure;
 use crate::rest::body::{Fields, JobFile, Params};
 use crate::rest::job_logs::{self, LogParams};
 use crate::rest::job_query::JobParams;
-use crate::rest::v2::{Execution, warned};
-use crate::rest::{config_file, job_key, message};
+use crate::rest::message::message;
+use crate::rest::v2::answers::warned;
+use crate::rest::v2::execution::Execution;
+use crate::rest::{config_file, job_key};
 use crate::state::AppState;
 
 /// Version 1 knew no pages: without a limit, everything that one answer may have.

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::Fields;
-use crate::rest::message;
+use crate::rest::message::message;
+use crate::rest::v2::answers::{not_a_virtual_cluster, warned};
 use crate::rest::v2::cluster::{Percent, cluster_total, gpus};
-use crate::rest::v2::{not_a_virtual_cluster, warned};
 use crate::state::AppState;
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -136,6 +136,18 @@ pub(crate) async fn save(
         return Ok(answer.into_response());
     }
     Ok(warned(answer, &format!("not used: {}", unused.join(", "))))
+}
+
+/// `DELETE /virtual-clusters/:name`.
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+) -> Result<Response, Failure> {
+    let known: VirtualClusterName = name.parse().map_err(|_| not_a_virtual_cluster(&name))?;
+    state.backend.virtual_clusters.remove(&actor, &known).await?;
+    let text = message(format!("Remove vc: {name} successfully"));
+    Ok((StatusCode::CREATED, text).into_response())
 }
 
 /// So much in percent of what there is, rounded down.

@@ -1,6 +1,7 @@
-//! What is wrong with nodes, as the Alertmanager of OpenPAI said it.
+//! What is wrong with nodes, and which jobs do nothing, as the Alertmanager of OpenPAI said it.
 
 use api::cluster::NodeView;
+use api::metrics::IdleJob;
 use axum::Json;
 use axum::extract::State;
 use protocol::cluster::NodeCondition;
@@ -13,16 +14,40 @@ use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::state::AppState;
 
-/// `GET /alerts`: all of them for administrators, none for others, whose nodes they are not.
+/// `GET /alerts`: all of them for administrators, for others those of their own jobs.
 pub(super) async fn list(
     State(state): State<AppState>,
     Signed(actor): Signed,
 ) -> Result<Json<Vec<Value>>, Failure> {
-    if !actor.admin {
-        return Ok(Json(Vec::new()));
-    }
-    let nodes = state.backend.nodes.list(&actor).await?;
-    Ok(Json(nodes.iter().flat_map(of_node).collect()))
+    let own = (!actor.admin).then_some(&actor.user);
+    let nodes = match own {
+        Some(_) => Vec::new(),
+        None => state.backend.nodes.list(&actor).await?,
+    };
+    let idle = state.backend.jobs.idle(&actor, own).await?;
+    Ok(Json(nodes.iter().flat_map(of_node).chain(idle.iter().map(of_job)).collect()))
+}
+
+fn of_job(job: &IdleJob) -> Value {
+    let IdleJob { key, virtual_cluster, gpus, idling } = job;
+    json!({
+        "labels": {
+            "alertname": "JobIdle",
+            "severity": "warn",
+            "job_name": key.to_string(),
+            "username": key.user,
+            "vc_name": virtual_cluster,
+        },
+        "annotations": { "summary": format!("{key}: none of its {gpus} GPUs does anything") },
+        "startsAt": date_time(idling.since),
+        "status": active(),
+        "fingerprint": format!("JobIdle-{key}"),
+    })
+}
+
+/// Nobody silences an alert here.
+fn active() -> Value {
+    json!({ "state": "active", "silencedBy": [], "inhibitedBy": [] })
 }
 
 fn of_node(node: &NodeView) -> Vec<Value> {
@@ -58,7 +83,33 @@ fn alert(node: &NodeView, name: &str, words: &str, since: Option<Timestamp>) -> 
         },
         "annotations": { "summary": format!("{}: {words}", node.name) },
         "startsAt": since.map(date_time),
-        "status": { "state": "active", "silencedBy": [], "inhibitedBy": [] },
+        "status": active(),
         "fingerprint": format!("{name}-{}", node.name),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use api::metrics::Idling;
+
+    use super::*;
+
+    #[test]
+    fn a_job_that_does_nothing_is_an_alert_of_its_owner() {
+        let job = IdleJob {
+            key: "alice~train".parse().unwrap(),
+            virtual_cluster: "lab".parse().unwrap(),
+            gpus: 4,
+            idling: Idling { since: Timestamp(0), stops_at: None, kept_until: None },
+        };
+        let alert = of_job(&job);
+        assert_eq!(alert["labels"]["job_name"], "alice~train");
+        assert_eq!(alert["labels"]["username"], "alice");
+        assert_eq!(
+            alert["annotations"]["summary"],
+            "alice~train: none of its 4 GPUs does anything"
+        );
+        assert_eq!(alert["startsAt"], "1970-01-01T00:00:00.000Z");
+        assert_eq!(alert["status"]["state"], "active");
+    }
 }

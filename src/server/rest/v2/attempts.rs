@@ -199,6 +199,9 @@ pub(super) async fn task(
 #[serde(rename_all = "kebab-case")]
 pub(super) struct LogsParams {
     tail_mode: Option<bool>,
+    /// OpenPAI's own library asks by this word.
+    #[serde(rename = "tailMode")]
+    tail_mode_of_library: Option<bool>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -229,7 +232,7 @@ pub(super) async fn logs(
     };
     let role = &task.role;
     let mut uri = format!("/api/v2/jobs/{key}/logs?role={role}&index={index}&attempt={number}");
-    if params.tail_mode == Some(true) {
+    if params.tail_mode.or(params.tail_mode_of_library) == Some(true) {
         uri = format!("{uri}&tail={TAIL}");
     }
     Ok(Json(Locations { locations: vec![Location { name: "all", uri }] }))

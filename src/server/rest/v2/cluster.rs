@@ -11,14 +11,16 @@ use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
 use protocol::cluster::{IdleRule, NodeCondition, Shape, Share};
 use protocol::ids::{GpuType, NodeName, VirtualClusterName};
+use protocol::limits::Limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{not_a_virtual_cluster, resources};
+use super::answers::not_a_virtual_cluster;
+use super::resources;
 use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::{Fields, Params};
-use crate::rest::{Message, message};
+use crate::rest::message::{Message, message};
 use crate::state::AppState;
 
 /// A virtual cluster as version 2 shows it.
@@ -49,6 +51,9 @@ pub(crate) struct VirtualClusterWire {
     /// In minutes.
     lease: Option<u32>,
     idle: Option<IdleRule>,
+    /// What each user and each group may have of it at once.
+    #[serde(default, skip_serializing_if = "Limits::is_empty")]
+    limits: Limits,
     resources_borrowed: ResourcesWire,
     /// Berth's own: what a job of the caller could start on now, by GPU type.
     free: BTreeMap<GpuType, FreeGpus>,
@@ -134,6 +139,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         preempts: view.settings.preempts,
         lease: view.settings.lease,
         idle: view.settings.idle,
+        limits: view.settings.limits.clone(),
         resources_borrowed: (&view.borrowed).into(),
         free: view.free.clone(),
     }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::Params;
-use crate::rest::message;
+use crate::rest::message::message;
 use crate::state::AppState;
 use crate::transfer::{self, Shown};
 

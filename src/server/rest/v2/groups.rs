@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::Fields;
-use crate::rest::message;
+use crate::rest::message::message;
 use crate::state::AppState;
 
 /// A group as version 2 shows it.
@@ -102,6 +102,7 @@ pub(crate) async fn members(
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct GroupList {
     grouplist: Vec<String>,
 }
@@ -119,6 +120,7 @@ pub(crate) async fn set(
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct One {
     groupname: String,
 }

@@ -18,7 +18,7 @@ type Place = (String, String, u32);
 
 /// How the image is to be called, and where it goes.
 #[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Wish {
     name: String,
     /// Without one, `latest`.

@@ -1,3 +1,4 @@
+use api::logs::JobMatches;
 use api::metrics::IdleJob;
 use api::usage::{UsageOfDay, UsageQuery};
 use axum::Json;
@@ -8,12 +9,13 @@ use protocol::ids::{JobKey, Tag};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::answers::warned;
+use super::execution::Execution;
 use super::wire::{JobItem, JobWire};
-use super::{Execution, warned};
 use crate::auth::{Signed, Still};
 use crate::failure::Failure;
 use crate::rest::body::{Fields, JobFile, Params};
-use crate::rest::job_logs::{self, LineParams, LogParams, TogetherParams};
+use crate::rest::job_logs::{self, LineParams, LogParams, SearchAllParams, TogetherParams};
 use crate::rest::job_query::JobParams;
 use crate::rest::{config_file, job_key};
 use crate::state::AppState;
@@ -240,4 +242,13 @@ pub(crate) async fn log_together(
     Params(params): Params<TogetherParams>,
 ) -> Result<Response, Failure> {
     job_logs::of_all(&state, (&actor, still), job_key::parse(&key)?, params).await
+}
+
+pub(crate) async fn log_search_all(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Params(params): Params<SearchAllParams>,
+) -> Result<Json<JobMatches>, Failure> {
+    job_logs::search_all(&state, &actor, &job_key::parse(&key)?, params).await
 }

@@ -18,6 +18,7 @@ pub(super) async fn list(
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Addition {
     /// One line, as OpenSSH writes it.
     key: String,

@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use protocol::ids::NodeName;
 
-use super::Execution;
+use super::execution::Execution;
 use super::jobs::accepted;
 use crate::auth::Signed;
 use crate::failure::Failure;

@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use protocol::cluster::{IdleRule, Shape, Share, VirtualClusterSettings};
 use protocol::ids::{GroupName, NodeName, UserName, VirtualClusterName};
+use protocol::limits::Limits;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -74,12 +75,13 @@ pub(crate) struct Settings {
     lease: Option<u32>,
     #[serde(default)]
     idle: Option<IdleRule>,
+    #[serde(default)]
+    limits: Limits,
 }
 
 impl Settings {
     fn of(self, name: VirtualClusterName) -> VirtualClusterSettings {
-        let Self { share, users, groups, parent, shapes, nodes, borrows, preempts, lease, idle } =
-            self;
+        let Self { share, users, groups, parent, shapes, nodes, borrows, preempts, .. } = self;
         VirtualClusterSettings {
             name,
             share,
@@ -90,8 +92,9 @@ impl Settings {
             nodes,
             borrows: borrows.unwrap_or(true),
             preempts: preempts.unwrap_or(true),
-            lease,
-            idle,
+            lease: self.lease,
+            idle: self.idle,
+            limits: self.limits,
         }
     }
 }

@@ -13,8 +13,8 @@ use protocol::resources::Capacity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::answers::not_a_virtual_cluster;
 use super::cluster::gpus;
-use super::not_a_virtual_cluster;
 use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::Params;

@@ -15,7 +15,7 @@ use super::jobs::accepted;
 use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::{Fields, Params};
-use crate::rest::{Message, message};
+use crate::rest::message::{Message, message};
 use crate::state::AppState;
 
 /// All that somebody may use.

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::auth::{Caller, Signed};
 use crate::failure::Failure;
 use crate::rest::body::Fields;
-use crate::rest::message;
+use crate::rest::message::message;
 use crate::state::AppState;
 
 /// A user as version 2 shows it.
@@ -89,7 +89,7 @@ async fn known(state: &AppState, actor: &Actor, name: &str) -> Result<UserView, 
 }
 
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Creation {
     pub(crate) username: String,
     pub(crate) password: String,
@@ -148,7 +148,7 @@ pub(crate) async fn remove(
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Passwords {
     old_password: Option<String>,
     new_password: String,
@@ -175,6 +175,7 @@ pub(crate) async fn set_password(
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Rank {
     admin: bool,
 }

@@ -100,7 +100,7 @@ fn tasks_on_the_portals_machine_have_an_address_of_their_own() {
     assert!(TcpListener::bind((own, port)).is_err(), "it is at its own");
     client.stop("apart");
     client.ended("apart");
-    let log = client.get("/api/v1/jobs/apart/logs?task=main-0");
+    let log = client.get("/api/v1/jobs/apart/logs?role=main&index=0");
     assert!(log.contains("refused") && log.contains("listened"), "{log}");
     assert!(!log.contains("REACHED"), "the portal is not at the task's own address: {log}");
 }

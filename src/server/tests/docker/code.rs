@@ -27,7 +27,7 @@ fn code_is_there_before_the_command_starts() {
     let berth = Berth::start(folder.path());
     write_code(&folder.path().join("data/storage/admin/benchmarks"));
     let client = berth.client();
-    let log = |name: &str| client.get(&format!("/api/v1/jobs/{name}/logs?task=main-0"));
+    let log = |name: &str| client.get(&format!("/api/v1/jobs/{name}/logs?role=main&index=0"));
 
     // Only keys of the earliest documents: it starts inside.
     client.submit(&job("earliest", json!({})));
@@ -78,7 +78,7 @@ fn nodes_that_share_the_storage_show_it_to_tasks() {
     let text = job("shown", json!({ "dataDir": "/data", "retryCount": 0 })).replace(LOOK, command);
     client.submit(&text);
     assert_eq!(client.ended("shown")["jobStatus"]["state"], "SUCCEEDED");
-    let said = client.get("/api/v1/jobs/shown/logs?task=main-0");
+    let said = client.get("/api/v1/jobs/shown/logs?role=main&index=0");
     assert_eq!(said, "a setread-only\ndata\nhome\noutput\n");
     assert_eq!(client.get("/api/v2/files/Output/shown/model"), "kept\n");
     assert_eq!(client.get("/api/v2/files/admin/note"), "mine\n");
@@ -91,7 +91,7 @@ fn nodes_that_share_the_storage_show_it_to_tasks() {
         "retryCount": 0 });
     client.submit(&job("deeper", places).replace(LOOK, command));
     assert_eq!(client.ended("deeper")["jobStatus"]["state"], "SUCCEEDED");
-    let said = client.get("/api/v1/jobs/deeper/logs?task=main-0");
+    let said = client.get("/api/v1/jobs/deeper/logs?role=main&index=0");
     assert_eq!(said, "/berth/home/runs/1 /berth/of-data/one\noneread-only\n");
     assert_eq!(client.get("/api/v2/files/admin/runs/1/model"), "kept\n");
 }

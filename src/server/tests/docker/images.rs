@@ -26,7 +26,7 @@ fn a_saved_image_has_the_files_of_its_container_and_nothing_of_its_job() {
     assert_eq!(status, 202, "{answer}");
     client.running("maker");
     until(&client, "the file is made", |client| {
-        client.get("/api/v1/jobs/maker/logs?task=making-0").contains("made it")
+        client.get("/api/v1/jobs/maker/logs?role=making&index=0").contains("made it")
     });
 
     let size = client.json(TASK);
@@ -193,8 +193,8 @@ fn runs_on_both_nodes(client: &Client) {
     assert_eq!(bob.try_delete(&path).0, 404, "nobody is told of the images of others");
     let detail = client.ended("readers");
     assert_eq!(detail["jobStatus"]["state"], "SUCCEEDED", "{detail:#}");
-    for task in ["reader-0", "reader-1"] {
-        let log = client.get(&format!("/api/v1/jobs/readers/logs?task={task}"));
+    for index in 0..2 {
+        let log = client.get(&format!("/api/v1/jobs/readers/logs?role=reader&index={index}"));
         assert!(log.contains("kept in the image") && log.contains("/start/here"), "{log}");
     }
 }

@@ -81,7 +81,7 @@ fn an_image_without_a_shell_runs_its_program_and_serves_its_files() {
     });
     client.submit(&job.to_string());
     let detail = client.ended("bare");
-    let log = client.get("/api/v1/jobs/bare/logs?task=only-0");
+    let log = client.get("/api/v1/jobs/bare/logs?role=only&index=0");
     assert!(log.contains("usage: berth-guest"), "{log}");
     assert_eq!(detail["jobStatus"]["appExitCode"], 125, "{detail:#}");
 }

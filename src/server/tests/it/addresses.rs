@@ -30,7 +30,7 @@ async fn rest_is_also_where_openpais_portal_had_it() {
         "/rest-server/api/v2/jobs/alice~train",
         "/rest-server/api/v1",
         "/rest-server/api/v2/info",
-        "/rest-server/api/v1/virtual-clusters?x=1",
+        "/rest-server/api/v1/jobs?vc=default",
     ] {
         let own = path.strip_prefix("/rest-server").unwrap();
         let (asked, own) = (client.get(path, &[ALICE]).await, client.get(own, &[ALICE]).await);

@@ -36,7 +36,7 @@ fn program(name: &str, arguments: &[&str]) -> Command {
 }
 
 /// Python with the clients, installed once for all runs of the tests.
-fn python() -> &'static Path {
+pub(crate) fn python() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let wanted = std::fs::read(clients().join("requirements.txt")).unwrap();
@@ -59,7 +59,8 @@ fn python() -> &'static Path {
     })
 }
 
-fn clients() -> PathBuf {
+/// What is here to be run by other people's programs.
+pub(crate) fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/clients")
 }
 

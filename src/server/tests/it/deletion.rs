@@ -77,11 +77,13 @@ async fn what_was_used_is_told_of_jobs_that_are_deleted() {
         for who in ["alice", "admin"] {
             let mut used = send(&hall, who, "GET", path, "").await.json();
             let (day, _waited) = (used[0]["day"].take(), used[0]["queueSeconds"].take());
+            let _asked = used[0]["askedGpuSeconds"].take();
             assert_eq!(day.as_str().unwrap().len(), "2026-11-21".len());
             let expected = json!([{
                 "day": null, "username": "alice", "virtualCluster": "default", "gpuType": null,
                 "jobs": 1, "gpuSeconds": 0, "usedGpuSeconds": 0, "measuredGpuSeconds": 0,
                 "preemptedGpuSeconds": 0, "wastedGpuSeconds": 0, "queueSeconds": null, "cost": null,
+                "groups": [], "askedGpuSeconds": null,
             }]);
             assert_eq!(used, expected, "{who} {path}");
         }

@@ -151,6 +151,10 @@ async fn logs_are_plain_text() {
     let answer = client.get(all, &[ALICE]).await;
     assert_eq!(answer.text, "==> worker-0 <==\none\ntwo\n\n");
     assert_eq!(answer.header("content-disposition"), "attachment; filename=\"train.log\"");
+    let search =
+        "/api/v2/jobs/alice~train/logs/together/search?text=one&pattern=true&task=0&from=1";
+    let answer = client.get(search, &[ALICE]).await;
+    assert_eq!((answer.status, &answer.json()["all"]), (200, &true.into()));
 }
 
 #[tokio::test]

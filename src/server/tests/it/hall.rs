@@ -128,6 +128,7 @@ async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> C
         admin_password: Some(PASSWORD.to_owned()),
         rules: control::Rules::default(),
         sign_in,
+        notifying: control::Notifying::default(),
     };
     control::start(options).await.unwrap()
 }

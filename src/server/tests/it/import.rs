@@ -130,7 +130,7 @@ async fn what_openpai_has_comes_once_and_what_is_here_stays() {
     assert!(!hall.folder.path().join("passwords.csv").exists());
 
     let (done, said) = import(&hall, "admin", &all).await;
-    assert!(done && said.contains("5: came, 2: is here already and stays"), "{said}");
+    assert!(done && said.contains("came: 5, is here already and stays: 2"), "{said}");
     let ada = seen(&hall, "/api/v2/users/ada").await;
     assert_eq!(ada["grouplist"], json!(["vision"]));
     assert_eq!(
@@ -156,7 +156,7 @@ async fn what_openpai_has_comes_once_and_what_is_here_stays() {
     assert_eq!(text(hall.folder.path(), "templates/mnist.yaml"), "protocolVersion: 2\n");
 
     let (done, said) = import(&hall, "admin", &all).await;
-    assert!(done && said.contains("7: is here already and stays"), "{said}");
+    assert!(done && said.contains("is here already and stays: 7"), "{said}");
     assert_eq!(text(hall.folder.path(), "passwords.csv"), passwords);
     hall.control.shutdown().await;
 }

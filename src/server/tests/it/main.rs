@@ -5,6 +5,7 @@
 mod addresses;
 mod audit;
 mod clients;
+mod command_line;
 mod compression;
 mod contract;
 mod deletion;
@@ -20,13 +21,16 @@ mod import;
 mod languages;
 mod lifecycle;
 mod limits;
+mod many;
 mod measured;
 mod metrics;
 #[path = "../../../protocol/parse/tests/mistakes.rs"]
 mod mistakes;
 mod no_files;
 mod nobody;
+mod notifications;
 mod openpai;
+mod openpai_clients;
 mod openpai_people;
 mod operate;
 mod pages;
@@ -36,11 +40,13 @@ mod proxy;
 mod queue;
 mod refusals;
 mod revocation;
+mod saved_views;
 mod server;
 mod shapes;
 mod sign_in;
 #[path = "../../../directory/tests/it/slapd.rs"]
 mod slapd;
+mod templates;
 mod terminal;
 mod way;
 mod ways_in;

@@ -13,13 +13,15 @@ use crate::server::{JSON, Server};
 
 /// What is there for who is not signed in yet, under any of the prefixes: also which API this is, and what
 /// it has.
-const OPEN: [(&str, &str); 8] = [
+const OPEN: [(&str, &str); 10] = [
     ("GET", ""),
     ("GET", "/openapi.json"),
+    ("GET", "/docs"),
     ("GET", "/info"),
     ("GET", "/authn/info"),
     ("POST", "/authn/basic/login"),
     ("GET", "/authn/oidc/login"),
+    ("GET", "/authn/oidc/logout"),
     ("POST", "/token"),
     ("POST", "/tokens"),
 ];

@@ -91,6 +91,8 @@ async fn attempts_of_jobs_and_tasks_are_told() {
     assert_eq!((&history["jobAttemptId"], &history["taskIndex"]), (&json!(3), &json!(0)));
     assert_eq!(history["attempts"][0]["containerIp"], "10.0.0.1");
     let logs = client.get(&format!("{task}/0/logs?tail-mode=true"), &[ALICE]).await.json();
+    let by_library = client.get(&format!("{task}/0/logs?tailMode=true"), &[ALICE]).await.json();
+    assert_eq!(by_library, logs, "as OpenPAI's own library asks");
     let uri = logs["locations"][0]["uri"].as_str().unwrap();
     assert_eq!(client.get(uri, &[ALICE]).await.text, "one\ntwo\n");
     for (path, code) in [
@@ -128,10 +130,49 @@ async fn no_list_gives_more_than_was_asked_for() {
         "/api/v2/cluster/sku-types?virtualCluster=default",
         "/api/v2/virtual-clusters?name=default",
         "/api/v2/storages?name=data",
+        "/api/v2/users?username=alice",
+        "/api/v1/user?admin=true",
+        "/api/v2/groups?name=lab",
+        "/api/v2/nodes?condition=ready",
+        "/api/v2/alerts?filter=alertname",
+        "/api/v2/jobs/alice~train?attempt=1",
+        "/api/v2/jobs/alice~train/logs?role=worker&task=worker-1",
+        "/api/v1/jobs/train/ssh/key?kind=putty",
+        "/api/v1/virtual-clusters?vc=default",
+        "/rest-server/api/v2/users/?username=alice",
     ] {
         let answer = client.get(path, &[ALICE]).await;
         assert_eq!(answer.status, 400, "{path}: {}", answer.text);
         assert_eq!(answer.json()["code"], "InvalidParametersError");
+    }
+    let named = client.get("/api/v2/jobs/alice~train/logs?task=worker-1", &[ALICE]).await;
+    let message = named.json()["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("\"task\" is not known") && message.contains("role"), "{message}");
+    let stop = client.send("DELETE", "/api/v2/users/bob?dryRun=true", &[ADMIN], "").await;
+    assert_eq!(stop.status, 400, "what cannot be tried is not done");
+    for harmless in ["/api/v2/users?_=1609459261007", "/api/v2/users?"] {
+        assert_eq!(client.get(harmless, &[ALICE]).await.status, 200, "{harmless}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_body_says_and_its_door_does_not_know_is_refused() {
+    let (_folder, client) = fresh().await;
+    for (method, path, body) in [
+        (
+            "POST",
+            "/api/v2/users",
+            json!({ "username": "x", "password": "long enough", "groups": ["a"] }),
+        ),
+        ("PUT", "/api/v2/users/bob/admin", json!({ "admin": false, "until": 1 })),
+        ("PUT", "/api/v2/users/bob/password", json!({ "newPassword": "another horse", "x": 1 })),
+        ("PUT", "/api/v2/users/bob/grouplist", json!({ "grouplist": [], "patch": true })),
+        ("PUT", "/api/v1/jobs/train/executionType", json!({ "value": "STOP", "tasks": [0] })),
+        ("PUT", "/api/v2/jobs/alice~train/executionType", json!({ "value": "STOP", "x": 0 })),
+    ] {
+        let answer = client.send(method, path, &[ADMIN, JSON], &body.to_string()).await;
+        assert_eq!(answer.status, 400, "{path}: {}", answer.text);
+        assert!(answer.text.contains("unknown field"), "{path}: {}", answer.text);
     }
 }
 
@@ -167,6 +208,16 @@ async fn openpais_other_names_of_doors_are_taken() {
     assert_eq!(storages, json!({ "storages": [data] }));
     let data = client.get("/api/v2/storages/data", &[ALICE]).await.json();
     assert_eq!((&data["type"], &data["data"]), (&json!("other"), &json!({})), "{data}");
+    for (path, server) in [("/api/v2/storage/config", false), ("/api/v2/storage/server", true)] {
+        let listed = client.get(&format!("{path}?names=data,other"), &[ALICE]).await.json();
+        let one = client.get(&format!("{path}/data"), &[ALICE]).await.json();
+        assert_eq!(listed, json!([one]), "{path}");
+        assert_eq!(one[if server { "spn" } else { "name" }], "data", "{one}");
+        assert_eq!(client.get(&format!("{path}?names=other"), &[ALICE]).await.json(), json!([]));
+        let none = client.get(&format!("{path}/other"), &[ALICE]).await;
+        assert_eq!((none.status, &none.json()["code"]), (404, &json!("NoStorageError")));
+        assert_eq!(client.get(path, &[]).await.status, 401, "{path}");
+    }
     let (put, delete) = (json!({ "source": { "path": "/mnt/a" } }).to_string(), "DELETE");
     let path = "/api/v2/storages/data";
     assert_eq!(client.send("PUT", path, &[ADMIN, JSON], &put).await.status, 202);
@@ -179,8 +230,11 @@ async fn openpais_other_names_of_doors_are_taken() {
     let unknown = client.get("/api/v2/cluster/sku-types?vc=none", &[ALICE]).await;
     assert_eq!(unknown.json()["code"], "NoVirtualClusterError");
     assert_eq!(client.get("/api/v2/info", &[]).await.json()["launcherType"], "k8s");
-    for path in ["/api/v1/virtual-clusters/default", "/api/v2/virtual-clusters/default"] {
-        assert_eq!(client.send("DELETE", path, &[ADMIN], "").await.status, 200, "{path}");
+    assert_eq!(client.get("/rest-server/api/docs", &[]).await.header("location"), "/reference");
+    for (path, done) in
+        [("/api/v1/virtual-clusters/default", 201), ("/api/v2/virtual-clusters/default", 200)]
+    {
+        assert_eq!(client.send("DELETE", path, &[ADMIN], "").await.status, done, "{path}");
         assert_eq!(client.send("DELETE", path, &[], "").await.status, 401, "{path}");
     }
 }

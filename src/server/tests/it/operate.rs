@@ -10,7 +10,8 @@ use std::time::Duration;
 use database::{Database, jobs};
 use serde_json::{Value, json};
 
-const PASSWORD: &str = "correct horse battery";
+/// The administrator's.
+pub(crate) const PASSWORD: &str = "correct horse battery";
 const CONFIG: &str = r#"
 [[nodes]]
 name = "n1"
@@ -52,6 +53,11 @@ impl Program {
         }
         let address = line.trim().rsplit_once(' ').unwrap().1.to_owned();
         Self { child, address }
+    }
+
+    /// As it says it itself: `http://127.0.0.1:…`.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 
     pub(crate) fn token(&self) -> String {

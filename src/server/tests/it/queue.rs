@@ -171,6 +171,53 @@ async fn a_part_of_a_share_is_set_and_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn limits_are_set_and_shown_and_who_goes_beyond_is_told_which() {
+    let hall = Hall::open().await;
+    let default = "/api/v2/virtual-clusters/default";
+    let put = async |limits: Value| {
+        send(&hall, "admin", "PUT", default, json!({ "limits": limits })).await
+    };
+    let shown = send(&hall, "alice", "GET", default, Value::Null).await.json();
+    assert_eq!(shown["limits"], Value::Null);
+    assert_eq!(put(json!({ "user": { "waiting_jobs": 0 } })).await.status, 400);
+    assert_eq!(put(json!({ "user": { "waiting": 1 } })).await.status, 400);
+    let limits =
+        json!({ "user": { "waiting_jobs": 2 }, "users": { "bob": { "running_gpus": 1 } } });
+    assert_eq!(put(limits).await.status, 202);
+    let shown = send(&hall, "alice", "GET", default, Value::Null).await.json();
+    assert_eq!(shown["limits"]["user"]["waiting_jobs"], json!(2));
+    assert_eq!(shown["limits"]["users"]["bob"]["running_gpus"], json!(1));
+
+    // There is no node: what is let in waits.
+    let submit = async |who: &str, name: &str, gpus: u32| {
+        let job = json!({ "jobName": name, "image": "berth/base", "taskRoles": [{
+            "name": "worker", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": gpus,
+            "command": "true" }] });
+        send(&hall, who, "POST", "/api/v2/jobs", job).await
+    };
+    for name in ["one", "two"] {
+        assert_eq!(submit("alice", name, 0).await.status, 202);
+    }
+    let refused = submit("alice", "three", 0).await;
+    assert_eq!(refused.status, 429, "{}", refused.text);
+    assert_eq!(refused.json()["code"], json!("LimitReachedError"));
+    let message = refused.json()["message"].to_string();
+    assert!(
+        message.contains("alice has 2 jobs waiting in the virtual cluster default"),
+        "{message}"
+    );
+    for name in ["one", "two", "three"] {
+        assert_eq!(submit("bob", name, 0).await.status, 202, "his are others");
+    }
+    let too_large = submit("bob", "large", 2).await;
+    assert_eq!(too_large.json()["code"], json!("ImpossibleRequestError"));
+    let again = json!({ "jobs": ["alice~one"] });
+    let many = send(&hall, "alice", "POST", "/api/v2/many-jobs/again", again).await;
+    assert!(many.text.contains("LimitReachedError"), "{}", many.text);
+    hall.control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_is_added_shown_changed_and_removed() {
     let hall = Hall::open().await;
     let path = "/api/v2/nodes/sim-rest";

@@ -37,6 +37,7 @@ async fn control(folder: &Path) -> Control {
         admin_password: Some(PASSWORD.to_owned()),
         rules: control::Rules::default(),
         sign_in: control::SignInOptions::default(),
+        notifying: control::Notifying::default(),
     };
     control::start(options).await.unwrap()
 }

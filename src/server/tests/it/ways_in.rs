@@ -275,6 +275,16 @@ async fn openpais_clients_are_told_how_to_sign_in() {
     assert_eq!(answer.json()["authn_type"], "OIDC");
     let answer = company.client().get("/api/v2/authn/oidc/login", &[]).await;
     assert_eq!(answer.header("location"), "/sign-in/oidc/company");
+    for (query, to) in [
+        ("redirect_uri=http%3A%2F%2Flocalhost%3A5000%2F", "/sign-in/oidc/company"),
+        ("redirect_uri=//elsewhere.example&from=/jobs", "/sign-in/oidc/company?next=%2Fjobs"),
+        ("redirect_uri=/jobs/ada/train", "/sign-in/oidc/company?next=%2Fjobs%2Fada%2Ftrain"),
+    ] {
+        let path = format!("/api/v2/authn/oidc/login?{query}");
+        assert_eq!(company.client().get(&path, &[]).await.header("location"), to, "{query}");
+    }
+    let answer = company.client().get("/api/v1/authn/oidc/logout", &[]).await;
+    assert_eq!(answer.header("location"), "/sign-in/oidc/company/sign-out");
 }
 
 /// A server whose people come from a directory.

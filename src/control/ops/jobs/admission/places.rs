@@ -69,6 +69,7 @@ impl<'s> Places<'s> {
             }
             WaitReason::PortsOutside { first, .. } => self.ports(*first),
             WaitReason::Impossible { .. }
+            | WaitReason::ShareElsewhere { .. }
             | WaitReason::Queued
             | WaitReason::QuotaVc { .. }
             | WaitReason::Fragmented { .. }
@@ -80,6 +81,7 @@ impl<'s> Places<'s> {
             | WaitReason::Backoff { .. }
             | WaitReason::GaveWay { .. }
             | WaitReason::Preempting { .. }
+            | WaitReason::UserLimit { .. }
             | WaitReason::NoNodes => Vec::new(),
         };
         paths.push(ROLES.to_owned());

@@ -72,6 +72,7 @@ impl Columns {
             JobOrder::Gpus => self.gpus[a].cmp(&self.gpus[b]),
             JobOrder::Tasks => self.tasks[a].cmp(&self.tasks[b]),
             JobOrder::Retries => self.retries[a].cmp(&self.retries[b]),
+            JobOrder::Priority => self.priorities[a].cmp(&self.priorities[b]),
         };
         by.then_with(|| self.ids[a].cmp(&self.ids[b]))
     }

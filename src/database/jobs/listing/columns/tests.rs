@@ -118,6 +118,7 @@ fn compare(order: JobOrder, a: &Entry, b: &Entry) -> Ordering {
         JobOrder::Gpus => a.gpu_milli.cmp(&b.gpu_milli),
         JobOrder::Tasks => a.tasks.cmp(&b.tasks),
         JobOrder::Retries => a.retries.cmp(&b.retries),
+        JobOrder::Priority => a.priority.cmp(&b.priority),
     };
     by.then(a.id.cmp(&b.id))
 }

@@ -15,8 +15,8 @@ use super::{GroupWire, find, group};
 use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::Fields;
-use crate::rest::v2::{beside, not_a_virtual_cluster};
-use crate::rest::{Message, message};
+use crate::rest::message::{Message, message};
+use crate::rest::v2::answers::{beside, not_a_virtual_cluster};
 use crate::state::AppState;
 
 /// Where rights are among what programs keep with a group.

@@ -16,8 +16,8 @@ use super::{known, user};
 use crate::auth::{Caller, Signed};
 use crate::failure::Failure;
 use crate::rest::body::Fields;
-use crate::rest::v2::{beside, not_a_virtual_cluster, warned};
-use crate::rest::{Message, message};
+use crate::rest::message::{Message, message};
+use crate::rest::v2::answers::{beside, not_a_virtual_cluster, warned};
 use crate::state::AppState;
 
 /// The word for whoever asks.

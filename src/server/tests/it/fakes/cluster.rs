@@ -11,11 +11,13 @@ use api::quarantine::{Quarantine, Quarantined};
 use api::queue::Effect;
 use api::servers::{ServerView, Servers};
 use api::storages::{StorageView, Storages};
+use api::templates::{ShareTemplate, Template, TemplateView, Templates};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
-use protocol::ids::{NodeName, StorageName, VirtualClusterName};
+use protocol::ids::{NodeName, StorageName, TemplateName, VirtualClusterName};
 use protocol::storages::StorageSettings;
+use protocol::time::Timestamp;
 
 use super::World;
 
@@ -60,6 +62,34 @@ impl Storages for World {
     }
     async fn remove(&self, _: &Actor, name: &StorageName) -> Result<()> {
         Err(Error::new(ErrorCode::NoStorageError, format!("Storage {name} is not found.")))
+    }
+}
+
+/// The only template.
+fn hello() -> Template {
+    let view = TemplateView {
+        name: "hello".parse().unwrap(),
+        description: "says hello".to_owned(),
+        author: "alice".parse().unwrap(),
+        changed_at: Timestamp(1_000),
+    };
+    Template { view, text: "a job".to_owned() }
+}
+
+#[async_trait]
+impl Templates for World {
+    async fn list(&self, _: &Actor) -> Result<Vec<TemplateView>> {
+        Ok(vec![hello().view])
+    }
+    async fn get(&self, _: &Actor, name: &TemplateName) -> Result<Template> {
+        let missing = || Error::new(ErrorCode::NoTemplateError, "none");
+        Some(hello()).filter(|known| known.view.name == *name).ok_or_else(missing)
+    }
+    async fn save(&self, _: &Actor, wish: ShareTemplate) -> Result<bool> {
+        Ok(wish.name != hello().view.name)
+    }
+    async fn remove(&self, _: &Actor, _: &TemplateName) -> Result<()> {
+        Err(Error::new(ErrorCode::NoTemplateError, "none"))
     }
 }
 
@@ -143,6 +173,7 @@ impl VirtualClusters for World {
                 "A100".parse().unwrap(),
                 FreeGpus { gpus: 3, on_one_node: 2, borrowed: 1 },
             )]),
+            users: Vec::new(),
             running_jobs: 1,
             waiting_jobs: 2,
         }])

@@ -1,0 +1,45 @@
+//! How the texts of forms are taken apart.
+
+use std::str::FromStr;
+
+use api::{Error, ErrorCode};
+use protocol::ids::{GroupName, InvalidName};
+
+/// Groups, which may have blanks in their names: commas separate them.
+///
+/// # Errors
+/// The first that cannot be a group, and what is allowed.
+pub(crate) fn groups(text: &str) -> Result<Vec<GroupName>, Error> {
+    let names = text.split([',', '\n', '\u{ff0c}', '\u{3001}']).map(str::trim);
+    names.filter(|name| !name.is_empty()).map(name).collect()
+}
+
+pub(super) fn invalid(message: String) -> Error {
+    Error::new(ErrorCode::InvalidParametersError, message)
+}
+
+pub(super) fn name<T: FromStr<Err = InvalidName>>(text: &str) -> Result<T, Error> {
+    Ok(text.trim().parse()?)
+}
+
+pub(super) fn number<T: FromStr>(what: &str, text: &str) -> Result<Option<T>, Error> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| invalid(format!("{what}: {text:?} is not a whole number")))
+}
+
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split([',', ' ', '\n', '\t', '\u{ff0c}', '\u{3001}']).filter(|word| !word.is_empty())
+}
+
+pub(super) fn pairs(what: &str, text: &str) -> Result<Vec<(String, String)>, Error> {
+    words(text)
+        .map(|word| {
+            word.split_once('=')
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .ok_or_else(|| invalid(format!("{what}: {word:?} must be written name=value")))
+        })
+        .collect()
+}

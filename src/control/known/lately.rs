@@ -1,0 +1,147 @@
+//! How busy the GPUs of jobs and of nodes were in the last hour, for lists of them: in memory alone, a few bytes
+//! for each, so that a list reads no file.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Mutex;
+
+use api::metrics::Lately;
+use protocol::ids::{JobId, NodeName};
+use protocol::time::Timestamp;
+
+use crate::lock::lock;
+
+/// A span, in milliseconds.
+const SPAN: i64 = 300_000;
+const SPANS: i64 = Lately::SPANS as i64;
+
+/// Of all that are told of in lists.
+#[derive(Debug, Default)]
+pub(crate) struct ListLoads {
+    pub(crate) of_jobs: Loads<JobId>,
+    pub(crate) of_nodes: Loads<NodeName>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Loads<K>(Mutex<Held<K>>);
+
+#[derive(Debug)]
+struct Held<K> {
+    /// The span in which it was last looked for what is old.
+    swept: i64,
+    all: HashMap<K, Spans>,
+}
+
+/// The last spans; each stands where its number says, divided by how many there are.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spans([Span; Lately::SPANS]);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Span {
+    number: i64,
+    /// Of percents, and of how many.
+    sum: f32,
+    count: u32,
+}
+
+impl<K> Default for Loads<K> {
+    fn default() -> Self {
+        Self(Mutex::new(Held { swept: 0, all: HashMap::new() }))
+    }
+}
+
+impl<K: Clone + Eq + Hash> Loads<K> {
+    /// Notes how busy some of its GPUs are, in percent.
+    pub(crate) fn note(&self, key: &K, at: Timestamp, loads: &[f32]) {
+        if loads.is_empty() {
+            return;
+        }
+        let number = at.0.div_euclid(SPAN);
+        let mut held = lock(&self.0);
+        if held.swept != number {
+            held.swept = number;
+            held.all.retain(|_, spans| spans.0.iter().any(|span| number - span.number < SPANS));
+        }
+        let span = held.all.entry(key.clone()).or_default().span(number);
+        span.sum += loads.iter().map(|load| load.clamp(0.0, 100.0)).sum::<f32>();
+        span.count += loads.len() as u32;
+    }
+
+    /// What was noted in the last spans.
+    pub(crate) fn of(&self, key: &K, now: Timestamp) -> Lately {
+        let held = lock(&self.0);
+        let Some(spans) = held.all.get(key) else { return Lately::default() };
+        let last = now.0.div_euclid(SPAN);
+        let lately = Lately((last - SPANS + 1..=last).map(|number| spans.mean(number)).collect());
+        if lately.is_empty() { Lately::default() } else { lately }
+    }
+
+    /// There is no such thing any more.
+    pub(crate) fn forget(&self, key: &K) {
+        lock(&self.0).all.remove(key);
+    }
+}
+
+impl Spans {
+    fn place(number: i64) -> usize {
+        number.rem_euclid(SPANS) as usize
+    }
+
+    /// Takes the place of the one of an hour ago.
+    fn span(&mut self, number: i64) -> &mut Span {
+        let span = &mut self.0[Self::place(number)];
+        if span.number != number {
+            *span = Span { number, ..Span::default() };
+        }
+        span
+    }
+
+    fn mean(&self, number: i64) -> Option<u8> {
+        let span = self.0[Self::place(number)];
+        let mean = || (span.sum / span.count as f32).round() as u8;
+        (span.number == number && span.count > 0).then(mean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many spans after a moment far from the beginning of all time.
+    fn at(spans: i64) -> Timestamp {
+        Timestamp((6_000_000 + spans) * SPAN + 7)
+    }
+
+    fn told(loads: &Loads<JobId>, now: i64) -> Vec<Option<u8>> {
+        loads.of(&JobId(1), at(now)).0
+    }
+
+    #[test]
+    fn means_of_spans_are_told_until_they_are_an_hour_old() {
+        let loads = Loads::default();
+        loads.note(&JobId(1), at(0), &[100.0, 0.0]);
+        loads.note(&JobId(1), at(0), &[20.0]);
+        loads.note(&JobId(1), at(2), &[7.4]);
+        let last = |told: &[Option<u8>]| told[told.len() - 3..].to_vec();
+        assert_eq!(last(&told(&loads, 2)), [Some(40), None, Some(7)]);
+        assert_eq!(told(&loads, 2).len(), Lately::SPANS);
+        assert_eq!(told(&loads, 13).first(), Some(&Some(7)), "the first one is an hour old");
+        assert!(told(&loads, 14).is_empty(), "nothing of it is told any more");
+        loads.note(&JobId(1), at(12), &[50.0]);
+        assert_eq!(told(&loads, 12).last(), Some(&Some(50)), "it took the place of the first");
+    }
+
+    #[test]
+    fn nothing_is_kept_of_what_is_over() {
+        let loads = Loads::default();
+        loads.note(&JobId(1), at(0), &[1.0]);
+        loads.note(&JobId(2), at(11), &[f32::INFINITY]);
+        assert_eq!(lock(&loads.0).all.len(), 2);
+        assert_eq!(loads.of(&JobId(2), at(11)).latest(), Some(100));
+        loads.note(&JobId(2), at(12), &[]);
+        loads.note(&JobId(2), at(12), &[3.0]);
+        assert!(told(&loads, 12).is_empty());
+        loads.forget(&JobId(2));
+        assert!(lock(&loads.0).all.is_empty());
+    }
+}

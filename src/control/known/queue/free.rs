@@ -1,0 +1,70 @@
+//! What is free, to whom.
+
+use std::collections::BTreeMap;
+
+use api::cluster::FreeGpus;
+use protocol::cluster::Share;
+use protocol::ids::{GpuType, UserName, VirtualClusterName};
+use protocol::time::Timestamp;
+use scheduler::model::VirtualCluster;
+
+use super::{Queue, told};
+
+impl Queue {
+    /// What a user's job in a virtual cluster could start on now, by GPU type. Types of which it could
+    /// never have any are left out.
+    pub(crate) fn free(
+        &mut self,
+        within: &VirtualClusterName,
+        user: &UserName,
+        now: Timestamp,
+    ) -> BTreeMap<GpuType, FreeGpus> {
+        let within = self.first_alike(within);
+        let to = self.limits_anybody(&within).then(|| user.clone());
+        let asked = (within, to);
+        if let Some(known) = self.free.get(&asked) {
+            return known.clone();
+        }
+        let types = self.gpu_types();
+        let least = told::least(&asked.0, asked.1.as_ref(), now);
+        let of = |gpu_type: GpuType| {
+            let free = self.state.free_gpus(&least, &gpu_type, now)?;
+            let scheduler::model::FreeGpus { gpus, on_one_node, borrowed } = free;
+            Some((gpu_type, FreeGpus { gpus, on_one_node, borrowed }))
+        };
+        let free: BTreeMap<_, _> = types.into_iter().filter_map(of).collect();
+        self.free.insert(asked, free.clone());
+        free
+    }
+
+    /// Whether users may have different things running in a virtual cluster.
+    fn limits_anybody(&self, name: &VirtualClusterName) -> bool {
+        let found = self.virtual_clusters.iter().find(|cluster| cluster.name == *name);
+        found.is_some_and(|cluster| !cluster.limits.is_empty())
+    }
+
+    /// The first virtual cluster to which the same belongs: those without a share, and without limits, have
+    /// all that is guaranteed to nobody.
+    fn first_alike(&self, name: &VirtualClusterName) -> VirtualClusterName {
+        let clusters = &self.virtual_clusters;
+        let has_nothing = |cluster: &&VirtualCluster| {
+            let VirtualCluster {
+                name: _,
+                parent,
+                share,
+                shapes,
+                nodes: _,
+                borrows: _,
+                preempts: _,
+                limits,
+            } = cluster;
+            let whole = parent.is_none() && limits.is_empty();
+            whole && shapes.is_empty() && *share == Share::default()
+        };
+        let own = clusters.iter().find(|cluster| cluster.name == *name).filter(has_nothing);
+        let alike = own.and_then(|own| {
+            clusters.iter().filter(has_nothing).find(|other| other.borrows == own.borrows)
+        });
+        alike.map_or_else(|| name.clone(), |alike| alike.name.clone())
+    }
+}

@@ -1,0 +1,71 @@
+//! What users have had of GPUs. The scheduler's state counts it; what is here sees to it that one state
+//! goes on with what the last one knew.
+
+use std::cmp::Reverse;
+
+use api::cluster::UserUse;
+use protocol::amount::Amount;
+use protocol::ids::{JobId, VirtualClusterName};
+use protocol::time::Timestamp;
+use scheduler::model::{PastUse, Request};
+
+use super::Queue;
+use crate::known::runs::Past;
+
+impl Queue {
+    /// Knows nothing but how long others took, and what users have had.
+    pub(super) fn after(past: Past, past_use: PastUse) -> Self {
+        let mut queue = Self { past, ..Self::default() };
+        queue.state.remember(past_use);
+        queue
+    }
+
+    /// A job has ended.
+    pub(super) fn forget(&mut self, id: JobId) {
+        self.jobs.remove(&id);
+        self.stopping.remove(&id);
+        self.past.note_gave_way(id, None);
+        match self.running.remove(&id) {
+            Some(_) => self.gave_back(id),
+            None => self.tell(|state| state.cancel(id)),
+        }
+    }
+
+    /// A job holds nothing any more. That is told to a state, too, that will be built anew: what users
+    /// have had goes over to the next one.
+    pub(super) fn gave_back(&mut self, id: JobId) {
+        self.state.ended(id);
+    }
+
+    /// What the users of a virtual cluster have and have had of its GPUs, who most at the head; none
+    /// where that does not count.
+    pub(crate) fn uses(&self, within: &VirtualClusterName, now: Timestamp) -> Vec<UserUse> {
+        let uses = self.state.uses(within, now);
+        let all: f64 = uses.iter().map(|of| of.mean_milli).sum();
+        if !self.state.past_use().counts() || all <= 0.0 {
+            return Vec::new();
+        }
+        let mut shown: Vec<UserUse> = uses
+            .into_iter()
+            .map(|of| UserUse {
+                user: of.user,
+                // Hundredths are enough for people.
+                mean: Amount::from_milli((of.mean_milli / 10.0).round() as u64 * 10),
+                percent: (of.mean_milli / all * 100.0).round() as u32,
+            })
+            .collect();
+        shown.sort_by_key(|of| Reverse(of.mean));
+        shown
+    }
+
+    /// The same of the owner of a job; `None`: nobody has had anything that counts.
+    pub(crate) fn use_of(&self, request: &Request, now: Timestamp) -> Option<UserUse> {
+        let uses = self.uses(&request.virtual_cluster, now);
+        if uses.is_empty() {
+            return None;
+        }
+        let user = &request.user;
+        let nothing = || UserUse { user: user.clone(), mean: Amount::default(), percent: 0 };
+        Some(uses.into_iter().find(|of| of.user == *user).unwrap_or_else(nothing))
+    }
+}

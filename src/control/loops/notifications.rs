@@ -1,0 +1,236 @@
+//! Sends what lies in the outbox: what is due of one user in one mail, and in one call of his webhook. What
+//! was sent is taken out afterwards: after a crash in between it is sent once more, and nothing is lost.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use database::notifications::{Entry, Way};
+use futures::StreamExt;
+use post::Call;
+use protocol::ids::UserName;
+use protocol::jobs::{JobOrder, JobQuery};
+use protocol::notifications::{Notice, Occasion};
+use protocol::state::State;
+use protocol::time::{Moment, Timestamp};
+use tokio_util::sync::CancellationToken;
+
+use crate::known::passes::{Passes, Rhythm};
+use crate::known::posted::next_hour;
+use crate::records::{letters, notices};
+use crate::shared::Shared;
+use crate::wake::now;
+
+/// It is looked for so often at least,
+const EVERY: Duration = Duration::from_secs(5);
+/// and no more often than that.
+const LEAST: Duration = Duration::from_millis(50);
+/// So much is read at once.
+const READ: u64 = 1_000;
+/// So many mails and calls are under way at the same time.
+const AT_ONCE: usize = 8;
+/// The first pause after a try that failed, which doubles,
+const PAUSE: i64 = 60_000;
+/// and the longest one.
+const LONGEST_PAUSE: i64 = 3_600_000;
+/// The longest waiting jobs that are looked at.
+const WAITING: u64 = 1_000;
+/// The setting that says which jobs have been told of that waited too long: those that began before.
+const TOLD: &str = "told of waiting";
+
+/// People are told a little later without it.
+pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(3_600));
+
+/// Runs until shutdown.
+pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
+    let pause = EVERY.min(shared.notifying.gathered_for).max(LEAST);
+    passes.repeat(pause, &shutdown, || pass(&shared)).await;
+}
+
+async fn pass(shared: &Shared) -> bool {
+    let mut well = true;
+    for done in [note_waiting(shared).await, send_due(shared).await] {
+        if let Err(error) = done {
+            well = false;
+            tracing::warn!(%error, "who is to be told is told later");
+        }
+    }
+    well
+}
+
+/// Puts into the outbox that jobs have waited too long, once for each of them.
+async fn note_waiting(shared: &Shared) -> Result<(), database::Error> {
+    if !shared.posted.anybody_wants(Occasion::Waiting) {
+        return Ok(());
+    }
+    let at = now();
+    let until = at.plus_millis(-millis(shared.notifying.patience));
+    let told = database::settings::get(shared.database.read(), TOLD).await?;
+    let Some(told) = told.and_then(|told| told.parse::<i64>().ok()).map(Timestamp) else {
+        // The first time: those that wait already are no news.
+        let since = until.to_string();
+        return shared.write(async |t| database::settings::set(t, TOLD, &since).await).await;
+    };
+    let query = JobQuery {
+        states: vec![State::Waiting],
+        order: JobOrder::Submitted,
+        ascending: true,
+        since: Some(Moment::At(told)),
+        until: Some(Moment::At(until)),
+        limit: WAITING,
+        ..JobQuery::default()
+    };
+    let (rows, _) = database::jobs::list(&shared.database, &query, at).await?;
+    let long = rows.iter().filter(|row| row.attempt.is_none());
+    let long = long.filter(|row| row.submitted_at > told && row.submitted_at <= until);
+    let entries: Vec<_> = long
+        .flat_map(|row| {
+            let told = (Occasion::Waiting, "it has waited too long".to_owned());
+            notices::of_job(shared, (&row.key, None), told, at)
+        })
+        .collect();
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let since = until.to_string();
+    let write = async |t: &database::Transaction| {
+        database::notifications::put(t, &entries).await?;
+        database::settings::set(t, TOLD, &since).await
+    };
+    shared.write(write).await
+}
+
+/// What became of what is due of one user in one way.
+struct Outcome {
+    user: UserName,
+    entries: Vec<Entry>,
+    sent: Result<(), post::Error>,
+}
+
+async fn send_due(shared: &Shared) -> Result<(), database::Error> {
+    loop {
+        let at = now();
+        let due = database::notifications::due(shared.database.read(), at, READ).await?;
+        if due.is_empty() {
+            return Ok(());
+        }
+        let mut bundles = BTreeMap::<(UserName, Way), Vec<Entry>>::new();
+        for entry in due {
+            bundles.entry((entry.new.user.clone(), entry.new.way)).or_default().push(entry);
+        }
+        let mut sending = Vec::new();
+        for ((user, way), entries) in bundles {
+            if shared.posted.may(&user, at, shared.notifying.hourly) {
+                sending.push(send(shared, user, way, entries));
+            } else {
+                put_off(shared, &entries, next_hour(at), tries(&entries)).await?;
+            }
+        }
+        let mut sent = futures::stream::iter(sending).buffer_unordered(AT_ONCE);
+        while let Some(outcome) = sent.next().await {
+            settle(shared, outcome?).await?;
+        }
+    }
+}
+
+async fn send(
+    shared: &Shared,
+    user: UserName,
+    way: Way,
+    entries: Vec<Entry>,
+) -> Result<Outcome, database::Error> {
+    let wishes = shared.posted.wishes(&user);
+    let portal = shared.notifying.portal.as_deref();
+    let nowhere = |why: &str| Err(post::Error::Refused(why.to_owned()));
+    let sent = match way {
+        Way::Mail => match notices::address(shared, &user).await? {
+            Some(to) => {
+                let told: Vec<&Notice> = entries.iter().map(|entry| &entry.new.notice).collect();
+                let letter = letters::letter(wishes.language, to, &told, portal);
+                shared.notifying.post.mail(&letter).await
+            }
+            None => nowhere("the account has no mail address"),
+        },
+        Way::Webhook => match wishes.webhook {
+            Some(url) => {
+                let key = notices::signing_key(shared, &user, &url);
+                let body = letters::body(&entries, portal).to_string();
+                shared.notifying.post.call(&Call { url, body, key }).await
+            }
+            None => nowhere("there is no webhook any more"),
+        },
+    };
+    Ok(Outcome { user, entries, sent })
+}
+
+/// Takes it out of the outbox, or has it tried again.
+async fn settle(shared: &Shared, outcome: Outcome) -> Result<(), database::Error> {
+    let Outcome { user, entries, sent } = outcome;
+    let error = match sent {
+        Ok(()) => {
+            remove(shared, &entries).await?;
+            shared.posted.note_sent();
+            return Ok(());
+        }
+        Err(error) => error,
+    };
+    let at = now();
+    let last = at.plus_millis(-millis(shared.notifying.kept_for));
+    let for_good = !matches!(error, post::Error::Unavailable(_));
+    let (old, young): (Vec<Entry>, Vec<Entry>) =
+        entries.into_iter().partition(|entry| for_good || entry.new.at < last);
+    if !old.is_empty() {
+        tracing::warn!(%user, %error, notices = old.len(), "what could not be sent is given up");
+        remove(shared, &old).await?;
+        shared.posted.note_dropped(old.len() as u64);
+    }
+    let tries = tries(&young).saturating_add(1);
+    put_off(shared, &young, at.plus_millis(pause(tries)), tries).await?;
+    shared.posted.note_failed();
+    Ok(())
+}
+
+fn tries(entries: &[Entry]) -> u32 {
+    entries.iter().map(|entry| entry.tries).max().unwrap_or(0)
+}
+
+/// How long is waited after so many tries in vain.
+fn pause(tries: u32) -> i64 {
+    let doubled = PAUSE.saturating_mul(1 << tries.saturating_sub(1).min(20));
+    doubled.min(LONGEST_PAUSE)
+}
+
+async fn remove(shared: &Shared, entries: &[Entry]) -> Result<(), database::Error> {
+    let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
+    shared.write(async |t| database::notifications::remove(t, &ids).await).await
+}
+
+async fn put_off(
+    shared: &Shared,
+    entries: &[Entry],
+    due: Timestamp,
+    tries: u32,
+) -> Result<(), database::Error> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
+    shared.write(async |t| database::notifications::put_off(t, &ids, due, tries).await).await
+}
+
+fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_an_hour() {
+        assert_eq!([1, 2, 3, 6].map(pause), [60_000, 120_000, 240_000, 1_920_000]);
+        for tries in [7, 8, 100, u32::MAX] {
+            assert_eq!(pause(tries), LONGEST_PAUSE);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! `api::saved_views`.
+
+use std::sync::Arc;
+
+use api::saved_views::{MOST, SavedView, SavedViews, check_name};
+use api::{Actor, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use database::saved_views::SavedViewRecord;
+
+use crate::error::database;
+use crate::shared::Shared;
+
+#[derive(Debug)]
+pub(crate) struct Ops(pub(crate) Arc<Shared>);
+
+#[async_trait]
+impl SavedViews for Ops {
+    async fn list(&self, actor: &Actor) -> Result<Vec<SavedView>> {
+        let views = database::saved_views::list_of(self.0.database.read(), &actor.user).await;
+        Ok(views.map_err(database)?.into_iter().map(view).collect())
+    }
+
+    async fn save(&self, actor: &Actor, view: SavedView) -> Result<()> {
+        view.check()?;
+        let SavedView { name, filter: words, all: everybody, sort } = view;
+        let known = database::saved_views::list_of(self.0.database.read(), &actor.user).await;
+        let known = known.map_err(database)?;
+        if known.len() >= MOST && known.iter().all(|known| known.name != name) {
+            return Err(invalid(format!("{MOST} views are enough: remove one first")));
+        }
+        let record = SavedViewRecord { name, words, everybody, sort };
+        let stored =
+            self.0.write(async |t| database::saved_views::save(t, &actor.user, &record).await);
+        stored.await.map_err(database)
+    }
+
+    async fn rename(&self, actor: &Actor, name: &str, to: &str) -> Result<()> {
+        check_name(to)?;
+        let renamed =
+            self.0.write(async |t| database::saved_views::rename(t, &actor.user, name, to).await);
+        match renamed.await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(missing(name)),
+            Err(database::Error::Conflict { .. }) => {
+                Err(invalid(format!("you have a view {to} already")))
+            }
+            Err(error) => Err(database(error)),
+        }
+    }
+
+    async fn remove(&self, actor: &Actor, name: &str) -> Result<()> {
+        let removed =
+            self.0.write(async |t| database::saved_views::remove(t, &actor.user, name).await);
+        if removed.await.map_err(database)? { Ok(()) } else { Err(missing(name)) }
+    }
+}
+
+fn view(record: SavedViewRecord) -> SavedView {
+    let SavedViewRecord { name, words, everybody, sort } = record;
+    SavedView { name, filter: words, all: everybody, sort }
+}
+
+fn missing(name: &str) -> Error {
+    invalid(format!("you have no view {name}"))
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(ErrorCode::InvalidParametersError, message)
+}

@@ -1,0 +1,114 @@
+//! `api::templates`.
+
+use std::sync::Arc;
+
+use api::audit::AuditAction;
+use api::templates::{ShareTemplate, Template, TemplateView, Templates};
+use api::{Actor, Error, ErrorCode, Result};
+use async_trait::async_trait;
+use database::templates::Described;
+use protocol::ids::TemplateName;
+use protocol::parse::parse;
+
+use crate::accounts::rights::owner_only;
+use crate::error::database;
+use crate::records::audit::Note;
+use crate::shared::Shared;
+use crate::wake::now;
+
+/// The most templates that somebody shares.
+const MOST: u64 = 100;
+/// The longest description, in characters.
+const LONGEST: usize = 500;
+/// What others may not do with a template.
+const CHANGE: &str = "change this template";
+
+#[derive(Debug)]
+pub(crate) struct Ops(pub(crate) Arc<Shared>);
+
+#[async_trait]
+impl Templates for Ops {
+    async fn list(&self, _: &Actor) -> Result<Vec<TemplateView>> {
+        let known = database::templates::list(self.0.database.read()).await.map_err(database)?;
+        Ok(known.into_iter().map(view).collect())
+    }
+
+    async fn get(&self, _: &Actor, name: &TemplateName) -> Result<Template> {
+        let found = database::templates::get(self.0.database.read(), name).await;
+        let found = found.map_err(database)?.ok_or_else(|| missing(name))?;
+        Ok(Template { view: view(found.described), text: found.text })
+    }
+
+    async fn save(&self, actor: &Actor, wish: ShareTemplate) -> Result<bool> {
+        let ShareTemplate { name, description, text } = wish;
+        let description = checked(&description)?;
+        let text = parse(&text).map_err(Error::invalid_job)?.masked_text;
+        let done = self.0.write(async |t| {
+            let before = database::templates::get(t, &name).await?;
+            let author = before.as_ref().map_or(&actor.user, |before| &before.described.author);
+            if let Err(refused) = owner_only(actor, author, CHANGE) {
+                return Ok(Err(refused));
+            }
+            if before.is_none() && database::templates::count(t, author).await? >= MOST {
+                return Ok(Err(too_many()));
+            }
+            let (author, description) = (author.clone(), description.clone());
+            let described =
+                Described { name: name.clone(), author, description, changed_at: now() };
+            let template = database::templates::Template { described, text: text.clone() };
+            database::templates::save(t, &template).await?;
+            let note = note(AuditAction::TemplateSaved, &name);
+            database::audit::insert(t, &note.by(actor)).await?;
+            Ok(Ok(before.is_none()))
+        });
+        let is_new = done.await.map_err(database)??;
+        tracing::info!(by = %actor.user, template = %name, "template saved");
+        Ok(is_new)
+    }
+
+    async fn remove(&self, actor: &Actor, name: &TemplateName) -> Result<()> {
+        let done = self.0.write(async |t| {
+            let Some(known) = database::templates::get(t, name).await? else {
+                return Ok(Err(missing(name)));
+            };
+            if let Err(refused) = owner_only(actor, &known.described.author, CHANGE) {
+                return Ok(Err(refused));
+            }
+            database::templates::remove(t, name).await?;
+            let note = note(AuditAction::TemplateRemoved, name);
+            database::audit::insert(t, &note.by(actor)).await?;
+            Ok(Ok(()))
+        });
+        done.await.map_err(database)??;
+        tracing::info!(by = %actor.user, template = %name, "template removed");
+        Ok(())
+    }
+}
+
+fn view(described: Described) -> TemplateView {
+    let Described { name, author, description, changed_at } = described;
+    TemplateView { name, description, author, changed_at }
+}
+
+/// One line that is not too long.
+fn checked(description: &str) -> Result<String> {
+    let description = description.trim();
+    if description.chars().count() > LONGEST || description.chars().any(char::is_control) {
+        let message = format!("description: allowed is one line of at most {LONGEST} characters");
+        return Err(Error::new(ErrorCode::InvalidParametersError, message));
+    }
+    Ok(description.to_owned())
+}
+
+fn missing(name: &TemplateName) -> Error {
+    Error::new(ErrorCode::NoTemplateError, format!("Template {name} is not found."))
+}
+
+fn too_many() -> Error {
+    let message = format!("you share {MOST} templates already: remove one first");
+    Error::new(ErrorCode::NoEnoughQuotaError, message)
+}
+
+fn note(action: AuditAction, name: &TemplateName) -> Note {
+    Note { action, object: name.to_string(), detail: String::new(), address: None }
+}

@@ -1,0 +1,65 @@
+//! What users have had of GPUs, as their attempts say that have ended.
+
+use protocol::ids::{UserName, VirtualClusterName};
+use protocol::time::Timestamp;
+use sea_orm::{QueryResult, Statement, Value};
+
+use crate::convert::{Row, readable};
+use crate::{ConnectionTrait, Result};
+
+/// What attempts of a user had that were placed and ended at about the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Had {
+    /// Whose they were.
+    pub user: UserName,
+    /// Where they counted.
+    pub virtual_cluster: VirtualClusterName,
+    /// When they were placed, to within a step.
+    pub from: Timestamp,
+    /// When they ended, to within a step; always later.
+    pub until: Timestamp,
+    /// Thousandths of GPUs × milliseconds, those of one GPU for a job without any: as exact as the records.
+    pub gpu_milli_ms: i64,
+}
+
+/// What attempts had that have ended between these two moments, with times in steps of so many
+/// milliseconds. What cannot be read is left out.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn had(
+    conn: &impl ConnectionTrait,
+    (since, until): (Timestamp, Timestamp),
+    step_ms: i64,
+) -> Result<Vec<Had>> {
+    let step = step_ms.max(1);
+    let sql = format!(
+        "SELECT jobs.user_name AS user_name, jobs.virtual_cluster AS virtual_cluster, \
+         attempts.placed_at / {step} AS placed, attempts.completed_at / {step} AS completed, \
+         CAST(SUM((attempts.completed_at - attempts.placed_at) \
+         * CASE WHEN jobs.gpu_milli = 0 THEN 1000 ELSE jobs.gpu_milli END) AS BIGINT) AS had \
+         FROM attempts JOIN jobs ON jobs.id = attempts.job \
+         WHERE attempts.completed_at > $1 AND attempts.completed_at <= $2 \
+         AND attempts.placed_at < attempts.completed_at \
+         GROUP BY 1, 2, 3, 4"
+    );
+    let values = [Value::from(since.0), Value::from(until.0)];
+    let statement = Statement::from_sql_and_values(conn.get_database_backend(), sql, values);
+    let found = conn.query_all_raw(statement).await?;
+    Ok(readable(found.iter().map(|row| read(row, step))))
+}
+
+fn read(row: &QueryResult, step: i64) -> Result<Had> {
+    let text = |column| row.try_get::<String>("", column);
+    let number = |column| row.try_get::<i64>("", column);
+    let (user, virtual_cluster) = (text("user_name")?, text("virtual_cluster")?);
+    let (placed, completed) = (number("placed")?, number("completed")?);
+    let names = Row::new("jobs", &user);
+    Ok(Had {
+        user: names.name(&user)?,
+        virtual_cluster: names.name(&virtual_cluster)?,
+        from: Timestamp(placed.saturating_mul(step)),
+        until: Timestamp(completed.max(placed.saturating_add(1)).saturating_mul(step)),
+        gpu_milli_ms: number("had")?,
+    })
+}

@@ -1,0 +1,43 @@
+use protocol::ids::{UserName, VirtualClusterName};
+use protocol::state::State;
+use protocol::time::Timestamp;
+use sea_orm::entity::prelude::*;
+
+use super::row;
+use crate::convert::{ROWS_A_STATEMENT, filled};
+use crate::{ConnectionTrait, Result};
+
+/// What somebody asks of a virtual cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Load {
+    /// Jobs that wait.
+    pub waiting: u64,
+    /// Jobs that were submitted lately, whatever has become of them.
+    pub submitted: u64,
+}
+
+/// How many jobs of these users wait in a virtual cluster, and how many they submitted there since a
+/// moment.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn load(
+    conn: &impl ConnectionTrait,
+    users: &[UserName],
+    cluster: &VirtualClusterName,
+    since: Timestamp,
+) -> Result<Load> {
+    let mut load = Load::default();
+    for users in users.chunks(ROWS_A_STATEMENT) {
+        let of_users = || {
+            row::Entity::find()
+                .filter(row::Column::VirtualCluster.eq(cluster.as_str()))
+                .filter(row::Column::UserName.is_in(filled(users).map(UserName::as_str)))
+        };
+        let waiting = of_users().filter(row::Column::State.eq(State::Waiting.as_str()));
+        load.waiting += waiting.count(conn).await?;
+        let submitted = of_users().filter(row::Column::SubmittedAt.gt(since.0));
+        load.submitted += submitted.count(conn).await?;
+    }
+    Ok(load)
+}

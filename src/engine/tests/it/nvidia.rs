@@ -1,0 +1,127 @@
+//! A machine with GPUs of NVIDIA's, as far as its engine can tell: the hook that puts the vendor's program into
+//! containers is one of ours, and puts a recorded one into them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use engine::{GpuDevice, LogRequest};
+use protocol::cluster::GpuRuntime;
+use protocol::gpus::Reading;
+
+use crate::contract::World;
+use crate::docker::world;
+use crate::dockerd::Dockerd;
+use crate::image;
+
+/// What the engine runs before a container with GPUs begins: it is told on its standard input where the
+/// container's description lies, and in that are its files and the GPUs that it is to see.
+const HOOK: &str = r#"#!/bin/sh
+here=$(dirname "$0")
+config=$(sed -n 's/.*"bundle":"\([^"]*\)".*/\1/p')/config.json
+root=$(sed -n 's/.*"root":{"path":"\([^"]*\)".*/\1/p' "$config")
+seen=$(sed -n 's/.*"NVIDIA_VISIBLE_DEVICES=\([^"]*\)".*/\1/p' "$config")
+while read -r index uuid load; do
+  case ",$seen," in
+  ,all, | *",$uuid,"*) echo "$index $uuid $load" ;;
+  esac
+done <"$here/gpus" >"$root/gpus"
+cp -p "$here/recorded" "$root/bin/nvidia-smi"
+"#;
+
+/// What a container has as `nvidia-smi`: it answers for the GPUs that the container sees.
+const RECORDED: &str = r#"#!/bin/sh
+while read -r index uuid load; do
+  case "$*" in
+  -L) echo "GPU $index: NVIDIA A100-SXM4-80GB (UUID: $uuid)" ;;
+  *driver_version*) echo "$index, $uuid, 81920, 535.104.05, NVIDIA A100-SXM4-80GB" ;;
+  *utilization*) echo "$index, $uuid, $load, 1024, 81920, 100.00, 40, 1410" ;;
+  *ecc.errors*) echo "$index, 0" ;;
+  *throttle*) echo "$index, 0x0000000000000000" ;;
+  *mig.mode*) echo "$index, Disabled" ;;
+  esac
+done </gpus
+"#;
+
+/// A folder with the hook and what it puts into containers.
+struct Machine(tempfile::TempDir);
+
+impl Machine {
+    fn new(gpus: &[(&str, u32)]) -> Self {
+        let machine = Self(tempfile::tempdir().unwrap());
+        program(&machine.path().join("nvidia-container-runtime-hook"), HOOK);
+        program(&machine.path().join("recorded"), RECORDED);
+        machine.set(gpus);
+        machine
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().to_owned()
+    }
+
+    /// UUIDs, and how busy each is.
+    fn set(&self, gpus: &[(&str, u32)]) {
+        let lines = gpus.iter().enumerate();
+        let lines = lines.map(|(index, (uuid, load))| format!("{index} {uuid} {load}\n"));
+        fs::write(self.path().join("gpus"), lines.collect::<String>()).unwrap();
+    }
+}
+
+fn program(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn uuids(reading: &Reading) -> Vec<(u32, &str)> {
+    let gpus = reading.gpus.iter();
+    gpus.map(|gpu| (gpu.index, gpu.uuid.as_deref().unwrap_or_default())).collect()
+}
+
+/// What a task with these GPUs writes.
+async fn said(world: &World, job: i64, gpus: &[(u32, &str)], command: &str) -> String {
+    let mut spec = world.spec(job, command);
+    spec.gpu_runtime = GpuRuntime::Nvidia;
+    let gpus = gpus.iter().copied();
+    spec.gpus =
+        gpus.map(|(index, uuid)| GpuDevice { index, uuid: Some(uuid.to_owned()) }).collect();
+    world.engine.create(&spec).await.unwrap();
+    world.engine.start(&spec.name()).await.unwrap();
+    let code = world.code(&spec.name()).await;
+    let log = world.log(&spec.name(), LogRequest::default()).await;
+    assert_eq!(code, 0, "{log}");
+    log
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gpus_are_found_measured_and_given_to_one_task_each() {
+    let machine = Machine::new(&[("GPU-a", 97), ("GPU-b", 3), ("GPU-c", 0)]);
+    let arguments = ["--add-runtime", "nvidia=runc"];
+    let dockerd = Dockerd::start_where(&arguments, Some(machine.path()));
+    image::load(&dockerd);
+    let world = world(&dockerd.endpoint(), image::PLAIN);
+    assert_eq!(world.engine.ask_gpus().await.unwrap(), [], "nobody has looked for any yet");
+    let found = world.engine.probe_gpus(image::PLAIN).await.unwrap();
+    assert_eq!((found.driver.as_deref(), &found.problem), (Some("535.104.05"), &None));
+    assert_eq!(uuids(&found), [(0, "GPU-a"), (1, "GPU-b"), (2, "GPU-c")]);
+
+    let measured = world.engine.ask_gpus().await.unwrap();
+    let loads: Vec<_> = measured.iter().map(|gpu| (gpu.index, gpu.load)).collect();
+    assert_eq!(loads, [(Some(0), Some(97.0)), (Some(1), Some(3.0)), (Some(2), Some(0.0))]);
+
+    let sees = "nvidia-smi -L | sed 's/.*UUID: //'; echo \"$NVIDIA_VISIBLE_DEVICES\"";
+    let two = said(&world, 1, &[(0, "GPU-a"), (2, "GPU-c")], sees).await;
+    assert_eq!(two, "GPU-a)\nGPU-c)\nGPU-a,GPU-c\n");
+    assert_eq!(said(&world, 2, &[(1, "GPU-b")], sees).await, "GPU-b)\nGPU-b\n");
+    let has = "if [ -e /bin/nvidia-smi ]; then echo sees some; else echo sees none; fi";
+    assert_eq!(said(&world, 3, &[], has).await, "sees none\n");
+
+    machine.set(&[("GPU-a", 0), ("GPU-c", 0)]);
+    let left = world.engine.probe_gpus(image::PLAIN).await.unwrap();
+    assert_eq!(uuids(&left), [(0, "GPU-a"), (1, "GPU-c")], "one was pulled out");
+    machine.set(&[]);
+    let none = world.engine.probe_gpus(image::PLAIN).await.unwrap();
+    assert_eq!(none.gpus, []);
+    assert!(none.problem.is_some(), "{none:?}");
+    let ours = dockerd.docker(&["ps", "--all", "--quiet", "--filter", "label=berth.gpus"]);
+    assert_eq!(ours, "", "no container that asked is left");
+}

@@ -1,0 +1,66 @@
+//! What each user has running where a virtual cluster limits that.
+
+use std::collections::HashMap;
+
+use protocol::ids::{UserName, VirtualClusterName};
+
+use crate::cluster::claim::Claim;
+use crate::cluster::tenant::Tenant;
+use crate::model::VirtualCluster;
+use crate::model::limits::RunLimits;
+use crate::numbers::request::{Class, RoleWant};
+
+/// What runs, or would: thousandths of GPUs, and jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Running {
+    pub(crate) milli: i64,
+    pub(crate) jobs: i64,
+}
+
+impl Running {
+    pub(crate) fn of_tenant(tenant: &Tenant) -> Self {
+        Self { milli: tenant.claims.iter().map(Claim::gpu_milli).sum(), jobs: 1 }
+    }
+
+    pub(crate) fn of_class(class: &Class) -> Self {
+        let milli = |role: &RoleWant| i64::from(role.count).saturating_mul(role.ask.gpu_milli());
+        Self { milli: class.roles.iter().map(milli).fold(0, i64::saturating_add), jobs: 1 }
+    }
+
+    pub(crate) fn plus(self, sign: i64, other: Self) -> Self {
+        let milli = self.milli.saturating_add(other.milli.saturating_mul(sign));
+        Self { milli, jobs: self.jobs + sign * other.jobs }
+    }
+}
+
+/// What each user has running, in the virtual clusters that limit that. Who has nothing is not there.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Limits(pub(crate) HashMap<VirtualClusterName, OfCluster>);
+
+#[derive(Debug, Clone)]
+pub(crate) struct OfCluster {
+    pub(crate) limits: RunLimits,
+    pub(crate) running: HashMap<UserName, Running>,
+}
+
+impl Limits {
+    /// Of virtual clusters in which nothing runs.
+    pub(crate) fn new(clusters: &[VirtualCluster]) -> Self {
+        let limited = clusters.iter().filter(|cluster| !cluster.limits.is_empty());
+        let of = |cluster: &VirtualCluster| {
+            let (limits, running) = (cluster.limits.clone(), HashMap::new());
+            (cluster.name.clone(), OfCluster { limits, running })
+        };
+        Self(limited.map(of).collect())
+    }
+
+    /// A job comes to hold what it has (`sign` 1), or leaves it (`sign` -1).
+    pub(crate) fn count(&mut self, tenant: &Tenant, sign: i64) {
+        let Some(of) = self.0.get_mut(&tenant.name) else { return };
+        let running = of.running.entry(tenant.user.clone()).or_default();
+        *running = running.plus(sign, Running::of_tenant(tenant));
+        if *running == Running::default() {
+            of.running.remove(&tenant.user);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What the jobs of each user have, and have had.
+
+use std::collections::{HashMap, HashSet};
+
+use protocol::ids::{UserName, VirtualClusterName};
+use protocol::time::Timestamp;
+
+use crate::cluster::tenant::Tenant;
+use crate::model::past_use::{Decayed, PastUse};
+use crate::model::{Request, UserUse};
+
+/// What a user's jobs have.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    /// Thousandths of GPUs; of a job without GPU those of one.
+    milli: i64,
+    /// The same, of the moments since when they have it.
+    starts: Decayed,
+}
+
+/// What the jobs of each user have, by virtual cluster, and what they have had. Who has nothing is not
+/// among those who hold something.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Owners {
+    users: HashMap<VirtualClusterName, HashMap<UserName, Held>>,
+    /// What they have had and have no more.
+    pub(crate) past: PastUse,
+}
+
+impl Owners {
+    /// Nobody has anything, and some have had something.
+    pub(crate) fn after(past: PastUse) -> Self {
+        Self { users: HashMap::new(), past }
+    }
+
+    /// A job comes to hold what it has (`sign` 1), or leaves it (`sign` -1).
+    pub(crate) fn count(&mut self, tenant: &Tenant, sign: i64) {
+        let milli = sign * tenant.gpu_milli();
+        let (since, half_life_ms) = (tenant.life.started_at, self.past.half_life_ms());
+        let add = |held: &mut Held| {
+            held.milli += milli;
+            if half_life_ms > 0 {
+                held.starts.add(milli, since, half_life_ms);
+            }
+        };
+        match self.users.get_mut(&tenant.name).and_then(|users| users.get_mut(&tenant.user)) {
+            Some(held) => add(held),
+            None => {
+                let users = self.users.entry(tenant.name.clone()).or_default();
+                add(users.entry(tenant.user.clone()).or_default());
+            }
+        }
+        if sign < 0
+            && let Some(users) = self.users.get_mut(&tenant.name)
+        {
+            if users.get(&tenant.user).is_some_and(|held| held.milli == 0) {
+                users.remove(&tenant.user);
+            }
+            if users.is_empty() {
+                self.users.remove(&tenant.name);
+            }
+        }
+    }
+
+    /// So many thousandths of GPUs of what a job had since it started have come to their end.
+    pub(crate) fn ended(&mut self, tenant: &Tenant, milli: i64) {
+        self.past.end((&tenant.name, &tenant.user), milli, tenant.life.started_at);
+    }
+
+    fn held(&self, virtual_cluster: &VirtualClusterName, user: &UserName) -> Held {
+        let users = self.users.get(virtual_cluster);
+        users.and_then(|users| users.get(user)).copied().unwrap_or_default()
+    }
+
+    /// What a request's owner has in its virtual cluster.
+    pub(crate) fn of(&self, request: &Request) -> i64 {
+        self.held(&request.virtual_cluster, &request.user).milli
+    }
+
+    /// What a request's owner has and has had in its virtual cluster: a mean in thousandths of GPUs, in
+    /// which the past counts the less the longer ago it was. 0 where the past does not count.
+    pub(crate) fn use_of(&self, request: &Request, now: Timestamp) -> f64 {
+        self.mean(&request.virtual_cluster, &request.user, now)
+    }
+
+    /// What somebody has had since a moment is all that he would have had, had he had it for ever, less
+    /// what he would have had until then.
+    fn mean(&self, virtual_cluster: &VirtualClusterName, user: &UserName, now: Timestamp) -> f64 {
+        if !self.past.counts() {
+            return 0.0;
+        }
+        let held = self.held(virtual_cluster, user);
+        let has = held.milli as f64 - held.starts.at(now, self.past.half_life_ms());
+        let mean = has + self.past.of(virtual_cluster, user, now);
+        // Clocks may have been set back.
+        if mean.is_finite() { mean.max(0.0) } else { 0.0 }
+    }
+
+    /// What all users of a virtual cluster have and have had, by name.
+    pub(crate) fn uses(
+        &self,
+        virtual_cluster: &VirtualClusterName,
+        now: Timestamp,
+    ) -> Vec<UserUse> {
+        let holders = self.users.get(virtual_cluster).into_iter().flat_map(HashMap::keys);
+        let all: HashSet<&UserName> = holders.chain(self.past.users(virtual_cluster)).collect();
+        let of = |user: &UserName| UserUse {
+            user: user.clone(),
+            held_milli: self.held(virtual_cluster, user).milli,
+            mean_milli: self.mean(virtual_cluster, user, now),
+        };
+        let mut uses: Vec<UserUse> = all.into_iter().map(of).collect();
+        uses.sort_by(|one, other| one.user.cmp(&other.user));
+        uses
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.users.is_empty()
+    }
+}

@@ -1,0 +1,417 @@
+//! What tasks typically ask for, learned from those that came, and how badly the free GPUs of a
+//! node serve such tasks.
+//!
+//! Two losses are added up. *Fragmentation* (Weng et al., USENIX ATC '23): the expected amount of a
+//! node's free GPUs that the next task could not use. *Stranding*: the free GPUs for which the node
+//! has no CPU or memory left, if its next tasks are like the mean of those that came. A placement is
+//! good when it makes the sum grow least.
+//!
+//! Whoever leaves the choice of a type pays for scarce ones: the *price* of a type is the part of all
+//! demand that insists on it, over the part that it is of all GPUs. At 1, those who can use nothing
+//! else would fill it by themselves once the cluster is full; a GPU of it given to anybody else is
+//! then lost to them, and costs as much as a free one that nobody can use.
+
+use std::collections::{BTreeMap, HashMap};
+
+use protocol::ids::GpuType;
+
+use crate::model::WHOLE_GPU;
+use crate::numbers::amounts::Amounts;
+use crate::numbers::gpus::{Bits, lowest, positions};
+use crate::numbers::kind::Kind;
+use crate::numbers::request::Ask;
+
+/// Losses are counted in thousandths of a GPU × this.
+const UNIT: i64 = 1 << 16;
+/// Until so many tasks came, the guess below counts for the rest.
+const GUESS: u64 = 16;
+/// So many tasks are remembered; with more the old ones fade.
+const MEMORY: u64 = 8192;
+/// No type is dearer: what nearly nobody has and somebody insists on.
+const DEAREST: i64 = 16 * UNIT;
+
+/// A kind of task: CPUs, GPUs, thousandths of one, types.
+type Typical = (i64, u32, u32, Bits);
+
+/// Tasks that came, by kind.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Workload {
+    /// The names of the types, whose numbers `seen` has.
+    types: Vec<GpuType>,
+    seen: BTreeMap<Typical, u64>,
+    count: u64,
+    /// Sums over tasks with GPUs: thousandths of GPUs, CPUs, memory.
+    gpus: i64,
+    cpus: i64,
+    memory: i64,
+    learn_at: u64,
+    pub(crate) losses: Losses,
+}
+
+/// The mix as tables.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Losses {
+    /// CPUs asked for, rising.
+    cpus: Vec<i64>,
+    /// By thousandths: how many of the asked-for parts of a GPU are not larger.
+    parts: Vec<u16>,
+    tables: HashMap<Bits, Table>,
+    kinds: Vec<(Typical, i64)>,
+    /// Free thousandths of GPUs for which so many CPUs and so much memory are needed.
+    gpus: i64,
+    per_cpus: i64,
+    per_memory: i64,
+    /// By type: what a thousandth of a GPU costs whoever might have another.
+    prices: Vec<i64>,
+}
+
+/// For nodes of some GPU types: the share of tasks that need at most so many CPUs (row) and at most
+/// such a part of a GPU, or so many whole ones (column).
+#[derive(Debug, Clone, Default)]
+struct Table {
+    parts: Vec<Vec<i64>>,
+    whole: Vec<Vec<i64>>,
+}
+
+impl Workload {
+    /// Counts a task; true when the losses changed.
+    pub(crate) fn count(&mut self, ask: &Ask, tasks: u32) -> bool {
+        let tasks = u64::from(tasks);
+        *self.seen.entry((ask.each.cpus, ask.gpus, ask.milli, ask.types)).or_default() += tasks;
+        self.count += tasks;
+        if ask.gpus > 0 {
+            let times = i64::try_from(tasks).unwrap_or(0);
+            let memory = ask.each.memory.min(1 << 30);
+            self.gpus += times * ask.gpu_milli();
+            self.cpus += times * ask.each.cpus.min(1 << 30);
+            self.memory += times * memory;
+        }
+        self.count >= self.learn_at
+    }
+
+    /// The GPU types have other numbers from now on: `types` are all there are, in order.
+    pub(crate) fn renumber(&mut self, types: &[GpuType]) {
+        if self.types == types {
+            return;
+        }
+        let known = std::mem::replace(&mut self.types, types.to_vec());
+        let number = |old: usize| types.binary_search(known.get(old)?).ok();
+        for ((cpus, gpus, milli, wanted), count) in std::mem::take(&mut self.seen) {
+            let wanted = match wanted == all_of(known.len()) && gpus > 0 {
+                true => all_of(types.len()),
+                false => {
+                    positions(wanted).filter_map(number).fold(0, |bits: Bits, n| bits | 1 << n)
+                }
+            };
+            *self.seen.entry((cpus, gpus, milli, wanted)).or_default() += count;
+        }
+    }
+
+    /// Learns from what came; `guess`: tasks that may come, before any did; `supply`: how many GPUs
+    /// there are of each type.
+    pub(crate) fn learn(&mut self, guess: &[Ask], supply: &[i64]) {
+        self.losses = Losses { prices: self.prices(supply), ..Losses::new(self, guess) };
+        if self.count >= MEMORY {
+            self.fade();
+        }
+        self.learn_at = (self.count * 2).max(GUESS * 4);
+    }
+
+    /// By type, see above. What insists on one of several types does so on all of them together.
+    fn prices(&self, supply: &[i64]) -> Vec<i64> {
+        let milli = |(_, gpus, milli, _): &Typical, count: &u64| {
+            i64::from(*gpus) * i64::from(*milli) * i64::try_from(*count).unwrap_or(0)
+        };
+        let demand: i64 = self.seen.iter().map(|(kind, count)| milli(kind, count)).sum();
+        let (all, gpus) = (all_of(supply.len()), supply.iter().sum::<i64>());
+        let mut prices = vec![0; supply.len()];
+        for (kind, count) in &self.seen {
+            let (_, asked, _, wanted) = *kind;
+            let among: i64 = positions(wanted).filter_map(|number| supply.get(number)).sum();
+            if asked == 0 || wanted == all || among == 0 {
+                continue;
+            }
+            let part =
+                i128::from(milli(kind, count)) * i128::from(UNIT) / i128::from(demand.max(1));
+            let price = i64::try_from(part).unwrap_or(UNIT) * gpus / among;
+            for number in positions(wanted) {
+                prices[number] = (prices[number] + price).min(DEAREST);
+            }
+        }
+        prices
+    }
+
+    fn fade(&mut self) {
+        self.seen.values_mut().for_each(|count| *count /= 2);
+        self.seen.retain(|_, count| *count > 0);
+        self.count = self.seen.values().sum();
+        self.gpus /= 2;
+        self.cpus /= 2;
+        self.memory /= 2;
+    }
+}
+
+/// Before any task came: tasks of 1, 2, 4, … GPUs, as large as a node, that take their part of it.
+pub(crate) fn guess(kinds: &[Kind]) -> Vec<Ask> {
+    let mut guess = Vec::new();
+    for kind in kinds.iter().filter(|kind| kind.size > 0) {
+        let mut gpus = 1;
+        while gpus <= kind.size {
+            let each = Amounts { disk: 0, ..kind.total.part(gpus, kind.size) };
+            let types = kind.type_mask();
+            let labels = BTreeMap::new();
+            guess.push(Ask { each, gpus, milli: WHOLE_GPU, types, labels });
+            gpus *= 2;
+        }
+    }
+    guess.sort_by_key(|ask| (ask.types, ask.gpus, ask.each));
+    guess.dedup_by_key(|ask| (ask.types, ask.gpus));
+    guess
+}
+
+/// The bits of so many types.
+fn all_of(types: usize) -> Bits {
+    lowest(Bits::MAX, u32::try_from(types).unwrap_or(u32::MAX))
+}
+
+impl Losses {
+    /// What a thousandth of a GPU of a type costs.
+    pub(crate) fn price(&self, gpu_type: Option<u8>) -> i64 {
+        let price = gpu_type.and_then(|number| self.prices.get(usize::from(number)));
+        price.copied().unwrap_or(0)
+    }
+
+    fn new(mix: &Workload, guess: &[Ask]) -> Self {
+        let mut kinds: BTreeMap<Typical, u64> = mix.seen.clone();
+        kinds.values_mut().for_each(|count| *count *= guess.len().max(1) as u64);
+        let mut this =
+            Self { gpus: mix.gpus, per_cpus: mix.cpus, per_memory: mix.memory, ..Self::default() };
+        if mix.count < MEMORY {
+            for ask in guess {
+                *kinds.entry((ask.each.cpus, ask.gpus, ask.milli, ask.types)).or_default() += GUESS;
+                this.gpus += ask.gpu_milli();
+                this.per_cpus += ask.each.cpus;
+                this.per_memory += ask.each.memory;
+            }
+        }
+        let all = kinds.values().sum::<u64>().max(1);
+        let share = |count: u64| i64::try_from(count * (UNIT as u64) / all).unwrap_or(0);
+        this.kinds = kinds.into_iter().map(|(kind, count)| (kind, share(count))).collect();
+        this.cpus = this.kinds.iter().map(|((cpus, ..), _)| *cpus).collect();
+        this.cpus.sort_unstable();
+        this.cpus.dedup();
+        let mut parts: Vec<u32> = this.kinds.iter().map(|(kind, _)| kind.2).collect();
+        parts.retain(|part| *part < WHOLE_GPU);
+        parts.sort_unstable();
+        parts.dedup();
+        let below = |milli: u32| parts.partition_point(|part| *part <= milli) as u16;
+        this.parts = (0..=WHOLE_GPU).map(below).collect();
+        this
+    }
+
+    /// Prepares for nodes with these GPU types.
+    pub(crate) fn prepare(&mut self, types: Bits) {
+        let columns = self.parts.last().map_or(0, |last| usize::from(*last)) + 1;
+        let most =
+            self.kinds.iter().map(|((_, gpus, ..), _)| *gpus as usize).max().unwrap_or(0) + 1;
+        let mut table = Table {
+            parts: vec![vec![0; columns]; self.cpus.len() + 1],
+            whole: vec![vec![0; most]; self.cpus.len() + 1],
+        };
+        for ((cpus, gpus, milli, wanted), share) in &self.kinds {
+            if *gpus == 0 || wanted & types == 0 {
+                continue;
+            }
+            let row = self.cpus.partition_point(|known| known < cpus) + 1;
+            if *milli < WHOLE_GPU {
+                table.parts[row][usize::from(self.parts[*milli as usize])] += share;
+            } else {
+                table.whole[row][*gpus as usize] += share;
+            }
+        }
+        sum_up(&mut table.parts);
+        sum_up(&mut table.whole);
+        self.tables.insert(types, table);
+    }
+
+    /// What the free GPUs of a node of these types are worth less than they might be: `whole` GPUs
+    /// are free, and parts of others.
+    pub(crate) fn of(
+        &self,
+        types: Bits,
+        (cpus, memory): (i64, i64),
+        whole: u32,
+        parts: impl Iterator<Item = u32> + Clone,
+    ) -> i64 {
+        let milli = i64::from(whole * WHOLE_GPU) + parts.clone().map(i64::from).sum::<i64>();
+        if milli == 0 {
+            return 0;
+        }
+        self.fragmented(types, (milli, cpus), whole, parts)
+            + self.stranded(milli, cpus, memory) * UNIT
+    }
+
+    /// Thousandths of a node's free GPUs that the next task could not use, expected.
+    pub(crate) fn fragmented_milli(
+        &self,
+        types: Bits,
+        cpus: i64,
+        whole: u32,
+        parts: impl Iterator<Item = u32> + Clone,
+    ) -> i64 {
+        let milli = i64::from(whole * WHOLE_GPU) + parts.clone().map(i64::from).sum::<i64>();
+        self.fragmented(types, (milli, cpus), whole, parts) / UNIT
+    }
+
+    fn fragmented(
+        &self,
+        types: Bits,
+        (milli, cpus): (i64, i64),
+        whole: u32,
+        parts: impl Iterator<Item = u32> + Clone,
+    ) -> i64 {
+        let Some(table) = self.tables.get(&types) else { return 0 };
+        let row = self.cpus.partition_point(|known| *known <= cpus);
+        let (by_part, by_whole) = (&table.parts[row], &table.whole[row]);
+        let largest = if whole > 0 { WHOLE_GPU } else { parts.clone().max().unwrap_or(0) };
+        let column = |milli: u32| usize::from(self.parts[milli.min(WHOLE_GPU) as usize]);
+        let some_part = by_part[column(largest)];
+        let some_whole = by_whole[(whole as usize).min(by_whole.len() - 1)];
+        let nothing = UNIT - some_part - some_whole;
+        let too_small = |left: u32| {
+            i64::from(left) * (some_part - by_part[column(left.min(largest))] + some_whole)
+        };
+        milli * nothing + parts.map(too_small).sum::<i64>()
+    }
+
+    fn stranded(&self, milli: i64, cpus: i64, memory: i64) -> i64 {
+        let usable = |amount: i64, per: i64| match per {
+            1.. => amount.min(1 << 32).saturating_mul(self.gpus) / per,
+            _ => i64::MAX,
+        };
+        let usable = usable(cpus, self.per_cpus).min(usable(memory, self.per_memory));
+        (milli - usable.max(0)).max(0)
+    }
+}
+
+/// Each cell becomes the sum of itself and all above and to the left of it.
+fn sum_up(table: &mut [Vec<i64>]) {
+    for row in 0..table.len() {
+        let mut sum = 0;
+        for column in 0..table[row].len() {
+            sum += table[row][column];
+            let above = if row > 0 { table[row - 1][column] } else { 0 };
+            table[row][column] = sum + above;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use protocol::ids::JobId;
+
+    use super::*;
+    use crate::properties::events::cases;
+    use crate::state::State;
+    use crate::story::{NOW, Story, cluster, job, places};
+
+    /// Four A100 on one node and 32 V100 on eight others.
+    fn two_types() -> Story {
+        let names = ["b", "c", "d", "e", "f", "g", "h", "i"];
+        let story = cluster().node("a").gpus(4, "A100");
+        names.iter().fold(story, |story, name| story.node(name).gpus(4, "V100"))
+    }
+
+    /// So many tasks of one GPU came and are gone.
+    fn came(state: &mut State, tasks: u32, types: &[&str]) {
+        for _ in 0..tasks {
+            state.submit(&job(1).gpus(1, types).request);
+            state.cancel(JobId(1));
+        }
+    }
+
+    /// In which more insist on V100 than on A100, of which there are far fewer.
+    fn learned() -> State {
+        let mut state = State::of(&two_types().snapshot);
+        came(&mut state, 10, &["A100"]);
+        came(&mut state, 16, &["V100"]);
+        came(&mut state, 38, &[]);
+        state
+    }
+
+    fn prices(state: &State) -> Vec<i64> {
+        let types = 0..state.cluster.names.types.len();
+        types.map(|number| state.cluster.mix.losses.price(u8::try_from(number).ok())).collect()
+    }
+
+    #[test]
+    fn who_leaves_the_choice_leaves_what_others_insist_on() {
+        let mut state = learned();
+        let [scarce, plenty] = prices(&state)[..] else { panic!("there are two types") };
+        let hundredths = |price: i64| price * 100 / UNIT;
+        assert_eq!(
+            (hundredths(scarce), hundredths(plenty)),
+            (140, 28),
+            "10/64 × 36/4, 16/64 × 36/32"
+        );
+        let steps: [(i64, &[&str], &str); 3] =
+            [(2, &[], "b:0"), (3, &["A100"], "a:0"), (4, &[], "b:1")];
+        for (id, types, place) in steps {
+            state.submit(&job(id).gpus(1, types).request);
+            assert_eq!(places(&state.pass(NOW).placements[0]), place, "{types:?}");
+        }
+    }
+
+    #[test]
+    fn where_nobody_insists_nothing_has_a_price() {
+        let mut state = State::of(&two_types().snapshot);
+        came(&mut state, 64, &[]);
+        assert_eq!(prices(&state), [0, 0]);
+        came(&mut state, 64, &["A100", "V100"]);
+        assert_eq!(prices(&state), [0, 0], "all types will do");
+    }
+
+    #[test]
+    fn what_insists_on_one_of_several_types_makes_them_dearer_together() {
+        let story = two_types().node("k").gpus(4, "K80");
+        let mut state = State::of(&story.snapshot);
+        came(&mut state, 32, &["A100", "K80"]);
+        came(&mut state, 32, &[]);
+        assert_eq!(
+            prices(&state),
+            [UNIT / 2 * 5, UNIT / 2 * 5, 0],
+            "half of all on a fifth of all"
+        );
+    }
+
+    #[test]
+    fn what_was_learned_stays_true_when_types_come() {
+        let mut state = State::of(&two_types().snapshot);
+        came(&mut state, 32, &[]);
+        came(&mut state, 32, &["V100"]);
+        let story = two_types().node("k").gpus(4, "K80");
+        state.set_nodes(&story.snapshot.nodes);
+        assert_eq!(prices(&state), [0, 0, UNIT / 2 * 40 / 32], "K80 is no more wanted than A100");
+        state.set_nodes(&two_types().snapshot.nodes);
+        assert_eq!(prices(&state), [0, UNIT / 2 * 36 / 32]);
+    }
+
+    proptest! {
+        #![proptest_config(cases(100))]
+
+        /// As many come as there are GPUs, in any order: nobody who insists finds his type given to
+        /// somebody who could have had the other.
+        #[test]
+        fn a_cluster_is_filled_whatever_the_order(
+            order in Just([vec!["A100"; 4], vec!["V100"; 9], vec![""; 23]].concat()).prop_shuffle(),
+        ) {
+            let mut state = learned();
+            for (id, wish) in (2..).zip(&order) {
+                let types: Vec<&str> = Some(*wish).filter(|wish| !wish.is_empty()).into_iter().collect();
+                state.submit(&job(id).gpus(1, &types).request);
+                prop_assert_eq!(state.pass(NOW).placements.len(), 1, "{} at {}", wish, id);
+            }
+        }
+    }
+}

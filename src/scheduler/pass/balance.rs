@@ -1,0 +1,154 @@
+//! Between the users of a virtual cluster: whose jobs hold more, or held more, comes later.
+
+use std::collections::HashMap;
+
+use protocol::ids::{UserName, VirtualClusterName};
+use protocol::time::Timestamp;
+
+use crate::cluster::Cluster;
+use crate::model::{Request, WHOLE_GPU};
+use crate::state::State;
+
+/// Each GPU that a user holds beyond the one who holds least puts his jobs back by so much: more than
+/// people or the lengths of jobs usually lie apart.
+const A_GPU_MS: i64 = 86_400_000;
+
+/// A GPU that he has had beyond the one who has had least ([`crate::model::PastUse`]) counts as so many
+/// that he holds: what is held now only says in which order those start who have had the same.
+const HAD: f64 = 1_000.0;
+
+/// What the one of those who wait in a virtual cluster has who has least, and the mean of what the one
+/// has had who has had least: thousandths of GPUs.
+#[derive(Debug, Clone, Copy)]
+struct Least {
+    held: i64,
+    mean: f64,
+}
+
+/// By virtual cluster in which several users wait. Where one user waits nobody is put back.
+#[derive(Debug)]
+pub(crate) struct Balance {
+    least: HashMap<VirtualClusterName, Least>,
+    now: Timestamp,
+}
+
+impl Cluster {
+    /// Milliseconds by which jobs of a request's owner are put back.
+    pub(crate) fn behind(&self, request: &Request, balance: &Balance) -> i64 {
+        let Some(least) = balance.least.get(&request.virtual_cluster) else { return 0 };
+        let a_milli = A_GPU_MS / i64::from(WHOLE_GPU);
+        let more = (self.owners.of(request) - least.held).max(0);
+        let had = (self.owners.use_of(request, balance.now) - least.mean).max(0.0);
+        let had = (had * HAD * a_milli as f64).round() as i64;
+        more.saturating_mul(a_milli).saturating_add(had)
+    }
+}
+
+impl State {
+    /// Between all that wait, and one who asks.
+    pub(crate) fn balance(&self, asks: Option<&Request>, now: Timestamp) -> Balance {
+        // Somebody who waits, the least that anybody has, and whether others wait as well.
+        let mut all: HashMap<&VirtualClusterName, (&UserName, Least, bool)> = HashMap::new();
+        let classes = self.queue.active.iter().map(|line| &self.queue.lines[line].class);
+        // Who is at his limit is nobody's rival.
+        let lines = classes.filter(|class| !self.is_limited(class)).map(|class| &class.of);
+        for of in lines.chain(asks) {
+            let owners = &self.cluster.owners;
+            let (held, mean) = (owners.of(of), owners.use_of(of, now));
+            let first = (&of.user, Least { held, mean }, false);
+            let (user, least, several) = all.entry(&of.virtual_cluster).or_insert(first);
+            *least = Least { held: held.min(least.held), mean: mean.min(least.mean) };
+            *several |= **user != of.user;
+        }
+        let several = all.into_iter().filter(|(_, (_, _, several))| *several);
+        let least = several.map(|(cluster, (_, least, _))| (cluster.clone(), least)).collect();
+        Balance { least, now }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+    use protocol::ids::JobId;
+
+    use super::*;
+    use crate::properties::events::cases;
+    use crate::story::{cluster, job};
+
+    const HOUR: i64 = 3_600_000;
+    const USERS: [&str; 3] = ["alice", "bob", "carol"];
+
+    /// One GPU for a user.
+    fn of(user: &str, id: i64) -> Request {
+        Request { user: user.parse().unwrap(), ..job(id).gpus(1, &[]).request }
+    }
+
+    fn started(state: &mut State, now: i64) -> Vec<i64> {
+        let placements = state.pass(Timestamp(now)).placements;
+        placements.into_iter().map(|placement| placement.job.0).collect()
+    }
+
+    #[test]
+    fn who_comes_after_one_users_flood_starts_among_the_first() {
+        let mut state = State::of(&cluster().node("a").gpus(4, "A100").snapshot);
+        (1..=40).for_each(|id| state.submit(&of("alice", id)));
+        assert_eq!(started(&mut state, HOUR), [1, 2, 3, 4]);
+        state.submit(&of("bob", 50));
+        assert!(started(&mut state, HOUR).is_empty());
+        let now = Timestamp(HOUR);
+        let explanation = state.explain(JobId(50), now).unwrap();
+        assert_eq!(explanation.waiting.position, 2);
+        assert_eq!(explanation.ahead, [JobId(5)], "it was promised the next place");
+        assert_eq!(state.waiting(now)[&JobId(50)].position, 2);
+        for (ends, starts) in [(1, 5), (2, 50), (3, 6)] {
+            state.ended(JobId(ends));
+            assert_eq!(started(&mut state, HOUR), [starts]);
+        }
+    }
+
+    #[test]
+    fn what_is_held_is_forgotten_with_the_last_job() {
+        let mut state = State::of(&cluster().node("a").gpus(4, "A100").snapshot);
+        (1..=4).for_each(|id| state.submit(&of("alice", id)));
+        assert_eq!(started(&mut state, HOUR).len(), 4);
+        assert_eq!(state.cluster.owners.of(&of("alice", 5)), 4_000);
+        (1..=4).for_each(|id| state.ended(JobId(id)));
+        assert!(state.cluster.owners.is_empty());
+    }
+
+    proptest! {
+        #![proptest_config(cases(24))]
+
+        /// Three users flood a cluster of twelve GPUs, one after the other: once what ran before has
+        /// ended each has a third, but for the jobs that are just changing.
+        #[test]
+        fn users_who_flood_hold_equally_much(minutes in prop::collection::vec(10..=60_i64, 30..90)) {
+            let mut state = State::of(&cluster().node("a").gpus(12, "A100").snapshot);
+            let mut running: BTreeSet<(i64, i64)> = BTreeSet::new();
+            let (mut now, mut users) = (0, 0_i64);
+            while now < 8 * HOUR {
+                let comes = (users < 3).then_some(users * 2 * HOUR);
+                let ends = running.first().map(|(end, _)| *end);
+                now = comes.into_iter().chain(ends).min().unwrap_or(i64::MAX);
+                if comes == Some(now) {
+                    for number in 1..=150 {
+                        let request = of(USERS[users as usize], users * 1_000 + number);
+                        state.submit(&Request { submitted_at: Timestamp(now), ..request });
+                    }
+                    users += 1;
+                } else if let Some((_, ended)) = running.pop_first() {
+                    state.ended(JobId(ended));
+                }
+                for id in started(&mut state, now) {
+                    running.insert((now + minutes[id as usize % minutes.len()] * 60_000, id));
+                }
+                for user in 0..3 {
+                    let held = running.iter().filter(|(_, id)| id / 1_000 == user).count();
+                    prop_assert!(now < 6 * HOUR || (2..=6).contains(&held), "{} holds {}", user, held);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Who of a virtual cluster has the right to its share, of those who run at the same time: who is ahead
+//! in the queue. So nobody loses by having started on what was lent before his share had room.
+
+use protocol::ids::JobId;
+use protocol::time::Timestamp;
+
+use crate::cluster::claim::Claim;
+use crate::cluster::tenant::Tenant;
+use crate::model::Standing;
+use crate::numbers::indices::AccountIndex;
+use crate::numbers::request::Wanted;
+use crate::pass::fit::undo;
+use crate::pass::preemption::MayLeave;
+use crate::state::State;
+
+/// So many of those ahead are looked at when somebody starts, and so many are tried.
+const LOOK_AHEAD: usize = 16;
+const TRIES: usize = 2;
+
+impl State {
+    /// By what right a job starts that has found guaranteed places, which are taken. Who is ahead of it
+    /// and borrows has the right where he is, if that can be; if there is no room for both then, the
+    /// job borrows the places.
+    pub(crate) fn by_rights(
+        &mut self,
+        wanted: Wanted,
+        accounts: &[AccountIndex],
+        claims: Vec<Claim>,
+        now: Timestamp,
+    ) -> (Vec<Claim>, Standing) {
+        let keeps = !self.awaits(&claims).is_empty() || self.keep_for_another(accounts);
+        if keeps || !self.cluster.may_borrow(wanted.class) {
+            return (claims, Standing::Guaranteed);
+        }
+        let mut claims = claims;
+        for ahead in self.borrow_ahead_of(wanted) {
+            undo(&mut self.cluster, &claims);
+            if !self.promote_one(ahead) {
+                claims.iter().for_each(|claim| self.cluster.take(claim));
+                continue;
+            }
+            match self.idle_cells(wanted, accounts, now) {
+                Some(others) => claims = others,
+                None => {
+                    let lent: Vec<Claim> = claims.iter().map(Claim::lent).collect();
+                    lent.iter().for_each(|claim| self.cluster.take(claim));
+                    return (lent, Standing::Borrowed);
+                }
+            }
+        }
+        (claims, Standing::Guaranteed)
+    }
+
+    /// Whether something is kept on these accounts: what is promised to somebody rests on who has which
+    /// right.
+    fn keep_for_another(&self, accounts: &[AccountIndex]) -> bool {
+        let owner = |account: &AccountIndex| self.cluster.cells.owner(*account);
+        self.holds.keys().any(|held| accounts.iter().any(|account| owner(account) == owner(held)))
+    }
+
+    /// Those ahead of a job in its virtual cluster who borrow and to whom its right is worth as much.
+    fn borrow_ahead_of(&self, Wanted { job, class }: Wanted) -> Vec<JobId> {
+        let (turn, gpu_milli) = (self.turn(job, class), class.gpu_milli());
+        let asks = class.roles.iter().any(|role| role.ask.gpus > 0);
+        let held = |claim: &Claim| claim.node.is_some_and(|n| self.cluster.held.contains(&n));
+        let worth = |tenant: &Tenant| {
+            let has = tenant.claims.iter().any(|claim| claim.gpus != 0);
+            let as_much = tenant.gpu_milli() >= gpu_milli || tenant.turn.outranks(&turn);
+            as_much
+                && has == asks
+                && tenant.name == class.of.virtual_cluster
+                && !tenant.is_opportunistic()
+                && !tenant.stopping
+                && !tenant.claims.iter().any(held)
+        };
+        let ahead = self.cluster.ranks.borrow_ahead_of(class.cluster, (turn, job)).take(LOOK_AHEAD);
+        let ahead = ahead.filter(|ahead| self.cluster.tenants.get(ahead).is_some_and(worth));
+        ahead.take(TRIES).collect()
+    }
+
+    /// Cells of its accounts from which nobody has to go, taken.
+    pub(crate) fn idle_cells(
+        &mut self,
+        wanted: Wanted,
+        accounts: &[AccountIndex],
+        now: Timestamp,
+    ) -> Option<Vec<Claim>> {
+        let nobody: MayLeave = &|_: &Tenant| false;
+        let found =
+            accounts.iter().find_map(|account| self.in_cells(wanted, *account, now, nobody));
+        found.map(|found| found.claims)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::story::{NOW, Story, cluster, job, places};
+
+    const ALL: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7];
+
+    /// *vision* has one of two nodes, on which job 9 runs; its job 8 borrows the other one.
+    fn lent() -> Story {
+        let story = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "A100");
+        let story = story.share("vision", &[("A100", 8)], None);
+        let story = story.share("speech", &[("A100", 8)], None);
+        let story = story.running(9, "vision", &[("a", ALL, 8)]);
+        story.running(8, "vision", &[("b", ALL, 8)]).borrowed()
+    }
+
+    #[test]
+    fn who_borrows_has_the_right_before_who_comes_after_him() {
+        let later = job(20).within("vision").gpus(8, &[]);
+        for others in 0..3 {
+            let story = (0..others).fold(lent().waits(later.clone()), |story, other| {
+                story.waits(job(21 + other).within("vision").gpus(8, &[]))
+            });
+            let mut state = State::of(&story.snapshot);
+            assert_eq!(state.pass(NOW).placements, []);
+            state.ended(JobId(9));
+            let placements = state.pass(NOW).placements;
+            assert_eq!(
+                places(&placements[0]),
+                "a:0,1,2,3,4,5,6,7",
+                "it starts when it would anyhow"
+            );
+            assert_eq!(placements[0].standing, Standing::Borrowed);
+            assert_eq!(state.standing(JobId(8)), Some(Standing::Guaranteed));
+            state.submit(&job(30).within("speech").gpus(8, &[]).request);
+            let preemptions = state.pass(NOW).preemptions;
+            assert_eq!(preemptions.iter().map(|p| p.job.0).collect::<Vec<_>>(), [20]);
+        }
+    }
+
+    #[test]
+    fn who_is_behind_or_to_whom_the_right_is_worth_less_goes_on_borrowing() {
+        let starts = |story: Story| {
+            let mut state = State::of(&story.snapshot);
+            state.ended(JobId(9));
+            let placements = state.pass(NOW).placements;
+            (placements[0].standing, state.standing(JobId(8)))
+        };
+        let goes_on = (Standing::Guaranteed, Some(Standing::Borrowed));
+        assert_eq!(starts(lent().waits(job(1).within("vision").gpus(8, &[]))), goes_on);
+        let mut small = lent();
+        small.snapshot.running.pop();
+        let small = small.running(8, "vision", &[("b", &[0], 1)]).borrowed();
+        assert_eq!(starts(small.waits(job(20).within("vision").gpus(8, &[]))), goes_on);
+    }
+
+    #[test]
+    fn where_there_is_room_for_both_both_have_the_right() {
+        let story =
+            ["a", "b", "c"].iter().fold(cluster(), |story, name| story.node(name).gpus(8, "A100"));
+        let story = story.share("vision", &[("A100", 16)], None);
+        let story = story.share("speech", &[("A100", 8)], None);
+        let story = story.running(8, "vision", &[("b", ALL, 8)]).borrowed();
+        let story = story.waits(job(20).within("vision").gpus(8, &[]));
+        let mut state = State::of(&story.snapshot);
+        assert_eq!(state.pass(NOW).placements[0].standing, Standing::Guaranteed);
+        assert_eq!(state.standing(JobId(8)), Some(Standing::Guaranteed));
+    }
+}

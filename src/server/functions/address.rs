@@ -1,0 +1,2 @@
+/// Where the server functions are.
+pub(crate) const PREFIX: &str = "/fn/";

@@ -1,0 +1,38 @@
+//! What measurements are given, and what they say.
+
+/// For how long something goes on, and what all chance in it follows from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Course {
+    pub(super) hours: Option<f64>,
+    pub(super) seed: u64,
+}
+
+/// One measured value.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) name: &'static str,
+    pub(super) value: f64,
+    pub(super) unit: &'static str,
+}
+
+/// The middle value; of an even number of values the mean of the middle two.
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        even if even % 2 == 0 => f64::midpoint(values[middle - 1], values[middle]),
+        _odd => values[middle],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert!((median(vec![9.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
+        assert!((median(vec![4.0, 1.0, 2.0, 9.0]) - 3.0).abs() < f64::EPSILON);
+    }
+}
