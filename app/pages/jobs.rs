@@ -22,7 +22,8 @@ use crate::pages::jobs::filter_bar::{FilterBar, States};
 use crate::pages::jobs::many::Many;
 use crate::pages::jobs::selection::Selection;
 use crate::pages::jobs::table::JobTable;
-use crate::pages::jobs::views::SavedViews;
+use crate::pages::jobs::views::{SaveView, SavedViews};
+use crate::pages::jobs::views_state::Views;
 use crate::parts::loaded::Loaded;
 use crate::parts::page_header::PageHeader;
 use crate::parts::pagination::{Pagination, Window};
@@ -51,12 +52,15 @@ pub(crate) fn JobsPage() -> impl IntoView {
         },
     );
     let selection = Selection::new();
+    let views = Views::of(filter);
     view! {
         <PageHeader title=text(|t| t.jobs.title)>
             <a class="button button--primary" href="/submit">{tr(|t| t.nav.submit)}</a>
         </PageHeader>
-        <SavedViews filter=filter/>
-        <FilterBar filter=filter/>
+        <SavedViews views=views/>
+        <FilterBar filter=filter>
+            <SaveView views=views/>
+        </FilterBar>
         <Loaded
             resource=list
             lines=10

@@ -1,4 +1,5 @@
 import type { Page } from "@playwright/test";
+import { looking } from "../everywhere";
 import * as berth from "../pages";
 import { expect, test } from "../seeded";
 
@@ -93,6 +94,31 @@ test("neither words above columns nor numbers break where it is narrow", async (
   await berth.open(page, "/nodes?view=table");
   await expect(page.locator(".meter__text").first()).toBeVisible();
   expect(await brokenWords(page, ".meter__text")).toEqual([]);
+});
+
+test("on a phone the amounts of a virtual cluster are cards, whose words have room", async ({ browser, cluster }) => {
+  for (const language of ["zh", "en"] as const) {
+    const context = await looking(browser, cluster, { width: 360, language, theme: "light" });
+    const page = await context.newPage();
+    await berth.open(page, "/clusters");
+    const row = page.locator("tr[data-gpu-type]").filter({ has: page.locator(".free-now__more") }).first();
+    await expect(row).toBeVisible();
+    const boxes = await row.getByRole("cell").evaluateAll((cells) =>
+      cells.map((cell) => ({ top: cell.getBoundingClientRect().top, label: getComputedStyle(cell, "::before").content })),
+    );
+    expect(boxes).toHaveLength(3);
+    expect(new Set(boxes.map(({ top }) => top)).size, "below each other").toBe(3);
+    for (const { label } of boxes) expect(label).toMatch(/^"\S/);
+    expect((await row.locator(".free-now").boundingBox())!.width).toBeGreaterThan(120);
+    expect(await brokenWords(page, ".meter__text")).toEqual([]);
+    if (language === "en") expect(await brokenWords(page, ".free-now")).toEqual([]);
+    await berth.picture(page, `clusters-phone-${language}`);
+    // Where there is room for columns they stand beside each other.
+    await page.setViewportSize({ width: 1280, height: 900 });
+    const tops = await row.getByRole("cell").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().top));
+    expect(new Set(tops).size).toBe(1);
+    await context.close();
+  }
 });
 
 test("home counts the jobs of mine that failed in a week, until I dismiss them", async ({ browser, cluster }) => {

@@ -4,7 +4,11 @@ import { expect, test } from "../seeded";
 
 test("a view is saved, leads back to its list, is renamed and removed, and is nobody else's", async ({ page, browser, cluster }) => {
   await berth.open(page, "/jobs?q=state:failed&all=1&sort=-gpus");
-  await page.getByRole("button", { name: "Save this view" }).click();
+  const save = page.getByRole("button", { name: "Save this view" });
+  const [field, end] = await Promise.all([page.locator("[data-filter]"), save].map((part) => part.boundingBox()));
+  expect(Math.abs(end!.y + end!.height / 2 - field!.y - field!.height / 2), "in the row of the filter").toBeLessThan(4);
+  expect(end!.x).toBeGreaterThan(field!.x + field!.width);
+  await save.click();
   const dialog = page.getByRole("dialog", { name: "Saved views" });
   await dialog.getByRole("textbox", { name: "Name of the view" }).fill("Failed, by size");
   await dialog.getByRole("button", { name: "Save", exact: true }).click();

@@ -15,12 +15,17 @@ use crate::parts::state_chip::StateChip;
 /// Whose jobs, with which words: all of it plain addresses and one GET form. It stands outside of the
 /// list that is read again and again, which leaves alone what is being typed.
 #[component]
-pub(crate) fn FilterBar(filter: Memo<Filter>) -> impl IntoView {
+pub(crate) fn FilterBar(
+    filter: Memo<Filter>,
+    /// What stands at the end of the field's row.
+    children: Children,
+) -> impl IntoView {
     view! {
         <div class="filter">
             <div class="filter__row">
                 {move || view! { <Scope filter=filter.get()/> }}
                 <Words filter=filter/>
+                {children()}
             </div>
             {move || view! { <Tokens filter=filter.get()/> }}
         </div>

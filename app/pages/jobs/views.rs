@@ -6,38 +6,36 @@ use crate::pages::jobs::filter::Filter;
 use crate::pages::jobs::views_part::{Dialog, jobs_views};
 use crate::pages::jobs::views_state::{Views, shown};
 use crate::part::opened;
-use crate::parts::confirm::Opener;
 use crate::parts::loaded::Loaded;
-use crate::reading::reading;
-use crate::server_fns::saved_views::list_views;
 
-/// The reader's named views of the list, and what saves and changes them.
+/// The reader's named views of the list, and the dialog that saves and changes them.
 #[component]
-pub(crate) fn SavedViews(filter: Memo<Filter>) -> impl IntoView {
-    let changes = RwSignal::new(0_usize);
-    let saved = reading(move || changes.get(), |_| list_views());
-    let opener = Opener::new();
-    let views = Views { filter, saved, changes, opener };
-    // The dialog's code comes when it is needed.
-    let asked = RwSignal::new(false);
-    let wanted = Signal::derive(move || asked.get().then_some(()));
+pub(crate) fn SavedViews(views: Views) -> impl IntoView {
+    let filter = views.filter;
+    let wanted = Signal::derive(move || views.asked.get().then_some(()));
     let dialog = opened(wanted, |()| jobs_views());
+    view! {
+        <Loaded
+            resource=views.saved
+            lines=1
+            content=move |saved| view! { <Chips saved=saved filter=filter/> }
+        />
+        {move || dialog.get().map(|dialog: Dialog| dialog(views))}
+    }
+    .into_any()
+}
+
+/// Opens the dialog for what the list shows.
+#[component]
+pub(crate) fn SaveView(views: Views) -> impl IntoView {
     let open = move |_| {
-        asked.set(true);
-        opener.open();
+        views.asked.set(true);
+        views.opener.open();
     };
     view! {
-        <div class="views">
-            <Loaded
-                resource=saved
-                lines=1
-                content=move |saved| view! { <Chips saved=saved filter=filter/> }
-            />
-            <button type="button" class="button button--small button--quiet" on:click=open>
-                {tr(|t| t.views.save)}
-            </button>
-        </div>
-        {move || dialog.get().map(|dialog: Dialog| dialog(views))}
+        <button type="button" class="button button--quiet" on:click=open>
+            {tr(|t| t.views.save)}
+        </button>
     }
     .into_any()
 }

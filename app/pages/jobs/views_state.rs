@@ -5,7 +5,8 @@ use leptos::prelude::*;
 
 use crate::pages::jobs::filter::Filter;
 use crate::parts::confirm::Opener;
-use crate::reading::Reading;
+use crate::reading::{Reading, reading};
+use crate::server_fns::saved_views::list_views;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Views {
@@ -15,6 +16,16 @@ pub(crate) struct Views {
     /// Counts their changes.
     pub(crate) changes: RwSignal<usize>,
     pub(crate) opener: Opener,
+    /// Whether the dialog was ever asked for: its code comes when it is needed.
+    pub(crate) asked: RwSignal<bool>,
+}
+
+impl Views {
+    pub(crate) fn of(filter: Memo<Filter>) -> Self {
+        let changes = RwSignal::new(0_usize);
+        let saved = reading(move || changes.get(), |_| list_views());
+        Self { filter, saved, changes, opener: Opener::new(), asked: RwSignal::new(false) }
+    }
 }
 
 /// The list that a view shows.

@@ -48,6 +48,8 @@ async fn a_mail_arrives_whole() {
     assert_eq!(mail.to, ["<ada@example.org>"]);
     assert!(mail.text.contains("\r\nTo: ada@example.org\r\n"), "{}", mail.text);
     assert!(mail.text.contains("A line after a lone point"), "{}", mail.text);
+    let named = mail.text.lines().find(|line| line.starts_with("Message-ID: <"));
+    assert!(named.is_some_and(|named| named.ends_with("@example.org>")), "{}", mail.text);
 }
 
 #[tokio::test]
