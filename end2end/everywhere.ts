@@ -1,5 +1,6 @@
 // Every page that there is, on the seeded cluster, with jobs in each kind of state.
-import type { Browser, BrowserContext } from "@playwright/test";
+import { type Browser, type BrowserContext, type Page, expect } from "@playwright/test";
+import * as berth from "./pages";
 import type { Cluster } from "./seeded";
 
 /** Pages that are looked at at the same time. */
@@ -50,6 +51,17 @@ export async function everywhere(cluster: Cluster): Promise<string[]> {
   ];
 }
 
+/** Further jobs, which wait for different reasons and have ended in different ways, and a node that is drained. */
+export async function further(cluster: Cluster): Promise<string[]> {
+  const [waiting, failed, [stopped]] = await Promise.all([
+    jobs(cluster, "WAITING", 6),
+    jobs(cluster, "FAILED", 8),
+    jobs(cluster, "STOPPED", 1),
+  ]);
+  const events = [failed[0], failed[1], stopped].map((job) => `${job}/events`);
+  return [...waiting.slice(1), ...failed.slice(1), stopped, ...events, "/nodes/sim-titanx-16"];
+}
+
 /** How a page is looked at. */
 export interface Look {
   width: number;
@@ -70,6 +82,17 @@ export async function looking(browser: Browser, cluster: Cluster, look: Look): P
     { name: "berth_theme", value: look.theme, url: cluster.url },
   ]);
   return context;
+}
+
+/** Opens a page in such a browser, as wide as that, and waits until it is as it is to be looked at. */
+export async function opened(context: BrowserContext, look: Look, path: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.setViewportSize({ width: look.width, height: 900 });
+  await berth.open(page, path);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(page.locator("html")).toHaveAttribute("lang", look.language === "en" ? "en" : "zh-CN");
+  await expect(page.locator("html")).toHaveAttribute("data-theme", look.theme);
+  return page;
 }
 
 /** Does something at each address, at some at the same time, and gives what was found. */

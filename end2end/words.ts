@@ -1,0 +1,34 @@
+// What a page says, and in which language.
+import type { Page } from "@playwright/test";
+
+/** What is no sentence of ours in either language: names, code, what programs wrote. */
+const NOT_OURS =
+  "script, style, template, noscript, code, pre, samp, kbd, textarea, svg, .log, .xterm, .monaco-editor, [translate=no]";
+
+/** Three Latin words one after the other are a sentence. */
+const SENTENCE = /(?:^|[^\w./@:~-])[A-Za-z][a-z']+(?:[ ,]+[A-Za-z][a-z']*){2,}/;
+const HAN = /\p{Script=Han}/u;
+
+export const isEnglish = (text: string) => SENTENCE.test(text);
+export const isChinese = (text: string) => HAN.test(text) && text !== "简体中文";
+
+/** All that a page says, by eye or by ear. */
+export async function said(page: Page): Promise<string[]> {
+  return page.evaluate((notOurs) => {
+    const texts = new Set<string>([document.title]);
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = node.textContent?.replace(/\s+/g, " ").trim();
+      if (text && !node.parentElement?.closest(notOurs)) texts.add(text);
+    }
+    const attributes = ["aria-label", "title", "placeholder", "alt"];
+    for (const element of document.querySelectorAll(attributes.map((name) => `[${name}]`).join())) {
+      if (element.closest(notOurs)) continue;
+      for (const name of attributes) {
+        const text = element.getAttribute(name)?.trim();
+        if (text) texts.add(text);
+      }
+    }
+    return [...texts];
+  }, NOT_OURS);
+}
