@@ -1,13 +1,23 @@
 import { defineConfig } from "@playwright/test";
 
+// On simulated nodes, of the seeded cluster or of servers of their own.
+const SEEDED = /\/(accessibility|all-logs|everywhere|languages|manual-files|many|seeded|views)\.spec\.ts$/;
+const OWN = /\/(finding|layout|live|truth|ways-in)\.spec\.ts$/;
+
 // `cargo xtask test` says which binary, which site and which engine; see server.ts for the defaults.
 export default defineConfig({
   testDir: "tests",
   outputDir: "test-results",
   globalSetup: "./server.ts",
   fullyParallel: false,
-  workers: 1,
-  timeout: 90_000,
+  // Two at once, but of each kind one after the other: specs of a kind count what runs on the same cluster.
+  workers: 2,
+  projects: [
+    { name: "engine", workers: 1, testIgnore: [SEEDED, OWN] },
+    { name: "seeded", workers: 1, testMatch: SEEDED },
+    { name: "own", workers: 1, testMatch: OWN },
+  ],
+  timeout: 180_000,
   expect: { timeout: 15_000 },
   forbidOnly: true,
   // What takes long and finds little more.
@@ -20,7 +30,8 @@ export default defineConfig({
     viewport: { width: 1280, height: 900 },
     storageState: "test-results/signed-in.json",
     screenshot: "only-on-failure",
-    trace: "retain-on-failure",
+    // With what the page was at each step, and no film of it, which costs more than the steps.
+    trace: { mode: "retain-on-failure", screenshots: false },
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       args: [

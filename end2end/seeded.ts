@@ -16,7 +16,8 @@
 // `page`, `request` and `baseURL` are then the seeded cluster's; process.env.BERTH_TEST_URL is still that
 // of the empty one. The server starts when the first test asks for it and goes on until all specs have
 // ended, so all of them see the same cluster: whoever changes something puts it right again, or makes
-// things of his own (jobs with `sleep 1` end by themselves).
+// things of his own (jobs with `sleep 1` end by themselves). Such specs are named in playwright.config.ts,
+// so that they come one after the other, beside those of the engine.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -68,7 +69,8 @@ export class Cluster {
 
 export const test = base.extend<object, { cluster: Cluster }>({
   cluster: [
-    async ({}, use) => {
+    async ({}, use, { project }) => {
+      if (project.name !== "seeded") throw new Error("playwright.config.ts does not name this spec among the seeded ones");
       const { url, signedIn } = await running();
       const client = await request.newContext({ baseURL: url, storageState: signedIn });
       await use(new Cluster(url, signedIn, client));

@@ -1,10 +1,10 @@
 // What people know how to do: the steps of SCM's manual, in Chinese by its own words, and a newcomer's first job.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { type Page, expect, test } from "@playwright/test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@playwright/test";
+import { inChinese, part, submitted } from "../manual";
 import * as berth from "../pages";
-import { test as seeded } from "../seeded";
 import { PASSWORD } from "../server";
 
 test.use({ permissions: ["clipboard-read", "clipboard-write"] });
@@ -12,35 +12,10 @@ test.use({ permissions: ["clipboard-read", "clipboard-write"] });
 /** What was submitted here and runs until it is stopped. */
 const running: string[] = [];
 
-// Other specs count what runs on the same clusters: it has ended before they do.
+// Other specs count what runs on the same cluster: it has ended before they do.
 test.afterEach(async ({ request, baseURL }) => {
   for (const job of running.splice(0)) await berth.end(request, baseURL, job);
 });
-
-/** Opens the first page in Chinese and gives its menu. */
-async function inChinese(page: Page, url: string | undefined) {
-  await page.context().addCookies([{ name: "berth_language", value: "zh", url }]);
-  await berth.open(page, "/");
-  return page.getByRole("navigation", { name: "主导航" });
-}
-
-/** Submits what is written, finds the job among the others and opens it there. */
-async function submitted(page: Page, name: string) {
-  running.push(`admin~${name}`);
-  await page.getByRole("button", { name: /^提交/ }).click();
-  await expect(page).toHaveURL(`/jobs/admin/${name}`);
-  await berth.becomes(page, "RUNNING");
-  await page.getByRole("navigation", { name: "主导航" }).getByRole("link", { name: "作业管理" }).click();
-  const row = page.getByRole("row", { name: new RegExp(name) });
-  await expect(row).toContainText("运行中");
-  await row.getByRole("link", { name, exact: true }).click();
-  await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
-}
-
-/** Opens a part of a job's page. */
-function part(page: Page, name: string) {
-  return page.getByRole("navigation", { name: "作业内容" }).getByRole("link", { name, exact: true }).click();
-}
 
 test("the manual's job is filled in as a form, watched, and entered in each way", async ({ page, baseURL }, info) => {
   const [name, code, home] = ["helloworld_lenet", info.outputPath("lenet"), info.outputPath("home")];
@@ -66,6 +41,7 @@ test("the manual's job is filled in as a form, watched, and entered in each way"
   await expect(page.locator("textarea[name=text]")).toHaveValue(/"EPOCHS": ?"3"/);
   await page.getByText("代码、数据与输出", { exact: true }).click();
   await field("代码文件夹").fill("$PAI_DEFAULT_FS_URI/admin/lenet");
+  running.push(`admin~${name}`);
   await submitted(page, name);
   await part(page, "日志");
   await expect(page.getByRole("region", { name: "task_1-0 的日志" })).toContainText("epochs 3");
@@ -90,32 +66,6 @@ test("the manual's job is filled in as a form, watched, and entered in each way"
   const [, port = "no port", host = "no host"] = / -p (\d+) root@([\d.]+)$/.exec(ssh) ?? [];
   const pycharm = page.getByRole("region", { name: "PyCharm 专业版" }).locator("td code");
   await expect(pycharm).toContainText(["SFTP", host, port, "root", `~/.ssh/${key}`, "/", name, "python3"]);
-});
-
-seeded("the manual's job files are taken as they are printed, pasted and as a file", async ({ page, cluster }) => {
-  const menu = await inChinese(page, cluster.url);
-  const text = page.locator("textarea[name=text]");
-  const hello = readFileSync(resolve("../src/protocol/fixtures/scm.json"), "utf8");
-  await menu.getByRole("link", { name: "提交作业" }).click();
-  await page.getByRole("button", { name: "JSON/YAML" }).click();
-  await berth.paste(page, hello);
-  await expect(text).toHaveValue(hello);
-  await expect(page.getByText(/^现在即可在 sim-titanx-\d+ 上启动$/)).toBeVisible();
-  await submitted(page, "helloworld_16be675e");
-  await expect(page.locator("pre.command")).toHaveText("nvidia-smi");
-  const jupyter = berth.document("jupyter.json");
-  await menu.getByRole("link", { name: "提交作业" }).click();
-  await page.getByRole("button", { name: "导入文件" }).click();
-  await page.getByLabel("选择文件").setInputFiles(berth.documentPath("jupyter.json"));
-  await expect(text).toHaveValue(jupyter);
-  await submitted(page, "jupyter_16be8b71");
-  await expect(page.locator("pre.command")).toHaveText(JSON.parse(jupyter).taskRoles[0].command);
-  await part(page, "任务");
-  const task = page.getByRole("row", { name: /task_1-0/ });
-  await expect(task.locator(".copy__text")).toHaveText(/^\d+\.\d+\.\d+\.\d+$/);
-  await expect(task.locator(".ports li").filter({ hasText: "jupyter" })).toHaveText(/^jupyter \d+$/);
-  await part(page, "连接");
-  await expect(page.getByRole("link", { name: "打开 jupyter" })).toHaveAttribute("href", /\/task_1\/0\/jupyter\/$/);
 });
 
 test("a newcomer gets from signing in to a running job of two roles", async ({ browser, request, baseURL }) => {
