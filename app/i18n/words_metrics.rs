@@ -75,6 +75,8 @@ pub(crate) struct Usage {
     pub(crate) show: Word,
     /// By what use is summed up.
     pub(crate) by: Word,
+    /// A group of users.
+    pub(crate) group: Word,
     pub(crate) day: Word,
     pub(crate) month: Word,
     pub(crate) nothing: Word,

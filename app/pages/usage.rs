@@ -99,7 +99,7 @@ fn Form(asked: Memo<Asked>, admin: bool) -> impl IntoView {
 fn heads(by: UsageBy) -> Words {
     match by {
         UsageBy::User => |t| t.map.by_user,
-        UsageBy::Group => |t| t.map.group,
+        UsageBy::Group => |t| t.usage.group,
         UsageBy::VirtualCluster => |t| t.jobs.cluster,
         UsageBy::GpuType => |t| t.map.group_type,
         UsageBy::Day => |t| t.usage.day,
@@ -226,9 +226,17 @@ fn hours(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use api::usage::UsageSum;
+    use api::usage::{UsageBy, UsageSum};
 
-    use super::{busy, hours};
+    use super::{busy, heads, hours};
+    use crate::i18n::Language;
+
+    #[test]
+    fn users_have_groups_and_nodes_are_grouped() {
+        let chinese = Language::Chinese.texts();
+        assert_eq!(heads(UsageBy::Group)(chinese), chinese.accounts.groups);
+        assert_ne!(heads(UsageBy::Group)(chinese), chinese.map.group);
+    }
 
     #[test]
     fn how_busy_gpus_were_is_told_where_it_was_measured() {

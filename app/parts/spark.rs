@@ -16,7 +16,8 @@ pub(crate) fn Spark(lately: Lately) -> impl IntoView {
     let Some(latest) = lately.latest() else { return ().into_any() };
     let words = move || {
         let texts = reader.texts();
-        format!("{}{}{latest} %", texts.metrics.gpu_load, texts.common.colon)
+        let load = (texts.queue.percent)(latest.into());
+        format!("{}{}{load}", texts.metrics.gpu_load, texts.common.colon)
     };
     view! {
         <svg

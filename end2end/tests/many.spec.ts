@@ -26,7 +26,6 @@ async function ask(page: Page, act: string, answer: (question: ReturnType<Page["
 }
 
 test("many jobs are tagged, stopped, run again and deleted, each with its own answer", async ({ page, request, baseURL }) => {
-  test.setTimeout(120_000);
   const states = async (filter: string) => {
     const jobs = await (await request.get(`/api/v2/jobs?q=${encodeURIComponent(filter)}`)).json();
     return (jobs as { state: string }[]).map((job) => job.state);
@@ -87,7 +86,14 @@ test("what is refused stays ticked and says why", async ({ page }) => {
   const boxes = page.locator("tbody").getByRole("checkbox");
   await boxes.nth(0).click();
   await boxes.nth(1).click();
+  await page.getByRole("button", { name: "Tag 2 jobs" }).first().click();
+  const question = page.getByRole("dialog");
+  await question.getByRole("textbox", { name: "Which tag" }).fill("a\tb");
+  await question.getByRole("button", { name: "Tag 2 jobs" }).click();
+  await expect(question.getByRole("alert")).toBeVisible();
+  await question.getByRole("button", { name: "Cancel" }).click();
   await ask(page, "Set the priority of 2 jobs", async (question) => {
+    await expect(question.getByRole("alert"), "what was refused before").toHaveCount(0);
     await question.getByRole("combobox", { name: "Priority" }).selectOption("100");
   });
   await expect(page.getByText("2 jobs were left as before")).toBeVisible();

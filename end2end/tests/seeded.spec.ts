@@ -35,7 +35,7 @@ test("the map, a node and the report say what GPUs do", async ({ page, cluster }
   await expect(page.locator(".chart__line").first()).toBeAttached();
   for (const path of ["/nodes?view=table&sort=-tasks", "/jobs?all=1&q=state:running"]) {
     await berth.open(page, path);
-    const spark = page.getByRole("img", { name: /^GPU load: \d+ %$/ }).first();
+    const spark = page.getByRole("img", { name: /^GPU load: \d+\s%$/ }).first();
     await expect(spark).toBeVisible();
     const [width, height] = await spark.locator("path").evaluate((path: SVGPathElement) => {
       const drawn = path.getBBox();

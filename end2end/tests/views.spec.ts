@@ -35,13 +35,22 @@ test("a view is saved, leads back to its list, is renamed and removed, and is no
   await expect(theirs.getByText("Failed, by size")).toHaveCount(0);
   await other.close();
 
-  await page.getByRole("button", { name: "Save this view" }).click();
+  await save.click();
+  await dialog.getByRole("textbox", { name: "Name of the view" }).fill("Great");
+  await dialog.getByRole("button", { name: "Save", exact: true }).click();
+  const great = dialog.getByRole("textbox", { name: "New name of Great" });
+  await expect(great).toHaveValue("Great");
   await dialog.getByRole("textbox", { name: "New name of Failed, by size" }).fill("Broken");
   await dialog.getByRole("button", { name: "Rename Failed, by size" }).click();
   await expect(dialog.getByRole("textbox", { name: "New name of Broken" })).toBeVisible();
   await dialog.getByRole("button", { name: "Remove Broken" }).click();
   await expect(dialog.getByText("Removed.")).toBeVisible();
+  await expect(dialog.getByRole("textbox", { name: "New name of Broken" })).toHaveCount(0);
+  // What was typed for one is not what another is called.
+  await expect(great).toHaveValue("Great");
+  await dialog.getByRole("button", { name: "Remove Great" }).click();
+  await expect(great).toHaveCount(0);
   await dialog.getByRole("button", { name: "Close" }).click();
-  await expect(page.getByText("Broken")).toHaveCount(0);
+  await expect(page.getByText(/Broken|Great/)).toHaveCount(0);
   expect(await cluster.get("/api/v2/saved-views")).toEqual([]);
 });

@@ -58,6 +58,7 @@ pub(super) const USAGE: Usage = Usage {
     until: "Until",
     show: "Show",
     by: "Summed up by",
+    group: "Group",
     day: "Day",
     month: "Month",
     nothing: "Nothing was used on these days",

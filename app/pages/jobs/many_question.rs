@@ -33,6 +33,8 @@ pub(crate) fn ManyQuestion(asking: Asking) -> impl IntoView {
         }
     });
     Effect::new(move |_| take(asking, sending, done));
+    // What was refused before says nothing of what is asked now.
+    Effect::watch(move || asking.act.get(), move |_, _, _| sending.clear(), false);
     let act = move || asking.act.get().unwrap_or(Act::Stop);
     let title = move || act().title(reader.texts(), asking.keys(act()).len() as u64);
     let words =

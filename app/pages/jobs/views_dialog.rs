@@ -93,6 +93,7 @@ fn Saved(saved: Vec<SavedView>, rename: Sending, remove: Sending) -> impl IntoVi
                         maxlength="64"
                         autocomplete="off"
                         value=name.clone()
+                        prop:value=name.clone()
                         aria-label=name_of
                     />
                     <button class="button button--small" type="submit" aria-label=rename_it>
