@@ -8,8 +8,9 @@ mod yaml;
 use serde_json::Value as Json;
 
 use self::place::{Place, find};
-use crate::document::{Document, Lines, Syntax, Value, without_bom};
+use crate::document::{Document, Entry, Lines, Syntax, Value, without_bom};
 use crate::problem::Problem;
+use crate::render::yaml_key;
 
 /// One step on the way to a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,22 +74,54 @@ pub fn remove(text: &str, path: &[Step]) -> Result<String, Vec<Problem>> {
     change(text, path, None)
 }
 
+/// Gives the value at a path another key, where it stands.
+///
+/// # Errors
+/// As [`set`]; also where there is no such value, or another one has that key.
+pub fn rename(text: &str, path: &[Step], key: &str) -> Result<String, Vec<Problem>> {
+    let document = Document::read(text).map_err(|problem| vec![problem])?;
+    let place = find(&document.root, path);
+    let mut expected = document.root.to_json();
+    let edits = new_key(document.text, &place, key);
+    let edits = edits.filter(|_| place::rename(&mut expected, path, key));
+    made(text, &document, edits, &expected).ok_or_else(|| vec![refused(&document, &place)])
+}
+
 fn change(text: &str, path: &[Step], value: Option<&Json>) -> Result<String, Vec<Problem>> {
     let document = Document::read(text).map_err(|problem| vec![problem])?;
     let place = find(&document.root, path);
-    let Some(edits) = edits(&document, path, &place, value) else {
-        return Err(vec![refused(&document, &place)]);
-    };
-    let mark = &text[..text.len() - without_bom(text).len()];
-    let edited = format!("{mark}{}", apply(document.text, edits));
-    // Whatever the notation made difficult: the result says exactly what was meant, or nothing is
-    // changed at all.
     let mut expected = document.root.to_json();
-    let meant = place::change(&mut expected, path, value);
-    match self::value(&edited) {
-        Ok(found) if meant && found == expected => Ok(edited),
-        Ok(_) | Err(_) => Err(vec![refused(&document, &place)]),
+    let edits = edits(&document, path, &place, value);
+    let edits = edits.filter(|_| place::change(&mut expected, path, value));
+    made(text, &document, edits, &expected).ok_or_else(|| vec![refused(&document, &place)])
+}
+
+/// The text after its edits. Whatever the notation made difficult: it says exactly what is expected,
+/// or nothing is changed at all.
+fn made(
+    text: &str,
+    document: &Document<'_>,
+    edits: Option<Vec<Edit>>,
+    expected: &Json,
+) -> Option<String> {
+    let mark = &text[..text.len() - without_bom(text).len()];
+    let edited = format!("{mark}{}", apply(document.text, edits?));
+    value(&edited).is_ok_and(|found| found == *expected).then_some(edited)
+}
+
+/// Writes another key in the place of a value's own.
+fn new_key(text: &str, place: &Place<'_>, key: &str) -> Option<Vec<Edit>> {
+    let (holder, position) = place.holder().filter(|_| place.complete)?;
+    let Value::Map(entries) = &holder.value else { return None };
+    let is_taken = entries.iter().any(|entry| entry.key == key);
+    if is_taken || place.nodes[..place.nodes.len() - 1].iter().any(|node| node.alias) {
+        return None;
     }
+    let Entry { key_start: start, key_end: end, .. } = *entries.get(position)?;
+    let end = start + text.get(start..end)?.trim_end().len();
+    // Inside brackets everything is written as in JSON.
+    let written = if holder.flow { Json::from(key).to_string() } else { yaml_key(key) };
+    Some(vec![Edit::replace(start, end, written)])
 }
 
 fn edits(

@@ -12,7 +12,7 @@ use protocol::document::join;
 use protocol::fields::{JobField, Notation};
 use protocol::secrets::MASK;
 
-use crate::pages::submit::document::{Edit, Role, Tree};
+use crate::pages::submit::document::{Edit, Role, Tree, free_name};
 
 /// Where parameters stand.
 pub(super) const PARAMETERS: &str = "parameters";
@@ -64,7 +64,8 @@ pub(super) fn named(tree: &Tree, path: &str) -> Vec<Named> {
 /// Adds a value under a name that no other has.
 pub(super) fn add_named(tree: &Tree, path: &str, stem: &str) -> Edit {
     let taken = tree.keys(path);
-    Edit::Set(join(path, &free(stem, |name| taken.iter().any(|known| known == name))), "".into())
+    let name = free_name(stem, |name| taken.iter().any(|known| known == name));
+    Edit::Set(join(path, &name), "".into())
 }
 
 /// Gives a value another name; nothing where another one has that already, which would be lost.
@@ -130,7 +131,7 @@ pub(super) fn prerequisites(tree: &Tree) -> Vec<Prerequisite> {
 /// Adds an image under a name that nothing else has.
 pub(super) fn add_prerequisite(tree: &Tree) -> Vec<Edit> {
     let all = prerequisites(tree);
-    let name = free("image", |name| all.iter().any(|known| known.name == name));
+    let name = free_name("image", |name| all.iter().any(|known| known.name == name));
     let path = format!("{PREREQUISITES}[{}]", all.len());
     let set = |(key, value): (&str, String)| Edit::Set(format!("{path}.{key}"), value.into());
     // Each key is an edit of its own, so that they stand in the order in which people write them.
@@ -183,12 +184,6 @@ pub(super) fn says_more(tree: &Tree) -> bool {
     let of_v2 =
         || !tree.keys(PARAMETERS).is_empty() || prerequisites(tree).into_iter().any(is_more);
     has_secrets || tree.notation == Notation::V2 && of_v2()
-}
-
-/// A name that is not taken.
-fn free(stem: &str, taken: impl Fn(&str) -> bool) -> String {
-    let mut names = (1..).map(|number: u32| format!("{stem}_{number}"));
-    names.find(|name| !taken(name)).unwrap_or_else(|| stem.to_owned())
 }
 
 #[cfg(test)]

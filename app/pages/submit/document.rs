@@ -8,6 +8,7 @@ mod steps;
 mod tests;
 
 pub(crate) use self::edit::Edit;
+pub(crate) use self::growth::free_name;
 
 use protocol::document::{Document, Value, join};
 use protocol::fields::{HIVED, JobField, Notation, RoleField};

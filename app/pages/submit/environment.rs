@@ -49,7 +49,16 @@ fn Variable(name: String) -> impl IntoView {
     let path = Signal::derive(move || {
         editing.read(|tree| name.with_value(|name| join(&tree.env_path(), name)))
     });
-    let rename = move |new: String| editing.edit(&Tree::rename(&path.get_untracked(), &new));
+    let rename = move |input: web_sys::HtmlInputElement| {
+        let new = input.value();
+        // What another one is called stays its name.
+        let taken = untrack(|| editing.read(|tree| tree.keys(&tree.env_path()).contains(&new)));
+        if taken || new.is_empty() {
+            input.set_value(&name.get_value());
+        } else {
+            editing.edit(&Tree::rename(&path.get_untracked(), &new));
+        }
+    };
     view! {
         <div class="row">
             <label class="field">
@@ -60,7 +69,7 @@ fn Variable(name: String) -> impl IntoView {
                     spellcheck="false"
                     value=name.get_value()
                     prop:value=name.get_value()
-                    on:change:target=move |event| rename(event.target().value())
+                    on:change:target=move |event| rename(event.target())
                 />
             </label>
             <TextField path=path label=|f| f.env_value required=true/>

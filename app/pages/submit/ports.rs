@@ -53,8 +53,12 @@ fn PortRow(path: String, ports: Memo<Vec<Port>>) -> impl IntoView {
             .unwrap_or_default()
     });
     let renamed = port.clone();
-    let rename = move |name: String| {
-        if let Ok(tree) = editing.tree.get_untracked() {
+    let rename = move |input: web_sys::HtmlInputElement| {
+        let name = input.value();
+        // What others are called stays their name.
+        if ports.with_untracked(|ports| ports.iter().any(|port| port.label == name)) {
+            input.set_value(&label.get_untracked());
+        } else if let Ok(tree) = editing.tree.get_untracked() {
             editing.edit(&tree.rename_port(&renamed, &name));
         }
     };
@@ -71,7 +75,7 @@ fn PortRow(path: String, ports: Memo<Vec<Port>>) -> impl IntoView {
                     spellcheck="false"
                     value=label.get_untracked()
                     prop:value=move || label.get()
-                    on:change:target=move |event| rename(event.target().value())
+                    on:change:target=move |event| rename(event.target())
                 />
                 <FieldProblems path=format!("{}.label", port.path)/>
             </label>

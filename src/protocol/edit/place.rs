@@ -63,6 +63,26 @@ pub(super) fn wrap(steps: &[Step], value: &Json) -> Option<Json> {
     })
 }
 
+/// Gives a value another key in plain JSON; false when it is not there.
+pub(super) fn rename(root: &mut Json, path: &[Step], key: &str) -> bool {
+    let Some((step, rest)) = path.split_first() else { return false };
+    match (step, root) {
+        (Step::Key(old), Json::Object(map)) if rest.is_empty() => {
+            let value = map.remove(old);
+            let found = value.is_some();
+            map.extend(value.map(|value| (key.to_owned(), value)));
+            found
+        }
+        (Step::Key(next), Json::Object(map)) => {
+            map.get_mut(next).is_some_and(|inner| rename(inner, rest, key))
+        }
+        (Step::Index(index), Json::Array(items)) => {
+            items.get_mut(*index).is_some_and(|inner| rename(inner, rest, key))
+        }
+        _ => false,
+    }
+}
+
 /// Makes the same change in plain JSON; false when it cannot be made.
 pub(super) fn change(root: &mut Json, path: &[Step], value: Option<&Json>) -> bool {
     let Some((step, rest)) = path.split_first() else {

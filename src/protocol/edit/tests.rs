@@ -1,6 +1,6 @@
 use serde_json::{Value as Json, json};
 
-use super::{Step, remove, set, value};
+use super::{Step, remove, rename, set, value};
 
 /// `a.b[0].c`, `a[]` for a new item.
 fn path(text: &str) -> Vec<Step> {
@@ -55,6 +55,25 @@ fn json_is_changed_in_place() {
     sets("{\"a\": 1}", "b", json!(2), "{\"a\": 1, \"b\": 2}");
     sets("{\"a\": 1,}", "b", json!(2), "{\"a\": 1, \"b\": 2}");
     sets("\u{feff}{\"a\": null}", "a.b", json!(1), "\u{feff}{\"a\": {\n  \"b\": 1\n}}");
+}
+
+#[test]
+fn keys_are_renamed_where_they_stand() {
+    let (of_job, of_role) = ("\"jobName\"", "\"name\"");
+    let (job, role) = (JSON.replace(of_job, "\"job\""), JSON.replace(of_role, "\"a b\""));
+    for (before, at, key, after) in [
+        (JSON, "jobName", "job", job.as_str()),
+        (JSON, "taskRoles[0].name", "a b", role.as_str()),
+        ("a: 1 # one\nb: 2\n", "a", "c", "c: 1 # one\nb: 2\n"),
+        ("a: 1\n'b': {x: 1, y: 2}\n", "b.x", "y z", "a: 1\n'b': {\"y z\": 1, y: 2}\n"),
+        ("a: 1\n'b': 2\nd:\n", "b", "c", "a: 1\nc: 2\nd:\n"),
+        ("l:\n  - a:\n      x: 1\n", "l[0].a", "c", "l:\n  - c:\n      x: 1\n"),
+    ] {
+        assert_eq!(rename(before, &path(at), key).as_deref(), Ok(after));
+    }
+    for (at, key) in [("a", "b"), ("c", "d"), ("a.x", "y"), ("", "a")] {
+        assert!(rename("a: 1\nb: 2\n", &path(at), key).is_err(), "{at} to {key}");
+    }
 }
 
 #[test]

@@ -1,5 +1,4 @@
-use protocol::document::{Document, Node, Value};
-use protocol::edit::{self, Step};
+use protocol::edit;
 use protocol::problem::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -14,8 +13,8 @@ pub(crate) enum Edit {
     Set(String, Json),
     /// Takes away what stands at a path.
     Remove(String),
-    /// Puts at another path what stands at one.
-    Move(String, String),
+    /// Gives what stands at a path another key.
+    Rename(String, String),
 }
 
 impl Edit {
@@ -35,22 +34,9 @@ impl Edit {
         match self {
             Self::Set(path, value) => edit::set(text, &steps(path), value),
             Self::Remove(path) => edit::remove(text, &steps(path)),
-            Self::Move(from, to) => {
-                let Document { root, .. } =
-                    Document::read(text).map_err(|problem| vec![problem])?;
-                let value = find(&root, &steps(from)).map_or(Json::Null, Node::to_json);
-                edit::set(&edit::remove(text, &steps(from))?, &steps(to), &value)
-            }
+            Self::Rename(path, key) => edit::rename(text, &steps(path), key),
         }
     }
-}
-
-fn find<'a>(root: &'a Node, steps: &[Step]) -> Option<&'a Node> {
-    steps.iter().try_fold(root, |node, step| match (step, &node.value) {
-        (Step::Key(key), _) => node.get(key),
-        (Step::Index(index), Value::List(items)) => items.get(*index),
-        (Step::Index(_) | Step::Append, _elsewhere) => None,
-    })
 }
 
 /// A number that is written as it was typed; on the way to `0.25`, `0.` is none yet.

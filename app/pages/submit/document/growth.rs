@@ -74,17 +74,11 @@ impl Tree {
 
     /// Gives the entry at a path another key.
     pub(crate) fn rename(path: &str, key: &str) -> Vec<Edit> {
-        let mut parents = steps(path);
-        let old = parents.pop();
-        let parent = parents.iter().fold(String::new(), |path, step| match step {
-            Step::Key(key) => join(&path, key),
-            Step::Index(index) => format!("{path}[{index}]"),
-            Step::Append => path,
-        });
-        if key.is_empty() || old == Some(Step::Key(key.to_owned())) {
+        let is_so = matches!(steps(path).last(), Some(Step::Key(old)) if old == key);
+        if key.is_empty() || is_so {
             return Vec::new();
         }
-        vec![Edit::Move(path.to_owned(), join(&parent, key))]
+        vec![Edit::Rename(path.to_owned(), key.to_owned())]
     }
 }
 
@@ -93,7 +87,8 @@ fn set_all(path: &str, fields: Vec<(&str, Json)>) -> Vec<Edit> {
     fields.into_iter().map(set).collect()
 }
 
-fn free_name(stem: &str, taken: impl Fn(&str) -> bool) -> String {
+/// A name that is not taken.
+pub(crate) fn free_name(stem: &str, taken: impl Fn(&str) -> bool) -> String {
     (1..)
         .map(|number| format!("{stem}_{number}"))
         .find(|name| !taken(name))

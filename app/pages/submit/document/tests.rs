@@ -163,3 +163,21 @@ fn variables_with_odd_names_are_found_again() {
         assert_eq!(Tree::read(&renamed).unwrap().keys(&tree.env_path()), ["PLAIN"]);
     }
 }
+
+#[test]
+fn what_is_renamed_stays_in_its_place_and_takes_no_name_of_another() {
+    for text in [V1, V2] {
+        let holder = Tree::read(text).unwrap().env_path();
+        let set = |name: &str| Edit::Set(join(&holder, name), name.into());
+        let two = edited(text, &[set("FIRST"), set("SECOND")]);
+        let path = join(&holder, "FIRST");
+        let renamed = edited(&two, &Tree::rename(&path, "OTHER"));
+        is_valid(&renamed);
+        let tree = Tree::read(&renamed).unwrap();
+        assert_eq!(tree.keys(&holder), ["OTHER", "SECOND"], "{renamed}");
+        assert_eq!(tree.text(&join(&holder, "OTHER")), "FIRST");
+        for edit in Tree::rename(&path, "SECOND") {
+            assert!(edit.apply(&two).is_err(), "{two}");
+        }
+    }
+}
