@@ -31,8 +31,8 @@ use protocol::state::State;
 use crate::edge;
 use crate::i18n::words::Texts;
 
-// Sentences of the server are half of the Chinese words, and most pages show none of them: browsers fetch
-// what says them for the first.
+// Sentences of the server are more than half of the Chinese words, and most pages show none of them: browsers
+// fetch what says them for the first. So the catalogue knows them by `edge` alone.
 pub(crate) use said::said;
 
 /// The Chinese catalogue.
@@ -74,7 +74,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ahead: spans::ahead,
     wait: waits::wait,
     wait_remedy: waits::remedy,
-    cause: causes::cause,
+    cause: |cause| causes::cause(cause, edge::said_in_chinese),
     remedy: causes::remedy,
     said: edge::said_in_chinese,
 };

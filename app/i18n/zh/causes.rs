@@ -1,10 +1,10 @@
 use protocol::exit::Cause;
 
 use crate::i18n::causes::signal;
-use crate::i18n::zh::said::said;
 use crate::number;
 
-pub(super) fn cause(cause: &Cause) -> String {
+/// Why something ended. What a node or a registry said of it, `said` says.
+pub(super) fn cause(cause: &Cause, said: fn(&str) -> String) -> String {
     let fixed = match cause {
         Cause::Succeeded => "命令以退出码 0 结束",
         Cause::CommandFailed => "命令出错退出",

@@ -42,8 +42,7 @@ pub(super) const SUBMIT: Submit = Submit {
     draft_taken: "已换成另一份文本。",
     more_in_editor: |count| format!("另有 {} 项只在编辑器中显示。", crate::number::count(count)),
     unreadable: |problem| {
-        let message = super::said::said(&problem.message);
-        format!("表单无法读取文本：第 {} 行，{message}。", problem.line)
+        format!("表单无法读取文本：第 {} 行，{}。", problem.line, problem.message)
     },
     open_editor: "在编辑器中打开该行",
     fields: FIELDS,

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::i18n::{told, tr};
+use crate::i18n::{told, tr, worded};
 use crate::pages::submit::basics::{Basics, More, Storage};
 use crate::pages::submit::declared::fold::Declared;
 use crate::pages::submit::environment::Environment;
@@ -50,7 +50,7 @@ fn Unreadable() -> impl IntoView {
         let said = problem.clone();
         Some(view! {
             <div class="notice submit__notice" role="alert">
-                <p>{told(move |t| (t.submit.unreadable)(&said))}</p>
+                <p>{told(move |t| (t.submit.unreadable)(&worded(&said, t.said)))}</p>
                 <button
                     type="button"
                     class="button button--small"
