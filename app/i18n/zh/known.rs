@@ -9,6 +9,8 @@ use protocol::exit::Cause;
 mod mistakes;
 
 use crate::i18n::spacing::is_han;
+use crate::i18n::worded;
+use crate::i18n::zh::TEXTS;
 use crate::i18n::zh::said::said;
 
 /// Where sentences for people begin, by file or folder, seen from the pages.
@@ -205,4 +207,21 @@ fn what_becomes_of_tasks_is_known() {
             assert_told(&format!("{event}{cause}"), event);
         }
     }
+}
+
+#[test]
+fn what_others_said_is_told_within_a_sentence() {
+    let node = "a100-10".parse().unwrap();
+    let cause = Cause::EngineFailed { node, message: "no statistics".to_owned() };
+    let told = (TEXTS.cause)(&cause);
+    assert_eq!(told, "节点 a100-10 的容器引擎无法启动它：没有统计数据");
+    let problem = protocol::problem::Problem {
+        path: String::new(),
+        line: 3,
+        column: 1,
+        message: "Expected comma".to_owned(),
+        allowed: String::new(),
+    };
+    let told = (TEXTS.submit.unreadable)(&worded(&problem, TEXTS.said));
+    assert_eq!(told, "表单无法读取文本：第 3 行，缺少逗号。");
 }

@@ -187,6 +187,16 @@ fn english_has_no_chinese() {
     assert_eq!(texts, Vec::<&str>::new());
 }
 
+/// Browsers fetch the sayings apart from the catalogue, for the first sentence of the server. If the catalogue
+/// named them, they would come with it, to every page.
+#[test]
+fn the_catalogue_comes_without_the_sayings() {
+    let own = SOURCES.into_iter().filter(|source| !source.contains("&[Saying]"));
+    for line in own.flat_map(str::lines).filter(|line| line.contains("said::")) {
+        assert_eq!(line, "pub(crate) use said::said;");
+    }
+}
+
 #[test]
 fn places_of_sayings_are_filled() {
     for (english, chinese) in super::said::SAYINGS.into_iter().flatten() {

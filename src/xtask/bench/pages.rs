@@ -121,6 +121,7 @@ fn look(workspace: &Workspace, berth: &Berth) -> Result<Vec<Cost>> {
         "submit": "/submit",
         "submit_zh": "/submit",
         "admin_nodes": "/admin/nodes",
+        "admin_nodes_zh": "/admin/nodes",
     });
     let chromium = find_program("chromium")
         .or_else(|| find_program("chromium-browser"))

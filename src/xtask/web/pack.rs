@@ -20,7 +20,7 @@ const LOAD_PART: &str = include_str!("load_part.js");
 /// Parts that are often opened by their own addresses, and large with those before them: then all of it
 /// comes in one file, which is a tenth smaller than theirs together. They are few, for the program holds
 /// such a file beside the others.
-const WHOLE: [&str; 1] = ["job_logs_one"];
+const WHOLE: [&str; 2] = ["job_logs_one", "submit_form"];
 
 /// What the splitter's own loader says after what is needed of it here.
 const ITS_LOADING: &str = "function makeLoad(";
