@@ -1,14 +1,24 @@
 use api::cluster::{Drain, NodeView};
-use api::node_map::{NodeMap, NodeQuery};
+use api::node_map::{AdminRow, NodeMap, NodeQuery};
 use leptos::prelude::*;
-use protocol::cluster::NodeSettings;
 use protocol::ids::NodeName;
+use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
 use crate::json::Answer;
 use crate::server_fns::forms::NodeForm;
 use crate::server_fns::reads::Reads;
+
+/// Some of the nodes, as administrators change them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Managed {
+    pub(crate) rows: Vec<AdminRow>,
+    /// How many there are with the words that were looked for.
+    pub(crate) total: u64,
+    /// How many there are at all.
+    pub(crate) all: u64,
+}
 
 /// A part of the nodes, as a map or a table shows them.
 #[server(prefix = "/fn", endpoint = "nodes/map", input = GetUrl, output = Answer, client = Reads)]
@@ -26,12 +36,35 @@ pub(crate) async fn get_node(name: NodeName) -> Result<NodeView, Failed> {
     backend.nodes.get(&actor, &name).await.map_err(failed)
 }
 
-/// What an administrator wrote of a node.
-#[server(prefix = "/fn", endpoint = "nodes/settings", input = GetUrl, output = Answer, client = Reads)]
-pub(crate) async fn settings_of_node(name: NodeName) -> Result<NodeSettings, Failed> {
+/// A part of the nodes, as administrators change them. The page that asks for it needs no code that reads maps.
+#[server(prefix = "/fn", endpoint = "nodes/managed", input = GetUrl, output = Answer, client = Reads)]
+pub(crate) async fn managed_nodes(
+    text: String,
+    offset: u64,
+    limit: u64,
+) -> Result<Managed, Failed> {
+    use api::node_map::{Face, Shown};
+
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
-    backend.nodes.settings(&actor, &name).await.map_err(failed)
+    let face = Face::Administration;
+    let query = NodeQuery { text, face, offset, limit, ..NodeQuery::default() };
+    let NodeMap { shown, total, all, .. } =
+        backend.nodes.map(&actor, &query).await.map_err(failed)?;
+    let rows = match shown {
+        Shown::Administration(rows) => rows,
+        Shown::Map(_) | Shown::Table(_) => Vec::new(),
+    };
+    Ok(Managed { rows, total, all })
+}
+
+/// What an administrator wrote of a node, as its form shows it.
+#[server(prefix = "/fn", endpoint = "nodes/form", input = GetUrl, output = Answer, client = Reads)]
+pub(crate) async fn form_of_node(name: NodeName) -> Result<NodeForm, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    let settings = backend.nodes.settings(&actor, &name).await.map_err(failed)?;
+    Ok(NodeForm::from(&settings))
 }
 
 /// Empties a node, or lets it take tasks again.

@@ -1,7 +1,7 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
-use protocol::cluster::{GpuRuntime, NodeSettings};
+use protocol::cluster::GpuRuntime;
 use protocol::ids::NodeName;
 
 use crate::i18n::{text, told, tr};
@@ -14,7 +14,7 @@ use crate::parts::send_form::SendForm;
 use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::forms::NodeForm;
-use crate::server_fns::nodes::{SaveNode, save_node, settings_of_node};
+use crate::server_fns::nodes::{SaveNode, form_of_node, save_node};
 use crate::server_fns::queue::effect_of_node;
 
 /// Which networks its tasks may have.
@@ -53,7 +53,7 @@ pub(crate) fn EditNode() -> impl IntoView {
     let known = reading(
         move || edited.get(),
         async |edited: Option<NodeName>| match edited {
-            Some(name) => settings_of_node(name).await.map(Some),
+            Some(name) => form_of_node(name).await.map(Some),
             None => Ok(None),
         },
     );
@@ -61,9 +61,9 @@ pub(crate) fn EditNode() -> impl IntoView {
 }
 
 #[component]
-fn Fields(save: Sending, known: Option<NodeSettings>) -> impl IntoView {
-    let name = known.as_ref().map(|known| known.name.to_string());
-    let form = known.as_ref().map(NodeForm::from).unwrap_or_default();
+fn Fields(save: Sending, known: Option<NodeForm>) -> impl IntoView {
+    let name = known.as_ref().map(|known| known.name.clone());
+    let form = known.unwrap_or_default();
     let title = told(move |t| match &name {
         Some(name) => (t.admin.edit_node)(name),
         None => t.admin.add_node.to_owned(),

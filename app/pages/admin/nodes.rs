@@ -1,4 +1,4 @@
-use api::node_map::{AdminRow, NodeMap, Shown};
+use api::node_map::AdminRow;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
@@ -22,7 +22,7 @@ use crate::parts::servers::Servers;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
 use crate::sending::Sending;
-use crate::server_fns::nodes::{RemoveNode, map_nodes, remove_node};
+use crate::server_fns::nodes::{Managed, RemoveNode, managed_nodes, remove_node};
 use crate::server_fns::queue::effect_of_removal;
 
 /// Nodes by pages, and a form that adds one or changes the one that the address names.
@@ -34,7 +34,7 @@ pub(crate) fn Nodes() -> impl IntoView {
     let asked = Memo::new(move |_| Asked::read(|key| query.read().get(key)));
     let nodes = reading(
         move || (asked.get(), remove.version().get(), changes.get()),
-        |(asked, _, _)| map_nodes(asked.query()),
+        |(asked, _, _)| managed_nodes(asked.text.clone(), asked.offset(), PAGE),
     );
     view! {
         <div class="stack">
@@ -55,17 +55,13 @@ pub(crate) fn Nodes() -> impl IntoView {
 }
 
 #[component]
-fn Table(nodes: NodeMap, asked: Asked, remove: Sending) -> impl IntoView {
+fn Table(nodes: Managed, asked: Asked, remove: Sending) -> impl IntoView {
     if nodes.total == 0 && nodes.all > 0 {
         return view! { <EmptyState title=text(|t| t.map.none_match) hint=text(|_| "")/> }
             .into_any();
     }
     let window = Window { page: asked.page, size: PAGE, total: nodes.total };
-    let rows = match nodes.shown {
-        Shown::Administration(rows) => rows,
-        Shown::Map(_) | Shown::Table(_) => Vec::new(),
-    };
-    let rows = rows.into_iter().map(|node| {
+    let rows = nodes.rows.into_iter().map(|node| {
         let edit = asked.editing(&node.name);
         view! { <Row node=node edit=edit remove=remove/> }
     });
