@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
+use std::mem;
 
 use api::jobs::{
-    CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery, Submitted,
+    AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
+    JobSummary, Submitted,
 };
 use api::many::JobOutcome;
 use api::metrics::IdleJob;
@@ -12,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
-use crate::json::Answer;
+use crate::json::{Answer, Unreadable, from_json};
 use crate::server_fns::reads::Reads;
 
 /// One page of jobs, and how many are in each state.
@@ -32,12 +34,39 @@ pub(crate) async fn list_jobs(query: JobQuery) -> Result<JobList, Failed> {
     Ok(JobList { page, counts })
 }
 
+/// A job as each part of its page knows it. What else there is to know the parts read that show it: the
+/// others come without the code for that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct JobSeen {
+    pub(crate) summary: JobSummary,
+    pub(crate) attempts: Vec<AttemptView>,
+    pub(crate) may_manage: bool,
+    /// All but the attempts, as JSON.
+    rest: String,
+}
+
+impl From<JobDetail> for JobSeen {
+    fn from(mut detail: JobDetail) -> Self {
+        let attempts = mem::take(&mut detail.attempts);
+        let rest = serde_json::to_string(&detail).unwrap_or_default();
+        Self { summary: detail.summary, attempts, may_manage: detail.may_manage, rest }
+    }
+}
+
+impl JobSeen {
+    /// All that there is to know.
+    pub(crate) fn whole(self) -> Result<JobDetail, Unreadable> {
+        let rest: JobDetail = from_json(&self.rest)?;
+        Ok(JobDetail { attempts: self.attempts, ..rest })
+    }
+}
+
 /// One job with its tasks and attempts.
 #[server(prefix = "/fn", endpoint = "jobs/get", input = GetUrl, output = Answer, client = Reads)]
-pub(crate) async fn get_job(key: JobKey) -> Result<JobDetail, Failed> {
+pub(crate) async fn get_job(key: JobKey) -> Result<JobSeen, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
-    backend.jobs.get(&actor, &key).await.map_err(failed)
+    backend.jobs.get(&actor, &key).await.map(JobSeen::from).map_err(failed)
 }
 
 /// A job's file in one of its forms.

@@ -5,7 +5,7 @@ mod pycharm;
 mod shell;
 mod storages;
 
-use api::jobs::{JobDetail, TaskView};
+use api::jobs::TaskView;
 use api::storages::MountView;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
@@ -21,10 +21,11 @@ use crate::pages::job::connect_tab::ports::Ports;
 use crate::pages::job::connect_tab::pycharm::PyCharm;
 use crate::pages::job::connect_tab::shell::Shell;
 use crate::pages::job::connect_tab::storages::Storages;
-use crate::pages::job::detail::{Detail, Part};
+use crate::pages::job::detail::{Detail, Part, of_whole};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::reading::reading;
+use crate::server_fns::jobs::JobSeen;
 use crate::server_fns::ssh::get_ways;
 
 #[lazy]
@@ -35,8 +36,8 @@ pub(super) fn job_connect() -> Part {
 /// The ways into the job's tasks, with everything ready to be copied. Which task is in the address.
 #[component]
 pub(crate) fn ConnectTab(key: JobKey, detail: Detail) -> impl IntoView {
-    let placed = move |detail: JobDetail| {
-        if detail.attempts.is_empty() {
+    let placed = move |seen: JobSeen| {
+        if seen.attempts.is_empty() {
             return view! {
                 <EmptyState
                     title=text(|t| t.connect.not_placed)
@@ -45,8 +46,11 @@ pub(crate) fn ConnectTab(key: JobKey, detail: Detail) -> impl IntoView {
             }
             .into_any();
         }
-        let tasks = detail.attempts.last().map(|attempt| attempt.tasks.clone()).unwrap_or_default();
-        view! { <Placed key=key.clone() tasks=tasks mounts=detail.storages/> }.into_any()
+        let tasks = seen.attempts.last().map(|attempt| attempt.tasks.clone()).unwrap_or_default();
+        let key = key.clone();
+        of_whole(seen, |detail| {
+            view! { <Placed key=key tasks=tasks mounts=detail.storages/> }.into_any()
+        })
     };
     view! { <Loaded resource=detail content=placed/> }
 }

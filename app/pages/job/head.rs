@@ -1,4 +1,3 @@
-use api::jobs::JobDetail;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use protocol::ids::JobKey;
@@ -15,10 +14,11 @@ use crate::parts::clock::Clock;
 use crate::parts::copy::Copy;
 use crate::parts::exit_line::ExitLine;
 use crate::parts::state_chip::{Place, StateChip};
+use crate::server_fns::jobs::JobSeen;
 
 /// Name, state, why, and what can be done.
 #[component]
-pub(crate) fn JobHead(detail: JobDetail, stopping: Stopping) -> impl IntoView {
+pub(crate) fn JobHead(detail: JobSeen, stopping: Stopping) -> impl IntoView {
     let job = detail.summary.clone();
     if job.state == State::Waiting {
         follow_queue(&job.key);
@@ -69,7 +69,7 @@ fn follow_queue(key: &JobKey) {
 
 /// When it may start, or why it ended, in one line. Why it waits is said by the panel below.
 #[component]
-fn Reason(detail: JobDetail) -> impl IntoView {
+fn Reason(detail: JobSeen) -> impl IntoView {
     let job = detail.summary;
     let (reader, clock) = (Reader::get(), Clock::get());
     let asked = job.stop_requested && !job.state.is_final();

@@ -1,4 +1,3 @@
-use api::jobs::JobDetail;
 use api::logs::TaskRef;
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -14,6 +13,7 @@ use crate::pages::job::log_wanted::{ALL, Log, Wanted, task_from_word};
 use crate::part::opened;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
+use crate::server_fns::jobs::JobSeen;
 
 #[lazy]
 pub(super) fn job_logs() -> Part {
@@ -71,7 +71,7 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
     }
 }
 
-fn first_task(detail: &JobDetail) -> Option<(RoleName, u32)> {
+fn first_task(detail: &JobSeen) -> Option<(RoleName, u32)> {
     let task = detail.attempts.last()?.tasks.first()?;
     Some((task.role.clone(), task.index))
 }
@@ -80,7 +80,7 @@ type Asked = Memo<(Option<(RoleName, u32)>, Option<u32>)>;
 
 /// Which task of which attempt: chosen at once, and by a plain GET form where no script runs.
 #[component]
-fn Choice(key: JobKey, detail: JobDetail, asked: Asked, all: Memo<bool>) -> impl IntoView {
+fn Choice(key: JobKey, detail: JobSeen, asked: Asked, all: Memo<bool>) -> impl IntoView {
     if detail.attempts.is_empty() {
         return view! { <EmptyState title=text(|t| t.job.no_attempt) hint=text(|_| "")/> }
             .into_any();
@@ -144,7 +144,7 @@ fn Submit() -> impl IntoView {
     }
 }
 
-fn tasks(detail: &JobDetail, asked: Asked, all: Memo<bool>) -> impl IntoView + use<> {
+fn tasks(detail: &JobSeen, asked: Asked, all: Memo<bool>) -> impl IntoView + use<> {
     let chosen = asked.get_untracked().0.or_else(|| first_task(detail));
     let chosen = chosen.map(|(role, index)| format!("{role}-{index}"));
     let names = detail.attempts.last().map(|attempt| {
@@ -164,7 +164,7 @@ fn tasks(detail: &JobDetail, asked: Asked, all: Memo<bool>) -> impl IntoView + u
     (together, options.collect_view())
 }
 
-fn attempts(detail: &JobDetail, chosen: u32) -> impl IntoView + use<> {
+fn attempts(detail: &JobSeen, chosen: u32) -> impl IntoView + use<> {
     let reader = Reader::get();
     let options = detail.attempts.iter().map(|each| {
         let number = each.number;

@@ -1,10 +1,11 @@
 use leptos::prelude::*;
 use protocol::ids::JobKey;
 
-use crate::pages::job::detail::{Detail, Part};
+use crate::pages::job::detail::{Detail, Part, of_whole};
 use crate::pages::job::overview::Overview;
 use crate::pages::job::tags::Tags;
 use crate::parts::loaded::Loaded;
+use crate::server_fns::jobs::JobSeen;
 
 #[lazy]
 pub(super) fn job_overview() -> Part {
@@ -16,7 +17,12 @@ fn OverviewTab(key: JobKey, detail: Detail) -> impl IntoView {
     view! {
         <div class="stack">
             <Tags key=key detail=detail/>
-            <Loaded resource=detail content=move |detail| view! { <Overview detail=detail/> }/>
+            <Loaded
+                resource=detail
+                content=move |seen: JobSeen| {
+                    of_whole(seen, |detail| view! { <Overview detail=detail/> }.into_any())
+                }
+            />
         </div>
     }
 }

@@ -1,4 +1,3 @@
-use api::jobs::JobDetail;
 use leptos::html::Input;
 use leptos::prelude::*;
 use protocol::ids::{JobKey, Tag};
@@ -10,7 +9,7 @@ use crate::parts::loaded::Loaded;
 use crate::parts::send_form::SendForm;
 use crate::parts::tag_list::chip;
 use crate::sending::Sending;
-use crate::server_fns::jobs::{AddTag, RemoveTag};
+use crate::server_fns::jobs::{AddTag, JobSeen, RemoveTag};
 use crate::session::Session;
 
 /// The job's tags; its owner adds some and takes them off. The form stays while the job changes.
@@ -28,7 +27,7 @@ pub(crate) fn Tags(key: JobKey, detail: Detail) -> impl IntoView {
             <Loaded
                 resource=detail
                 lines=1
-                content=move |detail: JobDetail| {
+                content=move |detail: JobSeen| {
                     let tags = detail.summary.tags;
                     view! { <Chips key=key.clone() tags=tags all=!own remove=remove/> }
                 }

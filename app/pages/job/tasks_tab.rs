@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use api::images::TaskOfJob;
-use api::jobs::{AttemptView, JobDetail, TaskView};
+use api::jobs::{AttemptView, TaskView};
 use leptos::prelude::*;
 use protocol::ids::{JobKey, PortLabel};
 use protocol::state::State;
@@ -20,6 +20,7 @@ use crate::parts::exit_line::ExitLine;
 use crate::parts::loaded::Loaded;
 use crate::parts::state_chip::StateChip;
 use crate::parts::table::DataTable;
+use crate::server_fns::jobs::JobSeen;
 
 #[lazy]
 pub(super) fn job_tasks() -> Part {
@@ -39,7 +40,7 @@ fn Tasks(key: JobKey, detail: Detail) -> impl IntoView {
 
 /// The tasks of the current attempt, and under them those of the earlier ones.
 #[component]
-pub(crate) fn TasksTab(detail: JobDetail) -> impl IntoView {
+pub(crate) fn TasksTab(detail: JobSeen) -> impl IntoView {
     let key = detail.summary.key;
     let may_manage = detail.may_manage;
     let mut attempts = detail.attempts.into_iter().rev();

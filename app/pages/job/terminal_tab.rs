@@ -1,4 +1,4 @@
-use api::jobs::{JobDetail, TaskView};
+use api::jobs::TaskView;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use protocol::ids::{JobKey, RoleName};
@@ -12,6 +12,7 @@ use crate::parts::copy::Copy;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
 use crate::parts::terminal::{Shell, TerminalView};
+use crate::server_fns::jobs::JobSeen;
 
 #[lazy]
 pub(super) fn job_terminal() -> Part {
@@ -58,7 +59,7 @@ pub(crate) fn TerminalTab(detail: Detail) -> impl IntoView {
     let query = use_query_map();
     let named = Memo::new(move |_| query.read().get("task").as_deref().and_then(task_from_word));
     let chosen = RwSignal::new(None::<(RoleName, u32)>);
-    let choice = move |detail: JobDetail| {
+    let choice = move |detail: JobSeen| {
         // Who chose keeps the choice while the job is read again.
         let wanted = chosen.get_untracked().or_else(|| named.get_untracked());
         view! { <Choice detail=detail wanted=wanted chosen=chosen open=open/> }
@@ -78,7 +79,7 @@ pub(crate) fn TerminalTab(detail: Detail) -> impl IntoView {
 }
 
 /// The tasks that can be entered now.
-fn entrances(detail: &JobDetail) -> Vec<&TaskView> {
+fn entrances(detail: &JobSeen) -> Vec<&TaskView> {
     let tasks = detail.attempts.last().map(|attempt| attempt.tasks.as_slice());
     let running = |task: &&TaskView| task.state == State::Running;
     tasks.unwrap_or_default().iter().filter(running).collect()
@@ -87,7 +88,7 @@ fn entrances(detail: &JobDetail) -> Vec<&TaskView> {
 /// Which task to enter.
 #[component]
 fn Choice(
-    detail: JobDetail,
+    detail: JobSeen,
     /// What is offered first, if it can be entered.
     wanted: Option<(RoleName, u32)>,
     chosen: RwSignal<Option<(RoleName, u32)>>,

@@ -1,4 +1,3 @@
-use api::jobs::JobDetail;
 use leptos::prelude::*;
 use protocol::time::Timestamp;
 
@@ -6,6 +5,7 @@ use crate::i18n::{Texts, tr};
 use crate::parts::clock::Clock;
 use crate::parts::duration::Duration;
 use crate::parts::relative_time::RelativeTime;
+use crate::server_fns::jobs::JobSeen;
 
 /// A stretch of a job's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Kind {
 
 /// The stretches in order. Time in the queue is never part of the time it ran: between two
 /// attempts the job waits again.
-fn stretches(detail: &JobDetail) -> Vec<Stretch> {
+fn stretches(detail: &JobSeen) -> Vec<Stretch> {
     let job = &detail.summary;
     let mut found = Vec::new();
     let mut waits_since = Some(job.submitted_at);
@@ -68,7 +68,7 @@ fn stretches(detail: &JobDetail) -> Vec<Stretch> {
 
 /// When the job was submitted, how long it waited, prepared and ran, when it ended.
 #[component]
-pub(crate) fn Timeline(detail: JobDetail) -> impl IntoView {
+pub(crate) fn Timeline(detail: JobSeen) -> impl IntoView {
     let parts = stretches(&detail).into_iter().map(|part| view! { <Part part=part/> });
     let parts = parts.collect_view();
     let ended = detail.summary.completed_at.map(|at| {
@@ -110,7 +110,7 @@ fn Part(part: Stretch) -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
-    use api::jobs::{AttemptView, JobSummary, Retries};
+    use api::jobs::{AttemptView, JobDetail, JobSummary, Retries};
     use protocol::spec::{Dialect, NodeWish, Priority, RetryLimit};
     use protocol::state::State;
 
@@ -169,7 +169,16 @@ mod tests {
     }
 
     fn kinds(detail: &JobDetail) -> Vec<(Kind, i64, Option<i64>)> {
-        stretches(detail).iter().map(|s| (s.kind, s.from.0, s.to.map(|to| to.0))).collect()
+        let seen = JobSeen::from(detail.clone());
+        stretches(&seen).iter().map(|s| (s.kind, s.from.0, s.to.map(|to| to.0))).collect()
+    }
+
+    #[test]
+    fn nothing_is_lost_that_only_some_parts_read() {
+        let attempts = vec![attempt(10, Some(12), Some(20)), attempt(25, None, None)];
+        let description = Some("\"a\" in words".to_owned());
+        let detail = JobDetail { description, ..job(State::Preparing, None, attempts) };
+        assert_eq!(JobSeen::from(detail.clone()).whole(), Ok(detail));
     }
 
     #[test]
