@@ -16,8 +16,8 @@ pub(super) type Part = fn(JobKey, Detail) -> AnyView;
 pub(super) fn of_whole(seen: JobSeen, show: impl FnOnce(JobDetail) -> AnyView) -> AnyView {
     match seen.whole() {
         Ok(detail) => show(detail),
-        Err(why) => {
-            view! { <p class="notice" role="alert">{said(why.to_string())}</p> }.into_any()
+        Err(error) => {
+            view! { <p class="notice" role="alert">{said(error.to_string())}</p> }.into_any()
         }
     }
 }
