@@ -1,6 +1,7 @@
 //! What pages ask of the server: each function finds who asks and calls the contract.
 
 pub(crate) mod audit;
+pub(crate) mod checked;
 pub(crate) mod failed_lately;
 pub(crate) mod files;
 pub(crate) mod forms;

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use api::jobs::{
-    AttemptView, CheckReport, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery,
-    JobSummary, Submitted,
+    AttemptView, ConfigForm, EventView, JobConfig, JobDetail, JobPage, JobQuery, JobSummary,
+    Submitted,
 };
 use api::many::JobOutcome;
 use api::metrics::IdleJob;
@@ -15,6 +15,7 @@ use server_fn::codec::GetUrl;
 
 use crate::Failed;
 use crate::json::{Answer, Unreadable, from_json};
+use crate::server_fns::checked::Checked;
 use crate::server_fns::reads::Reads;
 
 /// One page of jobs, and how many are in each state.
@@ -173,10 +174,10 @@ impl From<JobKeyText> for String {
 
 /// What a submission of this text would meet.
 #[server(prefix = "/fn", endpoint = "jobs/check", output = Answer)]
-pub(crate) async fn check_job(text: String) -> Result<CheckReport, Failed> {
+pub(crate) async fn check_job(text: String) -> Result<Checked, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
-    backend.jobs.check(&actor, &text).await.map_err(failed)
+    backend.jobs.check(&actor, &text).await.map(Checked::from).map_err(failed)
 }
 
 /// Submits a job file; then the browser goes to the job's page.

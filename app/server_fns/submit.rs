@@ -1,4 +1,3 @@
-use api::jobs::CheckReport;
 use api::storages::StorageView;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
@@ -10,6 +9,7 @@ use crate::Failed;
 use crate::i18n::Language;
 use crate::json::Answer;
 use crate::pages::submit::document::Tree;
+use crate::server_fns::checked::Checked;
 use crate::server_fns::reads::Reads;
 use crate::server_fns::virtual_clusters::Room;
 
@@ -23,7 +23,7 @@ pub(crate) struct Opened {
     /// The job it was cloned from: its secrets are used where the text has `******`.
     pub(crate) cloned_from: Option<Source>,
     /// What the check says of the text.
-    pub(crate) report: Result<CheckReport, Failed>,
+    pub(crate) report: Result<Checked, Failed>,
     /// Where it could run.
     pub(crate) rooms: Vec<Room>,
     /// The storages that it may ask for.
@@ -119,7 +119,7 @@ pub(crate) async fn open_submit(
         Ok(instead) => templates::changed(&text, &instead),
         Err(_) => text,
     };
-    let report = backend.jobs.check(&actor, &text).await.map_err(failed);
+    let report = backend.jobs.check(&actor, &text).await.map(Checked::from).map_err(failed);
     let clusters = backend.virtual_clusters.list(&actor).await.map_err(failed)?;
     let rooms = clusters.into_iter().map(Room::from).collect();
     let storages = backend.storages.list(&actor).await.map_err(failed)?;

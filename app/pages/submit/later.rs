@@ -20,7 +20,7 @@ pub(super) fn submit_later() -> MakeView {
 #[component]
 pub(crate) fn Later() -> impl IntoView {
     let report = Editing::get().report.get_untracked();
-    match report.ok().and_then(|report| report.dry_run) {
+    match report.ok().and_then(|report| report.dry_run?.later()) {
         None | Some(DryRun::FitsNow { .. }) => ().into_any(),
         Some(DryRun::Waits(explanation)) => view! { <Waits explanation=*explanation/> }.into_any(),
         Some(DryRun::Never { reason }) => view! {

@@ -1,4 +1,3 @@
-use api::jobs::CheckReport;
 use leptos::prelude::*;
 
 use crate::Failed;
@@ -8,6 +7,7 @@ use crate::pages::submit::problems::submit_problems;
 use crate::pages::submit::state::Editing;
 use crate::pages::submit::verdict::Verdict;
 use crate::part::opened;
+use crate::server_fns::checked::Checked;
 
 /// Beside the text: what would become of it, what is wrong with it, where there is room.
 #[component]
@@ -41,7 +41,7 @@ pub(crate) fn Rail() -> impl IntoView {
 /// Whether there is something to say of what is wrong, or worth knowing.
 fn is_wrong(editing: Editing) -> bool {
     let refused = |answer: &Option<Result<_, Failed>>| matches!(answer, Some(Err(_)));
-    let said = |report: &CheckReport| !report.problems.is_empty() || !report.warnings.is_empty();
+    let said = |report: &Checked| !report.problems.is_empty() || !report.warnings.is_empty();
     editing.submit.value().with(refused)
         || editing.report.with(|report| report.as_ref().is_ok_and(said))
 }

@@ -1,6 +1,6 @@
 use std::mem;
 
-use api::jobs::{CheckReport, Submitted, Syntax};
+use api::jobs::{Submitted, Syntax};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use protocol::problem::Problem;
@@ -16,6 +16,7 @@ use crate::pages::submit::engine::{Engine, submit_engine};
 use crate::parts::editor::Jump;
 use crate::parts::sign_in_again::SignInAgain;
 use crate::sending::Sending;
+use crate::server_fns::checked::Checked;
 use crate::server_fns::jobs::SubmitJob;
 use crate::server_fns::submit::{Offered, Opened, Source};
 use crate::server_fns::virtual_clusters::Room;
@@ -87,7 +88,7 @@ pub(crate) struct Editing {
     pub(crate) near: RwSignal<bool>,
     pub(crate) drafts: Drafts,
     /// What the last check said.
-    pub(crate) report: RwSignal<Result<CheckReport, Failed>>,
+    pub(crate) report: RwSignal<Result<Checked, Failed>>,
     pub(crate) checking: RwSignal<bool>,
     /// Where it could run.
     pub(crate) rooms: RwSignal<Vec<Room>>,

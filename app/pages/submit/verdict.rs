@@ -1,4 +1,3 @@
-use api::jobs::{CheckReport, DryRun};
 use leptos::prelude::*;
 use protocol::ids::NodeName;
 
@@ -7,6 +6,7 @@ use crate::i18n::{told, tr};
 use crate::pages::submit::later::submit_later;
 use crate::pages::submit::state::Editing;
 use crate::part::opened;
+use crate::server_fns::checked::{Checked, Outlook};
 
 /// What the scheduler would do with the job now.
 #[component]
@@ -19,11 +19,11 @@ pub(crate) fn Verdict() -> impl IntoView {
         match report.as_ref() {
             Err(failed) => Some(view! { <Unchecked failed=failed.clone()/> }.into_any()),
             Ok(report) => match report.dry_run.as_ref()? {
-                DryRun::FitsNow { nodes, borrowed, place } => {
+                Outlook::Fits { nodes, borrowed, place } => {
                     let (nodes, place) = (nodes.clone(), place.clone());
                     Some(view! { <Fits nodes=nodes borrowed=*borrowed place=place/> }.into_any())
                 }
-                DryRun::Waits(_) | DryRun::Never { .. } => later.get().map(|later| later()),
+                Outlook::Later(_) => later.get().map(|later| later()),
             },
         }
     };
@@ -39,9 +39,9 @@ pub(crate) fn Verdict() -> impl IntoView {
 }
 
 /// Whether there is more to say than that it starts.
-fn waits(report: &Result<CheckReport, Failed>) -> bool {
+fn waits(report: &Result<Checked, Failed>) -> bool {
     let answer = report.as_ref().ok().and_then(|report| report.dry_run.as_ref());
-    matches!(answer, Some(DryRun::Waits(_) | DryRun::Never { .. }))
+    matches!(answer, Some(Outlook::Later(_)))
 }
 
 #[component]
