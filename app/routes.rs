@@ -24,6 +24,7 @@ use crate::part::{MakeView, Page};
 use crate::parts::clock::Clock;
 use crate::parts::finder::Finder;
 use crate::parts::frame::Frame;
+use crate::parts::quarantine::fetch_quarantine;
 use crate::scroll;
 use crate::session::Session;
 
@@ -54,6 +55,11 @@ pages! {
     usage => UsagePage,
     profile => ProfilePage,
     reference => ReferencePage,
+}
+
+/// The page of a node, with what it may show of containers in quarantine.
+fn node_page() -> Page {
+    Page::of_parts(|| node().boxed_local(), || fetch_quarantine().boxed_local())
 }
 
 /// All pages.
@@ -99,7 +105,7 @@ fn Pages() -> impl IntoView {
                 <Route path=path!("/files") view=Page::whole(|| files().boxed_local()) ssr=READY/>
                 <Route path=path!("/clusters") view=Page::whole(|| clusters().boxed_local()) ssr=READY/>
                 <Route path=path!("/nodes") view=Page::whole(|| nodes().boxed_local()) ssr=READY/>
-                <Route path=path!("/nodes/:name") view=Page::whole(|| node().boxed_local()) ssr=READY/>
+                <Route path=path!("/nodes/:name") view=node_page() ssr=READY/>
                 <Route path=path!("/usage") view=Page::whole(|| usage().boxed_local()) ssr=READY/>
                 <Route path=path!("/admin/:section?") view=admin::part::page() ssr=READY/>
                 <Route path=path!("/profile") view=Page::whole(|| profile().boxed_local()) ssr=READY/>

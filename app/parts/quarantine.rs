@@ -3,9 +3,11 @@ use leptos::prelude::*;
 use protocol::ids::NodeName;
 
 use crate::address;
+use crate::edge;
 use crate::i18n::{Texts, Told, text, text_of, told, tr};
 use crate::live::Live;
 use crate::number;
+use crate::part::opened;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
@@ -30,20 +32,37 @@ pub(crate) fn Quarantine(#[prop(optional)] node: Option<NodeName>) -> impl IntoV
     view! {
         <FormAnswer answer=stop.value() done=text(|t| t.quarantine.done)/>
         <FormAnswer answer=remove.value() done=text(|t| t.quarantine.done)/>
-        <Loaded
-            resource=held
-            lines=0
-            content=move |held| view! { <Held held=held stop=stop remove=remove/> }
-        />
+        <Loaded resource=held lines=0 content=move |held| held_if_any(held, stop, remove)/>
     }
     .into_any()
 }
 
-#[component]
-fn Held(held: Vec<Quarantined>, stop: Sending, remove: Sending) -> impl IntoView {
+/// Makes the view of containers, with what stops and what removes one.
+type MakeHeld = fn(Vec<Quarantined>, Sending, Sending) -> AnyView;
+
+/// Most clusters have none: the code for it is fetched where there are some.
+fn held_if_any(held: Vec<Quarantined>, stop: Sending, remove: Sending) -> AnyView {
     if held.is_empty() {
         return ().into_any();
     }
+    let made = opened(Signal::derive(|| Some(())), |()| quarantine());
+    view! { {move || made.get().map(|made: MakeHeld| made(held.clone(), stop, remove))} }.into_any()
+}
+
+#[lazy]
+fn quarantine() -> MakeHeld {
+    |held, stop, remove| view! { <Held held=held stop=stop remove=remove/> }.into_any()
+}
+
+/// Fetches that code where the page that the server sent shows some.
+pub(crate) async fn fetch_quarantine() {
+    if edge::shows("#quarantine") {
+        quarantine().await;
+    }
+}
+
+#[component]
+fn Held(held: Vec<Quarantined>, stop: Sending, remove: Sending) -> impl IntoView {
     let rows = held.into_iter().map(|one| view! { <Row one=one stop=stop remove=remove/> });
     let rows = rows.collect_view();
     view! {

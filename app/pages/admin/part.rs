@@ -1,6 +1,7 @@
 //! The sections as pieces of code.
 
 use futures::FutureExt;
+use futures::future::join;
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 
@@ -12,6 +13,7 @@ use crate::pages::admin::storages::Storages;
 use crate::pages::admin::users::Users;
 use crate::pages::admin::{AdminPage, Section};
 use crate::part::{MakeView, Page};
+use crate::parts::quarantine::fetch_quarantine;
 
 /// The page of the administration.
 pub(crate) fn page() -> Page {
@@ -22,7 +24,7 @@ pub(crate) fn page() -> Page {
 async fn first() {
     let section = use_params_map().read_untracked().get("section");
     if let Some(section) = Section::read(section.as_deref()) {
-        part(section).await;
+        join(part(section), fetch_quarantine()).await;
     }
 }
 
