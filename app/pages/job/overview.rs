@@ -3,11 +3,13 @@ use leptos::prelude::*;
 use protocol::exit::Cause;
 use protocol::spec::{Dialect, Grace, NodeWish, RetryLimit, TimeLimit};
 use protocol::time::Timestamp;
+use protocol::wait::Waiting;
 
 use crate::i18n::{Reader, Texts, told, tr};
 use crate::number;
 use crate::pages::job::idle::Unused;
-use crate::pages::job::why::{AttemptEnded, WhyEnded, WhyWaiting};
+use crate::pages::job::why::{AttemptEnded, MakeWaiting, WhyEnded, job_overview_waiting};
+use crate::part::opened;
 use crate::parts::clock::Clock;
 use crate::time::Span;
 
@@ -15,10 +17,7 @@ use crate::time::Span;
 #[component]
 pub(crate) fn Overview(detail: JobDetail) -> impl IntoView {
     let job = detail.summary.clone();
-    let waiting = job
-        .waiting
-        .clone()
-        .map(|waiting| view! { <WhyWaiting detail=detail.clone() waiting=waiting/> });
+    let waiting = job.waiting.clone().map(|waiting| why_waiting(detail.clone(), waiting));
     let ended = match job.state.is_final() {
         true => job
             .exit
@@ -47,6 +46,13 @@ pub(crate) fn Overview(detail: JobDetail) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// Why it waits. Other jobs' pages come without the code for that.
+fn why_waiting(detail: JobDetail, waiting: Waiting) -> AnyView {
+    let made = opened(Signal::derive(|| Some(())), |()| job_overview_waiting());
+    let why = move || made.get().map(|made: MakeWaiting| made(detail.clone(), waiting.clone()));
+    view! { {move || why()} }.into_any()
 }
 
 #[component]

@@ -1,7 +1,7 @@
 //! The parts of the page as pieces of code.
 
 use futures::FutureExt;
-use futures::future::join3;
+use futures::future::join4;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
@@ -12,6 +12,7 @@ use crate::pages::job::log_tab::log;
 use crate::pages::job::log_wanted::ALL;
 use crate::pages::job::parts::part;
 use crate::pages::job::tab::Tab;
+use crate::pages::job::why::job_overview_waiting;
 use crate::part::{MakeView, Page};
 
 /// The page of a job.
@@ -21,6 +22,8 @@ pub(crate) fn page() -> Page {
 
 /// What the page that the server sent shows where the job can be deleted.
 const DELETE: &str = ".page-header__actions dialog";
+/// What it shows where the job waits.
+const WAITING: &str = "#why-waiting";
 
 /// Fetches the part that the address names.
 async fn first() {
@@ -36,8 +39,13 @@ async fn first() {
             job_delete().await;
         }
     };
+    let waiting = async {
+        if edge::shows(WAITING) {
+            job_overview_waiting().await;
+        }
+    };
     // What comes with all before it is asked for first.
-    join3(log, part(tab), delete).await;
+    join4(log, part(tab), delete, waiting).await;
 }
 
 // Each part's entry stands beside what it opens, so that whoever opens it knows that alone. By the names

@@ -12,6 +12,15 @@ use crate::parts::alternatives::Alternatives;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::wait_facts::WaitFacts;
 
+/// Makes the view of why a job waits.
+pub(super) type MakeWaiting = fn(JobDetail, Waiting) -> AnyView;
+
+/// Why a job waits.
+#[lazy]
+pub(super) fn job_overview_waiting() -> MakeWaiting {
+    |detail, waiting| view! { <WhyWaiting detail=detail waiting=waiting/> }.into_any()
+}
+
 /// Why the job waits: the reason, its place, what is short and who holds it, when it may start, what
 /// would start it, and what can be done about its turn.
 #[component]
