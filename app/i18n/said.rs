@@ -4,23 +4,37 @@
 
 use super::spacing::join;
 
+/// Sentences as one text, a line each: what fetches them fetches no table of their addresses.
+macro_rules! sayings {
+    ($(($english:literal, $other:literal $(,)?)),* $(,)?) => {
+        concat!($($english, "\t", $other, "\n"),*)
+    };
+}
+
+pub(super) use sayings;
+
 /// An English sentence with its places, and the same in the catalogue's language.
-pub(super) type Saying = (&'static str, &'static str);
+type Saying = (&'static str, &'static str);
 
 /// How deep sentences lie in sentences at most.
 const DEPTH: u32 = 4;
 
 /// The sentence in the language of the sayings, or several, one a line; as it is where none of them is
 /// the sentence's.
-pub(super) fn told(sayings: &[&[Saying]], sentence: &str) -> String {
+pub(super) fn told(sayings: &[&'static str], sentence: &str) -> String {
     let line = |line: &str| inside(sayings, line, DEPTH).unwrap_or_else(|| line.to_owned());
     sentence.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn inside(sayings: &[&[Saying]], sentence: &str, depth: u32) -> Option<String> {
+/// The sentences of a text of them.
+pub(super) fn each(sayings: &'static str) -> impl Iterator<Item = Saying> {
+    sayings.lines().filter_map(|line| line.split_once('\t'))
+}
+
+fn inside(sayings: &[&'static str], sentence: &str, depth: u32) -> Option<String> {
     let whole = depth == DEPTH;
     let depth = depth.checked_sub(1)?;
-    let all = sayings.iter().copied().flatten();
+    let all = sayings.iter().copied().flat_map(each);
     let all = all.filter(|(english, _)| whole || !may_be_name(english));
     let found = all.filter_map(|(english, other)| {
         let given = given(english, sentence)?;
@@ -30,7 +44,7 @@ fn inside(sayings: &[&[Saying]], sentence: &str, depth: u32) -> Option<String> {
         // What has no word of its own knows a sentence by the one inside.
         let known = english.chars().any(char::is_alphabetic)
             || given.last().is_some_and(|part| inside(sayings, part, depth).is_some());
-        known.then(|| (english.len() - 2 * given.len(), given, *other))
+        known.then(|| (english.len() - 2 * given.len(), given, other))
     });
     // The one that says most by its own words knows the sentence best.
     let (_, given, other) = found.max_by_key(|(own, ..)| *own)?;
@@ -98,7 +112,7 @@ fn quoted(part: &str) -> String {
 mod tests {
     use super::*;
 
-    const SAYINGS: &[Saying] = &[
+    const SAYINGS: &str = sayings![
         ("{} is {}, less than {}", "{0} 为 {1}，小于 {2}"),
         ("{}: {}", "{0}：{1}"),
         ("there is no user {}", "没有用户 {0}"),

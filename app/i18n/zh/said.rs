@@ -9,10 +9,10 @@ mod refusals;
 mod syntax;
 mod waits;
 
-use crate::i18n::said::{Saying, told};
+use crate::i18n::said::told;
 
 /// All of them.
-pub(super) const SAYINGS: [&[Saying]; 8] = [
+pub(super) const SAYINGS: [&str; 8] = [
     problems::PROBLEMS,
     syntax::SYNTAX,
     events::EVENTS,

@@ -1,8 +1,8 @@
 //! How something ended. What follows the first sentence is advice, which the pages give themselves.
 
-use crate::i18n::said::Saying;
+use crate::i18n::said::sayings;
 
-pub(super) const CAUSES: &[Saying] = &[
+pub(super) const CAUSES: &str = sayings![
     ("It succeeded.{}", "成功结束"),
     ("The command failed.{}", "命令出错退出"),
     ("The command was not found in the image.{}", "镜像中找不到该命令"),

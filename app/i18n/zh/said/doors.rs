@@ -1,8 +1,8 @@
 //! What the doors refuse before anybody is asked: REST, WebHDFS, forms, terminals.
 
-use crate::i18n::said::Saying;
+use crate::i18n::said::sayings;
 
-pub(super) const DOORS: &[Saying] = &[
+pub(super) const DOORS: &str = sayings![
     ("Guest is not allowed to do this operation.", "请先登录：访客不能执行此操作"),
     ("Your token is invalid.", "令牌无效"),
     ("Too many requests, please try again later.", "请求过于频繁，请稍后重试"),

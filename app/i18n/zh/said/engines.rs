@@ -1,9 +1,9 @@
 //! What engines and storages say of nodes, containers, images and files, and what is wrong in the
 //! settings of nodes and virtual clusters.
 
-use crate::i18n::said::Saying;
+use crate::i18n::said::sayings;
 
-pub(super) const ENGINES: &[Saying] = &[
+pub(super) const ENGINES: &str = sayings![
     ("the engine failed: {}", "容器引擎出错：{0}"),
     ("the node cannot do it: {}", "该节点无法完成：{0}"),
     ("the registry refused access to {}", "镜像仓库拒绝访问 {0}"),

@@ -1,8 +1,8 @@
 //! What happened to jobs, and details of the audit log.
 
-use crate::i18n::said::Saying;
+use crate::i18n::said::sayings;
 
-pub(super) const EVENTS: &[Saying] = &[
+pub(super) const EVENTS: &str = sayings![
     ("submitted by {}", "由 {0} 提交"),
     ("placed on {}", "已调度到 {0}"),
     ("{} started", "{0} 已启动"),

@@ -1,8 +1,8 @@
 //! What is wrong in a job file, and what is allowed instead.
 
-use crate::i18n::said::Saying;
+use crate::i18n::said::sayings;
 
-pub(super) const PROBLEMS: &[Saying] = &[
+pub(super) const PROBLEMS: &str = sayings![
     ("the job file is not valid", "作业文件无效"),
     ("the job file has a mistake", "作业文件有一处错误"),
     ("the job file has {} mistakes", "作业文件有 {0} 处错误"),

@@ -1,8 +1,8 @@
 //! What is refused, and what failed.
 
-use crate::i18n::said::Saying;
+use crate::i18n::said::sayings;
 
-pub(super) const REFUSALS: &[Saying] = &[
+pub(super) const REFUSALS: &str = sayings![
     (
         "something went wrong on the server; the request id finds it in the log",
         "服务器出错，可凭请求编号在日志中查找",

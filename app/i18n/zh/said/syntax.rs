@@ -1,8 +1,8 @@
 //! What is wrong in a text that is no JSON or no YAML, in the words of the two readers.
 
-use crate::i18n::said::Saying;
+use crate::i18n::said::sayings;
 
-pub(super) const SYNTAX: &[Saying] = &[
+pub(super) const SYNTAX: &str = sayings![
     ("this is not JSON: {}", "不是有效的 JSON：{0}"),
     ("JSON; comments and trailing commas may be used", "JSON，可使用注释和末尾逗号"),
     ("Leading or trailing decimal points on numbers are not allowed", "数字不能以小数点开头或结尾"),

@@ -1,8 +1,8 @@
 //! Why a job that was asked for can never start, as REST says it.
 
-use crate::i18n::said::Saying;
+use crate::i18n::said::sayings;
 
-pub(super) const WAITS: &[Saying] = &[
+pub(super) const WAITS: &str = sayings![
     ("This request can never be met: {}. Ask for less.", "该请求永远无法满足：{0}。请减少申请量"),
     ("it asks for {}, virtual cluster {} has {} in all", "需要 {0}，虚拟集群 {1} 共有 {2}"),
     (
