@@ -178,13 +178,19 @@ fn row_of(entry: &NewEntry) -> outbox::ActiveModel {
     }
 }
 
-/// What is due, in the order in which it became so, at most so much.
+/// What is due to be told in this way, in the order in which it became so, at most so much.
 ///
 /// # Errors
 /// See [`crate::Error`].
-pub async fn due(conn: &impl ConnectionTrait, now: Timestamp, most: u64) -> Result<Vec<Entry>> {
+pub async fn due(
+    conn: &impl ConnectionTrait,
+    way: Way,
+    now: Timestamp,
+    most: u64,
+) -> Result<Vec<Entry>> {
     let query = outbox::Entity::find()
         .filter(outbox::Column::Due.lte(now.0))
+        .filter(outbox::Column::Way.eq(way.as_str()))
         .order_by_asc(outbox::Column::Due)
         .order_by_asc(outbox::Column::Id)
         .limit(most);

@@ -87,6 +87,12 @@ impl Posted {
         lock(&self.wishes).insert(user.clone(), wishes);
     }
 
+    /// There is no such user any more: he is told nothing of what becomes of his jobs.
+    pub(crate) fn forget(&self, user: &UserName) {
+        lock(&self.wishes).remove(user);
+        lock(&self.hours).remove(user);
+    }
+
     pub(crate) fn wishes(&self, user: &UserName) -> Wishes {
         lock(&self.wishes).get(user).cloned().unwrap_or_default()
     }

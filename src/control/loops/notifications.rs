@@ -27,14 +27,16 @@ const EVERY: Duration = Duration::from_secs(5);
 const LEAST: Duration = Duration::from_millis(50);
 /// So much is read at once.
 const READ: u64 = 1_000;
-/// So many mails and calls are under way at the same time.
-const AT_ONCE: usize = 8;
+/// So many mails are under way at the same time,
+const MAILS: usize = 8;
+/// and so many calls: of a user one, which may be as slow as he likes.
+const CALLS: usize = 64;
 /// The first pause after a try that failed, which doubles,
 const PAUSE: i64 = 60_000;
 /// and the longest one.
 const LONGEST_PAUSE: i64 = 3_600_000;
-/// The longest waiting jobs that are looked at.
-const WAITING: u64 = 1_000;
+/// So many waiting jobs are looked at in a pass, those that have waited longest first.
+const WAITING: usize = 1_000;
 /// The setting that says which jobs have been told of that waited too long: those that began before.
 const TOLD: &str = "told of waiting";
 
@@ -44,12 +46,20 @@ pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(3_600));
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let pause = EVERY.min(shared.notifying.gathered_for).max(LEAST);
-    passes.repeat(pause, &shutdown, || pass(&shared)).await;
+    // Mail waits for nobody's webhook.
+    tokio::join!(
+        passes.repeat(pause, &shutdown, || pass(&shared, Way::Mail)),
+        passes.repeat(pause, &shutdown, || pass(&shared, Way::Webhook)),
+    );
 }
 
-async fn pass(shared: &Shared) -> bool {
+async fn pass(shared: &Shared, way: Way) -> bool {
+    let noted = match way {
+        Way::Mail => note_waiting(shared).await,
+        Way::Webhook => Ok(()),
+    };
     let mut well = true;
-    for done in [note_waiting(shared).await, send_due(shared).await] {
+    for done in [noted, send_due(shared, way).await] {
         if let Err(error) = done {
             well = false;
             tracing::warn!(%error, "who is to be told is told later");
@@ -77,10 +87,12 @@ async fn note_waiting(shared: &Shared) -> Result<(), database::Error> {
         ascending: true,
         since: Some(Moment::At(told)),
         until: Some(Moment::At(until)),
-        limit: WAITING,
+        limit: WAITING as u64,
         ..JobQuery::default()
     };
     let (rows, _) = database::jobs::list(&shared.database, &query, at).await?;
+    let read: Vec<Timestamp> = rows.iter().map(|row| row.submitted_at).collect();
+    let Some(until) = reached(&read, told, until) else { return Ok(()) };
     let long = rows.iter().filter(|row| row.attempt.is_none());
     let long = long.filter(|row| row.submitted_at > told && row.submitted_at <= until);
     let entries: Vec<_> = long
@@ -89,15 +101,24 @@ async fn note_waiting(shared: &Shared) -> Result<(), database::Error> {
             notices::of_job(shared, (&row.key, None), told, at)
         })
         .collect();
-    if entries.is_empty() {
-        return Ok(());
-    }
+    // Also where nobody is told: what was looked at is not in the way of what comes after it.
     let since = until.to_string();
     let write = async |t: &database::Transaction| {
         database::notifications::put(t, &entries).await?;
         database::settings::set(t, TOLD, &since).await
     };
     shared.write(write).await
+}
+
+/// Up to when nobody is left to be told of, after these were read; nothing: there are none.
+fn reached(read: &[Timestamp], told: Timestamp, until: Timestamp) -> Option<Timestamp> {
+    let last = *read.last()?;
+    if read.len() < WAITING {
+        return Some(until);
+    }
+    // More may have been submitted in the moment of the last one.
+    let before = last.plus_millis(-1);
+    Some(if before > told { before } else { last })
 }
 
 /// What became of what is due of one user in one way.
@@ -107,26 +128,32 @@ struct Outcome {
     sent: Result<(), post::Error>,
 }
 
-async fn send_due(shared: &Shared) -> Result<(), database::Error> {
+async fn send_due(shared: &Shared, way: Way) -> Result<(), database::Error> {
+    let at_once = match way {
+        Way::Mail => MAILS,
+        Way::Webhook => CALLS,
+    };
     loop {
         let at = now();
-        let due = database::notifications::due(shared.database.read(), at, READ).await?;
+        let due = database::notifications::due(shared.database.read(), way, at, READ).await?;
         if due.is_empty() {
             return Ok(());
         }
-        let mut bundles = BTreeMap::<(UserName, Way), Vec<Entry>>::new();
+        let mut bundles = BTreeMap::<UserName, Vec<Entry>>::new();
         for entry in due {
-            bundles.entry((entry.new.user.clone(), entry.new.way)).or_default().push(entry);
+            bundles.entry(entry.new.user.clone()).or_default().push(entry);
         }
         let mut sending = Vec::new();
-        for ((user, way), entries) in bundles {
+        for (user, entries) in bundles {
             if shared.posted.may(&user, at, shared.notifying.hourly) {
                 sending.push(send(shared, user, way, entries));
             } else {
-                put_off(shared, &entries, next_hour(at), tries(&entries)).await?;
+                let error = post::Error::Unavailable("so much was sent in this hour".to_owned());
+                let young = give_up(shared, &user, entries, (&error, at)).await?;
+                put_off(shared, &young, next_hour(at), tries(&young)).await?;
             }
         }
-        let mut sent = futures::stream::iter(sending).buffer_unordered(AT_ONCE);
+        let mut sent = futures::stream::iter(sending).buffer_unordered(at_once);
         while let Some(outcome) = sent.next().await {
             settle(shared, outcome?).await?;
         }
@@ -175,6 +202,21 @@ async fn settle(shared: &Shared, outcome: Outcome) -> Result<(), database::Error
         Err(error) => error,
     };
     let at = now();
+    let young = give_up(shared, &user, entries, (&error, at)).await?;
+    let tries = tries(&young).saturating_add(1);
+    put_off(shared, &young, at.plus_millis(pause(tries)), tries).await?;
+    shared.posted.note_failed();
+    Ok(())
+}
+
+/// Gives up what was kept for long enough, or all of it where it will not be taken later either. What is
+/// left may be tried again.
+async fn give_up(
+    shared: &Shared,
+    user: &UserName,
+    entries: Vec<Entry>,
+    (error, at): (&post::Error, Timestamp),
+) -> Result<Vec<Entry>, database::Error> {
     let last = at.plus_millis(-millis(shared.notifying.kept_for));
     let for_good = !matches!(error, post::Error::Unavailable(_));
     let (old, young): (Vec<Entry>, Vec<Entry>) =
@@ -184,10 +226,7 @@ async fn settle(shared: &Shared, outcome: Outcome) -> Result<(), database::Error
         remove(shared, &old).await?;
         shared.posted.note_dropped(old.len() as u64);
     }
-    let tries = tries(&young).saturating_add(1);
-    put_off(shared, &young, at.plus_millis(pause(tries)), tries).await?;
-    shared.posted.note_failed();
-    Ok(())
+    Ok(young)
 }
 
 fn tries(entries: &[Entry]) -> u32 {
@@ -225,6 +264,17 @@ fn millis(span: Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_more_waiting_jobs_than_are_read_at_once_none_is_left_out() {
+        let at = |from: i64, count: i64| (from..from + count).map(Timestamp).collect::<Vec<_>>();
+        let (told, until) = (Timestamp(10), Timestamp(1_000_000));
+        assert_eq!(reached(&[], told, until), None);
+        assert_eq!(reached(&at(11, 999), told, until), Some(until), "these are all");
+        assert_eq!(reached(&at(11, 1_000), told, until), Some(Timestamp(1_009)));
+        let together = vec![Timestamp(11); WAITING];
+        assert_eq!(reached(&together, told, until), Some(Timestamp(11)), "it goes on");
+    }
 
     #[test]
     fn pauses_double_up_to_an_hour() {

@@ -229,6 +229,7 @@ impl Users for Ops {
             Ok(Some(jobs))
         });
         let jobs = removed.await.map_err(database)?.ok_or_else(|| missing(name))?;
+        self.0.posted.forget(name);
         for job in jobs {
             self.0.tell_job(job.id, &job.key, job.state);
         }

@@ -3,14 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::Actor;
+use api::jobs::Submission;
 use api::notifications::TestResult;
+use api::users::NewUser;
+use async_trait::async_trait;
 use control::{Control, Notifying, Options};
-use post::{Error, Simulated};
+use database::notifications::Way;
+use post::{Call, Error, Letter, Post, Simulated};
 use protocol::notifications::{Occasion, Tongue, Wishes};
 use protocol::person::Profile;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job, submit, until_state};
+use crate::house::{House, PATIENCE, admin, job, key, submit, until_state};
 
 /// A control whose letters stay in the house.
 async fn start(house: &House, post: &Arc<Simulated>, hourly: u32) -> Control {
@@ -23,6 +28,30 @@ async fn start(house: &House, post: &Arc<Simulated>, hourly: u32) -> Control {
     };
     let options = Options { notifying, ..house.options(house.database().await) };
     control::start(options).await.unwrap()
+}
+
+/// Mail arrives, and webhooks never answer.
+#[derive(Debug, Default)]
+struct Stuck(Simulated);
+
+#[async_trait]
+impl Post for Stuck {
+    fn has_mail(&self) -> bool {
+        true
+    }
+
+    fn refusal(&self, url: &str) -> Option<String> {
+        self.0.refusal(url)
+    }
+
+    async fn mail(&self, letter: &Letter) -> post::Result<()> {
+        self.0.mail(letter).await
+    }
+
+    async fn call(&self, call: &Call) -> post::Result<()> {
+        self.0.call(call).await?;
+        std::future::pending().await
+    }
 }
 
 async fn has_address(control: &Control) {
@@ -123,7 +152,7 @@ async fn what_was_stored_before_a_crash_is_sent_after_it() {
     // As after the pause that follows a try in vain.
     let database = house.database().await;
     let later = protocol::time::Timestamp(i64::MAX);
-    let left = database::notifications::due(database.read(), later, 10).await.unwrap();
+    let left = database::notifications::due(database.read(), Way::Mail, later, 10).await.unwrap();
     let ids: Vec<i64> = left.iter().map(|entry| entry.id).collect();
     assert_eq!((ids.len(), left[0].tries), (1, 1));
     let transaction = database.begin().await.unwrap();
@@ -205,5 +234,115 @@ async fn an_address_that_is_no_webhook_is_refused() {
     }
     let view = notifications.get(&admin()).await.unwrap();
     assert_eq!((view.wishes, view.signing_key), (Wishes::default(), None));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mail_waits_for_nobodys_webhook() {
+    let (house, post) = (House::new(1), Arc::<Stuck>::default());
+    let gathered_for = Duration::from_millis(50);
+    let notifying = Notifying { post: post.clone(), gathered_for, ..Notifying::default() };
+    let options = Options { notifying, ..house.options(house.database().await) };
+    let control = control::start(options).await.unwrap();
+    has_address(&control).await;
+    let wished = wishes(&[Occasion::Succeeded]);
+    control.backend.notifications.set(&admin(), wished).await.unwrap();
+    for name in ["first", "second"] {
+        submit(&control.backend, job(name, 1, 0, "exit 0", "")).await;
+        let said = format!("作业 admin~{name} 已成功");
+        until("a mail", || subjects(&post.0).contains(&said)).await;
+        until("a call", || !post.0.calls().is_empty()).await;
+    }
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_may_not_be_sent_for_long_is_given_up() {
+    let (house, post) = (House::new(1), Arc::<Simulated>::default());
+    let notifying = Notifying {
+        post: post.clone(),
+        gathered_for: Duration::from_millis(50),
+        hourly: 0,
+        kept_for: Duration::ZERO,
+        ..Notifying::default()
+    };
+    let options = Options { notifying, ..house.options(house.database().await) };
+    let control = control::start(options).await.unwrap();
+    has_address(&control).await;
+    let wished = Wishes { webhook: None, ..wishes(&[Occasion::Succeeded]) };
+    control.backend.notifications.set(&admin(), wished).await.unwrap();
+    submit(&control.backend, job("done", 1, 0, "exit 0", "")).await;
+    until("it is given up", || control.posted().dropped == 1).await;
+    assert_eq!(subjects(&post), [""; 0]);
+    let left = database::notifications::count(control.database().read()).await.unwrap();
+    assert_eq!(left, 0);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_left_is_told_nothing_any_more() {
+    let (house, post) = (House::new(1), Arc::<Simulated>::default());
+    let control = start(&house, &post, 100).await;
+    let backend = &control.backend;
+    let bob = Actor { user: "bob".parse().unwrap(), admin: false };
+    let password = "a horse that is correct".into();
+    let new = NewUser { name: bob.user.clone(), password, admin: false, temporary: false };
+    backend.users.create(&admin(), new).await.unwrap();
+    let to = |url: &str| Wishes {
+        occasions: Occasion::ALL.into(),
+        webhook: Some(url.to_owned()),
+        ..Wishes::default()
+    };
+    let (his, ours) = ("https://bob.example.org/", "https://example.org/");
+    backend.notifications.set(&bob, to(his)).await.unwrap();
+    let text = job("runs", 1, 0, "sleep 1000", "");
+    let submission = Submission { text, cloned_from: None, expected_name: None };
+    let runs = backend.jobs.submit(&bob, submission).await.unwrap().key;
+    until("he is told", || post.calls().iter().any(|call| call.url == his)).await;
+    let told = post.calls().len();
+    backend.users.remove(&admin(), &bob.user).await.unwrap();
+    let stopped = async {
+        while !backend.jobs.get(&admin(), &runs).await.unwrap().summary.state.is_final() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, stopped).await.unwrap();
+    backend.notifications.set(&admin(), to(ours)).await.unwrap();
+    submit(backend, job("later", 1, 0, "exit 0", "")).await;
+    until_state(backend, "later", State::Succeeded).await;
+    until("another is told", || post.calls().iter().any(|call| call.url == ours)).await;
+    let calls = post.calls();
+    assert!(calls[told..].iter().all(|call| call.url == ours), "{calls:?}");
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_of_who_wants_nothing_are_in_nobodys_way() {
+    let (house, post) = (House::new(0), Arc::<Simulated>::default());
+    let notifying = Notifying {
+        post: post.clone(),
+        gathered_for: Duration::from_millis(50),
+        patience: Duration::from_millis(200),
+        ..Notifying::default()
+    };
+    let options = Options { notifying, ..house.options(house.database().await) };
+    let control = control::start(options).await.unwrap();
+    let told = async || {
+        let told = database::settings::get(control.database().read(), "told of waiting").await;
+        told.unwrap().map(|told| told.parse::<i64>().unwrap())
+    };
+    // It is wanted, and there is no way to say it.
+    let wished = Wishes { occasions: [Occasion::Waiting].into(), ..Wishes::default() };
+    control.backend.notifications.set(&admin(), wished).await.unwrap();
+    submit(&control.backend, job("waits", 1, 0, "exit 0", "")).await;
+    let detail = control.backend.jobs.get(&admin(), &key("waits")).await.unwrap();
+    let submitted = detail.summary.submitted_at.0;
+    let passed = async {
+        while told().await.is_none_or(|told| told < submitted) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, passed).await.unwrap();
+    assert_eq!(subjects(&post), [""; 0]);
     control.shutdown().await;
 }

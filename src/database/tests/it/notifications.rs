@@ -18,17 +18,21 @@ on_both! {
         write!(stage, |tx| notifications::put(&tx, &[]));
         let conn = stage.db.read();
         assert_eq!(notifications::count(conn).await?, 3);
-        assert_eq!(notifications::due(conn, at(4), 10).await?, []);
-        let due = notifications::due(conn, at(8), 10).await?;
-        let told: Vec<_> = due.iter().map(|entry| (entry.tries, entry.new.clone())).collect();
-        assert_eq!(told, [(0, new[1].clone()), (0, new[0].clone())]);
-        assert_eq!(notifications::due(conn, at(8), 1).await?, due[..1]);
+        let by = async |way, now, most| notifications::due(conn, way, at(now), most).await;
+        assert_eq!(by(Way::Webhook, 4, 10).await?, []);
+        let mails = by(Way::Mail, 8, 10).await?;
+        let told: Vec<_> = mails.iter().map(|entry| (entry.tries, entry.new.clone())).collect();
+        assert_eq!(told, [(0, new[0].clone())], "one way waits for no other");
+        let due = by(Way::Webhook, 9, 10).await?;
+        let told: Vec<_> = due.iter().map(|entry| entry.new.clone()).collect();
+        assert_eq!(told, [new[1].clone(), new[2].clone()]);
+        assert_eq!(by(Way::Webhook, 9, 1).await?, due[..1]);
         write!(stage, |tx| notifications::put_off(&tx, &[due[0].id], at(20), 2));
-        write!(stage, |tx| notifications::remove(&tx, &[due[1].id]));
-        assert_eq!(notifications::due(conn, at(8), 10).await?, []);
-        let later = notifications::due(conn, at(20), 10).await?;
-        let told: Vec<_> = later.iter().map(|entry| (entry.tries, entry.new.way)).collect();
-        assert_eq!(told, [(0, Way::Webhook), (2, Way::Webhook)]);
+        write!(stage, |tx| notifications::remove(&tx, &[mails[0].id]));
+        assert_eq!(by(Way::Mail, 20, 10).await?, []);
+        let later = by(Way::Webhook, 20, 10).await?;
+        let told: Vec<_> = later.iter().map(|entry| entry.tries).collect();
+        assert_eq!(told, [0, 2]);
         assert_eq!(later[1].new.user, user("bob"));
     }
 
