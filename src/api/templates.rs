@@ -15,8 +15,9 @@ pub trait Templates: Send + Sync {
     async fn list(&self, actor: &Actor) -> Result<Vec<TemplateView>>;
     /// One with its job file.
     async fn get(&self, actor: &Actor, name: &TemplateName) -> Result<Template>;
-    /// Shares a job file without the values of its secrets, or puts another one in the place of what was
-    /// shared under that name (its author and administrators). `true`: there was none.
+    /// Shares a job file without the values of its secrets, and of what names like `HF_TOKEN` say is one, or
+    /// puts another one in the place of what was shared under that name (its author and administrators).
+    /// `true`: there was none.
     async fn save(&self, actor: &Actor, wish: ShareTemplate) -> Result<bool>;
     /// Takes one back (its author and administrators).
     async fn remove(&self, actor: &Actor, name: &TemplateName) -> Result<()>;
@@ -53,6 +54,6 @@ pub struct Template {
     /// What is said of it.
     #[serde(flatten)]
     pub view: TemplateView,
-    /// The job file as it was written, but for its secrets.
+    /// The job file as it was written, but for its secrets and what their names say are some.
     pub text: String,
 }

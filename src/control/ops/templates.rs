@@ -7,8 +7,10 @@ use api::templates::{ShareTemplate, Template, TemplateView, Templates};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::templates::Described;
+use protocol::document::Syntax;
 use protocol::ids::TemplateName;
-use protocol::parse::parse;
+use protocol::parse::{Parsed, parse};
+use protocol::{render, sensitive};
 
 use crate::accounts::rights::owner_only;
 use crate::error::database;
@@ -42,7 +44,7 @@ impl Templates for Ops {
     async fn save(&self, actor: &Actor, wish: ShareTemplate) -> Result<bool> {
         let ShareTemplate { name, description, text } = wish;
         let description = checked(&description)?;
-        let text = parse(&text).map_err(Error::invalid_job)?.masked_text;
+        let text = for_everybody(&parse(&text).map_err(Error::invalid_job)?);
         let done = self.0.write(async |t| {
             let before = database::templates::get(t, &name).await?;
             let author = before.as_ref().map_or(&actor.user, |before| &before.described.author);
@@ -83,6 +85,18 @@ impl Templates for Ops {
         tracing::info!(by = %actor.user, template = %name, "template removed");
         Ok(())
     }
+}
+
+/// A job file as others see it whose job it is not.
+fn for_everybody(parsed: &Parsed) -> String {
+    let Parsed { spec, masked_text, .. } = parsed;
+    sensitive::covered_file(masked_text, spec).unwrap_or_else(|| {
+        let covered = sensitive::covered(spec);
+        match parsed.syntax {
+            Syntax::Json => render::to_json(&covered),
+            Syntax::Yaml => render::to_yaml(&covered),
+        }
+    })
 }
 
 fn view(described: Described) -> TemplateView {

@@ -26,15 +26,17 @@ pub(super) async fn record(
     if writes.is_empty() {
         return Ok(true);
     }
-    let (mut events, mut told) = (Vec::new(), Vec::new());
+    let mut events = Vec::new();
     for (case, decision) in decided {
         note_events(case, decision, at, &mut events);
-        told.extend(notice(shared, case, decision, at));
     }
     let transaction = shared.database.begin().await?;
-    let as_known = writes.store(&transaction).await?;
+    let (as_known, changed) = writes.store(&transaction).await?;
     database::events::insert_many(&transaction, &events).await?;
-    database::notifications::put(&transaction, &told).await?;
+    // Of what was not stored its owner is told once it is.
+    let stored = decided.iter().filter(|(case, _)| changed.contains(&case.job.row.id));
+    let told = stored.flat_map(|(case, decision)| notice(shared, case, decision, at));
+    database::notifications::put(&transaction, &told.collect::<Vec<_>>()).await?;
     transaction.commit().await?;
     remember_runs(shared, decided);
     tell(shared, decided, as_known);

@@ -1,5 +1,7 @@
 //! What a pass writes down, by table.
 
+use std::collections::HashSet;
+
 use database::attempts::AttemptUpdate;
 use database::jobs::JobUpdate;
 use database::tasks::{Change, Intent, Task, TaskUpdate};
@@ -67,11 +69,11 @@ impl Writes {
     }
 
     /// Stores it. Guarded by the states from which it was decided: says whether all of it was in
-    /// them, and was changed. What was not is decided anew once it is read.
+    /// them, and was changed, and which jobs were. What was not is decided anew once it is read.
     pub(super) async fn store(
         &self,
         transaction: &database::Transaction,
-    ) -> Result<bool, database::Error> {
+    ) -> Result<(bool, HashSet<JobId>), database::Error> {
         let Self { intents, tasks, again, attempts, jobs } = self;
         let begun = database::tasks::update_many(transaction, intents).await?;
         let changed = database::tasks::update_many(transaction, tasks).await?;
@@ -82,7 +84,7 @@ impl Writes {
             && changed == tasks.len() as u64
             && of_attempts == attempts.len() as u64
             && of_jobs.len() == jobs.len();
-        Ok(all)
+        Ok((all, of_jobs))
     }
 }
 

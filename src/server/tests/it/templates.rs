@@ -59,6 +59,21 @@ async fn a_job_file_is_shared_without_its_secrets() {
 }
 
 #[tokio::test]
+async fn what_is_shared_has_nothing_that_its_name_says_is_secret() {
+    let hall = Hall::open().await;
+    let file = FILE.replace("[\"echo <% $secrets.word %>\"]", "[\"HF_TOKEN=hf_abcdef ./train\"]");
+    assert!(file.contains("hf_abcdef"), "{file}");
+    let shared = json!({ "text": file });
+    assert_eq!(ask(&hall, "alice", "PUT", "/trains", &shared).await.status, 201);
+    for who in ["bob", "alice"] {
+        let seen = ask(&hall, who, "GET", "/trains", &Value::Null).await.json();
+        let text = seen["text"].as_str().unwrap();
+        assert!(text.contains("HF_TOKEN=******") && !text.contains("hf_abcdef"), "{text}");
+    }
+    hall.control.shutdown().await;
+}
+
+#[tokio::test]
 async fn nobody_changes_what_another_shares() {
     let hall = Hall::open().await;
     let shared = json!({ "text": FILE });
