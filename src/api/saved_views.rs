@@ -57,6 +57,9 @@ impl SavedView {
         if self.filter.len() > LONGEST_FILTER {
             return Err(invalid(format!("a filter has {LONGEST_FILTER} bytes at most")));
         }
+        if self.filter.chars().any(char::is_control) {
+            return Err(invalid("a filter is one line of text".to_owned()));
+        }
         job_filter::read(&self.filter, None).map(drop).map_err(|misread| {
             invalid(misread.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
         })
@@ -104,6 +107,8 @@ mod tests {
             (view("a", "sate:failed", ""), false),
             (view("a", &"x".repeat(LONGEST_FILTER + 1), ""), false),
             (view("a", "", "&page=2"), false),
+            (view("a", "x\0", ""), false),
+            (view("a", "x\ny", ""), false),
         ] {
             assert_eq!(view.check().is_ok(), good, "{view:?}");
         }

@@ -56,9 +56,9 @@ pub struct Call {
 }
 
 impl fmt::Debug for Call {
-    /// Without the key.
+    /// Without the key, and without the address: who knows that of a chat's webhook may write there.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("Call").field("body", &self.body).finish_non_exhaustive()
     }
 }
 
@@ -116,5 +116,18 @@ impl Post for Postman {
 
     async fn call(&self, call: &Call) -> Result<()> {
         self.webhooks.call(call).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_shown_without_its_address_and_key() {
+        let (url, body, key) = ("https://chat.example.org/T0/secret", "{}", "hush");
+        let call = Call { url: url.to_owned(), body: body.to_owned(), key: key.to_owned() };
+        let shown = format!("{call:?}");
+        assert!(!shown.contains("secret") && !shown.contains("hush"), "{shown}");
     }
 }

@@ -24,6 +24,8 @@ pub const SIGNATURE: &str = "X-Berth-Signature";
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest address.
 const LONGEST: usize = 2_000;
+/// What is said of a text that is no address.
+const NO_ADDRESS: &str = "this is not the address of a webhook";
 
 /// The signature of a body by a key.
 ///
@@ -56,7 +58,7 @@ impl Webhooks {
         let Some((address, host)) =
             address.as_ref().and_then(|address| Some((address, address.host_str()?)))
         else {
-            return Some("this is not the address of a webhook".to_owned());
+            return Some(NO_ADDRESS.to_owned());
         };
         if !address.username().is_empty() || address.password().is_some() {
             return Some("the address of a webhook has no name and no password".to_owned());
@@ -92,7 +94,7 @@ impl Webhooks {
             return Err(Error::Refused(refusal));
         }
         // As it was understood when it was looked at.
-        let url = Url::parse(&call.url).map_err(|error| Error::Refused(error.to_string()))?;
+        let url = Url::parse(&call.url).map_err(|_| Error::Refused(NO_ADDRESS.to_owned()))?;
         let agent = self.agent();
         let call = Call { url: url.into(), ..call.clone() };
         let posted = tokio::task::spawn_blocking(move || post(&agent, &call)).await;
@@ -121,7 +123,8 @@ fn post(agent: &ureq::Agent, call: &Call) -> Result<()> {
         Err(ureq::Error::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
             Err(Error::Refused("it is in a private network".to_owned()))
         }
-        Err(ureq::Error::BadUri(error)) => Err(Error::Refused(error)),
+        // Not the address either: whoever knows it may call it.
+        Err(ureq::Error::BadUri(_)) => Err(Error::Refused(NO_ADDRESS.to_owned())),
         // Neither which address it was nor what was heard there.
         Err(_) => Err(Error::Unavailable("it does not answer".to_owned())),
     }

@@ -23,15 +23,17 @@ impl SavedViews for Ops {
     async fn save(&self, actor: &Actor, view: SavedView) -> Result<()> {
         view.check()?;
         let SavedView { name, filter: words, all: everybody, sort } = view;
-        let known = database::saved_views::list_of(self.0.database.read(), &actor.user).await;
-        let known = known.map_err(database)?;
-        if known.len() >= MOST && known.iter().all(|known| known.name != name) {
-            return Err(invalid(format!("{MOST} views are enough: remove one first")));
-        }
         let record = SavedViewRecord { name, words, everybody, sort };
-        let stored =
-            self.0.write(async |t| database::saved_views::save(t, &actor.user, &record).await);
-        stored.await.map_err(database)
+        // Counted where they are written: of many at once not one is too many.
+        let stored = self.0.write(async |t| {
+            let known = database::saved_views::list_of(t, &actor.user).await?;
+            if known.len() >= MOST && known.iter().all(|known| known.name != record.name) {
+                return Ok(Err(invalid(format!("{MOST} views are enough: remove one first"))));
+            }
+            database::saved_views::save(t, &actor.user, &record).await?;
+            Ok(Ok(()))
+        });
+        stored.await.map_err(database)?
     }
 
     async fn rename(&self, actor: &Actor, name: &str, to: &str) -> Result<()> {

@@ -37,6 +37,7 @@ pub(super) const REFUSALS: &str = sayings![
     ),
     ("{} is no order of a list", "{0} 不是列表的排序方式"),
     ("a filter has {} bytes at most", "筛选条件最多 {0} 个字节"),
+    ("a filter is one line of text", "筛选条件须为一行文本"),
     ("these are {} jobs: 1 to {} are taken at a time", "共 {0} 个作业：一次可处理 1 至 {1} 个"),
     ("{} is nothing to do with many jobs", "无法对多个作业执行操作“{0}”"),
     ("delete this job", "删除此作业"),

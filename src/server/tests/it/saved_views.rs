@@ -51,6 +51,10 @@ async fn views_have_a_limit_and_can_be_read() {
     for bad in [json!({ "filter": "sate:failed" }), json!({ "sort": "a&b" }), json!({ "x": 1 })] {
         assert_eq!(send(&hall, "alice", "PUT", "/bad", bad).await.status, 400);
     }
+    for bad in ["a\u{0}", "a\nb"] {
+        let refused = send(&hall, "alice", "PUT", "/bad", json!({ "filter": bad })).await;
+        assert_eq!((refused.status, refused.text.contains("one line")), (400, true), "{bad:?}");
+    }
     for number in 0..30 {
         let saved = send(&hall, "alice", "PUT", &format!("/view-{number}"), json!({})).await;
         assert_eq!(saved.status, 204, "{number}");
@@ -58,6 +62,17 @@ async fn views_have_a_limit_and_can_be_read() {
     let refused = send(&hall, "alice", "PUT", "/one-more", json!({})).await;
     assert_eq!((refused.status, refused.text.contains("30 views")), (400, true));
     assert_eq!(send(&hall, "alice", "PUT", "/view-3", json!({})).await.status, 204, "it is there");
+    assert_eq!(names(&hall, "alice").await.len(), 30);
+    hall.control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_many_views_at_once_no_more_are_saved_than_there_may_be() {
+    let hall = Hall::open().await;
+    let paths: Vec<String> = (0..40).map(|number| format!("/view-{number}")).collect();
+    let saved = paths.iter().map(|path| send(&hall, "alice", "PUT", path, json!({})));
+    let saved = futures::future::join_all(saved).await;
+    assert_eq!(saved.iter().filter(|answer| answer.status == 204).count(), 30);
     assert_eq!(names(&hall, "alice").await.len(), 30);
     hall.control.shutdown().await;
 }
