@@ -18,7 +18,8 @@ pub struct Had {
     pub from: Timestamp,
     /// When they ended, to within a step; always later.
     pub until: Timestamp,
-    /// Thousandths of GPUs × milliseconds, those of one GPU for a job without any: as exact as the records.
+    /// Thousandths of GPUs × milliseconds, those of one GPU for a job without any; at most as much as there
+    /// are numbers, however far a clock was wrong.
     pub gpu_milli_ms: i64,
 }
 
@@ -36,8 +37,8 @@ pub async fn had(
     let sql = format!(
         "SELECT jobs.user_name AS user_name, jobs.virtual_cluster AS virtual_cluster, \
          attempts.placed_at / {step} AS placed, attempts.completed_at / {step} AS completed, \
-         CAST(SUM((attempts.completed_at - attempts.placed_at) \
-         * CASE WHEN jobs.gpu_milli = 0 THEN 1000 ELSE jobs.gpu_milli END) AS BIGINT) AS had \
+         SUM(CAST(attempts.completed_at - attempts.placed_at AS DOUBLE PRECISION) \
+         * CASE WHEN jobs.gpu_milli = 0 THEN 1000 ELSE jobs.gpu_milli END) AS had \
          FROM attempts JOIN jobs ON jobs.id = attempts.job \
          WHERE attempts.completed_at > $1 AND attempts.completed_at <= $2 \
          AND attempts.placed_at < attempts.completed_at \
@@ -60,6 +61,7 @@ fn read(row: &QueryResult, step: i64) -> Result<Had> {
         virtual_cluster: names.name(&virtual_cluster)?,
         from: Timestamp(placed.saturating_mul(step)),
         until: Timestamp(completed.max(placed.saturating_add(1)).saturating_mul(step)),
-        gpu_milli_ms: number("had")?,
+        // What exceeds all whole numbers is the largest of them.
+        gpu_milli_ms: row.try_get::<f64>("", "had")? as i64,
     })
 }

@@ -78,6 +78,19 @@ on_both! {
         assert_eq!(found, expected);
     }
 
+    async fn what_a_wrong_clock_has_made_of_runs_is_summed_up_as_well(stage) {
+        let job = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
+        let ran = |number| Attempt {
+            placed_at: at(1),
+            completed_at: Some(at(i64::MAX / 2)),
+            ..attempt_of(job, number)
+        };
+        write!(stage, |tx| attempts::insert_many(&tx, &[ran(0), ran(1)]));
+        let found = attempts::had(stage.db.read(), (at(0), at(i64::MAX)), 1_000).await?;
+        let had: Vec<i64> = found.iter().map(|had| had.gpu_milli_ms).collect();
+        assert_eq!(had, [i64::MAX], "more than there are numbers for");
+    }
+
     async fn an_attempt_is_stored_once(stage) {
         let job = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
         write!(stage, |tx| attempts::insert_many(&tx, &[attempt_of(job, 0)]));
