@@ -179,9 +179,13 @@ fn word(error: &directory::Error) -> &'static str {
 
 /// The page for signing in, with what went wrong.
 fn back(error: &str, next: &str, provider: &str) -> Response {
+    once_more(error, next, provider).into_response()
+}
+
+fn once_more(error: &str, next: &str, provider: &str) -> Redirect {
     let fields = [("error", error), ("next", local_path(next)), ("provider", provider)];
     let query = serde_urlencoded::to_string(fields).expect("pairs of texts can always be encoded");
-    Redirect::to(&format!("/sign-in?{query}")).into_response()
+    Redirect::to(&format!("/sign-in?{query}"))
 }
 
 fn cookie_name(state: &AppState) -> &'static str {
@@ -268,6 +272,23 @@ pub(crate) async fn login(
 /// `GET /authn/oidc/logout` of OpenPAI: signs out there. What is good here ends at `basic/logout`.
 pub(crate) async fn logout(State(state): State<AppState>) -> Result<Redirect, Failure> {
     Ok(Redirect::to(&format!("/sign-in/oidc/{}/sign-out", first(&state)?.name())))
+}
+
+/// What a provider says that lets nobody in.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct Returned {
+    error: Option<String>,
+}
+
+/// `GET` and `POST /authn/oidc/return` of OpenPAI, where its provider sent browsers back. From here they are
+/// sent back elsewhere ([`end`]): who comes all the same has begun at another server, and begins anew.
+pub(crate) async fn returned(
+    State(state): State<AppState>,
+    Query(Returned { error }): Query<Returned>,
+) -> Result<Redirect, Failure> {
+    let word = if error.is_some() { "ProviderRefused" } else { "SignInLost" };
+    Ok(once_more(word, "/", first(&state)?.name().as_str()))
 }
 
 fn first(state: &AppState) -> Result<&Oidc, Failure> {

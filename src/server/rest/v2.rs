@@ -219,6 +219,7 @@ pub(super) fn authn() -> Doors {
         .route("/basic/logout", delete(token::end))
         .route("/oidc/login", get(oidc::login))
         .route("/oidc/logout", get(oidc::logout))
+        .route("/oidc/return", get(oidc::returned).post(oidc::returned))
 }
 
 /// Users, by either of the names that OpenPAI had for them.

@@ -13,7 +13,7 @@ use crate::server::{JSON, Server};
 
 /// What is there for who is not signed in yet, under any of the prefixes: also which API this is, and what
 /// it has.
-const OPEN: [(&str, &str); 10] = [
+const OPEN: [(&str, &str); 12] = [
     ("GET", ""),
     ("GET", "/openapi.json"),
     ("GET", "/docs"),
@@ -22,6 +22,8 @@ const OPEN: [(&str, &str); 10] = [
     ("POST", "/authn/basic/login"),
     ("GET", "/authn/oidc/login"),
     ("GET", "/authn/oidc/logout"),
+    ("GET", "/authn/oidc/return"),
+    ("POST", "/authn/oidc/return"),
     ("POST", "/token"),
     ("POST", "/tokens"),
 ];

@@ -283,8 +283,27 @@ async fn openpais_clients_are_told_how_to_sign_in() {
         let path = format!("/api/v2/authn/oidc/login?{query}");
         assert_eq!(company.client().get(&path, &[]).await.header("location"), to, "{query}");
     }
-    let answer = company.client().get("/api/v1/authn/oidc/logout", &[]).await;
-    assert_eq!(answer.header("location"), "/sign-in/oidc/company/sign-out");
+    for query in ["", "?redirect_uri=%2F", "?from=/jobs&sid=1"] {
+        let path = format!("/api/v1/authn/oidc/logout{query}");
+        let answer = company.client().get(&path, &[]).await;
+        assert_eq!(answer.header("location"), "/sign-in/oidc/company/sign-out", "{query}");
+    }
+}
+
+#[tokio::test]
+async fn who_comes_back_where_openpai_had_its_door_begins_anew() {
+    let company = Company::open(rights("company")).await;
+    for (method, query, word) in [
+        ("GET", "?code=x&state=y&session_state=z", "SignInLost"),
+        ("GET", "?error=access_denied&next=//elsewhere.example", "ProviderRefused"),
+        ("POST", "", "SignInLost"),
+    ] {
+        let path = format!("/api/v2/authn/oidc/return{query}");
+        let answer = company.client().send(method, &path, &[FORM], "code=x&state=y").await;
+        let to = format!("/sign-in?error={word}&next=%2F&provider=company");
+        assert_eq!((answer.status, answer.header("location")), (303, &*to), "{method} {query}");
+        assert_eq!(answer.header("set-cookie"), "", "{method} {query}");
+    }
 }
 
 /// A server whose people come from a directory.
