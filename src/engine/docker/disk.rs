@@ -3,7 +3,7 @@
 
 use super::DockerEngine;
 use super::gpus::{Answer, asking};
-use crate::{DiskRoom, Result};
+use crate::{DiskRoom, EngineError, Result};
 
 /// In words that every small system knows (POSIX): in KiB, a line for each file system.
 const SCRIPT: &str = "df -Pk / 2>&1";
@@ -12,26 +12,42 @@ const SCRIPT: &str = "df -Pk / 2>&1";
 const FULL: &str = "no space left on device";
 
 impl DockerEngine {
-    /// Asks in the first image that can.
+    /// Asks in the first image that can. That there is little is believed only if it is said in all of them:
+    /// images are users', and a program of theirs would else close a node to everybody.
     pub(super) async fn ask_for_room(&self) -> Result<Option<DiskRoom>> {
         self.tidy_helpers().await;
-        for image in self.largest_images().await? {
+        let (mut most, mut failed) = (None, None);
+        let known = self.cache.gpu_image();
+        for image in known.into_iter().chain(self.largest_images().await?) {
             match self.answer_of(&image, asking(&image, SCRIPT)).await {
-                Ok(Answer::Said(words)) => {
-                    if let Some(room) = read(&words) {
-                        return Ok(Some(room));
-                    }
-                }
+                Ok(Answer::Said(words)) => most = larger(most, read(&words)),
                 Ok(Answer::Refused(_)) => {}
+                Err(error @ EngineError::Unreachable(_)) => return Err(error),
                 // There is no room even for the container that asks.
                 Err(error) if error.to_string().to_lowercase().contains(FULL) => {
-                    return Ok(Some(DiskRoom { free: 0, all: u64::MAX }));
+                    most = larger(most, Some(DiskRoom { free: 0, all: u64::MAX }));
                 }
-                Err(error) => return Err(error),
+                Err(error) => failed = Some(error),
+            }
+            if most.as_ref().is_some_and(is_enough) {
+                break;
             }
         }
-        Ok(None)
+        match (most, failed) {
+            (None, Some(error)) => Err(error),
+            (most, _) => Ok(most),
+        }
     }
+}
+
+/// What is believed after another one has answered.
+fn larger(known: Option<DiskRoom>, told: Option<DiskRoom>) -> Option<DiskRoom> {
+    known.into_iter().chain(told).max_by_key(|room| room.free)
+}
+
+/// More than a tenth is nothing to ask others about.
+fn is_enough(room: &DiskRoom) -> bool {
+    room.free > room.all / 10
 }
 
 /// `overlay 102400000 81920000 20480000 80% /`; the name may have spaces.
@@ -54,6 +70,18 @@ mod tests {
         let room = Some(DiskRoom { free: 20_480 << 10, all: 102_400 << 10 });
         assert_eq!(read(&format!("{head}overlay 102400 81920 20480 80% /\n")), room);
         assert_eq!(read(&format!("{head}a disk 102400 81920 20480 80% /\n")), room);
+    }
+
+    #[test]
+    fn no_image_alone_says_that_a_disk_is_full() {
+        let room = |free, all| Some(DiskRoom { free, all });
+        let full = larger(None, room(0, 1_000));
+        assert!(!is_enough(&full.unwrap()), "others are asked");
+        let both = larger(full, room(500, 1_000));
+        assert_eq!(both, room(500, 1_000));
+        assert!(is_enough(&both.unwrap()));
+        assert_eq!(larger(both, None), both, "one that cannot tell changes nothing");
+        assert_eq!(larger(full, room(0, u64::MAX)).map(|room| room.free), Some(0), "all say so");
     }
 
     #[test]
