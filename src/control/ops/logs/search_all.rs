@@ -14,6 +14,9 @@ use super::window::line;
 
 /// The logs of so many tasks are looked through, the first ones.
 const MOST_TASKS: u32 = 256;
+/// And of tasks that have not ended so many: each of their logs is held for a while, of which there are as many
+/// again for everybody else.
+const MOST_RUNNING: u32 = 128;
 /// So many lines are named before the place asked for, and as many from it on.
 const NAMED: usize = 50;
 /// So many bytes of each are given at most.
@@ -32,9 +35,12 @@ pub(super) async fn search(
     let deadline = Instant::now() + TIME;
     let mut found = Found::new(near, NAMED);
     let mut told = Vec::with_capacity(tasks.len());
+    let mut running = 0;
     for (at, task) in (0..).zip(tasks) {
         let before = found.count;
-        let answer = match at < MOST_TASKS && Instant::now() < deadline {
+        running += u32::from(!task.state.is_final());
+        let has_room = task.state.is_final() || running <= MOST_RUNNING;
+        let answer = match at < MOST_TASKS && has_room && Instant::now() < deadline {
             true => of_task(ops, task, pattern, deadline, |line| found.add((at, line))).await,
             false => Ok((0, false)),
         };

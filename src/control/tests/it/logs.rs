@@ -348,3 +348,17 @@ async fn the_logs_of_all_tasks_are_searched_while_they_run_and_as_they_are_kept(
     assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
     control.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_search_through_all_tasks_leaves_room_for_others_logs() {
+    let house = House::new(9);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("many", 132, 0, "sleep 1000", "")).await;
+    until_state(backend, "many", State::Running).await;
+    let found = search_all(backend, "nowhere", (0, 1)).await;
+    assert_eq!((found.tasks.len(), found.all), (132, false));
+    assert!(found.tasks[0].all, "{:?}", found.tasks[0]);
+    assert!(found.tasks[128..].iter().all(|task| !task.all && task.unread.is_none()));
+    control.shutdown().await;
+}
