@@ -2,12 +2,13 @@
 
 use protocol::ids::{TemplateName, UserName};
 use protocol::time::Timestamp;
-use sea_orm::sea_query::OnConflict;
+use sea_orm::sea_query::Expr;
 use sea_orm::{
     ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter, QueryOrder, QuerySelect, Set,
 };
 
 use crate::convert::Row;
+use crate::error::named;
 use crate::{ConnectionTrait, Result};
 
 mod row {
@@ -60,23 +61,33 @@ impl Described {
     }
 }
 
-/// Stores a template, or another one in its place.
+/// Stores a template, or another one of its author's in its place.
 ///
 /// # Errors
-/// See [`crate::Error`].
+/// [`crate::Error::Conflict`] when somebody else shares one of that name.
 pub async fn save(conn: &impl ConnectionTrait, template: &Template) -> Result<()> {
     let Template { described, text } = template;
+    let Described { name, author, description, changed_at } = described;
+    let replaced = row::Entity::update_many()
+        .col_expr(row::Column::Description, Expr::value(description.as_str()))
+        .col_expr(row::Column::JobFile, Expr::value(text.as_str()))
+        .col_expr(row::Column::ChangedAt, Expr::value(changed_at.0))
+        .filter(row::Column::Name.eq(name.as_str()))
+        .filter(row::Column::Author.eq(author.as_str()))
+        .exec(conn)
+        .await?;
+    if replaced.rows_affected == 1 {
+        return Ok(());
+    }
     let row = row::ActiveModel {
-        name: Set(described.name.to_string()),
-        author: Set(described.author.to_string()),
-        description: Set(described.description.clone()),
+        name: Set(name.to_string()),
+        author: Set(author.to_string()),
+        description: Set(description.clone()),
         job_file: Set(text.clone()),
-        changed_at: Set(described.changed_at.0),
+        changed_at: Set(changed_at.0),
     };
-    let replace = OnConflict::column(row::Column::Name)
-        .update_columns([row::Column::Description, row::Column::JobFile, row::Column::ChangedAt])
-        .to_owned();
-    row::Entity::insert(row).on_conflict(replace).exec_without_returning(conn).await?;
+    let stored = row::Entity::insert(row).exec_without_returning(conn).await;
+    stored.map_err(named("this template"))?;
     Ok(())
 }
 

@@ -86,8 +86,10 @@ impl Door {
         let mut counted = Vec::new();
         for Limited { whose, limit, users } in self.limited(conn, settings, user).await? {
             let key = (settings.name.clone(), whose);
+            let counts = limit.waiting_jobs.is_some() || limit.submissions_per_minute.is_some();
             let load = match self.loads.get(&key) {
                 Some(load) => *load,
+                None if !counts => Load::default(),
                 None => database::jobs::load(conn, &users, &settings.name, self.since).await?,
             };
             if let Some(error) = refused(&key, limit, load, spec) {

@@ -42,7 +42,7 @@ impl Templates for Ops {
     }
 
     async fn save(&self, actor: &Actor, wish: ShareTemplate) -> Result<bool> {
-        let ShareTemplate { name, description, text } = wish;
+        let ShareTemplate { name, description, text } = wish.clone();
         let description = checked(&description)?;
         let text = for_everybody(&parse(&text).map_err(Error::invalid_job)?);
         let done = self.0.write(async |t| {
@@ -63,7 +63,11 @@ impl Templates for Ops {
             database::audit::insert(t, &note.by(actor)).await?;
             Ok(Ok(before.is_none()))
         });
-        let is_new = done.await.map_err(database)??;
+        let is_new = match done.await {
+            // Somebody was quicker with the same name: now it is known whose it is.
+            Err(database::Error::Conflict { .. }) => return self.save(actor, wish).await,
+            done => done.map_err(database)??,
+        };
         tracing::info!(by = %actor.user, template = %name, "template saved");
         Ok(is_new)
     }

@@ -98,6 +98,14 @@ on_both! {
         let name = all[0].described.name.clone();
         assert_eq!(templates::get(conn, &name).await?.as_ref(), Some(&all[2]));
         assert_eq!(templates::count(conn, &user("alice")).await?, 2);
+        // Who looked whether there is one before there was one.
+        let mut others = all[2].clone();
+        others.described.author = user("bob");
+        let tx = stage.begin().await?;
+        let error = templates::save(&tx, &others).await.unwrap_err();
+        assert!(matches!(error, Error::Conflict { .. }), "{error}");
+        tx.rollback().await?;
+        assert_eq!(templates::get(conn, &name).await?.as_ref(), Some(&all[2]), "it is alice's");
         assert!(write!(stage, |tx| templates::remove(&tx, &name)));
         assert!(!write!(stage, |tx| templates::remove(&tx, &name)));
         assert_eq!(templates::get(conn, &name).await?, None);
