@@ -1,5 +1,6 @@
 //! Sends what lies in the outbox: what is due of one user in one mail, and in one call of his webhook. What
-//! was sent is taken out afterwards: after a crash in between it is sent once more, and nothing is lost.
+//! was sent is taken out afterwards: after a crash in between it is sent once more, a while later, and nothing
+//! is lost.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ const READ: u64 = 1_000;
 const MAILS: usize = 8;
 /// and so many calls: of a user one, which may be as slow as he likes.
 const CALLS: usize = 64;
-/// The first pause after a try that failed, which doubles,
+/// The first pause after a try that failed, or of which nobody knows what came, which doubles,
 const PAUSE: i64 = 60_000;
 /// and the longest one.
 const LONGEST_PAUSE: i64 = 3_600_000;
@@ -146,6 +147,8 @@ async fn send_due(shared: &Shared, way: Way) -> Result<(), database::Error> {
         let mut sending = Vec::new();
         for (user, entries) in bundles {
             if shared.posted.may(&user, at, shared.notifying.hourly) {
+                // Said before it is done: while nothing can be stored, nothing is sent again and again.
+                put_off(shared, &entries, at.plus_millis(PAUSE), tries(&entries)).await?;
                 sending.push(send(shared, user, way, entries));
             } else {
                 let error = post::Error::Unavailable("so much was sent in this hour".to_owned());

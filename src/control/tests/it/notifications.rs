@@ -257,6 +257,27 @@ async fn mail_waits_for_nobodys_webhook() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_under_way_is_not_due_again_at_once() {
+    let (house, post) = (House::new(1), Arc::<Stuck>::default());
+    let gathered_for = Duration::from_millis(50);
+    let notifying = Notifying { post: post.clone(), gathered_for, ..Notifying::default() };
+    let options = Options { notifying, ..house.options(house.database().await) };
+    let control = control::start(options).await.unwrap();
+    let wished = Wishes { mail: false, ..wishes(&[Occasion::Succeeded]) };
+    control.backend.notifications.set(&admin(), wished).await.unwrap();
+    submit(&control.backend, job("done", 1, 0, "exit 0", "")).await;
+    until("a call", || !post.0.calls().is_empty()).await;
+    // Nobody knows what comes of it, as after a crash.
+    let ever = protocol::time::Timestamp(i64::MAX);
+    let reader = control.database().read();
+    let left = database::notifications::due(reader, Way::Webhook, ever, 10).await.unwrap();
+    let [entry] = left.as_slice() else { panic!("{left:?}") };
+    assert!(entry.new.due.0 >= entry.new.at.0 + 60_000, "{entry:?}");
+    assert_eq!(entry.tries, 0);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_may_not_be_sent_for_long_is_given_up() {
     let (house, post) = (House::new(1), Arc::<Simulated>::default());
     let notifying = Notifying {
