@@ -1,13 +1,17 @@
 //! How much room there is beneath an engine's containers. Engines do not tell, and their machine's files are
 //! not ours to look at; but a container of theirs sees the same file system.
 
+use std::time::Duration;
+
 use super::DockerEngine;
 use super::gpus::{Answer, asking};
-use crate::{DiskRoom, EngineError, Result};
+use crate::{DiskRoom, Result};
 
 /// In words that every small system knows (POSIX): in KiB, a line for each file system.
 const SCRIPT: &str = "df -Pk / 2>&1";
 
+/// It takes no time where disks are well; a program of an image's may take all there is.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// What the kernel says where there is no room.
 const FULL: &str = "no space left on device";
 
@@ -19,10 +23,9 @@ impl DockerEngine {
         let (mut most, mut failed) = (None, None);
         let known = self.cache.gpu_image();
         for image in known.into_iter().chain(self.largest_images().await?) {
-            match self.answer_of(&image, asking(&image, SCRIPT)).await {
+            match self.answer_of(&image, asking(&image, SCRIPT), PATIENCE).await {
                 Ok(Answer::Said(words)) => most = larger(most, read(&words)),
                 Ok(Answer::Refused(_)) => {}
-                Err(error @ EngineError::Unreachable(_)) => return Err(error),
                 // There is no room even for the container that asks.
                 Err(error) if error.to_string().to_lowercase().contains(FULL) => {
                     most = larger(most, Some(DiskRoom { free: 0, all: u64::MAX }));

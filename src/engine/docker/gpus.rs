@@ -1,21 +1,21 @@
 //! The GPUs of an engine's machine: a short-lived container runs the vendor's program.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bollard::models::{ContainerCreateBody, DeviceRequest, HostConfig};
 use bollard::query_parameters::{
-    CreateContainerOptions, ListImagesOptions, LogsOptions, PruneContainersOptions,
-    RemoveContainerOptions, StartContainerOptions, WaitContainerOptions,
+    CreateContainerOptions, ListContainersOptions, ListImagesOptions, LogsOptions,
+    PruneContainersOptions, RemoveContainerOptions, StartContainerOptions, WaitContainerOptions,
 };
-use futures::{StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use protocol::cluster::GpuRuntime;
 use protocol::gpus::{GpuProblem, Reading};
 
 use super::failure::{classify, status_of, words};
 use super::{CALL, DockerEngine, WORK, shape, streams};
 use crate::exporter::GpuSample;
-use crate::{Engine, EngineError, Result};
+use crate::{Engine, EngineError, LogChunk, Result};
 
 mod load;
 mod read;
@@ -26,6 +26,14 @@ const DRIVER: Duration = Duration::from_secs(120);
 const IMAGES: usize = 4;
 /// The label of containers that ask for GPUs.
 const LABEL: &str = "berth.gpus";
+/// No answer has more bytes.
+const LONGEST: usize = 256 * 1024;
+/// What asks has so much memory, in bytes,
+const MEMORY: i64 = 1 << 30;
+/// and so many processes: programs of users' images are not to take a node that they were not given.
+const PIDS: i64 = 256;
+/// What has run for so long was left by a server, in seconds, and does not end by itself.
+const FORGOTTEN: u64 = 3_600;
 
 impl DockerEngine {
     /// Runs `nvidia-smi`, which is put into every container that has a GPU of NVIDIA's, in an
@@ -108,11 +116,16 @@ impl DockerEngine {
 
     /// What a script says in a container of this image that has all GPUs.
     async fn answer_in(&self, image: &str, script: &str) -> Result<Answer> {
-        self.answer_of(image, helper(image, self.gpu_runtime, script)).await
+        self.answer_of(image, helper(image, self.gpu_runtime, script), DRIVER).await
     }
 
-    /// What a container that is made so says; it is gone then.
-    pub(super) async fn answer_of(&self, image: &str, body: ContainerCreateBody) -> Result<Answer> {
+    /// What a container that is made so says within this time; it is gone then.
+    pub(super) async fn answer_of(
+        &self,
+        image: &str,
+        body: ContainerCreateBody,
+        patience: Duration,
+    ) -> Result<Answer> {
         let call = self.connection.call(WORK, |docker| async move {
             docker.create_container(None::<CreateContainerOptions>, body).await
         });
@@ -120,36 +133,42 @@ impl DockerEngine {
             Ok(made) => made.id,
             Err(error) => return Answer::of(&error).ok_or_else(|| classify(error, image)),
         };
-        let told = self.run_helper(&id).await;
-        let options = RemoveContainerOptions { force: true, v: true, link: false };
-        let call = self.connection.call(WORK, |docker| {
-            let id = id.clone();
-            async move { docker.remove_container(&id, Some(options)).await }
-        });
-        if let Err(error) = call.await {
-            tracing::warn!(%error, container = id, "a container that asked for GPUs stays for now");
-        }
+        let told = self.run_helper(&id, patience).await;
+        self.remove_helper(&id).await;
         match told {
             Ok(words) => Ok(Answer::Said(words)),
             Err(error) => Answer::of(&error).ok_or_else(|| classify(error, &id)),
         }
     }
 
-    async fn run_helper(&self, id: &str) -> std::result::Result<String, bollard::errors::Error> {
-        let call = self.connection.call(DRIVER, |docker| async move {
+    async fn remove_helper(&self, id: &str) {
+        let options = RemoveContainerOptions { force: true, v: true, link: false };
+        let call = self.connection.call(WORK, |docker| async move {
+            docker.remove_container(id, Some(options)).await
+        });
+        if let Err(error) = call.await {
+            tracing::warn!(%error, container = id, "a container that asked for GPUs stays for now");
+        }
+    }
+
+    async fn run_helper(
+        &self,
+        id: &str,
+        patience: Duration,
+    ) -> std::result::Result<String, bollard::errors::Error> {
+        let call = self.connection.call(patience, |docker| async move {
             docker.start_container(id, None::<StartContainerOptions>).await?;
             let mut end = docker.wait_container(id, None::<WaitContainerOptions>);
             // How it ended, its answer tells.
             let _code = end.next().await;
             let tail = "all".to_owned();
             let options = LogsOptions { stdout: true, stderr: true, tail, ..Default::default() };
-            docker.logs(id, Some(options)).map_ok(streams::chunk).try_collect::<Vec<_>>().await
+            gathered(docker.logs(id, Some(options)).map_ok(streams::chunk)).await
         });
-        let bytes: Vec<u8> = call.await?.into_iter().flat_map(|chunk| chunk.bytes).collect();
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        Ok(String::from_utf8_lossy(&call.await?).into_owned())
     }
 
-    /// Removes those that a server left which ended meanwhile.
+    /// Removes those that a server left, those that have ended meanwhile and those that never do.
     pub(super) async fn tidy_helpers(&self) {
         let filter = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
         let filters = HashMap::from([filter("label", LABEL), filter("until", "1h")]);
@@ -159,6 +178,14 @@ impl DockerEngine {
         });
         if let Err(error) = call.await {
             tracing::debug!(%error, "cannot remove old containers that asked for GPUs");
+        }
+        let running = ListContainersOptions::default();
+        let running = self.rows_with(LABEL.to_owned(), CALL, running).await.unwrap_or_default();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        for row in running.into_iter().filter(|row| is_forgotten(row.created, now)) {
+            if let Some(id) = row.id {
+                self.remove_helper(&id).await;
+            }
         }
     }
 
@@ -176,6 +203,27 @@ impl DockerEngine {
             },
         }
     }
+}
+
+/// Whether what was made then, in seconds, was left.
+fn is_forgotten(created: Option<i64>, now: u64) -> bool {
+    let created = created.and_then(|created| u64::try_from(created).ok());
+    created.is_some_and(|created| now.saturating_sub(created) > FORGOTTEN)
+}
+
+/// What was written, as much of it as an answer may have: a program of an image's may write without end.
+async fn gathered<E>(
+    told: impl Stream<Item = std::result::Result<LogChunk, E>>,
+) -> std::result::Result<Vec<u8>, E> {
+    let mut told = std::pin::pin!(told);
+    let mut bytes = Vec::new();
+    while let Some(chunk) = told.try_next().await? {
+        bytes.extend_from_slice(&chunk.bytes);
+        if bytes.len() >= LONGEST {
+            break;
+        }
+    }
+    Ok(bytes)
 }
 
 /// What came of a container that asks.
@@ -236,6 +284,10 @@ pub(super) fn asking(image: &str, script: &str) -> ContainerCreateBody {
             network_mode: Some("none".to_owned()),
             cap_drop: Some(vec!["ALL".to_owned()]),
             security_opt: Some(vec!["no-new-privileges".to_owned()]),
+            memory: Some(MEMORY),
+            memory_swap: Some(MEMORY),
+            nano_cpus: Some(1_000_000_000),
+            pids_limit: Some(PIDS),
             ..Default::default()
         }),
         ..Default::default()
@@ -244,6 +296,7 @@ pub(super) fn asking(image: &str, script: &str) -> ContainerCreateBody {
 
 #[cfg(test)]
 mod tests {
+    use bollard::container::LogOutput;
     use bollard::errors::Error;
 
     use super::*;
@@ -275,5 +328,24 @@ mod tests {
         assert_eq!(devices[0], "nvidia.com/gpu=all");
         assert_eq!(made["HostConfig"]["NetworkMode"], "none");
         assert_eq!(made["HostConfig"]["Privileged"], serde_json::Value::Null);
+    }
+
+    #[test]
+    fn what_asks_has_little_of_its_node() {
+        let made = serde_json::to_value(asking("i", "true")).unwrap();
+        let host = &made["HostConfig"];
+        assert_eq!(host["Memory"], MEMORY);
+        assert_eq!(host["MemorySwap"], MEMORY);
+        assert_eq!(host["PidsLimit"], PIDS);
+        assert_eq!(host["NanoCpus"], 1_000_000_000);
+        assert!(is_forgotten(Some(1_000), 1_001 + FORGOTTEN));
+        assert!(!is_forgotten(Some(1_000), 1_000 + FORGOTTEN) && !is_forgotten(None, u64::MAX));
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_end_is_read_no_further() {
+        let line = || Ok::<_, ()>(streams::chunk(LogOutput::StdOut { message: "y\n".into() }));
+        let endless = futures::stream::iter(std::iter::repeat_with(line));
+        assert_eq!(gathered(endless).await.unwrap().len(), LONGEST);
     }
 }

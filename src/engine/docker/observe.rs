@@ -88,7 +88,7 @@ impl DockerEngine {
     }
 
     /// The engine's list of containers with a label.
-    async fn rows_with(
+    pub(super) async fn rows_with(
         &self,
         label: String,
         wait: Duration,

@@ -19,8 +19,8 @@ use crate::wake::now;
 
 /// A node is asked again after so long.
 const AGAIN: Duration = Duration::from_secs(600);
-/// It may take so long to answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// It may take so long to answer: longer than its engine gives the containers that ask, which it removes then.
+const PATIENCE: Duration = Duration::from_secs(500);
 /// So many are asked before it is looked anew which are due.
 const MOST: usize = 64;
 
