@@ -43,7 +43,11 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || address.is_broadcast()
         || address.is_multicast();
     let shared = a == 100 && (64..128).contains(&b);
-    let special = a == 0 || a >= 240 || (a, b, c) == (192, 0, 0) || (a == 198 && b & 0xfe == 18);
+    // Some of them lead into what version 6 carries (192.88.99.0/24).
+    let special = a == 0
+        || a >= 240
+        || matches!((a, b, c), (192, 0, 0) | (192, 88, 99))
+        || (a == 198 && b & 0xfe == 18);
     !(own || shared || special)
 }
 
@@ -52,11 +56,11 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         return is_public_v4(inside);
     }
     let [first, second, ..] = address.segments();
-    // What is given to the world at all, without what carries addresses of version 4 in it (6to4,
-    // Teredo) and what is for books.
+    // What is given to the world at all, without what carries addresses of version 4 in it (6to4), what is
+    // for protocols (2001::/23, Teredo among them) and what is for books.
     let given = first & 0xe000 == 0x2000;
-    let carries = first == 0x2002 || (first == 0x2001 && second == 0);
-    let books = first == 0x2001 && second == 0x0db8;
+    let carries = first == 0x2002 || (first == 0x2001 && second < 0x0200);
+    let books = (first == 0x2001 && second == 0x0db8) || (first == 0x3fff && second < 0x1000);
     given && !carries && !books
 }
 
@@ -78,6 +82,7 @@ mod tests {
             "100.64.0.1",
             "100.127.255.255",
             "192.0.0.8",
+            "192.88.99.1",
             "198.18.0.1",
             "198.19.0.1",
             "224.0.0.1",
@@ -95,7 +100,13 @@ mod tests {
             "64:ff9b::7f00:1",
             "2002:7f00:1::",
             "2001::1",
+            "2001:2::1",
+            "2001:20::1",
             "2001:db8::1",
+            "3fff::1",
+            "::ffff:0:127.0.0.1",
+            "64:ff9b:1::7f00:1",
+            "fec0::1",
         ] {
             assert!(!is_public(own.parse().unwrap()), "{own}");
         }
@@ -107,6 +118,7 @@ mod tests {
             "172.32.0.1",
             "198.20.0.1",
             "::ffff:8.8.8.8",
+            "2001:200::1",
             "2606:4700::1111",
             "2a00:1450::1",
         ] {

@@ -44,12 +44,12 @@ pub fn signature(key: &str, body: &str) -> String {
 pub(crate) struct Webhooks {
     allowed: Allowed,
     /// Whose certificates are believed; read for the first call, since most installations have none.
-    tls: OnceLock<TlsConfig>,
+    tls: Arc<OnceLock<TlsConfig>>,
 }
 
 impl Webhooks {
     pub(crate) fn new(allowed: Allowed) -> Self {
-        Self { allowed, tls: OnceLock::new() }
+        Self { allowed, tls: Arc::default() }
     }
 
     /// What the address itself tells; where its name leads is seen when it is called.
@@ -74,32 +74,32 @@ impl Webhooks {
         inside.then(|| "the address of a webhook is not one of a private network".to_owned())
     }
 
-    /// One for each call: it would keep connections and cookies of one user for another one.
-    fn agent(&self) -> ureq::Agent {
-        let config = ureq::Agent::config_builder()
-            .tls_config(self.tls.get_or_init(tls).clone())
-            // One of the environment would look addresses up in our place.
-            .proxy(None)
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .timeout_global(Some(PATIENCE))
-            .user_agent("Berth")
-            .build();
-        let guarded = Guarded { allowed: self.allowed.clone(), names: DefaultResolver::default() };
-        ureq::Agent::with_parts(config, DefaultConnector::default(), guarded)
-    }
-
     pub(crate) async fn call(&self, call: &Call) -> Result<()> {
         if let Some(refusal) = self.refusal(&call.url) {
             return Err(Error::Refused(refusal));
         }
         // As it was understood when it was looked at.
         let url = Url::parse(&call.url).map_err(|_| Error::Refused(NO_ADDRESS.to_owned()))?;
-        let agent = self.agent();
         let call = Call { url: url.into(), ..call.clone() };
-        let posted = tokio::task::spawn_blocking(move || post(&agent, &call)).await;
+        let (allowed, tls) = (self.allowed.clone(), Arc::clone(&self.tls));
+        let posted = tokio::task::spawn_blocking(move || post(&agent(allowed, &tls), &call)).await;
         posted.unwrap_or_else(|error| Err(Error::Unavailable(error.to_string())))
     }
+}
+
+/// One for each call: it would keep connections and cookies of one user for another one.
+fn agent(allowed: Allowed, known: &OnceLock<TlsConfig>) -> ureq::Agent {
+    let config = ureq::Agent::config_builder()
+        .tls_config(known.get_or_init(tls).clone())
+        // One of the environment would look addresses up in our place.
+        .proxy(None)
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .timeout_global(Some(PATIENCE))
+        .user_agent("Berth")
+        .build();
+    let guarded = Guarded { allowed, names: DefaultResolver::default() };
+    ureq::Agent::with_parts(config, DefaultConnector::default(), guarded)
 }
 
 fn tls() -> TlsConfig {
