@@ -6,6 +6,8 @@ use crate::spec::JobSpec;
 
 /// Parts of a name that say it wherever they stand.
 const ANYWHERE: [&str; 5] = ["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL"];
+/// What is in the place of a covered value while it is looked for one: nobody writes it.
+const OPEN: &str = "\u{1}";
 /// Ends of a word in a name that say it.
 const ENDS: [&str; 4] = ["KEY", "KEYS", "TOKEN", "TOKENS"];
 
@@ -57,6 +59,17 @@ pub fn covered_file(text: &str, spec: &JobSpec) -> Option<String> {
         !is_sensitive(name) || value.len() < 4 || !covered.contains(value.as_str())
     };
     spec.env.iter().all(hidden).then_some(covered)
+}
+
+/// Whether a value that is not for everybody is covered: who submits what he saw of another's job gives his own.
+#[must_use]
+pub fn is_masked(spec: &JobSpec) -> bool {
+    let in_command = |command: &str| {
+        let open = command.replace(MASK, OPEN);
+        covered_text(&open).matches(OPEN).count() < open.matches(OPEN).count()
+    };
+    spec.env.iter().any(|(name, value)| is_sensitive(name) && value == MASK)
+        || spec.roles.iter().any(|role| in_command(&role.command))
 }
 
 /// A text in whatever notation with the values behind such names covered: `NAME=value`,

@@ -62,6 +62,10 @@ impl Jobs for Ops {
             let message = format!("the address names {expected}, the job file {}", key.name);
             return Err(Error::new(ErrorCode::InvalidParametersError, message));
         }
+        if sensitive::is_masked(&parsed.spec) {
+            let message = "a value is masked (******) whose name says that it is secret: give it";
+            return Err(Error::new(ErrorCode::InvalidParametersError, message));
+        }
         let stored = database::jobs::by_key(self.shared.database.read(), &key).await;
         if stored.map_err(database)?.is_some() {
             return Err(name_taken(&key));

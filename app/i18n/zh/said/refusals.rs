@@ -193,6 +193,10 @@ pub(super) const REFUSALS: &str = sayings![
         "a secret is masked (******): give its value, or clone a job of yours",
         "有机密数据被隐去（******）：请填写其值，或克隆您自己的作业",
     ),
+    (
+        "a value is masked (******) whose name says that it is secret: give it",
+        "名称表明属于机密的某个值被隐去（******）：请填写其值",
+    ),
     ("{} has no secret {}: give its value", "{0} 没有机密数据 {1}：请填写其值"),
     (
         "{} reads as the address of a job of the user {}: choose a name without {}~",

@@ -394,6 +394,31 @@ async fn others_do_not_see_what_names_say_is_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_masked_of_anothers_job_is_never_a_value() {
+    use api::jobs::ConfigForm;
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    add(backend, "alice").await.unwrap();
+    add(backend, "bob").await.unwrap();
+    let key = submit(backend, "alice", secretive()).await.unwrap();
+    let seen = backend.jobs.config(&actor("bob"), &key, ConfigForm::Written).await.unwrap().text;
+    let variable = r#""jobEnvs": {"HF_TOKEN": "******"},"#;
+    for masked in [
+        seen,
+        job("one", 1, 0, "sleep 1000", variable),
+        job("two", 1, 0, "export API_KEY=******; sleep 1000", ""),
+    ] {
+        let refused = submit(backend, "bob", masked.clone()).await.unwrap_err();
+        assert_eq!(refused.code, ErrorCode::InvalidParametersError, "{masked}");
+        assert!(refused.message.contains("masked"), "{}", refused.message);
+    }
+    let stars = job("stars", 1, 0, "echo ****** && sleep 1000", "");
+    submit(backend, "bob", stars).await.unwrap();
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn private_jobs_are_their_owners() {
     use api::jobs::ConfigForm;
     let house = House::new(1);
