@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bollard::models::{ContainerCreateBody, DeviceRequest, HostConfig};
+use bollard::models::{ContainerCreateBody, ContainerSummary, DeviceRequest, HostConfig};
 use bollard::query_parameters::{
     CreateContainerOptions, ListContainersOptions, ListImagesOptions, LogsOptions,
     PruneContainersOptions, RemoveContainerOptions, StartContainerOptions, WaitContainerOptions,
@@ -13,6 +13,7 @@ use protocol::cluster::GpuRuntime;
 use protocol::gpus::{GpuProblem, Reading};
 
 use super::failure::{classify, status_of, words};
+use super::shape::CLUSTER_LABEL;
 use super::{CALL, DockerEngine, WORK, shape, streams};
 use crate::exporter::GpuSample;
 use crate::{Engine, EngineError, LogChunk, Result};
@@ -182,9 +183,9 @@ impl DockerEngine {
         let running = ListContainersOptions::default();
         let running = self.rows_with(LABEL.to_owned(), CALL, running).await.unwrap_or_default();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        for row in running.into_iter().filter(|row| is_forgotten(row.created, now)) {
-            if let Some(id) = row.id {
-                self.remove_helper(&id).await;
+        for row in running.iter().filter(|row| is_forgotten(row, now)) {
+            if let Some(id) = &row.id {
+                self.remove_helper(id).await;
             }
         }
     }
@@ -205,10 +206,12 @@ impl DockerEngine {
     }
 }
 
-/// Whether what was made then, in seconds, was left.
-fn is_forgotten(created: Option<i64>, now: u64) -> bool {
-    let created = created.and_then(|created| u64::try_from(created).ok());
-    created.is_some_and(|created| now.saturating_sub(created) > FORGOTTEN)
+/// Whether one was left that asked, at this second. A task whose image has our label is none.
+fn is_forgotten(row: &ContainerSummary, now: u64) -> bool {
+    let of_cluster = row.labels.as_ref().and_then(|labels| labels.get(CLUSTER_LABEL));
+    let created = row.created.and_then(|created| u64::try_from(created).ok());
+    of_cluster.is_none_or(String::is_empty)
+        && created.is_some_and(|created| now.saturating_sub(created) > FORGOTTEN)
 }
 
 /// What was written, as much of it as an answer may have: a program of an image's may write without end.
@@ -338,8 +341,19 @@ mod tests {
         assert_eq!(host["MemorySwap"], MEMORY);
         assert_eq!(host["PidsLimit"], PIDS);
         assert_eq!(host["NanoCpus"], 1_000_000_000);
-        assert!(is_forgotten(Some(1_000), 1_001 + FORGOTTEN));
-        assert!(!is_forgotten(Some(1_000), 1_000 + FORGOTTEN) && !is_forgotten(None, u64::MAX));
+    }
+
+    #[test]
+    fn what_asks_for_ever_is_removed_and_no_task() {
+        let made = |created, labels: &[(&str, &str)]| {
+            let labels = labels.iter().map(|(key, said)| ((*key).to_owned(), (*said).to_owned()));
+            ContainerSummary { created, labels: Some(labels.collect()), ..Default::default() }
+        };
+        let asks = made(Some(1_000), &[(LABEL, "1")]);
+        assert!(is_forgotten(&asks, 1_001 + FORGOTTEN) && !is_forgotten(&asks, 1_000 + FORGOTTEN));
+        assert!(is_forgotten(&made(Some(1), &[(LABEL, "1"), (CLUSTER_LABEL, "")]), u64::MAX));
+        let task = made(Some(1), &[(LABEL, "1"), (CLUSTER_LABEL, "a cluster")]);
+        assert!(!is_forgotten(&task, u64::MAX) && !is_forgotten(&made(None, &[]), u64::MAX));
     }
 
     #[tokio::test]
