@@ -10,6 +10,7 @@ mod full;
 mod generated;
 mod idle_memory;
 mod large_job;
+mod leaders;
 mod life;
 mod list;
 mod log;
@@ -47,13 +48,15 @@ pub(crate) struct Options {
     #[command(flatten)]
     faults: faults::Points,
     #[command(flatten)]
+    leaders: leaders::Changes,
+    #[command(flatten)]
     generated: generated::Requests,
     #[command(flatten)]
     life: life::Pace,
     /// `faults`: strike for so many hours (1, if there are no --points); `life`: live so many hours (24).
     #[arg(long)]
     hours: Option<f64>,
-    /// `faults`, `generated` and `life`: what all chance follows from; each run prints its own.
+    /// `faults`, `leaders`, `generated` and `life`: what all chance follows from; each run prints its own.
     #[arg(long)]
     seed: Option<u64>,
 }
@@ -103,6 +106,8 @@ enum Name {
     Scheduler,
     /// Random kill points of server, engines, PostgreSQL and network, for hours.
     Faults,
+    /// Two and three servers of which one leads: it is killed, frozen, cut off or ended, a hundred times.
+    Leaders,
     /// Thousands of requests made from the server's own document, right and wrong: each has an answer.
     Generated,
     /// A day in the life of a simulated cluster, in a part of the time: what grows.
@@ -112,7 +117,15 @@ enum Name {
 impl Name {
     /// Whether it takes hours, gigabytes or a registry, and is asked for by its name alone.
     fn takes_much(self) -> bool {
-        matches!(self, Self::Faults | Self::Full | Self::Generated | Self::Life | Self::Million)
+        matches!(
+            self,
+            Self::Faults
+                | Self::Full
+                | Self::Generated
+                | Self::Leaders
+                | Self::Life
+                | Self::Million
+        )
     }
 }
 
@@ -155,6 +168,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             }
             Name::Faults => {
                 faults::run(workspace, &binary, options.course()?, &options.faults)?;
+                continue;
+            }
+            Name::Leaders => {
+                leaders::run(workspace, &binary, options.course()?, &options.leaders)?;
                 continue;
             }
             Name::Generated => {

@@ -31,6 +31,9 @@ for row in database.execute(sys.argv[2]):
     print(row[0])
 "#;
 
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// How long the server may take until it is ready.
 const READY_LIMIT: Duration = Duration::from_secs(60);
 
@@ -53,6 +56,15 @@ impl Berth {
     /// The same with further arguments.
     pub(super) fn start_with(binary: &Path, nodes: &str, further: &[&str]) -> Result<Self> {
         let folder = std::env::temp_dir().join(format!("berth-bench-{}", std::process::id()));
+        Self::start_in((folder, PATIENCE), binary, (nodes, further))
+    }
+
+    /// The same in a folder, which goes with it, and answers are waited for for so long.
+    pub(super) fn start_in(
+        (folder, patience): (PathBuf, Duration),
+        binary: &Path,
+        (nodes, further): (&str, &[&str]),
+    ) -> Result<Self> {
         fs::create_dir_all(&folder)?;
         // One user asks for all here: as quickly as it can, and as many at a time.
         let limits = "[limits]\nrequests_per_second = 0\nstreams_per_user = 0\n";
@@ -63,7 +75,7 @@ impl Berth {
         let process = Mutex::new(serve(binary, &folder, &address, further)?);
         let agent = Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(60)))
+            .timeout_global(Some(patience))
             .max_idle_connections_per_host(CONNECTIONS)
             .build()
             .into();
@@ -93,6 +105,16 @@ impl Berth {
         Ok(())
     }
 
+    /// Sends the server a signal, by its name without `SIG`, and does not wait for what it does then.
+    pub(super) fn signal(&self, name: &str) -> Result<()> {
+        signal(&self.process(), name)
+    }
+
+    /// Whether its process has ended.
+    pub(super) fn has_ended(&self) -> Result<bool> {
+        Ok(self.process().try_wait()?.is_some())
+    }
+
     /// Starts the server again, and does not wait for it.
     pub(super) fn revive(&self, binary: &Path) -> Result<()> {
         *self.process() = serve(binary, &self.folder, &self.address, &[])?;
@@ -101,7 +123,7 @@ impl Berth {
 
     /// Starts the server again if it has ended, as who supervises it does. Says whether it had.
     pub(super) fn keep(&self, binary: &Path) -> Result<bool> {
-        let has_ended = self.process().try_wait()?.is_some();
+        let has_ended = self.has_ended()?;
         if has_ended {
             self.revive(binary)?;
         }
@@ -112,6 +134,14 @@ impl Berth {
     pub(super) fn is_ready(&self) -> bool {
         let asked = self.agent.get(self.url("/readyz")).call();
         asked.is_ok_and(|answer| answer.status().is_success())
+    }
+
+    /// What it says of itself within so long: whether it is ready, and whether it leads.
+    pub(super) fn readiness(&self, patience: Duration) -> Option<[bool; 2]> {
+        let asked = self.agent.get(self.url("/readyz"));
+        let answer = asked.config().timeout_global(Some(patience)).build().call();
+        let said: Value = answer.ok()?.body_mut().read_json().ok()?;
+        Some(["ready", "leads"].map(|what| said[what] == true))
     }
 
     /// Where configuration, data and log are.
@@ -303,10 +333,15 @@ fn stop(process: &mut Child) -> Result<()> {
     if process.try_wait()?.is_some() {
         return Ok(());
     }
-    let id = process.id().to_string();
-    output(Command::new("sh").args(["-c", "kill \"$1\"", "sh", &id]))?;
+    // One that stands still hears it when it goes on.
+    ["TERM", "CONT"].into_iter().try_for_each(|name| signal(process, name))?;
     process.wait()?;
     Ok(())
+}
+
+fn signal(process: &Child, name: &str) -> Result<()> {
+    let id = process.id().to_string();
+    output(Command::new("sh").args(["-c", "kill -s \"$2\" \"$1\"", "sh", &id, name])).map(drop)
 }
 
 /// A job of one small task.

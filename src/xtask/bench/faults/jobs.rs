@@ -1,12 +1,12 @@
 //! Small jobs that come all the time, each with the end that it is to have whatever happens around it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::roll::Roll;
@@ -14,14 +14,12 @@ use crate::base_image::IMAGE;
 use crate::bench::berth::Berth;
 use crate::progress::note;
 
-/// Jobs that are there at the same time.
-const LIVE: usize = 16;
 /// Between two looks at them.
 const BETWEEN: Duration = Duration::from_millis(100);
 /// What their names begin with.
 const NAME: &str = "fault-";
 /// What jobs find in their code: a file and what it says.
-pub(super) const CODE: (&str, &str) = ("word", "whole");
+pub(in crate::bench) const CODE: (&str, &str) = ("word", "whole");
 
 /// What a job is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,9 +31,11 @@ enum Kind {
     IsStopped,
     HasGpus,
     HasCode,
+    RunsLong,
 }
 
-const KINDS: [Kind; 7] = [
+/// The last one is for who strikes what takes its time: it runs meanwhile.
+const KINDS: &[Kind] = &[
     Kind::Quick,
     Kind::Gang,
     Kind::Fails,
@@ -43,14 +43,41 @@ const KINDS: [Kind; 7] = [
     Kind::IsStopped,
     Kind::HasGpus,
     Kind::HasCode,
+    Kind::RunsLong,
 ];
 
-impl Kind {
-    fn of(number: u64) -> Self {
-        let count = KINDS.len() as u64;
-        KINDS[usize::try_from(number % count).unwrap_or(0)]
+/// How many jobs come, and beside what.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::bench) struct Load {
+    /// Jobs that are there at the same time.
+    pub(in crate::bench) live: usize,
+    kinds: &'static [Kind],
+    /// Attempts may end with the engines that they ran on, which counts for the platform.
+    engines_end: bool,
+}
+
+impl Load {
+    /// Small jobs beside engines that are struck as well.
+    pub(in crate::bench) const SMALL: Self =
+        Self { live: 16, kinds: KINDS.split_at(7).0, engines_end: true };
+    /// Many jobs beside engines that are well: fifty are in flight also when some have just ended.
+    pub(in crate::bench) const MANY: Self = Self { live: 60, kinds: KINDS, engines_end: false };
+
+    fn kind(self, number: u64) -> Kind {
+        let count = self.kinds.len() as u64;
+        self.kinds[usize::try_from(number % count).unwrap_or(0)]
     }
 
+    /// What is wrong with the end that a job has; `None`: nothing.
+    fn mistake(self, kind: Kind, status: &Value) -> Option<String> {
+        let on_platform = &status["retryDetails"]["platform"];
+        let begun_anew = !self.engines_end && *on_platform != 0;
+        let said = || format!("it began anew {on_platform} times, and its engine was well");
+        kind.mistake(status).or_else(|| begun_anew.then(said))
+    }
+}
+
+impl Kind {
     /// Tasks, GPUs of each, retries, and what a task runs once it has called.
     fn body(self) -> (u32, u32, u32, &'static str) {
         match self {
@@ -61,6 +88,7 @@ impl Kind {
             Self::IsStopped => (1, 0, 0, "sleep 100000"),
             Self::HasGpus => (1, 2, 0, "sleep 2"),
             Self::HasCode => (1, 0, 0, "grep -q whole code/word || exit 3"),
+            Self::RunsLong => (1, 0, 0, "sleep 15"),
         }
     }
 
@@ -84,7 +112,9 @@ impl Kind {
     /// The end that it has to have: state, exit code where that follows, counted retries.
     fn end(self) -> (&'static str, Option<i64>, u64) {
         match self {
-            Self::Quick | Self::Gang | Self::HasGpus | Self::HasCode => ("SUCCEEDED", Some(0), 0),
+            Self::Quick | Self::Gang | Self::HasGpus | Self::HasCode | Self::RunsLong => {
+                ("SUCCEEDED", Some(0), 0)
+            }
             Self::Fails => ("FAILED", Some(7), 0),
             Self::IsTriedAgain => ("FAILED", Some(1), 1),
             Self::IsStopped => ("STOPPED", None, 0),
@@ -112,7 +142,7 @@ impl Kind {
 
 /// What was wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Wrong {
+pub(in crate::bench) enum Wrong {
     /// It was acknowledged and is not there.
     Lost,
     /// It does not end.
@@ -127,7 +157,7 @@ pub(super) enum Wrong {
 
 impl Wrong {
     /// All of them, each with its name in the table.
-    pub(super) const ALL: [(Self, &'static str); 5] = [
+    const ALL: [(Self, &'static str); 5] = [
         (Self::Lost, "lost"),
         (Self::Stuck, "stuck"),
         (Self::Doubled, "doubled"),
@@ -138,8 +168,12 @@ impl Wrong {
 
 /// The jobs, and what was wrong with them.
 #[derive(Debug)]
-pub(super) struct Jobs<'a> {
-    berth: &'a Berth,
+pub(in crate::bench) struct Jobs<'a> {
+    load: Load,
+    /// Of which any may be asked.
+    servers: &'a [Berth],
+    /// Which one is asked: the next one, where one does not answer.
+    asked: AtomicUsize,
     roll: &'a Roll,
     comes: AtomicBool,
     is_over: AtomicBool,
@@ -167,16 +201,17 @@ impl Book {
 }
 
 impl<'a> Jobs<'a> {
-    pub(super) fn new(berth: &'a Berth, roll: &'a Roll) -> Self {
+    pub(in crate::bench) fn new(load: Load, servers: &'a [Berth], roll: &'a Roll) -> Self {
         let (comes, is_over) = (AtomicBool::new(true), AtomicBool::new(false));
-        Self { berth, roll, comes, is_over, book: Mutex::default() }
+        let (asked, book) = (AtomicUsize::new(0), Mutex::default());
+        Self { load, servers, asked, roll, comes, is_over, book }
     }
 
     /// Submits jobs and looks at them, until it is over. What fails meanwhile is no matter: it is what
     /// was acknowledged that counts.
-    pub(super) fn run(&self) {
+    pub(in crate::bench) fn run(&self) {
         while !self.is_over.load(Ordering::Relaxed) {
-            let more = || self.comes.load(Ordering::Relaxed) && self.open() < LIVE;
+            let more = || self.comes.load(Ordering::Relaxed) && self.open() < self.load.live;
             while more() {
                 if !self.submit() {
                     break;
@@ -195,45 +230,45 @@ impl<'a> Jobs<'a> {
     }
 
     /// Whether new ones come.
-    pub(super) fn come(&self, comes: bool) {
+    pub(in crate::bench) fn come(&self, comes: bool) {
         self.comes.store(comes, Ordering::Relaxed);
     }
 
     /// It is over.
-    pub(super) fn end(&self) {
+    pub(in crate::bench) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
     /// How many have not been seen to end.
-    pub(super) fn open(&self) -> usize {
+    pub(in crate::bench) fn open(&self) -> usize {
         self.book().open.len()
     }
 
     /// How many were submitted, and how many of them acknowledged.
-    pub(super) fn counts(&self) -> (u64, u64) {
+    pub(in crate::bench) fn counts(&self) -> (u64, u64) {
         let book = self.book();
         (book.submitted, book.acknowledged.len() as u64)
     }
 
     /// What was wrong, how often.
-    pub(super) fn wrong(&self) -> BTreeMap<Wrong, u64> {
+    pub(in crate::bench) fn wrong(&self) -> BTreeMap<Wrong, u64> {
         self.book().wrong.clone()
     }
 
-    pub(super) fn note(&self, wrong: Wrong, said: &str) {
+    pub(in crate::bench) fn note(&self, wrong: Wrong, said: &str) {
         note(&format!("{wrong:?}: {said}"));
         *self.book().wrong.entry(wrong).or_default() += 1;
     }
 
     /// Looks also at those of the database that have not ended: one that was not acknowledged may have
     /// come to it later.
-    pub(super) fn find(&self, names: &[String]) {
+    pub(in crate::bench) fn find(&self, names: &[String]) {
         let numbers = names.iter().filter_map(|name| name.strip_prefix(NAME)?.parse::<u64>().ok());
         self.book().open.extend(numbers);
     }
 
     /// Those that have not ended, though they had all the time for it, are given up.
-    pub(super) fn give_up(&self) {
+    pub(in crate::bench) fn give_up(&self) {
         let open = std::mem::take(&mut self.book().open);
         for number in open {
             self.note(Wrong::Stuck, &format!("{} does not end", name(number)));
@@ -241,7 +276,7 @@ impl<'a> Jobs<'a> {
     }
 
     /// Compares what was acknowledged with the names of all jobs in the database.
-    pub(super) fn compare(&self, names: &[String]) {
+    pub(in crate::bench) fn compare(&self, names: &[String]) {
         let there: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         let is_gone = |number: &u64| !there.contains(name(*number).as_str());
         let acknowledged = self.book().acknowledged.clone();
@@ -251,15 +286,53 @@ impl<'a> Jobs<'a> {
         }
     }
 
+    /// The counts of what was wrong, in a line.
+    pub(in crate::bench) fn told(&self) -> String {
+        let wrong = self.wrong();
+        let count = |kind: &Wrong| wrong.get(kind).copied().unwrap_or(0);
+        let counts = Wrong::ALL.map(|(kind, name)| format!("{name} {}", count(&kind)));
+        format!("{} acknowledged, {}", self.counts().1, counts.join(", "))
+    }
+
+    /// Prints the counts, each with this before its name.
+    pub(in crate::bench) fn print(&self, of: &str) {
+        let (submitted, acknowledged) = self.counts();
+        println!("{of}_submitted {submitted} jobs");
+        println!("{of}_acknowledged {acknowledged} jobs");
+        let wrong = self.wrong();
+        for (kind, name) in Wrong::ALL {
+            println!("{of}_{name} {} times", wrong.get(&kind).copied().unwrap_or(0));
+        }
+    }
+
+    /// Fails where something was wrong, and where nothing was tried.
+    pub(in crate::bench) fn judge(&self) -> Result<()> {
+        ensure!(self.counts().1 > 0, "no job was acknowledged");
+        ensure!(self.wrong().is_empty(), "not all counts are 0");
+        Ok(())
+    }
+
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks one of the servers. Where it does not answer the next question goes to the next one.
+    fn ask<T>(&self, question: impl FnOnce(&Berth) -> Result<T>) -> Result<T> {
+        let number = self.asked.load(Ordering::Relaxed);
+        let index = number.checked_rem(self.servers.len());
+        let server = index.and_then(|index| self.servers.get(index));
+        let answer = question(server.context("there is no server to ask")?);
+        if answer.is_err() {
+            self.asked.store(number + 1, Ordering::Relaxed);
+        }
+        answer
     }
 
     /// Submits the next one, and says whether it was acknowledged. If not, it may be there or not.
     fn submit(&self) -> bool {
         let number = self.book().submitted;
-        let file = Kind::of(number).file(&name(number), &self.roll.call());
-        let was_acknowledged = self.berth.submit(&file).is_ok();
+        let file = self.load.kind(number).file(&name(number), &self.roll.call());
+        let was_acknowledged = self.ask(|server| server.submit(&file)).is_ok();
         let mut book = self.book();
         book.submitted += 1;
         book.open.insert(number);
@@ -272,23 +345,24 @@ impl<'a> Jobs<'a> {
     /// Looks at one: whether it has ended, and how.
     fn look(&self, number: u64) -> Result<()> {
         let path = format!("/api/v2/jobs/admin~{}", name(number));
-        let Some(job) = self.berth.find(&path)? else {
+        let Some(job) = self.ask(|server| server.find(&path))? else {
             let was_acknowledged = self.book().forget(number);
             if was_acknowledged {
                 self.note(Wrong::Lost, &format!("{} is not found", name(number)));
             }
             return Ok(());
         };
-        let (kind, status) = (Kind::of(number), &job["jobStatus"]);
+        let (kind, status) = (self.load.kind(number), &job["jobStatus"]);
         match status["state"].as_str() {
             Some("SUCCEEDED" | "FAILED" | "STOPPED") => {
                 self.book().open.remove(&number);
-                if let Some(mistake) = kind.mistake(status) {
+                if let Some(mistake) = self.load.mistake(kind, status) {
                     self.note(Wrong::Blamed, &format!("{}: {mistake}", name(number)));
                 }
             }
             Some("RUNNING") if kind == Kind::IsStopped => {
-                self.berth.put(&format!("{path}/executionType"), &json!({ "value": "STOP" }))?;
+                let (path, stop) = (format!("{path}/executionType"), json!({ "value": "STOP" }));
+                self.ask(|server| server.put(&path, &stop))?;
             }
             Some(_) => {}
             None => bail!("{path} has no state"),
@@ -307,7 +381,7 @@ mod tests {
 
     #[test]
     fn each_kind_has_one_right_end() {
-        for kind in KINDS {
+        for &kind in KINDS {
             let (state, code, retries) = kind.end();
             let mut status = json!({
                 "state": state, "appExitCode": code, "retryDetails": { "user": retries },
@@ -319,6 +393,27 @@ mod tests {
             status["state"] = json!("UNKNOWN");
             assert!(kind.mistake(&status).is_some(), "{kind:?}");
         }
-        assert_eq!(Kind::of(7), Kind::Quick);
+        let kinds = |load: Load| [0, 7, 8].map(|number| load.kind(number));
+        assert_eq!(kinds(Load::SMALL), [Kind::Quick, Kind::Quick, Kind::Gang]);
+        assert_eq!(kinds(Load::MANY), [Kind::Quick, Kind::RunsLong, Kind::Quick]);
+    }
+
+    #[test]
+    fn who_begins_anew_is_blamed_on_his_engine_or_on_nobody() {
+        let retries = |platform: u64| {
+            json!({
+                "state": "SUCCEEDED", "appExitCode": 0,
+                "retryDetails": { "user": 0, "platform": platform },
+            })
+        };
+        for (load, platform, is_wrong) in [
+            (Load::SMALL, 0, false),
+            (Load::SMALL, 1, false),
+            (Load::MANY, 0, false),
+            (Load::MANY, 1, true),
+        ] {
+            let mistake = load.mistake(Kind::Quick, &retries(platform));
+            assert_eq!(mistake.is_some(), is_wrong, "{load:?}: {mistake:?}");
+        }
     }
 }

@@ -14,7 +14,7 @@ const PIECE: usize = 16 * 1024;
 
 /// Where a line leads.
 #[derive(Debug, Clone)]
-pub(super) enum Target {
+pub(in crate::bench) enum Target {
     /// A socket in the file system.
     Unix(PathBuf),
     /// A port of this machine.
@@ -23,7 +23,7 @@ pub(super) enum Target {
 
 /// How a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(in crate::bench) enum Way {
     /// All is carried.
     Open,
     /// Nothing moves, and nobody is told.
@@ -34,13 +34,13 @@ pub(super) enum Way {
 
 /// A port of this machine by which something else is reached. It is there for as long as this program.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(in crate::bench) struct Line {
     port: u16,
     state: Arc<State>,
 }
 
 impl Line {
-    pub(super) fn to(target: Target) -> Result<Self> {
+    pub(in crate::bench) fn to(target: Target) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         let state = Arc::new(State::default());
@@ -54,11 +54,11 @@ impl Line {
         Ok(Self { port, state })
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(in crate::bench) fn port(&self) -> u16 {
         self.port
     }
 
-    pub(super) fn set(&self, way: Way) {
+    pub(in crate::bench) fn set(&self, way: Way) {
         let mut inner = self.state.inner();
         inner.way = way;
         if way == Way::Cut {

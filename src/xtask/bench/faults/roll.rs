@@ -15,13 +15,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The connections of all tasks, taken by a thread that lives as long as this program.
 #[derive(Debug)]
-pub(super) struct Roll {
+pub(in crate::bench) struct Roll {
     port: u16,
     book: Arc<Mutex<Book>>,
 }
 
 impl Roll {
-    pub(super) fn open() -> Result<Self> {
+    pub(in crate::bench) fn open() -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         let book = Arc::<Mutex<Book>>::default();
@@ -37,7 +37,7 @@ impl Roll {
     }
 
     /// What a task's command begins with.
-    pub(super) fn call(&self) -> String {
+    pub(in crate::bench) fn call(&self) -> String {
         format!(
             "exec 3<>/dev/tcp/127.0.0.1/{} || exit 90; echo \"$FC_FRAMEWORK_NAME \
              $FC_FRAMEWORK_ATTEMPT_ID $FC_TASK_INDEX $PAI_CONTAINER_HOST_IP \
@@ -47,14 +47,14 @@ impl Roll {
     }
 
     /// How many tasks are there now.
-    pub(super) fn present(&self) -> usize {
+    pub(in crate::bench) fn present(&self) -> usize {
         let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
         book.forget_who_has_gone();
         book.present.len()
     }
 
     /// What was seen twice since this was asked last.
-    pub(super) fn doubled(&self) -> Vec<String> {
+    pub(in crate::bench) fn doubled(&self) -> Vec<String> {
         let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut book.doubled)
     }
