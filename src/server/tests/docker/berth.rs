@@ -63,14 +63,32 @@ impl Berth {
     pub(crate) fn until_leads(&self, leads: bool) {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let answer = agent().get(self.url("/readyz")).call();
-            let said = answer.ok().and_then(|answer| answer.into_body().read_json::<Value>().ok());
+            let said = self.readiness();
             if said.as_ref().is_some_and(|said| said["leads"] == leads) {
                 return;
             }
             assert!(Instant::now() < deadline, "leads is not {leads}: {said:?}");
             std::thread::sleep(Duration::from_millis(50));
         }
+    }
+
+    /// Waits until one of these leads; which.
+    pub(crate) fn until_one_leads(servers: [&Self; 2]) -> usize {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let leads =
+                |server: &Self| server.readiness().is_some_and(|said| said["leads"] == true);
+            if let Some(leader) = servers.into_iter().position(leads) {
+                return leader;
+            }
+            assert!(Instant::now() < deadline, "nobody leads");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn readiness(&self) -> Option<Value> {
+        let answer = agent().get(self.url("/readyz")).call().ok()?;
+        answer.into_body().read_json().ok()
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

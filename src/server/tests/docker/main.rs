@@ -20,3 +20,5 @@ mod registry;
 mod ssh;
 mod starts;
 mod terminal;
+#[path = "../../../database/tests/it/stage/way.rs"]
+mod way;
