@@ -39,6 +39,14 @@ const BETWEEN: Duration = Duration::from_secs(5);
 /// States of jobs that have not ended.
 const GOING_ON: [&str; 5] = ["WAITING", "PREPARING", "RUNNING", "STOPPING", "UNKNOWN"];
 
+/// What happens in such a day, and the rows that tell of it.
+const HAPPENS: [(&str, &str); 4] = [
+    ("succeeded", "jobs WHERE state = 'SUCCEEDED'"),
+    ("failed", "jobs WHERE state = 'FAILED'"),
+    ("stopped", "jobs WHERE state = 'STOPPED'"),
+    ("gave_way", "events WHERE kind = 'preempted'"),
+];
+
 /// Makes everything that has happened older by two days, where what ended a day ago is forgotten.
 const AGE: &str = r#"
 import sqlite3, sys
@@ -80,6 +88,7 @@ pub(super) fn run(binary: &Path, course: Course, options: &Pace) -> Result<()> {
     rest(&berth, &mut town)?;
     let old = Sample::take(&berth)?;
     old.print("in_the_end");
+    happened(&berth)?;
     berth.interrupt(binary, |database| {
         output(Command::new("python3").args(["-c", AGE]).arg(database)).map(drop)
     })?;
@@ -124,6 +133,18 @@ fn rest(berth: &Berth, town: &mut Town) -> Result<()> {
         }
         thread::sleep(BETWEEN);
     }
+}
+
+/// Prints how often each happened, and fails where something never did: then nothing is known of what it costs.
+fn happened(berth: &Berth) -> Result<()> {
+    for (name, rows) in HAPPENS {
+        let times = sample::number(&berth.ask(&format!("SELECT count(*) FROM {rows}"))?)?;
+        println!("life_{name} {times} times");
+        if times == 0 {
+            bail!("no job has {name}");
+        }
+    }
+    Ok(())
 }
 
 /// Waits until what is too old has gone, and says what stays.

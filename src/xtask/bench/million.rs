@@ -11,6 +11,7 @@ use super::berth::{Berth, small_job};
 use super::nodes::part;
 use super::{Measured, list, throughput};
 use crate::process::output;
+use crate::progress::note;
 
 /// Jobs that run before there are a million of them.
 const JOBS: u32 = 1_000;
@@ -54,9 +55,14 @@ for column in ("submitted_at", "started_at", "completed_at"):
 database.commit()
 "#;
 
+/// All of them, and those that were not made older.
+const ALL: &str = "TRUE";
+const YOUNG: &str = "id / 1000000 % 2 = 0";
+
 pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     let mut berth = Berth::start(binary, &format!("{RETENTION}{}", throughput::NODES))?;
     throughput::run_jobs(&berth, JOBS)?;
+    note("some jobs have run, of which a million is made");
     let mut changed = Instant::now();
     berth.interrupt(binary, |database| {
         let mut python = Command::new("python3");
@@ -65,6 +71,7 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
         Ok(())
     })?;
     let opened = changed.elapsed().as_secs_f64();
+    note("it is open, and its list is looked at");
     let size = berth.folder().join("data/berth.db").metadata()?.len() / 1_000_000;
     let mut measured = vec![
         Measured { name: "million_open", value: opened, unit: "s" },
@@ -75,13 +82,15 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     berth.interrupt(binary, |database| {
         output(Command::new("python3").args(["-c", AGE]).arg(database)).map(drop)
     })?;
+    note("one of two is old, and is forgotten");
     measured.extend(while_swept(&berth)?);
     Ok(measured)
 }
 
 /// Looks at the list and submits while old jobs are forgotten.
 fn while_swept(berth: &Berth) -> Result<[Measured; 4]> {
-    let (before, begun) = (count(berth)?, Instant::now());
+    let young = count(berth, YOUNG)?;
+    let (before, begun) = (count(berth, ALL)?, Instant::now());
     let (mut looks, mut submissions) = (Vec::new(), Vec::new());
     for number in 0_u32.. {
         if begun.elapsed() > LOOKING {
@@ -95,9 +104,12 @@ fn while_swept(berth: &Berth) -> Result<[Measured; 4]> {
         submissions.push(asked.elapsed().as_secs_f64() * 1e3);
         std::thread::sleep(Duration::from_millis(20));
     }
-    let (after, took) = (count(berth)?, begun.elapsed().as_secs_f64());
+    let (after, took) = (count(berth, ALL)?, begun.elapsed().as_secs_f64());
     if after >= before {
         bail!("nothing was forgotten in {} s", LOOKING.as_secs());
+    }
+    if count(berth, YOUNG)? < young {
+        bail!("jobs were forgotten that are not old");
     }
     let rate = (before - after) / took;
     let (looks, submissions) = (part(&mut looks, 99), part(&mut submissions, 99));
@@ -109,8 +121,9 @@ fn while_swept(berth: &Berth) -> Result<[Measured; 4]> {
     ])
 }
 
-/// How many jobs there are that were there before.
-fn count(berth: &Berth) -> Result<f64> {
-    let rows = berth.ask("SELECT count(*) FROM jobs WHERE name LIKE 'job-%'")?;
+/// How many of those jobs there are that were there before.
+fn count(berth: &Berth, which: &str) -> Result<f64> {
+    let query = format!("SELECT count(*) FROM jobs WHERE name LIKE 'job-%' AND {which}");
+    let rows = berth.ask(&query)?;
     Ok(rows.first().context("the database counts nothing")?.parse()?)
 }

@@ -85,7 +85,8 @@ impl Sample {
     }
 }
 
-fn number(rows: &[String]) -> Result<u64> {
+/// The only number that a query gives.
+pub(super) fn number(rows: &[String]) -> Result<u64> {
     rows.first().context("the database tells no number")?.parse().context("no number")
 }
 
