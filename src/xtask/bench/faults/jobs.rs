@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
 use super::roll::Roll;
@@ -193,6 +193,14 @@ struct Book {
 }
 
 impl Book {
+    /// Takes note of one more, which is about to be submitted: nothing is at rest before it was answered.
+    fn begin(&mut self) -> u64 {
+        let number = self.submitted;
+        self.submitted += 1;
+        self.open.insert(number);
+        number
+    }
+
     /// Forgets one that is not there, and says whether it was acknowledged.
     fn forget(&mut self, number: u64) -> bool {
         self.open.remove(&number);
@@ -307,8 +315,12 @@ impl<'a> Jobs<'a> {
 
     /// Fails where something was wrong, and where nothing was tried.
     pub(in crate::bench) fn judge(&self) -> Result<()> {
-        ensure!(self.counts().1 > 0, "no job was acknowledged");
-        ensure!(self.wrong().is_empty(), "not all counts are 0");
+        if self.counts().1 == 0 {
+            bail!("no job was acknowledged");
+        }
+        if !self.wrong().is_empty() {
+            bail!("not all counts are 0");
+        }
         Ok(())
     }
 
@@ -330,14 +342,11 @@ impl<'a> Jobs<'a> {
 
     /// Submits the next one, and says whether it was acknowledged. If not, it may be there or not.
     fn submit(&self) -> bool {
-        let number = self.book().submitted;
+        let number = self.book().begin();
         let file = self.load.kind(number).file(&name(number), &self.roll.call());
         let was_acknowledged = self.ask(|server| server.submit(&file)).is_ok();
-        let mut book = self.book();
-        book.submitted += 1;
-        book.open.insert(number);
         if was_acknowledged {
-            book.acknowledged.insert(number);
+            self.book().acknowledged.insert(number);
         }
         was_acknowledged
     }
