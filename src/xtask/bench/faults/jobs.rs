@@ -408,6 +408,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_being_submitted_is_open_already() {
+        let mut book = Book::default();
+        assert_eq!([book.begin(), book.begin()], [0, 1]);
+        assert_eq!((book.open.len(), book.acknowledged.len()), (2, 0));
+        assert!(!book.forget(0) && book.open.len() == 1, "it never was acknowledged");
+    }
+
+    #[test]
     fn who_begins_anew_is_blamed_on_his_engine_or_on_nobody() {
         let retries = |platform: u64| {
             json!({
