@@ -43,15 +43,27 @@ impl State {
     /// holds more than others, or held more, comes later.
     fn ahead(&self, key: Key, of: &Request, now: Timestamp) -> (u32, Vec<JobId>) {
         let balance = self.balance(Some(of), now);
-        let place = key.put_back(self.cluster.behind(of, &balance));
+        let own = self.queue.jobs.get(&key.job).map(|waiter| &self.queue.lines[&waiter.line]);
+        let behind = match own {
+            Some(line) => self.behind(line, &balance),
+            None => self.cluster.behind(of, key.turn.rank, &balance),
+        };
+        let is_first = own.is_some_and(|line| line.queue.first() == Some(&key));
+        let place = key.put_back(behind.of(is_first));
         let lines = self.queue.active.iter().map(|line| &self.queue.lines[line]);
         let lines = lines.filter(|line| !self.is_limited(&line.class));
         let (mut count, mut first) = (0, Vec::new());
         for line in lines.filter(|line| line.class.of.virtual_cluster == of.virtual_cluster) {
-            let behind = self.cluster.behind(&line.class.of, &balance);
-            let before = || line.queue.range(..place.put_back(-behind));
+            let (behind, head) = (self.behind(line, &balance), line.queue.first());
+            let before = move || {
+                let others = line.queue.range(..place.put_back(-behind.others));
+                let others = others.filter(move |key| Some(*key) != head);
+                let others = others.map(move |key| key.put_back(behind.others));
+                let head = head.map(|key| key.put_back(behind.first)).filter(|key| *key < place);
+                head.into_iter().chain(others)
+            };
             count += before().count();
-            first.extend(before().take(AHEAD).map(|key| key.put_back(behind)));
+            first.extend(before().take(AHEAD));
         }
         first.sort_unstable();
         let first = first.into_iter().take(AHEAD).map(|key: Key| key.job).collect();
@@ -66,7 +78,7 @@ impl State {
         let mut reasons: HashMap<(ClassIndex, Priority), WaitReason> = HashMap::new();
         let mut limits: HashMap<LineIndex, Option<WaitReason>> = HashMap::new();
         let balance = self.balance(None, now);
-        let behind = |line: &Line| self.cluster.behind(&line.class.of, &balance);
+        let behind = |line: &Line| self.behind(line, &balance);
         let pending = self.pending.values().map(|pending| pending.waiter);
         for (key, line) in self.queue.in_order_with(pending, behind) {
             let class = self.queue.class(line);

@@ -419,6 +419,18 @@ impl Cluster {
         Some(tenant)
     }
 
+    /// A job comes to hold places that others have not left yet (`sign` 1), or waits for that no more (-1).
+    pub(crate) fn count_coming(&mut self, tenant: &Tenant, sign: i64) {
+        self.owners.count(tenant, sign);
+        self.limits.count(tenant, sign);
+    }
+
+    /// A job that gave its places to others is there still (`sign` 1), or is no more (-1).
+    pub(crate) fn count_leaving(&mut self, tenant: &Tenant, sign: i64) {
+        self.owners.count_leaving(tenant, sign);
+        self.limits.count(tenant, sign);
+    }
+
     /// What a job has that is running already, before it is known by what right.
     pub(crate) fn tenant(&self, running: &Running) -> Tenant {
         let claim = |(task, demand): &(TaskPlacement, Demand)| {

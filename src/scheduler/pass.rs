@@ -95,6 +95,7 @@ impl State {
             .collect();
         for job in ready {
             if let Some(Pending { class, tenant, .. }) = self.pending.remove(&job) {
+                self.cluster.count_coming(&tenant, -1);
                 let (claims, standing) = (&tenant.claims, tenant.standing);
                 pass.placements.push(placement(
                     &self.cluster,
@@ -117,11 +118,12 @@ impl State {
     /// nobody.
     fn head(&self, line: LineIndex, order: Order) -> Option<Key> {
         let first = self.queue.first(line, order.borrows_at)?;
-        let class = &self.queue.lines.get(&line)?.class;
-        if self.is_limited(class) {
+        let line = self.queue.lines.get(&line)?;
+        if self.is_limited(&line.class) {
             return None;
         }
-        Some(first.put_back(self.cluster.behind(&class.of, order.balance)))
+        let is_first = line.queue.first() == Some(&first);
+        Some(first.put_back(self.behind(line, order.balance).of(is_first)))
     }
 
     /// The next in order. Whose owner was given something meanwhile is put back by that, or has come to
@@ -339,6 +341,7 @@ impl State {
                     lost_ms: tenant.lost_ms(now),
                 });
             }
+            self.cluster.count_leaving(&tenant, 1);
             self.leaving.insert(victim, tenant);
         }
         eviction.claims
@@ -364,6 +367,7 @@ impl State {
             self.cluster.settle(key.job, tenant);
         } else {
             let class = Arc::clone(class);
+            self.cluster.count_coming(&tenant, 1);
             self.pending.insert(key.job, Pending { waiter, class, tenant, awaits });
         }
     }

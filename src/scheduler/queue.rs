@@ -46,6 +46,24 @@ impl Key {
     }
 }
 
+/// Milliseconds by which the jobs of a line are put back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Behind {
+    /// The first of them.
+    pub(crate) first: i64,
+    /// All others.
+    pub(crate) others: i64,
+}
+
+impl Behind {
+    /// Nobody.
+    pub(crate) const NOTHING: Self = Self { first: 0, others: 0 };
+
+    pub(crate) fn of(self, is_first: bool) -> i64 {
+        if is_first { self.first } else { self.others }
+    }
+}
+
 /// A job that waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waiter {
@@ -289,13 +307,14 @@ impl Queue {
     pub(crate) fn in_order_with(
         &self,
         others: impl Iterator<Item = Waiter>,
-        behind: impl Fn(&Line) -> i64,
+        behind: impl Fn(&Line) -> Behind,
     ) -> Vec<(Key, LineIndex)> {
         let lines = self.active.iter().map(|number| (*number, &self.lines[number]));
         let mut all: Vec<_> = lines
             .flat_map(|(number, line)| {
                 let behind = behind(line);
-                line.queue.iter().map(move |key| (key.put_back(behind), number))
+                let keys = line.queue.iter().enumerate();
+                keys.map(move |(at, key)| (key.put_back(behind.of(at == 0)), number))
             })
             .collect();
         all.extend(others.map(|waiter| (waiter.key, waiter.line)));

@@ -113,6 +113,7 @@ impl State {
     /// The places of a job that have not been left yet are given back.
     pub(crate) fn give_up_places(&mut self, job: JobId) -> Option<Waiter> {
         let pending = self.pending.remove(&job)?;
+        self.cluster.count_coming(&pending.tenant, -1);
         for claim in &pending.tenant.claims {
             self.cluster.give(claim);
         }
@@ -131,6 +132,7 @@ impl State {
                 continue;
             }
             if let Some(tenant) = self.leaving.remove(job) {
+                self.cluster.count_leaving(&tenant, -1);
                 tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
                 self.cluster.settle(*job, Tenant { stopping: true, ..tenant });
             }
@@ -141,6 +143,7 @@ impl State {
     pub fn ended(&mut self, job: JobId) {
         let left = self.leaving.remove(&job);
         if let Some(tenant) = &left {
+            self.cluster.count_leaving(tenant, -1);
             self.cluster.owners.ended(tenant, tenant.gpu_milli());
         }
         for pending in self.pending.values_mut() {

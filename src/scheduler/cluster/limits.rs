@@ -33,7 +33,8 @@ impl Running {
     }
 }
 
-/// What each user has running, in the virtual clusters that limit that. Who has nothing is not there.
+/// What each user and each limited group has running, in the virtual clusters that limit that: also what is
+/// about to leave its place, or to come to it. Who has nothing is not there.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Limits(pub(crate) HashMap<VirtualClusterName, OfCluster>);
 
@@ -41,6 +42,8 @@ pub(crate) struct Limits(pub(crate) HashMap<VirtualClusterName, OfCluster>);
 pub(crate) struct OfCluster {
     pub(crate) limits: RunLimits,
     pub(crate) running: HashMap<UserName, Running>,
+    /// In the order of the limited groups: what their members have together.
+    pub(crate) of_groups: Vec<Running>,
 }
 
 impl Limits {
@@ -49,7 +52,8 @@ impl Limits {
         let limited = clusters.iter().filter(|cluster| !cluster.limits.is_empty());
         let of = |cluster: &VirtualCluster| {
             let (limits, running) = (cluster.limits.clone(), HashMap::new());
-            (cluster.name.clone(), OfCluster { limits, running })
+            let of_groups = vec![Running::default(); limits.groups.len()];
+            (cluster.name.clone(), OfCluster { limits, running, of_groups })
         };
         Self(limited.map(of).collect())
     }
@@ -57,8 +61,14 @@ impl Limits {
     /// A job comes to hold what it has (`sign` 1), or leaves it (`sign` -1).
     pub(crate) fn count(&mut self, tenant: &Tenant, sign: i64) {
         let Some(of) = self.0.get_mut(&tenant.name) else { return };
-        let running = of.running.entry(tenant.user.clone()).or_default();
-        *running = running.plus(sign, Running::of_tenant(tenant));
+        let (user, one) = (&tenant.user, Running::of_tenant(tenant));
+        for (group, sum) in of.limits.groups.iter().zip(&mut of.of_groups) {
+            if group.members.contains(user) {
+                *sum = sum.plus(sign, one);
+            }
+        }
+        let running = of.running.entry(user.clone()).or_default();
+        *running = running.plus(sign, one);
         if *running == Running::default() {
             of.running.remove(&tenant.user);
         }

@@ -14,7 +14,9 @@ use crate::model::{Request, UserUse};
 struct Held {
     /// Thousandths of GPUs; of a job without GPU those of one.
     milli: i64,
-    /// The same, of the moments since when they have it.
+    /// Those of jobs that are told to leave and have not left yet: they are had, but given already.
+    leaving: i64,
+    /// Both, of the moments since when they have it.
     starts: Decayed,
 }
 
@@ -33,12 +35,21 @@ impl Owners {
         Self { users: HashMap::new(), past }
     }
 
-    /// A job comes to hold what it has (`sign` 1), or leaves it (`sign` -1).
+    /// A job comes to hold what it has (`sign` 1), or holds it no more (`sign` -1).
     pub(crate) fn count(&mut self, tenant: &Tenant, sign: i64) {
+        self.add(tenant, sign, |held| &mut held.milli);
+    }
+
+    /// A job is about to leave what it has (`sign` 1), or is no more (`sign` -1).
+    pub(crate) fn count_leaving(&mut self, tenant: &Tenant, sign: i64) {
+        self.add(tenant, sign, |held| &mut held.leaving);
+    }
+
+    fn add(&mut self, tenant: &Tenant, sign: i64, sum: fn(&mut Held) -> &mut i64) {
         let milli = sign * tenant.gpu_milli();
         let (since, half_life_ms) = (tenant.life.started_at, self.past.half_life_ms());
         let add = |held: &mut Held| {
-            held.milli += milli;
+            *sum(held) += milli;
             if half_life_ms > 0 {
                 held.starts.add(milli, since, half_life_ms);
             }
@@ -53,7 +64,8 @@ impl Owners {
         if sign < 0
             && let Some(users) = self.users.get_mut(&tenant.name)
         {
-            if users.get(&tenant.user).is_some_and(|held| held.milli == 0) {
+            let nothing = |held: &Held| held.milli == 0 && held.leaving == 0;
+            if users.get(&tenant.user).is_some_and(nothing) {
                 users.remove(&tenant.user);
             }
             if users.is_empty() {
@@ -72,9 +84,20 @@ impl Owners {
         users.and_then(|users| users.get(user)).copied().unwrap_or_default()
     }
 
+    /// Whether a request's owner has nothing in its virtual cluster, nor is about to leave anything.
+    pub(crate) fn has_nothing(&self, request: &Request) -> bool {
+        let held = self.held(&request.virtual_cluster, &request.user);
+        held.milli == 0 && held.leaving == 0
+    }
+
     /// What a request's owner has in its virtual cluster.
     pub(crate) fn of(&self, request: &Request) -> i64 {
         self.held(&request.virtual_cluster, &request.user).milli
+    }
+
+    /// When a request's owner had something last of what he has no more.
+    pub(crate) fn had_last(&self, request: &Request) -> Option<Timestamp> {
+        self.past.last_of(&request.virtual_cluster, &request.user)
     }
 
     /// What a request's owner has and has had in its virtual cluster: a mean in thousandths of GPUs, in
@@ -90,7 +113,8 @@ impl Owners {
             return 0.0;
         }
         let held = self.held(virtual_cluster, user);
-        let has = held.milli as f64 - held.starts.at(now, self.past.half_life_ms());
+        let has = (held.milli + held.leaving) as f64;
+        let has = has - held.starts.at(now, self.past.half_life_ms());
         let mean = has + self.past.of(virtual_cluster, user, now);
         // Clocks may have been set back.
         if mean.is_finite() { mean.max(0.0) } else { 0.0 }

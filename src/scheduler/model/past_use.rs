@@ -46,6 +46,14 @@ fn halved(times: i64) -> f64 {
     (-(times as f64)).exp2()
 }
 
+/// What a user has had and has no more.
+#[derive(Debug, Clone, Copy, Default)]
+struct Had {
+    sum: Decayed,
+    /// Until then.
+    last: Option<Timestamp>,
+}
+
 /// What has ended since it was counted last.
 #[derive(Debug, Clone)]
 struct Ended {
@@ -62,7 +70,7 @@ struct Ended {
 pub struct PastUse {
     /// 0: nothing of it counts.
     half_life_ms: i64,
-    users: HashMap<VirtualClusterName, HashMap<UserName, Decayed>>,
+    users: HashMap<VirtualClusterName, HashMap<UserName, Had>>,
     ended: Vec<Ended>,
     /// The half-life in which those were forgotten last who have had nothing.
     swept: i64,
@@ -97,8 +105,9 @@ impl PastUse {
         }
         let users = self.users.entry(virtual_cluster.clone()).or_default();
         let had = users.entry(user.clone()).or_default();
-        had.add(gpu_milli, until, self.half_life_ms);
-        had.add(-gpu_milli, from, self.half_life_ms);
+        had.sum.add(gpu_milli, until, self.half_life_ms);
+        had.sum.add(-gpu_milli, from, self.half_life_ms);
+        had.last = had.last.max(Some(until));
     }
 
     /// A user has them no more, from the next moment on that is told.
@@ -124,7 +133,7 @@ impl PastUse {
             self.swept = after;
             let half_life_ms = self.half_life_ms;
             for users in self.users.values_mut() {
-                users.retain(|_, had| had.at(now, half_life_ms) > NOTHING);
+                users.retain(|_, had| had.sum.at(now, half_life_ms) > NOTHING);
             }
             self.users.retain(|_, users| !users.is_empty());
         }
@@ -139,7 +148,16 @@ impl PastUse {
     ) -> f64 {
         let users = self.users.get(virtual_cluster);
         let had = users.and_then(|users| users.get(user));
-        had.map_or(0.0, |had| had.at(now, self.half_life_ms))
+        had.map_or(0.0, |had| had.sum.at(now, self.half_life_ms))
+    }
+
+    /// Until when a user had something that he has no more.
+    pub(crate) fn last_of(
+        &self,
+        virtual_cluster: &VirtualClusterName,
+        user: &UserName,
+    ) -> Option<Timestamp> {
+        self.users.get(virtual_cluster)?.get(user)?.last
     }
 
     /// Those who have had something in a virtual cluster.

@@ -7,6 +7,7 @@ use protocol::time::Timestamp;
 
 use crate::cluster::Cluster;
 use crate::model::{Request, WHOLE_GPU};
+use crate::queue::{Behind, Line};
 use crate::state::State;
 
 /// Each GPU that a user holds beyond the one who holds least puts his jobs back by so much: more than
@@ -33,18 +34,36 @@ pub(crate) struct Balance {
 }
 
 impl Cluster {
-    /// Milliseconds by which jobs of a request's owner are put back.
-    pub(crate) fn behind(&self, request: &Request, balance: &Balance) -> i64 {
-        let Some(least) = balance.least.get(&request.virtual_cluster) else { return 0 };
+    /// Milliseconds by which jobs of a request's owner are put back; the first of them has this rank.
+    pub(crate) fn behind(&self, request: &Request, rank: i64, balance: &Balance) -> Behind {
+        let Some(least) = balance.least.get(&request.virtual_cluster) else {
+            return Behind::NOTHING;
+        };
         let a_milli = A_GPU_MS / i64::from(WHOLE_GPU);
-        let more = (self.owners.of(request) - least.held).max(0);
+        let more = (self.owners.of(request) - least.held).max(0).saturating_mul(a_milli);
         let had = (self.owners.use_of(request, balance.now) - least.mean).max(0.0);
-        let had = (had * HAD * a_milli as f64).round() as i64;
-        more.saturating_mul(a_milli).saturating_add(had)
+        let others = more.saturating_add((had * HAD * a_milli as f64).round() as i64);
+        let first = if self.has_waited(request, rank, balance.now) { more } else { others };
+        Behind { first, others }
+    }
+
+    /// Whether an owner who has nothing has waited for a half-life since he had something last, and since
+    /// the turn that the first of his jobs would have had: what he had puts that back no more.
+    fn has_waited(&self, request: &Request, rank: i64, now: Timestamp) -> bool {
+        let owners = &self.owners;
+        let since = owners.had_last(request).map_or(rank, |last| last.0.max(rank));
+        owners.has_nothing(request) && now.0.saturating_sub(since) > owners.past.half_life_ms()
     }
 }
 
 impl State {
+    /// Milliseconds by which the jobs of a line are put back.
+    pub(crate) fn behind(&self, line: &Line, balance: &Balance) -> Behind {
+        let first = line.queue.first().and_then(|key| self.queue.jobs.get(&key.job));
+        let rank = first.map_or(i64::MAX, |waiter| waiter.turn.rank);
+        self.cluster.behind(&line.class.of, rank, balance)
+    }
+
     /// Between all that wait, and one who asks.
     pub(crate) fn balance(&self, asks: Option<&Request>, now: Timestamp) -> Balance {
         // Somebody who waits, the least that anybody has, and whether others wait as well.
@@ -106,6 +125,29 @@ mod tests {
             state.ended(JobId(ends));
             assert_eq!(started(&mut state, HOUR), [starts]);
         }
+    }
+
+    #[test]
+    fn places_that_are_not_left_yet_are_held() {
+        let all: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7];
+        let story = cluster().node("a").gpus(8, "A100").share("vision", &[("A100", 8)], None);
+        let story = story.running(99, "default", &[("a", all, 8)]).borrowed();
+        let mut state = State::of(&story.snapshot);
+        let within = |user: &str, id| Request {
+            user: user.parse().unwrap(),
+            ..job(id).within("vision").gpus(1, &[]).request
+        };
+        (1..=8).for_each(|id| state.submit(&within("alice", id)));
+        (11..=18).for_each(|id| state.submit(&within("bob", id)));
+        assert!(started(&mut state, HOUR).is_empty(), "job 99 has not left yet");
+        let coming: Vec<i64> = state.pending.keys().map(|job| job.0).collect();
+        assert_eq!(coming, [1, 2, 3, 4, 11, 12, 13, 14]);
+        state.ended(JobId(99));
+        assert_eq!(started(&mut state, HOUR), coming);
+        let held = ["alice", "bob"].map(|user| state.cluster.owners.of(&within(user, 50)));
+        assert_eq!(held, [4_000; 2]);
+        coming.iter().for_each(|id| state.ended(JobId(*id)));
+        assert!(state.cluster.owners.is_empty(), "nothing is counted twice");
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Who has running all that he may: his jobs wait, and nobody waits for them.
 
 use protocol::amount::Amount;
-use protocol::ids::{JobId, UserName};
+use protocol::ids::JobId;
 use protocol::wait::{Limited, WaitReason};
 
 use crate::cluster::limits::Running;
-use crate::cluster::tenant::Tenant;
 use crate::model::WHOLE_GPU;
 use crate::model::limits::RunLimit;
 use crate::numbers::request::Class;
@@ -49,13 +48,6 @@ impl State {
         let name = &class.of.virtual_cluster;
         let of = self.cluster.limits.0.get(name)?;
         let (user, needs) = (&class.of.user, Running::of_class(class));
-        let coming = self.pending.values().map(|pending| &pending.tenant);
-        let between: Vec<&Tenant> =
-            coming.chain(self.leaving.values()).filter(|tenant| tenant.name == *name).collect();
-        let sum = |settled: Running, counts: &dyn Fn(&UserName) -> bool| {
-            let others = between.iter().filter(|tenant| counts(&tenant.user));
-            others.fold(settled, |sum, tenant| sum.plus(1, Running::of_tenant(tenant)))
-        };
         let reason = |group, beyond: Beyond| WaitReason::UserLimit {
             virtual_cluster: name.clone(),
             group,
@@ -65,16 +57,13 @@ impl State {
             most: beyond.most,
         };
         let own = of.running.get(user).copied().unwrap_or_default();
-        let own = sum(own, &|other| other == user);
         if let Some(beyond) = beyond(of.limits.of_user(user), own, needs) {
             return Some(reason(None, beyond));
         }
-        let mut groups = of.limits.groups.iter().filter(|group| group.members.contains(user));
-        groups.find_map(|group| {
-            let is_member = |user: &UserName| group.members.contains(user);
-            let settled = of.running.iter().filter(|(user, _)| is_member(user));
-            let settled = settled.fold(Running::default(), |sum, (_, one)| sum.plus(1, *one));
-            let beyond = beyond(group.limit, sum(settled, &is_member), needs)?;
+        let groups = of.limits.groups.iter().zip(&of.of_groups);
+        let mut his = groups.filter(|(group, _)| group.members.contains(user));
+        his.find_map(|(group, together)| {
+            let beyond = beyond(group.limit, *together, needs)?;
             Some(reason(Some(group.group.clone()), beyond))
         })
     }

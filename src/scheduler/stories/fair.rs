@@ -114,6 +114,48 @@ fn what_tasks_had_that_ended_before_others_counts() {
     assert_eq!((held, mean), (1_000, 2_000));
 }
 
+#[test]
+fn who_is_told_to_leave_has_had_what_he_has_still() {
+    let story = node(DAY).share("vision", &[("A100", u64::from(GPUS))], None);
+    let story = story.running(9, "default", &[("a", &[0, 1, 2, 3], 4)]).borrowed();
+    let now = 9_000 + DAY;
+    let story = story.waits(job(1).within("vision").gpus(GPUS, &[]));
+    let mut state = State::of(&story.snapshot);
+    let ann = |held| vec![("ann".to_owned(), held, 2_000)];
+    assert_eq!(uses(&state, now), ann(4_000));
+    assert_eq!(state.pass(Timestamp(now)).preemptions.len(), 1);
+    assert_eq!(uses(&state, now), ann(0), "it is given to others, and not left yet");
+    state.ended(JobId(9));
+    assert_eq!(started(&mut state, now), [1]);
+    assert_eq!(uses(&state, now), ann(0));
+}
+
+#[test]
+fn who_holds_nothing_is_put_back_for_a_half_life() {
+    let mut story = node(7 * DAY);
+    let (default, alice) = (virtual_cluster("default"), user("alice"));
+    let for_ever = (Timestamp(-1_000 * DAY), Timestamp(0));
+    story.snapshot.past_use.record((&default, &alice), i64::from(GPUS) * 1_000, for_ever);
+    let mut state = State::of(&story.snapshot);
+    // Of those nothing is known: their turn comes after twelve hours.
+    (5..=8).for_each(|id| state.submit(&of("alice", id, 1, 0)));
+    let soon = 7 * DAY + 11 * HOUR;
+    (21..=24).for_each(|id| state.submit(&of("carol", id, 1, soon)));
+    let places = |state: &mut State, now: i64| {
+        let waiting = state.waiting(Timestamp(now));
+        [5, 6, 21].map(|id| waiting[&JobId(id)].position)
+    };
+    assert_eq!(places(&mut state, soon), [5, 6, 1]);
+    let later = soon + 2 * HOUR;
+    assert_eq!(places(&mut state, later), [1, 6, 2], "one of hers goes first, no more");
+    let explanation = state.explain(JobId(6), Timestamp(later)).unwrap();
+    assert_eq!(explanation.waiting.position, 6);
+    assert_eq!(explanation.ahead, [5, 21, 22, 23].map(JobId));
+    let mut begun = started(&mut state, later);
+    begun.sort_unstable();
+    assert_eq!(begun, [5, 21, 22, 23]);
+}
+
 /// However much somebody has had, and however many come who have had nothing.
 #[test]
 fn what_was_had_keeps_nobody_waiting_for_long() {

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use protocol::ids::JobId;
+use protocol::ids::{JobId, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
 use crate::State;
-use crate::model::{Request, Turn};
+use crate::model::{PastUse, Request, Turn};
 use crate::properties::events::cases;
 use crate::story::{cluster, job};
 
@@ -20,6 +20,10 @@ const GPUS: u32 = 4;
 const USUAL: i64 = 30;
 /// The longest that one of them may run, in minutes.
 const LONGEST: i64 = 120;
+/// The half-life of what users had, where nobody chose another.
+const HALF_LIFE: i64 = 7 * 24 * HOUR;
+/// So many times as long jobs run where that counts: else too many came within a half-life.
+const SLOWER: i64 = 24;
 /// The job that is looked at.
 const WATCHED: JobId = JobId(1_000_000);
 
@@ -38,6 +42,10 @@ struct Stream {
     draws: Vec<Draw>,
     /// Milliseconds between two of them in the middle.
     every: i64,
+    /// So many times as long as drawn they run.
+    slower: i64,
+    /// Each is of another user.
+    of_strangers: bool,
     next: usize,
     next_at: i64,
     now: i64,
@@ -57,6 +65,8 @@ impl Stream {
             gpus,
             draws,
             every: USUAL * MINUTE * 100 / (gpus * load_percent),
+            slower: 1,
+            of_strangers: false,
             next: 0,
             next_at: 0,
             now: 0,
@@ -64,6 +74,19 @@ impl Stream {
             waiting: BTreeSet::new(),
             ends: BTreeMap::new(),
         }
+    }
+
+    /// The same of users who never had anything, whose jobs run longer; and who is looked at has had all
+    /// GPUs until now.
+    fn of_strangers(nodes: u32, load_percent: i64, draws: Vec<Draw>) -> Self {
+        let mut stream = Self::new(nodes, load_percent, draws);
+        let (cluster, user) = (VirtualClusterName::default(), watched().user);
+        let mut past_use = PastUse::new(HALF_LIFE);
+        let for_ever = (Timestamp(-10 * HALF_LIFE), Timestamp(0));
+        past_use.record((&cluster, &user), stream.gpus * 1_000, for_ever);
+        stream.state.remember(past_use);
+        stream.every *= SLOWER;
+        Self { slower: SLOWER, of_strangers: true, ..stream }
     }
 
     fn submit(&mut self, request: Request, runs: i64) {
@@ -78,8 +101,12 @@ impl Stream {
         self.next += 1;
         let mut request = job(self.next as i64).gpus(1, &[]).request;
         request.submitted_at = Timestamp(self.now);
-        request.limit_ms = (says > 0).then_some(says * minutes * MINUTE);
-        self.submit(request, minutes * MINUTE);
+        let runs = minutes * self.slower * MINUTE;
+        request.limit_ms = (says > 0).then_some(says * runs);
+        if self.of_strangers {
+            request.user = format!("stranger{}", self.next).parse().unwrap();
+        }
+        self.submit(request, runs);
         self.next_at = self.now + self.every * percent / 100;
     }
 
@@ -128,6 +155,24 @@ impl Stream {
         let waits: i64 = waiting.map(|job| self.requests[job].1).sum();
         (runs + waits) / self.gpus + 1
     }
+
+    /// Whether the gang that is looked at starts by a moment, plus what it takes to work off what is there
+    /// by then, plus the longest run beside it.
+    fn starts_in_time(&mut self, moment: i64) -> bool {
+        let mut latest: Option<i64> = None;
+        while self.waiting.contains(&WATCHED) {
+            let coming = self.ends.values().copied().min().unwrap_or(i64::MAX).min(self.next_at);
+            if latest.is_none() && coming > moment {
+                let longest = LONGEST * self.slower * MINUTE;
+                latest = Some(moment.max(self.now) + self.backlog() + longest);
+            }
+            if latest.is_some_and(|latest| self.now > latest) {
+                return false;
+            }
+            self.goes_on();
+        }
+        latest.is_none_or(|latest| self.now <= latest)
+    }
 }
 
 /// When a job starts that comes after so many others.
@@ -173,16 +218,7 @@ proptest! {
         let turns = stream.now + hours * HOUR / 2;
         stream.submit(gang, hours * HOUR);
         stream.pass();
-        let mut latest: Option<i64> = None;
-        while stream.waiting.contains(&WATCHED) {
-            let coming = stream.ends.values().copied().min().unwrap_or(i64::MAX).min(stream.next_at);
-            if latest.is_none() && coming > turns {
-                latest = Some(turns.max(stream.now) + stream.backlog() + LONGEST * MINUTE);
-            }
-            prop_assert!(latest.is_none_or(|latest| stream.now <= latest), "it is overtaken still");
-            stream.goes_on();
-        }
-        prop_assert!(latest.is_none_or(|latest| stream.now <= latest), "it was overtaken too long");
+        prop_assert!(stream.starts_in_time(turns), "it is overtaken too long");
     }
 
     /// Whoever says how long his job may run starts no later than had he said nothing.
@@ -222,6 +258,34 @@ proptest! {
             prop_assert!(turn(first, expected) < turn(first + later, other));
         }
         prop_assert!(turn(first, expected) <= turn(first, None));
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(12))]
+
+    /// However much somebody has had: whoever holds nothing is let in a half-life after the half of his
+    /// run, be there ever so many who have had nothing.
+    #[test]
+    fn nobody_is_overtaken_for_what_he_had_for_longer_than_a_half_life(
+        nodes in 1..=2_u32,
+        load in 50..=150_i64,
+        draws in any_stream(),
+        before in 1..40_usize,
+        hours in 1..=48_i64,
+    ) {
+        let mut stream = Stream::of_strangers(nodes, load, draws);
+        while stream.next < before {
+            stream.goes_on();
+        }
+        let mut gang = job(1).tasks(nodes).gpus(GPUS, &[]).request;
+        gang.job = WATCHED;
+        gang.submitted_at = Timestamp(stream.now);
+        gang.limit_ms = Some(hours * HOUR);
+        let turns = gang.turn().rank + HALF_LIFE;
+        stream.submit(gang, hours * HOUR);
+        stream.pass();
+        prop_assert!(stream.starts_in_time(turns), "it is overtaken too long");
     }
 }
 
