@@ -20,6 +20,12 @@ pub(crate) struct Replay {
     /// `scheduler`: names of tasks in the order in which they arrive, one a line.
     #[arg(long, requires = "nodes")]
     arrivals: Option<PathBuf>,
+    /// `scheduler`: replay the trace of Philly's form in this folder instead.
+    #[arg(long, conflicts_with = "nodes")]
+    philly: Option<PathBuf>,
+    /// `scheduler`: replay the trace of Helios' form in this folder instead.
+    #[arg(long, conflicts_with_all = ["nodes", "philly"])]
+    helios: Option<PathBuf>,
     /// `scheduler`: leave plots (SVG) in this folder.
     #[arg(long)]
     plots: Option<PathBuf>,
@@ -32,6 +38,8 @@ pub(super) fn run(workspace: &Workspace, options: &Replay) -> Result<()> {
         ("--nodes", &options.nodes),
         ("--pods", &options.pods),
         ("--arrivals", &options.arrivals),
+        ("--philly", &options.philly),
+        ("--helios", &options.helios),
         ("--plots", &options.plots),
     ];
     for (name, path) in paths {

@@ -2,7 +2,7 @@
 //! all of them waits under a stream of small jobs.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use protocol::ids::{JobId, UserName};
 use protocol::time::Timestamp;
@@ -64,6 +64,47 @@ pub(crate) fn users() {
         state.ended(JobId(job));
     }
     figure("users.jain", jain(&had.map(|had| had as f64)), "index");
+}
+
+/// How equally users have what they ask for: Jain's index of the part of it that each has of those who ask for
+/// something, weighted by time. Where one asks alone, or nobody has anything, it says nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Satisfaction {
+    numbers: HashMap<UserName, usize>,
+    /// By number: GPUs that he has, and those that he asks for, these among them.
+    users: Vec<(i64, i64)>,
+    sum: f64,
+    time: f64,
+}
+
+impl Satisfaction {
+    /// What a user has and asks for becomes so much more.
+    pub(crate) fn changes(&mut self, user: &UserName, has: i64, asks: i64) {
+        let number = match self.numbers.get(user) {
+            Some(number) => *number,
+            None => {
+                self.numbers.insert(user.clone(), self.users.len());
+                self.users.push((0, 0));
+                self.users.len() - 1
+            }
+        };
+        let of = &mut self.users[number];
+        (of.0, of.1) = (of.0 + has, of.1 + asks);
+    }
+
+    /// All stays as it is for so many milliseconds.
+    pub(crate) fn lasts(&mut self, millis: i64) {
+        let asking = self.users.iter().filter(|(_, asks)| *asks > 0);
+        let parts: Vec<f64> = asking.map(|(has, asks)| *has as f64 / *asks as f64).collect();
+        if millis > 0 && parts.len() > 1 && parts.iter().any(|part| *part > 0.0) {
+            self.sum += jain(&parts) * millis as f64;
+            self.time += millis as f64;
+        }
+    }
+
+    pub(crate) fn jain(&self) -> f64 {
+        if self.time > 0.0 { self.sum / self.time } else { 1.0 }
+    }
 }
 
 /// The square of the sum over the sum of squares, and how many there are.

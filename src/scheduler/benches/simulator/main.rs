@@ -3,12 +3,15 @@
 //!
 //! `cargo bench -p scheduler [-- NAME…]`; the traces come from the folder in `BERTH_TRACES`, or from
 //! `../shared/traces` beside the repository. `--nodes CSV --pods CSV --arrivals FILE` replays other
-//! files of openb's form instead; `--plots DIR` leaves SVG files there.
+//! files of openb's form instead, `--philly DIR` and `--helios DIR` those of Philly's and Helios' form in a
+//! folder; `--plots DIR` leaves SVG files there.
 
 mod fairness;
+mod jobs;
 mod openb;
 mod philly;
 mod plot;
+mod rivals;
 mod synthetic;
 mod traces;
 
@@ -43,6 +46,8 @@ struct Options {
     nodes: Option<PathBuf>,
     pods: Option<PathBuf>,
     arrivals: Option<PathBuf>,
+    philly: Option<PathBuf>,
+    helios: Option<PathBuf>,
     plots: Option<PathBuf>,
 }
 
@@ -59,6 +64,8 @@ impl Options {
                 "--nodes" => options.nodes = path()?,
                 "--pods" => options.pods = path()?,
                 "--arrivals" => options.arrivals = path()?,
+                "--philly" => options.philly = path()?,
+                "--helios" => options.helios = path()?,
                 "--plots" => options.plots = path()?,
                 // Cargo's own.
                 "--bench" => {}
@@ -93,6 +100,12 @@ fn run(options: &Options) -> Result<(), String> {
             std::slice::from_ref(arrivals),
             options.plots.as_deref(),
         );
+    }
+    if let Some(folder) = &options.philly {
+        return philly::other(folder, options.plots.as_deref());
+    }
+    if let Some(folder) = &options.helios {
+        return philly::helios(folder, options.plots.as_deref());
     }
     if options.wants("openb") {
         match traces::folder("openb") {

@@ -1,33 +1,26 @@
-//! Philly: jobs of October and November 2017 on scaled nodes, event by event. A job that gives way
-//! begins again from nothing.
+//! Jobs of a trace on scaled nodes, event by event: those of Philly in October and November 2017, or others of
+//! its form and of Helios'. A job that gives way begins again from nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::path::Path;
 
 use protocol::cluster::{NodeCondition, Share};
-use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
+use protocol::ids::{GpuType, JobId, NodeName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
 use scheduler::model::{Demand, GaveWay, Node, Request, RoleRequest, VirtualCluster};
 use scheduler::{Like, PastRuns, State};
 
+use crate::fairness::Satisfaction;
+use crate::jobs::{GPUS, Job, Nodes};
 use crate::plot::{Line, plot};
-use crate::{figure, openb, traces};
+use crate::{figure, jobs, openb, rivals};
 
-/// GPUs of a node.
-const GPUS: u32 = 8;
+/// Those of Philly's months whose figures are published.
+const MONTHS: [&str; 2] = ["10", "11"];
 
-/// A job of the trace.
-#[derive(Debug, Clone)]
-struct Job {
-    cluster: VirtualClusterName,
-    submitted: i64,
-    runs: i64,
-    gpus: u32,
-}
-
-/// What became of it.
+/// What became of a job.
 #[derive(Debug, Clone, Copy, Default)]
 struct Fate {
     /// Milliseconds from submission to end.
@@ -35,42 +28,14 @@ struct Fate {
     /// The same without the run that counted.
     queued: i64,
     preempted: u32,
+    /// When its turn came: after half of the run that was expected of it.
+    turn: i64,
+    /// When it started first.
+    started: i64,
 }
 
 fn gpu_type() -> GpuType {
     GpuType::new("P100").expect("a fixed name is valid")
-}
-
-fn read(folder: &Path) -> Result<(Vec<Job>, BTreeMap<VirtualClusterName, u32>), String> {
-    let name = |text: &str| VirtualClusterName::new(text).map_err(|error| error.to_string());
-    let mut clusters = BTreeMap::new();
-    for row in traces::rows(&traces::text(&folder.join("qssf_philly_vc_nodes.csv"))?) {
-        clusters.insert(name(row[0])?, u32::try_from(traces::number(&row, 1)).unwrap_or(0));
-    }
-    let text = traces::text(&folder.join("philly_sia_pollux.csv.gz"))?;
-    let mut jobs = Vec::new();
-    for row in traces::rows(&text) {
-        let cluster = name(row[4])?;
-        let month = row[0].get(5..7).unwrap_or_default();
-        if !clusters.contains_key(&cluster) || !["10", "11"].contains(&month) {
-            continue;
-        }
-        let submitted = moment(row[0]).ok_or_else(|| format!("no moment: {}", row[0]))?;
-        let seconds: f64 = row[1].parse().map_err(|_| format!("no duration: {}", row[1]))?;
-        let gpus = u32::try_from(traces::number(&row, 2)).unwrap_or(0);
-        jobs.push(Job { cluster, submitted, runs: (seconds * 1000.0) as i64, gpus });
-    }
-    jobs.sort_by_key(|job| job.submitted);
-    Ok((jobs, clusters))
-}
-
-/// Milliseconds since the start of October 2017.
-fn moment(text: &str) -> Option<i64> {
-    let number =
-        |range: std::ops::Range<usize>| text.get(range).and_then(|part| part.parse::<i64>().ok());
-    let day = (number(5..7)? - 10) * 31 + number(8..10)? - 1;
-    let seconds = (number(11..13)? * 60 + number(14..16)?) * 60 + number(17..19)?;
-    Some((day * 86_400 + seconds) * 1000)
 }
 
 fn nodes(count: u32) -> Vec<Node> {
@@ -101,7 +66,7 @@ fn nodes(count: u32) -> Vec<Node> {
 fn request(id: usize, job: &Job) -> Request {
     let mut request = openb::request(id as i64, Demand::default(), &[]);
     request.virtual_cluster = job.cluster.clone();
-    request.user = UserName::new(job.cluster.as_str()).expect("the trace's names are valid");
+    request.user = job.user.clone();
     request.submitted_at = Timestamp(job.submitted);
     let ports = request.roles[0].ports.clone();
     let role = |count, gpus| RoleRequest {
@@ -145,13 +110,14 @@ struct Simulation<'a> {
     work: i64,
     lost: i64,
     last: i64,
+    satisfaction: Satisfaction,
     /// Only what is drawn is looked at.
     draws: bool,
     points: Vec<Point>,
 }
 
 impl<'a> Simulation<'a> {
-    fn new(jobs: &'a [Job], clusters: &BTreeMap<VirtualClusterName, u32>) -> Self {
+    fn new(jobs: &'a [Job], clusters: &Nodes) -> Self {
         let cluster = |(name, nodes): (&VirtualClusterName, &u32)| VirtualCluster {
             name: name.clone(),
             parent: None,
@@ -180,6 +146,7 @@ impl<'a> Simulation<'a> {
             work: 0,
             lost: 0,
             last: 0,
+            satisfaction: Satisfaction::default(),
             draws: false,
             points: Vec::new(),
         }
@@ -192,6 +159,7 @@ impl<'a> Simulation<'a> {
             let end = self.ends.peek().map(|Reverse((end, ..))| *end);
             let now = arrival.into_iter().chain(end).min().unwrap_or(self.last);
             self.work += i64::from(self.used) * (now - self.last);
+            self.satisfaction.lasts(now - self.last);
             self.last = now;
             while self.ends.peek().is_some_and(|Reverse((end, ..))| *end <= now) {
                 if let Some(Reverse((_, job, start))) = self.ends.pop() {
@@ -199,6 +167,8 @@ impl<'a> Simulation<'a> {
                 }
             }
             while self.jobs.get(next).is_some_and(|job| job.submitted <= now) {
+                let Job { user, gpus, .. } = &self.jobs[next];
+                self.satisfaction.changes(user, 0, i64::from(*gpus));
                 self.submit(next);
                 next += 1;
             }
@@ -220,6 +190,9 @@ impl<'a> Simulation<'a> {
         request.expected_ms = self.past.expect(Like::from(&request), request.limit_ms);
         let times = self.fates[job].preempted;
         request.gave_way = GaveWay { times, last: Timestamp(self.last) };
+        if times == 0 {
+            self.fates[job].turn = request.turn().rank;
+        }
         self.waiting += 1;
         self.state.submit(&request);
     }
@@ -230,8 +203,9 @@ impl<'a> Simulation<'a> {
         };
         self.starts.remove(&job);
         self.state.ended(JobId(job as i64));
-        let Job { submitted, runs, gpus, .. } = self.jobs[job];
+        let Job { user, submitted, runs, gpus, .. } = &self.jobs[job];
         self.used -= gpus;
+        self.satisfaction.changes(user, -i64::from(*gpus), -i64::from(*gpus));
         self.past.record(Like::from(&request(job, &self.jobs[job])), now - began);
         let fate = &mut self.fates[job];
         (fate.completion, fate.queued) = (now - submitted, now - submitted - runs);
@@ -247,6 +221,11 @@ impl<'a> Simulation<'a> {
                 self.ends.push(Reverse((now + self.jobs[job].runs, job, start)));
                 self.used += self.jobs[job].gpus;
                 self.waiting -= 1;
+                if start == 0 {
+                    self.fates[job].started = now;
+                }
+                let Job { user, gpus, .. } = &self.jobs[job];
+                self.satisfaction.changes(user, i64::from(*gpus), 0);
             }
             if pass.preemptions.is_empty() {
                 return;
@@ -256,6 +235,8 @@ impl<'a> Simulation<'a> {
                 if let Some((began, _)) = self.starts.remove(&job) {
                     self.fates[job].preempted += 1;
                     self.used -= self.jobs[job].gpus;
+                    let Job { user, gpus, .. } = &self.jobs[job];
+                    self.satisfaction.changes(user, -i64::from(*gpus), 0);
                     self.lost += i64::from(self.jobs[job].gpus) * (now - began);
                     self.state.ended(preemption.job);
                     self.submit(job);
@@ -267,12 +248,8 @@ impl<'a> Simulation<'a> {
 
 /// The virtual clusters with fewer nodes. What is larger than its virtual cluster would be refused
 /// at the door.
-fn scaled(
-    jobs: &[Job],
-    clusters: &BTreeMap<VirtualClusterName, u32>,
-    divisor: u32,
-) -> (Vec<Job>, BTreeMap<VirtualClusterName, u32>) {
-    let clusters: BTreeMap<_, _> =
+fn scaled(jobs: &[Job], clusters: &Nodes, divisor: u32) -> (Vec<Job>, Nodes) {
+    let clusters: Nodes =
         clusters.iter().map(|(name, nodes)| (name.clone(), nodes / divisor)).collect();
     let fits = |job: &&Job| job.gpus > 0 && job.gpus <= clusters[&job.cluster] * GPUS;
     (jobs.iter().filter(fits).cloned().collect(), clusters)
@@ -281,7 +258,7 @@ fn scaled(
 /// How much the mean at a quarter of the nodes depends on single jobs: with another fiftieth of them
 /// left out each time.
 pub(crate) fn spread(folder: &Path) -> Result<(), String> {
-    let (jobs, clusters) = read(folder)?;
+    let (jobs, clusters) = jobs::philly(folder, &MONTHS)?;
     let (jobs, clusters) = scaled(&jobs, &clusters, 4);
     for part in 0..5 {
         let rest = jobs.iter().enumerate().filter(|(at, _)| at % 50 != part);
@@ -293,18 +270,36 @@ pub(crate) fn spread(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Replays at half and at a quarter of the nodes.
+/// Replays at all, at half and at a quarter of the nodes.
 pub(crate) fn published(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
-    let (jobs, clusters) = read(folder)?;
+    replay("philly", &jobs::philly(folder, &MONTHS)?, plots)
+}
+
+/// Replays all months of another trace of Philly's form.
+pub(crate) fn other(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
+    replay("philly", &jobs::philly(folder, &[])?, plots)
+}
+
+/// Replays a trace of Helios' form.
+pub(crate) fn helios(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
+    replay("helios", &jobs::helios(folder)?, plots)
+}
+
+fn replay(
+    trace: &str,
+    (jobs, clusters): &(Vec<Job>, Nodes),
+    plots: Option<&Path>,
+) -> Result<(), String> {
     let mut most = f64::MIN;
-    for (name, divisor) in [("philly1", 1), ("philly0.5", 2), ("philly0.25", 4)] {
-        let (jobs, clusters) = scaled(&jobs, &clusters, divisor);
+    for (part, divisor) in [("1", 1), ("0.5", 2), ("0.25", 4)] {
+        let (name, (jobs, clusters)) = (format!("{trace}{part}"), scaled(jobs, clusters, divisor));
         figure(&format!("{name}.jobs"), jobs.len() as f64, "jobs");
         let draws = plots.is_some();
         let shared = Simulation { draws, ..Simulation::new(&jobs, &clusters) }.run();
-        print(name, &shared, clusters.values().sum::<u32>() * GPUS);
+        print(&name, &shared, clusters.values().sum::<u32>() * GPUS);
+        rivals::print(&name, &jobs, &clusters);
         if divisor > 1 {
-            most = most.max(loss(name, &jobs, &clusters, &shared.fates));
+            most = most.max(loss(&name, &jobs, &clusters, &shared.fates));
         }
         if let Some(folder) = plots {
             draw(&folder.join(format!("{name}.svg")), &shared)?;
@@ -328,16 +323,43 @@ fn print(name: &str, of: &Simulation, gpus: u32) {
     say("p99_completion", at(|fate| fate.completion, 99), "s");
     say("p99_queue", at(|fate| fate.queued, 99), "s");
     say("longest_queue", at(|fate| fate.queued, 100), "s");
-    say("preemptions", f64::from(of.fates.iter().map(|fate| fate.preempted).sum::<u32>()), "jobs");
+    let preempted = f64::from(of.fates.iter().map(|fate| fate.preempted).sum::<u32>());
+    say("preemptions", preempted, "jobs");
+    say("preemptions_per_job", preempted / of.fates.len() as f64, "times");
     let most = of.fates.iter().map(|fate| fate.preempted).max().unwrap_or(0);
     say("preemptions_of_one", most.into(), "times");
     let busy = of.work as f64 / (f64::from(gpus) * of.last as f64);
     say("utilisation", busy * 100.0, "%");
     say("lost_work", of.lost as f64 * 100.0 / of.work as f64, "%");
+    say("jain", of.satisfaction.jain(), "index");
+    say("longest_overtaken", seconds(longest_overtaken(of.jobs, &of.fates)), "s");
+}
+
+/// For how long at most a job was overtaken after its turn had come: until when somebody of its virtual cluster
+/// started before it who came after that. Who filled a gap and delayed nobody counts as well.
+fn longest_overtaken(jobs: &[Job], fates: &[Fate]) -> i64 {
+    let mut clusters: BTreeMap<&VirtualClusterName, Vec<usize>> = BTreeMap::new();
+    for (at, job) in jobs.iter().enumerate() {
+        clusters.entry(&job.cluster).or_default().push(at);
+    }
+    let overtaken = |all: &[usize], at: usize| {
+        let Fate { turn, started, .. } = fates[at];
+        let later = all.partition_point(|other| jobs[*other].submitted <= turn);
+        let came = all[later..].iter().take_while(|other| jobs[**other].submitted < started);
+        let starts = came.map(|other| fates[*other].started).filter(|start| *start < started);
+        starts.max().map_or(0, |start| start - turn)
+    };
+    let mut longest = 0;
+    for all in clusters.values() {
+        for at in all {
+            longest = longest.max(overtaken(all.as_slice(), *at));
+        }
+    }
+    longest
 }
 
 /// What so many of a hundred are below, in seconds.
-fn percentile(millis: impl Iterator<Item = i64>, percent: usize) -> f64 {
+pub(crate) fn percentile(millis: impl Iterator<Item = i64>, percent: usize) -> f64 {
     let mut all: Vec<_> = millis.collect();
     all.sort_unstable();
     let at = (all.len() * percent / 100).min(all.len().saturating_sub(1));
@@ -345,16 +367,14 @@ fn percentile(millis: impl Iterator<Item = i64>, percent: usize) -> f64 {
 }
 
 /// For each virtual cluster: its mean delay, less that with its own nodes for itself under the same
-/// policy; the largest.
-fn loss(
-    name: &str,
-    jobs: &[Job],
-    clusters: &BTreeMap<VirtualClusterName, u32>,
-    shared: &[Fate],
-) -> f64 {
-    let mut most = f64::MIN;
+/// policy; the largest. The same of the 99th percentile is printed.
+fn loss(name: &str, jobs: &[Job], clusters: &Nodes, shared: &[Fate]) -> f64 {
+    let (mut most, mut most_p99) = (f64::MIN, f64::MIN);
     for (cluster, nodes) in clusters {
         let own: Vec<_> = jobs.iter().filter(|job| job.cluster == *cluster).cloned().collect();
+        if own.is_empty() {
+            continue;
+        }
         let alone = BTreeMap::from([(cluster.clone(), *nodes)]);
         let private = Simulation::new(&own, &alone).run();
         let mean = |sum: i64| sum as f64 / own.len() as f64 / 1000.0;
@@ -366,8 +386,9 @@ fn loss(
         let (shared, private) = (mean(queued().sum()), mean(own_queued().sum()));
         figure(&format!("{name}.private_queue.{cluster}"), private, "s");
         figure(&format!("{name}.sharing_loss.{cluster}"), shared - private, "s");
-        most = most.max(shared - private);
+        (most, most_p99) = (most.max(shared - private), most_p99.max(p99));
     }
+    figure(&format!("{name}.sharing_loss_p99.max"), most_p99, "s");
     figure(&format!("{name}.sharing_loss.max"), most, "s");
     most
 }
@@ -384,5 +405,5 @@ fn draw(path: &Path, of: &Simulation) -> Result<(), String> {
         line("jobs that wait", |point| point.jobs_that_wait.into()),
         line("fragmented GPUs", |point| point.fragmented_milli as f64 / 1000.0),
     ];
-    plot(path, "Philly: by day", &lines)
+    plot(path, "By day", &lines)
 }
