@@ -4,6 +4,7 @@ mod groups;
 mod idle;
 mod idle_fields;
 mod limit_fields;
+mod named_limits;
 mod node_form;
 mod node_search;
 mod nodes;

@@ -1,5 +1,6 @@
 //! What administrators write, as its forms send it: texts, to be read by `settings`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use api::storages::StorageView;
@@ -92,8 +93,20 @@ pub(crate) struct ClusterForm {
     pub(crate) group_jobs: String,
     pub(crate) group_waiting: String,
     pub(crate) group_submissions: String,
-    /// As JSON: limits of users and groups by name.
-    pub(crate) own_limits: String,
+    /// Limits of users and groups by name, in whatever order.
+    pub(crate) named: BTreeMap<String, LimitForm>,
+}
+
+/// The limits of a user or of a group as a row of a form sends them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct LimitForm {
+    pub(crate) of_group: bool,
+    pub(crate) name: String,
+    pub(crate) gpus: String,
+    pub(crate) jobs: String,
+    pub(crate) waiting: String,
+    pub(crate) submissions: String,
 }
 
 /// A group as its form sends it.

@@ -277,13 +277,37 @@ test("limits of users and groups are set in the form of a virtual cluster", asyn
   await page.getByText("Limits of users and groups").click();
   await field("user_gpus").fill("8");
   await field("group_waiting").fill("100");
-  await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("dialog")).toContainText("Save limited");
-  await berth.confirm(page);
+  const own = (row: number, name: string) => page.locator(`[name="cluster[named][n${row}][${name}]"]`);
+  await own(0, "name").fill("admin");
+  await own(0, "gpus").fill("16");
+  await page.getByRole("button", { name: "Add a user or group" }).click();
+  await own(1, "of_group").selectOption("Group");
+  await own(1, "name").fill("vision");
+  await own(1, "jobs").fill("3");
+  const save = async () => {
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByRole("dialog")).toContainText("Save limited");
+    await berth.confirm(page);
+  };
+  const limits = async () => {
+    const shown = await request.get("/api/v2/virtual-clusters/limited");
+    return (await shown.json()).limits;
+  };
+  await save();
   await expect(page.getByRole("rowheader", { name: "limited" })).toBeVisible();
-  const shown = await (await request.get("/api/v2/virtual-clusters/limited")).json();
-  expect(shown.limits.user.running_gpus).toBe(8);
-  expect(shown.limits.group.waiting_jobs).toBe(100);
+  const stored = await limits();
+  expect(stored.user.running_gpus).toBe(8);
+  expect(stored.group.waiting_jobs).toBe(100);
+  expect(stored.users.admin.running_gpus).toBe(16);
+  expect(stored.groups.vision.running_jobs).toBe(3);
+  await berth.open(page, "/admin/clusters?edit=limited");
+  await expect(own(0, "name")).toHaveValue("admin");
+  await expect(own(1, "name")).toHaveValue("vision");
+  await page.getByRole("button", { name: "Remove the row" }).first().click();
+  await expect(own(0, "name")).toHaveCount(0);
+  await save();
+  await expect.poll(async () => (await limits()).users).toEqual({});
+  expect((await limits()).groups.vision.running_jobs).toBe(3);
   await forget(request, baseURL, "limited");
 });
 

@@ -104,12 +104,13 @@ pub(super) const ADMIN: Admin = Admin {
     limits_hint: "What would run beyond a limit waits, and delays nobody; what is submitted beyond one is refused. Left empty: no limit.",
     limits_user: "Each user",
     limits_group: "The members of each group together",
-    limits_by_name: |named| match named {
-        1 => "One user or group has limits of its own, which stay as they are.".to_owned(),
-        named => {
-            format!("{named} users and groups have limits of their own, which stay as they are.")
-        }
-    },
+    limits_by_name: "By name",
+    limits_by_name_hint: "Whoever is named has the limits of that row in place of those above; what is left empty there is not limited.",
+    limit_of: "Whose",
+    limit_of_user: "User",
+    limit_of_group: "Group",
+    add_limit: "Add a user or group",
+    remove_limit: "Remove the row",
     limit_gpus: "GPUs that run",
     limit_jobs: "Jobs that run",
     limit_waiting: "Jobs that wait",

@@ -1,7 +1,8 @@
 use leptos::prelude::*;
 use protocol::limits::{Limit, Limits};
 
-use crate::i18n::{text, told, tr};
+use crate::i18n::{text, tr};
+use crate::pages::admin::named_limits::NamedLimits;
 use crate::parts::field::Field;
 
 /// Names of the fields: GPUs and jobs that run, jobs that wait, submissions a minute.
@@ -24,13 +25,8 @@ const OF_GROUP: Names = [
 #[component]
 pub(super) fn LimitFields(limits: Limits) -> impl IntoView {
     let Limits { user, group, users, groups } = limits;
-    let named = users.len() + groups.len();
-    let names = (named > 0).then(|| {
-        view! { <p class="hint">{told(move |t| (t.admin.limits_by_name)(named))}</p> }
-    });
-    let own = Limits { users, groups, ..Limits::default() };
-    let own = serde_json::to_string(&own).unwrap_or_default();
-    let open = !user.is_none() || !group.is_none() || named > 0;
+    let open = !user.is_none() || !group.is_none() || !users.is_empty() || !groups.is_empty();
+    let named = Limits { users, groups, ..Limits::default() };
     view! {
         <details class="fold" open=open>
             <summary>{tr(|t| t.admin.limits)}</summary>
@@ -43,8 +39,7 @@ pub(super) fn LimitFields(limits: Limits) -> impl IntoView {
                 <legend class="field__label">{tr(|t| t.admin.limits_group)}</legend>
                 <Four names=OF_GROUP limit=group/>
             </fieldset>
-            {names}
-            <input type="hidden" name="cluster[own_limits]" value=own/>
+            <NamedLimits limits=named/>
         </details>
     }
     .into_any()

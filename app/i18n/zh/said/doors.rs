@@ -90,7 +90,7 @@ pub(super) const DOORS: &str = sayings![
     ("running jobs: {} is not a whole number", "运行中的作业数：{0} 不是整数"),
     ("waiting jobs: {} is not a whole number", "排队的作业数：{0} 不是整数"),
     ("submissions a minute: {} is not a whole number", "每分钟提交数：{0} 不是整数"),
-    ("the limits by name cannot be read", "无法读取单独设置的限额"),
+    ("limits by name need the name", "单独设置的限额需要填写名称"),
     ("idle stop: {} is not a whole number", "闲置停止：{0} 不是整数"),
     ("GPUs: {} is not a whole number", "GPU：{0} 不是整数"),
     ("labels: {} must be written name=value", "标签：{0} 应写作 name=value"),
