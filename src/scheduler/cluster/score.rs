@@ -217,6 +217,9 @@ impl Measure<'_> {
         tasks: u32,
         left: Amounts,
     ) -> (i64, i64) {
+        if self.kind.size == 0 {
+            return (self.losses.uneven(left) - self.losses.uneven(state.free), 0);
+        }
         let before = self.value(state, state.free, state.free_gpus.count_ones(), None);
         let whole = state.free_gpus.count_ones();
         let taken = i64::from(tasks) * ask.gpu_milli();

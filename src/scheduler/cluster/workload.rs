@@ -10,6 +10,10 @@
 //! demand that insists on it, over the part that it is of all GPUs. At 1, those who can use nothing
 //! else would fill it by themselves once the cluster is full; a GPU of it given to anybody else is
 //! then lost to them, and costs as much as a free one that nobody can use.
+//!
+//! On nodes without GPUs there is neither. There what is left is *uneven* by the cores for which there is no
+//! memory, or the memory for which there are no cores, were the next tasks without GPU like the mean of those
+//! that came: so much memory or so many cores as others will want are not spent on who needs little of it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -44,8 +48,30 @@ pub(crate) struct Workload {
     gpus: i64,
     cpus: i64,
     memory: i64,
+    plain: Plain,
     learn_at: u64,
     pub(crate) losses: Losses,
+}
+
+/// Sums over tasks without GPU.
+#[derive(Debug, Clone, Copy, Default)]
+struct Plain {
+    tasks: u64,
+    cpus: i64,
+    memory: i64,
+}
+
+impl Plain {
+    fn count(&mut self, each: Amounts, tasks: u64) {
+        let times = i64::try_from(tasks).unwrap_or(0);
+        self.tasks += tasks;
+        self.cpus = self.cpus.saturating_add(times.saturating_mul(each.cpus.min(1 << 30)));
+        self.memory = self.memory.saturating_add(times.saturating_mul(each.memory.min(1 << 30)));
+    }
+
+    fn fade(&mut self) {
+        *self = Self { tasks: self.tasks / 2, cpus: self.cpus / 2, memory: self.memory / 2 };
+    }
 }
 
 /// The mix as tables.
@@ -61,6 +87,7 @@ pub(crate) struct Losses {
     gpus: i64,
     per_cpus: i64,
     per_memory: i64,
+    plain: Plain,
     /// By type: what a thousandth of a GPU costs whoever might have another.
     prices: Vec<i64>,
 }
@@ -85,6 +112,8 @@ impl Workload {
             self.gpus += times * ask.gpu_milli();
             self.cpus += times * ask.each.cpus.min(1 << 30);
             self.memory += times * memory;
+        } else {
+            self.plain.count(ask.each, tasks);
         }
         self.count >= self.learn_at
     }
@@ -148,6 +177,7 @@ impl Workload {
         self.gpus /= 2;
         self.cpus /= 2;
         self.memory /= 2;
+        self.plain.fade();
     }
 }
 
@@ -181,11 +211,27 @@ impl Losses {
         price.copied().unwrap_or(0)
     }
 
+    /// The cores, in thousandths, that a node without GPUs has left without memory, or memory without them.
+    /// Of few tasks nothing is learned.
+    pub(crate) fn uneven(&self, free: Amounts) -> i64 {
+        let Plain { tasks, cpus, memory } = self.plain;
+        if tasks < GUESS || cpus <= 0 || memory <= 0 {
+            return 0;
+        }
+        let served = i128::from(free.memory) * i128::from(cpus) / i128::from(memory);
+        i64::try_from((i128::from(free.cpus) - served).abs()).unwrap_or(i64::MAX)
+    }
+
     fn new(mix: &Workload, guess: &[Ask]) -> Self {
         let mut kinds: BTreeMap<Typical, u64> = mix.seen.clone();
         kinds.values_mut().for_each(|count| *count *= guess.len().max(1) as u64);
-        let mut this =
-            Self { gpus: mix.gpus, per_cpus: mix.cpus, per_memory: mix.memory, ..Self::default() };
+        let mut this = Self {
+            gpus: mix.gpus,
+            per_cpus: mix.cpus,
+            per_memory: mix.memory,
+            plain: mix.plain,
+            ..Self::default()
+        };
         if mix.count < MEMORY {
             for ask in guess {
                 *kinds.entry((ask.each.cpus, ask.gpus, ask.milli, ask.types)).or_default() += GUESS;
@@ -361,6 +407,27 @@ mod tests {
             state.submit(&job(id).gpus(1, types).request);
             assert_eq!(places(&state.pass(NOW).placements[0]), place, "{types:?}");
         }
+    }
+
+    #[test]
+    fn memory_and_cores_are_left_to_who_needs_them() {
+        let story = cluster().node("large").cpus(32).memory(1 << 20);
+        let story = story.node("quick").cpus(64).memory(1 << 17);
+        let place = |state: &mut State, cpus, memory| {
+            state.submit(&job(2).cpus(cpus).memory(memory).request);
+            let place = places(&state.pass(NOW).placements[0]);
+            state.ended(JobId(2));
+            place
+        };
+        let asked = [(1, 1 << 10), (1, 1 << 16), (16, 1 << 10)];
+        let all = |state: &mut State| asked.map(|(cpus, memory)| place(state, cpus, memory));
+        let mut state = State::of(&story.snapshot);
+        assert_eq!(all(&mut state), ["large:"; 3], "where the fewest cores are left");
+        for _ in 0..64 {
+            state.submit(&job(1).memory(1 << 12).request);
+            state.cancel(JobId(1));
+        }
+        assert_eq!(all(&mut state), ["quick:", "large:", "quick:"]);
     }
 
     #[test]
