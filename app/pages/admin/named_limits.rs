@@ -52,6 +52,7 @@ pub(super) fn NamedLimits(limits: Limits) -> impl IntoView {
 #[component]
 fn NamedLimit(row: Row, rows: RwSignal<Vec<Row>>) -> impl IntoView {
     let Row { number, of_group, name, limit } = row;
+    let of_user = !of_group;
     let key = move |field: &str| format!("cluster[named][n{number}][{field}]");
     let most = FIELDS.into_iter().zip(limit).map(|((field, words), most)| {
         view! {
@@ -68,7 +69,7 @@ fn NamedLimit(row: Row, rows: RwSignal<Vec<Row>>) -> impl IntoView {
             <label class="field">
                 <span class="field__label">{tr(|t| t.admin.limit_of)}</span>
                 <select class="select" name=key("of_group")>
-                    <option value="false" selected=!of_group>{tr(|t| t.admin.limit_of_user)}</option>
+                    <option value="false" selected=of_user>{tr(|t| t.admin.limit_of_user)}</option>
                     <option value="true" selected=of_group>{tr(|t| t.admin.limit_of_group)}</option>
                 </select>
             </label>
