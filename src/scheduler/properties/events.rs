@@ -320,6 +320,13 @@ impl World {
         let counted =
             |state: &State| state.cluster.tenants.keys().copied().collect::<BTreeSet<_>>();
         assert_eq!(counted(&self.state), counted(&anew));
+        for cluster in &self.clusters {
+            let held = |state: &State| {
+                let uses = state.uses(&cluster.name, Timestamp(0)).into_iter();
+                uses.map(|of| (of.user, of.held_milli)).collect::<Vec<_>>()
+            };
+            assert_eq!(held(&self.state), held(&anew), "what users hold in {}", cluster.name);
+        }
     }
 
     /// A virtual cluster that has whole nodes beside all those it uses can have one of them at once,
