@@ -47,6 +47,9 @@ pub trait Nodes: Send + Sync {
     /// Has its GPUs looked for now (administrators). What is found is told as all else is that is seen
     /// of it; a GPU that is gone by then is forgotten.
     async fn probe(&self, actor: &Actor, name: &NodeName) -> Result<()>;
+    /// Has its engine pull an image, also one that it has already, to see whether it can (administrators).
+    /// It is well when that has ended, or goes on after some seconds: no more is waited for.
+    async fn try_pull(&self, actor: &Actor, name: &NodeName, image: &str) -> Result<()>;
     /// Forgets a node that runs nothing.
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()>;
 }

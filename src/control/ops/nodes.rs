@@ -1,6 +1,7 @@
 //! `api::cluster::Nodes`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use api::audit::AuditAction;
 use api::cluster::{Drain, NodeView, Nodes, Silent};
@@ -10,10 +11,12 @@ use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::Transaction;
 use database::nodes::{NodeObserved, NodeRecord};
-use engine::Engine;
+use engine::{Engine, EngineError};
+use futures::TryStreamExt;
 use protocol::cluster::{NodeCondition, NodeSettings};
 use protocol::health::Health;
 use protocol::ids::NodeName;
+use protocol::image::SavedImage;
 use protocol::resources::Taken;
 use scheduler::Change;
 
@@ -27,6 +30,9 @@ use crate::records::audit::{Note, difference};
 use crate::records::health;
 use crate::shared::Shared;
 use crate::wake::now;
+
+/// A pull that goes on for so long without a failure is well: its registry answers.
+const PULLED: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
 pub(crate) struct Ops(pub(crate) Arc<Shared>);
@@ -225,13 +231,32 @@ impl Nodes for Ops {
         }
         match self.0.observations().get(name) {
             Some(Observation::Answers { probe, .. }) => probe.notify_one(),
-            Some(Observation::Silent) | None => {
-                let message = format!("the engine of {name} does not answer");
-                return Err(Error::new(ErrorCode::UnavailableError, message));
-            }
+            Some(Observation::Silent) | None => return Err(silent(name)),
         }
         tracing::info!(by = %actor.user, node = %name, "GPUs are looked for");
         Ok(())
+    }
+
+    async fn try_pull(&self, actor: &Actor, name: &NodeName, image: &str) -> Result<()> {
+        administrators_only(actor)?;
+        self.0.cluster().node(name).ok_or_else(|| missing(name))?;
+        if SavedImage::read(image).is_some() {
+            let message = format!("{image} is a saved image: it comes from no registry");
+            return Err(Error::new(ErrorCode::InvalidParametersError, message));
+        }
+        let engine = match self.0.observations().get(name) {
+            Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
+            Some(Observation::Silent) | None => return Err(silent(name)),
+        };
+        let on_node = self.0.images.on(name);
+        let pulling = async {
+            let _alone = on_node.pull_alone(image).await;
+            let lines = engine.pull(image, None).await?;
+            lines.try_for_each(|_line| std::future::ready(Ok::<_, EngineError>(()))).await
+        };
+        let Ok(Err(error)) = tokio::time::timeout(PULLED, pulling).await else { return Ok(()) };
+        let message = format!("{name} cannot pull {image}: {error}");
+        Err(Error::new(ErrorCode::UnavailableError, message))
     }
 
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()> {
@@ -298,6 +323,10 @@ async fn new(settings: NodeSettings, engine: &dyn Engine) -> Result<NodeRecord> 
 
 fn note(action: AuditAction, name: &NodeName, detail: String) -> Note {
     Note { action, object: name.to_string(), detail, address: None }
+}
+
+fn silent(name: &NodeName) -> Error {
+    Error::new(ErrorCode::UnavailableError, format!("the engine of {name} does not answer"))
 }
 
 fn busy(name: &NodeName) -> Error {

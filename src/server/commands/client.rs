@@ -140,6 +140,13 @@ impl Client {
         self.checked(self.asked(request).call())
     }
 
+    /// What a path is answered with, also when it is a refusal; nothing where that is no JSON.
+    pub(super) fn said(&self, path: &str) -> anyhow::Result<Value> {
+        let request = self.agent.get(format!("{}{path}", self.server));
+        let mut response = self.asked(request).call().map_err(|error| self.silent(&error))?;
+        Ok(response.body_mut().read_json().unwrap_or_default())
+    }
+
     /// Sends a job file.
     pub(super) fn post_text<T: DeserializeOwned>(
         &self,
@@ -195,9 +202,7 @@ impl Client {
         &self,
         outcome: Result<Response<Body>, ureq::Error>,
     ) -> anyhow::Result<Response<Body>> {
-        let mut response = outcome.map_err(|error| {
-            CommandError::new((self.words().silent)(&self.server, &error.to_string()))
-        })?;
+        let mut response = outcome.map_err(|error| self.silent(&error))?;
         if response.status().is_success() {
             return Ok(response);
         }
@@ -207,6 +212,10 @@ impl Client {
             CommandError::new(said(&self.server, &status.to_string(), self.kind))
         })?;
         Err(refusal.into_error(self.language).into())
+    }
+
+    fn silent(&self, error: &ureq::Error) -> CommandError {
+        CommandError::new((self.words().silent)(&self.server, &error.to_string()))
     }
 
     fn not_understood(&self) -> String {

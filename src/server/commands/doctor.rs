@@ -1,7 +1,6 @@
 //! `berth doctor`: looks at each node, tries it from end to end with a small job, and says what to mend.
 
-use std::io::Read;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use api::cluster::{GpuView, NodeView};
 use app::i18n::Language;
@@ -10,34 +9,21 @@ use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 use protocol::gpus::GpuProblem;
 use protocol::health::Grade;
-use protocol::ids::{JobKey, NodeName};
-use protocol::time::Timestamp;
+use protocol::ids::NodeName;
 use serde::Serialize;
 use serde_json::json;
 
 use super::client::Client;
-use super::jobs::full_name;
 use super::outcome::{CommandError, Outcome};
 use super::reach::Common;
 use super::text;
 use super::words::{Doctor as Words, words};
-use crate::rest::v2::execution::Execution;
 use crate::rest::v2::jobs::Accepted;
-use crate::rest::v2::wire::JobWire;
 
-/// How often it is asked what became of a job.
-const AGAIN: Duration = Duration::from_secs(1);
+mod trial;
 
-/// What the line of a job begins with that says what it found, and what the job runs for it.
-const MARK: &str = "berth-doctor ";
-const TRY: &str = "set -- $(df -Pk / | tail -n 1); gpus=$(nvidia-smi -L 2>&1 | grep -c 'UUID: GPU-'); \
-    echo \"berth-doctor now=$(date +%s) free_kb=$4 gpus=$gpus\"";
-/// So many bytes of its log are read.
-const LOG: u64 = 64 * 1_024;
-/// So far clocks may differ, in milliseconds.
-const SLACK: i64 = 5_000;
-/// So much room should be left for containers, in KiB.
-const LEAST_DISK: i64 = 10 << 20;
+/// Docker Engines from this version on are tried with each change of Berth.
+const LEAST_ENGINE: (u32, u32) = (20, 10);
 
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
@@ -49,6 +35,9 @@ pub(super) struct Doctor {
     /// For how many seconds each job is waited for
     #[arg(long, default_value_t = 120)]
     patience: u64,
+    /// Has nothing pulled, for nodes without a registry whose images are put there by hand
+    #[arg(long)]
+    no_pull: bool,
     /// Only looks at what is known, without a job
     #[arg(long)]
     look: bool,
@@ -100,46 +89,21 @@ impl Doctor {
         let node: NodeView = client.get(&format!("/api/v2/nodes/{name}"))?;
         let mut findings = findings(&node, client.language);
         if node.condition == NodeCondition::Ready && !self.look {
-            findings.extend(self.tried(client, &node)?);
+            findings.extend(self.pulled(client, &name));
+            let patience = Duration::from_secs(self.patience);
+            findings.extend(trial::tried(client, &node, &self.image, patience)?);
         }
         Ok(Examined { node: name, findings })
     }
 
-    /// Runs a task on the node, with a GPU where one is free; what went wrong, and what it found there.
-    fn tried(&self, client: &Client, node: &NodeView) -> anyhow::Result<Vec<String>> {
-        let name = format!("doctor-{}-{}", node.name, text::now().0);
-        let gpus = i64::from(node.gpus.iter().any(is_free));
-        let job = json!({
-            "jobName": name,
-            "image": self.image,
-            "extras": { "berth": { "nodes": [node.name] } },
-            "taskRoles": [{
-                "name": "try", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 256,
-                "gpuNumber": gpus, "command": TRY,
-            }],
-        });
-        let _accepted: Accepted = client.post_text("/api/v2/jobs", &job.to_string())?;
-        let key = full_name(client, &name)?;
-        let path = format!("/api/v2/jobs/{key}");
-        let (began, submitted) = (Instant::now(), text::now());
-        loop {
-            let job: JobWire = client.get(&path)?;
-            if job.job_status.state.is_final() {
-                let log = log(client, &key);
-                let _deleted: Accepted = client.delete(&path)?;
-                let verdict = verdict(&job, client.language).into_iter();
-                let words = &client.words().doctor;
-                let readings = readings(&log, (submitted, text::now()), words);
-                let gpus = (gpus > 0).then(|| shown(node, &log, words)).flatten();
-                return Ok(verdict.chain(readings).chain(gpus).collect());
-            }
-            if began.elapsed() >= Duration::from_secs(self.patience) {
-                let stop = format!("{path}/executionType");
-                let _stopping: Accepted = client.put(&stop, &Execution::stop())?;
-                return Ok(verdict(&job, client.language).into_iter().collect());
-            }
-            std::thread::sleep(AGAIN);
+    /// What keeps its engine from pulling the image, which it may have already.
+    fn pulled(&self, client: &Client, node: &NodeName) -> Option<String> {
+        if self.no_pull {
+            return None;
         }
+        let path = format!("/api/v2/nodes/{node}/pull");
+        let tried = client.post::<Accepted>(&path, &json!({ "image": self.image }));
+        tried.err().map(|error| (client.words().doctor.pull_failed)(&error.to_string()))
     }
 }
 
@@ -187,85 +151,33 @@ fn findings(node: &NodeView, language: Language) -> Vec<String> {
         };
         said(&language.told(&ailment.to_string()))
     });
-    condition.into_iter().chain(ailments).chain(of_gpus).chain(broken).collect()
+    let (major, minor) = LEAST_ENGINE;
+    let old = node.engine.as_deref().filter(|engine| is_old(engine));
+    let old = old.map(|engine| (words.engine_old)(engine, &format!("{major}.{minor:02}")));
+    condition.into_iter().chain(old).chain(ailments).chain(of_gpus).chain(broken).collect()
 }
 
-/// What a job that was to try a node tells of it; `None`: that it is well.
-fn verdict(job: &JobWire, language: Language) -> Option<String> {
-    use protocol::state::State;
-
-    let (status, words) = (&job.job_status, words(language));
-    let doctor = &words.doctor;
-    let how = || match &status.app_exit_diagnostics {
-        Some(how) => language.told(how),
-        None => doctor.nothing_known.to_owned(),
-    };
-    match status.state {
-        State::Succeeded => None,
-        State::Failed | State::Stopped => Some((doctor.task_failed)(&how())),
-        State::Waiting => {
-            let why = status.waiting.as_ref().map(|waiting| (words.wait)(&waiting.reason));
-            Some((doctor.task_waits)(why.as_deref().unwrap_or(doctor.nobody_knows)))
-        }
-        State::Preparing | State::Running | State::Stopping | State::Unknown => {
-            Some(doctor.task_late.to_owned())
-        }
+/// Whether this is a Docker Engine older than those that are tried. What speaks as it does and is another,
+/// such as Podman, counts its versions otherwise.
+fn is_old(engine: &str) -> bool {
+    let Some(version) = engine.strip_prefix("Docker ") else { return false };
+    let mut numbers = version.split('.').map(str::parse::<u32>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(1)), Some(Ok(_))) => true,
+        (Some(Ok(major)), Some(Ok(minor))) => major >= 17 && (major, minor) < LEAST_ENGINE,
+        _ => false,
     }
-}
-
-/// What the job has written; nothing where that cannot be read.
-fn log(client: &Client, key: &JobKey) -> String {
-    let mut text = String::new();
-    if let Ok(answer) = client.open(&format!("/api/v2/jobs/{key}/logs?follow=false")) {
-        let read = answer.into_body().into_reader().take(LOG).read_to_string(&mut text);
-        return read.map(|_| text).unwrap_or_default();
-    }
-    text
-}
-
-/// A number that the job found.
-fn reading(log: &str, name: &str) -> Option<i64> {
-    let line = log.lines().find_map(|line| line.trim().strip_prefix(MARK))?;
-    let value = line.split(' ').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-    value?.parse().ok()
-}
-
-/// What is wrong with the GPU that a job had, on a node whose driver tells of its GPUs.
-fn shown(node: &NodeView, log: &str, words: &Words) -> Option<String> {
-    let has_driver = node.gpu_report.as_ref().is_some_and(|report| report.driver.is_some());
-    let found = reading(log, "gpus").filter(|found| has_driver && *found != 1)?;
-    Some((words.gpus_seen)(found))
-}
-
-/// What is wrong with what a job found between these moments.
-fn readings(log: &str, (from, until): (Timestamp, Timestamp), words: &Words) -> Vec<String> {
-    let value = |name: &str| reading(log, name);
-    let clock = value("now").and_then(|now| {
-        let now = Timestamp(now.saturating_mul(1_000));
-        let (behind, ahead) = (from.since(now), now.since(until));
-        match (behind > SLACK, ahead > SLACK) {
-            (true, _) => Some((words.clock_behind)(behind / 1_000)),
-            (false, true) => Some((words.clock_ahead)(ahead / 1_000)),
-            (false, false) => None,
-        }
-    });
-    let disk = value("free_kb").filter(|free| *free < LEAST_DISK);
-    let disk = disk.map(|free| (words.disk_full)(free >> 20));
-    clock.into_iter().chain(disk).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use protocol::gpus::GpuReport;
-
     use super::*;
-    use crate::commands::client::tests::seen;
 
     fn findings(node: &NodeView) -> Vec<String> {
         super::findings(node, Language::English)
     }
 
-    fn node(condition: &str, healthy: bool) -> NodeView {
+    pub(super) fn node(condition: &str, healthy: bool) -> NodeView {
         let gpu = json!({ "index": 0, "type": "A100", "uuid": null, "healthy": healthy });
         serde_json::from_value(json!({
             "name": "gpu-1", "address": "", "endpoint": "", "simulated": false,
@@ -292,50 +204,6 @@ mod tests {
     }
 
     #[test]
-    fn clock_and_disk_are_looked_at() {
-        let of = |log: &str| {
-            readings(
-                log,
-                (Timestamp(100_000), Timestamp(110_000)),
-                &words(Language::English).doctor,
-            )
-        };
-        let well = "pulled\nberth-doctor now=104 free_kb=99999999\n";
-        assert_eq!(of(well), Vec::<String>::new());
-        assert_eq!(of("nothing"), Vec::<String>::new());
-        let behind = of("berth-doctor now=90 free_kb=3145728");
-        assert!(behind[0].contains("10 s behind") && behind[1].contains("only 3 GiB"));
-        assert!(of("berth-doctor now=120 free_kb=")[0].contains("10 s ahead of"));
-    }
-
-    #[test]
-    fn a_task_with_a_gpu_sees_it_alone() {
-        let mut node = node("ready", true);
-        assert_eq!(
-            shown(&node, "berth-doctor gpus=0", &words(Language::English).doctor),
-            None,
-            "no driver tells of any"
-        );
-        node.gpu_report =
-            Some(GpuReport { driver: Some("535".to_owned()), ..GpuReport::default() });
-        assert_eq!(
-            shown(&node, "berth-doctor now=1 gpus=1", &words(Language::English).doctor),
-            None
-        );
-        assert_eq!(shown(&node, "nothing", &words(Language::English).doctor), None);
-        assert!(
-            shown(&node, "berth-doctor gpus=0", &words(Language::English).doctor)
-                .unwrap()
-                .contains("saw 0")
-        );
-        assert!(
-            shown(&node, "berth-doctor gpus=8", &words(Language::English).doctor)
-                .unwrap()
-                .contains("saw 8")
-        );
-    }
-
-    #[test]
     fn what_checks_and_measurements_say_is_told() {
         let mut sick = NodeView { problem: None, ..node("draining", true) };
         sick.health = serde_json::from_value(json!({ "ailments": [{
@@ -348,15 +216,15 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_was_tried_tells_of_its_node() {
-        let mut answer = seen("v2_job");
-        let of = |answer: &serde_json::Value| {
-            verdict(&serde_json::from_value(answer.clone()).unwrap(), Language::English)
-        };
-        assert!(of(&answer).unwrap().contains("failed: The command ended with an error."));
-        answer["jobStatus"]["state"] = json!("SUCCEEDED");
-        assert_eq!(of(&answer), None);
-        answer["jobStatus"]["state"] = json!("PREPARING");
-        assert!(of(&answer).unwrap().contains("--patience"));
+    fn engines_that_are_too_old_are_told() {
+        for old in ["Docker 1.13.1", "Docker 18.09.1", "Docker 20.09.0"] {
+            let node = NodeView { engine: Some(old.into()), problem: None, ..node("ready", true) };
+            let found = findings(&node);
+            assert!(found[0].contains(old) && found[0].contains("20.10"), "{found:?}");
+        }
+        // The last but one is Podman's.
+        for new in ["Docker 20.10.24+dfsg1", "Docker 29.1.2", "Docker 4.3.1", "Simulated 1"] {
+            assert!(!is_old(new), "{new}");
+        }
     }
 }

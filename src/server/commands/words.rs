@@ -138,6 +138,9 @@ mod tests {
             sick,
             silent,
             nothing_known,
+            engine_old,
+            pull_failed,
+            ports_closed,
             closed,
             drained,
             gpu_broken,
@@ -153,13 +156,14 @@ mod tests {
             gpus_seen,
         } = words;
         let plain = [*nothing_known, *closed, *drained, *nobody_knows, *task_late];
-        let named = [well, silent, warning, failed, task_failed, task_waits];
+        let named = [well, silent, pull_failed, warning, failed, task_failed, task_waits];
         let mut all: Vec<String> = plain.map(str::to_owned).to_vec();
         all.extend(named.map(|said| said("A1")));
         all.extend([clock_behind, clock_ahead, disk_full, gpus_seen].map(|said| said(9)));
         // What is found is said in a sentence of its own language.
         let found = finding("A1", nothing_known);
-        all.extend([found, gpu_broken("A1", "B2"), sick(1, 2)]);
+        all.extend([found, sick(1, 2)]);
+        all.extend([gpu_broken, engine_old, ports_closed].map(|said| said("A1", "B2")));
         all
     }
 

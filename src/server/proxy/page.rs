@@ -99,6 +99,22 @@ impl Reason {
         }
     }
 
+    /// Whether the task itself was reached, where it was tried.
+    fn reached(&self) -> Option<bool> {
+        match self {
+            Self::NotListening(_) | Self::Silent | Self::Broken => Some(true),
+            Self::Unreachable => Some(false),
+            Self::Malformed
+            | Self::NoAddress
+            | Self::Refused(_)
+            | Self::Expired
+            | Self::Foreign
+            | Self::OpenOnly
+            | Self::NoHost
+            | Self::Busy => None,
+        }
+    }
+
     /// What is particular about it.
     fn detail(&self) -> Option<String> {
         match self {
@@ -241,6 +257,9 @@ pub(super) fn wants_html(headers: &HeaderMap) -> bool {
 struct Body {
     code: ErrorCode,
     message: String,
+    /// Whether the task was reached, and so its node's ports are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reached: Option<bool>,
 }
 
 /// A page for people, JSON for programs.
@@ -249,7 +268,8 @@ pub(super) fn refusal(reason: &Reason, headers: &HeaderMap) -> Response {
     let mut response = if wants_html(headers) {
         Html(html(reason, language)).into_response()
     } else {
-        Json(Body { code: reason.code(), message: message(reason, language) }).into_response()
+        let (code, message) = (reason.code(), message(reason, language));
+        Json(Body { code, message, reached: reason.reached() }).into_response()
     };
     *response.status_mut() = reason.status();
     let headers = response.headers_mut();

@@ -435,4 +435,6 @@ pub(super) const REFUSALS: &str = sayings![
         "仅当 gpu_runtime 为 nvidia 或 cdi 时才能检测 GPU，而 {0} 为其他值",
     ),
     ("the engine of {} does not answer", "{0} 的引擎没有响应"),
+    ("{} is a saved image: it comes from no registry", "{0} 是保存的镜像：不来自镜像仓库"),
+    ("{} cannot pull {}: {}", "{0} 无法拉取 {1}：{2}"),
 ];

@@ -199,3 +199,29 @@ async fn a_node_at_the_portals_host_keeps_its_tasks_apart_or_is_refused() {
     assert!(shown.at_portal, "who insists is told of it");
     control.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_is_tried_by_a_pull() {
+    let house = House::new(1);
+    let options = house.options(house.database().await);
+    let name = options.nodes[0].name.clone();
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    submit(backend, job("first", 1, 0, "sleep 1000", "")).await;
+    until_state(backend, "first", State::Running).await;
+
+    let nodes = &backend.nodes;
+    nodes.try_pull(&admin(), &name, "team/torch:1").await.unwrap();
+    let refused = nodes.try_pull(&admin(), &name, "no/missing").await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::UnavailableError);
+    assert!(refused.message.contains("cannot pull no/missing: "), "{}", refused.message);
+    let saved = nodes.try_pull(&admin(), &name, "saved/ann/mine:1").await.unwrap_err();
+    assert_eq!(saved.code, ErrorCode::InvalidParametersError);
+    let somebody = Actor { user: "ann".parse().unwrap(), admin: false };
+    let refused = nodes.try_pull(&somebody, &name, "team/torch:1").await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
+    let none = "none".parse().unwrap();
+    let refused = nodes.try_pull(&admin(), &none, "team/torch:1").await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::NoNodeError);
+    control.shutdown().await;
+}

@@ -12,6 +12,11 @@ pub(in crate::commands) struct Doctor {
     pub(in crate::commands) sick: fn(usize, usize) -> String,
     pub(in crate::commands) silent: Named,
     pub(in crate::commands) nothing_known: Word,
+    /// The engine's version, and the least.
+    pub(in crate::commands) engine_old: Paired,
+    pub(in crate::commands) pull_failed: Named,
+    /// The address of its tasks, and their ports.
+    pub(in crate::commands) ports_closed: Paired,
     pub(in crate::commands) closed: Word,
     pub(in crate::commands) drained: Word,
     /// Its number, and its type.
@@ -41,6 +46,21 @@ pub(super) const ENGLISH: Doctor = Doctor {
         )
     },
     nothing_known: "nothing more is known",
+    engine_old: |engine, least| {
+        format!("its engine is {engine}, older than those that are tried: install {least} or newer")
+    },
+    pull_failed: |why| {
+        format!(
+            "images are not pulled: {why}: see that it reaches the registry (name, proxy, \
+             certificate), or name an image that is there with --image"
+        )
+    },
+    ports_closed: |address, ports| {
+        format!(
+            "the server does not reach its tasks: let it connect to ports {ports} of {address}, and \
+             see that this is the node's address as the server has it"
+        )
+    },
     closed: "takes nothing new since it failed to start tasks: its page says which and why",
     drained: "takes nothing new: an administrator wants it empty",
     gpu_broken: |index, gpu_type| {
@@ -78,6 +98,21 @@ pub(super) const CHINESE: Doctor = Doctor {
         format!("没有响应：请确认其容器引擎在运行，且本服务器可以连接到它（{problem}）")
     },
     nothing_known: "没有更多信息",
+    engine_old: |engine, least| {
+        format!("其容器引擎为 {engine}，早于经过测试的版本：请安装 {least} 或更新版本")
+    },
+    pull_failed: |why| {
+        format!(
+            "无法拉取镜像：{why}：请确认该节点能访问镜像仓库（域名、代理和证书），\
+             或用 --image 指定仓库中有的镜像"
+        )
+    },
+    ports_closed: |address, ports| {
+        format!(
+            "服务器无法访问其任务：请允许服务器连接 {address} 的端口 {ports}，\
+             并确认这是服务器访问该节点所用的地址"
+        )
+    },
     closed: "未能启动任务，因此不再接收新任务：其页面说明了哪些任务及原因",
     drained: "不接收新任务：管理员正在将其排空",
     gpu_broken: |index, gpu_type| {

@@ -131,6 +131,25 @@ pub(crate) async fn probe(
     Ok(accepted(format!("Look for GPUs of node {name} now.")))
 }
 
+/// `{"image": "ubuntu:24.04"}`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pulled {
+    image: String,
+}
+
+/// `POST /nodes/:name/pull`: whether its engine can pull an image, also one that it has already.
+pub(crate) async fn try_pull(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+    Fields(pulled): Fields<Pulled>,
+) -> Result<Response, Failure> {
+    let name = known(&name)?;
+    state.backend.nodes.try_pull(&actor, &name, &pulled.image).await?;
+    Ok(accepted(format!("Node {name} pulls {}.", pulled.image)))
+}
+
 /// A name that some node may have.
 fn known(name: &str) -> Result<NodeName, Failure> {
     let missing = |_| Failure::new(ErrorCode::NoNodeError, format!("there is no node {name}"));

@@ -10,6 +10,7 @@ mod apart;
 mod berth;
 mod code;
 mod crash;
+mod doctor;
 mod environment;
 mod images;
 mod lead;

@@ -226,4 +226,5 @@ async fn a_task_that_does_not_answer_is_explained() {
     assert!(silent.text.contains("尚无服务监听"), "{}", silent.text);
     let program = stage.client.get(&format!("{DIRECT}/"), &[ALICE]).await;
     assert_eq!((program.status, &program.json()["code"]), (502, &"UnavailableError".into()));
+    assert_eq!(program.json()["reached"], true, "its node's ports are reached");
 }

@@ -128,6 +128,9 @@ impl Nodes for World {
     async fn probe(&self, _: &Actor, _: &NodeName) -> Result<()> {
         Ok(())
     }
+    async fn try_pull(&self, _: &Actor, _: &NodeName, _: &str) -> Result<()> {
+        Ok(())
+    }
     async fn remove(&self, _: &Actor, _: &NodeName) -> Result<()> {
         Ok(())
     }

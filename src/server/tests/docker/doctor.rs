@@ -1,0 +1,66 @@
+//! `berth doctor` tries a node from end to end.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::berth::{Berth, Client};
+use crate::dockerd::Dockerd;
+use crate::image;
+
+/// Nobody serves at its registry's address.
+const NOWHERE: &str = "127.0.0.1:9/plain:1";
+
+#[test]
+fn a_node_is_tried_and_what_it_cannot_do_is_said() {
+    let dockerd = Dockerd::start();
+    image::load(&dockerd);
+    dockerd.docker(&["tag", image::PLAIN, NOWHERE]);
+    let folder = tempfile::tempdir().unwrap();
+    let config = format!(
+        "[[nodes]]\nname = \"node\"\naddress = \"127.0.0.1\"\nendpoint = \"{}\"\n\
+         cpus = 2\nmemory_mb = 4096\ngpu_runtime = \"none\"\nports = \"35000-35099\"\n",
+        dockerd.endpoint()
+    );
+    std::fs::write(folder.path().join("berth.toml"), config).unwrap();
+    let berth = Berth::start(folder.path());
+    let client = berth.client();
+    until_ready(&client);
+
+    // How much room this machine's disk has is nothing of the test's.
+    let found = findings(&client, &berth, folder.path(), &["--no-pull"]);
+    assert!(found.iter().all(|finding| finding.contains("its disk has only")), "{found:?}");
+    assert_eq!(client.json("/api/v2/jobs"), Value::Array(Vec::new()), "nothing of it is left");
+
+    // The image is there, so that tasks start; a pull is tried all the same.
+    let found = findings(&client, &berth, folder.path(), &[]);
+    let pull = found.iter().find(|finding| finding.contains("images are not pulled"));
+    assert!(pull.is_some_and(|pull| pull.contains(NOWHERE)), "{found:?}");
+    assert!(!found.iter().any(|finding| finding.contains("was tried there")), "{found:?}");
+}
+
+/// What it says of the node.
+fn findings(client: &Client, berth: &Berth, home: &Path, arguments: &[&str]) -> Vec<String> {
+    let mut doctor = client.command(berth, home);
+    doctor.args(["doctor", "--json", "--language", "en", "--image", NOWHERE]).args(arguments);
+    let output = doctor.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    let all: Value = serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}{error}"));
+    let findings: Vec<String> = serde_json::from_value(all[0]["findings"].clone()).unwrap();
+    assert_eq!(output.status.success(), findings.is_empty(), "{said}{error}");
+    findings
+}
+
+fn until_ready(client: &Client) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let node = client.json("/api/v2/nodes/node");
+        if node["condition"] == "ready" {
+            return;
+        }
+        assert!(Instant::now() < deadline, "it is not ready: {node:#}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
