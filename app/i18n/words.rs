@@ -253,6 +253,7 @@ pub(crate) struct Cluster {
     pub(crate) address: Word,
     pub(crate) tasks_address: Word,
     pub(crate) endpoint: Word,
+    pub(crate) architecture: Word,
     pub(crate) engine: Word,
     pub(crate) last_seen: Word,
     pub(crate) never_seen: Word,

@@ -154,6 +154,12 @@ fn Facts(node: NodeView) -> impl IntoView {
             <dd><code>{address.to_string()}</code></dd>
         }
     });
+    let architecture = node.capacity.architecture.clone().map(|architecture| {
+        view! {
+            <dt>{tr(|t| t.cluster.architecture)}</dt>
+            <dd>{architecture.to_string()}</dd>
+        }
+    });
     view! {
         <section class="card">
             <dl class="facts">
@@ -177,6 +183,7 @@ fn Facts(node: NodeView) -> impl IntoView {
                 <dd><code>{node.address}</code></dd>
                 {endpoint}
                 {of_tasks}
+                {architecture}
                 <dt>{tr(|t| t.cluster.engine)}</dt>
                 <dd>{node.engine.map(said)}</dd>
                 <dt>{tr(|t| t.cluster.ports)}</dt>

@@ -5,6 +5,7 @@ pub(crate) mod code;
 pub(crate) mod endpoint;
 pub(crate) mod entry;
 pub(crate) mod folders;
+pub(crate) mod foreign;
 pub(crate) mod guest;
 pub(crate) mod images;
 pub(crate) mod launch;

@@ -16,13 +16,13 @@ use tokio::sync::broadcast;
 
 use crate::accounts::passwords::Passwords;
 use crate::accounts::sign_in_options::SignInOptions;
-use crate::container::guest::program::Guest;
+use crate::container::guest::program::{Guest, Guests};
 use crate::container::images::doings::Doings;
 use crate::container::tunnels::idle::Tunnels;
 use crate::known::active::ActiveJobs;
 use crate::known::asked_gpus::AskedGpus;
 use crate::known::checks::Checks;
-use crate::known::cluster::Cluster;
+use crate::known::cluster::{Cluster, architecture};
 use crate::known::damage::Damage;
 use crate::known::engine_calls::EngineCalls;
 use crate::known::faults::Faults;
@@ -67,7 +67,7 @@ pub(crate) struct Shared {
     pub(crate) spools: Spools,
     pub(crate) seal: Seal,
     /// What runs the tasks' commands; without it a shell does, and nobody can enter.
-    pub(crate) guest: Option<Guest>,
+    pub(crate) guests: Guests,
     pub(crate) of_nodes: OfNodes,
     pub(crate) rules: Rules,
     pub(crate) passwords: Passwords,
@@ -170,7 +170,7 @@ impl Shared {
         (installation, epoch): (String, Epoch),
         database: Database,
         storage: Storage,
-        (seal, guest): (Seal, Option<Guest>),
+        (seal, guests): (Seal, Guests),
         (of_nodes, rules, sign_in): (OfNodes, Rules, SignInOptions),
         (notifying, spools): (Notifying, Spools),
         (cluster, past): (Cluster, Past),
@@ -186,7 +186,7 @@ impl Shared {
             storage,
             spools,
             seal,
-            guest,
+            guests,
             of_nodes,
             rules,
             passwords: Passwords::default(),
@@ -285,6 +285,12 @@ impl Shared {
 
     pub(crate) fn listen(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
+    }
+
+    /// The program for containers of a node, if there is one.
+    pub(crate) fn guest_on(&self, node: &NodeName) -> Option<&Guest> {
+        let cluster = self.cluster();
+        self.guests.on(cluster.node(node).and_then(architecture))
     }
 
     /// Nodes and virtual clusters as they were last read.

@@ -18,7 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::accounts::passwords;
 use crate::accounts::sign_in_options::SignInOptions;
-use crate::container::guest::program::Guest;
+use crate::container::guest::program::Guests;
 use crate::container::tunnels;
 use crate::error::Error;
 use crate::known::cluster::Cluster;
@@ -72,9 +72,9 @@ pub struct Options {
     pub groups: Vec<GroupSettings>,
     /// Folder with client certificates of `tcp://` nodes, or with one such folder a node.
     pub certificates: Option<PathBuf>,
-    /// The program that runs the tasks' commands and lets people enter; without it a shell runs
-    /// them.
-    pub guest: Option<Bytes>,
+    /// The program that runs the tasks' commands and lets people enter, once for each kind of processor;
+    /// without any a shell runs them.
+    pub guests: Vec<Bytes>,
     /// Where the nodes have the storage's root as a folder of theirs, if they do; a node's label
     /// `storage` says so for that one.
     pub storage_mount: Option<String>,
@@ -153,7 +153,7 @@ pub async fn found(
 /// # Errors
 /// See [`Error`].
 pub async fn start(options: Options) -> Result<Control, Error> {
-    let Options { database, storage, data, consent, guest, admin_password, rules, .. } = options;
+    let Options { database, storage, data, consent, guests, admin_password, rules, .. } = options;
     let founded = found(&database, (data.as_path(), consent), admin_password).await?;
     let Founded { installation, first_password } = founded;
     let (seal, epoch) = (identity::seal(&data)?, identity::begin_life(&database).await?);
@@ -171,10 +171,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     }
     warn(&options.portal, &cluster);
     promises::warn(&cluster);
-    let guest = guest
-        .map(|program| Guest::new((installation.as_str(), epoch), &program))
-        .transpose()
-        .map_err(Error::Guest)?;
+    let guests = Guests::new((installation.as_str(), epoch), &guests).map_err(Error::Guest)?;
     let of_nodes = OfNodes {
         storage_mount: options.storage_mount,
         certificates: options.certificates,
@@ -193,7 +190,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let outward = (options.notifying, spools);
     let identity = (installation, epoch);
     let shared =
-        Shared::new(identity, database, storage, (seal, guest), decided, outward, (cluster, past));
+        Shared::new(identity, database, storage, (seal, guests), decided, outward, (cluster, past));
     let shared = Arc::new(shared.map_err(Error::Thread)?);
     shared.active.look_for_damage(&shared.database).await?;
     loops::images::hold(&shared).await?;
@@ -415,7 +412,7 @@ mod tests {
             storages: Vec::new(),
             groups: Vec::new(),
             certificates: None,
-            guest: None,
+            guests: Vec::new(),
             storage_mount: None,
             images_quota: 0,
             registries: Vec::new(),

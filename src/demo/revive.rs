@@ -72,7 +72,7 @@ async fn start(
         labels: BTreeMap::new(),
         image: role.image.clone(),
         command: format!("{}; sleep {seconds}", role.command).into(),
-        guest: None,
+        guests: Vec::new(),
         code: None,
         folders: Vec::new(),
         shares: Vec::new(),

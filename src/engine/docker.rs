@@ -31,6 +31,7 @@ use bollard::query_parameters::{
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
+use protocol::architecture::Architecture;
 use protocol::cluster::GpuRuntime;
 use protocol::gpus::Reading;
 use protocol::guest::CODE;
@@ -76,6 +77,8 @@ struct Facts {
     cpus: u32,
     /// Images are kept by containerd, and not by the engine itself.
     containerd_images: bool,
+    /// Of which platform images are asked for, by engines that can be asked for one.
+    platform: Option<&'static str>,
 }
 
 impl DockerEngine {
@@ -106,6 +109,10 @@ impl DockerEngine {
                     has_init: init.as_deref() != Some("N/A"),
                     cpus: count(info.ncpu),
                     containerd_images: driver.contains("io.containerd.snapshotter"),
+                    platform: pull::platform(
+                        info.server_version.as_deref().unwrap_or_default(),
+                        info.architecture.as_deref().unwrap_or_default(),
+                    ),
                 })
             })
             .await
@@ -232,6 +239,7 @@ impl Engine for DockerEngine {
             memory_mb: u64::try_from(info.mem_total.unwrap_or(0)).unwrap_or(0) >> 20,
             disk_gb: None,
             gpus: Vec::new(),
+            architecture: info.architecture.as_deref().and_then(Architecture::new),
         })
     }
 
@@ -271,7 +279,8 @@ impl Engine for DockerEngine {
         image: &str,
         auth: Option<&RegistryAuth>,
     ) -> Result<BoxStream<'static, Result<String>>> {
-        Ok(pull::pull(self.connection.docker(WORK)?, image, auth))
+        let platform = self.facts().await?.platform;
+        Ok(pull::pull(self.connection.docker(WORK)?, (image, platform), auth))
     }
 
     async fn create(&self, spec: &ContainerSpec) -> Result<String> {

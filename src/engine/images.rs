@@ -1,6 +1,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use protocol::architecture::Architecture;
 use protocol::spec::RegistryAuth;
 
 use crate::Result;
@@ -15,6 +16,8 @@ pub trait Images: Send + Sync + std::fmt::Debug {
     async fn image_size(&self, image: &str) -> Result<u64>;
     /// The engine's id of an image: the same for all its names.
     async fn image_id(&self, image: &str) -> Result<String>;
+    /// What processors an image of the node is made for, where the engine tells.
+    async fn image_architecture(&self, image: &str) -> Result<Option<Architecture>>;
     /// Asks the image's registry whether these credentials, or none, may pull it. Nothing is pulled.
     async fn may_pull(&self, image: &str, auth: Option<&RegistryAuth>) -> Result<()>;
     /// Makes an image of a container, running or not: the configuration is that of the image it

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use protocol::architecture::Architecture;
 use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
 use protocol::spec::{GraceSignal, RegistryAuth};
@@ -202,6 +203,10 @@ impl Images for Measured {
 
     async fn image_id(&self, image: &str) -> Result<String> {
         self.note("image_id", self.engine.image_id(image)).await
+    }
+
+    async fn image_architecture(&self, image: &str) -> Result<Option<Architecture>> {
+        self.note("image_architecture", self.engine.image_architecture(image)).await
     }
 
     async fn may_pull(&self, image: &str, auth: Option<&RegistryAuth>) -> Result<()> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use protocol::architecture::Architecture;
 use protocol::cluster::GpuRuntime;
 use protocol::epoch::Epoch;
 use protocol::ids::TaskKey;
@@ -89,6 +90,8 @@ pub struct EngineInfo {
     pub disk_gb: Option<u64>,
     /// Its GPUs, where they can be told without asking their drivers.
     pub gpus: Vec<Gpu>,
+    /// What its processors are, where it tells.
+    pub architecture: Option<Architecture>,
     /// Where the ports of tasks are published that have a network of their own, where they do.
     pub tasks_address: Option<IpAddr>,
     /// What its clock says, where it tells.
@@ -99,9 +102,10 @@ impl EngineInfo {
     /// What its machine has.
     #[must_use]
     pub fn capacity(&self) -> Capacity {
-        let Self { cpus, memory_mb, disk_gb, gpus, version: _, tasks_address: _, clock: _ } = self;
-        let (cpus, memory_mb, gpus) = (*cpus, *memory_mb, gpus.clone());
-        Capacity { cpus, memory_mb, disk_gb: disk_gb.unwrap_or_default(), gpus }
+        let Self { cpus, memory_mb, disk_gb, .. } = self;
+        let (cpus, memory_mb, disk_gb) = (*cpus, *memory_mb, disk_gb.unwrap_or_default());
+        let (gpus, architecture) = (self.gpus.clone(), self.architecture.clone());
+        Capacity { cpus, memory_mb, disk_gb, gpus, architecture }
     }
 }
 

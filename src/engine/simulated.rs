@@ -33,8 +33,10 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
+use protocol::architecture::Architecture;
 use protocol::gpus::{GpuFault, Reading, Told};
 use protocol::ids::TaskKey;
+use protocol::image::canonical;
 use protocol::resources::{Capacity, Gpu};
 use protocol::spec::{GraceSignal, RegistryAuth};
 use protocol::time::Timestamp;
@@ -160,6 +162,17 @@ impl SimHandle {
         self.node.change(|state| state.clock_ahead = millis);
     }
 
+    /// From now on its processors are said to be these.
+    pub fn set_architecture(&self, architecture: Option<Architecture>) {
+        self.node.change(|state| state.architecture = architecture);
+    }
+
+    /// From now on an image is said to be made for these processors.
+    pub fn set_image_architecture(&self, image: &str, architecture: Architecture) {
+        let image = canonical(image);
+        self.node.change(|state| drop(state.image_architectures.insert(image, architecture)));
+    }
+
     /// The machine goes down and is up again: what ran was asked to end.
     pub fn reboot(&self) {
         self.node.change(node::State::reboot);
@@ -244,6 +257,7 @@ impl Engine for Simulated {
                 memory_mb: state.capacity.memory_mb,
                 disk_gb: Some(state.capacity.disk_gb),
                 gpus: state.capacity.gpus.clone(),
+                architecture: state.architecture.clone(),
                 tasks_address: None,
                 clock: Some(state.now()),
             })

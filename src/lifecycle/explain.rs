@@ -1,5 +1,6 @@
 //! Exit code, engine words and log lines → cause, with the lines that show it.
 
+use protocol::architecture::Architecture;
 use protocol::exit::{Cause, Exit};
 use protocol::guest::{CANNOT_BEGIN, NODE_MEMORY, PORT_TAKEN, UNUSABLE_CODE};
 use protocol::ids::NodeName;
@@ -90,6 +91,23 @@ pub fn refusal(message: &str) -> Exit {
     };
     let evidence = readable(message).into_iter().take(MOST_EVIDENCE).collect();
     Exit { code, cause, evidence }
+}
+
+/// Whether it says that a program is made for other processors, or is no program at all.
+#[must_use]
+pub fn is_foreign(exit: &Exit) -> bool {
+    let says = |line: &String| matches(patterns::EXEC_FORMAT, &line.to_lowercase());
+    exit.cause == Cause::CommandNotExecutable && exit.evidence.iter().any(says)
+}
+
+/// An image that a registry has for other processors alone, by an engine's words: what the node has, where
+/// they say it.
+#[must_use]
+pub fn no_variant(message: &str) -> Option<Option<Architecture>> {
+    let line = message.to_lowercase();
+    let says = matches(patterns::NO_VARIANT, &line);
+    let platform = line.split("manifest for ").nth(1).and_then(|rest| rest.split(' ').next());
+    says.then(|| platform.and_then(Architecture::of_platform))
 }
 
 fn cause(ended: &Ended, lines: &[String]) -> (Cause, Vec<String>) {

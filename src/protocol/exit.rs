@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::architecture::Architecture;
 use crate::ids::{NodeName, RoleName};
 
 /// How a task, an attempt or a job ended.
@@ -96,6 +97,19 @@ crate::tagged! {
         RegistryDenied {
             /// The image.
             image: String,
+        },
+        /// The image is made for other processors than its node's.
+        OtherArchitecture {
+            /// Where it was to run.
+            node: NodeName,
+            /// The image.
+            image: String,
+            /// What it is made for, where that is known.
+            #[serde(default)]
+            of_image: Option<Architecture>,
+            /// What the node has, where that is known.
+            #[serde(default)]
+            of_node: Option<Architecture>,
         },
         /// The engine refused to make or start the container.
         ContainerRefused {
@@ -198,6 +212,7 @@ impl Cause {
             | Cause::Signal { .. }
             | Cause::ImageNotFound { .. }
             | Cause::RegistryDenied { .. }
+            | Cause::OtherArchitecture { .. }
             | Cause::ContainerRefused { .. } => Blame::User,
             Cause::GpuHardware
             | Cause::PortTaken

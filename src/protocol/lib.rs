@@ -5,6 +5,7 @@
 
 pub mod again;
 pub mod amount;
+pub mod architecture;
 pub mod cluster;
 pub mod document;
 pub mod edit;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::amount::Amount;
+use crate::architecture::Architecture;
 use crate::ids::{GpuType, InvalidName};
 
 /// The least memory that a task may ask for, in MiB.
@@ -69,6 +70,9 @@ pub struct Capacity {
     pub disk_gb: u64,
     /// Its GPUs by index.
     pub gpus: Vec<Gpu>,
+    /// What its processors are, once its engine has said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<Architecture>,
 }
 
 impl Capacity {
@@ -226,7 +230,8 @@ mod tests {
             uuid: None,
             healthy: true,
         };
-        let whole = Capacity { cpus: 8, memory_mb: 100, disk_gb: 0, gpus: vec![gpu(0), gpu(1)] };
+        let gpus = vec![gpu(0), gpu(1)];
+        let whole = Capacity { cpus: 8, memory_mb: 100, gpus, ..Capacity::default() };
         let one = Taken { cpus: 6, memory_mb: 60, disk_gb: 5, gpus: [1].into() };
         let both = one.clone().plus(&Taken { cpus: 6, ..Taken::default() });
         assert_eq!((both.cpus, both.memory_mb, both.disk_gb), (12, 60, 5));

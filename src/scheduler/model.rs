@@ -146,7 +146,7 @@ impl Node {
             doubtful: _,
             known,
         } = self;
-        let Capacity { cpus, memory_mb, disk_gb, gpus } = capacity;
+        let Capacity { cpus, memory_mb, disk_gb, gpus, architecture: _ } = capacity;
         let amounts = |of: &Capacity| (of.cpus, of.memory_mb, of.disk_gb, of.gpus.len());
         let same =
             |(one, other): (&Gpu, &Gpu)| one.index == other.index && one.gpu_type == other.gpu_type;

@@ -44,7 +44,7 @@ pub(crate) struct Story {
 impl Story {
     /// A node of 32 CPUs, 128 GiB of memory, a disk of unknown size and no GPU, at its own address.
     pub(crate) fn node(mut self, name: &str) -> Self {
-        let capacity = Capacity { cpus: 32, memory_mb: 131_072, disk_gb: 0, gpus: Vec::new() };
+        let capacity = Capacity { cpus: 32, memory_mb: 131_072, ..Capacity::default() };
         self.snapshot.nodes.push(Node {
             name: node_name(name),
             address: format!("10.0.0.{}", self.snapshot.nodes.len() + 1),

@@ -19,8 +19,8 @@ const LARGEST: u64 = 70_000_000;
 /// The optimised, self-contained binary: the front end is in it.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     web::ensure(workspace, web::Form::Small)?;
-    let (guest, packed) = (guest::ensure(workspace)?, workspace.target.join("guest.br"));
-    step("guest, packed", || pack(&guest, &packed))?;
+    let (guests, packed) = (guest::all(workspace)?, workspace.target.join("guests.br"));
+    step("guest, packed", || pack(&guests, &packed))?;
     step("berth, optimised", || {
         let mut cargo = workspace.cargo();
         cargo.args(["build", "--release", "--package", "server", "--features", "embed"]);
@@ -35,10 +35,15 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// Makes the program small, as it lies in the binary. What is there already stays as it is, so that Cargo has
-/// nothing to do.
-fn pack(program: &Path, packed: &Path) -> Result<()> {
-    let (content, mut small) = (fs::read(program)?, Vec::new());
+/// Makes the programs small, as they lie in the binary: the length of each and itself. What is there already
+/// stays as it is, so that Cargo has nothing to do.
+fn pack(programs: &[PathBuf], packed: &Path) -> Result<()> {
+    let (mut content, mut small) = (Vec::new(), Vec::new());
+    for program in programs {
+        let program = fs::read(program)?;
+        content.extend((program.len() as u64).to_le_bytes());
+        content.extend(program);
+    }
     let parameters = BrotliEncoderParams::default();
     brotli::BrotliCompress(&mut content.as_slice(), &mut small, &parameters)?;
     if fs::read(packed).is_ok_and(|before| before == small) {
@@ -78,19 +83,21 @@ mod tests {
     fn what_is_packed_is_small_and_left_alone_while_it_is_the_same() {
         let folder = tempfile::tempdir().unwrap();
         let [program, packed] = ["program", "packed"].map(|name| folder.path().join(name));
+        let programs = [program.clone(), program.clone()];
         let written = || fs::metadata(&packed).unwrap().modified().unwrap();
         fs::write(&program, [7_u8; 10_000]).unwrap();
-        pack(&program, &packed).unwrap();
+        pack(&programs, &packed).unwrap();
         let (small, mut whole) = (fs::read(&packed).unwrap(), Vec::new());
         assert!(small.len() < 1_000, "{}", small.len());
         brotli::BrotliDecompress(&mut small.as_slice(), &mut whole).unwrap();
-        assert_eq!(whole, [7_u8; 10_000]);
+        let one = [10_000_u64.to_le_bytes().as_slice(), &[7; 10_000]].concat();
+        assert_eq!(whole, one.repeat(2));
         let long_ago = SystemTime::UNIX_EPOCH;
         fs::File::options().append(true).open(&packed).unwrap().set_modified(long_ago).unwrap();
-        pack(&program, &packed).unwrap();
+        pack(&programs, &packed).unwrap();
         assert_eq!(written(), long_ago);
         fs::write(&program, [8_u8; 10_000]).unwrap();
-        pack(&program, &packed).unwrap();
+        pack(&programs, &packed).unwrap();
         assert_ne!(written(), long_ago);
     }
 

@@ -38,6 +38,15 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::RegistryDenied { image } => {
             return format!("The registry refused access to image {image}");
         }
+        Cause::OtherArchitecture { node, image, of_image: Some(made), of_node: Some(has) } => {
+            return format!("Image {image} is made for {made}, and node {node} has {has}");
+        }
+        Cause::OtherArchitecture { node, image, of_node: Some(has), of_image: None } => {
+            return format!("Image {image} has no variant for {has}, which node {node} has");
+        }
+        Cause::OtherArchitecture { node, image, of_node: None, of_image: _ } => {
+            return format!("Image {image} has no variant for the processors of node {node}");
+        }
         Cause::ContainerRefused { message } => {
             return format!("The container could not be started: {message}");
         }
@@ -106,6 +115,10 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
             "Check its name and tag, and that the nodes reach its registry."
         }
         Cause::RegistryDenied { .. } => "Check the credentials in authFile.",
+        Cause::OtherArchitecture { .. } => {
+            "Take an image that has a variant for the node's processors (docker buildx builds such \
+             images), or ask for nodes with those that it is made for by label."
+        }
         Cause::ContainerRefused { .. } => "Check the image and the command.",
         Cause::TimeLimit => "Raise the limit, or save checkpoints and go on from them.",
         Cause::Idle { .. } => {

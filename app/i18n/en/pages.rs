@@ -358,6 +358,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     address: "Address",
     tasks_address: "Address of its tasks",
     endpoint: "Engine endpoint",
+    architecture: "Architecture",
     engine: "Engine",
     last_seen: "Last seen",
     never_seen: "never",

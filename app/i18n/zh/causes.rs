@@ -37,6 +37,15 @@ pub(super) fn cause(cause: &Cause, said: fn(&str) -> String) -> String {
             return format!("节点 {node} 暂时无法获取镜像 {image}：{message}");
         }
         Cause::RegistryDenied { image } => return format!("镜像仓库拒绝访问 {image}"),
+        Cause::OtherArchitecture { node, image, of_image: Some(made), of_node: Some(has) } => {
+            return format!("镜像 {image} 是为 {made} 制作的，而节点 {node} 为 {has}");
+        }
+        Cause::OtherArchitecture { node, image, of_node: Some(has), of_image: None } => {
+            return format!("镜像 {image} 没有适用于 {has} 的版本，而节点 {node} 为 {has}");
+        }
+        Cause::OtherArchitecture { node, image, of_node: None, of_image: _ } => {
+            return format!("镜像 {image} 没有适用于节点 {node} 处理器的版本");
+        }
         Cause::ContainerRefused { message } => return format!("容器无法启动：{}", said(message)),
         Cause::ContainerLost { node } => return format!("节点 {node} 上的容器已消失"),
         Cause::NodeDrained { node } => return format!("节点 {node} 被清空"),
@@ -87,6 +96,9 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         Cause::ProgramError => "日志中有出错的文件和行号。",
         Cause::ImageNotFound { .. } => "请检查镜像名称和标签，并确认节点可以访问镜像仓库。",
         Cause::RegistryDenied { .. } => "请检查 authFile 中的用户名和密码。",
+        Cause::OtherArchitecture { .. } => {
+            "请使用包含该节点处理器版本的镜像（可用 docker buildx 构建），或用标签指定处理器与镜像相符的节点。"
+        }
         Cause::ContainerRefused { .. } => "请检查镜像和命令。",
         Cause::TimeLimit => "请提高上限，或保存检查点后继续运行。",
         Cause::Idle { .. } => {

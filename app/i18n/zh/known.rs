@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use protocol::architecture::Architecture;
 use protocol::exit::Cause;
 
 #[path = "../../../src/protocol/parse/tests/mistakes.rs"]
@@ -186,6 +187,24 @@ fn what_becomes_of_tasks_is_known() {
         Cause::Signal { signal: 9 },
         Cause::ImageNotFound { image: "a/b".to_owned(), message: "404".to_owned() },
         Cause::RegistryDenied { image: "a/b".to_owned() },
+        Cause::OtherArchitecture {
+            node: node(),
+            image: "a/b".to_owned(),
+            of_image: Architecture::new("arm64"),
+            of_node: Architecture::new("amd64"),
+        },
+        Cause::OtherArchitecture {
+            node: node(),
+            image: "a/b".to_owned(),
+            of_image: None,
+            of_node: Architecture::new("arm64"),
+        },
+        Cause::OtherArchitecture {
+            node: node(),
+            image: "a/b".to_owned(),
+            of_image: None,
+            of_node: None,
+        },
         Cause::ContainerRefused { message: "no".to_owned() },
         Cause::PortTaken,
         Cause::ContainerLost { node: node() },

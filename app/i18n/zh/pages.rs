@@ -345,6 +345,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     address: "地址",
     tasks_address: "任务的地址",
     endpoint: "引擎地址",
+    architecture: "架构",
     engine: "引擎",
     last_seen: "最近响应",
     never_seen: "从未",

@@ -61,7 +61,7 @@ pub(crate) async fn enter_for(
     task: &Task,
     window: u32,
 ) -> Result<Handle<HostCheck>, Failure> {
-    let (Some(_), Some(port)) = (&shared.guest, task.placement.ssh_port()) else {
+    let (true, Some(port)) = (shared.guests.are_there(), task.placement.ssh_port()) else {
         return Err(Failure::Unreachable);
     };
     let cluster = shared.cluster();

@@ -236,8 +236,15 @@ struct Provided {
 async fn provide(launch: &Launch, engine: &dyn Engine) -> Result<Provided, LaunchError> {
     let image = &launch.role()?.image;
     let mut provided = Provided::default();
-    if let Some(guest) = &launch.shared.guest {
-        provided.guest = Some(engine.provide(&guest.volume, image, &guest.archive).await?);
+    match launch.shared.guest_on(&launch.place()?.node) {
+        Some(guest) => {
+            provided.guest = Some(engine.provide(&guest.volume, image, &guest.archive).await?);
+        }
+        None if launch.shared.guests.are_there() => {
+            let words = "there is no guest for its processors".to_owned();
+            return Err(EngineError::Broken(words).into());
+        }
+        None => {}
     }
     if let Some(code) = code(launch).await? {
         let (job, attempt) = (launch.attempt.job, launch.task.attempt);

@@ -11,7 +11,7 @@ use database::nodes::NodeRecord;
 use engine::{ContainerSpec, Engine, EngineError, GpuDevice, Network};
 use protocol::cluster::NodeNetwork;
 use protocol::guest::GuestConfig;
-use protocol::ids::{JobId, TaskKey};
+use protocol::ids::{JobId, NodeName, TaskKey};
 
 use crate::container::endpoint;
 use crate::known::cluster::capacity;
@@ -76,7 +76,7 @@ async fn with_image(
     let spec = spec(shared, node, image)?;
     let name = spec.name();
     engine.remove(&name).await?;
-    let started = start(shared, engine, spec).await;
+    let started = start(shared, engine, &node.settings.name, spec).await;
     if let Err(error) = engine.remove(&name).await {
         tracing::warn!(node = %node.settings.name, %error, "a container of ours stays there");
     }
@@ -86,9 +86,10 @@ async fn with_image(
 async fn start(
     shared: &Shared,
     engine: &dyn Engine,
+    node: &NodeName,
     mut spec: ContainerSpec,
 ) -> engine::Result<()> {
-    if let Some(guest) = &shared.guest {
+    if let Some(guest) = shared.guest_on(node) {
         let volume = engine.provide(&guest.volume, &spec.image, &guest.archive).await?;
         let config = config(spec.network != Network::Host);
         spec.guest = Some(engine::Guest { volume, config });

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use database::nodes::{NodeObserved, NodeRecord};
 use engine::{Container, ContainerStatus, Engine};
+use protocol::architecture::Architecture;
 use protocol::cluster::{NodeCondition, NodeNetwork, NodeSettings, VirtualClusterSettings};
 use protocol::ids::{NodeName, TaskKey, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu};
@@ -211,9 +212,11 @@ pub(crate) fn condition(node: &NodeRecord) -> NodeCondition {
     }
 }
 
-/// Whether an administrator wants it empty, or it was closed by itself, or has failed.
+/// Whether an administrator wants it empty, or it was closed by itself, or has failed, or answers and is
+/// of no use all the same.
 fn takes_nothing(node: &NodeRecord) -> bool {
-    node.draining || node.closed.is_some() || node.health.has_failed()
+    let is_useless = node.observed.as_ref().is_some_and(|observed| observed.problem.is_some());
+    node.draining || node.closed.is_some() || node.health.has_failed() || is_useless
 }
 
 /// What a node has: GPUs that have failed are of no use to anybody.
@@ -240,7 +243,13 @@ pub(crate) fn said_capacity(node: &NodeRecord) -> Capacity {
                 .flat_map(|gpus| std::iter::repeat_n(&gpus.gpu_type, gpus.count as usize));
             types.zip(0..).map(|(gpu_type, index)| declared_gpu(gpu_type, index, &seen)).collect()
         }),
+        architecture: seen.architecture,
     }
+}
+
+/// What its processors are, once its engine has said it.
+pub(crate) fn architecture(node: &NodeRecord) -> Option<&Architecture> {
+    node.observed.as_ref()?.capacity.as_ref()?.architecture.as_ref()
 }
 
 /// A declared GPU; its UUID and health are the engine's, when it knows a GPU of that index.

@@ -286,8 +286,8 @@ async fn insert_placed(
 /// For how many seconds the tasks of a job run on without a word from this server: as its virtual cluster
 /// is set now, if there is a guest to see to it.
 fn lease(shared: &Shared, cluster: &Cluster, job: &Active) -> Option<u32> {
-    shared.guest.as_ref()?;
-    let settings = cluster.virtual_cluster(&job.row.virtual_cluster)?;
+    let settings = cluster.virtual_cluster(&job.row.virtual_cluster);
+    let settings = settings.filter(|_| shared.guests.are_there())?;
     settings.lease.map(|minutes| minutes.saturating_mul(60))
 }
 

@@ -221,7 +221,7 @@ mod tests {
             problem: None,
             last_seen: None,
             engine: None,
-            capacity: Capacity { cpus: 8, memory_mb: 1024, disk_gb: 1, gpus: Vec::new() },
+            capacity: Capacity { cpus: 8, memory_mb: 1024, disk_gb: 1, ..Capacity::default() },
             used: Usage::default(),
             gpus: (0..4).map(gpu).collect(),
             gpu_report: None,

@@ -155,7 +155,9 @@ pub(super) fn pull_failure(error: Error, image: &str, with_credentials: bool) ->
             EngineError::NoImage { image: image.to_owned(), message }
         };
     }
-    if has(&["manifest unknown", "not found", "does not exist", "invalid reference", "denied"]) {
+    let no_variant = has(&["no matching manifest", "no match for platform"]);
+    let unknown = ["manifest unknown", "not found", "does not exist", "invalid reference", "denied"];
+    if no_variant || has(&unknown) {
         return EngineError::NoImage { image: image.to_owned(), message };
     }
     classify(error, image)
@@ -272,6 +274,9 @@ mod tests {
         ));
         let asked = "Head \"http://r/v2/x/manifests/1\": no basic auth credentials";
         assert!(matches!(pull_failure(answer(500, asked), "r/x:1", false), EngineError::Denied(_)));
+        let other = "no matching manifest for linux/arm64/v8 in the manifest list entries";
+        let other = pull_failure(answer(404, other), "x", false);
+        assert!(matches!(other, EngineError::NoImage { .. }), "{other:?}");
         let network = "dial tcp: lookup registry-1.docker.io: Temporary failure in name resolution";
         assert!(matches!(pull_failure(answer(500, network), "x", false), EngineError::Failed(_)));
     }

@@ -14,6 +14,7 @@ use bollard::query_parameters::{
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt, TryStreamExt};
+use protocol::architecture::Architecture;
 use protocol::image::{explicit, split};
 use protocol::spec::RegistryAuth;
 
@@ -84,6 +85,11 @@ impl Images for DockerEngine {
     async fn image_id(&self, image: &str) -> Result<String> {
         let id = self.inspect_image(image).await?.id;
         id.ok_or_else(|| EngineError::Failed(format!("the engine tells no id of {image}")))
+    }
+
+    async fn image_architecture(&self, image: &str) -> Result<Option<Architecture>> {
+        let found = self.inspect_image(image).await?;
+        Ok(found.architecture.as_deref().and_then(Architecture::new))
     }
 
     async fn may_pull(&self, image: &str, auth: Option<&RegistryAuth>) -> Result<()> {

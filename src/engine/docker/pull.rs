@@ -18,16 +18,31 @@ const STALLED: Duration = Duration::from_secs(300);
 /// Between two lines about the same layers.
 const BETWEEN_LINES: Duration = Duration::from_secs(1);
 
+/// Engines of this version and later take the platform of an image, all of them and not only those that
+/// are set up to try things out. What counts its versions otherwise, such as Podman, is left to itself.
+const TAKES_PLATFORM: u32 = 20;
+
+/// Of which platform an engine of this version is to pull images for these processors.
+pub(super) fn platform(version: &str, architecture: &str) -> Option<&'static str> {
+    let major = version.split('.').next()?.parse::<u32>().ok()?;
+    match architecture {
+        "x86_64" | "amd64" if major >= TAKES_PLATFORM => Some("linux/amd64"),
+        "aarch64" | "arm64" if major >= TAKES_PLATFORM => Some("linux/arm64"),
+        _ => None,
+    }
+}
+
 /// Pulls an image. A reference without tag means `latest`, not all tags.
 pub(super) fn pull(
     docker: Docker,
-    image: &str,
+    (image, platform): (&str, Option<&str>),
     auth: Option<&RegistryAuth>,
 ) -> BoxStream<'static, Result<String>> {
     let (name, tag) = split(image);
     let options = CreateImageOptions {
         from_image: Some(name.to_owned()),
         tag: Some(tag.to_owned()),
+        platform: platform.unwrap_or_default().to_owned(),
         ..Default::default()
     };
     let docker = docker.with_timeout(STALLED);

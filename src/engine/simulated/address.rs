@@ -22,7 +22,12 @@ impl SimAddress {
         let name = NodeName::new(name).map_err(|error| format!("{error}; {ALLOWED}"))?;
         let mut address = Self {
             name: name.into(),
-            capacity: Capacity { cpus: 16, memory_mb: 65_536, disk_gb: 1000, gpus: Vec::new() },
+            capacity: Capacity {
+                cpus: 16,
+                memory_mb: 65_536,
+                disk_gb: 1000,
+                ..Capacity::default()
+            },
             duration: Duration::ZERO,
         };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {

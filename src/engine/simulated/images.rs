@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
+use protocol::architecture::Architecture;
 use protocol::image::{SavedImage, canonical, explicit, repository};
 use protocol::spec::RegistryAuth;
 
@@ -54,6 +55,13 @@ impl Images for Simulated {
     async fn image_id(&self, image: &str) -> Result<String> {
         self.node.reach(|state| match state.has_image(image) {
             true => Ok(format!("simulated:{}", repository(&canonical(image)))),
+            false => Err(no_image(image)),
+        })
+    }
+
+    async fn image_architecture(&self, image: &str) -> Result<Option<Architecture>> {
+        self.node.reach(|state| match state.has_image(image) {
+            true => Ok(state.image_architectures.get(&canonical(image)).cloned()),
             false => Err(no_image(image)),
         })
     }

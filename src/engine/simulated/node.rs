@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use protocol::architecture::Architecture;
 use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
 use protocol::image::{canonical, explicit, repository};
@@ -63,6 +64,9 @@ pub(super) struct State {
     pub(super) stats_time: Duration,
     /// How much room its disk has, where it tells.
     pub(super) disk: Option<DiskRoom>,
+    pub(super) architecture: Option<Architecture>,
+    /// Of images of which that is known, by their whole names.
+    pub(super) image_architectures: BTreeMap<String, Architecture>,
     /// What its drivers say, in place of what it has.
     pub(super) gpus: Option<Reading>,
     /// How often they were asked.

@@ -126,6 +126,12 @@ pub(super) const COMMAND_FORBIDDEN: &[Pattern] = &[
     &["is a directory"],
 ];
 
+pub(super) const EXEC_FORMAT: &[Pattern] = &[&["exec format error"]];
+
+/// What engines say when a registry has an image, and none for their processors.
+pub(super) const NO_VARIANT: &[Pattern] =
+    &[&["no matching manifest for "], &["no match for platform in manifest"]];
+
 pub(super) const MODULE_MISSING: &[Pattern] = &[&["no module named"], &["cannot find module"]];
 
 pub(super) const FILE_MISSING: &[Pattern] =

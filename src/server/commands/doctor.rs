@@ -132,7 +132,7 @@ fn findings(node: &NodeView, language: Language) -> Vec<String> {
         (NodeCondition::Draining, Some(_)) => Some(words.closed.to_owned()),
         // What is wrong with it follows.
         (NodeCondition::Draining, None) if node.health.has_failed() => None,
-        (NodeCondition::Draining, None) => Some(words.drained.to_owned()),
+        (NodeCondition::Draining, None) => problem.or_else(|| Some(words.drained.to_owned())),
         (NodeCondition::Ready, _) => problem,
     };
     let of_gpus = node.gpu_report.as_ref().and_then(|report| report.problem.as_ref());
@@ -194,7 +194,10 @@ mod tests {
     fn what_is_wrong_is_said_with_what_helps() {
         let silent = findings(&node("unreachable", true));
         assert!(silent[0].contains("its engine runs") && silent[0].contains("connection refused"));
-        assert!(findings(&node("draining", true))[0].contains("an administrator"));
+        let useless = node("draining", true);
+        assert_eq!(findings(&useless), ["connection refused"], "nobody wants it empty");
+        let drained = NodeView { problem: None, ..useless };
+        assert!(findings(&drained)[0].contains("an administrator"));
         let well = NodeView { problem: None, ..node("ready", true) };
         assert_eq!(findings(&well), Vec::<String>::new());
         let broken = NodeView { problem: None, ..node("ready", false) };

@@ -73,11 +73,13 @@ fn node_row(node: &NodeView, words: &Words) -> Vec<String> {
     if node.simulated {
         condition.push_str(words.simulated);
     }
+    let architecture = node.capacity.architecture.as_ref();
     let held: Amount = node.gpus.iter().map(|gpu| gpu.used).sum();
     vec![
         node.name.to_string(),
         node.address.clone(),
         condition,
+        architecture.map(ToString::to_string).unwrap_or_default(),
         format!("{}/{}", node.used.cpus, node.capacity.cpus),
         format!("{}/{} MiB", node.used.memory_mb, node.capacity.memory_mb),
         format!("{held}/{}", node.gpus.len()),

@@ -69,9 +69,9 @@ fn row(cause: &Cause) -> Row {
         Cause::Signal { signal } => {
             Row(Some(128 + signal), signal_phrase(*signal), "PAI_OS", USER, "RUNNING")
         }
-        Cause::ImageNotFound { .. } | Cause::RegistryDenied { .. } => {
-            launch(254, "ContainerImageNotExists")
-        }
+        Cause::ImageNotFound { .. }
+        | Cause::RegistryDenied { .. }
+        | Cause::OtherArchitecture { .. } => launch(254, "ContainerImageNotExists"),
         Cause::ContainerRefused { .. } => {
             engine(-1201, "ContainerDockerCreationError", "UNKNOWN", "LAUNCHING")
         }
@@ -167,6 +167,9 @@ pub(crate) fn reason(cause: &Cause) -> String {
         Cause::ImageNotFound { image, .. } => format!("The image {image} was not found."),
         Cause::ImageUnavailable { node, image, message } => {
             format!("The image {image} could not be brought to {node}: {message}")
+        }
+        Cause::OtherArchitecture { node, image, .. } => {
+            format!("The image {image} is made for other processors than those of {node}.")
         }
         Cause::RegistryDenied { image } => {
             format!("The registry refused access to {image}.")

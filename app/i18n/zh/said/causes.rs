@@ -28,6 +28,15 @@ pub(super) const CAUSES: &str = sayings![
     ("The image {} could not be pulled: {}.{}", "无法拉取镜像 {0}：{1}"),
     ("The image {} could not be brought to {}: {}.{}", "节点 {1} 暂时无法获取镜像 {0}：{2}"),
     ("The registry refused access to {}.{}", "镜像仓库拒绝访问 {0}"),
+    ("The image {} is made for {}, and {} has {}.{}", "镜像 {0} 是为 {1} 制作的，而 {2} 为 {3}"),
+    (
+        "The image {} has no variant for {}, which {} has.{}",
+        "镜像 {0} 没有适用于 {1} 的版本，而 {2} 为 {1}",
+    ),
+    (
+        "The image {} has no variant for the processors of {}.{}",
+        "镜像 {0} 没有适用于 {1} 处理器的版本",
+    ),
     ("The engine refused to start the container: {}.{}", "容器无法启动：{0}"),
     ("One of its ports was taken by another program.{}", "端口被其他程序占用"),
     ("Its container on {} vanished.{}", "节点 {0} 上的容器已消失"),

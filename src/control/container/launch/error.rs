@@ -138,7 +138,10 @@ fn of_image(error: EngineError, node: &NodeName, image: &str) -> Consequence {
     match error {
         EngineError::Content(_) => Consequence::PutOff(Ours::Storage),
         EngineError::NoImage { message, .. } | EngineError::Refused(message) => {
-            Consequence::ends(Cause::ImageNotFound { image, message })
+            Consequence::ends(match explain::no_variant(&message) {
+                Some(of_node) => Cause::OtherArchitecture { node, image, of_image: None, of_node },
+                None => Cause::ImageNotFound { image, message },
+            })
         }
         EngineError::Denied(_) => Consequence::ends(Cause::RegistryDenied { image }),
         EngineError::Broken(message) => Consequence::ends(Cause::EngineFailed { node, message }),
@@ -196,6 +199,7 @@ impl From<CopyError> for LaunchError {
 
 #[cfg(test)]
 mod tests {
+    use protocol::architecture::Architecture;
     use protocol::exit::Blame;
 
     use super::*;
@@ -295,6 +299,25 @@ mod tests {
         let started = consequence(LaunchError::Start(EngineError::Refused(absent.to_owned())));
         let Consequence::Final(exit) = started else { panic!("{started:?}") };
         assert_eq!((exit.code, exit.cause), (Some(127), Cause::CommandNotFound));
+    }
+
+    #[test]
+    fn an_image_for_other_processors_is_told_from_one_that_is_not_there() {
+        let of = |message: &str| {
+            let (image, message) = (IMAGE.to_owned(), message.to_owned());
+            consequence(LaunchError::Image(EngineError::NoImage { image, message }))
+        };
+        let other = |of_node| {
+            let (node, image) = ("node-1".parse().unwrap(), IMAGE.to_owned());
+            let cause = Cause::OtherArchitecture { node, image, of_image: None, of_node };
+            assert_eq!(cause.blame(), Blame::User);
+            Consequence::ends(cause)
+        };
+        let says = "no matching manifest for linux/arm64/v8 in the manifest list entries";
+        assert_eq!(of(says), other(Architecture::new("aarch64")));
+        assert_eq!(of("no match for platform in manifest: not found"), other(None));
+        let Consequence::Final(exit) = of("manifest unknown") else { panic!("it is tried again") };
+        assert!(matches!(exit.cause, Cause::ImageNotFound { .. }), "{exit:?}");
     }
 
     #[test]

@@ -21,6 +21,7 @@ use super::finish::Finishing;
 use super::memory::{Known, Memory};
 use super::turns::Turns;
 use crate::container::checks;
+use crate::container::foreign;
 use crate::container::launch::gate::Gate;
 use crate::container::launch::put_off::PutOffs;
 use crate::container::launch::{self, Attempts, Launch, Launched};
@@ -250,6 +251,8 @@ impl Acts {
             match oom_killed {
                 Ok(oom_killed) => {
                     let exit = ended.explain(oom_killed, &log_tail);
+                    let on = (&ended.node, ended.image.as_str());
+                    let exit = foreign::explained(&shared, engine.as_ref(), on, exit).await;
                     let blamed = checks::blamed(&shared, engine.as_ref(), &place, exit.clone());
                     tokio::select! {
                         biased;
@@ -344,6 +347,7 @@ impl Acts {
             memory_mb: role.resources.memory_mb,
             shm_mb: role.shm_mb,
             node: task.placement.node.clone(),
+            image: role.image.clone(),
         };
         Some((engine, ended))
     }
@@ -356,12 +360,13 @@ struct Ended {
     memory_mb: u64,
     shm_mb: u64,
     node: NodeName,
+    image: String,
 }
 
 impl Ended {
     /// Explains it by the end of its log, and by what is known by now of its memory.
     fn explain(&self, oom_killed: bool, log_tail: &str) -> Exit {
-        let Self { code, memory_mb, shm_mb, ref node, oom_killed: _ } = *self;
+        let Self { code, memory_mb, shm_mb, ref node, .. } = *self;
         let ended = explain::Ended { code, oom_killed, memory_mb, shm_mb, node, log_tail };
         explain::explain(&ended)
     }

@@ -56,7 +56,8 @@ impl Volumes {
             }
         };
         // It is the same in all lives of the database.
-        let guest = self.shared.guest.as_ref().map(|guest| guest.volume.name.as_str());
+        let guest = self.shared.guest_on(&self.node);
+        let guest = guest.map(|guest| guest.volume.name.as_str());
         let mut failed = Ok(());
         for volume in volumes {
             let needed = match volume.attempt {

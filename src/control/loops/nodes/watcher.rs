@@ -393,7 +393,7 @@ impl Watcher {
         }
         self.answer = Some(NodeObserved {
             reachable: true,
-            problem: None,
+            problem: self.shared.guests.problem(info.architecture.as_ref()),
             last_seen: Some(at),
             engine: Some(info.version.clone()),
             capacity: Some(capacity),

@@ -64,7 +64,7 @@ impl House {
             storages: Vec::new(),
             groups: Vec::new(),
             certificates: None,
-            guest: None,
+            guests: Vec::new(),
             storage_mount: None,
             images_quota: 500_000_000_000,
             registries: Vec::new(),

@@ -13,7 +13,7 @@ use crate::house::{House, admin, job, submit, until, until_state};
 /// Whose virtual cluster has a lease of so many minutes.
 async fn start(house: &House, minutes: u32) -> Control {
     let mut options = house.options(house.database().await);
-    options.guest = Some(Bytes::from_static(b"a program"));
+    options.guests = vec![Bytes::from_static(b"a program")];
     options.virtual_clusters = vec![VirtualClusterSettings {
         lease: Some(minutes),
         ..VirtualClusterSettings::new(VirtualClusterName::default())

@@ -4,7 +4,8 @@ use api::ErrorCode;
 use api::jobs::{DryRun, Submission};
 use api::logs::TaskRef;
 use futures::{StreamExt, TryStreamExt};
-use protocol::exit::Cause;
+use protocol::architecture::Architecture;
+use protocol::exit::{Blame, Cause};
 use protocol::state::State;
 use protocol::wait::WaitReason;
 
@@ -163,6 +164,30 @@ async fn an_image_that_is_not_there_fails_the_job_with_its_name() {
     let failed = until_state(&control.backend, "image", State::Failed).await;
     let cause = failed.summary.exit.unwrap().cause;
     assert!(matches!(cause, Cause::ImageNotFound { image, .. } if image == "no/missing"));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_image_for_other_processors_fails_the_job_with_both() {
+    let house = House::new(1);
+    let [intel, arm] = ["x86_64", "arm64"].map(Architecture::new);
+    house.node(0).set_architecture(intel.clone());
+    house.node(0).set_image_architecture("team/arm", arm.clone().unwrap());
+    let control = house.start().await;
+    for (name, image) in [("foreign", "team/arm"), ("own", "berth/base")] {
+        // The log of a simulated container has its command.
+        let text = job(name, 1, 0, "echo exec format error; exit 126", r#""retryCount": 0,"#);
+        submit(&control.backend, text.replace("berth/base", image)).await;
+    }
+    let foreign = until_state(&control.backend, "foreign", State::Failed).await;
+    let cause = foreign.summary.exit.unwrap().cause;
+    let Cause::OtherArchitecture { image, of_image, of_node, .. } = &cause else {
+        panic!("{cause:?}")
+    };
+    assert_eq!((image.as_str(), of_image, of_node), ("team/arm", &arm, &intel));
+    assert_eq!(cause.blame(), Blame::User);
+    let own = until_state(&control.backend, "own", State::Failed).await;
+    assert_eq!(own.summary.exit.unwrap().cause, Cause::CommandNotExecutable, "a file of the job's");
     control.shutdown().await;
 }
 

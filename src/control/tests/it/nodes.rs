@@ -2,12 +2,14 @@
 
 use api::audit::AuditAction;
 use api::{Actor, ErrorCode};
+use bytes::Bytes;
 use protocol::amount::Amount;
-use protocol::cluster::{NodeNetwork, NodeSettings};
+use protocol::architecture::Architecture;
+use protocol::cluster::{NodeCondition, NodeNetwork, NodeSettings};
 use protocol::ids::VirtualClusterName;
 use protocol::state::State;
 
-use crate::house::{House, admin, job, key, submit, until, until_state};
+use crate::house::{House, admin, job, key, submit, until, until_node, until_state};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_of_the_configuration_file_is_changed_there() {
@@ -223,5 +225,33 @@ async fn an_engine_is_tried_by_a_pull() {
     let none = "none".parse().unwrap();
     let refused = nodes.try_pull(&admin(), &none, "team/torch:1").await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::NoNodeError);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_without_a_guest_for_its_processors_says_so_and_takes_nothing() {
+    let house = House::new(2);
+    let mut options = house.options(house.database().await);
+    // The head of a program for x86-64.
+    options.guests = vec![Bytes::from_static(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0")];
+    let names = [0, 1].map(|at: usize| options.nodes[at].name.clone());
+    house.node(0).set_architecture(Architecture::new("x86_64"));
+    house.node(1).set_architecture(Architecture::new("aarch64"));
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    let useless = until_node(backend, &names[1], |node| node.problem.is_some()).await;
+    assert_eq!(useless.condition, NodeCondition::Draining);
+    assert_eq!(useless.capacity.architecture, Architecture::new("aarch64"));
+    let problem = useless.problem.unwrap();
+    assert!(problem.starts_with("there is no guest for aarch64"), "{problem}");
+
+    submit(backend, job("first", 1, 8, "sleep 1000", "")).await;
+    let first = until_state(backend, "first", State::Running).await;
+    assert_eq!(first.attempts[0].tasks[0].node, names[0]);
+    submit(backend, job("second", 1, 8, "sleep 1000", "")).await;
+    until(backend, "second", |detail| detail.summary.waiting.is_some()).await;
+    assert_eq!(house.node(1).containers(), Vec::<String>::new());
+    let well = backend.nodes.get(&admin(), &names[0]).await.unwrap();
+    assert_eq!((well.problem, well.condition), (None, NodeCondition::Ready));
     control.shutdown().await;
 }

@@ -16,8 +16,8 @@ const MANY: usize = 40;
 /// A server whose tasks have a guest.
 async fn start(house: &House) -> Control {
     let options = house.options(house.database().await);
-    let guest = Some(Bytes::from_static(b"a program"));
-    control::start(Options { guest, ..options }).await.unwrap()
+    let guests = vec![Bytes::from_static(b"a program")];
+    control::start(Options { guests, ..options }).await.unwrap()
 }
 
 async fn until_empty(house: &House) {

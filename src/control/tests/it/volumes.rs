@@ -16,8 +16,8 @@ use crate::house::{House, PATIENCE, admin, job, submit, until_state};
 /// A server whose tasks have a guest.
 async fn start(house: &House) -> Control {
     let options = house.options(house.database().await);
-    let guest = Some(Bytes::from_static(b"a program"));
-    control::start(Options { guest, ..options }).await.unwrap()
+    let guests = vec![Bytes::from_static(b"a program")];
+    control::start(Options { guests, ..options }).await.unwrap()
 }
 
 /// Submits a job with code, of so many tasks that take a node each.

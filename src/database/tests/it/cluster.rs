@@ -1,6 +1,7 @@
 use database::nodes::{self, NodeObserved};
 use database::storages::{self, Storage};
 use database::virtual_clusters;
+use protocol::architecture::Architecture;
 use protocol::cluster::{Closed, NodeSettings, Share, StartFailure, VirtualClusterSettings};
 use protocol::gpus::{FoundGpu, GpuFault, GpuProblem, GpuReport};
 use protocol::health::{GpuSigns, Health};
@@ -39,7 +40,13 @@ fn seen() -> NodeObserved {
             links: vec![vec![0, 1]],
             problem: Some(GpuProblem::Failed("busy".to_owned())),
         }),
-        capacity: Some(Capacity { cpus: 64, memory_mb: 1 << 20, disk_gb: 900, gpus: vec![gpu] }),
+        capacity: Some(Capacity {
+            cpus: 64,
+            memory_mb: 1 << 20,
+            disk_gb: 900,
+            gpus: vec![gpu],
+            architecture: Architecture::new("aarch64"),
+        }),
         taken: Taken { cpus: 2, memory_mb: 512, disk_gb: 0, gpus: [0].into() },
     }
 }

@@ -46,6 +46,7 @@ async fn docker_keeps_the_contract() {
     names_of_others(&dockerd).await;
     what_an_image_of_a_container_says(&dockerd).await;
     an_id_is_no_name(&dockerd).await;
+    architectures_are_told(&dockerd).await;
 }
 
 /// A container that its guest has told of its job, as far as an engine can tell.
@@ -86,6 +87,17 @@ async fn what_an_image_of_a_container_says(dockerd: &Dockerd) {
     assert_eq!(ran.trim(), "Host mine\npeers");
     assert_eq!(dockerd.docker(&["images", "-q", "--filter", "dangling=true"]).trim(), "");
     world.engine.remove(&name).await.unwrap();
+}
+
+/// What an image is made for stands in it, and its node has one of the two that Berth is built for.
+async fn architectures_are_told(dockerd: &Dockerd) {
+    let world = world(&dockerd.endpoint(), image::PLAIN);
+    let own = world.engine.info().await.unwrap().architecture.unwrap();
+    assert_eq!(own.as_str(), std::env::consts::ARCH);
+    let of = async |image: &str| world.engine.image_architecture(image).await.unwrap();
+    assert_eq!(of(image::PLAIN).await, Some(own));
+    let none = world.engine.image_architecture("berth-test:none").await.unwrap_err();
+    assert!(matches!(none, EngineError::NoImage { .. }), "{none:?}");
 }
 
 /// Else whoever tries short words would get at images of others.

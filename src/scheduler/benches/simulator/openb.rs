@@ -120,6 +120,7 @@ fn node(row: &[&str]) -> Node {
             memory_mb: traces::number(row, 2),
             disk_gb: 0,
             gpus: (0..count).map(gpu).collect(),
+            architecture: None,
         },
         ports: PortRange::default(),
         labels: BTreeMap::new(),

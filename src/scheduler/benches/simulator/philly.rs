@@ -50,6 +50,7 @@ fn nodes(count: u32) -> Vec<Node> {
                 memory_mb: 1 << 19,
                 disk_gb: 0,
                 gpus: (0..GPUS).map(gpu).collect(),
+                architecture: None,
             },
             ports: PortRange::default(),
             labels: BTreeMap::new(),

@@ -41,6 +41,7 @@ pub(crate) fn nodes(count: u32) -> Vec<Node> {
                 memory_mb: 786_432,
                 disk_gb: 0,
                 gpus: (0..8).map(gpu).collect(),
+                architecture: None,
             },
             ports: PortRange::default(),
             labels: BTreeMap::new(),

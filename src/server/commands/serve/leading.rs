@@ -139,7 +139,7 @@ async fn start_control(
         storages: config.storages.clone(),
         groups: config.groups.clone(),
         certificates: config.certificates.clone(),
-        guest: guest::program(config.guest.as_deref())?,
+        guests: guest::programs(config.guest.as_deref())?,
         storage_mount: config.storage.mount.clone(),
         images_quota: config.images_quota(),
         registries: config.images.registries.clone(),

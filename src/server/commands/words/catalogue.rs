@@ -20,7 +20,7 @@ pub(in crate::commands) struct Words {
 
     pub(in crate::commands) jobs_heading: [Word; 8],
     pub(in crate::commands) tasks_heading: [Word; 6],
-    pub(in crate::commands) nodes_heading: [Word; 7],
+    pub(in crate::commands) nodes_heading: [Word; 8],
     pub(in crate::commands) clusters_heading: [Word; 7],
     pub(in crate::commands) users_heading: [Word; 3],
 

@@ -18,7 +18,7 @@ pub(super) static WORDS: Words = Words {
 
     jobs_heading: ["名称", "用户", "状态", "虚拟集群", "任务数", "GPU 数", "提交时间", "退出码"],
     tasks_heading: ["任务", "状态", "节点", "地址", "端口", "退出码"],
-    nodes_heading: ["节点", "地址", "状态", "CPU 核数", "内存", "GPU 数", "任务数"],
+    nodes_heading: ["节点", "地址", "状态", "架构", "CPU 核数", "内存", "GPU 数", "任务数"],
     clusters_heading: ["名称", "GPU 数", "CPU 核数", "内存", "运行中", "排队中", "可使用"],
     users_heading: ["用户", "管理员", "虚拟集群"],
 

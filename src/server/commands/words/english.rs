@@ -19,7 +19,7 @@ pub(super) static WORDS: Words = Words {
 
     jobs_heading: ["NAME", "USER", "STATE", "VC", "TASKS", "GPUS", "SUBMITTED", "EXIT"],
     tasks_heading: ["TASK", "STATE", "NODE", "ADDRESS", "PORTS", "EXIT"],
-    nodes_heading: ["NODE", "ADDRESS", "CONDITION", "CPUS", "MEMORY", "GPUS", "TASKS"],
+    nodes_heading: ["NODE", "ADDRESS", "CONDITION", "ARCH", "CPUS", "MEMORY", "GPUS", "TASKS"],
     clusters_heading: ["NAME", "GPUS", "CPUS", "MEMORY", "RUNNING", "WAITING", "MAY USE"],
     users_heading: ["USER", "ADMINISTRATOR", "VIRTUAL CLUSTERS"],
 

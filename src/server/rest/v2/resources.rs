@@ -122,7 +122,8 @@ mod tests {
     fn node(cpus: u32, memory_mb: u64, gpu_type: &str, count: u32) -> Capacity {
         let gpu =
             |index| Gpu { index, gpu_type: gpu_type.parse().unwrap(), uuid: None, healthy: true };
-        Capacity { cpus, memory_mb, disk_gb: 0, gpus: (0..count).map(gpu).collect() }
+        let gpus = (0..count).map(gpu).collect();
+        Capacity { cpus, memory_mb, gpus, ..Capacity::default() }
     }
 
     #[test]

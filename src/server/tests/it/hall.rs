@@ -106,7 +106,7 @@ async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> C
     let at = |name: &str| folder.join(name).display().to_string();
     let storage = StorageOptions { root: at("storage"), quota, ..StorageOptions::default() };
     let options = Options {
-        guest: None,
+        guests: Vec::new(),
         storage_mount: None,
         images_quota: 500_000_000_000,
         registries: Vec::new(),

@@ -25,7 +25,7 @@ async fn control(folder: &Path) -> Control {
         storages: Vec::new(),
         groups: Vec::new(),
         certificates: None,
-        guest: None,
+        guests: Vec::new(),
         storage_mount: None,
         images_quota: 500_000_000_000,
         registries: Vec::new(),
