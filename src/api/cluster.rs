@@ -187,7 +187,7 @@ pub struct NodeView {
     /// How well it is; what was wrong before is told of one node, not of all together.
     #[serde(default)]
     pub health: Health,
-    /// Why it does not answer, when it does not.
+    /// Why it does not answer, when it does not, or is of no use although it does.
     pub problem: Option<String>,
     /// When it last answered.
     pub last_seen: Option<Timestamp>,

@@ -233,7 +233,8 @@ async fn a_node_without_a_guest_for_its_processors_says_so_and_takes_nothing() {
     let house = House::new(2);
     let mut options = house.options(house.database().await);
     // The head of a program for x86-64.
-    options.guests = vec![Bytes::from_static(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0")];
+    let program = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0";
+    options.guests = vec![Bytes::from_static(program)];
     let names = [0, 1].map(|at: usize| options.nodes[at].name.clone());
     house.node(0).set_architecture(Architecture::new("x86_64"));
     house.node(1).set_architecture(Architecture::new("aarch64"));
