@@ -434,6 +434,10 @@ impl Engine for Simulated {
         self.node.reach(|state| Ok(state.gpu_samples()))
     }
 
+    async fn ask_gpus(&self) -> Result<Vec<GpuSample>> {
+        self.node.call(Call::AskGpus, |state| Ok(state.gpu_samples())).await
+    }
+
     async fn disk_room(&self) -> Result<Option<DiskRoom>> {
         self.node.reach(|state| Ok(state.disk))
     }

@@ -25,6 +25,8 @@ pub enum Call {
     RemoveVolume,
     /// To remove an image.
     RemoveImage,
+    /// To ask the drivers what the GPUs do.
+    AskGpus,
 }
 
 impl Call {
@@ -33,7 +35,7 @@ impl Call {
         match self {
             Self::Fill | Self::Create | Self::Start => true,
             Self::List | Self::Remove | Self::Logs => false,
-            Self::RemoveVolume | Self::RemoveImage => false,
+            Self::RemoveVolume | Self::RemoveImage | Self::AskGpus => false,
         }
     }
 
@@ -42,7 +44,7 @@ impl Call {
         match self {
             Self::Create | Self::Start | Self::Remove => true,
             Self::List | Self::Logs | Self::Fill => false,
-            Self::RemoveVolume | Self::RemoveImage => false,
+            Self::RemoveVolume | Self::RemoveImage | Self::AskGpus => false,
         }
     }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use api::ErrorCode;
 use api::metrics::{JobMetrics, Metric, MetricsAsk, NodeMetricsAsk, Series};
 use control::{Control, MeasuredEvery, Rules};
+use engine::simulated::Call;
+use protocol::cluster::GpuRuntime;
 use protocol::state::State;
 use protocol::time::Timestamp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -109,6 +111,41 @@ async fn measuring_goes_on_after_the_server_was_away() {
     let seen = of_job(&control, "long").await;
     let (gpu, load) = load(&seen).unwrap();
     assert_eq!(load, (gpu * 10) as f32, "what was measured before is there: {seen:?}");
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn drivers_are_asked_once_a_minute_where_something_runs_and_one_that_hangs_delays_nobody() {
+    let house = House::new(3);
+    let mut options = house.options(house.database().await);
+    let measured_every = MeasuredEvery(Duration::from_millis(20));
+    options.rules = Rules { measured_every, ..options.rules };
+    for node in &mut options.nodes {
+        node.gpu_runtime = GpuRuntime::Nvidia;
+    }
+    let on = |node: usize| {
+        let name = &options.nodes[node].name;
+        format!(r#""extras": {{ "berth": {{ "nodes": ["{name}"] }} }},"#)
+    };
+    let (on_silent, on_other) = (on(0), on(1));
+    house.node(0).hang(Call::AskGpus, true);
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    let asked = |node: usize| house.node(node).calls(Call::AskGpus);
+
+    submit(backend, job("silent", 1, 8, "sleep 1000", &on_silent)).await;
+    tokio::time::timeout(PATIENCE, house.node(0).until_hung(1)).await.unwrap();
+    submit(backend, job("other", 1, 8, "sleep 1000", &on_other)).await;
+    until(&control, "other", |_| asked(1) == 1).await;
+    // What follows was measured in several rounds since then, on both nodes.
+    submit(backend, job("beside", 1, 0, "sleep 1000", &on_other)).await;
+    until(&control, "beside", |seen| !seen.tasks.is_empty() && has_rates(seen)).await;
+    until(&control, "silent", |seen| !seen.tasks.is_empty() && has_rates(seen)).await;
+    assert_eq!([asked(0), asked(1), asked(2)], [0, 1, 0], "nothing runs on the last one");
+
+    house.node(0).hang(Call::AskGpus, false);
+    until(&control, "silent", |_| asked(0) == 1).await;
+    assert_eq!(asked(1), 1, "its minute is not over");
     control.shutdown().await;
 }
 

@@ -47,7 +47,8 @@ fn world(dockerd: &Dockerd) -> World {
 
 /// A task with a GPU, and what it finds.
 fn with_gpu(world: &World, job: i64, index: u32, uuid: &str) -> ContainerSpec {
-    let sees = "ls /dev | grep fake; env | grep ^HAS_; echo gone >/dev/fake-*; echo well";
+    let sees = "ls /dev | grep fake; env | grep ^HAS_; \
+        for device in /dev/fake-*; do echo gone >\"$device\" || exit 1; done; echo well";
     let mut spec = world.spec(job, sees);
     spec.gpu_runtime = GpuRuntime::Cdi;
     spec.gpus = vec![GpuDevice { index, uuid: Some(uuid.to_owned()) }];
