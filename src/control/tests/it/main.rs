@@ -20,6 +20,7 @@ mod life;
 mod limits;
 mod logs;
 mod metrics;
+mod month;
 mod mounts;
 mod nodes;
 mod notifications;

@@ -1,0 +1,285 @@
+//! What was used in a month is what its history comes to when every second is counted by itself.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use api::Backend;
+use api::usage::{Day, UsageOfDay, UsageQuery};
+use control::{Control, Options};
+use database::attempts::Attempt;
+use database::jobs::{JobUpdate, NewJob};
+use database::tasks::Task;
+use protocol::cluster::GpuCount;
+use protocol::document::Syntax;
+use protocol::epoch::Epoch;
+use protocol::exit::{Blame, Cause, Exit};
+use protocol::ids::{JobId, NodeName, TaskKey};
+use protocol::placement::TaskPlacement;
+use protocol::state::State;
+use protocol::time::Timestamp;
+
+use crate::house::{House, PATIENCE, admin, job, key};
+
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+/// Seconds of a day.
+const DAY: i64 = 86_400;
+/// The month begins with this day, counted from 1970: its jobs are forgotten as soon as they are counted.
+const FIRST: i64 = 200;
+/// Days on which jobs are submitted, and days on which they run.
+const MONTH: i64 = 31;
+const DAYS: usize = 40;
+/// So many jobs have ended each time before the server starts.
+const JOBS: usize = 40;
+/// What the two nodes have.
+const TYPES: [&str; 2] = ["TITANX", "A100"];
+
+/// Numbers that are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    /// From 0 on, less than `end`.
+    fn below(&mut self, end: i64) -> i64 {
+        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+        i64::try_from(self.0 >> 33).unwrap() % end
+    }
+}
+
+/// Seconds of one GPU on a day, of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Held {
+    all: u64,
+    preempted: u64,
+    wasted: u64,
+}
+
+/// What the history comes to.
+#[derive(Debug, Default)]
+struct Sums {
+    held: BTreeMap<(usize, usize), Held>,
+    jobs: u64,
+    /// Seconds of waiting, and of one GPU from submissions to ends.
+    waited: u64,
+    asked: u64,
+}
+
+impl Sums {
+    /// Counts every second for which an attempt held GPUs.
+    fn hold(&mut self, node: usize, gpus: u64, (from, until): (i64, i64), cause: &Cause) {
+        let mut days = [0_u64; DAYS];
+        for second in from..until {
+            days[usize::try_from(second / DAY - FIRST).unwrap()] += gpus;
+        }
+        for (day, seconds) in days.into_iter().enumerate().filter(|(_, seconds)| *seconds > 0) {
+            let held = self.held.entry((day, node)).or_default();
+            held.all += seconds;
+            match cause {
+                Cause::Preempted | Cause::NodeDrained { .. } => held.preempted += seconds,
+                other if matches!(other.blame(), Blame::User | Blame::Platform) => {
+                    held.wasted += seconds;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A job, and all that is recorded of it.
+struct Life {
+    job: NewJob,
+    update: JobUpdate,
+    attempts: Vec<Attempt>,
+    tasks: Vec<Task>,
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp(second * 1_000)
+}
+
+fn state_of(cause: &Cause) -> State {
+    match cause.blame() {
+        Blame::None => State::Succeeded,
+        Blame::User | Blame::Platform => State::Failed,
+        Blame::Stop => State::Stopped,
+    }
+}
+
+/// How an attempt ended; another one follows unless it is the last.
+fn cause(node: &NodeName, is_last: bool, dice: &mut Dice) -> Cause {
+    let node = node.clone();
+    match (is_last, dice.below(4)) {
+        (false, 0) => Cause::Preempted,
+        (false, 1) => Cause::NodeDrained { node },
+        (false, 2) => Cause::EngineRestarted { node },
+        (true, 0) => Cause::StopRequested { by: "admin".to_owned() },
+        (true, 1) => Cause::TimeLimit,
+        (true, 2) => Cause::Succeeded,
+        (_, _) => Cause::CommandFailed,
+    }
+}
+
+/// One job: it waits, runs on one node or the other, and is tried up to four times; some never run.
+fn live(number: usize, nodes: &[NodeName], dice: &mut Dice, sums: &mut Sums) -> Life {
+    let gpus = 1 + dice.below(8);
+    let name = format!("job-{number}");
+    let text = job(&name, 1, u32::try_from(gpus).unwrap(), "true", "");
+    let spec = protocol::parse::parse(&text).unwrap().spec;
+    let submitted = FIRST * DAY + dice.below(MONTH * DAY);
+    let (mut now, mut attempts, mut tasks) = (submitted, Vec::new(), Vec::new());
+    let tries = u32::try_from(dice.below(5)).unwrap();
+    let mut last = Cause::StopRequested { by: "admin".to_owned() };
+    for attempt in 0..tries {
+        let node = usize::try_from(dice.below(2)).unwrap();
+        let placed = now + dice.below(7_200);
+        let started = placed + dice.below(30);
+        let ended = started + 1 + dice.below(DAY + DAY / 2);
+        last = cause(&nodes[node], attempt + 1 == tries, dice);
+        sums.hold(node, u64::try_from(gpus).unwrap(), (started, ended), &last);
+        sums.waited += u64::try_from(placed - now).unwrap();
+        let exit = Some(Exit { code: None, cause: last.clone(), evidence: Vec::new() });
+        let state = state_of(&last);
+        attempts.push(Attempt {
+            job: JobId(0),
+            number: attempt,
+            state,
+            borrowed: false,
+            placed_at: at(placed),
+            started_at: Some(at(started)),
+            completed_at: Some(at(ended)),
+            exit: exit.clone(),
+            lease: None,
+        });
+        tasks.push(Task {
+            key: TaskKey { job: JobId(0), attempt, role: 0, index: 0, retry: 0 },
+            epoch: Epoch::default(),
+            role_name: spec.roles[0].name.clone(),
+            state,
+            placement: TaskPlacement {
+                role: 0,
+                index: 0,
+                node: nodes[node].clone(),
+                address: "10.0.0.1".to_owned(),
+                gpus: (0..u32::try_from(gpus).unwrap()).collect(),
+                ports: BTreeMap::new(),
+            },
+            resources: spec.roles[0].resources,
+            container: None,
+            progress: None,
+            intent: None,
+            started_at: Some(at(started)),
+            completed_at: Some(at(ended)),
+            exit,
+        });
+        now = ended;
+    }
+    if tries == 0 {
+        // It was stopped while it waited.
+        now += 1 + dice.below(DAY);
+        sums.waited += u64::try_from(now - submitted).unwrap();
+    }
+    sums.jobs += 1;
+    sums.asked += u64::try_from((now - submitted) * gpus).unwrap();
+    let update = JobUpdate {
+        started_at: attempts.first().and_then(|attempt| attempt.started_at),
+        completed_at: Some(at(now)),
+        attempt: tries.checked_sub(1),
+        exit: Some(Exit { code: None, cause: last.clone(), evidence: Vec::new() }),
+        ..JobUpdate::to(state_of(&last))
+    };
+    let (key, syntax) = (key(&name), Syntax::Json);
+    let job = NewJob { key, spec, text, syntax, submitted_at: at(submitted) };
+    Life { job, update, attempts, tasks }
+}
+
+/// Writes lives into the database of a server that is not there.
+async fn write(house: &House, mut lives: Vec<Life>) {
+    let database = house.database().await;
+    let transaction = database.begin().await.unwrap();
+    let new: Vec<NewJob> = lives.iter().map(|life| life.job.clone()).collect();
+    let ids = database::jobs::insert_many(&transaction, &new).await.unwrap();
+    let mut updates = Vec::new();
+    for (life, id) in lives.iter_mut().zip(ids) {
+        let id = id.unwrap();
+        life.attempts.iter_mut().for_each(|attempt| attempt.job = id);
+        life.tasks.iter_mut().for_each(|task| task.key.job = id);
+        updates.push((id, State::Waiting, life.update.clone()));
+    }
+    database::jobs::update_many(&transaction, &updates).await.unwrap();
+    let attempts: Vec<Attempt> = lives.iter().flat_map(|life| life.attempts.clone()).collect();
+    database::attempts::insert_many(&transaction, &attempts).await.unwrap();
+    let tasks: Vec<Task> = lives.iter().flat_map(|life| life.tasks.clone()).collect();
+    database::tasks::insert_many(&transaction, &tasks).await.unwrap();
+    transaction.commit().await.unwrap();
+    database.close().await.unwrap();
+}
+
+async fn start(house: &House) -> Control {
+    let mut options: Options = house.options(house.database().await);
+    for (node, gpu_type) in options.nodes.iter_mut().zip(TYPES) {
+        node.gpus = Some(vec![GpuCount { gpu_type: gpu_type.parse().unwrap(), count: 8 }]);
+    }
+    control::start(options).await.unwrap()
+}
+
+/// What is told, once so many jobs are counted.
+async fn told(backend: &Backend, jobs: u64) -> Vec<UsageOfDay> {
+    let until = FIRST + i64::try_from(DAYS).unwrap();
+    let query = UsageQuery { from: Some(Day(FIRST)), until: Some(Day(until)), username: None };
+    let counting = async {
+        loop {
+            let told = backend.jobs.usage(&admin(), &query).await.unwrap();
+            if told.iter().map(|day| day.jobs).sum::<u64>() >= jobs {
+                return told;
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, counting).await.unwrap()
+}
+
+/// The same as was summed.
+fn assert_agrees(told: &[UsageOfDay], sums: &Sums) {
+    let mut held = BTreeMap::<(usize, usize), Held>::new();
+    for day in told {
+        let seconds = Held {
+            all: day.gpu_seconds,
+            preempted: day.preempted_gpu_seconds,
+            wasted: day.wasted_gpu_seconds,
+        };
+        if seconds != Held::default() {
+            let gpu_type = day.gpu_type.as_ref().unwrap().as_str();
+            let node = TYPES.iter().position(|of_node| *of_node == gpu_type).unwrap();
+            held.insert((usize::try_from(day.day.0 - FIRST).unwrap(), node), seconds);
+        }
+    }
+    assert_eq!(held, sums.held);
+    let sum = |of: fn(&UsageOfDay) -> u64| told.iter().map(of).sum::<u64>();
+    assert_eq!(
+        (sum(|day| day.jobs), sum(|day| day.queue_seconds), sum(|day| day.asked_gpu_seconds)),
+        (sums.jobs, sums.waited, sums.asked)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_use_of_a_month_is_the_sum_of_its_seconds() {
+    let house = House::new(2);
+    let Options { nodes, database, .. } = house.options(house.database().await);
+    database.close().await.unwrap();
+    let nodes: Vec<NodeName> = nodes.into_iter().map(|node| node.name).collect();
+    let (mut dice, mut sums) = (Dice(20), Sums::default());
+    for round in 0..2 {
+        let numbers = round * JOBS..(round + 1) * JOBS;
+        let lives = numbers.map(|number| live(number, &nodes, &mut dice, &mut sums)).collect();
+        write(&house, lives).await;
+        // One server counts the first half of the jobs, the next one the other.
+        let control = start(&house).await;
+        assert_agrees(&told(&control.backend, sums.jobs).await, &sums);
+        control.shutdown().await;
+    }
+    let kinds = |of: fn(&Held) -> u64| sums.held.values().map(of).sum::<u64>();
+    assert!(kinds(|held| held.preempted) > 0 && kinds(|held| held.wasted) > 0);
+    // A third one has nothing to count.
+    let control = start(&house).await;
+    assert_agrees(&told(&control.backend, sums.jobs).await, &sums);
+    control.shutdown().await;
+}
