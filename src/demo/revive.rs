@@ -72,7 +72,7 @@ async fn start(
         labels: BTreeMap::new(),
         image: role.image.clone(),
         command: format!("{}; sleep {seconds}", role.command).into(),
-        guests: Vec::new(),
+        guest: None,
         code: None,
         folders: Vec::new(),
         shares: Vec::new(),

@@ -231,17 +231,15 @@ impl Cause {
             Self::RegistryDenied { image } => {
                 write!(f, "The registry refused access to {image}.")
             }
-            Self::OtherArchitecture { node, image, of_image, of_node } => match (of_image, of_node) {
-                (Some(of_image), Some(of_node)) => {
-                    write!(f, "The image {image} is made for {of_image}, and {node} has {of_node}.")
-                }
-                (None, Some(of_node)) => {
-                    write!(f, "The image {image} has no variant for {of_node}, which {node} has.")
-                }
-                (_, None) => {
-                    write!(f, "The image {image} has no variant for the processors of {node}.")
-                }
-            },
+            Self::OtherArchitecture { node, image, of_image: Some(made), of_node: Some(has) } => {
+                write!(f, "The image {image} is made for {made}, and {node} has {has}.")
+            }
+            Self::OtherArchitecture { node, image, of_image: None, of_node: Some(has) } => {
+                write!(f, "The image {image} has no variant for {has}, which {node} has.")
+            }
+            Self::OtherArchitecture { node, image, of_image: _, of_node: None } => {
+                write!(f, "The image {image} has no variant for the processors of {node}.")
+            }
             Self::ContainerRefused { message } => {
                 write!(f, "The engine refused to start the container: {message}.")
             }
@@ -306,8 +304,8 @@ impl Cause {
                 "Check registry, user name and password in authFile or auth."
             }
             Self::OtherArchitecture { .. } => {
-                "Take an image that has a variant for the node's processors, or ask for other nodes \
-                 by label."
+                "Take an image that has a variant for the node's processors, or ask for other \
+                 nodes by label."
             }
             Self::ContainerRefused { .. } => "The engine's words say what to change.",
             Self::PortTaken => "It is tried again with other ports.",

@@ -156,8 +156,8 @@ pub(super) fn pull_failure(error: Error, image: &str, with_credentials: bool) ->
         };
     }
     let no_variant = has(&["no matching manifest", "no match for platform"]);
-    let unknown = ["manifest unknown", "not found", "does not exist", "invalid reference", "denied"];
-    if no_variant || has(&unknown) {
+    let unknown = has(&["manifest unknown", "not found", "does not exist", "invalid reference"]);
+    if no_variant || unknown || has(&["denied"]) {
         return EngineError::NoImage { image: image.to_owned(), message };
     }
     classify(error, image)

@@ -332,8 +332,8 @@ fn a_program_for_other_processors_is_noticed() {
     assert!(is_foreign(&explain(&ended(126, said))));
     assert!(!is_foreign(&explain(&ended(126, "sh: ./run: Permission denied\n"))));
     assert!(!is_foreign(&explain(&ended(1, said))), "it went on");
-    let newer = "no matching manifest for linux/arm64/v8 in the manifest list entries: no match for \
-                 platform in manifest: not found";
+    let newer = "no matching manifest for linux/arm64/v8 in the manifest list entries: no match \
+                 for platform in manifest: not found";
     assert_eq!(no_variant(newer), Some(Architecture::new("aarch64")));
     assert_eq!(no_variant("no match for platform in manifest: not found"), Some(None));
     assert_eq!(no_variant("manifest unknown"), None);

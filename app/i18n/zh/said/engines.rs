@@ -74,8 +74,8 @@ pub(super) const ENGINES: &str = sayings![
         "镜像中没有 shell：运行命令需要 /bin/sh",
     ),
     (
-        "there is no guest for {}: install a Berth that was built where Rust has that target",
-        "没有适用于 {0} 的 guest 程序：请安装在具备该 Rust 目标平台的机器上构建的 Berth",
+        "there is no guest for {}: install a Berth that was built with one for it",
+        "没有适用于 {0} 的 guest 程序：请安装包含它的 Berth",
     ),
     ("there is no guest for its processors", "没有适用于其处理器的 guest 程序"),
     ("ssh cannot be run: {}", "无法运行 ssh：{0}"),

@@ -64,7 +64,7 @@ impl Guests {
     pub(crate) fn problem(&self, node: Option<&Architecture>) -> Option<String> {
         let node = node.filter(|_| self.are_there() && self.on(node).is_none())?;
         Some(format!(
-            "there is no guest for {node}: install a Berth that was built where Rust has that target"
+            "there is no guest for {node}: install a Berth that was built with one for it"
         ))
     }
 }

@@ -286,7 +286,7 @@ fn container(cluster: &str, id: i64) -> ContainerSpec {
         labels: std::collections::BTreeMap::new(),
         image: "berth/base".to_owned(),
         command: "sleep 1000".into(),
-        guests: Vec::new(),
+        guest: None,
         code: None,
         folders: Vec::new(),
         shares: Vec::new(),

@@ -57,8 +57,8 @@ pub(super) const ENGLISH: Doctor = Doctor {
     },
     ports_closed: |address, ports| {
         format!(
-            "the server does not reach its tasks: let it connect to ports {ports} of {address}, and \
-             see that this is the node's address as the server has it"
+            "the server does not reach its tasks: let it connect to ports {ports} of {address}, \
+             and see that this is the node's address as the server has it"
         )
     },
     closed: "takes nothing new since it failed to start tasks: its page says which and why",
