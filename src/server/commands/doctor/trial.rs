@@ -24,7 +24,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// A task's SSH server listens so long after the task runs, and what it wrote is there.
 const BEGINS: Duration = Duration::from_secs(15);
 
-/// The job's one role, and a port of it, at which nothing listens: what is tried is the way there.
+/// The job's one role, and a port that every task has. Nothing listens there: what is tried is the way.
 const ROLE: &str = "try";
 const PORT: &str = "http";
 /// What the line of a job begins with that says what it found, and what the job runs for it.
@@ -59,7 +59,6 @@ pub(super) fn tried(
         "taskRoles": [{
             "name": ROLE, "taskNumber": 1, "cpuNumber": 1, "memoryMB": 256,
             "gpuNumber": gpus, "command": command,
-            "portList": [{ "label": PORT, "beginAt": 0, "portNumber": 1 }],
         }],
     });
     let _accepted: Accepted = client.post_text("/api/v2/jobs", &job.to_string())?;
