@@ -2,8 +2,12 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use protocol::cluster::{NodeCondition, NodeSettings};
 
 use crate::fakes::World;
+use crate::hall::{Hall, actor};
 use crate::server::Server;
 
 /// A terminal that says nothing of a language, and where nobody has signed in before.
@@ -73,4 +77,31 @@ async fn what_goes_wrong_is_said_in_the_readers_language() {
     foreign.args(["jobs", "--language", "tlh"]);
     let (done, told) = said(foreign).await;
     assert!(!done && told.contains("allowed are en and zh"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_doctor_tries_a_simulated_node_and_says_what_it_cannot_pull() {
+    let hall = Hall::open().await;
+    let node = NodeSettings::new("sick".parse().unwrap(), "10.0.0.1", "sim://doctor-1");
+    let (nodes, admin) = (&hall.control.backend.nodes, actor("admin"));
+    nodes.save(&admin, node.clone()).await.unwrap();
+    let ready = async {
+        while nodes.get(&admin, &node.name).await.unwrap().condition != NodeCondition::Ready {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), ready).await.unwrap();
+    let doctor = |arguments: &[&str]| {
+        let mut command = terminal(hall.folder.path(), &hall.client.base);
+        command.env("BERTH_TOKEN", hall.token("admin")).args(["doctor", "sick"]).args(arguments);
+        said(command)
+    };
+    let (well, told) = doctor(&["--image", "team/torch:1"]).await;
+    assert!(well && told == "sick: well\n", "{told}");
+    let (well, told) = doctor(&["--image", "no/missing"]).await;
+    assert!(!well && told.contains("sick cannot pull no/missing"), "{told}");
+    assert!(told.contains("a task that was tried there failed"), "{told}");
+    let (_, told) = doctor(&["--image", "no/missing", "--no-pull", "--language", "zh"]).await;
+    assert!(!told.contains("无法拉取镜像：") && told.contains("试运行的任务失败"), "{told}");
+    hall.control.shutdown().await;
 }
