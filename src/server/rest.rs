@@ -15,6 +15,7 @@ mod job_logs;
 mod job_query;
 mod media;
 pub(crate) mod message;
+pub(crate) mod person;
 pub(crate) mod ssh;
 mod task_files;
 pub(crate) mod token;

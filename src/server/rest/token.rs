@@ -13,15 +13,13 @@ use crate::failure::Failure;
 use crate::rest::body::Fields;
 use crate::rest::doors::{Doors, delete, get, post};
 use crate::rest::message::{Message, message};
+use crate::rest::person::APPLICATION;
 use crate::state::AppState;
 
 /// How long a token lives that names no time, in seconds.
 const DEFAULT_LIFETIME: u64 = 86_400;
 /// What may be asked for, in seconds.
 const LIFETIMES: std::ops::RangeInclusive<u64> = 60..=604_800;
-
-/// What a token is called that a program asks for.
-const APPLICATION: &str = "application";
 
 /// Tokens: one for a password, and what can be done with them then.
 pub(super) fn routes() -> Doors {
@@ -80,7 +78,8 @@ pub(crate) async fn create(
     let Request { username, password, expiration, new_password } = request;
     let lifetime = lifetime(expiration)?;
     let given = Given { user: &username, password: &password, new: new_password.as_deref() };
-    let actor = check_password(&state, (address, &headers), given).await?;
+    let checked = check_password(&state, (address, &headers), given).await;
+    let actor = checked.map_err(in_openpais_words)?;
     let token =
         state.backend.users.create_token(&actor, &Means::Password, "REST", Some(lifetime)).await?;
     Ok(Json(Answer {
@@ -89,6 +88,15 @@ pub(crate) async fn create(
         admin: actor.admin,
         has_git_hub_pat: false,
     }))
+}
+
+/// A wrong password as OpenPAI's clients know it. Of a name that nobody has it is said as well: who
+/// guesses does not learn which names there are.
+fn in_openpais_words(mut failure: Failure) -> Failure {
+    if failure.error.code == ErrorCode::IncorrectPasswordError {
+        failure.error.message = "Password is incorrect.".to_owned();
+    }
+    failure
 }
 
 fn lifetime(asked: Option<Seconds>) -> Result<u64, Failure> {

@@ -270,6 +270,7 @@ pub(super) const REFUSALS: &str = sayings![
     ("is this product's name with little around it", "与本产品名称几乎相同"),
     ("User name or password is incorrect.", "用户名或密码错误"),
     ("Password is incorrect.", "密码错误"),
+    ("Applications are not allowed to do this operation.", "应用程序的令牌不能执行此操作"),
     ("administrators cannot change this of themselves", "管理员不能更改自己的这一项"),
     ("administrators cannot remove themselves", "管理员不能删除自己"),
     ("{} signs in by a provider: it has the password", "{0} 通过登录提供方登录，密码由其管理"),

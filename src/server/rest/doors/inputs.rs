@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use super::operation::{Content, Operation, schema};
 use crate::auth::{ClientAddress, Signed, Still};
 use crate::rest::body::{Fields, Params};
+use crate::rest::person::Person;
 
 /// What a handler takes of a request.
 pub(crate) trait Input {
@@ -24,6 +25,12 @@ impl Input for ClientAddress {}
 impl Input for Still {}
 
 impl Input for Signed {
+    fn describe(operation: &mut Operation) {
+        operation.signed = true;
+    }
+}
+
+impl Input for Person {
     fn describe(operation: &mut Operation) {
         operation.signed = true;
     }

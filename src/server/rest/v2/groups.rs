@@ -18,6 +18,7 @@ use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::Fields;
 use crate::rest::message::message;
+use crate::rest::person::Person;
 use crate::state::AppState;
 
 /// A group as version 2 shows it.
@@ -110,7 +111,7 @@ pub(crate) struct GroupList {
 /// `PUT /users/:user/grouplist`: these groups, as far as they are written here.
 pub(crate) async fn set(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(user): Path<String>,
     Fields(GroupList { grouplist }): Fields<GroupList>,
 ) -> Result<Response, Failure> {
@@ -128,7 +129,7 @@ pub(crate) struct One {
 /// `PUT /users/:user/group`: into one more group.
 pub(crate) async fn add(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(user): Path<String>,
     Fields(One { groupname }): Fields<One>,
 ) -> Result<Response, Failure> {
@@ -142,7 +143,7 @@ pub(crate) async fn add(
 /// `DELETE /users/:user/group`: out of a group.
 pub(crate) async fn remove(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(user): Path<String>,
     Fields(One { groupname }): Fields<One>,
 ) -> Result<Response, Failure> {

@@ -19,6 +19,7 @@ use crate::auth::{Caller, Signed};
 use crate::failure::Failure;
 use crate::rest::body::Fields;
 use crate::rest::message::message;
+use crate::rest::person::Person;
 use crate::state::AppState;
 
 /// A user as version 2 shows it.
@@ -111,7 +112,7 @@ pub(crate) struct Creation {
 /// `POST /users`.
 pub(crate) async fn create(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Fields(asked): Fields<Creation>,
 ) -> Result<Response, Failure> {
     let Creation { username, password, admin, email, virtual_cluster, extension, temporary } =
@@ -140,7 +141,7 @@ pub(crate) async fn create(
 
 pub(crate) async fn remove(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(name): Path<String>,
 ) -> Result<Response, Failure> {
     state.backend.users.remove(&actor, &user(&name)?).await?;
@@ -182,7 +183,7 @@ pub(crate) struct Rank {
 
 pub(crate) async fn set_admin(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(name): Path<String>,
     Fields(Rank { admin }): Fields<Rank>,
 ) -> Result<Response, Failure> {

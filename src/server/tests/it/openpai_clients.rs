@@ -53,7 +53,7 @@ fn library() -> &'static Path {
         std::fs::create_dir_all(&folder).unwrap();
         let lock = std::fs::read(clients().join("package-lock.json")).unwrap();
         let same = std::fs::read(folder.join("installed")).is_ok_and(|known| known == lock);
-        for name in ["package.json", "package-lock.json", "pai.cjs", "sdk.cjs"] {
+        for name in ["package.json", "package-lock.json", "pai.cjs", "sdk.cjs", "sdk_asked.cjs"] {
             std::fs::copy(clients().join(name), folder.join(name)).unwrap();
         }
         if !same {
@@ -96,6 +96,15 @@ fn openpais_library_does_all_that_it_knows() {
     let program = Program::start(&Place::new(folder.path(), "place"));
     let mut node = alone("node");
     node.arg(library().join("sdk.cjs")).args([program.address(), "admin", PASSWORD]);
+    assert_eq!(run(&mut node), "well\n");
+}
+
+#[test]
+fn what_openpais_own_tests_ask_for_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = Program::start(&Place::new(folder.path(), "place"));
+    let mut node = alone("node");
+    node.arg(library().join("sdk_asked.cjs")).args([program.address(), "admin", PASSWORD]);
     assert_eq!(run(&mut node), "well\n");
 }
 

@@ -237,3 +237,54 @@ async fn version_1_makes_changes_and_removes_users() {
     assert_eq!(answer.json()["message"], "remove successfully");
     hall.control.shutdown().await;
 }
+
+#[tokio::test]
+async fn programs_change_no_accounts() {
+    let hall = Hall::open().await;
+    let made = done(&hall, 200, "POST", "/api/v2/tokens/application", json!({})).await.json();
+    let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
+    let program = [JSON, ("authorization", bearer.as_str())];
+    let carol = json!({ "username": "carol", "password": PASSWORD });
+    let vision = json!({ "groupname": "vision" });
+    let named = json!({ "data": { "username": "alice", "admin": true } });
+    for (method, path, body) in [
+        ("POST", "/api/v2/users", &carol),
+        ("PUT", "/api/v2/users", &named),
+        ("DELETE", "/api/v2/users/alice", &Value::Null),
+        ("PUT", "/api/v2/users/alice/admin", &json!({ "admin": true })),
+        ("PUT", "/api/v2/users/alice/group", &vision),
+        ("DELETE", "/api/v2/users/alice/group", &vision),
+        ("PUT", "/api/v2/users/alice/grouplist", &json!({ "grouplist": ["vision"] })),
+        ("PUT", "/api/v2/users/alice/virtualcluster", &json!({ "virtualCluster": [] })),
+        ("POST", "/api/v2/groups", &vision),
+        ("PUT", "/api/v2/groups/vision/description", &json!({ "description": "d" })),
+        ("PUT", "/api/v1/user", &carol),
+    ] {
+        let refused = hall.client.send(method, path, &program, &body.to_string()).await;
+        let told = refused.json();
+        assert_eq!((refused.status, &told["code"]), (403, &json!("ForbiddenUserError")), "{path}");
+        let wanted = "Applications are not allowed to do this operation.";
+        assert_eq!(told["message"], wanted, "{method} {path}");
+    }
+    assert_eq!(hall.client.get("/api/v2/users", &program).await.status, 200, "they may look");
+    assert_eq!(get(&hall, "admin", "/api/v2/users/alice").await["admin"], false);
+    done(&hall, 201, "POST", "/api/v2/users", carol).await;
+    hall.control.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_told_in_openpais_words_of_any_name() {
+    let hall = Hall::open().await;
+    for name in ["alice", "nobody_here"] {
+        let login = json!({ "username": name, "password": "a guess" }).to_string();
+        let path = "/api/v2/authn/basic/login";
+        let told = hall.client.send("POST", path, &[JSON], &login).await;
+        assert_eq!(told.status, 400, "{}", told.text);
+        let told = told.json();
+        assert_eq!(
+            (&told["code"], &told["message"]),
+            (&json!("IncorrectPasswordError"), &json!("Password is incorrect."))
+        );
+    }
+    hall.control.shutdown().await;
+}

@@ -12,10 +12,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{GroupWire, find, group};
-use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::Fields;
 use crate::rest::message::{Message, message};
+use crate::rest::person::Person;
 use crate::rest::v2::answers::{beside, not_a_virtual_cluster};
 use crate::state::AppState;
 
@@ -46,7 +46,7 @@ struct Acls {
 /// `POST /groups`.
 pub(crate) async fn create(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Fields(said): Fields<Said>,
 ) -> Result<Response, Failure> {
     let name = group(&said.groupname)?;
@@ -68,7 +68,7 @@ pub(crate) struct Update {
 /// `PUT /groups`.
 pub(crate) async fn update(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Fields(Update { patch, data }): Fields<Update>,
 ) -> Result<Response, Failure> {
     let known = find(state.backend.groups.list(&actor).await?, &data.groupname)?;
@@ -82,7 +82,7 @@ pub(crate) async fn update(
 /// `DELETE /groups/:group`.
 pub(crate) async fn remove(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(name): Path<String>,
 ) -> Result<Json<Message>, Failure> {
     let known = find(state.backend.groups.list(&actor).await?, &name)?;
@@ -99,7 +99,7 @@ pub(crate) struct Extended {
 /// `PUT /groups/:group/extension`: these beside what is kept.
 pub(crate) async fn extend(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(name): Path<String>,
     Fields(Extended { extension }): Fields<Extended>,
 ) -> Result<Response, Failure> {
@@ -118,7 +118,7 @@ pub(crate) struct Attribute {
 /// `PUT /groups/:group/extension/:path`: one value inside of what is kept.
 pub(crate) async fn set_attribute(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path((name, path)): Path<(String, String)>,
     Fields(Attribute { data }): Fields<Attribute>,
 ) -> Result<Response, Failure> {
@@ -138,7 +138,7 @@ pub(crate) struct Described {
 /// `PUT /groups/:group/description`.
 pub(crate) async fn describe(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(name): Path<String>,
     Fields(Described { description }): Fields<Described>,
 ) -> Result<Response, Failure> {
@@ -157,7 +157,7 @@ pub(crate) struct Named {
 /// `PUT /groups/:group/externalname`.
 pub(crate) async fn name_externally(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(name): Path<String>,
     Fields(Named { external_name }): Fields<Named>,
 ) -> Result<Response, Failure> {

@@ -17,6 +17,7 @@ use crate::auth::{Caller, Signed};
 use crate::failure::Failure;
 use crate::rest::body::Fields;
 use crate::rest::message::{Message, message};
+use crate::rest::person::Person;
 use crate::rest::v2::answers::{beside, not_a_virtual_cluster, warned};
 use crate::state::AppState;
 
@@ -48,7 +49,7 @@ pub(crate) struct Said {
 /// `PUT /users`.
 pub(crate) async fn update(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Fields(Update { patch, data }): Fields<Update<Said>>,
 ) -> Result<Response, Failure> {
     administrators_only(&actor)?;
@@ -161,7 +162,7 @@ pub(crate) struct Clusters {
 /// `PUT /users/:user/virtualcluster`.
 pub(crate) async fn set_virtual_clusters(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(name): Path<String>,
     Fields(Clusters { virtual_cluster }): Fields<Clusters>,
 ) -> Result<Response, Failure> {
@@ -180,7 +181,7 @@ pub(crate) struct Listed {
 /// Version 1, `PUT /user/:user/virtualClusters`.
 pub(crate) async fn set_listed(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Path(name): Path<String>,
     Fields(Listed { virtual_clusters }): Fields<Listed>,
 ) -> Result<Response, Failure> {
@@ -206,7 +207,7 @@ pub(crate) struct Put {
 /// Version 1, `PUT /user`.
 pub(crate) async fn put(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Fields(Put { username, password, admin, modify }): Fields<Put>,
 ) -> Result<Response, Failure> {
     administrators_only(&actor)?;
@@ -235,7 +236,7 @@ pub(crate) struct Gone {
 /// Version 1, `DELETE /user`.
 pub(crate) async fn remove(
     State(state): State<AppState>,
-    Signed(actor): Signed,
+    Person(actor): Person,
     Fields(Gone { username }): Fields<Gone>,
 ) -> Result<Json<Message>, Failure> {
     state.backend.users.remove(&actor, &user(&username)?).await?;
