@@ -1,19 +1,21 @@
 //! `berth import`: brings what another cluster manager has, by its own REST, through the operations that
 //! everybody has here. What is here already stays as it is.
 
+mod note;
 mod part;
 mod passwords;
 mod plan;
 mod templates;
 mod there;
 
-use std::fmt;
 use std::path::PathBuf;
 
+use app::i18n::Language;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use self::note::Note;
 use self::part::Part;
 use self::passwords::Passwords;
 use self::plan::{Fate, Here, Step, Wanted, plan};
@@ -22,6 +24,7 @@ use super::client::Client;
 use super::outcome::{CommandError, Outcome};
 use super::reach::Common;
 use super::text;
+use super::words::words;
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
@@ -54,7 +57,7 @@ struct Openpai {
     /// The address of its marketplace's REST, whose templates are to come, too
     #[arg(long, value_name = "URL")]
     marketplace: Option<String>,
-    /// The folder that they are written to, a job file each
+    /// The folder for those that are to be changed first, a job file each
     #[arg(long, value_name = "FOLDER", default_value = "templates")]
     templates: PathBuf,
     #[command(flatten)]
@@ -68,9 +71,10 @@ struct Told {
     name: String,
     became: Became,
     /// What is worth knowing of it.
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
+/// In the order of its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Became {
@@ -86,25 +90,19 @@ enum Became {
 impl Became {
     const ALL: [Self; 5] = [Self::WouldCome, Self::Came, Self::Stays, Self::Left, Self::Failed];
 
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::WouldCome => "would come",
-            Self::Came => "came",
-            Self::Stays => "is here already and stays",
-            Self::Left => "left out",
-            Self::Failed => "failed",
-        }
+    fn said(self, language: Language) -> &'static str {
+        words(language).import.became[self as usize]
     }
 }
 
-impl fmt::Display for Told {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Told {
+    /// One line for people.
+    fn line(&self, language: Language) -> String {
         let Self { part, name, became, notes } = self;
-        write!(f, "{} {name}: {}", part.one(), became.as_str())?;
-        if !notes.is_empty() {
-            write!(f, " ({})", notes.join("; "))?;
-        }
-        Ok(())
+        let one = words(language).import.parts[*part as usize];
+        let line = format!("{one} {name}: {}", became.said(language));
+        let notes: Vec<_> = notes.iter().map(|note| note.said(language)).collect();
+        if notes.is_empty() { line } else { format!("{line} ({})", notes.join("; ")) }
     }
 }
 
@@ -129,12 +127,12 @@ impl Openpai {
             .map(|marketplace| Templates::read(marketplace, &self.token, self.templates.clone()));
         let templates = templates.transpose()?;
         let mut steps = plan(&there, &here, &self.without);
-        steps.extend(templates.iter().flat_map(Templates::plan));
+        steps.extend(templates.iter().flat_map(|templates| templates.plan(&here.templates)));
         let told = self.taken(&client, steps)?;
         if self.common.json {
             text::json(&told)?;
         }
-        self.sum(&told)
+        self.sum(&told, client.language)
     }
 
     /// Takes the steps one by one. One that fails keeps no other from being taken: the next run takes it
@@ -147,7 +145,7 @@ impl Openpai {
         for step in steps {
             let told = self.take(client, step, passwords.as_mut());
             if !self.common.json {
-                text::say(&told);
+                text::say(told.line(client.language));
             }
             all.push(told);
         }
@@ -166,7 +164,7 @@ impl Openpai {
                     Became::Came
                 }
                 Err(error) => {
-                    notes.insert(0, why(&error));
+                    notes.insert(0, Note::Told(why(&error)));
                     Became::Failed
                 }
             },
@@ -175,25 +173,24 @@ impl Openpai {
     }
 
     /// Says how many became what, and fails when anything did.
-    fn sum(&self, told: &[Told]) -> Outcome {
+    fn sum(&self, told: &[Told], language: Language) -> Outcome {
+        let words = &words(language).import;
         let count = |became: Became| told.iter().filter(|told| told.became == became).count();
         if !self.common.json {
-            let counts = Became::ALL.into_iter().map(|became| (count(became), became.as_str()));
+            let counts = Became::ALL.into_iter().map(|became| (count(became), became));
             let counts = counts.filter(|(count, _)| *count > 0);
-            let counts: Vec<_> = counts.map(|(count, word)| format!("{word}: {count}")).collect();
+            let counts =
+                counts.map(|(count, became)| format!("{}: {count}", became.said(language)));
+            let counts: Vec<_> = counts.collect();
             text::say(counts.join(", "));
             let came = |told: &Told| told.part == Part::Users && told.became == Became::Came;
             if told.iter().any(came) {
-                let file = self.passwords.display();
-                text::say(format_args!("first passwords of new users are in {file}"));
+                text::say((words.passwords_in)(&self.passwords.display().to_string()));
             }
         }
         match count(Became::Failed) {
             0 => Ok(()),
-            failed => {
-                let message = format!("{failed} of {} failed: run it again", told.len());
-                Err(CommandError::new(message).into())
-            }
+            failed => Err(CommandError::new((words.some_failed)(failed)).into()),
         }
     }
 }
@@ -215,7 +212,10 @@ struct Checked {
 
 fn administrators_only(client: &Client) -> anyhow::Result<()> {
     let Checked { admin } = client.get("/api/v2/tokens/check")?;
-    if admin { Ok(()) } else { Err(CommandError::new("only administrators may import").into()) }
+    if admin {
+        return Ok(());
+    }
+    Err(CommandError::new(client.words().import.administrators_only).into())
 }
 
 /// Makes one thing here. What is worth knowing of it is said.
@@ -224,7 +224,7 @@ fn bring(
     name: &str,
     wanted: Wanted,
     passwords: Option<&mut Passwords>,
-) -> anyhow::Result<Option<String>> {
+) -> anyhow::Result<Option<Note>> {
     match wanted {
         Wanted::Group(body) => {
             let _created: Value = client.post("/api/v2/groups", &body)?;
@@ -233,7 +233,7 @@ fn bring(
         Wanted::VirtualCluster(body) => {
             let answer: Value = client.put(&format!("/api/v2/virtual-clusters/{name}"), &body)?;
             let said = answer["message"].as_str().and_then(|said| said.split_once(". "));
-            Ok(said.map(|(_, warning)| warning.trim_end_matches('.').to_owned()))
+            Ok(said.map(|(_, warning)| Note::told(warning.trim_end_matches('.'))))
         }
         Wanted::Storage(body) => {
             let _saved: Value = client.put(&format!("/api/v2/storages/{name}"), &body)?;
@@ -250,10 +250,13 @@ fn bring(
             }
             let path = format!("/api/v2/users/{name}/grouplist");
             let set: anyhow::Result<Value> = client.put(&path, &json!({ "grouplist": groups }));
-            let refused = |error: anyhow::Error| format!("is in no group: {}", why(&error));
-            Ok(set.err().map(refused))
+            Ok(set.err().map(|error| Note::InNoGroup(why(&error))))
         }
-        Wanted::Template { file, text } => {
+        Wanted::Template { name, body } => {
+            let _shared: Value = client.put(&format!("/api/v2/templates/{name}"), &body)?;
+            Ok(None)
+        }
+        Wanted::File { file, text } => {
             templates::write(&file, &text)?;
             Ok(None)
         }
@@ -266,12 +269,15 @@ mod tests {
 
     #[test]
     fn what_became_of_a_thing_is_one_line() {
-        let notes = vec!["its members are administrators".to_owned()];
+        let notes = vec![Note::AdminMembers];
         let (part, name) = (Part::Groups, "vision".to_owned());
         let told = Told { part, name, became: Became::WouldCome, notes };
-        assert_eq!(told.to_string(), "group vision: would come (its members are administrators)");
+        let line = "group vision: would come (its members are administrators)";
+        assert_eq!(told.line(Language::English), line);
+        assert_eq!(told.line(Language::Chinese), "组 vision: 将会迁入 (其成员为管理员)");
         let json = serde_json::to_value(&told).unwrap();
         assert_eq!((&json["part"], &json["became"]), (&json!("groups"), &json!("would-come")));
+        assert_eq!(json["notes"], json!(["its members are administrators"]));
     }
 
     #[test]

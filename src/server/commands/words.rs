@@ -5,6 +5,7 @@ mod catalogue;
 mod chinese;
 mod doctor;
 mod english;
+mod import;
 mod word;
 
 use app::i18n::Language;
@@ -52,6 +53,7 @@ mod tests {
     use protocol::state::State;
     use protocol::wait::WaitReason;
 
+    use super::import::Import;
     use super::*;
 
     const STATES: [State; 8] = [
@@ -108,6 +110,7 @@ mod tests {
             paths_in_tasks,
             no_program,
             doctor,
+            import,
         } = words;
         let conditions =
             [NodeCondition::Ready, NodeCondition::Draining, NodeCondition::Unreachable];
@@ -127,6 +130,7 @@ mod tests {
         all.extend([1_000, 61_000, 7_200_000, 864_000_000].map(ago));
         all.extend([forwards(1, "A1", "B2"), wait(&WaitReason::Queued)]);
         all.extend(of_doctor(doctor));
+        all.extend(of_import(import));
         all
     }
 
@@ -164,6 +168,38 @@ mod tests {
         let found = finding("A1", nothing_known);
         all.extend([found, sick(1, 2)]);
         all.extend([gpu_broken, engine_old, ports_closed].map(|said| said("A1", "B2")));
+        all
+    }
+
+    /// The same of what is said of what comes from elsewhere.
+    fn of_import(words: &Import) -> Vec<String> {
+        let Import {
+            parts,
+            became,
+            administrators_only,
+            passwords_in,
+            some_failed,
+            admin_members,
+            administrator,
+            nobody_may,
+            guaranteed,
+            no_share,
+            no_password,
+            not_mounted,
+            known_as,
+            member_of,
+            also_in,
+            in_no_group,
+            no_job_file,
+            to_be_changed,
+        } = words;
+        let plain = parts.iter().chain(became).copied();
+        let plain = plain.chain([*administrators_only, *admin_members, *administrator]);
+        let plain = plain.chain([*nobody_may, *no_password, *no_job_file]);
+        let named = [passwords_in, not_mounted, known_as, member_of, also_in, in_no_group];
+        let mut all: Vec<String> = plain.map(str::to_owned).collect();
+        all.extend(named.map(|said| said("A1")));
+        all.extend([some_failed(2), guaranteed(4, "A1"), no_share(4), to_be_changed("A1", "B2")]);
         all
     }
 

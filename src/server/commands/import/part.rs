@@ -1,7 +1,7 @@
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// What can be brought.
+/// What can be brought, in the order of its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Part {
@@ -11,17 +11,4 @@ pub(super) enum Part {
     Users,
     #[value(skip)]
     Templates,
-}
-
-impl Part {
-    /// What one of it is called.
-    pub(super) fn one(self) -> &'static str {
-        match self {
-            Self::Groups => "group",
-            Self::VirtualClusters => "virtual cluster",
-            Self::Storages => "storage",
-            Self::Users => "user",
-            Self::Templates => "template",
-        }
-    }
 }

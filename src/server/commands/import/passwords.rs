@@ -1,8 +1,8 @@
 //! The first passwords of users whose old ones nobody knows: their hashes stay where they are.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use anyhow::Context;
@@ -15,11 +15,13 @@ pub(super) struct Passwords {
 }
 
 impl Passwords {
-    /// What the file has already stays.
+    /// What the file has already stays, but for who else could read it.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let place = path.display().to_string();
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
-        Ok(Self { file: file.with_context(|| place.clone())?, place })
+        let file = file.with_context(|| place.clone())?;
+        file.set_permissions(Permissions::from_mode(0o600)).with_context(|| place.clone())?;
+        Ok(Self { file, place })
     }
 
     /// A password for a user. It is written down before it is used, so that none is lost.
@@ -34,14 +36,14 @@ impl Passwords {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     #[test]
     fn passwords_are_written_for_one_pair_of_eyes_and_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("passwords.csv");
+        std::fs::write(&path, "").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
         let first = Passwords::open(&path).unwrap().next("ada").unwrap();
         let second = Passwords::open(&path).unwrap().next("bob").unwrap();
         let written = std::fs::read_to_string(&path).unwrap();

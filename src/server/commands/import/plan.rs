@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use protocol::ids::{GroupName, StorageName, UserName, VirtualClusterName};
 use serde_json::{Map, Value, json};
 
+use super::note::Note;
 use super::part::Part;
 use super::there::{Cluster, Detail, Group, Storage, There, User};
 use crate::commands::client::Client;
@@ -17,7 +18,7 @@ pub(super) struct Step {
     pub(super) name: String,
     pub(super) fate: Fate,
     /// What is worth knowing of it.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -35,21 +36,32 @@ pub(super) enum Wanted {
     Group(Value),
     VirtualCluster(Value),
     Storage(Value),
-    User { body: Map<String, Value>, groups: Vec<String> },
-    Template { file: PathBuf, text: String },
+    User {
+        body: Map<String, Value>,
+        groups: Vec<String>,
+    },
+    Template {
+        name: String,
+        body: Value,
+    },
+    /// A job file that is to be changed first.
+    File {
+        file: PathBuf,
+        text: String,
+    },
 }
 
 impl Step {
-    pub(super) fn comes(part: Part, name: &str, wanted: Wanted, notes: Vec<String>) -> Self {
+    pub(super) fn comes(part: Part, name: &str, wanted: Wanted, notes: Vec<Note>) -> Self {
         Self { part, name: name.to_owned(), fate: Fate::Comes(wanted), notes }
     }
 
-    pub(super) fn stays(part: Part, name: &str, notes: Vec<String>) -> Self {
+    pub(super) fn stays(part: Part, name: &str, notes: Vec<Note>) -> Self {
         Self { part, name: name.to_owned(), fate: Fate::Stays, notes }
     }
 
-    pub(super) fn left(part: Part, name: &str, why: impl ToString) -> Self {
-        Self { part, name: name.to_owned(), fate: Fate::Left, notes: vec![why.to_string()] }
+    pub(super) fn left(part: Part, name: &str, why: Note) -> Self {
+        Self { part, name: name.to_owned(), fate: Fate::Left, notes: vec![why] }
     }
 }
 
@@ -61,6 +73,7 @@ pub(super) struct Here {
     groups: BTreeSet<String>,
     clusters: BTreeSet<String>,
     storages: BTreeSet<String>,
+    pub(super) templates: BTreeSet<String>,
     gpu_types: BTreeSet<String>,
 }
 
@@ -70,6 +83,7 @@ impl Here {
         let groups: Value = client.get("/api/v2/groups")?;
         let clusters: Value = client.get("/api/v2/virtual-clusters")?;
         let storages: Value = client.get("/api/v2/storages")?;
+        let templates: Value = client.get("/api/v2/templates")?;
         let gpu_types: Value = client.get("/api/v2/cluster/sku-types")?;
         let user = |user: &Value| {
             let groups = user["grouplist"].as_array().into_iter().flatten();
@@ -81,6 +95,7 @@ impl Here {
             groups: names(&groups, "groupname"),
             clusters: keys(&clusters),
             storages: names(&storages["storages"], "name"),
+            templates: names(&templates, "name"),
             gpu_types: keys(&gpu_types),
         })
     }
@@ -176,7 +191,7 @@ fn group(group: &Group, here: &Here) -> Step {
         return Step::stays(Part::Groups, name, Vec::new());
     }
     if let Err(error) = name.parse::<GroupName>() {
-        return Step::left(Part::Groups, name, error);
+        return Step::left(Part::Groups, name, Note::told(error));
     }
     let mut kept = extension.others.clone();
     kept.insert("acls".to_owned(), json!({ "admin": extension.acls.admin }));
@@ -184,7 +199,7 @@ fn group(group: &Group, here: &Here) -> Step {
         "groupname": name, "description": description, "externalName": external_name,
         "extension": kept,
     });
-    let admins = extension.acls.admin.then(|| "its members are administrators".to_owned());
+    let admins = extension.acls.admin.then_some(Note::AdminMembers);
     Step::comes(Part::Groups, name, Wanted::Group(body), admins.into_iter().collect())
 }
 
@@ -194,7 +209,7 @@ fn cluster((name, cluster): (&str, &Cluster), there: &There, here: &Here) -> Ste
         return Step::stays(part, name, Vec::new());
     }
     if let Err(error) = name.parse::<VirtualClusterName>() {
-        return Step::left(part, name, error);
+        return Step::left(part, name, Note::told(error));
     }
     let has = |names: &[String]| names.iter().any(|one| one == name);
     let rights = there.rights(
@@ -202,7 +217,7 @@ fn cluster((name, cluster): (&str, &Cluster), there: &There, here: &Here) -> Ste
         |user| has(&user.virtual_cluster),
     );
     let Some(Rights { groups, users }) = rights else {
-        return Step::left(part, name, "nobody may use it there");
+        return Step::left(part, name, Note::NobodyMay);
     };
     let (share, note) = share(cluster, &here.gpu_types);
     let body = json!({ "share": share, "groups": groups, "users": users });
@@ -210,16 +225,14 @@ fn cluster((name, cluster): (&str, &Cluster), there: &There, here: &Here) -> Ste
 }
 
 /// What it is guaranteed, where that can be said in types of GPUs that are here.
-fn share(cluster: &Cluster, gpu_types: &BTreeSet<String>) -> (Value, Option<String>) {
+fn share(cluster: &Cluster, gpu_types: &BTreeSet<String>) -> (Value, Option<Note>) {
     match (cluster.gpus(), cluster.types.as_slice()) {
         (0, _) => (json!({}), None),
         (gpus, [one]) if gpu_types.contains(one) => {
-            (json!({ "gpus": { one: gpus } }), Some(format!("is guaranteed {gpus} {one}")))
+            let note = Note::Guaranteed { gpus, gpu_type: one.clone() };
+            (json!({ "gpus": { one: gpus } }), Some(note))
         }
-        (gpus, _) => {
-            let note = format!("is guaranteed nothing yet, there {gpus} GPUs: give it a share");
-            (json!({}), Some(note))
-        }
+        (gpus, _) => (json!({}), Some(Note::NoShare(gpus))),
     }
 }
 
@@ -229,11 +242,11 @@ fn storage(storage: &Storage, there: &There, here: &Here) -> Step {
         return Step::stays(part, name, Vec::new());
     }
     if let Err(error) = name.parse::<StorageName>() {
-        return Step::left(part, name, error);
+        return Step::left(part, name, Note::told(error));
     }
     let detail = match &storage.detail {
         Ok(detail) => detail,
-        Err(error) => return Step::left(part, name, error),
+        Err(error) => return Step::left(part, name, Note::told(error)),
     };
     let source = match source(detail) {
         Ok(source) => source,
@@ -245,10 +258,10 @@ fn storage(storage: &Storage, there: &There, here: &Here) -> Step {
         |user| has(&user.storage_config),
     );
     let Some(Rights { groups, users }) = rights else {
-        return Step::left(part, name, "nobody may use it there");
+        return Step::left(part, name, Note::NobodyMay);
     };
     let no_password = source["smb"]["user"].is_string() && !source["smb"]["password"].is_string();
-    let note = no_password.then(|| "its password is not told: give it here".to_owned());
+    let note = no_password.then_some(Note::NoPassword);
     let body = json!({
         "source": source, "read_only": detail.read_only, "default": storage.default,
         "own_folders": detail.share == Some(false), "groups": groups, "users": users,
@@ -257,7 +270,7 @@ fn storage(storage: &Storage, there: &There, here: &Here) -> Step {
 }
 
 /// Where a storage is, as settings say it.
-fn source(detail: &Detail) -> Result<Value, String> {
+fn source(detail: &Detail) -> Result<Value, Note> {
     let Detail { kind, data, mount_options, .. } = detail;
     let options = (!mount_options.is_empty()).then(|| mount_options.join(","));
     match kind.as_str() {
@@ -275,9 +288,7 @@ fn source(detail: &Detail) -> Result<Value, String> {
         }
         kind => {
             let kind = if kind.is_empty() { "unknown" } else { kind };
-            Err(format!(
-                "engines do not mount what is {kind}: mount it on the nodes, and save it as a path"
-            ))
+            Err(Note::NotMounted(kind.to_owned()))
         }
     }
 }
@@ -286,28 +297,28 @@ fn user((user, with_groups): (&User, bool), there: &There, here: &Here) -> Step 
     let (part, name) = (Part::Users, user.username.as_str());
     if let Some((known, groups)) = here.user(name) {
         let others = user.grouplist.iter().filter(|group| with_groups && !groups.contains(*group));
-        let others: Vec<_> = others.map(String::as_str).collect();
+        let others: Vec<_> = others.cloned().collect();
         let mut notes = Vec::new();
         if known != name {
-            notes.push(format!("as {known}"));
+            notes.push(Note::KnownAs(known.clone()));
         }
         if !others.is_empty() {
-            notes.push(format!("there also in: {}", others.join(", ")));
+            notes.push(Note::AlsoIn(others));
         }
         return Step::stays(part, name, notes);
     }
     if let Err(error) = name.parse::<UserName>() {
-        return Step::left(part, name, error);
+        return Step::left(part, name, Note::told(error));
     }
     let admin = user.admin && !(with_groups && there.is_admin_by_group(user));
     let named = user.grouplist.iter().filter(|name| name.parse::<GroupName>().is_ok());
     let groups: Vec<String> = named.filter(|_| with_groups).cloned().collect();
     let mut notes = Vec::new();
     if admin {
-        notes.push("administrator".to_owned());
+        notes.push(Note::Administrator);
     }
     if !groups.is_empty() {
-        notes.push(format!("in: {}", groups.join(", ")));
+        notes.push(Note::MemberOf(groups.clone()));
     }
     let mut body = Map::new();
     body.insert("username".to_owned(), name.into());

@@ -5,6 +5,7 @@ use protocol::state::State;
 use protocol::wait::WaitReason;
 
 use super::doctor::Doctor;
+use super::import::Import;
 use super::word::{Counted, Named, Paired, Word};
 
 /// One catalogue.
@@ -68,4 +69,5 @@ pub(in crate::commands) struct Words {
     pub(in crate::commands) no_program: Named,
 
     pub(in crate::commands) doctor: Doctor,
+    pub(in crate::commands) import: Import,
 }

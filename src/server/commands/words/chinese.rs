@@ -2,7 +2,7 @@ use app::i18n::Language;
 use protocol::cluster::NodeCondition;
 
 use super::catalogue::Words;
-use super::doctor;
+use super::{doctor, import};
 
 pub(super) static WORDS: Words = Words {
     state: |state| Language::Chinese.state(state),
@@ -56,6 +56,7 @@ pub(super) static WORDS: Words = Words {
     no_program: |program| format!("无法启动 `{program}`，是否已安装 OpenSSH？"),
 
     doctor: doctor::CHINESE,
+    import: import::CHINESE,
 };
 
 fn ago(millis: i64) -> String {

@@ -2,7 +2,7 @@ use protocol::cluster::NodeCondition;
 use protocol::state::State;
 
 use super::catalogue::Words;
-use super::doctor;
+use super::{doctor, import};
 use crate::commands::text::span;
 
 pub(super) static WORDS: Words = Words {
@@ -62,4 +62,5 @@ pub(super) static WORDS: Words = Words {
     no_program: |program| format!("`{program}` cannot be started; is OpenSSH installed?"),
 
     doctor: doctor::ENGLISH,
+    import: import::ENGLISH,
 };

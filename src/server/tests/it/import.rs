@@ -18,6 +18,12 @@ use crate::server::JSON;
 /// The token of its administrator.
 const TOKEN: &str = "over-there";
 
+/// A job of its marketplace that is one here.
+const JOB: &str = "# hello\nprotocolVersion: 2\nname: hello\ntype: job\n\
+                   prerequisites: [{type: dockerimage, name: i, uri: busybox}]\n\
+                   taskRoles: {w: {dockerImage: i, commands: [echo hello], \
+                   resourcePerInstance: {cpu: 1, memoryMB: 100, gpu: 0}}}\n";
+
 /// An OpenPAI whose REST is below its portal's address, with a marketplace; its address.
 async fn openpai() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -72,7 +78,10 @@ fn closed() -> Router {
     detail["type"] = json!("nfs");
     detail["data"] = json!({ "server": "10.0.0.5", "path": "/export/data" });
     detail["readOnly"] = json!(true);
-    let items = json!([{ "name": "mnist", "author": "ada", "protocol": "protocolVersion: 2\n" }]);
+    let items = json!([
+        { "name": "mnist", "author": "ada", "protocol": "protocolVersion: 2\n" },
+        { "name": "say hello", "protocol": JOB, "summary": "It says hello." },
+    ]);
     Router::new()
         .route("/rest-server/api/v2/users", answering(users))
         .route("/rest-server/api/v2/groups", answering(groups))
@@ -122,15 +131,20 @@ async fn what_openpai_has_comes_once_and_what_is_here_stays() {
         "storage data: would come",
         "user ada: would come (in: vision)",
         "user alice: is here already and stays (there also in: vision)",
-        "template mnist: would come",
+        "template mnist: would come (a file to be changed first, ",
+        "template say hello: would come (as say_hello)",
     ] {
         assert!(said.contains(line), "{line}: {said}");
     }
     assert_eq!(seen(&hall, "/api/v2/groups").await, json!([]), "it only looked");
+    assert_eq!(seen(&hall, "/api/v2/templates").await, json!([]), "it only looked");
+    let in_chinese = [&all[..], &["--dry-run", "--language", "zh"]].concat();
+    let (done, said) = import(&hall, "admin", &in_chinese).await;
+    assert!(done && said.contains("组 vision: 将会迁入"), "{said}");
     assert!(!hall.folder.path().join("passwords.csv").exists());
 
     let (done, said) = import(&hall, "admin", &all).await;
-    assert!(done && said.contains("came: 5, is here already and stays: 2"), "{said}");
+    assert!(done && said.contains("came: 6, is here already and stays: 2"), "{said}");
     let ada = seen(&hall, "/api/v2/users/ada").await;
     assert_eq!(ada["grouplist"], json!(["vision"]));
     assert_eq!(
@@ -154,9 +168,12 @@ async fn what_openpai_has_comes_once_and_what_is_here_stays() {
         assert_eq!(answer.status, status, "{}", answer.text);
     }
     assert_eq!(text(hall.folder.path(), "templates/mnist.yaml"), "protocolVersion: 2\n");
+    let shared = seen(&hall, "/api/v2/templates/say_hello").await;
+    assert_eq!((&shared["text"], &shared["author"]), (&json!(JOB), &json!("admin")));
+    assert_eq!(shared["description"], "It says hello.");
 
     let (done, said) = import(&hall, "admin", &all).await;
-    assert!(done && said.contains("is here already and stays: 7"), "{said}");
+    assert!(done && said.contains("is here already and stays: 8"), "{said}");
     assert_eq!(text(hall.folder.path(), "passwords.csv"), passwords);
     hall.control.shutdown().await;
 }

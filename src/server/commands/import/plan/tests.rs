@@ -94,7 +94,7 @@ fn groups_come_with_what_they_are_and_without_rights_that_others_name() {
     });
     assert_eq!(wanted(&steps, Part::Groups, "vision"), vision);
     let admins = find(&steps, Part::Groups, "admins");
-    assert_eq!(admins.notes, ["its members are administrators"]);
+    assert_eq!(admins.notes, [Note::AdminMembers]);
     let parts: Vec<_> = steps.iter().map(|step| step.part).collect();
     let first = |part: Part| parts.iter().position(|one| *one == part).unwrap();
     assert!(first(Part::Groups) < first(Part::Users), "who is in a group needs it");
@@ -117,7 +117,7 @@ fn virtual_clusters_name_who_may_use_them_and_are_never_opened_to_everybody() {
 fn a_share_is_said_only_in_types_that_are_here() {
     let steps = plan(&there(), &Here::default(), &[]);
     let vision = find(&steps, Part::VirtualClusters, "vision");
-    assert_eq!(vision.notes, ["is guaranteed nothing yet, there 4 GPUs: give it a share"]);
+    assert_eq!(vision.notes, [Note::NoShare(4)]);
     assert_eq!(wanted(&steps, Part::VirtualClusters, "vision")["share"], json!({}));
 }
 
@@ -138,10 +138,10 @@ fn storages_come_as_far_as_engines_can_mount_them() {
         "options": null,
     } });
     assert_eq!((&team["source"], &team["own_folders"]), (&source, &json!(true)));
-    for (name, why) in [("blob", "azureBlob"), ("closed", "not for root")] {
+    let not_mounted = Note::NotMounted("azureBlob".to_owned());
+    for (name, why) in [("blob", not_mounted), ("closed", Note::told("not for root"))] {
         let step = find(&steps, Part::Storages, name);
-        assert_eq!(step.fate, Fate::Left, "{name}");
-        assert!(step.notes[0].contains(why), "{:?}", step.notes);
+        assert_eq!((&step.fate, &step.notes[..]), (&Fate::Left, &[why][..]), "{name}");
     }
 }
 
@@ -174,7 +174,8 @@ fn what_is_here_stays_and_is_said() {
     let steps = plan(&there(), &here, &[]);
     let ada = find(&steps, Part::Users, "ada");
     assert_eq!(ada.fate, Fate::Stays);
-    assert_eq!(ada.notes, ["as Ada", "there also in: vision"]);
+    let also_in = Note::AlsoIn(vec!["vision".to_owned()]);
+    assert_eq!(ada.notes, [Note::KnownAs("Ada".to_owned()), also_in]);
     assert_eq!(find(&steps, Part::Groups, "vision").fate, Fate::Stays);
     assert_eq!(find(&steps, Part::Storages, "data").fate, Fate::Stays);
 }
