@@ -65,7 +65,7 @@ struct Openpai {
 }
 
 /// What became of one thing.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 struct Told {
     part: Part,
     name: String,
@@ -96,12 +96,24 @@ impl Became {
 }
 
 impl Told {
+    /// What programs read, in English.
+    fn record(&self) -> Value {
+        let Self { part, name, became, .. } = self;
+        let notes = self.said(Language::English);
+        json!({ "part": part, "name": name, "became": became, "notes": notes })
+    }
+
+    fn said(&self, language: Language) -> Vec<String> {
+        let words = &words(language).import;
+        self.notes.iter().map(|note| note.said(words, language)).collect()
+    }
+
     /// One line for people.
     fn line(&self, language: Language) -> String {
-        let Self { part, name, became, notes } = self;
+        let Self { part, name, became, .. } = self;
         let one = words(language).import.parts[*part as usize];
         let line = format!("{one} {name}: {}", became.said(language));
-        let notes: Vec<_> = notes.iter().map(|note| note.said(language)).collect();
+        let notes = self.said(language);
         if notes.is_empty() { line } else { format!("{line} ({})", notes.join("; ")) }
     }
 }
@@ -130,7 +142,7 @@ impl Openpai {
         steps.extend(templates.iter().flat_map(|templates| templates.plan(&here.templates)));
         let told = self.taken(&client, steps)?;
         if self.common.json {
-            text::json(&told)?;
+            text::json(&told.iter().map(Told::record).collect::<Vec<_>>())?;
         }
         self.sum(&told, client.language)
     }
@@ -275,7 +287,7 @@ mod tests {
         let line = "group vision: would come (its members are administrators)";
         assert_eq!(told.line(Language::English), line);
         assert_eq!(told.line(Language::Chinese), "组 vision: 将会迁入 (其成员为管理员)");
-        let json = serde_json::to_value(&told).unwrap();
+        let json = told.record();
         assert_eq!((&json["part"], &json["became"]), (&json!("groups"), &json!("would-come")));
         assert_eq!(json["notes"], json!(["its members are administrators"]));
     }

@@ -12,6 +12,7 @@ use app::i18n::Language;
 
 pub(super) use self::catalogue::Words;
 pub(super) use self::doctor::Doctor;
+pub(super) use self::import::Import;
 pub(super) use self::word::{Counted, Named};
 
 /// The catalogue of a language.
@@ -53,7 +54,6 @@ mod tests {
     use protocol::state::State;
     use protocol::wait::WaitReason;
 
-    use super::import::Import;
     use super::*;
 
     const STATES: [State; 8] = [

@@ -1,11 +1,10 @@
 //! What is worth knowing of a thing that comes, or that does not.
 
 use app::i18n::Language;
-use serde::{Serialize, Serializer};
 
-use crate::commands::words::words;
+use crate::commands::words::Import;
 
-/// Said to people in their language, to programs in English.
+/// What is to be known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Note {
     /// Of a group.
@@ -45,9 +44,8 @@ impl Note {
         Self::Told(text.to_string())
     }
 
-    /// In a language.
-    pub(super) fn said(&self, language: Language) -> String {
-        let words = &words(language).import;
+    /// In a language, by its words.
+    pub(super) fn said(&self, words: &Import, language: Language) -> String {
         match self {
             Self::AdminMembers => words.admin_members.to_owned(),
             Self::Administrator => words.administrator.to_owned(),
@@ -66,11 +64,5 @@ impl Note {
             }
             Self::Told(text) => language.told(text),
         }
-    }
-}
-
-impl Serialize for Note {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.said(Language::English))
     }
 }

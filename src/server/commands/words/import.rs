@@ -1,38 +1,36 @@
 //! What `berth import` says.
 
-use super::word::{Counted, Named, Paired, Word};
-
 /// What came, what did not, and what is worth knowing of it.
 #[derive(Debug)]
-pub(in crate::commands) struct Import {
+pub(crate) struct Import {
     /// Group, virtual cluster, storage, user, template.
-    pub(in crate::commands) parts: [Word; 5],
+    pub(crate) parts: [&'static str; 5],
     /// It would come, came, stays, was left out, failed.
-    pub(in crate::commands) became: [Word; 5],
-    pub(in crate::commands) administrators_only: Word,
+    pub(crate) became: [&'static str; 5],
+    pub(crate) administrators_only: &'static str,
     /// A file.
-    pub(in crate::commands) passwords_in: Named,
-    pub(in crate::commands) some_failed: Counted,
+    pub(crate) passwords_in: fn(&str) -> String,
+    pub(crate) some_failed: fn(usize) -> String,
 
-    pub(in crate::commands) admin_members: Word,
-    pub(in crate::commands) administrator: Word,
-    pub(in crate::commands) nobody_may: Word,
+    pub(crate) admin_members: &'static str,
+    pub(crate) administrator: &'static str,
+    pub(crate) nobody_may: &'static str,
     /// GPUs of a type.
-    pub(in crate::commands) guaranteed: fn(u64, &str) -> String,
-    pub(in crate::commands) no_share: fn(u64) -> String,
-    pub(in crate::commands) no_password: Word,
+    pub(crate) guaranteed: fn(u64, &str) -> String,
+    pub(crate) no_share: fn(u64) -> String,
+    pub(crate) no_password: &'static str,
     /// A kind of storage.
-    pub(in crate::commands) not_mounted: Named,
+    pub(crate) not_mounted: fn(&str) -> String,
     /// A name here.
-    pub(in crate::commands) known_as: Named,
+    pub(crate) known_as: fn(&str) -> String,
     /// Groups.
-    pub(in crate::commands) member_of: Named,
-    pub(in crate::commands) also_in: Named,
+    pub(crate) member_of: fn(&str) -> String,
+    pub(crate) also_in: fn(&str) -> String,
     /// Why.
-    pub(in crate::commands) in_no_group: Named,
-    pub(in crate::commands) no_job_file: Word,
+    pub(crate) in_no_group: fn(&str) -> String,
+    pub(crate) no_job_file: &'static str,
     /// A mistake in a job file, and where the file is.
-    pub(in crate::commands) to_be_changed: Paired,
+    pub(crate) to_be_changed: fn(&str, &str) -> String,
 }
 
 pub(super) const ENGLISH: Import = Import {
