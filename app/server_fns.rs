@@ -23,6 +23,7 @@ pub(crate) mod servers;
 pub(crate) mod ssh;
 pub(crate) mod storages;
 pub(crate) mod submit;
+pub(crate) mod templates;
 pub(crate) mod usage;
 pub(crate) mod users;
 pub(crate) mod virtual_clusters;

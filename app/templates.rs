@@ -1,16 +1,22 @@
-//! The examples of `public/templates`.
+//! The examples of `public/templates`, and the job files that people share.
 
 use api::queue::Instead;
+use api::templates::TemplateView;
+use api::{Actor, Backend, Error};
 use protocol::again::renamed;
+use protocol::ids::TemplateName;
 use protocol::time::Timestamp;
 
 use crate::i18n::Language;
 use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::instead::edits;
 use crate::schema::in_language;
-use crate::server_fns::submit::{Schemas, Template};
+use crate::server_fns::submit::{Schemas, Template, TemplateWords};
 
 const INDEX: &str = include_str!("../public/templates/index.json");
+
+/// Before the name of what somebody shares: no example has a slash in its name.
+const SHARED: &str = "shared/";
 
 const FILES: [(&str, &str); 7] = [
     ("hello-world.json", include_str!("../public/templates/hello-world.json")),
@@ -35,6 +41,35 @@ pub(crate) fn fresh(name: &str, now: Timestamp) -> String {
     let file = all().into_iter().find(|template| template.name == name).map(|found| found.file);
     let text = FILES.iter().find(|(known, _)| file.as_deref() == Some(*known));
     renamed(text.unwrap_or(&FILES[0]).1, now)
+}
+
+/// All that people share, by name. Nobody translates it.
+pub(crate) async fn shared(backend: &Backend, actor: &Actor) -> Result<Vec<Template>, Error> {
+    let listed = backend.templates.list(actor).await?;
+    Ok(listed.into_iter().map(item).collect())
+}
+
+fn item(view: TemplateView) -> Template {
+    let TemplateView { name, description, author, changed_at: _ } = view;
+    let description = match description.as_str() {
+        "" => author.to_string(),
+        said => format!("{author}: {said}"),
+    };
+    let words = TemplateWords { title: name.to_string(), description };
+    let name = format!("{SHARED}{name}");
+    Template { name, file: String::new(), en: words.clone(), zh: words }
+}
+
+/// The text of an example, or of what somebody shares, under a name that is free.
+pub(crate) async fn opened(
+    backend: &Backend,
+    actor: &Actor,
+    name: &str,
+    now: Timestamp,
+) -> Result<String, Error> {
+    let Some(shared) = name.strip_prefix(SHARED) else { return Ok(fresh(name, now)) };
+    let name: TemplateName = shared.parse()?;
+    Ok(renamed(&backend.templates.get(actor, &name).await?.text, now))
 }
 
 /// The text with what would start at once instead. A text that cannot be read stays as it is.

@@ -16,6 +16,7 @@ mod images;
 pub(crate) mod instead;
 mod job_form;
 mod later;
+mod menu;
 mod notice;
 mod overlay;
 pub(crate) mod part;

@@ -28,7 +28,7 @@ pub(crate) struct Opened {
     pub(crate) rooms: Vec<Room>,
     /// The storages that it may ask for.
     pub(crate) storages: Vec<Offered>,
-    /// The examples, by their file names without ending.
+    /// The examples, by their file names without ending; what people share is asked for later.
     pub(crate) templates: Vec<Template>,
 }
 
@@ -113,7 +113,7 @@ pub(crate) async fn open_submit(
     let text = match cloned_from.as_ref().and_then(|source| source.text.as_ref()) {
         _ if !text.is_empty() => text,
         Some(source) => renamed(source, now),
-        None => templates::fresh(&template, now),
+        None => templates::opened(&backend, &actor, &template, now).await.map_err(failed)?,
     };
     let text = match instead.parse() {
         Ok(instead) => templates::changed(&text, &instead),
@@ -138,8 +138,9 @@ pub(crate) async fn get_schemas(language: Language) -> Result<Schemas, Failed> {
 /// A template's text, with a name that is free.
 #[server(prefix = "/fn", endpoint = "submit/template", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn open_template(name: String) -> Result<String, Failed> {
-    crate::edge::call()?;
-    Ok(crate::templates::fresh(&name, crate::edge::now()))
+    use crate::edge::{call, failed, now};
+    let (backend, actor) = call()?;
+    crate::templates::opened(&backend, &actor, &name, now()).await.map_err(failed)
 }
 
 /// The form of the submit page as browsers without JavaScript send it: `text`, or a `file` in place

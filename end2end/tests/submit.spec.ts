@@ -78,3 +78,20 @@ test("mistakes are shown where they are, and nothing is submitted", async ({ pag
   await expect(page).toHaveURL(/\/submit/);
   await berth.picture(page, "submit-mistakes");
 });
+
+test("what somebody shares is in the menu of templates", async ({ page, request, baseURL }) => {
+  const role = { name: "main", taskNumber: 1, cpuNumber: 1, memoryMB: 256, gpuNumber: 0, command: "echo shared" };
+  const text = JSON.stringify({ jobName: "says-shared", image: "berth/base:latest", taskRoles: [role] });
+  const headers = { Origin: baseURL ?? "" };
+  const address = "/api/v2/templates/for-all";
+  const shared = await request.put(address, { headers, data: { text, description: "It says so." } });
+  expect(shared.ok(), await shared.text()).toBe(true);
+  const asked: string[] = [];
+  page.on("request", (sent) => asked.push(new URL(sent.url()).pathname));
+  await berth.open(page, "/submit");
+  expect(asked).not.toContain("/fn/templates/list");
+  await page.locator("summary", { hasText: "Templates" }).click();
+  await page.getByRole("link", { name: /for-all.*It says so\./ }).click();
+  await expect(page.getByLabel("Name", { exact: true })).toHaveValue(/^says-shared_/);
+  await request.delete(address, { headers });
+});

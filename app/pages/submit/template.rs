@@ -7,18 +7,6 @@ use crate::pages::submit::state::{Editing, Notice};
 use crate::server_fns::submit::{Template, TemplateWords, open_template};
 use crate::session::Session;
 
-/// Makes the items of the menu, and closes it by the callback.
-pub(crate) type Items = fn(Vec<Template>, Callback<()>) -> AnyView;
-
-/// What is in the menu of examples.
-#[lazy]
-pub(super) fn submit_templates() -> Items {
-    |templates, close| {
-        let item = |template| view! { <Item template=template close=close/> };
-        templates.into_iter().map(item).collect_view().into_any()
-    }
-}
-
 /// An example in the menu. Choosing it replaces the text, which can be undone.
 #[component]
 pub(crate) fn Item(template: Template, close: Callback<()>) -> impl IntoView {

@@ -2,7 +2,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::i18n::tr;
-use crate::pages::submit::template::{Items, submit_templates};
+use crate::pages::submit::menu::{Items, submit_templates};
 use crate::part::opened;
 use crate::server_fns::submit::Template;
 

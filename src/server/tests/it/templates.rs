@@ -106,6 +106,14 @@ async fn templates_are_for_those_who_are_signed_in() {
     let client = Server::start(folder.path(), &World::new()).await.client();
     assert_eq!(client.get("/api/v2/templates", &[ALICE]).await.status, 200);
     assert_eq!(client.get("/api/v2/templates/hello", &[ALICE]).await.json()["text"], "a job");
+    let listed = client.get("/fn/templates/list", &[ALICE]).await.json();
+    assert_eq!(listed[0]["name"], "shared/hello", "{listed}");
+    assert_eq!(listed[0]["zh"], json!({ "title": "hello", "description": "alice: says hello" }));
+    for (name, status) in [("shared%2Fhello", 200), ("shared%2Fnone", 404), ("hello-world", 200)] {
+        let opened = client.get(&format!("/fn/submit/template?name={name}"), &[ALICE]).await;
+        assert_eq!(opened.status, status, "{name}: {}", opened.text);
+        assert_eq!(opened.text.contains("a job"), name == "shared%2Fhello", "{}", opened.text);
+    }
     for (method, path) in [("GET", ""), ("GET", "/hello"), ("PUT", "/hello"), ("DELETE", "/hello")]
     {
         let path = format!("/api/v2/templates{path}");
