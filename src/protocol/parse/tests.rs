@@ -5,6 +5,7 @@ mod bad;
 mod good;
 mod mistakes;
 mod mutated;
+mod openpai;
 mod plugins;
 mod storages;
 
