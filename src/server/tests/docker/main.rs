@@ -15,6 +15,7 @@ mod environment;
 mod images;
 mod lead;
 mod moves;
+mod plugins;
 #[path = "../../../database/tests/it/stage/postgres.rs"]
 mod postgres;
 mod registry;
