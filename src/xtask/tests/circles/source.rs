@@ -103,6 +103,21 @@ fn without_tests<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
     kept
 }
 
+/// A visibility says who may take something, and takes nothing itself.
+fn without_visibilities<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
+    const MARK: [&str; 3] = ["pub", "(", "in"];
+    let mut kept = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        kept.push(tokens[at]);
+        if tokens[at..].starts_with(&MARK) {
+            at += tokens[at..].iter().take_while(|token| **token != ")").count();
+        }
+        at += 1;
+    }
+    kept
+}
+
 /// How many tokens an item has, with the attributes before it.
 fn item(tokens: &[&str]) -> usize {
     let mut depth = 0_usize;
@@ -140,7 +155,7 @@ pub(crate) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(crate) fn read(text: &'a str) -> Self {
-        let tokens = without_tests(&tokens(text));
+        let tokens = without_visibilities(&without_tests(&tokens(text)));
         let mut source = Self::default();
         let mut code = Vec::new();
         let mut at = 0;
@@ -248,6 +263,15 @@ fn what_is_there_in_tests_alone_is_not_read() {
     let uses: Vec<_> = source.uses.iter().map(|one| one.path.join("::")).collect();
     assert_eq!(uses, ["crate::b::B"]);
     assert_eq!(source.paths, [["crate", "e", "e"]]);
+}
+
+#[test]
+fn a_visibility_takes_nothing() {
+    let text = "pub(in crate::a) use super::b::B; pub(in crate::c) struct C { d: crate::d::D }";
+    let source = Source::read(text);
+    assert_eq!(source.paths, [["crate", "d", "D"]]);
+    let uses: Vec<_> = source.uses.iter().map(|one| (one.name, one.handed_on)).collect();
+    assert_eq!(uses, [("B", true)]);
 }
 
 #[test]
