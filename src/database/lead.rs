@@ -17,8 +17,7 @@ use tokio::task::JoinHandle;
 
 use self::keeper::Keeper;
 use self::session::{ANSWER, Session};
-use crate::Result;
-use crate::open::of_address;
+use crate::{Result, address};
 
 mod heard;
 mod keeper;
@@ -72,7 +71,8 @@ impl Candidate {
     /// # Errors
     /// [`crate::Error::Unavailable`] when the address is not understood.
     pub fn new(url: &str, server: Named) -> Result<Self> {
-        let options = if url.starts_with("postgres") { Some(of_address(url)?) } else { None };
+        let options =
+            if url.starts_with("postgres") { Some(address::postgres(url)?) } else { None };
         let millis = |time: Duration| format!("{}ms", time.as_millis());
         let options = options.map(|options| {
             let limits = [

@@ -38,12 +38,12 @@ pub mod user_names;
 pub mod users;
 pub mod virtual_clusters;
 
+mod address;
 mod bounded;
 mod convert;
 mod error;
 mod migrations;
 mod open;
-mod pulse;
 mod size;
 mod states;
 mod transaction;

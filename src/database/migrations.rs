@@ -4,7 +4,7 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBacken
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
 use self::statements::execute;
-use crate::open::begin_writing;
+use crate::transaction::begin_writing;
 use crate::{Error, Result, settings};
 
 mod half_done;

@@ -1,48 +1,21 @@
-use std::fs::File;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::Arc;
 
-use sea_orm::{
-    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr, SqliteTransactionMode,
-    TransactionOptions, TransactionTrait,
-};
+use sea_orm::{ConnectionTrait, DatabaseConnection};
 
 use crate::bounded::{Bounded, within};
 use crate::jobs::Listing;
 use crate::lead::Mandate;
-use crate::pulse::Pulse;
+use crate::transaction::begin_writing;
 use crate::{Error, Result, Transaction};
+use pulse::Pulse;
+use sqlite::SqliteFile;
 
+mod limits;
 mod postgres;
+mod pulse;
 mod sqlite;
 
-pub(crate) use postgres::of_address;
-
-/// Prepared statements kept by each connection: more than this crate makes again and again, each in a few
-/// numbers of rows.
-const STATEMENTS: usize = 500;
-
-/// What a database may take.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// PostgreSQL's time until there is a connection to it.
-    pub connection: Duration,
-    /// PostgreSQL's time for a statement; half of it may be spent waiting for others' locks.
-    pub answer: Duration,
-    /// SQLite's bytes: a file of at most so many is looked through before it is used. What is larger
-    /// would keep the start waiting: see [`Database::look_through`].
-    pub looked_through: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connection: Duration::from_secs(10),
-            answer: Duration::from_secs(20),
-            looked_through: 512 << 20,
-        }
-    }
-}
+pub use limits::Limits;
 
 /// An open database.
 ///
@@ -56,19 +29,6 @@ pub struct Database {
     pulse: Pulse,
     file: Option<SqliteFile>,
     mandate: Mandate,
-}
-
-/// What SQLite's file is besides its connections.
-#[derive(Debug)]
-struct SqliteFile {
-    /// Its name, for people.
-    name: String,
-    /// It was looked through when it was opened.
-    looked_through: bool,
-    /// What is wrong with it, once that is known.
-    damage: OnceLock<String>,
-    /// Held as long as the file is open, so that no second server writes into it.
-    _lock: File,
 }
 
 impl Database {
@@ -192,16 +152,4 @@ impl Database {
         self.reader.inner.close().await?;
         Ok(self.writer.close().await?)
     }
-}
-
-/// Begins a transaction that writes. On SQLite it is the only one from its beginning on, so that
-/// nobody changes what it has read.
-pub(crate) async fn begin_writing(
-    connection: &DatabaseConnection,
-) -> Result<DatabaseTransaction, DbErr> {
-    let options = TransactionOptions {
-        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
-        ..TransactionOptions::default()
-    };
-    connection.begin_with_options(options).await
 }

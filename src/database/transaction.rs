@@ -5,8 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use protocol::ids::JobId;
 use sea_orm::{
-    ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, ExecResult, QueryResult, RuntimeErr,
-    Statement,
+    ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, ExecResult,
+    QueryResult, RuntimeErr, SqliteTransactionMode, Statement, TransactionOptions,
+    TransactionTrait as _,
 };
 
 use crate::bounded::within;
@@ -122,4 +123,16 @@ impl ConnectionTrait for Transaction {
     async fn query_all_raw(&self, statement: Statement) -> Result<Vec<QueryResult>, DbErr> {
         self.answered(self.inner.query_all_raw(statement)).await
     }
+}
+
+/// Begins a transaction that writes. On SQLite it is the only one from its beginning on, so that
+/// nobody changes what it has read.
+pub(crate) async fn begin_writing(
+    connection: &DatabaseConnection,
+) -> Result<DatabaseTransaction, DbErr> {
+    let options = TransactionOptions {
+        sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
+        ..TransactionOptions::default()
+    };
+    connection.begin_with_options(options).await
 }

@@ -11,8 +11,7 @@ use sea_orm::{
 };
 
 use super::{CopyError, copy_all, known, newer, sqlite, steps, tables};
-use crate::open::of_address;
-use crate::{Result, migrations};
+use crate::{Result, address, migrations};
 
 /// How long a connection is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -24,7 +23,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 const CONNECTIONS: u32 = 4;
 
 async fn connect(url: &str) -> Result<DatabaseConnection> {
-    let options = of_address(url)?.application_name("berth-copy").disable_statement_logging();
+    let options =
+        address::postgres(url)?.application_name("berth-copy").disable_statement_logging();
     let pool = PgPoolOptions::new()
         .max_connections(CONNECTIONS)
         .acquire_timeout(PATIENCE)

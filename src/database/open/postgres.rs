@@ -3,12 +3,12 @@
 use std::io;
 use std::time::Duration;
 
-use sea_orm::sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sea_orm::sqlx::postgres::PgPoolOptions;
 use sea_orm::sqlx::{self, ConnectOptions, Connection};
 use sea_orm::{DatabaseConnection, SqlxPostgresConnector};
 
-use super::{Limits, STATEMENTS};
-use crate::{Error, Result, migrations};
+use super::limits::{Limits, STATEMENTS};
+use crate::{Result, address, migrations};
 
 /// Connections to it.
 const CONNECTIONS: u32 = 16;
@@ -28,17 +28,10 @@ const SESSION: [(&str, &str); 6] = [
     ("tcp_user_timeout", "60s"),
 ];
 
-/// What an address says.
-pub(crate) fn of_address(url: &str) -> Result<PgConnectOptions> {
-    url.parse::<PgConnectOptions>().map_err(|error| {
-        Error::unavailable(format!("its postgres:// address is not understood: {error}"))
-    })
-}
-
 /// The connections, and how long a statement may take until it is given up.
 pub(super) async fn open(url: &str, limits: Limits) -> Result<(DatabaseConnection, Duration)> {
     let millis = |time: Duration| format!("{}ms", time.as_millis());
-    let options = of_address(url)?
+    let options = address::postgres(url)?
         .application_name("berth")
         .statement_cache_capacity(STATEMENTS)
         .options(SESSION)

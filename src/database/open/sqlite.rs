@@ -11,7 +11,7 @@ use sea_orm::sqlx::sqlite::{
 use sea_orm::sqlx::{ConnectOptions, Connection};
 use sea_orm::{ConnectionTrait, DatabaseConnection, SqlxSqliteConnector, Statement};
 
-use super::{Limits, STATEMENTS, SqliteFile};
+use super::limits::{Limits, STATEMENTS};
 use crate::{Error, Result, migrations};
 
 /// How long a statement waits for a connection or for another program's lock.
@@ -23,6 +23,19 @@ const READERS: u32 = 8;
 const LOG_PAGES: &str = "4000";
 /// What the connection that writes keeps of the file, in kibibytes, as SQLite is told it: below 0.
 const WRITER_CACHE: &str = "-16000";
+
+/// What SQLite's file is besides its connections.
+#[derive(Debug)]
+pub(super) struct SqliteFile {
+    /// Its name, for people.
+    pub(super) name: String,
+    /// It was looked through when it was opened.
+    pub(super) looked_through: bool,
+    /// What is wrong with it, once that is known.
+    pub(super) damage: OnceLock<String>,
+    /// Held as long as the file is open, so that no second server writes into it.
+    _lock: File,
+}
 
 /// The connection that writes, those that read, and the file.
 pub(super) async fn open(
