@@ -7,7 +7,7 @@ use protocol::resources::Capacity;
 
 use crate::docker::{DockerEngine, Transport};
 use crate::simulated::{SimAddress, Simulated};
-use crate::{Engine, EngineError, Result};
+use crate::{Engine, EngineError, OwnNetwork, Result};
 
 /// How a node's engine is reached.
 #[derive(Debug, Clone, Default)]
@@ -26,15 +26,6 @@ pub struct EndpointOptions {
     /// The network of this name, made if it is not there, is what containers may have in place of
     /// the node's; [`crate::EngineInfo::tasks_address`] tells the address it gives them.
     pub network: Option<OwnNetwork>,
-}
-
-/// A network that a node's engine has for a cluster.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnNetwork {
-    /// Its name.
-    pub name: String,
-    /// The cluster, its label `berth.cluster`.
-    pub cluster: String,
 }
 
 /// Makes the engine of an endpoint. Nothing is asked of it yet: an engine that is down shows at

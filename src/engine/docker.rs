@@ -46,17 +46,10 @@ use crate::{
     Exec, LogChunk, LogRequest, OwnNetwork, Result, Stats, Stranger, Volume,
 };
 use cache::Cache;
-use connection::Connection;
 pub(crate) use connection::Transport;
+use connection::{CALL, Connection, HEARTBEAT, WORK};
 pub(crate) use failure::of_another_epoch;
 use failure::{classify, start_failure, status_of};
-
-/// How long a heartbeat may take.
-const HEARTBEAT: Duration = Duration::from_secs(5);
-/// How long an ordinary call may take.
-const CALL: Duration = Duration::from_secs(30);
-/// How long a call may take that works on the disk or starts processes.
-const WORK: Duration = Duration::from_secs(60);
 
 /// A Docker Engine.
 #[derive(Debug)]
@@ -147,7 +140,7 @@ impl DockerEngine {
         let found = self.inspect_image(&spec.image).await?;
         let start = found.config.and_then(|config| config.working_dir).unwrap_or_default();
         let folder = format!("/{}/{CODE}", start.trim_matches('/')).replacen("//", "/", 1);
-        Ok(Some(provide::mount(volume, &folder, true)))
+        Ok(Some(shape::mount(volume, &folder, true)))
     }
 
     /// The container that has this container's name, if it is this one. One that has other volumes

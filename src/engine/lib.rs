@@ -14,12 +14,12 @@ mod model;
 pub mod simulated;
 mod volume;
 
-pub use connect::{EndpointOptions, OwnNetwork, connect};
+pub use connect::{EndpointOptions, connect};
 pub use images::{ImageSize, Images};
 pub use measured::{Calls, measured};
 pub use model::{
     Container, ContainerSpec, ContainerStatus, DiskRoom, EngineError, EngineInfo, Exec, Folder,
-    GpuDevice, Guest, LogChunk, LogRequest, Network, Share, Stats, Stranger, Stream,
+    GpuDevice, Guest, LogChunk, LogRequest, Network, OwnNetwork, Share, Stats, Stranger, Stream,
 };
 pub use volume::{Content, Volume};
 

@@ -195,6 +195,15 @@ pub enum Network {
     },
 }
 
+/// A network that a node's engine has for a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnNetwork {
+    /// Its name.
+    pub name: String,
+    /// The cluster, its label `berth.cluster`.
+    pub cluster: String,
+}
+
 /// A folder of the node in a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {

@@ -20,7 +20,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::entry::Smallest;
 use crate::error::failed;
-use crate::open::{MOVING, REMOVED, UNFINISHED};
+use crate::own::{MOVING, REMOVED, UNFINISHED};
 use crate::{Content, Entry, EntryKind, OWN, Page, Range, Result, StorageError, StoragePath};
 use beneath::{Root, kind, remove_folder, rename_new, stat_in, unlink};
 

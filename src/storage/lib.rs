@@ -15,6 +15,7 @@ mod measure;
 mod metrics;
 mod old_logs;
 mod open;
+mod own;
 mod owners;
 mod path;
 mod read;

@@ -5,12 +5,6 @@ use crate::folder::Folder;
 use crate::web::{Web, WebOptions};
 use crate::{Place, Result, Storage, StorageError};
 
-/// The folder of files that are being written, below Berth's own.
-pub(crate) const UNFINISHED: &str = "unfinished";
-/// The folder of what is between two places.
-pub(crate) const MOVING: &str = "moving";
-/// The folder of what is gone from its place and still to be emptied.
-pub(crate) const REMOVED: &str = "removed";
 /// Where a name node answers WebHDFS when nothing else is said.
 const WEB_PORT: u16 = 9870;
 /// The name Berth goes by at a WebHDFS server when nothing else is said.

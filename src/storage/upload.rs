@@ -2,7 +2,7 @@
 
 use protocol::ids::UserName;
 
-use crate::open::UNFINISHED;
+use crate::own::UNFINISHED;
 use crate::{Content, Place, Result, Storage, StoragePath};
 
 /// A file on its way, whose sender may be away for days between two parts.

@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 
 use crate::error::Source;
-use crate::open::UNFINISHED;
+use crate::own::UNFINISHED;
 use crate::{EntryKind, OWN, Place, Result, Storage, StorageError, StoragePath};
 
 /// Unfinished files older than this belong to nobody any more.

@@ -10,6 +10,13 @@ use super::failure::classify;
 use super::ssh;
 use crate::Result;
 
+/// How long a heartbeat may take.
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(5);
+/// How long an ordinary call may take.
+pub(super) const CALL: Duration = Duration::from_secs(30);
+/// How long a call may take that works on the disk or starts processes.
+pub(super) const WORK: Duration = Duration::from_secs(60);
+
 /// Where an engine listens.
 #[derive(Debug, Clone)]
 pub(crate) enum Transport {

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use bollard::errors::Error;
 use bollard::models::{
-    ContainerCreateBody, ContainerInspectResponse, HostConfig, Mount, MountType,
-    MountVolumeOptions, VolumeCreateRequest,
+    ContainerCreateBody, ContainerInspectResponse, HostConfig, Mount, MountVolumeOptions,
+    VolumeCreateRequest,
 };
 use bollard::query_parameters::{
     CreateContainerOptions, ListVolumesOptions, RemoveContainerOptions, RemoveVolumeOptions,
@@ -23,6 +23,7 @@ use protocol::guest::PROGRAMS;
 
 use super::connection::Connection;
 use super::failure::{self, classify, status_of};
+use super::shape::mount;
 use super::{CALL, DockerEngine, WORK};
 use crate::filling::{self, Labels, Shelf};
 use crate::{ContainerSpec, Engine, EngineError, Result};
@@ -173,17 +174,6 @@ fn filler(volume: &str, labels: Labels, image: &str) -> ContainerCreateBody {
         image: Some(protocol::image::explicit(image)),
         entrypoint: Some(vec!["never".to_owned()]),
         host_config: Some(HostConfig { mounts: Some(vec![mount]), ..Default::default() }),
-        ..Default::default()
-    }
-}
-
-/// A volume as a folder of a container.
-pub(super) fn mount(volume: &str, folder: &str, read_only: bool) -> Mount {
-    Mount {
-        typ: Some(MountType::VOLUME),
-        source: Some(volume.to_owned()),
-        target: Some(folder.to_owned()),
-        read_only: Some(read_only),
         ..Default::default()
     }
 }

@@ -16,7 +16,6 @@ use protocol::ids::TaskKey;
 use protocol::image::explicit;
 
 use super::network;
-use super::provide::mount;
 pub(super) use crate::filling::CLUSTER_LABEL;
 use crate::filling::EPOCH_LABEL;
 use crate::{ContainerSpec, Folder, GpuDevice, Network, Share};
@@ -196,6 +195,17 @@ fn keys() -> Mount {
         typ: Some(MountType::VOLUME),
         target: Some(FOLDER.to_owned()),
         volume_options: Some(MountVolumeOptions { no_copy: Some(true), ..Default::default() }),
+        ..Default::default()
+    }
+}
+
+/// A volume as a folder of a container.
+pub(super) fn mount(volume: &str, folder: &str, read_only: bool) -> Mount {
+    Mount {
+        typ: Some(MountType::VOLUME),
+        source: Some(volume.to_owned()),
+        target: Some(folder.to_owned()),
+        read_only: Some(read_only),
         ..Default::default()
     }
 }

@@ -12,6 +12,9 @@ use super::files::Files;
 use super::plan::Plan;
 use crate::{Container, ContainerSpec, ContainerStatus, Folder, Share};
 
+/// What every simulated container has written, in bytes.
+pub(super) const WRITTEN: u64 = 1_500_000;
+
 #[derive(Debug)]
 pub(super) struct SimContainer {
     pub(super) kept: Kept,

@@ -9,6 +9,9 @@ use crate::{EngineError, Result};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Files(BTreeMap<String, File>);
 
+/// The files of saved images, by explicit name.
+pub(super) type Saved = BTreeMap<String, Files>;
+
 #[derive(Debug, Clone)]
 struct File {
     mode: u32,

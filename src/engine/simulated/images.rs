@@ -11,6 +11,7 @@ use protocol::image::{SavedImage, canonical, explicit, repository};
 use protocol::spec::RegistryAuth;
 
 use super::Simulated;
+use super::container::WRITTEN;
 use super::faults::Call;
 use super::files::Files;
 use super::node::State;
@@ -19,11 +20,6 @@ use crate::{EngineError, ImageSize, Images, Result};
 
 /// What every simulated image takes, in bytes.
 const BASE: u64 = 64_000_000;
-/// What every simulated container has written, in bytes.
-pub(super) const WRITTEN: u64 = 1_500_000;
-
-/// Images by explicit name.
-pub(super) type Saved = std::collections::BTreeMap<String, Files>;
 
 impl State {
     /// Whether a saved image is here; `None`: it is none.

@@ -12,9 +12,9 @@ use protocol::time::Timestamp;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::container::{Given, Kept, Phase, SimContainer};
+use super::container::{Given, Kept, Phase, SimContainer, WRITTEN};
 use super::faults::Faults;
-use super::images::{Saved, WRITTEN};
+use super::files::Saved;
 use super::load;
 use super::plan::Plan;
 use super::volumes::Volumes;
